@@ -123,6 +123,7 @@ Records of earlier versions are read with these words: \`completed\` as \`succes
     timeout: "runs, workflows",
     cancelled: "runs, calls, workflows",
     interrupted: "workflows",
+    unreadable: "workflows",
     skipped: "steps",
   };
   const rows = Object.entries(STATUSES).map(

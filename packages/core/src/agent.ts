@@ -318,6 +318,7 @@ export const STATUSES = {
   timeout: "It exceeded its timeout.",
   cancelled: "It was ended by its client, or with the run that it belongs to.",
   interrupted: "Its process ended before it did. It can be resumed.",
+  unreadable: "Its files are damaged. It can't be resumed.",
   skipped: "A step of a workflow that was left out.",
 } as const;
 

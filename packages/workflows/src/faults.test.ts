@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { globSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
@@ -114,5 +114,22 @@ describe("a clock that jumps", () => {
     expect(resumed.ms).toBeLessThan(600_000);
     expect([countOf(folder, "a"), countOf(folder, "b")]).toEqual([1, 1]);
     expect(await workflows.list()).toMatchObject([{ run: failed.run, status: "error" }]);
+  });
+});
+
+describe("files of a run", () => {
+  it.each([
+    ["run.json", /^What run [\w-]+ began with can't be read/],
+    ["journal.jsonl", /^Line 1 of the run's journal .* is damaged/],
+  ])("that are damaged are named, and nothing is repeated: %s", async (file, message) => {
+    const workflows = sampleWorkflows(folder);
+    const { run } = await workflows.run(sourceOf([{ name: "a", type: "count", config: { file: "a" } }]));
+    const [damaged = ""] = globSync(`**/${run}/${file}`, { cwd: folder });
+    writeFileSync(path.join(folder, damaged), '{"damaged\n');
+    expect(await workflows.list()).toMatchObject([{ run, status: "unreadable" }]);
+    const refused = { code: "WORKFLOW_RUN_UNREADABLE", message: expect.stringMatching(message) };
+    await expect(workflows.show(run)).rejects.toMatchObject(refused);
+    await expect(workflows.resume(run)).rejects.toMatchObject(refused);
+    expect(countOf(folder, "a")).toBe(1);
   });
 });

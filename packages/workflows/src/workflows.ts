@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { CemError } from "@cem/core";
@@ -12,7 +13,7 @@ import type { WorkflowStep } from "./definition/workflow.ts";
 import type { RunStatus, WorkflowResult } from "./runs/outcomes.ts";
 import { createRunId, RunFolders, runLockOf, takeRun } from "./runs/run-folder.ts";
 import type { RunFolder, RunRecord } from "./runs/run-folder.ts";
-import { describeRun, endRun, summarizeRun } from "./runs/run-summary.ts";
+import { describeRun, endRun, summarizeDamaged, summarizeRun } from "./runs/run-summary.ts";
 import type { RunDetails, RunSummary } from "./runs/run-summary.ts";
 import { tokenizeFor } from "./steps/execution.ts";
 import { CANCEL_FILE, WorkflowRun } from "./workflow-run.ts";
@@ -142,8 +143,7 @@ class AgentWorkflows implements Workflows {
   async list(): Promise<RunSummary[]> {
     const found: RunSummary[] = [];
     for (const id of await this.#folders.ids()) {
-      // One that can't be read is told of when it is asked for.
-      const summary = await this.#summaryOf(id).catch(() => undefined);
+      const summary = await this.#summaryOf(id);
       if (summary !== undefined) found.push(summary);
     }
     return found.toSorted((one, other) => other.startedAt.localeCompare(one.startedAt));
@@ -153,8 +153,11 @@ class AgentWorkflows implements Workflows {
     return describeRun(this.#folders, await this.#folders.find(run));
   }
 
-  async #summaryOf(id: string): Promise<RunSummary> {
-    return summarizeRun(this.#folders, await this.#folders.find(id));
+  /** `undefined` for a run that has not begun, or is being removed. */
+  async #summaryOf(id: string): Promise<RunSummary | undefined> {
+    const place = await this.#folders.find(id).catch(() => undefined);
+    if (place === undefined || !existsSync(place.file)) return undefined;
+    return summarizeRun(this.#folders, place).catch(() => summarizeDamaged(place));
   }
 
   async #execute(request: RunRequest): Promise<WorkflowResult> {

@@ -79,7 +79,6 @@ export const SERVER_ERRORS = {
   TOOL_LOCK_INVALID: {
     meaning: "The lock file beside generated tools was edited or cut.",
     fix: "Restore it from version control, or delete it and run `cem generate`.",
-    hint: "fix",
   },
   TOOL_REMOVED: {
     meaning: "The server no longer has a tool that a generated file calls.",

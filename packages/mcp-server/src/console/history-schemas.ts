@@ -29,7 +29,7 @@ const WorkflowRunFields = {
   run: text,
   workflow: text,
   version: text,
-  status: z.enum(["running", "success", "error", "timeout", "cancelled", "interrupted"]),
+  status: z.enum(["running", "success", "error", "timeout", "cancelled", "interrupted", "unreadable"]),
   startedAt: text,
   updatedAt: text,
   ms: z.number().min(0),

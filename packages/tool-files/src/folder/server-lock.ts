@@ -67,7 +67,7 @@ export function parseLock(text: string, file: string): ServerLock {
   const result = serverLock.safeParse(readJson(text, file));
   if (!result.success) {
     const [issue] = result.error.issues;
-    throw invalidLock(file, `at ${issue?.path.join(".")}: ${issue?.message}`);
+    throw invalidLock(file, `at ${issue?.path.join(".") || "its top"}: ${issue?.message}`);
   }
   const altered = result.data.tools.find((tool) => sha256(canonicalJson(tool.definition)) !== tool.sha256);
   if (altered !== undefined) {
@@ -91,7 +91,7 @@ function readJson(text: string, file: string): unknown {
 export function invalidLock(file: string, reason: string): CemError {
   return new CemError(
     "TOOL_LOCK_INVALID",
-    `${file} is not a valid lock file of generated tools: ${reason}.`,
+    `${file} is not a valid lock file of generated tools (${reason}). Delete it and run \`cem generate\`.`,
     {
       details: { file, reason },
     },

@@ -143,9 +143,13 @@ export async function readJournal(file: string, onRecord: (record: JournalRecord
     bytes += Buffer.byteLength(line) + 1;
     const record = parse(line);
     if (record === undefined) {
-      throw new CemError("WORKFLOW_RUN_UNREADABLE", `Line ${number} of ${file} is no record of a run.`, {
-        details: { file, line: number },
-      });
+      throw new CemError(
+        "WORKFLOW_RUN_UNREADABLE",
+        `Line ${number} of the run's journal ${file} is damaged, so it is not known which steps are done.`,
+        {
+          details: { file, line: number },
+        },
+      );
     }
     onRecord(record);
   };

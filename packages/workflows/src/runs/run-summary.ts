@@ -1,3 +1,4 @@
+import { stat } from "node:fs/promises";
 import type { ErrorInfo, JsonObject } from "@cem/core";
 import { FileLock } from "@cem/core/files";
 import { Journal, readJournal } from "./journal.ts";
@@ -11,7 +12,7 @@ export interface RunSummary {
   run: string;
   workflow: string;
   version: string;
-  status: RunStatus;
+  status: RunStatus | "unreadable";
   /** In ISO 8601. */
   startedAt: string;
   updatedAt: string;
@@ -32,7 +33,10 @@ export interface RunDetails extends RunSummary {
 }
 
 /** @throws CemError `WORKFLOW_RUN_UNREADABLE` */
-export async function summarizeRun(folders: RunFolders, place: RunFolder): Promise<RunSummary> {
+export async function summarizeRun(
+  folders: RunFolders,
+  place: RunFolder,
+): Promise<RunSummary & { status: RunStatus }> {
   const { record, outcomes } = await readRun(folders, place);
   return summaryOf(place, record, outcomes);
 }
@@ -55,6 +59,12 @@ export async function describeRun(folders: RunFolders, place: RunFolder): Promis
   };
 }
 
+/** What is known of a run whose files are damaged. */
+export async function summarizeDamaged({ id, folder }: RunFolder): Promise<RunSummary> {
+  const at = (await stat(folder)).mtime.toISOString();
+  return { run: id, workflow: "", version: "", status: "unreadable", startedAt: at, updatedAt: at, ms: 0 };
+}
+
 async function readRun(
   folders: RunFolders,
   place: RunFolder,
@@ -69,7 +79,7 @@ async function summaryOf(
   place: RunFolder,
   { workflow, version, startedAt }: RunRecord,
   outcomes: Outcomes,
-): Promise<RunSummary> {
+): Promise<RunSummary & { status: RunStatus }> {
   const running = FileLock.isHeld(runLockOf(place)) ? "running" : "interrupted";
   const status = outcomes.end?.status ?? running;
   return {
