@@ -14,7 +14,7 @@ const echo: ToolInvoker = {
   invoke: async ({ args }) => ({ ok: true, value: args }),
 };
 
-describeWith("bubblewrap")("a sandbox on an older microsandbox server", { timeout: 60_000 }, () => {
+describeWith("bubblewrap")("a sandbox on an older microsandbox server", () => {
   const folders: string[] = [];
   let server: OldServer | undefined;
   let sandbox: GuestSandbox | undefined;
