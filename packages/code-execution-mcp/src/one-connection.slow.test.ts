@@ -121,8 +121,9 @@ return { users: all.map(({ user }) => user), pids: new Set(all.map(({ pid }) => 
         onTestFinished(() => client.close());
         return async (body: string) => {
           const answer = await client.callTool({ name: "execute_code", arguments: { code: program(body) } });
-          return (answer.structuredContent as { result: { user: string; pid: number; from: number; to: number } })
-            .result;
+          return (
+            answer.structuredContent as { result: { user: string; pid: number; from: number; to: number } }
+          ).result;
         };
       };
       const [ada, bob] = await Promise.all([connect("ada"), connect("bob")]);

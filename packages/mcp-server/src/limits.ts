@@ -60,6 +60,8 @@ export const MAX_HEADER_BYTES = 16 * 1024;
 export const HEADERS_TIMEOUT_MS = 10_000;
 /** For receiving a whole request; the answer may take longer. */
 export const REQUEST_TIMEOUT_MS = 30_000;
+/** For the next request of a connection: longer than the minute that load balancers keep theirs, so that none sends on one that is being closed. */
+export const KEEP_ALIVE_MS = 65_000;
 export const MAX_CONNECTIONS = 2_000;
 /** Of one address, so that it can't take all of them. */
 export const MAX_CONNECTIONS_PER_ADDRESS = 1_000;

@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { CemError } from "@cem/core";
 import {
   HEADERS_TIMEOUT_MS,
+  KEEP_ALIVE_MS,
   MAX_CONNECTIONS,
   MAX_CONNECTIONS_PER_ADDRESS,
   MAX_HEADER_BYTES,
@@ -27,6 +28,7 @@ export async function listenForClients(
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: HEADERS_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
   });
   server.maxConnections = MAX_CONNECTIONS;
   limitConnections(server, proxies);
