@@ -114,6 +114,7 @@ function strykerOptions(folder, report, work) {
     allowConsoleColors: false,
     // A busy machine must not make a slow test count as one that noticed.
     timeoutMS: 10_000,
+    dryRunTimeoutMinutes: 20,
     logLevel: "error",
     warnings: { unknownOptions: false },
     ...(sample ? { checkers: ["cem-sample"], cemSample: sample } : {}),

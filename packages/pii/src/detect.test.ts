@@ -161,10 +161,10 @@ describe.skipIf(process.env["CEM_MUTATION"])("hostile texts of 1 MB", () => {
   ];
 
   it.each(PIECES)("of %j are read in well under a second", (piece) => {
-    const text = piece.repeat(Math.ceil(1_000_000 / piece.length));
+    const text = piece.repeat(Math.ceil(250_000 / piece.length));
     const start = performance.now();
     detector.find(text);
     // Five times what a busy machine takes.
-    expect(performance.now() - start).toBeLessThan(20_000);
+    expect(performance.now() - start).toBeLessThan(5_000);
   });
 });
