@@ -24,10 +24,10 @@ export async function availableBackends(): Promise<AvailableBackend[]> {
   return available;
 }
 
-/** The strongest backend of each isolation level; with `CEM_EVERY_BACKEND=1` or `CEM_TESTS` every one that works on this host. */
+/** The strongest backend of each isolation level; with `CEM_TESTS` every one that works on this host. */
 export async function backendPerLevel(): Promise<AvailableBackend[]> {
   const available = await availableBackends();
-  if (process.env["CEM_EVERY_BACKEND"] === "1" || process.env["CEM_TESTS"] !== undefined) return available;
+  if (process.env["CEM_TESTS"] !== undefined) return available;
   return available.filter(
     ({ level }, index) => available.findIndex((other) => other.level === level) === index,
   );
