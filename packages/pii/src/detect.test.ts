@@ -33,6 +33,7 @@ describe("createDetector", () => {
     ["key AKIAIOSFODNN7EXAMPLE", "SECRET AKIAIOSFODNN7EXAMPLE"],
     ["API_KEY=0123456789abcdef", "SECRET 0123456789abcdef"],
     ["Server=db;Password=Hunter2!x;", "SECRET Hunter2!x"],
+    ['"id","password"\n1,"Hunter2!x"', "SECRET Hunter2!x"],
     [
       "-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY-----",
       "SECRET -----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY-----",
