@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { CemError } from "@cem/core";
@@ -143,7 +142,8 @@ class AgentWorkflows implements Workflows {
   async list(): Promise<RunSummary[]> {
     const found: RunSummary[] = [];
     for (const id of await this.#folders.ids()) {
-      const summary = await this.#summaryOf(id);
+      // A run that has not begun, or is being removed, has no summary.
+      const summary = await this.#summaryOf(id).catch(() => undefined);
       if (summary !== undefined) found.push(summary);
     }
     return found.toSorted((one, other) => other.startedAt.localeCompare(one.startedAt));
@@ -153,10 +153,8 @@ class AgentWorkflows implements Workflows {
     return describeRun(this.#folders, await this.#folders.find(run));
   }
 
-  /** `undefined` for a run that has not begun, or is being removed. */
-  async #summaryOf(id: string): Promise<RunSummary | undefined> {
-    const place = await this.#folders.find(id).catch(() => undefined);
-    if (place === undefined || !existsSync(place.file)) return undefined;
+  async #summaryOf(id: string): Promise<RunSummary> {
+    const place = await this.#folders.find(id);
     return summarizeRun(this.#folders, place).catch(() => summarizeDamaged(place));
   }
 

@@ -20,6 +20,8 @@ export interface RunSummary {
   ms: number;
 }
 
+type ReadableRun = RunSummary & { status: RunStatus };
+
 /** A run with what became of its steps. */
 export interface RunDetails extends RunSummary {
   variables: JsonObject;
@@ -33,10 +35,7 @@ export interface RunDetails extends RunSummary {
 }
 
 /** @throws CemError `WORKFLOW_RUN_UNREADABLE` */
-export async function summarizeRun(
-  folders: RunFolders,
-  place: RunFolder,
-): Promise<RunSummary & { status: RunStatus }> {
+export async function summarizeRun(folders: RunFolders, place: RunFolder): Promise<ReadableRun> {
   const { record, outcomes } = await readRun(folders, place);
   return summaryOf(place, record, outcomes);
 }
@@ -59,9 +58,13 @@ export async function describeRun(folders: RunFolders, place: RunFolder): Promis
   };
 }
 
-/** What is known of a run whose files are damaged. */
-export async function summarizeDamaged({ id, folder }: RunFolder): Promise<RunSummary> {
-  const at = (await stat(folder)).mtime.toISOString();
+/**
+ * Summarizes a run whose files are damaged.
+ *
+ * @throws where the run has no record, which it gets as it begins.
+ */
+export async function summarizeDamaged({ id, file }: RunFolder): Promise<RunSummary> {
+  const at = (await stat(file)).mtime.toISOString();
   return { run: id, workflow: "", version: "", status: "unreadable", startedAt: at, updatedAt: at, ms: 0 };
 }
 
@@ -79,7 +82,7 @@ async function summaryOf(
   place: RunFolder,
   { workflow, version, startedAt }: RunRecord,
   outcomes: Outcomes,
-): Promise<RunSummary & { status: RunStatus }> {
+): Promise<ReadableRun> {
   const running = FileLock.isHeld(runLockOf(place)) ? "running" : "interrupted";
   const status = outcomes.end?.status ?? running;
   return {
