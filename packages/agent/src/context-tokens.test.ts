@@ -2,12 +2,12 @@ import { describe, expect, it } from "vitest";
 import { add } from "../fixtures/stages.ts";
 import { contextTokens, countText, DefinitionTokens, directTools } from "./context-tokens.ts";
 
-const LIMIT = 16 * 1024;
+const LIMIT = 4 * 1024;
 /** One token for each character. */
 const count = (text: string): number => text.length;
 
 describe("countText", () => {
-  it("counts texts of up to 16 Ki characters whole and scales longer ones up", () => {
+  it("counts texts of up to 4 Ki characters whole and scales longer ones up", () => {
     const counted: number[] = [];
     const halves = (text: string): number => {
       counted.push(text.length);

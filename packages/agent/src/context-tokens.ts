@@ -2,7 +2,7 @@ import type { RunOutcome, TaskResult, ToolDefinition } from "@cem/core";
 import type { TokenCounter } from "@cem/core/tokens";
 
 /** Of longer texts the beginning is counted and scaled up. In characters. */
-const COUNTED_CHARACTERS = 16 * 1024;
+const COUNTED_CHARACTERS = 4 * 1024;
 
 function scaled(count: TokenCounter, sample: string, characters: number): number {
   if (sample.length === 0) return 0;

@@ -48,17 +48,20 @@ const rows = Array.from({ length: ROWS }, (_, id) => ({
   created: "2026-02-03T10:11:12Z",
   city: "Berlin",
 }));
-/** Sentences as issues, reports and pages have them: numbers, versions and names of things, and nobody. */
-const texts = Array.from(
-  { length: 400 },
-  (_, id) =>
-    `Release ${id}.2.1 of the parser reads ${id * 37} lines in ${id % 90} ms: see docs/how-to/read-${id}.md and issue #${id + 1000}. ` +
-    `The build of 2026-02-${String(1 + (id % 28)).padStart(2, "0")} is green; its cache is at /var/cache/build-${id} and the order of steps is as before.`,
-);
+let sentences = 0;
+/** Sentences as issues, reports and pages have them: numbers, versions and names of things, and nobody. None comes twice. */
+const texts = (): string[] =>
+  Array.from({ length: 400 }, () => {
+    const id = (sentences += 1);
+    return (
+      `Release ${id}.2.1 of the parser reads ${id * 37} lines in ${id % 90} ms: see docs/how-to/read-${id}.md and issue #${id + 1000}. ` +
+      `The build of 2026-02-${String(1 + (id % 28)).padStart(2, "0")} is green; its cache is at /var/cache/build-${id} and the order of steps is as before.`
+    );
+  });
 const tools = {
   crm: {
     rows: defineTool({ description: "Rows.", input: z.object({}), execute: async () => rows }),
-    texts: defineTool({ description: "Texts.", input: z.object({}), execute: async () => texts }),
+    texts: defineTool({ description: "Texts.", input: z.object({}), execute: async () => texts() }),
     one: defineTool({
       description: "One.",
       input: z.object({ n: z.number() }),

@@ -48,15 +48,16 @@ export interface DigitGroup {
   text: string;
 }
 
-const SEQUENCE = /\d+(?:[ \u00A0\u2011./()-]{1,2}\d+)*/g;
+/** Of twelve digits at least. */
+const SEQUENCE = /(?=\d(?:[ \u00A0\u2011./()-]{0,2}\d){11})\d+(?:[ \u00A0\u2011./()-]{1,2}\d+)*/g;
 const GROUP = /\d+/g;
 /** Groups of a longer sequence stand in a table of numbers. */
 const MAX_SEQUENCE_CHARACTERS = 4_096;
 
-/** Lists what could be a number that people write in groups: groups with at most two characters between one and the next. */
+/** Lists what could be a long number that people write in groups: groups with at most two characters between one and the next. */
 export function digitSequences(text: string): DigitGroup[][] {
   return [...text.matchAll(SEQUENCE)]
-    .filter(({ 0: { length } }) => length >= 4 && length <= MAX_SEQUENCE_CHARACTERS)
+    .filter(({ 0: { length } }) => length <= MAX_SEQUENCE_CHARACTERS)
     .map(({ 0: match, index }) =>
       [...match.matchAll(GROUP)].map(({ 0: digits, index: at }) => ({
         start: index + at,
@@ -159,14 +160,22 @@ export function lastClause(text: string): string {
 
 /** Whether words end with one of a set, with at most a few like `number is` after it. */
 export function endsWith(words: string, names: ReadonlySet<string>): boolean {
-  if (words === "") return false;
-  const all = words.match(WORD) ?? [];
-  for (let index = all.length - 1; index >= 0 && index >= all.length - 1 - MAX_FILLERS; index -= 1) {
-    const word = all[index] ?? "";
+  let end = words.length;
+  for (let fillers = 0; fillers <= MAX_FILLERS; fillers += 1) {
+    while (end > 0 && !isOfWord(words, end - 1)) end -= 1;
+    let start = end;
+    while (start > 0 && isOfWord(words, start - 1)) start -= 1;
+    const word = words.slice(start, end);
     if (names.has(word)) return true;
     if (!FILLERS.has(word)) return false;
+    end = start;
   }
   return false;
+}
+
+function isOfWord(text: string, at: number): boolean {
+  const code = text.charCodeAt(at);
+  return code < 128 ? isWordCharacter(code) && code > 64 && code !== 95 : /[\p{L}§]/u.test(text[at] ?? "");
 }
 
 /** Whether words say that the number after them names a thing and not a person. */

@@ -2,82 +2,37 @@ import { byKey } from "./context.ts";
 import { creditCardDetector, ibanDetector, ssnDetector } from "./detectors/account-numbers.ts";
 import { cryptoAddressDetector, emailDetector, ipDetector, macDetector } from "./detectors/addresses.ts";
 import {
-  BIRTH_HINT,
   birthDateDetector,
+  hasDistinctIdentity,
   identityDetector,
   isBirthKey,
   isIdentityKey,
-  mayHoldIdentity,
 } from "./detectors/identity.ts";
 import { createPhoneDetector, isPhoneKey } from "./detectors/phone.ts";
-import { findColumns, isSecretKey, secretDetector } from "./detectors/secret.ts";
+import { findColumns, isSecretKey, mayHoldSecretText, secretDetector } from "./detectors/secret.ts";
+import {
+  AT,
+  COLON,
+  DOT,
+  LETTER,
+  LINE_END,
+  NAMES_BIRTH,
+  NAMES_IDENTITY,
+  PERCENT,
+  SPACE,
+  traitsOf,
+} from "./traits.ts";
 import type { Detector, Finding, PiiType } from "./context.ts";
-
-/** The outcome of one look at a text: which detectors may find something in it, and in which ways it may be encoded. */
-export interface Traits {
-  digits: number;
-  /** The length of the longest run of letters, digits, `_`, `-`, `+` and `/`. */
-  word: number;
-  /** The kinds of characters in the text: {@link AT} and the others. */
-  signs: number;
-  /** Whether it is a date, with or without a time: half of what records hold. */
-  isMoment: boolean;
-  /** Whether it has a number of seven digits. Known once somebody asked. */
-  hasLongNumber?: boolean;
-}
-
-const AT = 1;
-const COLON = 2;
-export const PERCENT = 4;
-export const EQUALS = 8;
-export const AMPERSAND = 16;
-export const BACKSLASH = 32;
-const DOT = 64;
-/** A space, or any character that is not of ASCII. */
-const SPACE = 128;
-const LETTER = 256;
-const LINE_END = 512;
-/** Marks between a name and its value. */
-const ASSIGNING = COLON | EQUALS;
-
-const DIGIT = 1_024;
-const IN_WORD = 2_048;
-const CLASSES = new Uint16Array(128);
-for (const [index, sign] of ["@", ":", "%", "=", "&", "\\", ".", " "].entries())
-  CLASSES[sign.charCodeAt(0)] = 1 << index;
-CLASSES["\n".charCodeAt(0)] = LINE_END;
-for (let code = 48; code < 123; code += 1)
-  if (/[A-Za-z\d_]/.test(String.fromCharCode(code))) CLASSES[code] = IN_WORD | (code < 58 ? DIGIT : LETTER);
-for (const sign of "-+/") CLASSES[sign.charCodeAt(0)] = IN_WORD;
-
-/** Reads a text once. */
-export function traitsOf(text: string): Traits {
-  let [digits, word, signs, run] = [0, 0, 0, 0];
-  for (let at = 0; at < text.length; at += 1) {
-    const of = CLASSES[text.charCodeAt(at)] ?? SPACE | LETTER;
-    signs |= of;
-    if (of >= IN_WORD) {
-      run += 1;
-      if ((of & DIGIT) !== 0) digits += 1;
-    } else if (run > 0) {
-      if (run > word) word = run;
-      run = 0;
-    }
-  }
-  return { digits, word: Math.max(run, word), signs, isMoment: isMoment(text) };
-}
+import type { Traits } from "./traits.ts";
 
 /** Whether a text may hold a value: most texts of records are words that hold none. */
-function mayHold({ digits, word, signs }: Traits, text: string): boolean {
-  return digits >= 4 || (signs & (AT | PERCENT)) !== 0 || mayHoldSecretText({ word, signs }, text);
-}
-
-/** Whether a text may hold a secret, by its own signs: something is assigned, a long word, or the beginning of a key. */
-function mayHoldSecretText({ word, signs }: Pick<Traits, "word" | "signs">, text: string): boolean {
+function mayHold(traits: Traits, text: string): boolean {
+  const { digits, signs } = traits;
   return (
-    (signs & ASSIGNING) !== 0 ||
-    word >= 15 ||
-    ((signs & SPACE) !== 0 && text.length > 5 && / is | -u|-----BEGIN/.test(text))
+    digits >= 4 ||
+    (signs & (AT | PERCENT)) !== 0 ||
+    ((signs & COLON) !== 0 && BETWEEN_COLONS.test(text)) ||
+    mayHoldSecretText(traits, text)
   );
 }
 
@@ -112,30 +67,28 @@ const PRECEDENCE = [
 /** Cheap tests that a text must pass before a type is searched for, after its {@link Traits} allow it. */
 const HINTS: Readonly<Record<(typeof PRECEDENCE)[number], (traits: Traits, text: string) => boolean>> = {
   SECRET: mayHoldSecretText,
-  IBAN: ({ digits, word, signs }, text) =>
-    digits >= 4 &&
-    (word >= 15 || (signs & SPACE) !== 0) &&
-    (signs & LETTER) !== 0 &&
-    /[A-Za-z]{2}[ -]?\d{2}/.test(text),
+  IBAN: ({ digits, word, signs }) =>
+    digits >= 4 && (word >= 15 || (signs & SPACE) !== 0) && (signs & LETTER) !== 0,
   EMAIL: ({ signs }, text) => (signs & AT) !== 0 || ((signs & PERCENT) !== 0 && text.includes("%40")),
-  NATIONAL_ID: ({ digits }, text) => digits >= 4 && mayHoldIdentity(text),
-  CREDIT_CARD: (traits, text) => traits.digits >= 12 && hasLongNumber(traits, text),
-  SSN: (traits, text) => traits.digits >= 9 && hasLongNumber(traits, text),
+  NATIONAL_ID: ({ digits, names }, text) =>
+    digits >= 4 && ((names & NAMES_IDENTITY) !== 0 || hasDistinctIdentity(text)),
+  CREDIT_CARD: ({ joined }) => joined >= 12,
+  SSN: ({ joined }) => joined >= 9,
   MAC: ({ word, signs }, text) =>
     (word >= 17 || (signs & COLON) !== 0) && /:[\da-f]{2}:|-[\da-f]{2}-[\da-f]{2}-/i.test(text),
   CRYPTO_ADDRESS: ({ digits, word }, text) =>
     digits > 0 && word >= 14 && /0x[\da-f]{8}|bc1[a-z\d]{8}/i.test(text),
-  BIRTH_DATE: ({ digits, signs }, text) => digits >= 4 && (signs & LETTER) !== 0 && BIRTH_HINT.test(text),
+  BIRTH_DATE: ({ digits, names }) => digits >= 4 && (names & NAMES_BIRTH) !== 0,
   IP: ({ digits, signs }, text) =>
     (digits >= 4 && (signs & DOT) !== 0 && /\d\.\d{1,3}\.\d/.test(text)) ||
-    ((signs & COLON) !== 0 && /:[\da-f]{0,4}:/i.test(text)),
+    ((signs & COLON) !== 0 && BETWEEN_COLONS.test(text)),
   // Digits alone are a phone's number under a key that says so, and nowhere else.
-  PHONE: (traits, text) => traits.digits >= 7 && traits.digits < text.length && hasLongNumber(traits, text),
+  PHONE: ({ joined }, text) => joined >= 7 && joined < text.length && LONG_NUMBER.test(text),
 };
 /** Seven digits as numbers of phones, cards and persons have them. A date alone is none. */
 const LONG_NUMBER = /\d(?<!\d\d)(?!\d{3}-\d\d-\d\d(?!\d))(?:[ \u00A0\u2011./()-]{0,2}\d){6}/;
-const MOMENT = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:[\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?$/;
-const MAX_MOMENT_CHARACTERS = 40;
+/** A part of an address, of the internet protocol or of a device. */
+const BETWEEN_COLONS = /:[\da-f]{0,4}:/i;
 const SHORTEST_VALUE = 3;
 const SHORTEST_TABLE = 16;
 const NONE: readonly PiiType[] = [];
@@ -156,7 +109,7 @@ export interface TextDetector extends Detector {
 
 /** Creates a detector of personal data and secrets in a text. */
 export function createDetector({ types, regions, custom = [] }: DetectorSettings = {}): TextDetector {
-  const known: Readonly<Record<(typeof PRECEDENCE)[number], Detector>> = {
+  const known: Readonly<Record<(typeof PRECEDENCE)[number], Pick<Required<TextDetector>, "find">>> = {
     SECRET: secretDetector,
     IBAN: ibanDetector,
     EMAIL: emailDetector,
@@ -190,7 +143,7 @@ export function createDetector({ types, regions, custom = [] }: DetectorSettings
       const told = toldOf(key);
       for (const type of wanted) {
         if (!told.includes(type) && !HINTS[type](traits, text)) continue;
-        for (const finding of known[type].find(text, key)) found.push(finding);
+        for (const finding of known[type].find(text, key, traits)) found.push(finding);
         // No later type has a part of what is a value as a whole.
         if (found.length === 1 && found[0]?.start === 0 && found[0].end === text.length) return found;
       }
@@ -198,15 +151,6 @@ export function createDetector({ types, regions, custom = [] }: DetectorSettings
       return found.length < 2 ? found : withoutOverlaps(found);
     },
   };
-}
-
-/** Asked by several types, looked for once. */
-function hasLongNumber(traits: Traits, text: string): boolean {
-  return (traits.hasLongNumber ??= LONG_NUMBER.test(text));
-}
-
-function isMoment(text: string): boolean {
-  return text[4] === "-" && text.length <= MAX_MOMENT_CHARACTERS && MOMENT.test(text);
 }
 
 /** Findings in the order of the text, of which none overlaps another. Those listed first win. */

@@ -1,5 +1,5 @@
 import { isSecretKey, mayHoldSecret } from "./detectors/secret.ts";
-import { traitsOf } from "./detect.ts";
+import { traitsOf } from "./traits.ts";
 import { isSmall, mapLeaves, mapLeavesInTurns, visitTexts } from "./json-walk.ts";
 import type { LeafChanges, Turns } from "./json-walk.ts";
 import { membersOf, readingsOf } from "./readings.ts";

@@ -1,5 +1,5 @@
-import { AMPERSAND, BACKSLASH, EQUALS, PERCENT, traitsOf } from "./detect.ts";
-import type { Traits } from "./detect.ts";
+import { AMPERSAND, BACKSLASH, EQUALS, PERCENT, traitsOf } from "./traits.ts";
+import type { Traits } from "./traits.ts";
 
 /** A text as it reads once it is decoded. */
 export interface Reading {
@@ -14,7 +14,7 @@ const ESCAPE =
 /** Octets in quoted-printable, and line ends that it adds. */
 const QUOTED_PRINTABLE = /(?:=[\dA-F]{2})+|=\r?\n/g;
 /** Base64 of what begins with a printable character, in one line or in lines of the same length. */
-const BASE64 = /(?<![\w+/=-])[I-Za-fw-z0](?:[\w+/-]{59,76}(?:\r?\n|\\r\\n|\\n)){0,4000}[\w+/-]{7,}={0,2}/g;
+const BASE64 = /[I-Za-fw-z0](?:[\w+/-]{59,76}(?:\r?\n|\\r\\n|\\n)){0,4000}[\w+/-]{7,}={0,2}/y;
 /** The rest of base64 whose beginning is not in the text. */
 const BASE64_REST = /^[\w+/-]{64,}={0,2}/;
 const MIN_BASE64_CHARACTERS = 12;
@@ -113,9 +113,15 @@ function unquoted(escape: string): string {
 }
 
 function addBase64(text: string, readings: Reading[]): void {
-  for (const { 0: run, index } of text.matchAll(BASE64)) {
-    const decoded = decodedBase64(run);
-    if (decoded !== undefined) readings.push(wholeReading(decoded, index, index + run.length));
+  let start = 0;
+  for (let at = 0; at <= text.length; at += 1) {
+    if (sixtyFourth(text, at) !== NONE_OF_64) continue;
+    const isLong = at - start >= MIN_BASE64_CHARACTERS && text[start - 1] !== "=";
+    const run = isLong && mayBeginText(text, start) ? base64At(text, start) : undefined;
+    const decoded = run && decodedBase64(run);
+    if (run !== undefined) at = start + run.length;
+    if (decoded !== undefined) readings.push(wholeReading(decoded, start, at));
+    start = at + 1;
   }
   const rest = text.length < MIN_REST_CHARACTERS ? undefined : BASE64_REST.exec(text)?.[0];
   if (rest === undefined) return;
@@ -125,6 +131,11 @@ function addBase64(text: string, readings: Reading[]): void {
   }
 }
 
+function base64At(text: string, start: number): string | undefined {
+  BASE64.lastIndex = start;
+  return BASE64.exec(text)?.[0];
+}
+
 /** A reading of which no part can be told from the others. */
 function wholeReading(text: string, start: number, end: number): Reading {
   return { text, placeOf: () => ({ start, end }) };
@@ -132,13 +143,12 @@ function wholeReading(text: string, start: number, end: number): Reading {
 
 /** @returns `undefined` where it is no base64, or base64 of bytes that are no text. */
 function decodedBase64(run: string): string | undefined {
+  if (!mayBeginText(run, 0)) return undefined;
   const plain = run
     .replace(/\\[rn]|[\s=]/g, "")
     .replaceAll("-", "+")
     .replaceAll("_", "/");
-  const probed = charactersIn(plain.slice(0, PROBED_CHARACTERS));
-  // Words of letters and digits seldom read like text when they are taken for base64.
-  if (plain.length < MIN_BASE64_CHARACTERS || probed === undefined || !mayBeText(probed)) return undefined;
+  if (plain.length < MIN_BASE64_CHARACTERS) return undefined;
   const characters = charactersIn(plain);
   if (characters === undefined || !mayBeText(characters)) return undefined;
   if (!NOT_ASCII.test(characters)) return characters;
@@ -153,11 +163,45 @@ function decodedBase64(run: string): string | undefined {
 function mayBeText(characters: string): boolean {
   let others = 0;
   for (let at = 0; at < characters.length; at += 1) {
-    const code = characters.charCodeAt(at);
-    if (code < 9 || (code > 13 && code < 32 && code !== 27) || code === 127 || code > 0xf4) return false;
-    if (code > 127) others += 1;
+    const byte = characters.charCodeAt(at);
+    if (!isOfText(byte)) return false;
+    if (byte > 127) others += 1;
   }
   return others * 2 <= characters.length;
+}
+
+function isOfText(byte: number): boolean {
+  return (byte > 31 && byte !== 127 && byte < 0xf5) || (byte > 8 && byte < 14) || byte === 27;
+}
+
+const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+const NONE_OF_64 = 64;
+const SIXTY_FOURTHS = Uint8Array.from({ length: 128 }, (_, code) => {
+  const at = ALPHABET.indexOf(String.fromCharCode(code).replace("-", "+").replace("_", "/"));
+  return at === -1 ? NONE_OF_64 : at;
+});
+
+/** The six bits that a character of base64 stands for. */
+function sixtyFourth(text: string, at: number): number {
+  return at < text.length ? (SIXTY_FOURTHS[text.charCodeAt(at)] ?? NONE_OF_64) : NONE_OF_64;
+}
+
+/** Whether base64 begins as that of a text does: words of letters and digits seldom read like one. */
+function mayBeginText(text: string, start: number): boolean {
+  let [held, bits, bytes, others] = [0, 0, 0, 0];
+  for (let at = start; at < start + PROBED_CHARACTERS; at += 1) {
+    const value = sixtyFourth(text, at);
+    if (value === NONE_OF_64) break;
+    held = ((held << 6) | value) & 0xffff;
+    bits += 6;
+    if (bits < 8) continue;
+    bits -= 8;
+    const byte = (held >> bits) & 0xff;
+    if (!isOfText(byte)) return false;
+    bytes += 1;
+    if (byte > 127) others += 1;
+  }
+  return others * 2 <= bytes;
 }
 
 function charactersIn(base64: string): string | undefined {

@@ -1,5 +1,7 @@
-import { traitsOf, withoutOverlaps } from "./detect.ts";
-import type { TextDetector, Traits } from "./detect.ts";
+import { withoutOverlaps } from "./detect.ts";
+import type { TextDetector } from "./detect.ts";
+import { traitsOf } from "./traits.ts";
+import type { Traits } from "./traits.ts";
 import { mayBeEncoded, readingsOf } from "./readings.ts";
 import type { Reading } from "./readings.ts";
 import type { ValueFinding, Vault } from "./vault.ts";

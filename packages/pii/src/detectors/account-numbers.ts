@@ -135,7 +135,9 @@ const LENGTHS: Readonly<Record<string, number>> = Object.fromEntries(
     .split(/\s+/)
     .map((entry) => [entry.slice(0, 2), Number(entry.slice(2))]),
 );
-const BEGINNING = /[A-Z]{2}[ -]?\d{2}|[a-z]{2}\d{2}/g;
+/** The shortest has 15 letters and digits. */
+const BEGINNING =
+  /[A-Z]{2}[ -]?\d{2}(?=(?:[ \u00A0-]?[A-Z\d]){11})|[a-z]{2}\d{2}(?=(?:[ \u00A0-]?[a-z\d]){11})/g;
 
 /** Finds international bank account numbers by country, length and checksum (ISO 13616). */
 export const ibanDetector: Detector = {

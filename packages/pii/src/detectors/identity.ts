@@ -113,21 +113,6 @@ export const isIdentityKey = byKey((key) => ANY_WORD.test(spaced(key).toLowerCas
 const DISTINCT =
   /\d{3}\.\d{3}\.\d{3}-|\d{3}\/\d{4}-|[12] \d{2} \d{2} |[XYZ]-\d{7}|[A-Z]{2} \d{2} \d{2} \d{2}|9\d{2}-\d{2}-\d{4}/u;
 
-/** Parts of the words. */
-const IDENTITY_WORDS =
-  /cpf|cnpj|aadha|uidai|pan|tax|steuer|idnr|tin|nir|insee|s[ée]cu|dni|nif|docum|nie|extranj|bsn|burger|sofi|pesel|nhs|nino|insurance|ni number|pass[ae]?p|reisepass|pass-?nr|pasap|paspoort|paszport|licen|f[üu]hrer|permis|carnet|patente|rijbewijs|prawo|habilita|cnh|vat|itin|ust-?id|tva|btw|iva/i;
-/** The same in the midst of a text, where parts as short as these are parts of many words. */
-const IDENTITY_WORDS_IN_TEXT = new RegExp(
-  IDENTITY_WORDS.source
-    .split("|")
-    .map((part) => (part.length > 3 ? part : `(?<![a-z])${part}`))
-    .join("|"),
-  "i",
-);
-/** Words before dates of birth. */
-export const BIRTH_HINT =
-  /born|dob|birth|gebor|geburt|\bn[ée]e? le|naiss|nacid|nacim|nascid|nascim|nascita|\bnat[oa] il|geboorte|urodz/i;
-
 const BIRTH: Kind = {
   shape:
     /\d{4}-\d{2}-\d{2}|\d{1,2}[./-]\d{1,2}[./-]\d{2,4}|\d{1,2}\.? \p{L}{3,10}\.? \d{4}|\p{L}{3,10} \d{1,2},? \d{4}/gu,
@@ -147,9 +132,9 @@ export const identityDetector: Detector = {
   },
 };
 
-/** Whether a text has a word or a form of such numbers. */
-export function mayHoldIdentity(text: string): boolean {
-  return IDENTITY_WORDS_IN_TEXT.test(text) || DISTINCT.test(text);
+/** Whether a text has a form of such numbers that needs no words. */
+export function hasDistinctIdentity(text: string): boolean {
+  return DISTINCT.test(text);
 }
 
 /** Finds dates of birth, which words or the name of their key tell from other dates. */

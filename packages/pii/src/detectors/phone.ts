@@ -16,8 +16,9 @@ import type { Detector, Finding } from "../context.ts";
 
 const MIN_DIGITS = 7;
 const MAX_DIGITS = 15;
-const CANDIDATE = /[+(]{0,2}\d+(?:[ \u00A0\u2011./()-]{1,2}\d+)*(?: ?(?:x|ext\.? ?|extension )\d{1,6})?/gi;
-const EXTENSION = / ?(?:x|ext\.? ?|extension )\d{1,6}$/i;
+/** Of seven digits at least. */
+const CANDIDATE =
+  /[+(]{0,2}(?=\d(?:[ \u00A0\u2011./()-]{0,2}\d){6})\d+(?:[ \u00A0\u2011./()-]{1,2}\d+)*(?<extension> ?(?:x|ext\.? ?|extension )\d{1,6})?/gi;
 const DATE =
   /^(?:(?:19|20)\d\d([-./ ])(?:0?[1-9]|1[0-2])\1(?:0?[1-9]|[12]\d|3[01])|(?:0?[1-9]|[12]\d|3[01])([-./ ])(?:0?[1-9]|[12]\d|3[01])\2(?:19|20)\d\d)(?!\d)/;
 const NORTH_AMERICAN = /^(?:\+?1[-. ])?(?:\(\d{3}\) ?|\d{3}([-. ]))\d{3}(?:[-. ])\d{4}$/;
@@ -67,17 +68,18 @@ export function createPhoneDetector({ regions = ["US"] }: PhoneSettings = {}): D
     { start, end, number, digits }: Candidate,
     key: string | undefined,
   ): boolean => {
+    const hasCode = number.startsWith("+");
+    if (!hasCode && (DATE.test(number) || /^\d+\.\d+$/.test(number))) return false;
     const words = before(text, start);
     const rest = after(text, end);
+    if ((words !== "" && MONEY_BEFORE.test(words.slice(-3))) || (rest !== "" && MONEY_AFTER.test(rest)))
+      return false;
+    if (!hasCode && (/\p{L}[-/#]$|#$/u.test(words.slice(-3)) || namesThing(words))) return false;
     const isUnderPhone = key !== undefined && isPhoneKey(key);
-    if ((words !== "" && MONEY_BEFORE.test(words)) || (rest !== "" && MONEY_AFTER.test(rest))) return false;
     const isNamed = isUnderPhone || hasWord(lastClause(words), SAYS_PHONE) || SAYS_PHONE_AFTER.test(rest);
-    if (number.startsWith("+"))
-      return isNamed || isKnown(number.replace("(0)", "")) || /^\+\d{1,3}[ (-]/.test(number);
-    const isFrench = FRENCH.test(number) && regions.includes("FR");
-    if (/\p{L}[-/#]$|#$/u.test(words) || (SINGLE_DIGITS.test(number) && !isFrench)) return false;
-    if (DATE.test(number) || /^\d+\.\d+$/.test(number)) return false;
-    if (namesThing(words) || (key !== undefined && namesThing(spaced(key).toLowerCase()))) return false;
+    if (hasCode) return isNamed || isKnown(number.replace("(0)", "")) || /^\+\d{1,3}[ (-]/.test(number);
+    if (SINGLE_DIGITS.test(number) && !(FRENCH.test(number) && regions.includes("FR"))) return false;
+    if (key !== undefined && namesThing(spaced(key).toLowerCase())) return false;
     if (isNamed)
       return digits > MIN_DIGITS || /\D/.test(number) || isUnderPhone || /phone|tel|call/.test(words);
     if (NORTH_AMERICAN.test(number) || WITH_EXIT_CODE.test(number)) return digits >= 10;
@@ -87,11 +89,11 @@ export function createPhoneDetector({ regions = ["US"] }: PhoneSettings = {}): D
   return {
     find(text, key) {
       const found: Finding[] = [];
-      for (const { 0: match, index } of text.matchAll(CANDIDATE)) {
-        if (match.length < MIN_DIGITS || match.length > 40) continue;
-        const plain = match.replace(EXTENSION, "");
+      for (const { 0: match, 1: extension = "", index } of text.matchAll(CANDIDATE)) {
+        if (match.length > 40) continue;
+        const plain = match.slice(0, match.length - extension.length);
         const digits = plain.replace(/\D/g, "").length;
-        if (digits < MIN_DIGITS || digits > MAX_DIGITS) continue;
+        if (digits > MAX_DIGITS) continue;
         // A bracket that is not closed stands around the number.
         const lead = match.startsWith("(") && !match.includes(")") ? 1 : 0;
         const [start, end] = [index + lead, index + match.length];

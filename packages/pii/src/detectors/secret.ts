@@ -1,5 +1,7 @@
 import { byKey, hasWord, spaced, withoutEnding, wordSet } from "../context.ts";
-import type { Detector, Finding } from "../context.ts";
+import type { Finding } from "../context.ts";
+import { AT, COLON, NAMES_SECRET, traitsOf } from "../traits.ts";
+import type { Traits } from "../traits.ts";
 
 /** Keys and tokens whose issuers give them a beginning of their own. */
 const MARKED: readonly RegExp[] = [
@@ -26,6 +28,7 @@ const LABELS = wordSet(
   login id name owner by e-mail reply-to delivered-to return-path signed-off-by kontakt contacto contatto correo courriel
   absender`,
 );
+const OPTION_NAME = / -u| --user/;
 const OPTION = /(?<=\s(?:-u|--user)[ =])[^\s:"']{1,64}:[^\s"']{4,128}/g;
 const BEARER = /(?<=\b(?:bearer|basic) )[\w.~+/-]{16,4000}=*/gi;
 /** A name that says so, as far as what is set. */
@@ -37,7 +40,7 @@ const SECRET_KEY =
 /** Texts in the place of a secret that are none: words, placeholders, names of variables. */
 const NO_SECRET =
   /^(?:[a-z]+|[A-Z]+|[\d.]{1,7}|\$.*|\*+|x+|<.*|%.*|\[\[.*|process\.env.*|os\.environ.*|(?:null|none|true|false|undefined|string|required|optional|redacted)\b.*)$/;
-/** The shortest of what its beginning tells. */
+/** The shortest of what its beginning tells, and its longest word. */
 const MIN_MARKED_CHARACTERS = 15;
 const PASSWORDS = wordSet(
   "password passwords passwd passphrase pwd passwort kennwort senha contrasena contraseña wachtwoord haslo hasło parola",
@@ -52,28 +55,32 @@ const PLACEHOLDERS = wordSet(
   changed expired invalid incorrect wrong missing field value reset forgot forgotten protected prompt example your`,
 );
 const MARKS =
-  /AKIA|ASIA|ABIA|ACCA|gh[pousr]_|_pat_|glpat|xox|xapp|sk-|[srp]k_|whsec|AIza|ya29|GOCSPX|npm_|pypi-|hf_|SG\.|_v1_|shp|lin_|sq0|key-|AC[a-f\d]|SK[a-f\d]|eyJ/;
+  /AKIA|ASIA|ABIA|ACCA|gh[pousr]_|_pat_|glpat|xox|xapp|sk-|[srp]k_|whsec|AIza|ya29|GOCSPX|npm_|pypi-|hf_|SG\.|_v1_|shp|lin_|sq0|key-|AC[a-f\d]|SK[a-f\d]/;
+
+/** Whether a text may hold a secret, by its own signs: the name of one, a long word, or marks as only secrets have them. */
+export function mayHoldSecretText({ word, signs, names }: Traits, text: string): boolean {
+  return (
+    word >= MIN_MARKED_CHARACTERS ||
+    (names & NAMES_SECRET) !== 0 ||
+    (word >= MIN_JWT_PART_CHARACTERS && (text.includes("eyJ") || text.includes("-----BEGIN"))) ||
+    ((signs & COLON) !== 0 && ((signs & AT) !== 0 || text.includes("://") || OPTION_NAME.test(text)))
+  );
+}
 
 /** Finds keys, tokens, private keys, passwords in addresses and in settings. */
-export const secretDetector: Detector = {
-  find(text, key) {
+export const secretDetector = {
+  find(text: string, key?: string, { word, signs, names }: Traits = traitsOf(text)): Finding[] {
     if (key !== undefined && isSecretUnder(text, key))
       return [{ start: 0, end: text.length, type: "SECRET" }];
     const found: Finding[] = [];
     const add = (start: number, end: number): void => void found.push({ start, end, type: "SECRET" });
-    if (text.length >= MIN_MARKED_CHARACTERS && MARKS.test(text)) findMarked(text, add);
-    if (text.includes("-----BEGIN")) findPrivateKeys(text, add);
-    if (text.includes("://"))
-      for (const { 0: match, index } of text.matchAll(USER_INFO)) add(index, index + match.length);
-    if (text.includes("@") && text.includes(":")) {
-      for (const { 0: match, index } of text.matchAll(USER_AND_PASSWORD)) {
-        const label = match.slice(0, match.indexOf(":")).toLowerCase();
-        if (!LABELS.has(label)) add(index, index + match.length);
-      }
+    if (word >= MIN_MARKED_CHARACTERS && MARKS.test(text)) findMarked(text, add);
+    if (word >= MIN_JWT_PART_CHARACTERS) {
+      findJwts(text, add);
+      if (text.includes("-----BEGIN")) findPrivateKeys(text, add);
     }
-    if (text.includes(" -u") || text.includes(" --user"))
-      for (const { 0: match, index } of text.matchAll(OPTION)) add(index, index + match.length);
-    if (!STEMS_IN_TEXT.test(text)) return found;
+    if ((signs & COLON) !== 0) findCredentials(text, (signs & AT) !== 0, add);
+    if ((names & NAMES_SECRET) === 0) return found;
     if (text.length >= MIN_MARKED_CHARACTERS && /bearer |basic /i.test(text))
       for (const { 0: match, index } of text.matchAll(BEARER)) add(index, index + match.length);
     if (text.includes(":") || text.includes("=") || text.includes(" is ")) {
@@ -85,6 +92,20 @@ export const secretDetector: Detector = {
   },
 };
 
+/** Finds a user's name and password with a colon between them. */
+function findCredentials(text: string, hasAt: boolean, add: Add): void {
+  if (hasAt && text.includes("://"))
+    for (const { 0: match, index } of text.matchAll(USER_INFO)) add(index, index + match.length);
+  if (hasAt) {
+    for (const { 0: match, index } of text.matchAll(USER_AND_PASSWORD)) {
+      const label = match.slice(0, match.indexOf(":")).toLowerCase();
+      if (!LABELS.has(label)) add(index, index + match.length);
+    }
+  }
+  if (OPTION_NAME.test(text))
+    for (const { 0: match, index } of text.matchAll(OPTION)) add(index, index + match.length);
+}
+
 /** Adds a place to what was found. */
 type Add = (start: number, end: number) => void;
 
@@ -92,6 +113,9 @@ function findMarked(text: string, add: Add): void {
   for (const pattern of MARKED) {
     for (const { 0: match, index } of text.matchAll(pattern)) add(index, index + match.length);
   }
+}
+
+function findJwts(text: string, add: Add): void {
   for (let start = text.indexOf("eyJ"); start !== -1;) {
     const end = endOfJwt(text, start);
     if (end.isJwt) add(start, end.at);
@@ -150,9 +174,6 @@ export const isSecretKey = byKey((key) => {
 /** Parts of the names of secrets. */
 const STEMS =
   /pass|pwd|secret|key|token|connection|cookie|bearer|senha|contrase|kennwort|wachtwoord|has[łl]o|parola|mot|jwt|otp|pin|cvv|cvc|csc|tan/i;
-/** The same in the midst of a text, where parts as short as these are parts of many words. */
-const STEMS_IN_TEXT =
-  /pass|pwd|secret|key|token|bearer|basic|senha|contrase|kennwort|wachtwoord|has[łl]o|parola|(?<![a-z])(?:pin|cv[vc]|csc|otp|tan)/i;
 
 /** A quick look for the names of secrets in a long text. */
 export function mayHoldSecret(text: string): boolean {
