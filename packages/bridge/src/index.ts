@@ -15,7 +15,14 @@ export { createSchemaValidator, preloadSchemaValidation } from "./schema-validat
 export type { SchemaCheck, SchemaValidator } from "./schema-validation.ts";
 export { createMockInvoker } from "./mock-invoker.ts";
 export type { MockInvoker, MockTool } from "./mock-invoker.ts";
-export { DEFAULT_MAX_INLINE_BYTES, fitValue, keepBytes, keepOnce, readMimeType } from "./result-handles.ts";
+export {
+  DEFAULT_MAX_INLINE_BYTES,
+  fitBytes,
+  fitValue,
+  keepBytes,
+  keepOnce,
+  readMimeType,
+} from "./result-handles.ts";
 export type { Attachment, ResultKeeping } from "./result-handles.ts";
 export { createDeadline } from "./deadline.ts";
 export type { Deadline } from "./deadline.ts";

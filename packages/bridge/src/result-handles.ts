@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { copyBeginning, isObject, RESULT_EXTENSIONS, resultTooLarge } from "@cem/core";
+import { copyBeginning, partsOfJson, readJson, RESULT_EXTENSIONS, resultTooLarge } from "@cem/core";
 import type { JsonObject, JsonValue, ResultHandle, ResultStore } from "@cem/core";
 
 /** Larger results become handles where there is a store. In bytes. */
@@ -7,9 +7,14 @@ export const DEFAULT_MAX_INLINE_BYTES = 1024 * 1024;
 /** Larger results fail where there is no store. In bytes. */
 const MAX_UNSTORED_BYTES = 8 * 1024 * 1024;
 const MAX_PREVIEW_CHARACTERS = 400;
+/** In so many bytes it begins. */
+const MAX_PREVIEW_BYTES = 2_048;
 const MAX_NAME_CHARACTERS = 80;
 /** A member of a stored object that is no longer comes with its handle. In characters of JSON. */
 const MAX_SMALL_CHARACTERS = 500;
+/** No larger member is so small. */
+const MAX_SMALL_BYTES = 8 * MAX_SMALL_CHARACTERS;
+const MAX_SPACE = 32;
 /** An object with more names comes without them. */
 const MAX_SHAPE_NAMES = 200;
 
@@ -100,40 +105,77 @@ export async function fitJson(
   tool: FittedTool,
   json: string,
   read: () => JsonValue,
-  { store, maxInlineBytes = DEFAULT_MAX_INLINE_BYTES }: ResultKeeping,
+  keeping: ResultKeeping,
 ): Promise<JsonValue> {
-  const { server, name } = tool;
-  const limitBytes = store === undefined ? Math.max(maxInlineBytes, MAX_UNSTORED_BYTES) : maxInlineBytes;
-  const bytes = Buffer.byteLength(json);
-  if (bytes <= limitBytes) return read();
-  if (store === undefined) throw resultTooLarge({ server, tool: name }, bytes, limitBytes);
-  if (json.startsWith('"')) {
-    const kept = await keepText(store, {
-      type: "text",
-      mimeType: "text/plain",
-      text: read() as string,
-      name,
-    });
-    return tool.isTyped === true ? { ...kept, shape: { kind: "text" } } : kept;
-  }
-  const kept = await keepText(store, { type: "json", mimeType: "application/json", text: json, name });
-  const shape = shapeOf(read());
-  return shape === undefined ? kept : { ...kept, shape };
+  const size = Buffer.byteLength(json);
+  if (size <= limitOf(keeping)) return read();
+  return json.startsWith('"')
+    ? keep(tool, "text", size, () => Buffer.from(read() as string), keeping)
+    : keep(tool, "json", size, () => Buffer.from(json), keeping);
+}
+
+/**
+ * Does the same for the bytes of a text, or of JSON that is no text. Of what is stored no values are made but the small
+ * members of an object.
+ */
+export async function fitBytes(
+  tool: FittedTool,
+  type: "text" | "json",
+  bytes: Uint8Array,
+  keeping: ResultKeeping,
+): Promise<JsonValue> {
+  if (bytes.length > limitOf(keeping)) return keep(tool, type, bytes.length, () => bytes, keeping);
+  return type === "text" ? decode(bytes) : (JSON.parse(decode(bytes)) as JsonValue);
+}
+
+/** @param size - In bytes of JSON. */
+async function keep(
+  { server, name, isTyped }: FittedTool,
+  type: "text" | "json",
+  size: number,
+  read: () => Uint8Array,
+  keeping: ResultKeeping,
+): Promise<JsonValue> {
+  if (keeping.store === undefined) throw resultTooLarge({ server, tool: name }, size, limitOf(keeping));
+  const bytes = read();
+  const mimeType = type === "text" ? "text/plain" : "application/json";
+  const preview = copyBeginning(decode(bytes.subarray(0, MAX_PREVIEW_BYTES)), MAX_PREVIEW_CHARACTERS);
+  const shape = type === "json" ? shapeOf(bytes) : isTyped === true ? ({ kind: "text" } as const) : undefined;
+  const handle = await write(keeping.store, { type, mimeType, bytes, name });
+  return { ...handle, preview, ...(shape && { shape }) };
+}
+
+function limitOf({ store, maxInlineBytes = DEFAULT_MAX_INLINE_BYTES }: ResultKeeping): number {
+  return store === undefined ? Math.max(maxInlineBytes, MAX_UNSTORED_BYTES) : maxInlineBytes;
+}
+
+function decode(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("utf8");
 }
 
 /** The shape of a list or object. Small members spare code the reading of the whole. */
-function shapeOf(value: JsonValue): ResultShape | undefined {
-  if (Array.isArray(value)) return { kind: "list" };
-  if (!isObject(value)) return undefined;
-  const names = Object.keys(value);
+function shapeOf(json: Uint8Array): ResultShape | undefined {
+  const first = String.fromCharCode(json.find((byte) => byte > MAX_SPACE) ?? 0);
+  if (first === "[") return { kind: "list" };
+  if (first !== "{") return undefined;
+  const members: Record<string, JsonValue> = {};
+  const small = new Set<string>();
+  for (const { name = "", start, end } of partsOfJson(json)) {
+    const member = end - start > MAX_SMALL_BYTES ? undefined : (readJson(json, { start, end }) as JsonValue);
+    small.delete(name);
+    if (member !== undefined && isSmall(member)) small.add(name);
+    Object.defineProperty(members, name, { value: member ?? null, enumerable: true, configurable: true });
+  }
+  const names = Object.keys(members);
   if (names.length > MAX_SHAPE_NAMES) return { kind: "record" };
-  const small = Object.entries(value).filter(([, member]) => isSmall(member));
-  return { kind: "object", names, small: Object.fromEntries(small) };
+  return {
+    kind: "object",
+    names,
+    small: Object.fromEntries(Object.entries(members).filter(([name]) => small.has(name))),
+  };
 }
 
 function isSmall(member: JsonValue): boolean {
-  if (typeof member === "string" && member.length > MAX_SMALL_CHARACTERS) return false;
-  if (Array.isArray(member) && member.length > MAX_SMALL_CHARACTERS) return false;
   return JSON.stringify(member).length <= MAX_SMALL_CHARACTERS;
 }
 
@@ -141,15 +183,6 @@ async function write(store: ResultStore, attachment: Attachment): Promise<JsonOb
   const { type, mimeType, bytes, name, uri } = attachment;
   const { path, size } = await store.write(bytes, mimeType, fileName(name, mimeType));
   return { type, mimeType, size, path, ...uriOf(uri) };
-}
-
-/** Stores a text and returns its handle with the beginning. */
-async function keepText(
-  store: ResultStore,
-  { text, ...attachment }: Omit<Attachment, "bytes"> & { text: string },
-): Promise<JsonObject> {
-  const handle = await write(store, { ...attachment, bytes: Buffer.from(text) });
-  return { ...handle, preview: copyBeginning(text, MAX_PREVIEW_CHARACTERS) };
 }
 
 /** Handles are JSON, which has no `undefined`. */

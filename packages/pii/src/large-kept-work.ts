@@ -1,45 +1,108 @@
-import { isObject } from "@cem/core";
-import type { JsonValue } from "@cem/core";
-import { decodeText, membersOf } from "./readings.ts";
+import { endOfJson, partsOfJson, pastCharacter } from "@cem/core";
+import { decodeText } from "./readings.ts";
 
-/** Characters of a piece, about. */
-const PIECE_CHARACTERS = 256 * 1024;
-/** Of a text that is cut, the next piece begins so many characters before the end of the last: no value is lost there. */
-const OVERLAP_CHARACTERS = 256;
+/** Bytes of a piece, about. */
+const PIECE_BYTES = 256 * 1024;
+/** Of a text that is cut, the next piece begins so many bytes before the end of the last: no value is lost there. */
+const OVERLAP_BYTES = 256;
+const CHECKED_BYTES = 1024 * 1024;
+const MAX_SPACE = 32;
+const QUOTE = 0x22;
 
-/** The JSON of small parts of a value, each within the members that lead to it. */
+/** A small part of a file: JSON with what is written around it, or a text. */
+export interface Piece {
+  start: number;
+  end: number;
+  open: string;
+  close: string;
+}
+
+/** A file in pieces. */
 export interface Pieces {
-  pieces: Uint8Array<ArrayBuffer>[];
-  transfer: ArrayBuffer[];
+  /** The file in UTF-8, where it is in another encoding. */
+  bytes?: Uint8Array;
+  isJson: boolean;
+  pieces: Piece[];
 }
 
-/** Reads a file and cuts its data, on the thread that it is called on. Bytes that are no text have no pieces. */
-export function piecesOf(bytes: Uint8Array): Pieces {
-  const text = decodeText(bytes)?.text;
-  const found = text === undefined ? [] : cut(membersOf(text).data as JsonValue);
-  const pieces = Array.from(found, (piece) => new Uint8Array(new TextEncoder().encode(piece)));
-  return { pieces, transfer: pieces.map(({ buffer }) => buffer) };
-}
-
-function* cut(value: JsonValue): Generator<string> {
-  if (typeof value === "string") {
-    for (let at = 0; at < value.length; at += PIECE_CHARACTERS - OVERLAP_CHARACTERS)
-      yield JSON.stringify(value.slice(at, at + PIECE_CHARACTERS));
-    return;
+/** Finds the pieces of a file, on the thread that it is called on. Bytes that are no text have none. */
+export function piecesOf(given: Uint8Array): Pieces {
+  if (!isUtf8(given)) {
+    const bytes = new TextEncoder().encode(decodeText(given)?.text ?? "");
+    return { bytes, ...cut(bytes) };
   }
-  const isList = Array.isArray(value);
-  if (!isList && !isObject(value)) return yield JSON.stringify(value);
-  const [open, close] = isList ? ["[", "]"] : ["{", "}"];
-  let group = "";
-  for (const [name, member] of Object.entries(value)) {
-    const key = isList ? "" : `${JSON.stringify(name)}:`;
-    const text = JSON.stringify(member);
-    if (text.length > PIECE_CHARACTERS) for (const piece of cut(member)) yield open + key + piece + close;
-    else group += (group === "" ? "" : ",") + key + text;
-    if (group.length > PIECE_CHARACTERS) {
-      yield open + group + close;
-      group = "";
+  const isText = decodeText(given.subarray(0, CHECKED_BYTES)) !== undefined;
+  return isText ? cut(given) : { isJson: false, pieces: [] };
+}
+
+function isUtf8(bytes: Uint8Array): boolean {
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  try {
+    for (let at = 0; at < bytes.length; at += CHECKED_BYTES)
+      decoder.decode(bytes.subarray(at, at + CHECKED_BYTES), { stream: true });
+    decoder.decode();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function cut(bytes: Uint8Array): Pieces {
+  if (isJson(bytes)) return { isJson: true, pieces: [...piecesOfJson(bytes, 0, bytes.length, "", "")] };
+  return { isJson: false, pieces: [...piecesOfText(bytes, 0, bytes.length, "", "")] };
+}
+
+function isJson(bytes: Uint8Array): boolean {
+  try {
+    return !bytes.subarray(endOfJson(bytes)).some((byte) => byte > MAX_SPACE);
+  } catch {
+    return false;
+  }
+}
+
+function* piecesOfText(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  open: string,
+  close: string,
+): Generator<Piece> {
+  for (let from = start; from < end;) {
+    let [at, next] = [from, end];
+    while (at < end && at - from < PIECE_BYTES) {
+      if (next === end && at - from >= PIECE_BYTES - OVERLAP_BYTES) next = at;
+      at = pastCharacter(bytes, at);
     }
+    yield { start: from, end: at, open, close };
+    from = at < end ? next : end;
   }
-  if (group !== "") yield open + group + close;
+}
+
+function* piecesOfJson(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  open: string,
+  close: string,
+): Generator<Piece> {
+  if (bytes[start] === QUOTE) return yield* piecesOfText(bytes, start + 1, end - 1, `${open}"`, `"${close}`);
+  let group: Piece | undefined;
+  for (const part of partsOfJson(bytes, start)) {
+    const [before, after] = part.name === undefined ? [`${open}[`, `]${close}`] : [`${open}{`, `}${close}`];
+    if (part.end - part.start > PIECE_BYTES) {
+      if (group !== undefined) yield group;
+      group = undefined;
+      const name = part.name === undefined ? "" : `${JSON.stringify(part.name)}:`;
+      yield* piecesOfJson(bytes, part.start, part.end, before + name, after);
+      continue;
+    }
+    group =
+      group === undefined
+        ? { start: part.from, end: part.end, open: before, close: after }
+        : { ...group, end: part.end };
+    if (group.end - group.start <= PIECE_BYTES) continue;
+    yield group;
+    group = undefined;
+  }
+  if (group !== undefined) yield group;
 }

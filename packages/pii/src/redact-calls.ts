@@ -133,16 +133,22 @@ export async function redactKept(
   return bytes;
 }
 
-/** Has the values of a large file be known: it is read apart from this thread, and comes in small pieces. */
-async function observeLarge(bytes: Uint8Array, redactor: Redactor, scope: RedactionScope): Promise<void> {
+/** Has the values of a large file be known: it is looked through apart from this thread, and read in small pieces. */
+async function observeLarge(given: Uint8Array, redactor: Redactor, scope: RedactionScope): Promise<void> {
   const module = moduleBeside("large-kept-work", import.meta.url);
-  const { pieces } = await offload<Pieces>(
-    () => ({ module, name: "piecesOf", args: [bytes], timeoutMs: READ_TIMEOUT_MS }),
-    async () => (await import("./large-kept-work.ts")).piecesOf(bytes),
+  const {
+    pieces,
+    isJson,
+    bytes = given,
+  } = await offload<Pieces>(
+    () => ({ module, name: "piecesOf", args: [given], timeoutMs: READ_TIMEOUT_MS }),
+    async () => (await import("./large-kept-work.ts")).piecesOf(given),
   );
   const turns = new Turns();
-  for (const piece of pieces) {
-    const data = JSON.parse(Buffer.from(piece.buffer).toString("utf8")) as JsonValue;
+  const decoder = new TextDecoder();
+  for (const { start, end, open, close } of pieces) {
+    const text = `${open}${decoder.decode(bytes.subarray(start, end))}${close}`;
+    const data = isJson ? (JSON.parse(text) as JsonValue) : text;
     await (redactor.observeInTurns?.(data, scope) ?? redactor.observe(data, scope));
     await turns.next();
   }

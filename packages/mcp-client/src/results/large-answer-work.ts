@@ -1,11 +1,18 @@
-import { copyBeginning, isObject } from "@cem/core";
-import type { JsonValue, ResultStore, ToolResult } from "@cem/core";
-import { createResultCheck } from "@cem/bridge";
+import { copyBeginning, decodeTextInPlace, endOfJson, isObject, partsOfJson, readJson } from "@cem/core";
+import type { JsonPart, JsonValue, ResultStore, ToolResult } from "@cem/core";
+import { createResultCheck, fitBytes } from "@cem/bridge";
+import type { ResultKeeping } from "@cem/bridge";
 import { toRawResult } from "../connection/raw-result.ts";
-import { mapToolResult } from "./result-mapping.ts";
+import { assertPromised, mapToolResult } from "./result-mapping.ts";
 import type { ResultOrigin } from "./result-mapping.ts";
 
 const MAX_ERROR_CHARACTERS = 8_000;
+/** What is read of an answer before it is known how to read the rest. */
+const MAX_SHORT_BYTES = 256;
+const MAX_SPACE = 32;
+const QUOTE = 0x22;
+const OPEN_LIST = 0x5b;
+const OPEN_OBJECT = 0x7b;
 
 /** How a large answer is read. */
 export interface LargeAnswerRequest {
@@ -27,39 +34,138 @@ export interface LargeAnswer {
 
 /** Reads a message that answers a call, on the thread that it is called on. */
 export async function readLargeAnswer(request: LargeAnswerRequest): Promise<LargeAnswer> {
-  const { tool, maxInlineBytes, mark } = request;
-  const message = JSON.parse(
-    Buffer.from(request.bytes.buffer, request.bytes.byteOffset, request.bytes.length).toString("utf8"),
-  ) as JsonValue;
-  // Larger than the text of it, as values.
-  request.bytes = new Uint8Array();
+  const { bytes, tool, maxInlineBytes, mark } = request;
   const kept: LargeAnswer["kept"] = [];
   const store: ResultStore = {
     specificationVersion: "v1",
-    async write(bytes, mimeType, name) {
-      kept.push({ bytes, mimeType, name });
-      return { path: `${mark}${kept.length - 1}`, size: bytes.length };
+    async write(part, mimeType, name) {
+      kept.push({ bytes: part, mimeType, name });
+      return { path: `${mark}${kept.length - 1}`, size: part.length };
     },
     read: () => Promise.reject(new Error("What is kept is not read here.")),
   };
-  const { result, error } = isObject(message) ? message : {};
   const keeping = { store: mark === undefined ? undefined : store, maxInlineBytes };
-  const read: ToolResult = isObject(result)
-    ? await mapToolResult(tool, toRawResult(result), { ...keeping, checkResult: createResultCheck() })
-    : {
-        ok: false,
-        error: {
-          code: "TOOL_FAILED",
-          message: messageOf(error),
-          details: { server: tool.server, tool: tool.tool },
-        },
-      };
-  const buffers = new Set(kept.map(({ bytes }) => bytes.buffer as ArrayBuffer));
+  const message = membersOf(bytes);
+  const answer = message.get("result") && membersOf(bytes, message.get("result"));
+  const plain = answer && plainAnswer(bytes, answer, tool);
+  // Larger than the text of it, as values.
+  if (plain === undefined) request.bytes = new Uint8Array();
+  const result =
+    plain === undefined
+      ? await readWhole(JSON.parse(decode(bytes)) as JsonValue, tool, keeping)
+      : await readPlain(bytes, plain, tool, keeping);
+  const buffers = new Set(kept.map((part) => part.bytes.buffer as ArrayBuffer));
   // Small ones share theirs with others.
-  const transfer = [...buffers].filter((buffer) =>
-    kept.some(({ bytes }) => bytes.buffer === buffer && bytes.length === buffer.byteLength),
+  const transfer = [...buffers].filter(
+    (buffer) =>
+      (buffer === bytes.buffer && bytes.length === buffer.byteLength) ||
+      kept.some((part) => part.bytes.buffer === buffer && part.bytes.length === buffer.byteLength),
   );
-  return { result: read, kept, transfer };
+  return { result, kept, transfer };
+}
+
+type Members = ReadonlyMap<string, JsonPart>;
+
+function membersOf(bytes: Uint8Array, place: Pick<JsonPart, "start"> = { start: 0 }): Members {
+  return new Map(Array.from(partsOfJson(bytes, place.start), (part) => [part.name ?? "", part]));
+}
+
+/** A value that is all of an answer: JSON, or a text. */
+interface PlainAnswer {
+  type: "text" | "json";
+  part: JsonPart;
+}
+
+/**
+ * The value of an answer that needs no other reading than its own: no error, and nothing in it that is to be kept apart.
+ *
+ * @returns `undefined` for any other answer.
+ */
+function plainAnswer(
+  bytes: Uint8Array,
+  answer: Members,
+  { outputSchema }: ResultOrigin,
+): PlainAnswer | undefined {
+  const read = (part: JsonPart | undefined): unknown => {
+    const isShort = part !== undefined && part.end - part.start <= MAX_SHORT_BYTES;
+    return isShort ? readJson(bytes, part) : part && "long";
+  };
+  const content = answer.get("content");
+  const isList = content === undefined || bytes[content.start] === OPEN_LIST;
+  if (!isList || (read(answer.get("isError")) ?? false) !== false) return undefined;
+  const parts =
+    content === undefined ? [] : [...partsOfJson(bytes, content.start)].map((part) => membersOf(bytes, part));
+  const texts = parts.map((part) => part.get("text"));
+  if (!parts.every((part) => read(part.get("type")) === "text")) return undefined;
+  if (!texts.every((text) => text !== undefined && bytes[text.start] === QUOTE)) return undefined;
+  const structured = answer.get("structuredContent");
+  const isLeftOut = structured === undefined || (outputSchema === undefined && read(structured) === null);
+  if (!isLeftOut) {
+    const isValue = bytes[structured.start] === OPEN_OBJECT || bytes[structured.start] === OPEN_LIST;
+    return isValue && !mayHoldBytes(bytes, structured) ? { type: "json", part: structured } : undefined;
+  }
+  const [part] = texts;
+  const isOne = texts.length === 1 && outputSchema === undefined;
+  return isOne && part !== undefined ? { type: "text", part } : undefined;
+}
+
+/** Whether a value may have an image, a sound or a resource in it. */
+function mayHoldBytes(bytes: Uint8Array, { start, end }: JsonPart): boolean {
+  const value = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start);
+  return ['"image"', '"audio"', '"resource"'].some((type) => value.includes(type));
+}
+
+async function readPlain(
+  bytes: Uint8Array,
+  { type, part }: PlainAnswer,
+  tool: ResultOrigin,
+  keeping: ResultKeeping,
+): Promise<ToolResult> {
+  const named = { server: tool.server, name: tool.tool, isTyped: tool.outputSchema !== undefined };
+  if (type === "text") {
+    const text = decodeTextInPlace(bytes, part);
+    return { ok: true, value: await fitBytes(named, isJson(text) ? "json" : "text", text, keeping) };
+  }
+  const json = bytes.subarray(part.start, part.end);
+  if (tool.outputSchema !== undefined) {
+    const structuredContent = JSON.parse(decode(json)) as JsonValue;
+    await assertPromised(tool, tool.outputSchema, { structuredContent, content: [] }, createResultCheck());
+  }
+  return { ok: true, value: await fitBytes(named, "json", json, keeping) };
+}
+
+/** Whether a text is a list or an object of JSON as a whole. */
+function isJson(text: Uint8Array): boolean {
+  const first = text.find((byte) => byte > MAX_SPACE);
+  if (first !== OPEN_OBJECT && first !== OPEN_LIST) return false;
+  try {
+    return !text.subarray(endOfJson(text)).some((byte) => byte > MAX_SPACE);
+  } catch (error) {
+    if (error instanceof SyntaxError) return false;
+    throw error;
+  }
+}
+
+async function readWhole(
+  message: JsonValue,
+  tool: ResultOrigin,
+  keeping: ResultKeeping,
+): Promise<ToolResult> {
+  const { result, error } = isObject(message) ? message : {};
+  if (isObject(result))
+    return mapToolResult(tool, toRawResult(result), { ...keeping, checkResult: createResultCheck() });
+  return {
+    ok: false,
+    error: {
+      code: "TOOL_FAILED",
+      message: messageOf(error),
+      details: { server: tool.server, tool: tool.tool },
+    },
+  };
+}
+
+function decode(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("utf8");
 }
 
 function messageOf(error: JsonValue | undefined): string {

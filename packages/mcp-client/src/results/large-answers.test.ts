@@ -68,6 +68,24 @@ describe("a large answer of a tool", () => {
     expect(file).toBe(`application/json: ${JSON.stringify(answer.structuredContent)}`);
   });
 
+  it("has the paths of what is kept apart in what is kept", async () => {
+    const image = `{ type: "image", mimeType: "image/png", data: Buffer.from("image").toString("base64") }`;
+    const { unread } = await fromProcess(
+      WRITE.replace(
+        "MESSAGE",
+        `{ jsonrpc: "2.0", id, result: ${result.replace("n: 1", `n: 1, image: ${image}`)} }`,
+      ),
+    );
+    const store = memoryStore();
+    const mapped = await mapLargeAnswer(tool, unread as NonNullable<typeof unread>, { store }, signal);
+    const [[path, bytes] = ["", ""], [, json] = ["", ""]] = [...store.files];
+    expect(bytes).toBe("image/png: image");
+    expect(json).toContain(`"path":"${path}"`);
+    expect(mapped).toMatchObject({
+      value: { preview: expect.stringContaining(path), shape: { small: { image: { path } } } },
+    });
+  });
+
   it("may be an error, and is none of another kind", async () => {
     const error = `{ code: 1, message: "y".repeat(${text.length}) }`;
     const { unread } = await fromProcess(WRITE.replace("MESSAGE", `{ jsonrpc: "2.0", id, error: ${error} }`));

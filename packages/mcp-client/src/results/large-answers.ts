@@ -39,8 +39,9 @@ export async function mapLargeAnswer(
       async () => (await import("./large-answer-work.ts")).readLargeAnswer(request),
     );
     if (store === undefined || mark === undefined) return result;
-    const places: { path: string; size: number }[] = [];
-    for (const part of kept) places.push(await store.write(part.bytes, part.mimeType, part.name));
+    const places: Place[] = [];
+    for (const { bytes: part, mimeType, name } of kept)
+      places.push(await store.write(withPaths(part, mark, places), mimeType, name));
     return placed(result as unknown as JsonValue, mark, places) as unknown as ToolResult;
   } catch (error) {
     if (!CemError.isInstance(error) || error.code !== "INPUT_TOO_LARGE") throw error;
@@ -55,12 +56,28 @@ export async function mapLargeAnswer(
   }
 }
 
+interface Place {
+  path: string;
+  size: number;
+}
+
+/** The bytes with the paths of what was kept before them, which they may refer to. */
+function withPaths(part: Uint8Array, mark: string, places: readonly Place[]): Uint8Array {
+  const bytes = Buffer.from(part.buffer, part.byteOffset, part.length);
+  return bytes.includes(mark) ? Buffer.from(pathsIn(bytes.toString("utf8"), mark, places)) : part;
+}
+
+function pathsIn(text: string, mark: string, places: readonly Place[]): string {
+  const [before = "", ...marked] = text.split(mark);
+  return marked.reduce((done, rest) => {
+    const [digits = ""] = /^\d*/.exec(rest) ?? [];
+    return done + (places[Number(digits)]?.path ?? mark) + rest.slice(digits.length);
+  }, before);
+}
+
 /** The value with the places where its parts are kept. */
-function placed(
-  value: JsonValue,
-  mark: string,
-  places: readonly { path: string; size: number }[],
-): JsonValue {
+function placed(value: JsonValue, mark: string, places: readonly Place[]): JsonValue {
+  if (typeof value === "string") return pathsIn(value, mark, places);
   if (Array.isArray(value)) return value.map((one) => placed(one, mark, places));
   if (!isObject(value)) return value;
   const { path } = value;

@@ -66,10 +66,10 @@ async function toValue(
 }
 
 /** @throws CemError `RESULT_INVALID`, with the structured content in its details. */
-async function assertPromised(
+export async function assertPromised(
   tool: ResultOrigin,
   schema: JsonSchema,
-  { structuredContent, content }: RawToolResult,
+  { structuredContent, content }: Pick<RawToolResult, "structuredContent" | "content">,
   checkResult: ResultCheck,
 ): Promise<void> {
   const { server, tool: name } = tool;

@@ -1,0 +1,229 @@
+/** A value within the bytes of JSON. */
+export interface JsonPart {
+  /** The name of a member. Absent for an item of a list. */
+  name?: string;
+  /** Where the name begins, or the value of an item. */
+  from: number;
+  /** Where the value begins. */
+  start: number;
+  /** The end of the value, exclusive. */
+  end: number;
+}
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const OPEN_LIST = 0x5b;
+const BACKSLASH = 0x5c;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+/** From a bracket that opens to the one that closes. */
+const TO_CLOSE = 2;
+const LETTER_U = 0x75;
+/** The characters that a backslash may stand before, and those meant. */
+const ESCAPED = new Uint8Array(256);
+for (const [at, letter] of ['"', "\\", "/", "b", "f", "n", "r", "t"].entries())
+  ESCAPED[letter.charCodeAt(0)] = '"\\/\b\f\n\r\t'.charCodeAt(at);
+const LITERALS = ["true", "false", "null"].map((literal) => new TextEncoder().encode(literal));
+const REPLACEMENT = 0xff_fd;
+const encoder = new TextEncoder();
+
+/**
+ * Finds the end of a value in bytes of JSON without reading it: as values, large data takes many times its size.
+ *
+ * @param start - Where it begins, or white space before it.
+ * @returns the end, exclusive.
+ * @throws SyntaxError for what is no JSON.
+ */
+export function endOfJson(bytes: Uint8Array, start = 0): number {
+  /** The brackets that are to close, which may be more than calls can be nested. */
+  const closing: number[] = [];
+  let at = start;
+  for (;;) {
+    at = pastSpace(bytes, at);
+    const first = bytes[at];
+    if (first === OPEN_OBJECT || first === OPEN_LIST) {
+      at = pastSpace(bytes, at + 1);
+      if (bytes[at] !== first + TO_CLOSE) {
+        closing.push(first + TO_CLOSE);
+        if (first === OPEN_OBJECT) at = pastName(bytes, at);
+        continue;
+      }
+      at += 1;
+    } else at = endOfScalar(bytes, at);
+    for (;;) {
+      const close = closing.at(-1);
+      if (close === undefined) return at;
+      at = pastSpace(bytes, at);
+      if (bytes[at] === close) {
+        closing.pop();
+        at += 1;
+        continue;
+      }
+      if (bytes[at] !== COMMA) throw noJson(at);
+      at += 1;
+      if (close === CLOSE_OBJECT) at = pastName(bytes, pastSpace(bytes, at));
+      break;
+    }
+  }
+}
+
+/**
+ * Lists the members of an object or the items of a list in bytes of JSON. Nothing for any other value.
+ *
+ * @param start - Where it begins, or white space before it.
+ * @throws SyntaxError for what is no JSON.
+ */
+export function* partsOfJson(bytes: Uint8Array, start = 0): Generator<JsonPart, void> {
+  let at = pastSpace(bytes, start);
+  const open = bytes[at];
+  if (open !== OPEN_OBJECT && open !== OPEN_LIST) return;
+  at = pastSpace(bytes, at + 1);
+  if (bytes[at] === open + TO_CLOSE) return;
+  for (;;) {
+    const from = at;
+    const part: JsonPart = { from, start: from, end: 0 };
+    if (open === OPEN_OBJECT) {
+      const value = pastName(bytes, from);
+      part.name = JSON.parse(decoded(bytes.subarray(from, endOfString(bytes, from)))) as string;
+      part.start = pastSpace(bytes, value);
+    }
+    part.end = endOfJson(bytes, part.start);
+    yield part;
+    at = pastSpace(bytes, part.end);
+    if (bytes[at] === open + TO_CLOSE) return;
+    if (bytes[at] !== COMMA) throw noJson(at);
+    at = pastSpace(bytes, at + 1);
+  }
+}
+
+/** Reads the value at a place in bytes of JSON. @throws SyntaxError for what is no JSON. */
+export function readJson(bytes: Uint8Array, { start, end }: Pick<JsonPart, "start" | "end">): unknown {
+  return JSON.parse(decoded(bytes.subarray(start, end)));
+}
+
+/**
+ * Decodes a text of JSON in its place: afterwards the bytes there are its UTF-8, and no JSON any more.
+ *
+ * @returns the bytes, which are a part of those given.
+ */
+export function decodeTextInPlace(
+  bytes: Uint8Array,
+  { start, end }: Pick<JsonPart, "start" | "end">,
+): Uint8Array {
+  const last = end - 1;
+  let to = start + 1;
+  for (let at = start + 1; at < last;) {
+    const escape = bytes.indexOf(BACKSLASH, at);
+    const until = escape === -1 || escape > last ? last : escape;
+    if (to !== at) bytes.copyWithin(to, at, until);
+    to += until - at;
+    at = until;
+    if (at === last) break;
+    if (bytes[at + 1] === LETTER_U) {
+      const high = hexAt(bytes, at + 2);
+      const low = isHighHalf(high) && bytes[at + 6] === BACKSLASH ? hexAt(bytes, at + 8) : -1;
+      const isPair = low >= 0xdc00 && low <= 0xdfff && bytes[at + 7] === LETTER_U;
+      to = writeUtf8(bytes, to, isPair ? 0x1_0000 + ((high - 0xd800) << 10) + low - 0xdc00 : high);
+      at += isPair ? 12 : 6;
+    } else {
+      bytes[to] = ESCAPED[bytes[at + 1] ?? 0] ?? 0;
+      to += 1;
+      at += 2;
+    }
+  }
+  return bytes.subarray(start + 1, to);
+}
+
+/** Where the next character of a text of JSON begins. */
+export function pastCharacter(bytes: Uint8Array, at: number): number {
+  if (bytes[at] === BACKSLASH) return at + (bytes[at + 1] === LETTER_U ? 6 : 2);
+  let next = at + 1;
+  while (((bytes[next] ?? 0) & 0xc0) === 0x80) next += 1;
+  return next;
+}
+
+function pastSpace(bytes: Uint8Array, start: number): number {
+  let at = start;
+  for (let byte = bytes[at]; byte === 32 || byte === 10 || byte === 13 || byte === 9; byte = bytes[at])
+    at += 1;
+  return at;
+}
+
+/** The place after a name and its colon. */
+function pastName(bytes: Uint8Array, start: number): number {
+  if (bytes[start] !== QUOTE) throw noJson(start);
+  const at = pastSpace(bytes, endOfString(bytes, start));
+  if (bytes[at] !== COLON) throw noJson(at);
+  return at + 1;
+}
+
+function endOfString(bytes: Uint8Array, start: number): number {
+  for (let at = start + 1; at < bytes.length; at += 1) {
+    const byte = bytes[at] ?? 0;
+    if (byte === QUOTE) return at + 1;
+    if (byte < 32) throw noJson(at);
+    if (byte !== BACKSLASH) continue;
+    at += 1;
+    if (bytes[at] === LETTER_U) {
+      if (hexAt(bytes, at + 1) === -1) throw noJson(at);
+      at += 4;
+    } else if ((ESCAPED[bytes[at] ?? 0] ?? 0) === 0) throw noJson(at);
+  }
+  throw noJson(bytes.length);
+}
+
+function endOfScalar(bytes: Uint8Array, start: number): number {
+  if (bytes[start] === QUOTE) return endOfString(bytes, start);
+  const literal = LITERALS.find(([first]) => first === bytes[start]);
+  if (literal === undefined) return endOfNumber(bytes, start);
+  if (!literal.every((byte, index) => bytes[start + index] === byte)) throw noJson(start);
+  return start + literal.length;
+}
+
+function endOfNumber(bytes: Uint8Array, start: number): number {
+  let at = bytes[start] === 0x2d ? start + 1 : start;
+  at = bytes[at] === 0x30 ? at + 1 : pastDigits(bytes, at);
+  if (bytes[at] === 0x2e) at = pastDigits(bytes, at + 1);
+  if (((bytes[at] ?? 0) | 32) !== 0x65) return at;
+  at += 1;
+  return pastDigits(bytes, bytes[at] === 0x2b || bytes[at] === 0x2d ? at + 1 : at);
+}
+
+function pastDigits(bytes: Uint8Array, start: number): number {
+  let at = start;
+  while (((bytes[at] ?? 0) ^ 0x30) < 10) at += 1;
+  if (at === start) throw noJson(at);
+  return at;
+}
+
+/** @returns -1 for what are not four digits of base 16. */
+function hexAt(bytes: Uint8Array, start: number): number {
+  let value = 0;
+  for (let at = start; at < start + 4; at += 1) {
+    const byte = bytes[at] ?? 0;
+    const digit = (byte ^ 0x30) < 10 ? byte - 0x30 : (byte | 32) - 0x57;
+    if (digit < 0 || digit > 15 || ((byte ^ 0x30) >= 10 && digit < 10)) return -1;
+    value = value * 16 + digit;
+  }
+  return value;
+}
+
+function isHighHalf(code: number): boolean {
+  return code >= 0xd800 && code <= 0xdbff;
+}
+
+/** A half of a character alone is none. */
+function writeUtf8(bytes: Uint8Array, to: number, code: number): number {
+  const encoded = encoder.encode(String.fromCodePoint(code >= 0xd800 && code <= 0xdfff ? REPLACEMENT : code));
+  bytes.set(encoded, to);
+  return to + encoded.length;
+}
+
+function decoded(bytes: Uint8Array): string {
+  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
+}
+
+function noJson(at: number): SyntaxError {
+  return new SyntaxError(`No JSON at byte ${at}.`);
+}
