@@ -20,6 +20,7 @@ describe("createDetector", () => {
     ["social security number: 536904399", "SSN 536904399"],
     ["pay with 3782 822463 10005", "CREDIT_CARD 3782 822463 10005"],
     ["2223003122003222", "CREDIT_CARD 2223003122003222"],
+    ["122000000000003", "CREDIT_CARD 122000000000003"],
     ["6304000000000000, maestro", "CREDIT_CARD 6304000000000000"],
     ["to DE89 3704 0044 0532 0130 00 today", "IBAN DE89 3704 0044 0532 0130 00"],
     ["from 10.1.2.3:8080", "IP 10.1.2.3"],
@@ -48,6 +49,8 @@ describe("createDetector", () => {
 
   it.each([
     "order 4539578763621486",
+    "100001234567896",
+    "122000000000003 of 5",
     "Suite 680 36 4022 Oakridge Lane",
     "680 36 4022 17 parts",
     "Ticket 536-90-4399, part 536-90-4399, ISBN 536-90-4399, serial no. 536-90-4399",

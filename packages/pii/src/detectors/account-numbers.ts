@@ -29,7 +29,10 @@ const BRANDS: readonly (readonly [RegExp, readonly number[]])[] = [
   [/^(?:8[12])/, [16]], // RuPay, UnionPay
   [/^9792/, [16]], // Troy
 ];
-/** Beginnings that only count where words speak of a card: UATP, and ranges of JCB that are not in use. */
+/**
+ * Beginnings that only count where words speak of a card, or in a text of nothing else: UATP, and ranges of JCB that are not
+ * in use. Numbers of accounts begin with 1000.
+ */
 const RARE = /^(?:1\d{14}|35\d{14})$/;
 /** Brands whose beginnings say little: without a word that says so, only the usual lengths count. */
 const UNUSUAL_LENGTHS: ReadonlySet<number> = new Set([12, 13, 14, 17, 18]);
@@ -114,7 +117,7 @@ function isMeant(
 ): boolean {
   const words = before(text, start, key);
   if (hasWord(words, CARD_CONTEXT)) return true;
-  if (!hasBrand(digits)) return false;
+  if (!hasBrand(digits)) return text === digits && key === undefined && !/^1000/.test(digits);
   if (groups === 1 && namesThing(words)) return false;
   return !UNUSUAL_LENGTHS.has(digits.length) || /^(?:36|30|38|39|4)/.test(digits);
 }
