@@ -28,25 +28,51 @@ const LITERALS = ["true", "false", "null"].map((literal) => new TextEncoder().en
 const REPLACEMENT = 0xff_fd;
 const encoder = new TextEncoder();
 
+/** The most that JSON may have. */
+export interface JsonLimits {
+  /** Items of lists and properties of objects. */
+  values: number;
+  levels: number;
+  /** Bytes of the name of a property. */
+  nameBytes: number;
+}
+
+const NO_LIMITS: JsonLimits = { values: Infinity, levels: Infinity, nameBytes: Infinity };
+
 /**
  * Finds the end of a value in bytes of JSON without reading it: as values, large data takes many times its size.
  *
  * @param start - Where it begins, or white space before it.
  * @returns the end, exclusive.
- * @throws SyntaxError for what is no JSON.
+ * @throws SyntaxError for what is no JSON; RangeError for what has more than the limits, with that as its message.
  */
-export function endOfJson(bytes: Uint8Array, start = 0): number {
+export function endOfJson(bytes: Uint8Array, start = 0, limits: JsonLimits = NO_LIMITS): number {
   /** The brackets that are to close, which may be more than calls can be nested. */
   const closing: number[] = [];
+  let values = 1;
   let at = start;
+  const count = (): void => {
+    values += 1;
+    if (values > limits.values) throw new RangeError(`more than ${limits.values} values`);
+  };
+  const passName = (): void => {
+    const from = pastSpace(bytes, at);
+    at = pastName(bytes, from);
+    if (at - from <= limits.nameBytes) return;
+    const length = endOfString(bytes, from) - from - 2;
+    if (length > limits.nameBytes)
+      throw new RangeError(`a name of ${length} bytes, and ${limits.nameBytes} are the most`);
+  };
   for (;;) {
     at = pastSpace(bytes, at);
     const first = bytes[at];
     if (first === OPEN_OBJECT || first === OPEN_LIST) {
+      count();
+      if (closing.length >= limits.levels) throw new RangeError(`more than ${limits.levels} levels`);
       at = pastSpace(bytes, at + 1);
       if (bytes[at] !== first + TO_CLOSE) {
         closing.push(first + TO_CLOSE);
-        if (first === OPEN_OBJECT) at = pastName(bytes, at);
+        if (first === OPEN_OBJECT) passName();
         continue;
       }
       at += 1;
@@ -61,10 +87,21 @@ export function endOfJson(bytes: Uint8Array, start = 0): number {
         continue;
       }
       if (bytes[at] !== COMMA) throw noJson(at);
+      count();
       at += 1;
-      if (close === CLOSE_OBJECT) at = pastName(bytes, pastSpace(bytes, at));
+      if (close === CLOSE_OBJECT) passName();
       break;
     }
+  }
+}
+
+/** Whether bytes are JSON, and nothing else. */
+export function isJson(bytes: Uint8Array): boolean {
+  try {
+    return pastSpace(bytes, endOfJson(bytes)) === bytes.length;
+  } catch (error) {
+    if (error instanceof SyntaxError) return false;
+    throw error;
   }
 }
 

@@ -1,4 +1,4 @@
-import { endOfJson, partsOfJson, pastCharacter } from "@cem/core";
+import { isJson, partsOfJson, pastCharacter } from "@cem/core";
 import { decodeText } from "./readings.ts";
 
 /** Bytes of a piece, about. */
@@ -6,7 +6,6 @@ const PIECE_BYTES = 256 * 1024;
 /** Of a text that is cut, the next piece begins so many bytes before the end of the last: no value is lost there. */
 const OVERLAP_BYTES = 256;
 const CHECKED_BYTES = 1024 * 1024;
-const MAX_SPACE = 32;
 const QUOTE = 0x22;
 
 /** A small part of a file: JSON with what is written around it, or a text. */
@@ -50,14 +49,6 @@ function isUtf8(bytes: Uint8Array): boolean {
 function cut(bytes: Uint8Array): Pieces {
   if (isJson(bytes)) return { isJson: true, pieces: [...piecesOfJson(bytes, 0, bytes.length, "", "")] };
   return { isJson: false, pieces: [...piecesOfText(bytes, 0, bytes.length, "", "")] };
-}
-
-function isJson(bytes: Uint8Array): boolean {
-  try {
-    return !bytes.subarray(endOfJson(bytes)).some((byte) => byte > MAX_SPACE);
-  } catch {
-    return false;
-  }
 }
 
 function* piecesOfText(

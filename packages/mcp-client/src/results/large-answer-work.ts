@@ -1,4 +1,4 @@
-import { copyBeginning, decodeTextInPlace, endOfJson, isObject, partsOfJson, readJson } from "@cem/core";
+import { copyBeginning, decodeTextInPlace, isJson, isObject, partsOfJson, readJson } from "@cem/core";
 import type { JsonPart, JsonValue, ResultStore, ToolResult } from "@cem/core";
 import { createResultCheck, fitBytes } from "@cem/bridge";
 import type { ResultKeeping } from "@cem/bridge";
@@ -124,7 +124,7 @@ async function readPlain(
   const named = { server: tool.server, name: tool.tool, isTyped: tool.outputSchema !== undefined };
   if (type === "text") {
     const text = decodeTextInPlace(bytes, part);
-    return { ok: true, value: await fitBytes(named, isJson(text) ? "json" : "text", text, keeping) };
+    return { ok: true, value: await fitBytes(named, isStructure(text) ? "json" : "text", text, keeping) };
   }
   const json = bytes.subarray(part.start, part.end);
   if (tool.outputSchema !== undefined) {
@@ -135,15 +135,9 @@ async function readPlain(
 }
 
 /** Whether a text is a list or an object of JSON as a whole. */
-function isJson(text: Uint8Array): boolean {
+function isStructure(text: Uint8Array): boolean {
   const first = text.find((byte) => byte > MAX_SPACE);
-  if (first !== OPEN_OBJECT && first !== OPEN_LIST) return false;
-  try {
-    return !text.subarray(endOfJson(text)).some((byte) => byte > MAX_SPACE);
-  } catch (error) {
-    if (error instanceof SyntaxError) return false;
-    throw error;
-  }
+  return (first === OPEN_OBJECT || first === OPEN_LIST) && isJson(text);
 }
 
 async function readWhole(

@@ -1,3 +1,4 @@
+import { endOfJson } from "@cem/core";
 import { isJsonContentType } from "@modelcontextprotocol/server";
 import type { MiddlewareHandler } from "hono";
 import { MAX_BODY_BYTES, MAX_JSON_DEPTH, MAX_JSON_NAME_BYTES, MAX_JSON_VALUES } from "../limits.ts";
@@ -22,13 +23,12 @@ export const readJsonBody: MiddlewareHandler<HttpEnv> = async (context, next) =>
     pieces.push(piece);
   }
   const body = Buffer.concat(pieces);
-  const problem = tooMuchIn(body);
-  if (problem !== undefined)
-    return rpcRefusal(400, INVALID_REQUEST, `Bad Request: the body's JSON has ${problem}`);
   try {
-    context.set("body", JSON.parse(new TextDecoder().decode(body)));
-  } catch {
-    return rpcRefusal(400, PARSE_ERROR, "Parse error: Invalid JSON");
+    context.set("body", parseMeasured(body));
+  } catch (error) {
+    return error instanceof RangeError
+      ? rpcRefusal(400, INVALID_REQUEST, `Bad Request: the body's JSON has ${error.message}`)
+      : rpcRefusal(400, PARSE_ERROR, "Parse error: Invalid JSON");
   }
   return next();
 };
@@ -38,63 +38,13 @@ function tooLarge(): Response {
   return rpcRefusal(413, SERVER_ERROR, message, { connection: "close" });
 }
 
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const COLON = 0x3a;
-const OPEN_BRACKET = 0x5b;
-const BACKSLASH = 0x5c;
-const CLOSE_BRACKET = 0x5d;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
-
 /**
- * Measures JSON before it is parsed: parsing and checking a body takes as long as it has values and levels, and holds up
- * everybody meanwhile. Text that is no JSON is measured too, and left to the parser.
+ * Parses JSON that is measured before: parsing and checking a body takes as long as it has values and levels, and holds up
+ * everybody meanwhile.
  *
- * @returns what is too large, as a part of a sentence; `undefined` where nothing is.
+ * @throws RangeError with what it has too much of, as a part of a sentence; SyntaxError for what is no JSON.
  */
-export function tooMuchIn(json: Buffer): string | undefined {
-  let values = 1;
-  let depth = 0;
-  let textBytes = 0;
-  for (let at = 0; at < json.length; at++) {
-    switch (json[at]) {
-      case QUOTE: {
-        const end = endOfText(json, at + 1);
-        textBytes = end - at;
-        at = end;
-        break;
-      }
-      case COLON:
-        if (textBytes > MAX_JSON_NAME_BYTES)
-          return `a name of ${textBytes} bytes, and ${MAX_JSON_NAME_BYTES} are the most`;
-        break;
-      case OPEN_BRACKET:
-      case OPEN_BRACE:
-        values++;
-        depth++;
-        if (depth > MAX_JSON_DEPTH) return `more than ${MAX_JSON_DEPTH} levels`;
-        break;
-      case COMMA:
-        values++;
-        break;
-      case CLOSE_BRACKET:
-      case CLOSE_BRACE:
-        depth--;
-        break;
-      default:
-    }
-    if (values > MAX_JSON_VALUES) return `more than ${MAX_JSON_VALUES} values`;
-  }
-  return undefined;
-}
-
-/** Where the quote stands that ends a text. */
-function endOfText(json: Buffer, from: number): number {
-  for (let end = json.indexOf(QUOTE, from); end !== -1; end = json.indexOf(QUOTE, end + 1)) {
-    let backslashes = 0;
-    while (end - backslashes > from && json[end - backslashes - 1] === BACKSLASH) backslashes++;
-    if (backslashes % 2 === 0) return end;
-  }
-  return json.length;
+export function parseMeasured(json: Uint8Array): unknown {
+  endOfJson(json, 0, { values: MAX_JSON_VALUES, levels: MAX_JSON_DEPTH, nameBytes: MAX_JSON_NAME_BYTES });
+  return JSON.parse(new TextDecoder().decode(json));
 }
