@@ -3,7 +3,7 @@ import packageJson from "../../package.json" with { type: "json" };
 import { CemError } from "@cem/core";
 import { EXIT_FAILED, EXIT_OK } from "../errors.ts";
 import type { Answer, CommandContext } from "../io/terminal.ts";
-import { safeData } from "../render/text.ts";
+import { safeData, safeText } from "../render/text.ts";
 import type { Style } from "../render/text.ts";
 import { outputOptions, settingOptions, sharedOptions } from "./options.ts";
 import type { SettingName, SharedOptions } from "./options.ts";
@@ -81,7 +81,8 @@ export function answer<Data extends object>(parts: AnswerParts<Data>): Answer {
     exitCode: isDone ? EXIT_OK : EXIT_FAILED,
     data: { status: isDone ? "success" : "error", ...data },
     report: (style) => report(safeData(data), style),
-    brief: (forTerminal) => brief(forTerminal ? safeData(data) : data),
+    // Escaped as it is shown: the data may have much more.
+    brief: (forTerminal) => (forTerminal ? safeText(brief(data)) : brief(data)),
     complaint: complaint && ((style) => complaint(safeData(data), style)),
   };
 }

@@ -129,6 +129,9 @@ const UNSAFE =
   // oxlint-disable-next-line no-control-regex -- control characters are what this is about
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]|\p{Cs}|[\u{e0000}-\u{e007f}]/gu;
 
+/** Most texts, of which a look tells that there is nothing to escape. */
+const PLAIN = /^[\t\n\x20-\x7e]*$/u;
+
 function escape(character: string): string {
   const point = character.codePointAt(0) ?? 0;
   if (point < 0x100) return `\\x${point.toString(16).padStart(2, "0")}`;
@@ -138,7 +141,7 @@ function escape(character: string): string {
 
 /** Escapes what would control a terminal, as in `\x1b[2J`. For any text from outside. */
 export function safeText(text: string): string {
-  return text.replaceAll("\r\n", "\n").replaceAll(UNSAFE, escape);
+  return PLAIN.test(text) ? text : text.replaceAll("\r\n", "\n").replaceAll(UNSAFE, escape);
 }
 
 /** Escapes every string in plain data, keys too, as `safeText` does. Applied once, before anything is laid out. */
@@ -148,9 +151,16 @@ export function safeData<T>(data: T): T {
 
 function neutralise(data: unknown): unknown {
   if (typeof data === "string") return safeText(data);
-  if (Array.isArray(data)) return data.map(neutralise);
   if (typeof data !== "object" || data === null) return data;
-  return Object.fromEntries(Object.entries(data).map(([key, value]) => [safeText(key), neutralise(value)]));
+  if (Array.isArray(data)) {
+    const items = data.map(neutralise);
+    return items.every((item, at) => item === data[at]) ? data : items;
+  }
+  const entries = Object.entries(data);
+  const safe = entries.map(([key, value]) => [safeText(key), neutralise(value)] as const);
+  // Large data is seldom unsafe, and making objects anew takes longest.
+  const isSame = safe.every(([key, value], at) => key === entries[at]?.[0] && value === entries[at][1]);
+  return isSame ? data : Object.fromEntries(safe);
 }
 
 /** Turns a text into one line: every run of white space becomes a single space. */
