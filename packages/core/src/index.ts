@@ -1,6 +1,5 @@
 export { isObject, parseJson } from "./json.ts";
 export { decodeTextInPlace, endOfJson, isJson, partsOfJson, pastCharacter, readJson } from "./json-bytes.ts";
-export type { JsonLimits, JsonPart } from "./json-bytes.ts";
 export { createLineSplitter } from "./line-splitter.ts";
 export type { JsonObject, JsonSchema, JsonValue } from "./json.ts";
 export { abandonOnAbort, UNAWAITED_CALL, Lazy } from "./promises.ts";

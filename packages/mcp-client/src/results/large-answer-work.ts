@@ -1,5 +1,5 @@
 import { copyBeginning, decodeTextInPlace, isJson, isObject, partsOfJson, readJson } from "@cem/core";
-import type { JsonPart, JsonValue, ResultStore, ToolResult } from "@cem/core";
+import type { JsonValue, ResultStore, ToolResult } from "@cem/core";
 import { createResultCheck, fitBytes } from "@cem/bridge";
 import type { ResultKeeping } from "@cem/bridge";
 import { toRawResult } from "../connection/raw-result.ts";
@@ -64,16 +64,18 @@ export async function readLargeAnswer(request: LargeAnswerRequest): Promise<Larg
   return { result, kept, transfer };
 }
 
-type Members = ReadonlyMap<string, JsonPart>;
+/** A place of a value in the bytes. */
+type Part = Parameters<typeof readJson>[1];
+type Members = ReadonlyMap<string, Part>;
 
-function membersOf(bytes: Uint8Array, place: Pick<JsonPart, "start"> = { start: 0 }): Members {
+function membersOf(bytes: Uint8Array, place: Pick<Part, "start"> = { start: 0 }): Members {
   return new Map(Array.from(partsOfJson(bytes, place.start), (part) => [part.name ?? "", part]));
 }
 
 /** A value that is all of an answer: JSON, or a text. */
 interface PlainAnswer {
   type: "text" | "json";
-  part: JsonPart;
+  part: Part;
 }
 
 /**
@@ -86,7 +88,7 @@ function plainAnswer(
   answer: Members,
   { outputSchema }: ResultOrigin,
 ): PlainAnswer | undefined {
-  const read = (part: JsonPart | undefined): unknown => {
+  const read = (part: Part | undefined): unknown => {
     const isShort = part !== undefined && part.end - part.start <= MAX_SHORT_BYTES;
     return isShort ? readJson(bytes, part) : part && "long";
   };
@@ -110,7 +112,7 @@ function plainAnswer(
 }
 
 /** Whether a value may have an image, a sound or a resource in it. */
-function mayHoldBytes(bytes: Uint8Array, { start, end }: JsonPart): boolean {
+function mayHoldBytes(bytes: Uint8Array, { start, end }: Part): boolean {
   const value = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start);
   return ['"image"', '"audio"', '"resource"'].some((type) => value.includes(type));
 }
