@@ -117,7 +117,7 @@ function isMeant(
 ): boolean {
   const words = before(text, start, key);
   if (hasWord(words, CARD_CONTEXT)) return true;
-  if (!hasBrand(digits)) return text === digits && key === undefined && !/^1000/.test(digits);
+  if (!hasBrand(digits)) return text === digits && key === undefined && !digits.startsWith("1000");
   if (groups === 1 && namesThing(words)) return false;
   return !UNUSUAL_LENGTHS.has(digits.length) || /^(?:36|30|38|39|4)/.test(digits);
 }
