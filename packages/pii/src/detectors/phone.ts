@@ -18,7 +18,8 @@ const MIN_DIGITS = 7;
 const MAX_DIGITS = 15;
 /** Of seven digits at least. */
 const CANDIDATE =
-  /[+(]{0,2}(?=\d(?:[ \u00A0\u2011./()-]{0,2}\d){6})\d+(?:[ \u00A0\u2011./()-]{1,2}\d+)*(?<extension> ?(?:x|ext\.? ?|extension )\d{1,6})?/gi;
+  /[+(]{0,2}(?=\d(?:[ \u00A0\u2011./()-]{0,2}\d){6})\d+(?:[ \u00A0\u2011./()-]{1,2}\d+)*(?: ?(?:x|ext\.? ?|extension )\d{1,6})?/gi;
+const EXTENSION = / ?(?:x|ext\.? ?|extension )\d{1,6}$/i;
 const DATE =
   /^(?:(?:19|20)\d\d([-./ ])(?:0?[1-9]|1[0-2])\1(?:0?[1-9]|[12]\d|3[01])|(?:0?[1-9]|[12]\d|3[01])([-./ ])(?:0?[1-9]|[12]\d|3[01])\2(?:19|20)\d\d)(?!\d)/;
 const NORTH_AMERICAN = /^(?:\+?1[-. ])?(?:\(\d{3}\) ?|\d{3}([-. ]))\d{3}(?:[-. ])\d{4}$/;
@@ -58,6 +59,12 @@ interface PhoneSettings {
   regions?: readonly string[] | undefined;
 }
 
+function digitsIn(text: string): number {
+  let digits = 0;
+  for (let at = 0; at < text.length; at += 1) if ((text.charCodeAt(at) ^ 48) < 10) digits += 1;
+  return digits;
+}
+
 /** Creates a detector of phone numbers: international ones, those of the given regions, and others that words tell. */
 export function createPhoneDetector({ regions = ["US"] }: PhoneSettings = {}): Detector {
   const isKnown = (number: string, region?: string): boolean =>
@@ -89,10 +96,10 @@ export function createPhoneDetector({ regions = ["US"] }: PhoneSettings = {}): D
   return {
     find(text, key) {
       const found: Finding[] = [];
-      for (const { 0: match, 1: extension = "", index } of text.matchAll(CANDIDATE)) {
+      for (const { 0: match, index } of text.matchAll(CANDIDATE)) {
         if (match.length > 40) continue;
-        const plain = match.slice(0, match.length - extension.length);
-        const digits = plain.replace(/\D/g, "").length;
+        const plain = /[a-z]/i.test(match) ? match.replace(EXTENSION, "") : match;
+        const digits = digitsIn(plain);
         if (digits > MAX_DIGITS) continue;
         // A bracket that is not closed stands around the number.
         const lead = match.startsWith("(") && !match.includes(")") ? 1 : 0;
