@@ -66,7 +66,7 @@ const config: KnipConfig = {
       ignoreDependencies: [
         "@stryker-mutator/(core|vitest-runner)",
         "@lezer/python",
-        "ajv|ajv-formats|aws4fetch|p-map|re2js|diff|fastest-levenshtein|flatqueue|openai|stdnum|stemmer|yaml|zod",
+        "ajv|ajv-formats|aws4fetch|p-map|re2js|diff|fastest-levenshtein|openai|stdnum|stemmer|yaml|zod",
       ],
     },
     ...Object.fromEntries(members.map((folder) => [folder, workspaceOf(folder)])),

@@ -8,5 +8,5 @@ export default library({
     index: "src/index.ts",
     ...Object.fromEntries(ROOMS.map((room) => [`${room}/index`, `src/${room}/index.ts`])),
   },
-  noExternal: ["fastest-levenshtein", "flatqueue", "stemmer"],
+  noExternal: ["fastest-levenshtein", "stemmer"],
 });

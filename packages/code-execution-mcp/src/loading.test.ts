@@ -43,7 +43,6 @@ describe("code-execution-mcp", () => {
       "code-execution-mcp",
       "core",
       "fastest-levenshtein",
-      "flatqueue",
       "mcp-server",
       "stemmer",
     ]);

@@ -20,13 +20,11 @@ const CLOSE_OBJECT = 0x7d;
 /** From a bracket that opens to the one that closes. */
 const TO_CLOSE = 2;
 const LETTER_U = 0x75;
-/** The characters that a backslash may stand before, and those meant. */
-const ESCAPED = new Uint8Array(256);
-for (const [at, letter] of ['"', "\\", "/", "b", "f", "n", "r", "t"].entries())
-  ESCAPED[letter.charCodeAt(0)] = '"\\/\b\f\n\r\t'.charCodeAt(at);
+/** The characters that a backslash may stand before, but for `u`. */
+const ESCAPED = new Set(new TextEncoder().encode('"\\/bfnrt'));
 const LITERALS = ["true", "false", "null"].map((literal) => new TextEncoder().encode(literal));
-const REPLACEMENT = 0xff_fd;
-const encoder = new TextEncoder();
+/** Bytes of a text that are decoded at once, about. */
+const DECODED_BYTES = 1024 * 1024;
 
 /** The most that JSON may have. */
 export interface JsonLimits {
@@ -148,26 +146,16 @@ export function decodeTextInPlace(
   bytes: Uint8Array,
   { start, end }: Pick<JsonPart, "start" | "end">,
 ): Uint8Array {
+  const encoder = new TextEncoder();
   const last = end - 1;
   let to = start + 1;
-  for (let at = start + 1; at < last;) {
-    const escape = bytes.indexOf(BACKSLASH, at);
-    const until = escape === -1 || escape > last ? last : escape;
-    if (to !== at) bytes.copyWithin(to, at, until);
-    to += until - at;
-    at = until;
-    if (at === last) break;
-    if (bytes[at + 1] === LETTER_U) {
-      const high = hexAt(bytes, at + 2);
-      const low = isHighHalf(high) && bytes[at + 6] === BACKSLASH ? hexAt(bytes, at + 8) : -1;
-      const isPair = low >= 0xdc00 && low <= 0xdfff && bytes[at + 7] === LETTER_U;
-      to = writeUtf8(bytes, to, isPair ? 0x1_0000 + ((high - 0xd800) << 10) + low - 0xdc00 : high);
-      at += isPair ? 12 : 6;
-    } else {
-      bytes[to] = ESCAPED[bytes[at + 1] ?? 0] ?? 0;
-      to += 1;
-      at += 2;
-    }
+  for (let from = to; from < last;) {
+    let at = from;
+    // Two escapes may be one character.
+    while (at < last && (at - from < DECODED_BYTES || bytes[at] === BACKSLASH)) at = pastCharacter(bytes, at);
+    const text = JSON.parse(`"${decoded(bytes.subarray(from, at))}"`) as string;
+    to += encoder.encodeInto(text, bytes.subarray(to, at)).written;
+    from = at;
   }
   return bytes.subarray(start + 1, to);
 }
@@ -203,9 +191,9 @@ function endOfString(bytes: Uint8Array, start: number): number {
     if (byte !== BACKSLASH) continue;
     at += 1;
     if (bytes[at] === LETTER_U) {
-      if (hexAt(bytes, at + 1) === -1) throw noJson(at);
+      if (!bytes.subarray(at + 1, at + 5).every(isHex) || at + 5 > bytes.length) throw noJson(at);
       at += 4;
-    } else if ((ESCAPED[bytes[at] ?? 0] ?? 0) === 0) throw noJson(at);
+    } else if (!ESCAPED.has(bytes[at] ?? 0)) throw noJson(at);
   }
   throw noJson(bytes.length);
 }
@@ -234,27 +222,8 @@ function pastDigits(bytes: Uint8Array, start: number): number {
   return at;
 }
 
-/** @returns -1 for what are not four digits of base 16. */
-function hexAt(bytes: Uint8Array, start: number): number {
-  let value = 0;
-  for (let at = start; at < start + 4; at += 1) {
-    const byte = bytes[at] ?? 0;
-    const digit = (byte ^ 0x30) < 10 ? byte - 0x30 : (byte | 32) - 0x57;
-    if (digit < 0 || digit > 15 || ((byte ^ 0x30) >= 10 && digit < 10)) return -1;
-    value = value * 16 + digit;
-  }
-  return value;
-}
-
-function isHighHalf(code: number): boolean {
-  return code >= 0xd800 && code <= 0xdbff;
-}
-
-/** A half of a character alone is none. */
-function writeUtf8(bytes: Uint8Array, to: number, code: number): number {
-  const encoded = encoder.encode(String.fromCodePoint(code >= 0xd800 && code <= 0xdfff ? REPLACEMENT : code));
-  bytes.set(encoded, to);
-  return to + encoded.length;
+function isHex(byte: number): boolean {
+  return (byte ^ 0x30) < 10 || ((byte | 32) >= 0x61 && (byte | 32) <= 0x66);
 }
 
 function decoded(bytes: Uint8Array): string {

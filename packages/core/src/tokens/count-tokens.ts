@@ -1,60 +1,33 @@
-import FlatQueue from "flatqueue";
 import type { Vocabulary } from "./vocabulary.ts";
 import { SPLIT_PATTERN } from "./split-pattern.ts";
 
-/** Larger than any position, so that a rank and a position fit into one number. */
-const POSITIONS = 2 ** 32;
+/** A piece can be as long as a text, such as a million spaces. Longer ones are counted in parts: no token is as long. */
+const MAX_PIECE_BYTES = 256;
+/** Of the parts of a piece: their first bytes, with the end of the last, and the rank of the token that each makes with the next. */
+const starts = new Uint16Array(MAX_PIECE_BYTES + 1);
+const ranks = new Int32Array(MAX_PIECE_BYTES);
+const NO_TOKEN = 0x7fff_ffff;
 
-/**
- * Merges the bytes of a piece of text to tokens by byte pair encoding, and counts them. Takes n log n steps: a piece can be
- * as long as a text, such as a million spaces that a program printed.
- *
- * @param bytes - Holds the piece in UTF-8.
- * @param length - The piece's length in bytes.
- */
-function countPairs(bytes: Uint8Array, length: number, vocabulary: Vocabulary): number {
-  /** The parts of the piece as a list: by the position of a part's first byte, that of the next part's. */
-  const next = new Uint32Array(length);
-  const previous = new Int32Array(length);
-  /** The rank of the token that a part makes with the next one; -1 where there is none. */
-  const ranks = new Int32Array(length);
-  const queue = new FlatQueue();
-
-  const after = (part: number): number => next[part] ?? length;
+/** Merges the bytes of a piece of text to tokens by byte pair encoding, and counts them. */
+function countPairs(bytes: Uint8Array, vocabulary: Vocabulary): number {
+  let parts = bytes.length;
   const rate = (part: number): void => {
-    const other = after(part);
-    const rank = other < length ? vocabulary.rankOf(bytes, part, after(other)) : undefined;
-    ranks[part] = rank ?? -1;
-    // Of equal ranks the first in the text comes first.
-    if (rank !== undefined) queue.push(part, rank * POSITIONS + part);
+    const rank =
+      part < parts - 1 ? vocabulary.rankOf(bytes, starts[part] ?? 0, starts[part + 2] ?? 0) : undefined;
+    ranks[part] = rank ?? NO_TOKEN;
   };
-
-  for (let part = 0; part < length; part += 1) {
-    next[part] = part + 1;
-    previous[part] = part - 1;
-  }
-  for (let part = 0; part < length; part += 1) rate(part);
-  let parts = length;
-  for (let key = queue.peekValue(); key !== undefined; key = queue.peekValue()) {
-    const part = queue.pop() ?? 0;
-    // Else one of the two was merged with another part meanwhile.
-    if (ranks[part] === Math.floor(key / POSITIONS)) {
-      merge(part);
-      parts -= 1;
-    }
-  }
-  return parts;
-
-  /** Merges a part with the next one. */
-  function merge(part: number): void {
-    const merged = after(part);
-    const following = after(merged);
-    next[part] = following;
-    if (following < length) previous[following] = part;
-    ranks[merged] = -1;
-    rate(part);
-    const before = previous[part] ?? -1;
-    if (before >= 0) rate(before);
+  for (let at = 0; at <= parts; at += 1) starts[at] = at;
+  for (let part = 0; part < parts; part += 1) rate(part);
+  for (;;) {
+    // Of equal ranks the first in the text comes first.
+    let lowest = 0;
+    for (let part = 1; part < parts; part += 1) if ((ranks[part] ?? 0) < (ranks[lowest] ?? 0)) lowest = part;
+    if (ranks[lowest] === NO_TOKEN) return parts;
+    starts.copyWithin(lowest + 1, lowest + 2, parts + 1);
+    ranks.copyWithin(lowest + 1, lowest + 2, parts);
+    parts -= 1;
+    rate(lowest);
+    if (lowest > 0) rate(lowest - 1);
   }
 }
 
@@ -71,7 +44,10 @@ export function countTokens(text: string, vocabulary: Vocabulary): number {
     const isLong = piece.length > MAX_SCRATCH_CHARACTERS;
     const bytes = isLong ? encoder.encode(piece) : scratch;
     const length = isLong ? bytes.length : encode(piece);
-    tokens += vocabulary.rankOf(bytes, 0, length) === undefined ? countPairs(bytes, length, vocabulary) : 1;
+    if (vocabulary.rankOf(bytes, 0, length) !== undefined) tokens += 1;
+    else
+      for (let at = 0; at < length; at += MAX_PIECE_BYTES)
+        tokens += countPairs(bytes.subarray(at, Math.min(length, at + MAX_PIECE_BYTES)), vocabulary);
   }
   return tokens;
 }
