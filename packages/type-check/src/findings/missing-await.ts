@@ -1,11 +1,12 @@
 import * as ts from "typescript/unstable/ast";
 import { SignatureKind, TypeFlags } from "typescript/unstable/async";
 import type { Checker, Type } from "typescript/unstable/async";
+import { createHiddenPromises, type HiddenPromises, withoutCasts } from "./hidden-promises.ts";
 import { promiseUses, type PromiseUse } from "./promise-uses.ts";
 import { clip, declaredBy, isPromise, itemOf, membersOf } from "./type-facts.ts";
 import type { Explanation } from "./type-facts.ts";
 
-/** How deep a value is searched for promises, and how many constants are followed. */
+/** How deep a value is searched for promises. */
 const MAX_DEPTH = 4;
 const MAX_PROPERTIES = 50;
 /** Of how many uses of values it is found out whether they are promises. */
@@ -22,41 +23,38 @@ export interface MisusedPromise extends Explanation {
 export async function misusedPromises(source: ts.SourceFile, checker: Checker): Promise<MisusedPromise[]> {
   const uses = promiseUses(source).slice(0, MAX_USES);
   const types = await checker.getTypeAtLocation(uses.map(({ expression }) => expression));
+  const hidden = createHiddenPromises(source, checker);
   const found = uses.map(async (use, index): Promise<MisusedPromise[]> => {
     const type = types[index];
-    const message = type === undefined ? undefined : await messageFor(use, type, checker);
+    const message = type === undefined ? undefined : await messageFor(use, type, { checker, hidden });
     return message === undefined ? [] : [{ rule: "missing-await", message, pos: use.expression.getStart() }];
   });
   return (await Promise.all(found)).flat();
 }
 
 async function messageFor(
-  { use, expression }: PromiseUse,
+  promiseUse: PromiseUse,
   type: Type,
-  checker: Checker,
+  { checker, hidden }: { checker: Checker; hidden: HiddenPromises },
 ): Promise<string | undefined> {
+  const { use, expression } = promiseUse;
   if (use === "cast") return castText(expression, type, checker);
+  if (
+    (use === "result" || use === "printed") &&
+    (await hidden.fill(expression)) &&
+    (await holdsAny(type, checker))
+  ) {
+    return `${clip(expression.getText())} holds Promises: await each before it is put there.`;
+  }
   if ((type.flags & TypeFlags.Any) !== 0) {
     // The result of a program is awaited, and what was kept may be missing.
     if (use === "result" || use === "awaited" || use === "condition") return undefined;
-    return (await isHiddenPromise(expression, checker)) ? awaitText(clip(expression.getText())) : undefined;
+    const promise = await hidden.behind(expression);
+    return promise === undefined ? undefined : awaitText(clip(expression.getText()));
   }
   // TypeScript itself says which member a promise does not have.
   if (use === "member" || (type.flags & (TypeFlags.Object | TypeFlags.Union)) === 0) return undefined;
-  return problemOf({ use, expression }, type, checker);
-}
-
-/** Whether an expression of type `any` is a promise that was cast, or a constant that holds one. */
-async function isHiddenPromise(expression: ts.Expression, checker: Checker, steps = 0): Promise<boolean> {
-  const value = withoutCasts(expression);
-  const type = await checker.getTypeAtLocation(value);
-  if (type !== undefined && (type.flags & TypeFlags.Any) === 0) return isPromise(type);
-  if (steps === MAX_DEPTH || !ts.isIdentifier(value)) return false;
-  const symbol = await checker.getSymbolAtLocation(value);
-  const declaration = await symbol?.valueDeclaration?.resolve();
-  if (declaration === undefined || !ts.isVariableDeclaration(declaration)) return false;
-  const initial = (declaration.parent.flags & ts.NodeFlags.Const) === 0 ? undefined : declaration.initializer;
-  return initial !== undefined && isHiddenPromise(initial, checker, steps + 1);
+  return problemOf(promiseUse, type, checker);
 }
 
 /** The message about a promise that is cast to the type of its value. */
@@ -73,13 +71,10 @@ async function castText(
   return `${text} is a Promise, and a cast does not wait for it: write (await ${text}).`;
 }
 
-/** The expression within casts and parentheses. */
-function withoutCasts(expression: ts.Expression): ts.Expression {
-  let value = expression;
-  while (ts.isAsExpression(value) || ts.isParenthesizedExpression(value) || ts.isNonNullExpression(value)) {
-    value = value.expression;
-  }
-  return value;
+/** Whether what a Map or a record holds may be anything. */
+async function holdsAny(type: Type, checker: Checker): Promise<boolean> {
+  const [index] = await checker.getIndexInfosOfType(type);
+  return index !== undefined && (index.valueType.flags & TypeFlags.Any) !== 0;
 }
 
 async function problemOf(
