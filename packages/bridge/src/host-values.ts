@@ -45,14 +45,18 @@ export async function toJsonResult(
 }
 
 /** Finds every `Blob` and `Uint8Array` in a value, which may be circular. */
-function findBytes(root: unknown): (Blob | Uint8Array)[] {
-  const found: (Blob | Uint8Array)[] = [];
+function findBytes(root: unknown): ReadonlySet<Blob | Uint8Array> {
+  const found = new Set<Blob | Uint8Array>();
   // A set can grow while it is iterated.
-  const seen = new Set(isObject(root) ? [root] : []);
-  for (const value of seen) {
-    if (value instanceof Blob || value instanceof Uint8Array) found.push(value);
-    else if (isPlain(value)) for (const inner of Object.values(value)) if (isObject(inner)) seen.add(inner);
-  }
+  const holders = new Set<object>();
+  const look = (value: unknown): void => {
+    if (!isObject(value)) return;
+    if (value instanceof Blob || value instanceof Uint8Array) found.add(value);
+    // The rows of large data hold no objects, and need not be remembered.
+    else if (isPlain(value) && Object.values(value).some(isObject)) holders.add(value);
+  };
+  look(root);
+  for (const holder of holders) for (const inner of Object.values(holder)) look(inner);
   return found;
 }
 
