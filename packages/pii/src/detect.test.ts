@@ -32,6 +32,9 @@ describe("createDetector", () => {
     ["postgres://app:s3cr3t!@db:5432/x", "SECRET app:s3cr3t!"],
     ["root:toor@10.0.0.256", "SECRET root:toor"],
     ["key AKIAIOSFODNN7EXAMPLE", "SECRET AKIAIOSFODNN7EXAMPLE"],
+    ["curl -u ada:Hunter2! https://h", "SECRET ada:Hunter2!"],
+    ["curl --user=ada:Hunter2! https://h", "SECRET ada:Hunter2!"],
+    ["the token is Ab12Cd34Ef", "SECRET Ab12Cd34Ef"],
     ["API_KEY=0123456789abcdef", "SECRET 0123456789abcdef"],
     ["Server=db;Password=Hunter2!x;", "SECRET Hunter2!x"],
     ['"id","password"\n1,"Hunter2!x"', "SECRET Hunter2!x"],
@@ -49,6 +52,9 @@ describe("createDetector", () => {
 
   it.each([
     "order 4539578763621486",
+    "The password is Important",
+    "token: Important-Thing",
+    "docker run --username ada:Hunter2!",
     "100001234567896",
     "122000000000003 of 5",
     "Suite 680 36 4022 Oakridge Lane",
