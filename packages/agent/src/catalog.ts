@@ -42,8 +42,12 @@ export function withProblems(verdict: Verdict, problems: readonly ToolProblem[])
   if (problems.length === 0) return verdict;
   const explain = (finding: Finding): Finding => {
     if (!UNKNOWN.has(finding.rule)) return finding;
-    const named = problems.filter(({ server, file }) =>
-      [server, path.basename(file)].some((name) => name !== "" && finding.message.includes(`"${name}"`)),
+    const unknown = [...finding.message.matchAll(/"([^"]+)"/gu)].map(([, name]) => name);
+    // A problem of no single server, such as a folder that is not trusted, names servers in its message.
+    const named = problems.filter(({ server, file, message }) =>
+      [server, path.basename(file), ...(server === "" ? message.split(/[\s,.:]+/u) : [])].some(
+        (name) => name !== "" && unknown.includes(name),
+      ),
     );
     return named.length === 0 ? finding : { ...finding, hint: named.map(({ message }) => message).join(" ") };
   };

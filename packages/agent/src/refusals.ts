@@ -59,7 +59,8 @@ export function withUnavailable(
 }
 
 function describe({ line, message, hint }: Finding): string {
-  const told = hint === undefined ? message : `${message} ${hint}`;
+  // A hint that ends with a command has no mark there: two spaces set it apart.
+  const told = hint === undefined ? message : `${message} ${hint}${/[.!?]$/u.test(hint) ? "" : " "}`;
   return line === undefined ? told : `Line ${line}: ${told}`;
 }
 
