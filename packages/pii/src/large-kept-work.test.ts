@@ -36,6 +36,7 @@ describe("piecesOf", () => {
       (piece: unknown) => (piece as { content: string }).content,
     ],
     ["a text", utf8, String],
+    ["a text in quotes, with a line end", (text: string) => utf8(` ${JSON.stringify(text)}\n`), String],
     ["lines of JSON", (text: string) => utf8(`{"a":1}\n${text}`), String],
     ["UTF-16", (text: string) => Buffer.from(`\uFEFF${text}`, "utf16le"), String],
     ["Latin-1", (text: string) => Buffer.from(text.replaceAll("😀", "ü"), "latin1"), String],

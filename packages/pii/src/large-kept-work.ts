@@ -6,6 +6,7 @@ const PIECE_BYTES = 256 * 1024;
 /** Of a text that is cut, the next piece begins so many bytes before the end of the last: no value is lost there. */
 const OVERLAP_BYTES = 256;
 const CHECKED_BYTES = 1024 * 1024;
+const MAX_SPACE = 32;
 const QUOTE = 0x22;
 
 /** A small part of a file: JSON with what is written around it, or a text. */
@@ -47,17 +48,14 @@ function isUtf8(bytes: Uint8Array): boolean {
 }
 
 function cut(bytes: Uint8Array): Pieces {
-  if (isJson(bytes)) return { isJson: true, pieces: [...piecesOfJson(bytes, 0, bytes.length, "", "")] };
-  return { isJson: false, pieces: [...piecesOfText(bytes, 0, bytes.length, "", "")] };
+  const whole: Piece = { start: 0, end: bytes.length, open: "", close: "" };
+  // A text in quotes is looked through as it is written, as any other text.
+  const isStructure = bytes.find((byte) => byte > MAX_SPACE) !== QUOTE && isJson(bytes);
+  if (isStructure) return { isJson: true, pieces: [...piecesOfJson(bytes, whole)] };
+  return { isJson: false, pieces: [...piecesOfText(bytes, whole)] };
 }
 
-function* piecesOfText(
-  bytes: Uint8Array,
-  start: number,
-  end: number,
-  open: string,
-  close: string,
-): Generator<Piece> {
+function* piecesOfText(bytes: Uint8Array, { start, end, open, close }: Piece): Generator<Piece> {
   for (let from = start; from < end;) {
     let [at, next] = [from, end];
     while (at < end && at - from < PIECE_BYTES) {
@@ -69,14 +67,9 @@ function* piecesOfText(
   }
 }
 
-function* piecesOfJson(
-  bytes: Uint8Array,
-  start: number,
-  end: number,
-  open: string,
-  close: string,
-): Generator<Piece> {
-  if (bytes[start] === QUOTE) return yield* piecesOfText(bytes, start + 1, end - 1, `${open}"`, `"${close}`);
+function* piecesOfJson(bytes: Uint8Array, { start, end, open, close }: Piece): Generator<Piece> {
+  const text = { start: start + 1, end: end - 1, open: `${open}"`, close: `"${close}` };
+  if (bytes[start] === QUOTE) return yield* piecesOfText(bytes, text);
   let group: Piece | undefined;
   for (const part of partsOfJson(bytes, start)) {
     const [before, after] = part.name === undefined ? [`${open}[`, `]${close}`] : [`${open}{`, `}${close}`];
@@ -84,13 +77,10 @@ function* piecesOfJson(
       if (group !== undefined) yield group;
       group = undefined;
       const name = part.name === undefined ? "" : `${JSON.stringify(part.name)}:`;
-      yield* piecesOfJson(bytes, part.start, part.end, before + name, after);
+      yield* piecesOfJson(bytes, { ...part, open: before + name, close: after });
       continue;
     }
-    group =
-      group === undefined
-        ? { start: part.from, end: part.end, open: before, close: after }
-        : { ...group, end: part.end };
+    group = { start: part.from, open: before, close: after, ...group, end: part.end };
     if (group.end - group.start <= PIECE_BYTES) continue;
     yield group;
     group = undefined;
