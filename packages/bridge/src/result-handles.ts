@@ -7,7 +7,7 @@ export const DEFAULT_MAX_INLINE_BYTES = 1024 * 1024;
 /** Larger results fail where there is no store. In bytes. */
 const MAX_UNSTORED_BYTES = 8 * 1024 * 1024;
 const MAX_PREVIEW_CHARACTERS = 400;
-/** In so many bytes it begins. */
+/** Bytes in which so many characters are. */
 const MAX_PREVIEW_BYTES = 2_048;
 const MAX_NAME_CHARACTERS = 80;
 /** A member of a stored object that is no longer comes with its handle. In characters of JSON. */
@@ -125,10 +125,10 @@ export async function fitBytes(
   keeping: ResultKeeping,
 ): Promise<JsonValue> {
   if (bytes.length > limitOf(keeping)) return keep(tool, type, bytes.length, () => bytes, keeping);
-  return type === "text" ? decode(bytes) : (JSON.parse(decode(bytes)) as JsonValue);
+  return type === "text" ? decode(bytes) : (readJson(bytes, { start: 0, end: bytes.length }) as JsonValue);
 }
 
-/** @param size - In bytes of JSON. */
+/** @param size - The size that an error reports, in bytes. */
 async function keep(
   { server, name, isTyped }: FittedTool,
   type: "text" | "json",
@@ -158,25 +158,17 @@ function shapeOf(json: Uint8Array): ResultShape | undefined {
   const first = String.fromCharCode(json.find((byte) => byte > MAX_SPACE) ?? 0);
   if (first === "[") return { kind: "list" };
   if (first !== "{") return undefined;
-  const members: Record<string, JsonValue> = {};
-  const small = new Set<string>();
-  for (const { name = "", start, end } of partsOfJson(json)) {
-    const member = end - start > MAX_SMALL_BYTES ? undefined : (readJson(json, { start, end }) as JsonValue);
-    small.delete(name);
-    if (member !== undefined && isSmall(member)) small.add(name);
-    Object.defineProperty(members, name, { value: member ?? null, enumerable: true, configurable: true });
-  }
-  const names = Object.keys(members);
+  // As an object, it has its names in the order that code finds them in.
+  const places = Object.fromEntries(
+    Array.from(partsOfJson(json), (part) => [part.name ?? "", part] as const),
+  );
+  const names = Object.keys(places);
   if (names.length > MAX_SHAPE_NAMES) return { kind: "record" };
-  return {
-    kind: "object",
-    names,
-    small: Object.fromEntries(Object.entries(members).filter(([name]) => small.has(name))),
-  };
-}
-
-function isSmall(member: JsonValue): boolean {
-  return JSON.stringify(member).length <= MAX_SMALL_CHARACTERS;
+  const small = Object.entries(places)
+    .filter(([, { start, end }]) => end - start <= MAX_SMALL_BYTES)
+    .map(([name, place]) => [name, readJson(json, place) as JsonValue] as const)
+    .filter(([, member]) => JSON.stringify(member).length <= MAX_SMALL_CHARACTERS);
+  return { kind: "object", names, small: Object.fromEntries(small) };
 }
 
 async function write(store: ResultStore, attachment: Attachment): Promise<JsonObject> {

@@ -126,7 +126,7 @@ function addBase64(text: string, readings: Reading[]): void {
   const rest = text.length < MIN_REST_CHARACTERS ? undefined : BASE64_REST.exec(text)?.[0];
   if (rest === undefined) return;
   for (const cut of [0, 1, 2, 3]) {
-    const decoded = decodedBase64(rest.slice(cut));
+    const decoded = mayBeginText(rest, cut) ? decodedBase64(rest.slice(cut)) : undefined;
     if (decoded !== undefined) readings.push(wholeReading(decoded, 0, rest.length));
   }
 }
@@ -143,7 +143,6 @@ function wholeReading(text: string, start: number, end: number): Reading {
 
 /** @returns `undefined` where it is no base64, or base64 of bytes that are no text. */
 function decodedBase64(run: string): string | undefined {
-  if (!mayBeginText(run, 0)) return undefined;
   const plain = run
     .replace(/\\[rn]|[\s=]/g, "")
     .replaceAll("-", "+")

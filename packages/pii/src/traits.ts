@@ -7,7 +7,7 @@ export interface Traits {
   word: number;
   /** The kinds of characters in the text: {@link AT} and the others. */
   signs: number;
-  /** What words in the text may name: {@link NAMES_SECRET} and the others. */
+  /** The kinds of values that words in the text may name: {@link NAMES_SECRET} and the others. */
   names: number;
   /** Whether it is a date, with or without a time: half of what records hold. */
   isMoment: boolean;
@@ -24,7 +24,7 @@ export const DOT = 64;
 export const SPACE = 128;
 export const LETTER = 256;
 export const LINE_END = 512;
-/** What may stand between the digits of a number. */
+/** A character that may stand between the digits of a number. */
 const SEPARATOR = 1_024;
 const DIGIT = 2_048;
 const IN_WORD = 4_096;

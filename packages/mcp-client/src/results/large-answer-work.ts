@@ -7,7 +7,7 @@ import { assertPromised, mapToolResult } from "./result-mapping.ts";
 import type { ResultOrigin } from "./result-mapping.ts";
 
 const MAX_ERROR_CHARACTERS = 8_000;
-/** What is read of an answer before it is known how to read the rest. */
+/** Larger members of an answer are not read to find out how to read the rest. */
 const MAX_SHORT_BYTES = 256;
 const MAX_SPACE = 32;
 const QUOTE = 0x22;
@@ -34,7 +34,7 @@ export interface LargeAnswer {
 
 /** Reads a message that answers a call, on the thread that it is called on. */
 export async function readLargeAnswer(request: LargeAnswerRequest): Promise<LargeAnswer> {
-  const { bytes, tool, maxInlineBytes, mark } = request;
+  const { tool, maxInlineBytes, mark } = request;
   const kept: LargeAnswer["kept"] = [];
   const store: ResultStore = {
     specificationVersion: "v1",
@@ -45,15 +45,12 @@ export async function readLargeAnswer(request: LargeAnswerRequest): Promise<Larg
     read: () => Promise.reject(new Error("What is kept is not read here.")),
   };
   const keeping = { store: mark === undefined ? undefined : store, maxInlineBytes };
-  const message = membersOf(bytes);
-  const answer = message.get("result") && membersOf(bytes, message.get("result"));
-  const plain = answer && plainAnswer(bytes, answer, tool);
-  // Larger than the text of it, as values.
-  if (plain === undefined) request.bytes = new Uint8Array();
+  const plain = plainAnswer(request.bytes, tool);
   const result =
     plain === undefined
-      ? await readWhole(JSON.parse(decode(bytes)) as JsonValue, tool, keeping)
-      : await readPlain(bytes, plain, tool, keeping);
+      ? await readWhole(takeMessage(request), tool, keeping)
+      : await readPlain(request.bytes, plain, tool, keeping);
+  const { bytes } = request;
   const buffers = new Set(kept.map((part) => part.bytes.buffer as ArrayBuffer));
   // Small ones share theirs with others.
   const transfer = [...buffers].filter(
@@ -62,6 +59,13 @@ export async function readLargeAnswer(request: LargeAnswerRequest): Promise<Larg
       kept.some((part) => part.bytes.buffer === buffer && part.bytes.length === buffer.byteLength),
   );
   return { result, kept, transfer };
+}
+
+/** Reads the message as values, which are larger than its bytes: these are let go. */
+function takeMessage(request: LargeAnswerRequest): JsonValue {
+  const message = readJson(request.bytes, { start: 0, end: request.bytes.length }) as JsonValue;
+  request.bytes = new Uint8Array();
+  return message;
 }
 
 /** A place of a value in the bytes. */
@@ -83,11 +87,10 @@ interface PlainAnswer {
  *
  * @returns `undefined` for any other answer.
  */
-function plainAnswer(
-  bytes: Uint8Array,
-  answer: Members,
-  { outputSchema }: ResultOrigin,
-): PlainAnswer | undefined {
+function plainAnswer(bytes: Uint8Array, { outputSchema }: ResultOrigin): PlainAnswer | undefined {
+  const place = membersOf(bytes).get("result");
+  if (place === undefined) return undefined;
+  const answer = membersOf(bytes, place);
   const read = (part: Part | undefined): unknown => {
     const isShort = part !== undefined && part.end - part.start <= MAX_SHORT_BYTES;
     return isShort ? readJson(bytes, part) : part && "long";
@@ -130,7 +133,7 @@ async function readPlain(
   }
   const json = bytes.subarray(part.start, part.end);
   if (tool.outputSchema !== undefined) {
-    const structuredContent = JSON.parse(decode(json)) as JsonValue;
+    const structuredContent = readJson(bytes, part) as JsonValue;
     await assertPromised(tool, tool.outputSchema, { structuredContent, content: [] }, createResultCheck());
   }
   return { ok: true, value: await fitBytes(named, "json", json, keeping) };
@@ -158,10 +161,6 @@ async function readWhole(
       details: { server: tool.server, tool: tool.tool },
     },
   };
-}
-
-function decode(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("utf8");
 }
 
 function messageOf(error: JsonValue | undefined): string {

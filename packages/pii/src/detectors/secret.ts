@@ -94,9 +94,9 @@ export const secretDetector = {
 
 /** Finds a user's name and password with a colon between them. */
 function findCredentials(text: string, hasAt: boolean, add: Add): void {
-  if (hasAt && text.includes("://"))
-    for (const { 0: match, index } of text.matchAll(USER_INFO)) add(index, index + match.length);
   if (hasAt) {
+    if (text.includes("://"))
+      for (const { 0: match, index } of text.matchAll(USER_INFO)) add(index, index + match.length);
     for (const { 0: match, index } of text.matchAll(USER_AND_PASSWORD)) {
       const label = match.slice(0, match.indexOf(":")).toLowerCase();
       if (!LABELS.has(label)) add(index, index + match.length);
