@@ -5,7 +5,7 @@ import { encodeHostMessage } from "../protocol/host-messages.ts";
 
 /** Runs per guest: a little of each stays in its memory. */
 const MAX_RUNS = 1_000;
-/** Guests kept over all sessions; beyond it the one that has been idle longest is evicted. */
+/** Idle guests kept over all sessions. */
 const DEFAULT_KEPT = 16;
 /** Idle time, in milliseconds, after which only so many are kept, unless room for more than by default was asked for. */
 const REST_MS = 10_000;
@@ -207,12 +207,14 @@ export class SessionGuests {
     return all;
   }
 
+  /** Any are evicted: the one idle longest is needed next where more sessions than are kept run by turns. */
   #evict(): SessionLease[] {
     const evicted: SessionLease[] = [];
     let bytes = 0;
     for (const { memoryBytes } of this.#idle) bytes += memoryBytes;
-    for (const lease of this.#idle) {
-      if (this.#idle.size <= this.#maxKept && bytes <= this.#maxKept * BYTES_A_GUEST) break;
+    while (this.#idle.size > this.#maxKept || bytes > this.#maxKept * BYTES_A_GUEST) {
+      const lease = [...this.#idle][Math.floor(Math.random() * this.#idle.size)];
+      if (lease === undefined) break;
       bytes -= lease.memoryBytes;
       this.#removeIdle(lease);
       evicted.push(lease);
