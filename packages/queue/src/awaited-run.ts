@@ -184,10 +184,10 @@ export class AwaitedRun {
 
   /** A run that failed or is gone sends nothing more. Checked twice, in case its last message is on its way. */
   async #look(): Promise<void> {
-    const isGone = await this.#opened.runs.isGone(this.#id);
-    if (isGone && this.#isMissing)
-      this.#resolve(unrunResult(this.#run, interrupted(this.#calls, "The worker was lost."), this.#calls));
-    this.#isMissing = isGone;
+    const why = await this.#opened.runs.whyGone(this.#id);
+    if (why !== undefined && this.#isMissing)
+      this.#resolve(unrunResult(this.#run, interrupted(this.#calls, why), this.#calls));
+    this.#isMissing = why !== undefined;
   }
 
   #resolveAborted(): void {

@@ -93,7 +93,7 @@ export function interrupted(calls: readonly AnnouncedCall[], why: string): Error
   const shown = made.length === 0 ? "No tool was called" : `It had called ${made.join(", ")}`;
   return {
     code: "RUN_INTERRUPTED",
-    message: `${why} ${shown}. It was not repeated: look at what was done, then run it again.`,
+    message: `${why} ${shown}. It is not repeated: look at what was done, then run it again.`,
     details: { calls: made },
   };
 }

@@ -254,6 +254,28 @@ describeWith("redis-server")("a queue of runs", () => {
       // It learns of it with the next thing that it tells.
       await lost.worker.close();
     });
+
+    it("gives a run that loses three workers to no other, and says so", async () => {
+      let attempts = 0;
+      const doing: Work = async (_, { signal }) => {
+        attempts += 1;
+        await new Promise((resolve) => signal?.addEventListener("abort", resolve));
+        return "late";
+      };
+      await work(doing, QUICK);
+      const result = open().execute(code("x"));
+      for (const attempt of [1, 2, 3]) {
+        await expect.poll(() => attempts).toBe(attempt);
+        await silence(server().url, () => work(doing, QUICK));
+      }
+      const message =
+        "3 workers were lost while they executed the run. No tool was called. It is not repeated";
+      expect((await result).error).toMatchObject({
+        code: "RUN_INTERRUPTED",
+        message: expect.stringContaining(message) as string,
+      });
+      expect(attempts).toBe(3);
+    });
   });
 
   it("keeps what can't be executed, until somebody tries again", async () => {

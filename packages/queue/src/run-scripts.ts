@@ -6,7 +6,7 @@ const KEEP_DEAD_MS = 7 * 86_400_000;
 /** As long as a guest that waits for the next run of its session stays. */
 const KEEP_SESSION_MS = 300_000;
 /** How often a run is given to another worker before it counts as what loses them. */
-const MAX_LOSSES = 2;
+export const MAX_LOSSES = 2;
 /** A larger run is fetched by its worker instead of coming with the notice. */
 const MAX_NOTICE_BYTES = 65_536;
 const MINUTE_SECONDS = 60;

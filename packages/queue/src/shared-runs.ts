@@ -3,7 +3,8 @@ import type { Redis } from "ioredis";
 import { namesOf } from "./connection.ts";
 import type { QueuedRun } from "./protocol.ts";
 import type { DeadRun, QueueCounts, QueueLoad } from "./run-queue.ts";
-import { COUNT, JOIN, LEAVE, MEASURE, PUT, REMOVE, REPLY, RETRY, SEND, SIGN } from "./run-scripts.ts";
+import { COUNT, JOIN, LEAVE, MAX_LOSSES, MEASURE, PUT, REMOVE, REPLY, RETRY } from "./run-scripts.ts";
+import { SEND, SIGN } from "./run-scripts.ts";
 import type { Script } from "./run-scripts.ts";
 import type { StreamEntry } from "./streams.ts";
 
@@ -132,14 +133,15 @@ export class SharedRuns {
     return (await this.#client.hget(namesOf(this.#prefix, id).run, "payload")) ?? undefined;
   }
 
-  /** Whether nobody has it, will have it or has ended it. */
-  async isGone(id: string): Promise<boolean> {
+  /** Why nobody will end a run, in a sentence. `undefined` where somebody has it, will have it or has ended it. */
+  async whyGone(id: string): Promise<string | undefined> {
     const { run } = namesOf(this.#prefix, id);
     const [there, dead] = await Promise.all([
       this.#client.exists(run),
       this.#client.zscore(`${this.#prefix}:runs:dead`, id),
     ]);
-    return there === 0 || dead !== null;
+    if (dead !== null) return `${MAX_LOSSES + 1} workers were lost while they executed the run.`;
+    return there === 0 ? "The worker was lost." : undefined;
   }
 
   /** The newest dead runs, with their reasons as they were given. */

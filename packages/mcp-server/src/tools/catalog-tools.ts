@@ -124,7 +124,7 @@ const searchTools = declareTool<{
     const also = isShort ? namesBeside(found, all) : [];
     if (also.length > 0) {
       const how = found.length > 0 ? "Also" : "Perhaps nothing fits. Nearest";
-      notes.push(`${how}: ${also.join(", ")}. A name as the query gives its signature.`);
+      notes.push(`${how}: ${also.join(", ")}. Names as the query give their signatures.`);
     } else if (all.length > found.length) notes.push(moreMatches(all.length, found.length));
     if (all.length === 0) notes.push(whatToTry(await serversOf(host.agent, signal)));
     const answer = await answerFound(found, detail, host, also);

@@ -286,7 +286,7 @@ describe("the tools", () => {
       expect(result.content[1]).toEqual({
         type: "text",
         text: expect.stringMatching(
-          /^Also: weather\.get_weather\b.*A name as the query gives its signature\.$/u,
+          /^Also: weather\.get_weather\b.*Names as the query give their signatures\.$/u,
         ),
       });
     });

@@ -144,6 +144,19 @@ describe("describeCalls", () => {
     });
   });
 
+  it("says once what a property means that many tools have", () => {
+    const path = { type: "string", description: "Path of the repository, by default the current one." };
+    const properties = { path, mode: { type: "string", description: "How." } };
+    const [first, second] = describeCalls([
+      tool("log", { type: "object", properties }),
+      tool("show", { type: "object", properties: { ...properties, from: path } }),
+    ]).signatures;
+    expect(first).toContain("path?: string /* Path of the repository, by default the current one */");
+    expect(second).toBe(
+      "show(input?: { path?: string; mode?: string /* How */; from?: string /* Path of the repository, by default the current one */ }): Promise<unknown>",
+    );
+  });
+
   it("keeps the type of a result that has no schema", () => {
     const bytes = { ...tool("read", {}), signature: "read(input: { a: string }): Promise<Uint8Array>" };
     const [signature] = describeCalls([

@@ -165,8 +165,23 @@ function nameRepeated(repeated: ReadonlyMap<string, string>, signatures: readonl
     const named = texts.map((one) => one.replaceAll(`(${type})`, name).replaceAll(type, name));
     texts = [...named, `type ${name} = ${type};`];
   }
+  const once = commentedOnce(texts);
   return {
-    types: texts.slice(written.size),
-    signatures: signatures.map((signature) => texts[written.get(signature) ?? 0] ?? signature),
+    types: once.slice(written.size),
+    signatures: signatures.map((signature) => once[written.get(signature) ?? 0] ?? signature),
   };
+}
+
+const COMMENTED = /([\w$]+\??: [^;{}/]+?) (\/\* (?:(?!\*\/).){24,} \*\/)/gsu;
+
+/** Leaves a long comment out where the same property had it before: tools of a server have many alike. */
+function commentedOnce(texts: readonly string[]): string[] {
+  const seen = new Set<string>();
+  return texts.map((text) =>
+    text.replaceAll(COMMENTED, (whole: string, property: string) => {
+      if (seen.has(whole)) return property;
+      seen.add(whole);
+      return whole;
+    }),
+  );
 }
