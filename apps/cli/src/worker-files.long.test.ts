@@ -10,6 +10,10 @@ import { runCem, temporaryFolder } from "./testing/run-cem.ts";
 
 const [RUNS, KILLS] = process.env["CEM_TESTS"] === "all" ? [200, 12] : [24, 3];
 const MOST_LOST = 4;
+
+interface Looked {
+  value: { runs: number; bad: string[]; states: object };
+}
 const WAIT = { timeout: 240_000, interval: 20 };
 
 /** Counts up in the file of the state. */
@@ -130,7 +134,9 @@ describeWith("redis-server")("cem worker on machines without a shared disk", () 
       const states = Object.keys(files).filter((name) => name.startsWith("state"));
       return { runs: texts.length, bad, states: Object.assign({}, ...states.map((name) => JSON.parse(files[name]))) };`;
     const shown = await runCem(["exec", "-", "--json"], { cwd: server, env, input: look });
-    const { value } = JSON.parse(shown.stdout) as { value: { runs: number; bad: string[]; states: object } };
+    const looked = JSON.parse(shown.stdout) as Looked;
+    expect(looked).toMatchObject({ status: "success" });
+    const { value } = looked;
     expect(value.runs).toBeGreaterThanOrEqual(done.length);
     expect(value.bad.filter((name) => done.some((run) => name === `run-${run}.txt`))).toEqual([]);
     expect(value.states).toMatchObject(Object.fromEntries(done.map((run) => [`run${run}`, run])));

@@ -10,9 +10,21 @@ import type {
 } from "@cem/core";
 import type { RunContext } from "./stages.ts";
 
-/** The stage `discover`: reads the catalog. */
-export async function discover({ stages, signal, progress }: RunContext): Promise<CatalogSnapshot> {
-  const list = async (): Promise<CatalogSnapshot> => (await stages.catalog.get()).list({ signal });
+/** A server's folder in the path of an import. */
+const SERVER_FOLDER = /servers\/([\w.-]+)/gu;
+
+/**
+ * The stage `discover`: reads the catalog.
+ *
+ * @param code - Where there is code that imports from servers, only those are waited for.
+ */
+export async function discover(
+  { stages, signal, progress }: RunContext,
+  code?: string,
+): Promise<CatalogSnapshot> {
+  const folders = Array.from((code ?? "").matchAll(SERVER_FOLDER), ([, folder = ""]) => folder);
+  const servers = folders.length === 0 ? undefined : folders;
+  const list = async (): Promise<CatalogSnapshot> => (await stages.catalog.get()).list({ signal, servers });
   const { result: catalog, ms } = await progress.stage("discover", list);
   const skills = catalog.servers.filter(({ kind }) => kind === "skill").length;
   progress.emit({

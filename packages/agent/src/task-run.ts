@@ -69,7 +69,7 @@ export class TaskRun {
     this.#state.program = { code, origin: "given" };
     return this.#finish({ kind: "code", input: code }, async () => {
       await prepareCode(this.#context, code);
-      const tools = await this.#discover();
+      const tools = await this.#discover(code);
       await this.#normalizeProgram(tools);
       return this.#reviewAndExecute(tools);
     });
@@ -125,8 +125,8 @@ export class TaskRun {
     history.recordAddedTools(added);
   }
 
-  async #discover(): Promise<readonly ToolDefinition[]> {
-    this.#state.catalog = await discover(this.#context);
+  async #discover(code?: string): Promise<readonly ToolDefinition[]> {
+    this.#state.catalog = await discover(this.#context, code);
     return toolsOf(this.#state.catalog);
   }
 

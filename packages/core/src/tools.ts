@@ -111,8 +111,15 @@ export interface CatalogSnapshot {
 /** Lists the tools that code may use. */
 export interface ToolCatalog {
   readonly specificationVersion: "v1";
-  /** Lists what is there now, including changes since the last call. */
-  list(options?: { signal?: AbortSignal | undefined }): Promise<CatalogSnapshot>;
+  /**
+   * Lists what is there now, including changes since the last call.
+   *
+   * @param options - `servers` are the folders of those that the caller needs: the others are not waited for. Default: all.
+   */
+  list(options?: {
+    signal?: AbortSignal | undefined;
+    servers?: readonly string[] | undefined;
+  }): Promise<CatalogSnapshot>;
 }
 
 /** The name of a tool for people and logs: `server.name`. */

@@ -171,7 +171,11 @@ describe("createMcpTools", () => {
       const { tools, catalog, call } = project.open([odd("hang", { name: "slow" }), odd()]);
       const announced: string[] = [];
       tools.onToolsChanged(({ server }) => announced.push(server));
-      const listing = catalog();
+      let isListed = false;
+      const listing = catalog().finally(() => (isListed = true));
+      // Who needs that one alone waits for no other.
+      expect(echoOf(await catalog({ servers: ["odd"] }))).toMatchObject({ server: "odd" });
+      expect(isListed).toBe(false);
       // The start of the other is given up after 30 s.
       await expect.poll(() => announced, { timeout: 25_000 }).toEqual(["odd"]);
       expect(await call("odd", "echo", { text: "hi" })).toMatchObject({ ok: true, value: "hi" });

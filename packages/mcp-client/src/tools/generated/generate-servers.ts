@@ -59,19 +59,28 @@ export function generatingMissing(
   { servers, folders }: GeneratedParts,
   generate: (server: string) => Promise<void>,
 ): ToolCatalog {
-  let first: Promise<void> | undefined;
+  /** The servers under way in the newest attempt, by their folders. */
+  let missing = new Map<string, { server: string; generated: Promise<void> }>();
+  let begun: Promise<void> | undefined;
+  let first: Promise<unknown> | undefined;
   let nextAt = 0;
   let retryMs = FIRST_RETRY_MS;
-  let missing: string[] = [];
-  const generateMissing = async (): Promise<void> => {
-    missing = [];
-    for (const [name, { enabled, error }] of servers.byName) {
+  const begin = async (): Promise<void> => {
+    const found: typeof missing = new Map();
+    for (const [server, { enabled, error }] of servers.byName) {
       // A lock that can't be read is reported where it is used.
-      const directory = await servers.folderOf(name);
-      const found = await folders.read(directory).catch(() => "unreadable");
-      if (enabled && error === undefined && found === undefined) missing.push(name);
+      const directory = await servers.folderOf(server);
+      const read = await folders.read(directory).catch(() => "unreadable");
+      if (!enabled || error !== undefined || read !== undefined) continue;
+      found.set(path.basename(directory), { server, generated: generate(server) });
     }
-    await Promise.all(missing.map(generate));
+    missing = found;
+  };
+  const generated = (wanted: readonly string[] = [...missing.keys()]): Promise<unknown> =>
+    Promise.all(wanted.map((folder) => missing.get(folder)?.generated));
+  const attempt = async (): Promise<void> => {
+    await (begun = begin());
+    await generated();
     nextAt = performance.now() + retryMs;
     retryMs *= 2;
   };
@@ -80,15 +89,20 @@ export function generatingMissing(
     async list(options) {
       if (performance.now() >= nextAt) {
         nextAt = Infinity;
-        const attempt = generateMissing();
-        first ??= Promise.race([attempt, wait(MAX_WAIT_MS, undefined, { ref: false })]);
+        const attempted = attempt();
+        attempted.catch(() => {
+          first = undefined;
+          nextAt = performance.now() + retryMs;
+        });
+        first ??= Promise.race([attempted, wait(MAX_WAIT_MS, undefined, { ref: false })]);
       }
-      await abandonOnAbort(first ?? Promise.resolve(), options?.signal);
+      const needed = options?.servers && begun?.then(() => generated(options.servers));
+      await abandonOnAbort(Promise.race([first, ...(needed ? [needed] : [])]), options?.signal);
       const snapshot = await catalog.list(options);
       const names = new Set(snapshot.servers.map(({ name }) => name));
-      const absent = missing.filter((name) => !names.has(name));
+      const absent = [...missing.values()].filter(({ server }) => !names.has(server));
       if (absent.length === 0) return snapshot;
-      const problems = absent.map(async (server) => ({
+      const problems = absent.map(async ({ server }) => ({
         server,
         file: await servers.folderOf(server),
         message: `The MCP server "${server}" is set up and has given no tools yet.`,
