@@ -13,12 +13,13 @@ it("says why a server is unknown: its files are broken, or its folder is not tru
     {
       server: "",
       file: "/config.yaml",
-      message: "/here is not trusted, so held back: MCP server held, MCP server a.",
+      servers: ["a", "held"],
+      message: "/here is not trusted, so held back: MCP server a, 1 more.",
     },
   ]);
   expect(explained.findings.map(({ hint }) => hint)).toEqual([
     "It can't be read.",
-    "/here is not trusted, so held back: MCP server held, MCP server a.",
+    "/here is not trusted, so held back: MCP server a, 1 more.",
     undefined,
   ]);
 });

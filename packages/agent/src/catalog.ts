@@ -55,11 +55,8 @@ export function withProblems(verdict: Verdict, problems: readonly ToolProblem[])
   const explain = (finding: Finding): Finding => {
     if (!UNKNOWN.has(finding.rule)) return finding;
     const unknown = new Set(Array.from(finding.message.matchAll(/"([^"]+)"/gu), ([, name]) => name));
-    // A problem of no single server, such as a folder that is not trusted, names servers in its message.
-    const named = problems.filter(({ server, file, message }) =>
-      [server, path.basename(file), ...(server === "" ? message.split(/[\s,.:]+/u) : [])].some(
-        (name) => name !== "" && unknown.has(name),
-      ),
+    const named = problems.filter(({ server, servers = [], file }) =>
+      [server, path.basename(file), ...servers].some((name) => name !== "" && unknown.has(name)),
     );
     return named.length === 0 ? finding : { ...finding, hint: named.map(({ message }) => message).join(" ") };
   };

@@ -88,6 +88,8 @@ export interface ToolProblem {
   /** The line in the file, from 1. */
   line?: number | undefined;
   message: string;
+  /** The servers that have no tools for this reason, where it is about no single server. */
+  servers?: readonly string[] | undefined;
   /** Cause, for a specific hint on the command line and the servers: `python` for tools in Python, which is not run. */
   cause?: "python" | undefined;
 }

@@ -146,7 +146,8 @@ async function heldProblem(
   const tools = [...heldTools.keys()].map((name) => ({ kind: "host-tool", name }) as const);
   const message = describeHeld([...trust.held, ...tools], trust.folder);
   const hint = hintFor({ code: "FOLDER_UNTRUSTED", message, details: { folder: trust.folder } });
-  return { server: "", file: file ?? trust.folder, message: `${message} ${hint}` };
+  const servers = trust.held.filter(({ kind }) => kind === "server").map(({ name }) => name);
+  return { server: "", servers, file: file ?? trust.folder, message: `${message} ${hint}` };
 }
 
 function hostToolFolders({ config, trust }: LoadedConfig): HostToolFolders {
