@@ -172,16 +172,22 @@ function nameRepeated(repeated: ReadonlyMap<string, string>, signatures: readonl
   };
 }
 
-const COMMENTED = /([\w$]+\??: [^;{}/]+?) (\/\* (?:(?!\*\/).){24,} \*\/)/gsu;
+/** A shorter comment stays where it is repeated. */
+const LONG_COMMENT_CHARACTERS = 30;
+/** The beginning of a property. */
+const PROPERTY = /(?<=[;{] )/u;
 
 /** Leaves a long comment out where the same property had it before: tools of a server have many alike. */
 function commentedOnce(texts: readonly string[]): string[] {
   const seen = new Set<string>();
-  return texts.map((text) =>
-    text.replaceAll(COMMENTED, (whole: string, property: string) => {
-      if (seen.has(whole)) return property;
-      seen.add(whole);
-      return whole;
-    }),
-  );
+  const commentedAnew = (property: string): string => {
+    const start = property.indexOf(" /* ");
+    const end = property.indexOf(" */", start) + " */".length;
+    if (start === -1 || end - start < LONG_COMMENT_CHARACTERS) return property;
+    const commented = property.slice(0, end);
+    if (seen.has(commented)) return property.slice(0, start) + property.slice(end);
+    seen.add(commented);
+    return property;
+  };
+  return texts.map((text) => text.split(PROPERTY).map(commentedAnew).join(""));
 }

@@ -96,8 +96,9 @@ export function generatingMissing(
         });
         first ??= Promise.race([attempted, wait(MAX_WAIT_MS, undefined, { ref: false })]);
       }
+      const all = first ?? Promise.resolve();
       const needed = options?.servers && begun?.then(() => generated(options.servers));
-      await abandonOnAbort(Promise.race([first, ...(needed ? [needed] : [])]), options?.signal);
+      await abandonOnAbort(Promise.race([all, needed ?? all]), options?.signal);
       const snapshot = await catalog.list(options);
       const names = new Set(snapshot.servers.map(({ name }) => name));
       const absent = [...missing.values()].filter(({ server }) => !names.has(server));
