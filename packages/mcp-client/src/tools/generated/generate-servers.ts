@@ -77,7 +77,7 @@ export function generatingMissing(
     missing = found;
   };
   const generated = (wanted: readonly string[] = [...missing.keys()]): Promise<unknown> =>
-    Promise.all(wanted.map((folder) => missing.get(folder)?.generated));
+    Promise.all(wanted.flatMap((folder) => missing.get(folder)?.generated ?? []));
   const attempt = async (): Promise<void> => {
     await (begun = begin());
     await generated();
