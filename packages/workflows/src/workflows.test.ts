@@ -109,14 +109,17 @@ describe("run", () => {
     });
   });
 
-  it("repeats nothing that may have been done, unless it is marked", async () => {
-    const uncertain = { config: { how: "timeout", times: 1 }, on_error: "retry", retry: { delay: 0 } };
-    const refused = await run([fail("timeout", uncertain)]);
-    expect(refused.error?.message).toMatch(/was not tried again, since it may have been executed/);
-    expect(await run([fail("timeout", { ...uncertain, idempotent: true })])).toMatchObject({
-      status: "success",
-    });
-  });
+  it.each(["timeout", "sent"])(
+    "repeats nothing that may have been done (%s), unless it is marked",
+    async (how) => {
+      const uncertain = { config: { how, times: 1 }, on_error: "retry", retry: { delay: 0 } };
+      const refused = await run([fail("timeout", uncertain)]);
+      expect(refused.error?.message).toMatch(/was not tried again, since it may have been executed/);
+      expect(await run([fail("timeout", { ...uncertain, idempotent: true })])).toMatchObject({
+        status: "success",
+      });
+    },
+  );
 
   it("tries a loop again without doing again what was done", async () => {
     const loop = {
@@ -215,6 +218,14 @@ describe("run", () => {
         JSON.parse(JSON.stringify(data).replaceAll(secret, "[[EMAIL:1]]")) as Data,
     } as unknown as Redactor;
     const workflows = sampleWorkflows(folder, { redactor });
+    const controller = new AbortController();
+    const cut = await workflows.run(sourceOf([fail("hang")]), {
+      signal: controller.signal,
+      onEvent: ({ type }) => type === "step-started" && controller.abort(),
+    });
+    const told = await workflows.resume(cut.run, { done: { bad: secret } });
+    expect(told.outputs).toEqual({ bad: "[[EMAIL:1]]" });
+    expect(readFileSync(path.join(folder, "runs", cut.run, "journal.jsonl"), "utf8")).not.toContain(secret);
     const result = await workflows.run(
       sourceOf(
         [

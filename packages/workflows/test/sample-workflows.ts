@@ -70,6 +70,8 @@ const failKind: WorkflowStepKind = {
         throw new TypeError("not a CemError");
       case "timeout":
         throw new CemError("TOOL_TIMEOUT", "the tool did not answer");
+      case "sent":
+        throw new CemError("FORM_NOT_FILLED", "it was sent", { details: { isUncertain: true } });
       case "hang":
         await delay(600_000, undefined, { ref: false });
         return null;

@@ -47,7 +47,7 @@ export async function runFormStep(
  *
  * @param result - Says why, without personal values.
  */
-function notFilled({ name, fields }: Form, { status, missing, problems }: FormResult): CemError {
+function notFilled({ name, fields }: Form, { status, missing, problems, submitted }: FormResult): CemError {
   const labels = new Map(fields.map((field) => [field.name, labelOf(field)]));
   const reasons = [
     ...problems.map(({ field = "", message }) => `${labels.get(field) ?? field} ${message}`.trim()),
@@ -59,8 +59,9 @@ function notFilled({ name, fields }: Form, { status, missing, problems }: FormRe
   const more = reasons.length > MAX_SHOWN ? `; and ${reasons.length - MAX_SHOWN} more` : "";
   return new CemError(
     "FORM_NOT_FILLED",
-    `The form ${name} is not filled: ${reasons.slice(0, MAX_SHOWN).join("; ")}${more}.`,
-    { details: { form: name, status, missing, problems } },
+    `The form ${name} is ${submitted ? "sent, and the answer is not as expected" : "not filled"}: ${reasons.slice(0, MAX_SHOWN).join("; ").replace(/\.$/u, "")}${more}.`,
+    // What was sent may not be sent again.
+    { details: { form: name, status, missing, problems, ...(submitted && { isUncertain: true }) } },
   );
 }
 

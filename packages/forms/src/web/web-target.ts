@@ -166,7 +166,7 @@ class Visit {
       problems.push({ message: "The form was sent, and the page does not show the confirmation." });
     }
     await this.#page.waitForLoadState("load", { timeout: STEP_TIMEOUT_MS }).catch(() => undefined);
-    this.#assertOrigin();
+    this.#assertOrigin({ isUncertain: true });
     this.#filling.controls.clear();
     await this.#picture();
     return { submitted: true };
@@ -218,7 +218,7 @@ class Visit {
   }
 
   /** @throws CemError `FORM_TARGET_FAILED` where the page has led elsewhere. */
-  #assertOrigin(): void {
+  #assertOrigin(details: object = {}): void {
     for (const url of [this.#page.url(), this.#address]) {
       if (url === "" || url === "about:blank") continue;
       const { origin, protocol } = new URL(url);
@@ -227,7 +227,7 @@ class Visit {
       if (protocol === "chrome-error:") continue;
       throw failed(
         `led to ${origin}, which is not allowed. If it is meant, name it in target.allowed_origins`,
-        { origin },
+        { ...details, origin },
       );
     }
   }

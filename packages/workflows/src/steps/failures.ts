@@ -29,10 +29,11 @@ const UNCERTAIN: ReadonlySet<string> = new Set([
   "WORKFLOW_STEP_TIMED_OUT",
 ]);
 
-/** Whether a step that failed with this error may have been executed all the same. */
+/** Whether a step that failed with this error may have been executed all the same. A kind of step says so in the details. */
 export function leavesUncertain(error: ErrorInfo): boolean {
   const ofTool = toolErrorOf(error);
-  return UNCERTAIN.has(error.code) || (ofTool !== undefined && leavesUncertain(ofTool));
+  const isUncertain = UNCERTAIN.has(error.code) || error.details["isUncertain"] === true;
+  return isUncertain || (ofTool !== undefined && leavesUncertain(ofTool));
 }
 
 /** The error of the tool that made a program fail. */

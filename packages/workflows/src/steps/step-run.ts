@@ -68,7 +68,7 @@ export class StepRun {
         : await askAboutStep(execution.asker(at), path, at.signal);
     if (decision === "repeat") return undefined;
     if (decision !== "done") throw new RunInterrupted(stepUncertain(id, path));
-    const value = decisions.done.get(path) ?? null;
+    const value = await execution.tokenize(decisions.done.get(path) ?? null);
     this.#append({ type: "step-completed", step: path, value, isToldByUser: true });
     return { status: "success", value };
   }
