@@ -32,6 +32,13 @@ describe("a server that sends too much", () => {
     expect(connections.status()).toMatchObject([{ state: "ready" }]);
   });
 
+  it("serves large answers one after the other, however many", async () => {
+    await using connections = connect([odd("plain")]);
+    for (let calls = 0; calls < 9; calls += 1)
+      await connections.callTool("odd", "huge", { bytes: 40_000_000 }, { signal });
+    expect(connections.status()).toMatchObject([{ state: "ready" }]);
+  });
+
   it.runIf(process.platform === "linux")("is read more slowly, which is said once", async () => {
     const args = ["-c", "yes | head -n 400000; sleep 60"];
     const warnings: string[] = [];

@@ -270,7 +270,8 @@ function listen(
   child.stdout?.on("data", (chunk: Buffer) => {
     others = 0;
     const lines = splitMessages(chunk);
-    lineBytes = lines.length > 0 ? 0 : lineBytes + chunk.length;
+    // Large lines are taken as bytes, and are not among those.
+    lineBytes = chunk.includes("\n") ? 0 : lineBytes + chunk.length;
     if (lineBytes > MAX_SKIPPED_BYTES) endForSize();
     for (const line of lines) takeLine(line);
     slowDown(others);
