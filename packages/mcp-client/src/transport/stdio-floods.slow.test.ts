@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
+import { memoryStore } from "../../fixtures/memory-store.ts";
 import { connect, odd } from "../../fixtures/servers.ts";
+import { createMcpInvoker } from "../invoker.ts";
 import { createStdioTransport } from "./stdio-transport.ts";
 
 const signal = new AbortController().signal;
@@ -34,8 +36,10 @@ describe("a server that sends too much", () => {
 
   it("serves large answers one after the other, however many", async () => {
     await using connections = connect([odd("plain")]);
+    const invoker = createMcpInvoker(connections, { store: memoryStore() });
+    const call = { server: "odd", tool: "huge", args: { bytes: 40_000_000 } };
     for (let calls = 0; calls < 9; calls += 1)
-      await connections.callTool("odd", "huge", { bytes: 40_000_000 }, { signal });
+      expect(await invoker.invoke(call, { signal })).toMatchObject({ ok: true });
     expect(connections.status()).toMatchObject([{ state: "ready" }]);
   });
 
