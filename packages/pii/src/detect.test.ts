@@ -46,6 +46,15 @@ describe("createDetector", () => {
     expect(found(text)).toEqual([expected]);
   });
 
+  it.each([
+    ["Login anna.berg@acme.de-2024", ["anna.berg@acme.de"]],
+    ["anna.berg@acme.de.bak2", ["anna.berg@acme.de"]],
+    ["invoice of anna@acme.de.pdf", ["anna@acme.de"]],
+    ["lovelace@acme.com-jones@partner.example.net", ["lovelace@acme.com", "jones@partner.example.net"]],
+  ])("finds addresses to which something is joined, as in %s", (text, addresses) => {
+    expect(found(text)).toEqual(addresses.map((address) => `EMAIL ${address}`));
+  });
+
   it("finds each number of a list", () => {
     expect(found("536 90 4399 219 09 9998")).toEqual(["SSN 536 90 4399", "SSN 219 09 9998"]);
   });
@@ -79,6 +88,7 @@ describe("createDetector", () => {
     "a::b",
     "@angular/core@16.2.12",
     "logo@2x.png",
+    "logo@2x.min.css",
     "git@github.com:org/repo.git",
     "git+ssh://git@github.com/org/repo.git and https://me@host.org/x",
     "http://localhost:3000/@user",

@@ -12,7 +12,9 @@ const ASCII_DOMAIN_NAME =
 const DOMAIN_NAME =
   /^(?:[\p{L}\p{N}](?:[\p{L}\p{N}\p{M}-]{0,61}[\p{L}\p{N}\p{M}])?\.){1,8}(?:\p{L}[\p{L}\p{M}]{1,62}|xn--[a-z\d-]{1,59})$/iu;
 const NOT_ASCII = /\P{ASCII}/u;
-/** Endings of files such as `logo@2x.png`. */
+/** The scale of an image, as in `logo@2x.min.png`. */
+const SCALE = /^\d+x\./iu;
+/** Endings of files. */
 const FILE_ENDING = /\.(?:png|jpe?g|gif|svg|webp|css|m?js|json|tsx?|woff2?|pdf|tgz|zip)$/i;
 
 const MAX_SCHEME_CHARACTERS = 40;
@@ -26,11 +28,11 @@ export const emailDetector: Detector = {
     const found: Finding[] = [];
     for (const sign of SIGNS) {
       for (let at = text.indexOf(sign); at !== -1; at = text.indexOf(sign, at + sign.length)) {
-        const start = localStart(text, at);
+        const start = localStart(text, at, found.at(-1)?.end);
         if (start === at) continue;
-        const end = domainEnd(text, at + sign.length);
-        const domain = text.slice(at + sign.length, end);
-        if (!isDomainName(domain) || FILE_ENDING.test(domain) || isLocation(text, start, end)) continue;
+        const domain = domainIn(text.slice(at + sign.length, domainEnd(text, at + sign.length)));
+        const end = at + sign.length + (domain?.length ?? 0);
+        if (domain === undefined || isLocation(text, start, end)) continue;
         found.push({ start, end, type: "EMAIL" });
       }
     }
@@ -48,9 +50,19 @@ function isDomainName(domain: string): boolean {
   return ASCII_DOMAIN_NAME.test(domain) || (NOT_ASCII.test(domain) && DOMAIN_NAME.test(domain));
 }
 
-function localStart(text: string, at: number): number {
+/** The longest beginning that is the name of a domain: what is written on may be a part of a name, or the ending of a file. */
+function domainIn(text: string): string | undefined {
+  if (FILE_ENDING.test(text) && SCALE.test(text)) return undefined;
+  let domain = text.replace(FILE_ENDING, "");
+  while (domain !== "" && !isDomainName(domain))
+    domain = domain.slice(0, Math.max(0, domain.lastIndexOf("-"), domain.lastIndexOf(".")));
+  return domain === "" ? undefined : domain;
+}
+
+/** @param after - The end of the address before it, to which it may be joined. */
+function localStart(text: string, at: number, after = 0): number {
   let start = at;
-  const least = Math.max(0, at - MAX_LOCAL_CHARACTERS);
+  const least = Math.max(after, at - MAX_LOCAL_CHARACTERS);
   while (start > least && LOCAL(characterBefore(text, start))) start -= characterBefore(text, start).length;
   if (start < at && isEscape(text, start)) start += 1;
   while (start < at && ".'’~%-".includes(text[start] ?? "")) start += 1;
