@@ -1,4 +1,6 @@
 import { describe, expect, it } from "vitest";
+import type { JsonValue } from "@cem/core";
+import { createRedactor } from "./index.ts";
 import { piecesOf } from "./large-kept-work.ts";
 
 const MAX_PIECE_BYTES = 512 * 1024;
@@ -46,6 +48,19 @@ describe("piecesOf", () => {
     expect(pieces.length).toBeGreaterThan(3);
     const found = new Set(pieces.flatMap((piece) => piece.match(/user\d+@example\.com/g) ?? []));
     expect(rows.filter(({ email }) => !found.has(email))).toEqual([]);
+  });
+
+  it.each([
+    ["a file", utf8],
+    ["a text in JSON", (text: string) => utf8(JSON.stringify([text]))],
+  ])("has the names of a table's columns in each piece of %s", async (_, bytesOf) => {
+    const secret = (at: number): string => `pw-${at}-Xk93${at}`;
+    const table = Array.from({ length: 60_000 }, (_, at) => `${at},${value(at)},${secret(at)}`);
+    const redactor = createRedactor();
+    for (const piece of read(bytesOf(`id,email,password\n${table.join("\n")}\n`)))
+      redactor.observe(piece as JsonValue, {});
+    for (const at of [1, 20_000, 30_001, 59_999])
+      expect(redactor.tokenize(`It is ${secret(at)}`, {})).not.toContain(secret(at));
   });
 
   it("has none of bytes that are no text", () => {

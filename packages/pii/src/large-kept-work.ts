@@ -8,6 +8,12 @@ const OVERLAP_BYTES = 256;
 const CHECKED_BYTES = 1024 * 1024;
 const MAX_SPACE = 32;
 const QUOTE = 0x22;
+const LINE_END = [0x0a];
+/** In a text within JSON. */
+const ESCAPED_LINE_END = [0x5c, 0x6e];
+const MAX_HEADING_BYTES = 4 * 1024;
+/** Before a longer line a piece begins within it. */
+const MAX_LINE_BYTES = 64 * 1024;
 
 /** A small part of a file: JSON with what is written around it, or a text. */
 export interface Piece {
@@ -55,15 +61,28 @@ function cut(bytes: Uint8Array): Pieces {
   return { isJson: false, pieces: [...piecesOfText(bytes, whole)] };
 }
 
+/** Each piece begins with a line, after the first line of all: the columns of a table are named there. */
 function* piecesOfText(bytes: Uint8Array, { start, end, open, close }: Piece): Generator<Piece> {
+  const lineEnd = open.endsWith('"') ? ESCAPED_LINE_END : LINE_END;
+  const isLineEnd = (at: number): boolean => lineEnd.every((byte, index) => bytes[at + index] === byte);
+  let body = start;
+  while (body < Math.min(end, start + MAX_HEADING_BYTES) && !isLineEnd(body)) body += 1;
+  const heading = isLineEnd(body)
+    ? new TextDecoder().decode(bytes.subarray(start, body + lineEnd.length))
+    : "";
+  const lineStart = (from: number, to: number): number => {
+    for (let at = to - lineEnd.length; at > Math.max(from, to - MAX_LINE_BYTES); at -= 1)
+      if (isLineEnd(at)) return at + lineEnd.length;
+    return to;
+  };
   for (let from = start; from < end;) {
     let [at, next] = [from, end];
     while (at < end && at - from < PIECE_BYTES) {
       if (next === end && at - from >= PIECE_BYTES - OVERLAP_BYTES) next = at;
       at = pastCharacter(bytes, at);
     }
-    yield { start: from, end: at, open, close };
-    from = at < end ? next : end;
+    yield { start: from, end: at, open: from === start ? open : open + heading, close };
+    from = at < end ? lineStart(from, next) : end;
   }
 }
 
