@@ -1,5 +1,5 @@
 import { CemError } from "@cem/core";
-import type { AgentEvent, GenerationRefused, RunOutcome, Verdict } from "@cem/core";
+import type { AgentEvent, GenerationRefused, Redactor, RunOutcome, Verdict } from "@cem/core";
 import { describe, expect, it } from "vitest";
 import { isolation, MemorySandbox, outcome, settings } from "../fixtures/stages.ts";
 import { createPipeline } from "./pipeline.ts";
@@ -173,13 +173,27 @@ describe("createPipeline", () => {
       await expect(agent.executeTask("x")).rejects.toMatchObject({ code: "SANDBOX_UNAVAILABLE" });
     });
 
-    it("continues when a listener throws", async () => {
+    it.each([
+      ["discovered", false],
+      ["ran", false],
+      ["finished", false],
+      ["ran", true],
+    ])("continues when a listener throws at %s (asynchronous: %s)", async (type, isAsync) => {
       const sandbox = new MemorySandbox(() => outcome({ status: "completed", value: 8 }));
       const warning = new Promise<Error>((resolve) => process.once("warning", resolve));
-      const result = await createPipeline(settings(sandbox)).executeTask("x", {
-        onEvent: (event) => {
-          if (event.type === "discovered") throw new Error("listener broke");
-        },
+      const hear = (event: { type: string }): void => {
+        if (event.type === type) throw new Error("listener broke");
+      };
+      const redactor = {
+        specificationVersion: "v1",
+        tokenize: <Data>(data: Data): Data => data,
+        reveal: <Data>(data: Data): Data => data,
+        observe: () => {},
+        openStream: () => ({ push: (text: string) => text, end: () => "" }),
+      } as unknown as Redactor;
+      const pipeline = createPipeline({ ...settings(sandbox), redactor });
+      const result = await pipeline.executeTask("x", {
+        onEvent: isAsync ? async (event) => hear(event) : hear,
       });
       expect(result.value).toBe(8);
       expect((await warning).message).toContain("listener broke");

@@ -1,4 +1,4 @@
-import { CemError, Lazy } from "@cem/core";
+import { CemError, Lazy, toErrorInfo } from "@cem/core";
 import type {
   Agent,
   CatalogSnapshot,
@@ -182,16 +182,23 @@ class Pipeline implements Agent {
   }
 }
 
-/** Has the listener of all requests hear a request too. */
+/** Also forwards events to the listener of all requests. A listener's mistake must not end the run that it listens to. */
 function heardBy({ settings }: Stages, options: ExecuteOptions): ExecuteOptions {
-  const { onEvent: hear } = settings;
-  if (hear === undefined) return options;
-  const { onEvent } = options;
+  const listeners = [settings.onEvent, options.onEvent].filter((one) => one !== undefined);
+  if (listeners.length === 0) return options;
   return {
     ...options,
     onEvent(event) {
-      hear(event);
-      onEvent?.(event);
+      const warn = (error: unknown): void =>
+        process.emitWarning(`onEvent threw at ${event.type}: ${toErrorInfo(error).message}`, "CemWarning");
+      for (const listener of listeners) {
+        try {
+          // One that is asynchronous is not waited for.
+          Promise.resolve(listener(event) as unknown).catch(warn);
+        } catch (error) {
+          warn(error);
+        }
+      }
     },
   };
 }

@@ -1,4 +1,3 @@
-import { toErrorInfo } from "@cem/core";
 import type { AgentEvent, ExecuteOptions, TaskResult } from "@cem/core";
 import { measure, traced } from "@cem/core/telemetry";
 
@@ -39,12 +38,7 @@ export class RunProgress {
   }
 
   emit(event: AgentEvent): void {
-    try {
-      this.#onEvent?.(event);
-    } catch (error) {
-      // A listener's mistake must not end the run it listens to.
-      process.emitWarning(`onEvent threw at ${event.type}: ${toErrorInfo(error).message}`, "CemWarning");
-    }
+    this.#onEvent?.(event);
   }
 
   /** The milliseconds of every stage so far, and the total until now. */
