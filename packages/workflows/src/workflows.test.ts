@@ -93,6 +93,13 @@ describe("run", () => {
     expect(status === "error" ? result.error?.code : result.outputs["rescue"]).toBe(code);
   });
 
+  it("goes on at a later step, and has what stands between wait, but for what the first one needs", async () => {
+    const slow = fail("hang", { timeout: 0.2, on_error: "rescue", needs: ["before"] });
+    const result = await run([slow, count("other"), count("before"), count("rescue")]);
+    expect(result).toMatchObject({ status: "success", outputs: { other: null } });
+    expect(["other", "before", "rescue"].map((name) => countOf(folder, name))).toEqual([0, 1, 1]);
+  });
+
   it("lets a step that reads the error of another wait for it", async () => {
     const result = await run([
       count("told", { config: { file: "told", value: "${{ errors.?bad.?code.orValue('none') }}" } }),

@@ -49,14 +49,14 @@ function referencesOf(step: WorkflowStep): Expression[] {
 export interface Dependencies {
   /** The steps it refers to or needs: it is left out where one of them is. */
   requires: ReadonlySet<string>;
-  /** These, those whose errors it reads, and those that may send the run on to it when they fail. */
+  /** These, those whose errors it reads, and those that may send the run on to it, or past it, when they fail. */
   waitsFor: ReadonlySet<string>;
 }
 
 /** Finds the dependencies of each step of a list. */
 export function dependenciesOf(steps: readonly WorkflowStep[]): Map<string, Dependencies> {
   const names = new Set(steps.map(({ name }) => name));
-  return new Map(
+  const found = new Map(
     steps.map(({ name, needs }, index) => {
       const isOther = (other: string): boolean => names.has(other) && other !== name;
       const expressions = referencesOf(steps[index] as WorkflowStep);
@@ -69,4 +69,29 @@ export function dependenciesOf(steps: readonly WorkflowStep[]): Map<string, Depe
       return [name, { requires, waitsFor }];
     }),
   );
+  for (const [index, { name, onError }] of steps.entries()) {
+    const passed = steps.slice(index + 1, Math.max(0, names.has(onError) ? indexOf(steps, onError) : 0));
+    // A step can't wait for one that waits for it.
+    const earlier = passed.length === 0 ? new Set() : allBefore(name, found);
+    for (const step of passed) if (!earlier.has(step.name)) found.get(step.name)?.waitsFor.add(name);
+  }
+  return found;
+}
+
+function indexOf(steps: readonly WorkflowStep[], name: string): number {
+  return steps.findIndex((step) => step.name === name);
+}
+
+/** All steps that end before one begins. */
+function allBefore(name: string, found: ReadonlyMap<string, Dependencies>): Set<string> {
+  const before = new Set<string>();
+  const open = [name];
+  for (let one = open.pop(); one !== undefined; one = open.pop()) {
+    for (const other of found.get(one)?.waitsFor ?? []) {
+      if (before.has(other)) continue;
+      before.add(other);
+      open.push(other);
+    }
+  }
+  return before;
 }
