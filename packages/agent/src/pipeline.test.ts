@@ -193,7 +193,7 @@ describe("createPipeline", () => {
       } as unknown as Redactor;
       const pipeline = createPipeline({ ...settings(sandbox), redactor });
       const result = await pipeline.executeTask("x", {
-        onEvent: isAsync ? async (event) => hear(event) : hear,
+        onEvent: (event): unknown => (isAsync ? Promise.resolve(event).then(hear) : hear(event)),
       });
       expect(result.value).toBe(8);
       expect((await warning).message).toContain("listener broke");
