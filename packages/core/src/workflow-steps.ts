@@ -78,7 +78,8 @@ export interface WorkflowStepKind {
    *
    * @param config - Its `config`, with the values of its expressions.
    * @returns the result of the step, for later steps.
-   * @throws the error of the step, which its `on_error` handles.
+   * @throws the error of the step, which its `on_error` handles. A CemError with `isUncertain: true` in its details says that the
+   * step may have been executed.
    */
   run(config: JsonObject, context: WorkflowStepContext): Promise<JsonValue>;
 }

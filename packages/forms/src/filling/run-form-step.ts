@@ -51,16 +51,14 @@ function notFilled({ name, fields }: Form, { status, missing, problems, submitte
   const labels = new Map(fields.map((field) => [field.name, labelOf(field)]));
   const reasons = [
     ...problems.map(({ field = "", message }) => `${labels.get(field) ?? field} ${message}`.trim()),
-    ...missing.map(
-      ({ label, reason }) =>
-        `${label} is missing${reason === undefined ? "" : `: ${reason.replace(/\.$/u, "")}`}`,
-    ),
-  ];
+    ...missing.map(({ label, reason }) => `${label} is missing${reason === undefined ? "" : `: ${reason}`}`),
+  ].map((reason) => reason.replace(/\.$/u, ""));
+  const outcome = submitted ? "sent, and the answer is not as expected" : "not filled";
   const more = reasons.length > MAX_SHOWN ? `; and ${reasons.length - MAX_SHOWN} more` : "";
   return new CemError(
     "FORM_NOT_FILLED",
-    `The form ${name} is ${submitted ? "sent, and the answer is not as expected" : "not filled"}: ${reasons.slice(0, MAX_SHOWN).join("; ").replace(/\.$/u, "")}${more}.`,
-    // What was sent may not be sent again.
+    `The form ${name} is ${outcome}: ${reasons.slice(0, MAX_SHOWN).join("; ")}${more}.`,
+    // A form that was sent may not be sent again.
     { details: { form: name, status, missing, problems, ...(submitted && { isUncertain: true }) } },
   );
 }

@@ -173,7 +173,7 @@ describe("createMcpTools", () => {
       tools.onToolsChanged(({ server }) => announced.push(server));
       let isListed = false;
       const listing = catalog().finally(() => (isListed = true));
-      // Who needs that one alone waits for no other.
+      // A list for that one alone waits for no other.
       expect(echoOf(await catalog({ servers: ["odd"] }))).toMatchObject({ server: "odd" });
       expect(isListed).toBe(false);
       // The start of the other is given up after 30 s.

@@ -69,17 +69,22 @@ export function dependenciesOf(steps: readonly WorkflowStep[]): Map<string, Depe
       return [name, { requires, waitsFor }];
     }),
   );
-  for (const [index, { name, onError }] of steps.entries()) {
-    const passed = steps.slice(index + 1, Math.max(0, names.has(onError) ? indexOf(steps, onError) : 0));
+  for (const step of steps) {
+    const passed = names.has(step.onError) ? passedOver(steps, step) : [];
     // A step can't wait for one that waits for it.
-    const earlier = passed.length === 0 ? new Set() : allBefore(name, found);
-    for (const step of passed) if (!earlier.has(step.name)) found.get(step.name)?.waitsFor.add(name);
+    const earlier = passed.length === 0 ? new Set() : allBefore(step.name, found);
+    for (const { name } of passed) if (!earlier.has(name)) found.get(name)?.waitsFor.add(step.name);
   }
   return found;
 }
 
-function indexOf(steps: readonly WorkflowStep[], name: string): number {
-  return steps.findIndex((step) => step.name === name);
+/** The steps between one and the later one that it goes on at when it fails. None where it names no later step. */
+export function passedOver(
+  steps: readonly WorkflowStep[],
+  { name, onError }: Pick<WorkflowStep, "name" | "onError">,
+): WorkflowStep[] {
+  const [from, target] = [name, onError].map((wanted) => steps.findIndex((step) => step.name === wanted));
+  return steps.slice((from ?? -1) + 1, Math.max(0, target ?? 0));
 }
 
 /** All steps that end before one begins. */

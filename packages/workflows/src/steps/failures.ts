@@ -29,7 +29,7 @@ const UNCERTAIN: ReadonlySet<string> = new Set([
   "WORKFLOW_STEP_TIMED_OUT",
 ]);
 
-/** Whether a step that failed with this error may have been executed all the same. A kind of step says so in the details. */
+/** Whether a step that failed with this error may have been executed all the same. Kinds of steps say so by `isUncertain` in the details. */
 export function leavesUncertain(error: ErrorInfo): boolean {
   const ofTool = toolErrorOf(error);
   const isUncertain = UNCERTAIN.has(error.code) || error.details["isUncertain"] === true;

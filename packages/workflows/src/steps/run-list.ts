@@ -1,6 +1,6 @@
 import { FairGate } from "@cem/core";
 import type { JsonObject } from "@cem/core";
-import { dependenciesOf } from "../definition/dependencies.ts";
+import { dependenciesOf, passedOver } from "../definition/dependencies.ts";
 import type { Dependencies } from "../definition/dependencies.ts";
 import type { WorkflowStep } from "../definition/workflow.ts";
 import { firstFailure, toError } from "./failures.ts";
@@ -97,9 +97,7 @@ class ListRun {
     scope.steps[name] = end.status === "success" ? end.value : null;
     if (end.status !== "skipped") return;
     this.#skipped.add(name);
-    const target = steps.findIndex((step) => step.name === onError);
-    if (end.error === undefined || target === -1) return;
-    const from = steps.findIndex((step) => step.name === name);
-    for (const between of steps.slice(from + 1, target)) this.#skipped.add(between.name);
+    if (end.error === undefined) return;
+    for (const between of passedOver(steps, { name, onError })) this.#skipped.add(between.name);
   }
 }

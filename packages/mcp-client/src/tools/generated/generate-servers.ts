@@ -76,13 +76,16 @@ export function generatingMissing(
     }
     missing = found;
   };
-  const generated = (wanted: readonly string[] = [...missing.keys()]): Promise<unknown> =>
-    Promise.all(wanted.flatMap((folder) => missing.get(folder)?.generated ?? []));
+  const generated = (wanted: Iterable<string>): Promise<unknown> =>
+    Promise.all([...wanted].flatMap((folder) => missing.get(folder)?.generated ?? []));
   const attempt = async (): Promise<void> => {
-    await (begun = begin());
-    await generated();
-    nextAt = performance.now() + retryMs;
-    retryMs *= 2;
+    try {
+      await (begun = begin());
+      await generated(missing.keys());
+    } finally {
+      nextAt = performance.now() + retryMs;
+      retryMs *= 2;
+    }
   };
   return {
     specificationVersion: "v1",
@@ -90,15 +93,13 @@ export function generatingMissing(
       if (performance.now() >= nextAt) {
         nextAt = Infinity;
         const attempted = attempt();
-        attempted.catch(() => {
-          first = undefined;
-          nextAt = performance.now() + retryMs;
-        });
+        attempted.catch(() => (first = undefined));
         first ??= Promise.race([attempted, wait(MAX_WAIT_MS, undefined, { ref: false })]);
       }
       const all = first ?? Promise.resolve();
-      const needed = options?.servers && begun?.then(() => generated(options.servers));
-      await abandonOnAbort(Promise.race([all, needed ?? all]), options?.signal);
+      const { servers: wanted, signal } = options ?? {};
+      const needed = wanted && begun?.then(() => generated(wanted));
+      await abandonOnAbort(needed === undefined ? all : Promise.race([all, needed]), signal);
       const snapshot = await catalog.list(options);
       const names = new Set(snapshot.servers.map(({ name }) => name));
       const absent = [...missing.values()].filter(({ server }) => !names.has(server));
