@@ -138,6 +138,18 @@ describe("a value that a tool returned and code wrote in another way", () => {
     expect(redactor.tokenize({ note }, {})).toEqual({ note });
   });
 
+  it.each(["", "-", "+", ".", "_", "x", "7"])("is found where %j joins it to the next", (between) => {
+    for (const [name, value] of Object.entries(VALUES)) {
+      const redactor = createRedactor();
+      redactor.observe({ [name]: value }, crm);
+      const shown = redactor.tokenize(
+        [`${value}${between}${value}`, `${value}${between}${value}${between}`],
+        {},
+      );
+      expect(JSON.stringify(shown)).not.toContain(value);
+    }
+  });
+
   it("is not seen in other numbers and words", () => {
     const redactor = createRedactor();
     redactor.observe([{ ...VALUES, name: "Customer 1" }], crm);

@@ -105,7 +105,9 @@ export class ValueFinder {
     }
     // A value that was seen whole wins over what a detector makes of a part of it.
     const longer = known.filter((one) => !found.some((other) => covers(other, one)));
-    const plain = [...longer, ...found].filter((one) => !decoded.some((other) => covers(other, one)));
+    // One that lost may have had a known one in it, to which the next is joined.
+    const seen = [...withoutOverlaps([...longer, ...found]), ...known];
+    const plain = seen.filter((one) => !decoded.some((other) => covers(other, one)));
     return this.#withoutTokens(text, withoutOverlaps([...plain, ...decoded]));
   }
 
