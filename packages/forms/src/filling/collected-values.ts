@@ -32,11 +32,13 @@ export class CollectedValues {
     else this.faults.set(name, fault);
   }
 
-  /** Takes the defaults of fields that have no value yet. */
-  async takeDefaults(): Promise<void> {
-    for (const field of this.applicable()) {
-      if (field.default !== undefined && !this.has(field.name)) await this.take(field.name, field.default);
-    }
+  /** Takes the defaults of fields that have no value yet. @returns whether there were any. */
+  async takeDefaults(): Promise<boolean> {
+    const open = this.applicable().filter((field) => !isEmpty(field.default) && !this.has(field.name));
+    for (const field of open) await this.take(field.name, field.default);
+    // They may meet the conditions of others.
+    if (open.length > 0) await this.takeDefaults();
+    return open.length > 0;
   }
 
   /** Whether a field was given a value, be it fit or not. */

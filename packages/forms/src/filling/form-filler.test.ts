@@ -241,6 +241,40 @@ describe("fillForm", () => {
     expect(got).toEqual({});
   });
 
+  it("takes a default whose condition another default meets", async () => {
+    const form = formOf([
+      { name: "seats", type: "integer", default: 3, when: { field: "plan", equals: "team" } },
+      { name: "plan", default: "team", when: { field: "kind", equals: "new" } },
+      { name: "kind", default: "new" },
+      { name: "note", default: "", when: { field: "kind", equals: "old" } },
+      { name: "rest", default: [], type: "multiselect", options: ["a"] },
+    ]);
+    const values = { kind: "new", plan: "team", seats: 3 };
+    expect(await fillForm(form)).toMatchObject({ status: "success", values });
+    const old = await fillForm(form, { data: { kind: "old" } });
+    expect(old.values).toEqual({ kind: "old" });
+  });
+
+  it("takes a default that a tool waits for, and one that no tool brings", async () => {
+    const form = formOf(
+      [
+        { name: "country", default: "DE" },
+        { name: "city" },
+        { name: "id" },
+        { name: "plan", default: "free" },
+      ],
+      {
+        sources: [
+          { tool: "geo.get", arguments: { of: { field: "country" } }, values: { city: "city" } },
+          { tool: "crm.get", arguments: { id: { field: "id" } }, values: { plan: "plan" } },
+        ],
+      },
+    );
+    const callTool = async (): Promise<JsonValue> => ({ city: "Bonn" });
+    const values = { country: "DE", city: "Bonn", plan: "free" };
+    expect(await fillForm(form, { callTool })).toMatchObject({ status: "success", values });
+  });
+
   it("ends when it is cancelled", async () => {
     const signal = AbortSignal.abort(new Error("enough"));
     await expect(fillForm(formOf([{ name: "a" }]), { signal })).rejects.toThrow("enough");

@@ -120,7 +120,9 @@ async function complete(
     const isHopeless = [...collected.faults.keys()].some((name) =>
       form.fields.every((one) => one.name !== name),
     );
-    if (askable.length === 0 || ask === undefined || isHopeless || asked === MAX_QUESTIONS) {
+    if (askable.length === 0 || ask === undefined || isHopeless || asked >= MAX_QUESTIONS) {
+      // What a tool waits for may have a default, and what it would bring, too.
+      if (await collected.takeDefaults()) continue;
       for (const { name } of wanted.filter((field) => !mayAsk(field))) {
         sources.reasons.set(
           name,
@@ -132,6 +134,7 @@ async function complete(
     const reason = await askFor(form, askable, collected, ask, signal);
     if (reason === undefined) continue;
     for (const { name } of wanted) sources.reasons.set(name, reason);
+    await collected.takeDefaults();
     return sources.reasons;
   }
 }
