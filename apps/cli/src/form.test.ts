@@ -48,6 +48,30 @@ describe("cem form", () => {
   });
 
   it.each([
+    ["zip: 01234\nphone: +4930123456\nage: +20\ncodes: [007]\nold: true\nnote: true", "01234", "true"],
+    [
+      '{"zip": 1.10, "phone": "+49 30", "age": 20, "codes": "007", "old": true, "note": 12345678901234567890}',
+      "1.10",
+      "12345678901234567890",
+    ],
+  ])("takes texts without quotes as they are written: %s", async (data, zip, note) => {
+    const fields = `fields:
+  - { name: zip }
+  - { name: phone, type: phone, pattern: '\\+49.*' }
+  - { name: age, type: integer }
+  - { name: codes, type: multiselect, options: ["007"] }
+  - { name: old, type: boolean }
+  - { name: note }\n`;
+    writeFileSync(path.join(cwd, "texts.yaml"), `name: texts\n${fields}`);
+    writeFileSync(path.join(cwd, "given.yaml"), data);
+    const { stdout } = await cem("validate", "texts.yaml", "--data", "given.yaml", "--json");
+    expect(JSON.parse(stdout)).toMatchObject({
+      status: "success",
+      values: { zip, age: 20, codes: ["007"], old: true, note },
+    });
+  });
+
+  it.each([
     [["show", "wrong.yaml"], /wrong\.yaml:3 {2}fields\[0\]\.type/],
     [["show", "none.yaml"], /none\.yaml can't be read: it is not there/],
     [["fill", "club.yaml"], /club\.yaml has no target to fill/],

@@ -289,7 +289,19 @@ export class DefinitionProblems {
     if (problems.length === 0 && value === undefined) this.add([], "is empty.");
     this.throwIfAny();
     this.#at = at;
+    this.#checkNumbers(value, []);
+    this.throwIfAny();
     return value;
+  }
+
+  /** Adds what is taken for a number and would lose how it is written, such as a phone or a postcode without quotes. */
+  #checkNumbers(value: unknown, path: readonly PropertyKey[]): void {
+    if (typeof value === "object" && value !== null)
+      for (const [key, item] of Object.entries(value))
+        this.#checkNumbers(item, [...path, Array.isArray(value) ? Number(key) : key]);
+    const { source = "" } = typeof value === "number" ? this.#at(path) : {};
+    if (/^(?:\+|-?0\d)/u.test(source) || (/^-?\d+$/u.test(source) && !Number.isSafeInteger(value)))
+      this.add(path, "is a number that loses its +, its first 0 or digits: put it in quotes.");
   }
 
   checkSize(bytes: number): void {

@@ -99,10 +99,16 @@ function answerToFilling(result: FormResult): Answer {
 /** @throws CemError `USAGE` */
 async function readData(text: string, file: string): Promise<Record<string, unknown>> {
   const { readYaml } = await import("@cem/config/yaml");
-  const { value, problems } = readYaml(text);
+  const { value, problems, at } = readYaml(text);
   const [problem] = problems;
   if (problem !== undefined) throw new CemError("USAGE", `${file}:${problem.line ?? 1}  ${problem.message}`);
-  if (isObject(value)) return value;
+  // YAML takes a postcode or a phone without quotes for a number.
+  const asWritten = (given: unknown, path: readonly PropertyKey[]): unknown => {
+    if (Array.isArray(given)) return given.map((item, index) => asWritten(item, [...path, index]));
+    return typeof given === "string" || given === null ? given : (at(path).source ?? given);
+  };
+  if (isObject(value))
+    return Object.fromEntries(Object.entries(value).map(([name, given]) => [name, asWritten(given, [name])]));
   throw new CemError(
     "USAGE",
     `${file} must hold the values by the names of their fields, such as  name: Ada`,

@@ -60,6 +60,12 @@ describe("parseForm", () => {
       /sources\[0\] {2}names "b", which is no field/,
     ],
     ["  - &a { name: a, description: *a }", /alias|can't be read|nested/],
+    [
+      "  - { name: a, default: 01234 }",
+      /^try\.yaml:3 {2}fields\[0\]\.default {2}is a number that loses its \+/,
+    ],
+    ["  - { name: a, options: [+49, 1] }", /options\[0\] {2}is a number that loses its \+/],
+    ["  - { name: a, default: 12345678901234567890 }", /default {2}is a number that loses .* digits/],
     ["  - { name: 'a }", /^try\.yaml:\d+ {2}lacks a closing/],
   ])("says where %j is wrong", (rest, expected) => {
     expect(messageOf(HEAD + rest)).toMatch(expected);
