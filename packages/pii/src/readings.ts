@@ -17,6 +17,9 @@ const QUOTED_PRINTABLE = /(?:=[\dA-F]{2})+|=\r?\n/g;
 const BASE64 = /[I-Za-fw-z0](?:[\w+/-]{59,76}(?:\r?\n|\\r\\n|\\n)){0,4000}[\w+/-]{7,}={0,2}/y;
 /** The rest of base64 whose beginning is not in the text. */
 const BASE64_REST = /^[\w+/-]{64,}={0,2}/;
+/** What stands between two values of printed data, with the name of the second. */
+const BETWEEN_PRINTED =
+  /[{,][\s{[]{0,32}(?:(?:"[^"\\\n]{0,64}"|'[^'\\\n]{0,64}'|[\w$]{1,64}):[\s{[]{0,32})*/g;
 const MIN_BASE64_CHARACTERS = 12;
 const ENCODING = PERCENT | AMPERSAND | BACKSLASH | EQUALS;
 const NONE: readonly Reading[] = [];
@@ -46,6 +49,14 @@ export function readingsOf(text: string, traits = traitsOf(text)): readonly Read
   if ((signs & EQUALS) !== 0) addDecoded(text, QUOTED_PRINTABLE, unquoted, readings);
   if (word >= MIN_BASE64_CHARACTERS) addBase64(text, readings);
   return readings;
+}
+
+/** Printed data as its values read one after the other, without names. `undefined` for other texts. */
+export function printedValues(text: string): Reading | undefined {
+  const isPrinted = text.includes(",") && /["':]/.test(text);
+  const readings: Reading[] = [];
+  if (isPrinted) addDecoded(text, BETWEEN_PRINTED, ({ length }) => (length > 1 ? "," : undefined), readings);
+  return readings[0];
 }
 
 function addDecoded(

@@ -1,3 +1,4 @@
+import { inspect } from "node:util";
 import type { JsonValue } from "@cem/core";
 import { describe, expect, it } from "vitest";
 import { createRedactor } from "./index.ts";
@@ -63,6 +64,17 @@ const FORMS: Record<string, (value: string) => JsonValue> = {
   base64url: (value) => Buffer.from(`>>>??? ${value}`).toString("base64url"),
   "base64 of base64 of JSON": (value) => base64(base64(JSON.stringify({ value }))),
 };
+const partsOf = (value: string): Record<string, string> =>
+  Object.fromEntries(value.split(/(?<=[ @-])/).map((part, at) => [`c${at}`, part]));
+const PRINTED: typeof FORMS = {
+  "members in JSON": (value) => `crm.find(${JSON.stringify(partsOf(value))}) → failed`,
+  "members in JSON in JSON": (value) => JSON.stringify({ text: JSON.stringify(partsOf(value)) }),
+  "members in lines": (value) => JSON.stringify(partsOf(value), undefined, 2),
+  "members within another": (value) => JSON.stringify(partsOf(value)).replaceAll(/,"c/g, ',"x":{"c'),
+  "members as the console prints them": (value) => inspect(partsOf(value)),
+  "items in lines": (value) => JSON.stringify(Object.values(partsOf(value)), undefined, 2),
+};
+Object.assign(FORMS, PRINTED);
 const DIGIT_FORMS: typeof FORMS = {
   "digits only": (value) => value.replace(/\D/g, ""),
   "a number": (value) => Number(value.replace(/\D/g, "")),

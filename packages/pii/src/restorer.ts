@@ -1,7 +1,7 @@
 import { brokenTokenIn, CemError } from "@cem/core";
 import type { JsonValue, Redactor } from "@cem/core";
 import { mapLeaves } from "./json-walk.ts";
-import { readingsOf } from "./readings.ts";
+import { printedValues, readingsOf } from "./readings.ts";
 import { MAX_DECODED, MIN_NUMBER, MIN_TEXT_CHARACTERS } from "./value-finder.ts";
 import type { ValueFinder } from "./value-finder.ts";
 import type { Vault, VaultEntry } from "./vault.ts";
@@ -247,8 +247,9 @@ export class Restorer {
 
 /** A text and what can be read in it. */
 function writtenIn(text: string, depth = 0): string[] {
-  if (depth === MAX_DECODED) return [text];
-  return [text, ...readingsOf(text).flatMap((reading) => writtenIn(reading.text, depth + 1))];
+  const written = [text, printedValues(text)?.text ?? ""];
+  if (depth === MAX_DECODED) return written;
+  return [...written, ...readingsOf(text).flatMap((reading) => writtenIn(reading.text, depth + 1))];
 }
 
 /** The value to put in the place of a token. `undefined`: the token stays. */

@@ -2,7 +2,7 @@ import { withoutOverlaps } from "./detect.ts";
 import type { TextDetector } from "./detect.ts";
 import { traitsOf } from "./traits.ts";
 import type { Traits } from "./traits.ts";
-import { mayBeEncoded, readingsOf } from "./readings.ts";
+import { mayBeEncoded, printedValues, readingsOf } from "./readings.ts";
 import type { Reading } from "./readings.ts";
 import type { ValueFinding, Vault } from "./vault.ts";
 
@@ -82,7 +82,9 @@ export class ValueFinder {
    */
   find(text: string, place: FindingPlace = {}, depth = 0): ValueFinding[] {
     const { key, isCut, isOfCode = false } = place;
-    const mayBeKnown = !isOfCode && this.#vault.known.mayHold(text);
+    const printed = isOfCode || this.#vault.size === 0 ? undefined : printedValues(text);
+    const mayBeSplit = printed !== undefined && this.#vault.known.mayHold(printed.text);
+    const mayBeKnown = !isOfCode && (mayBeSplit || this.#vault.known.mayHold(text));
     const isPlain = this.#plain.has(text, key);
     if (isPlain && !mayBeKnown) return NONE;
     const traits = traitsOf(text);
@@ -96,7 +98,10 @@ export class ValueFinder {
     const [first] = found;
     if (first?.end === text.length && first.start === 0 && !this.#hasRules)
       return this.#withoutTokens(text, found);
-    const known = mayBeKnown ? this.#vault.known.find(text, isCut) : [];
+    const known: ValueFinding[] = mayBeKnown ? this.#vault.known.find(text, isCut) : [];
+    if (mayBeSplit)
+      for (const { start, end, type, alike } of this.#vault.known.find(printed.text))
+        known.push({ ...printed.placeOf(start, end), type, alike });
     const readings = isPlain || depth === MAX_DECODED ? [] : readingsOf(text, traits);
     const decoded = readings.length === 0 ? [] : this.#decoded(readings, { key, isOfCode }, depth);
     if (found.length + known.length + decoded.length === 0) {
