@@ -153,8 +153,10 @@ export class KnownValues<Entry extends Known> {
       const compact = textOf(first, first + length);
       const loose = same.find((entry) => isLoose(entry, compact, text.slice(start, end)));
       if (loose === undefined || !isClose(first, length)) continue;
-      const from = boundBefore(text, start, loose);
-      if (from !== undefined && !isInWord(text, end))
+      // Letters may be joined to digits, as a unit or a prefix is.
+      const isJoined = /^\d+$/.test(compact) ? isInNumber : isInWord;
+      const from = isJoined(text, start) ? dialledBefore(text, start, loose) : start;
+      if (from !== undefined && !isJoined(text, end))
         return { start: from, end, type: loose.type, alike: same };
     }
     return undefined;
@@ -311,9 +313,8 @@ function isClose(first: number, length: number): boolean {
   return true;
 }
 
-/** The beginning of a value that is no part of a longer word: with what is dialled before a phone's number. */
-function boundBefore(text: string, start: number, { type }: Known): number | undefined {
-  if (!isInWord(text, start)) return start;
+/** Where what is dialled before a phone's number begins. `undefined`: the number is a part of a longer one. */
+function dialledBefore(text: string, start: number, { type }: Known): number | undefined {
   if (type !== "PHONE") return undefined;
   const dialled = DIALLED_BEFORE.exec(text.slice(Math.max(0, start - 7), start))?.[0];
   return dialled === undefined ? undefined : start - dialled.length;
@@ -332,6 +333,11 @@ function isInWord(text: string, index: number): boolean {
   // A letter after a backslash, as in `\n`, is no part of the word that follows.
   if (text[index - 2] === "\\" && "nrt".includes(text[index - 1] ?? "-")) return false;
   return WORD.test(text[index - 1] ?? "") && WORD.test(text[index] ?? "");
+}
+
+/** Whether a place lies between two digits. */
+function isInNumber(text: string, index: number): boolean {
+  return /\d/.test(text[index - 1] ?? "") && /\d/.test(text[index] ?? "");
 }
 
 /** One and two digits that countries' codes of phones are; all others have three. */

@@ -79,6 +79,9 @@ const DIGIT_FORMS: typeof FORMS = {
   "digits only": (value) => value.replace(/\D/g, ""),
   "a number": (value) => Number(value.replace(/\D/g, "")),
   "a wa.me link": (value) => `https://wa.me/${value.replace(/\D/g, "")}`,
+  "digits joined to letters": (value) => `ref${value.replace(/\D/g, "")}EUR`,
+  "a number with a sign": (value) => -Number(value.replace(/\D/g, "")),
+  "a number with a fraction": (value) => Number(`${value.replace(/\D/g, "")}.5`),
   "digits in a sentence": (value) => `Ask ${value.replace(/\D/g, "").replace(/(.{4})(?=.)/g, "$1-")} for it`,
 };
 const cases = [

@@ -237,7 +237,7 @@ export class Restorer {
     };
     mapLeaves(args, {
       text: look,
-      number: (value) => (value < MIN_NUMBER ? value : (look(String(value)), value)),
+      number: (value) => (look(String(value)), value),
       name: look,
       cells: (cells) => void look(cells.join("\n")),
     });

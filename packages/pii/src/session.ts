@@ -259,11 +259,17 @@ export class RedactionSession {
   }
 
   #replaceNumber(value: number, place: Place): number {
-    if (value < MIN_NUMBER || !Number.isSafeInteger(value)) return value;
+    const isWhole = Number.isSafeInteger(value);
+    if (isWhole && Math.abs(value) < MIN_NUMBER) return value;
     if (this.vault.entryByNumber(value) !== undefined) return value;
     const text = String(value);
-    const [first] = this.findIn(text, place);
-    if (first === undefined || first.start > 0 || first.end < text.length) return value;
+    if (!isWhole && !this.vault.known.mayHold(text)) return value;
+    // With a sign or a fraction it is a known value or none.
+    const isPlain = isWhole && value > 0;
+    const first = this.findIn(text, place).find(({ start, end, alike, entry }) =>
+      isPlain ? start === 0 && end === text.length : (alike ?? entry) !== undefined,
+    );
+    if (first === undefined) return value;
     const entry =
       place.isOfCode === true
         ? this.vault.entryOfCode(value, first.type)
