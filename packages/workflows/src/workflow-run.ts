@@ -166,11 +166,15 @@ export class WorkflowRun {
   }
 
   #startClock(): RunClock | undefined {
-    const { timeoutMs, name } = this.#request.loaded.workflow;
+    const { loaded, place } = this.#request;
+    const { timeoutMs, name } = loaded.workflow;
     if (timeoutMs === undefined) return undefined;
-    const clock = new RunClock(Math.max(0, timeoutMs - this.#before), () => {
+    // A resume has all of it again: the definition, and with it the timeout, stays the same.
+    const clock = new RunClock(timeoutMs, () => {
       const message = `Workflow ${JSON.stringify(name)} took longer than its timeout of ${timeoutMs / 1_000} s.`;
-      this.#controller.abort(new CemError("WORKFLOW_TIMED_OUT", message, { details: { timeoutMs } }));
+      this.#controller.abort(
+        new CemError("WORKFLOW_TIMED_OUT", message, { details: { run: place.id, timeoutMs } }),
+      );
     });
     clock.start();
     return clock;

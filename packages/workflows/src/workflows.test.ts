@@ -11,6 +11,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { JsonObject, Redactor } from "@cem/core";
+import { hintFor } from "@cem/core/errors";
 import { countOf, sampleWorkflows, sourceOf, TEN_FILES, TEN_STEPS } from "../test/sample-workflows.ts";
 import type { RunWorkflowOptions, WorkflowEvent, WorkflowResult } from "./index.ts";
 
@@ -182,12 +183,26 @@ describe("run", () => {
     expect(wrong.error?.code).toBe("WORKFLOW_VARIABLES_INVALID");
   });
 
+  it("ends a workflow within another by its own timeout", async () => {
+    const part = { name: "part", timeout: 0.02, steps: [fail("abort")] };
+    const workflows = sampleWorkflows(folder, { find: async (name) => ({ value: part, origin: name }) });
+    const sub = { name: "sub", type: "workflow", on_error: "continue", config: { workflow: "part" } };
+    const told = count("told", { config: { file: "told", value: "${{ errors.sub.code }}" } });
+    expect(await workflows.run(sourceOf([sub, told]))).toMatchObject({
+      status: "success",
+      outputs: { told: "WORKFLOW_STEP_TIMED_OUT" },
+    });
+  });
+
   it("ends by its own timeout and by its caller, and goes on afterwards", async () => {
     const workflows = sampleWorkflows(folder);
     const timed = await workflows.run(
       sourceOf([count("a"), fail("abort", { needs: ["a"] })], { timeout: 0.05 }),
     );
     expect(timed).toMatchObject({ status: "timeout", error: { code: "WORKFLOW_TIMED_OUT" } });
+    expect(hintFor(timed.error ?? { code: "", details: {} })).toContain(`cem workflow resume ${timed.run}  `);
+    expect(await workflows.resume(timed.run, { done: { bad: "seen" } })).toMatchObject({ status: "success" });
+    expect(countOf(folder, "a")).toBe(1);
     const controller = new AbortController();
     const cancelled = await workflows.run(sourceOf([count("b"), fail("hang", { needs: ["b"] })]), {
       signal: controller.signal,

@@ -72,8 +72,8 @@ export function renderRunFailure({ error, run, status }: WorkflowResult, style: 
     "",
     ...renderRow(status, error.message, style, { paint: style.colors.red }),
     ...(error.hint === undefined ? [] : renderRow("", error.hint, style)),
-    // Of a step that may have been executed, the hint says how.
-    ...(error.code === "WORKFLOW_STEP_UNCERTAIN"
+    // The hint may say how.
+    ...(error.hint?.includes(`resume ${run}`) === true
       ? []
       : renderRow("go on", `cem workflow resume ${run}`, style)),
   ];

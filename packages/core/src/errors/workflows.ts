@@ -2,6 +2,10 @@ import { shellWord } from "../text/printing.ts";
 import { isErrorFacts, textOr } from "./entry.ts";
 import type { ErrorEntries } from "./entry.ts";
 
+function resumeOf(run: unknown): string {
+  return `cem workflow resume ${shellWord(textOr(run, "<run>"))}`;
+}
+
 /** Errors of skills, workflows and forms. */
 export const WORKFLOW_ERRORS = {
   SKILLS_DISABLED: {
@@ -58,9 +62,9 @@ export const WORKFLOW_ERRORS = {
     meaning: "The files of a workflow's run can't be written.",
     cause: "The journal can't be written, so no further step is begun.",
     fix: "Make room or correct the rights, then `cem workflow resume <run>`.",
-    hint: ({ code }) =>
+    hint: ({ code, run }) =>
       code === "ENOSPC" || code === "EDQUOT"
-        ? "Make room on the disk, then go on with  cem workflow resume <run>"
+        ? `Make room on the disk, then ${run === undefined ? "run it again." : `go on with  ${resumeOf(run)}`}`
         : "Set execution.workflow_runs_dir to a folder that can be written.",
   },
   WORKFLOW_STEP_TIMED_OUT: {
@@ -74,15 +78,15 @@ export const WORKFLOW_ERRORS = {
       "A step had begun when the run was killed or its connection broke; nobody knows whether it did its work.",
     fix: "Look, then resume with `--done <step>` or `--repeat <step>`. Mark steps that may be repeated `idempotent: true`.",
     hint: ({ run, step }) => {
-      const resume = `cem workflow resume ${shellWord(textOr(run, "<run>"))}`;
+      const resume = resumeOf(run);
       const name = shellWord(textOr(step, "<step>"));
       return `See whether it did its work, then go on with  ${resume} --done ${name}  or  ${resume} --repeat ${name}`;
     },
   },
   WORKFLOW_TIMED_OUT: {
     meaning: "A workflow took longer than its timeout.",
-    fix: "Allow more with the workflow's timeout, then go on with `cem workflow resume <run>`.",
-    hint: "fix",
+    fix: "Go on with `cem workflow resume <run>`, which has the whole timeout again. For later runs raise the workflow's `timeout`.",
+    hint: ({ run }) => `Go on with  ${resumeOf(run)}  which has the whole timeout again.`,
   },
   WORKFLOW_VARIABLES_INVALID: {
     meaning: "A variable is missing, unknown or of the wrong type.",

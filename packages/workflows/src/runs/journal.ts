@@ -1,5 +1,6 @@
 import { closeSync, fdatasync, ftruncateSync, writeSync } from "node:fs";
 import { open } from "node:fs/promises";
+import path from "node:path";
 import { promisify } from "node:util";
 import { CemError, createLineSplitter, isObject, parseJson } from "@cem/core";
 import type { ErrorInfo, JsonObject, JsonValue, STATUSES } from "@cem/core";
@@ -123,7 +124,7 @@ export class Journal {
 function unwritable(file: string, cause: unknown): CemError {
   const reason = cause instanceof Error ? cause.message : String(cause);
   return new CemError("WORKFLOW_RUN_UNWRITABLE", `The run's journal can't be written: ${reason}.`, {
-    details: { file, code: (cause as NodeJS.ErrnoException).code },
+    details: { file, run: path.basename(path.dirname(file)), code: (cause as NodeJS.ErrnoException).code },
     cause,
   });
 }

@@ -118,10 +118,16 @@ export class StepRun {
   /** Executes the step within its time, and within that of what is around it. */
   async #inTime(): Promise<JsonValue> {
     const { step, execution, workflow, outer, path, runList, at: around } = this.#settings;
-    const { timeoutMs, guardrails } = step;
+    const { guardrails } = step;
+    const part = execution.settings.parts.get(
+      step.type === "workflow" ? String(step.config["workflow"]) : "",
+    );
+    const timeoutMs = Math.min(step.timeoutMs ?? Infinity, part?.timeoutMs ?? Infinity);
     const controller = new AbortController();
     const clock =
-      timeoutMs === undefined ? undefined : new RunClock(timeoutMs, () => controller.abort(this.#timedOut()));
+      timeoutMs === Infinity
+        ? undefined
+        : new RunClock(timeoutMs, () => controller.abort(this.#timedOut(timeoutMs)));
     clock?.start();
     const signal = clock === undefined ? around.signal : AbortSignal.any([around.signal, controller.signal]);
     const at: StepAtWork = {
@@ -148,16 +154,10 @@ export class StepRun {
     }
   }
 
-  #timedOut(): CemError {
-    const { path, step } = this.#settings;
-    const seconds = (step.timeoutMs ?? 0) / 1_000;
-    return new CemError(
-      "WORKFLOW_STEP_TIMED_OUT",
-      `Step ${path} took longer than its timeout of ${seconds} s.`,
-      {
-        details: { step: path, timeoutMs: step.timeoutMs },
-      },
-    );
+  #timedOut(timeoutMs: number): CemError {
+    const { path } = this.#settings;
+    const message = `Step ${path} took longer than its timeout of ${timeoutMs / 1_000} s.`;
+    return new CemError("WORKFLOW_STEP_TIMED_OUT", message, { details: { step: path, timeoutMs } });
   }
 
   #completed(value: JsonValue): StepEnd {
