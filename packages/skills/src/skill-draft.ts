@@ -19,9 +19,10 @@ export interface ParsedDraft {
 export function requireSkillName(name: unknown): string {
   const isName = typeof name === "string" && name.length <= MAX_NAME_CHARACTERS && NAME.test(name);
   if (isName) return name;
-  throw invalid(
-    name,
-    `${JSON.stringify(name)} can't be a skill's name: it needs lower-case letters and digits, joined by - or _, at most ${MAX_NAME_CHARACTERS} characters`,
+  throw new CemError(
+    "SKILL_INVALID",
+    `${JSON.stringify(name)} can't be a skill's name: it needs lower-case letters and digits, joined by - or _, at most ${MAX_NAME_CHARACTERS} characters.`,
+    { details: { skill: String(name) } },
   );
 }
 

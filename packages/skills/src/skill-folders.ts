@@ -1,4 +1,4 @@
-import { rename, rm } from "node:fs/promises";
+import { readdir, rename, rm } from "node:fs/promises";
 import path from "node:path";
 import { CemError } from "@cem/core";
 import type { Skill, ToolDefinition } from "@cem/core";
@@ -66,26 +66,31 @@ export class SkillFolders {
     const folder = this.#folderOf(name, status);
     if (status === "proposal") return replaceSkillFolder(folder, files);
     const { version = 0 } = (await this.read(name, status)) ?? {};
-    return replaceSkillFolder(folder, files, path.join(this.#versions, name, String(version)));
+    await replaceSkillFolder(folder, files, path.join(this.#versions, name, `.${version}`));
+    await this.restore();
   }
 
   /** Removes a skill; an active one with its versions. */
   async remove(name: string, status: SkillStatus): Promise<void> {
-    // The versions go first: a skill whose versions alone are left counts as half replaced.
     if (status === "active") await rm(path.join(this.#versions, name), { recursive: true, force: true });
     await rm(this.#folderOf(name, status), { recursive: true, force: true });
   }
 
-  /** Puts the version before in place where a process was killed while it replaced a skill. */
+  /**
+   * Takes the dot off the names of versions whose skills were replaced. Where a process was killed meanwhile, they are put
+   * in place again; a skill that someone deleted stays deleted.
+   */
   async restore(): Promise<void> {
     const active = new Set(await skillNames(this.#folders.active));
     for (const name of await skillNames(this.#versions)) {
-      if (active.has(name)) continue;
-      const versions = await skillNames(path.join(this.#versions, name));
-      const last = versions.toSorted((one, other) => Number(one) - Number(other)).at(-1);
-      if (last === undefined) continue;
-      const to = path.join(this.#folders.active, name);
-      await rename(path.join(this.#versions, name, last), to).catch(() => {});
+      const versions = path.join(this.#versions, name);
+      for (const aside of await readdir(versions)) {
+        if (!/^\.\d+$/u.test(aside)) continue;
+        const kept = path.join(versions, aside.slice(1));
+        if (active.has(name)) await rm(kept, { recursive: true, force: true });
+        const to = active.has(name) ? kept : path.join(this.#folders.active, name);
+        await rename(path.join(versions, aside), to).catch(() => {});
+      }
     }
   }
 

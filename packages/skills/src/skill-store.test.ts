@@ -92,8 +92,20 @@ describe("a store of skills", () => {
     const store = createSkillStore({ skillsDir });
     await store.save(DRAFT, { tools });
     await mkdir(path.join(skillsDir, ".versions", "add_twice"), { recursive: true });
-    await rename(path.join(skillsDir, "add_twice"), path.join(skillsDir, ".versions", "add_twice", "1"));
+    await rename(path.join(skillsDir, "add_twice"), path.join(skillsDir, ".versions", "add_twice", ".1"));
     expect(await createSkillStore({ skillsDir }).get("add_twice")).toMatchObject({ version: 1 });
+  });
+
+  it("leaves a skill deleted whose folder someone deleted", async () => {
+    const store = createSkillStore({ skillsDir });
+    for (const description of ["One.", "Two.", "Three."])
+      await store.save({ ...DRAFT, description }, { tools });
+    expect((await readdir(path.join(skillsDir, ".versions", "add_twice"))).toSorted()).toEqual(["1", "2"]);
+    await rm(path.join(skillsDir, "add_twice"), { recursive: true });
+    expect(await store.list()).toEqual([]);
+    for (const description of ["Four.", "Five."]) await store.save({ ...DRAFT, description }, { tools });
+    expect(await fileOf(".versions", "add_twice", "1", "SKILL.md")).toContain("Four.");
+    expect(await store.list()).toMatchObject([{ description: "Five.", version: 2 }]);
   });
 
   it("removes a skill and everything of it", async () => {
@@ -159,7 +171,8 @@ describe("a store of skills", () => {
   it("lets no name of a skill lead out of the folder", async () => {
     const store = createSkillStore({ skillsDir });
     for (const name of ["..", "../skills", ".versions", "a/b", "a\\b", ""]) {
-      await expect(store.get(name)).rejects.toMatchObject({ code: "SKILL_INVALID" });
+      const message = expect.stringMatching(/^"[^"]*" can't be a skill's name: /u);
+      await expect(store.get(name)).rejects.toMatchObject({ code: "SKILL_INVALID", message });
     }
   });
 });
