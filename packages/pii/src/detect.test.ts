@@ -38,6 +38,14 @@ describe("createDetector", () => {
     ["API_KEY=0123456789abcdef", "SECRET 0123456789abcdef"],
     ["Server=db;Password=Hunter2!x;", "SECRET Hunter2!x"],
     ['"id","password"\n1,"Hunter2!x"', "SECRET Hunter2!x"],
+    ["db:\n  password: |\n    hunter2\n  port: 1", "SECRET hunter2"],
+    ['<db:password kind="x">hunter2</db:password>', "SECRET hunter2"],
+    ['<input value="hunter2" type="password">', "SECRET hunter2"],
+    ['<add key="Password" value="hunter2"/>', "SECRET hunter2"],
+    ['{"name":"password","value":"hunter2"}', "SECRET hunter2"],
+    ['{"user":"a","pass":"Hunter2x"}', "SECRET Hunter2x"],
+    ["DB_PASS=Hunter2x", "SECRET Hunter2x"],
+    ["Tel. 01 42 68 53 00", "PHONE 01 42 68 53 00"],
     [
       "-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY-----",
       "SECRET -----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY-----",
@@ -99,6 +107,11 @@ describe("createDetector", () => {
     "10.0.0.1/33 is no network",
     "password: required",
     "next_page_token",
+    "PASS: test-login-2",
+    '{"rule":"x","pass":"all elements"}',
+    '<label for="password">Password for 2FA</label>',
+    '{"name":"password","value":"required"}',
+    "01 42 68 53 00",
   ])("finds nothing in %s", (text) => {
     expect(found(text)).toEqual([]);
   });

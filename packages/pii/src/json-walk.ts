@@ -1,3 +1,4 @@
+import { isSecretKey } from "./detectors/secret.ts";
 import { embeddedText, membersOf } from "./readings.ts";
 import type { EmbeddedText } from "./readings.ts";
 
@@ -61,16 +62,35 @@ function isCell(value: unknown): boolean {
   return typeof value === "number" || (typeof value === "string" && value.length <= MAX_CELL_CHARACTERS);
 }
 
+/** The key that data stands under; for the rows of a table the names of its columns. */
+type Key = string | readonly string[] | undefined;
+
+/** The key of an item: that of its list, or of its column. */
+function keyOfItem(item: unknown, at: number, key: Key): Key {
+  return typeof key !== "object" || Array.isArray(item) ? key : key[at];
+}
+
+/** The key of a member: its name; of a secret's `value` the name beside it; of a table's rows the names of its columns. */
+function keyOfMember(data: object, own: string, value: unknown): Key {
+  if (own !== "value" && !(Array.isArray(value) && Array.isArray(value[0]))) return own;
+  const { name, key = name, columns, headers, fields } = data as Record<string, unknown>;
+  if (own === "value" && typeof key === "string") return isSecretKey(key) ? key : own;
+  const heading = columns ?? headers ?? fields;
+  if (!Array.isArray(heading)) return own;
+  const names = heading.map((column) => (column as { name?: unknown } | null)?.name ?? column);
+  return names.every((one) => typeof one === "string") && names.some(isSecretKey) ? names : own;
+}
+
 /**
  * Copies data with its leaves changed. Data of which nothing changes is returned as it is, so that what holds nothing
  * costs a look and no copy.
  */
-export function mapLeaves(data: unknown, changes: LeafChanges, key?: string, depth = 0): unknown {
+export function mapLeaves(data: unknown, changes: LeafChanges, key?: Key, depth = 0): unknown {
   switch (typeof data) {
     case "string":
-      return changes.text(data, key);
+      return changes.text(data, key as string | undefined);
     case "number":
-      return changes.number(data, key);
+      return changes.number(data, key as string | undefined);
     case "object":
       if (data === null) return data;
       if (depth >= MAX_DEPTH) return TOO_DEEP;
@@ -95,10 +115,11 @@ export async function mapLeavesInTurns(
   data: unknown,
   changes: LargeLeafChanges,
   turns: Turns,
-  key?: string,
+  key?: Key,
   depth = 0,
 ): Promise<unknown> {
-  if (typeof data === "string" && data.length > MAX_CHARACTERS_AT_ONCE) return changes.longText(data, key);
+  if (typeof data === "string" && data.length > MAX_CHARACTERS_AT_ONCE)
+    return changes.longText(data, key as string | undefined);
   if (isSmall(data) || depth >= MAX_DEPTH) return mapLeaves(data, changes, key, depth);
   const given = Array.isArray(data) ? (data as unknown[]) : Object.values(data as object);
   const names = Array.isArray(data) ? undefined : Object.keys(data as object);
@@ -108,13 +129,14 @@ export async function mapLeavesInTurns(
     if (pause !== undefined) await pause;
     const name = names?.[index];
     const embedded = name === undefined ? undefined : embeddedText(data as object, name, value);
+    const own = name === undefined ? keyOfItem(value, index, key) : keyOfMember(data as object, name, value);
     // A small part is not awaited: large data has many small parts.
     const changed =
       embedded !== undefined
         ? mapEmbedded(embedded, value, changes, depth)
         : isSmall(value)
-          ? mapLeaves(value, changes, name ?? key, depth + 1)
-          : await mapLeavesInTurns(value, changes, turns, name ?? key, depth + 1);
+          ? mapLeaves(value, changes, own, depth + 1)
+          : await mapLeavesInTurns(value, changes, turns, own, depth + 1);
     if (changed !== value) (values ??= given.slice())[index] = changed;
   }
   return rebuilt(data as object, names, given, values ?? given, changes);
@@ -169,15 +191,10 @@ function sizeLeft(data: unknown, left: { leaves: number; characters: number }): 
   return left.leaves >= 0 && left.characters >= 0;
 }
 
-function mapItems(
-  items: readonly unknown[],
-  changes: LeafChanges,
-  key: string | undefined,
-  depth: number,
-): unknown {
+function mapItems(items: readonly unknown[], changes: LeafChanges, key: Key, depth: number): unknown {
   let values: unknown[] | undefined;
   for (let index = 0; index < items.length; index += 1) {
-    const changed = mapLeaves(items[index], changes, key, depth + 1);
+    const changed = mapLeaves(items[index], changes, keyOfItem(items[index], index, key), depth + 1);
     if (changed !== items[index]) (values ??= items.slice())[index] = changed;
   }
   return rebuilt(items, undefined, items, values ?? items, changes);
@@ -194,7 +211,7 @@ function mapProperties(data: object, changes: LeafChanges, depth: number): unkno
     const embedded = embeddedText(data, name, value);
     const changed =
       embedded === undefined
-        ? mapLeaves(value, changes, name, depth + 1)
+        ? mapLeaves(value, changes, keyOfMember(data, name, value), depth + 1)
         : mapEmbedded(embedded, value, changes, depth);
     if (changed !== value) (values ??= given.slice())[index] = changed;
   }

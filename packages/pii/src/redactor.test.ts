@@ -152,6 +152,30 @@ describe("observe", () => {
     expect(shown).toMatch(/^\[\[SECRET:\w+\]\] and \[\[PHONE:\w+\]\], plain$/);
   });
 
+  it.each([
+    { name: "DB password", value: "letmein" },
+    { user: "a", pass: "letme1n" },
+    { columns: ["user", "password"], rows: [["ada", "letmein"]] },
+    {
+      fields: [{ name: "user" }, { name: "password" }],
+      rows: Array.from({ length: 90 }, () => ["ada", "letmein"]),
+    },
+  ])("has passwords known that a name beside them tells", async (data) => {
+    const redactor = createRedactor();
+    redactor.observe(data, from);
+    expect(redactor.tokenize("letmein or letme1n", {})).toContain("[[SECRET:");
+    expect(JSON.stringify(await createRedactor().tokenizeInTurns?.(data, {}))).not.toMatch(/letme[i1]n/);
+  });
+
+  it("takes nothing beside another name for a password", () => {
+    const data = [
+      { name: "user", value: "letmein" },
+      { columns: ["user", "password"], rows: [["letmein", "null"]] },
+      { passed: "letme1n", pass: "all 12" },
+    ];
+    expect(createRedactor().tokenize(data, {})).toBe(data);
+  });
+
   it("has the beginning of a value known where a text is cut", () => {
     const redactor = createRedactor();
     redactor.tokenize("ada.lovelace@example.com", {});

@@ -59,7 +59,7 @@ export const NAMES_BIRTH = 4;
 const NAMES: readonly (readonly [number, string])[] = [
   [
     NAMES_SECRET,
-    "assw|assp|pwd |ennw|senh|tras|de p|twoo|as?o|aslo|rola|ecre| key|ikey|skey|tkey|ekey|gkey|nkey|oken|eare|asic| pin| cvv| cvc| csc| otp| tan",
+    "assw|assp|ass |pwd |ennw|senh|tras|de p|twoo|as?o|aslo|rola|ecre| key|ikey|skey|tkey|ekey|gkey|nkey|oken|eare|asic| pin| cvv| cvc| csc| otp| tan",
   ],
   [
     NAMES_IDENTITY,

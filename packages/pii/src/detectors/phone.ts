@@ -85,7 +85,8 @@ export function createPhoneDetector({ regions = ["US"] }: PhoneSettings = {}): D
     const isUnderPhone = key !== undefined && isPhoneKey(key);
     const isNamed = isUnderPhone || hasWord(lastClause(words), SAYS_PHONE) || SAYS_PHONE_AFTER.test(rest);
     if (hasCode) return isNamed || isKnown(number.replace("(0)", "")) || /^\+\d{1,3}[ (-]/.test(number);
-    if (SINGLE_DIGITS.test(number) && !(FRENCH.test(number) && regions.includes("FR"))) return false;
+    if (SINGLE_DIGITS.test(number) && !(FRENCH.test(number) && (isNamed || regions.includes("FR"))))
+      return false;
     if (key !== undefined && namesThing(spaced(key).toLowerCase())) return false;
     if (isNamed)
       return digits > MIN_DIGITS || /\D/.test(number) || isUnderPhone || /phone|tel|call/.test(words);

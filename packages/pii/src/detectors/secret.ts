@@ -33,10 +33,16 @@ const OPTION = /(?<=\s(?:-u|--user)[ =])[^\s:"']{1,64}:[^\s"']{4,128}/g;
 const BEARER = /(?<=\b(?:bearer|basic) )[\w.~+/-]{16,4000}=*/gi;
 /** A name that says so, as far as what is set. */
 const ASSIGNED =
-  /(?:passwords?|passwd|passphrase|pwd|passwor[td]|kennwort|senha|contrase[nñ]a|mot de passe|wachtwoord|has[łl]o|parola d'ordine|secret|api[_-]?key|access[_-]?key|account[_-]?key|private[_-]?key|signing[_-]?key|encryption[_-]?key|token|sharedaccesskey)["']?(?: ?[:=] ?| is )["']?/gi;
+  /(?:passwords?|passwd|passphrase|pwd|passwor[td]|kennwort|senha|contrase[nñ]a|mot de passe|wachtwoord|has[łl]o|parola d'ordine|(?<=["'&?]|(?:db|user|admin|root|smtp|mail|ftp|proxy|auth|login)_)pass|secret|api[_-]?key|access[_-]?key|account[_-]?key|private[_-]?key|signing[_-]?key|encryption[_-]?key|token|sharedaccesskey)["']?(?: ?[:=] ?(?:[|>][-+]?\r?\n {1,16})?| is )["']?/gi;
+/** An element of XML, whose name tells what it holds. */
+const ELEMENT = /<(?:[\w.-]{1,32}:)?([\w.-]{1,64})(?:\s[^<>]{0,256})?>([^<>\n]{4,256})<\//g;
+/** A tag or an object, of which one part may be the name of another: `<input name="password" value="…">`. */
+const PAIR = /[<{][^<>{}]{1,1024}[>}]/g;
+const PAIR_NAME = /["'\s{](?:name|key|id|type)["']?\s?[=:]\s?["']([^"'<>{}]{1,64})["']/gi;
+const PAIR_VALUE = /(?<=["'\s{]value["']?\s?[=:]\s?["'])[^"'<>{}\n]{4,256}(?=["'])/i;
 const ASSIGNED_VALUE = /[^\s"',;&<>{}()[\]]{6,512}/y;
 const SECRET_KEY =
-  /(?:^| )(?:passwords?|passwd|passphrase|pwd|passwort|kennwort|senha|contrase[nñ]a|mot ?de ?passe|wachtwoord|has[łl]o|parola|jwt|otp|session cookie|cookie|secret|secret key|api ?key|access key(?! id)|private key|signing key|encryption key|auth token|access token|refresh token|bearer token|api token|session token|client secret|connection string)$/i;
+  /^pass$|(?:^| )(?:(?:db|database|user|admin|root|smtp|mail|ftp|proxy|auth|login) pass|passwords?|passwd|passphrase|pwd|passwort|kennwort|senha|contrase[nñ]a|mot ?de ?passe|wachtwoord|has[łl]o|parola|jwt|otp|session cookie|cookie|secret|secret key|api ?key|access key(?! id)|private key|signing key|encryption key|auth token|access token|refresh token|bearer token|api token|session token|client secret|connection string)$/i;
 /** Texts in the place of a secret that are none: words, placeholders, names of variables. */
 const NO_SECRET =
   /^(?:[a-z]+|[A-Z]+|[\d.]{1,7}|\$.*|\*+|x+|<.*|%.*|\[\[.*|process\.env.*|os\.environ.*|(?:null|none|true|false|undefined|string|required|optional|redacted)\b.*)$/;
@@ -83,6 +89,7 @@ export const secretDetector = {
     if ((names & NAMES_SECRET) === 0) return found;
     if (text.length >= MIN_MARKED_CHARACTERS && /bearer |basic /i.test(text))
       for (const { 0: match, index } of text.matchAll(BEARER)) add(index, index + match.length);
+    if (/[<{]/.test(text)) findMarkedUp(text, add);
     if (text.includes(":") || text.includes("=") || text.includes(" is ")) {
       findAssigned(text, add);
       for (const { 0: match, 1: code = "", index } of text.matchAll(CODE))
@@ -146,11 +153,25 @@ function findAssigned(text: string, add: Add): void {
     const [value = ""] = ASSIGNED_VALUE.exec(text) ?? [];
     const plain = withoutEnding(value, ".:!?\\");
     const isProse = name.includes(" is ");
-    const isPassword = /^pass|^pwd/i.test(name) && !isProse;
+    const isPassword = /^pass[wp]|^pwd/i.test(name) && !isProse;
     if (plain.length < MIN_ASSIGNED_CHARACTERS || (isPassword ? isPlaceholder(plain) : NO_SECRET.test(plain)))
       continue;
-    if ((isProse || /^token/i.test(name)) && !looksRandom(plain)) continue;
+    if ((isProse || /^(?:token|pass\b)/i.test(name)) && !looksRandom(plain)) continue;
     add(start, start + plain.length);
+  }
+}
+
+/** Finds what stands in an element or beside a name. */
+function findMarkedUp(text: string, add: Add): void {
+  for (const { 0: match, 1: name = "", 2: value = "", index } of text.matchAll(ELEMENT)) {
+    const end = index + match.length - "</".length;
+    if (isSecretUnder(value, name)) add(end - value.length, end);
+  }
+  for (const { 0: pair, index } of text.matchAll(PAIR)) {
+    const value = PAIR_VALUE.exec(pair);
+    if (value === null) continue;
+    const isSecret = [...pair.matchAll(PAIR_NAME)].some(([, name = ""]) => isSecretUnder(value[0], name));
+    if (isSecret) add(index + value.index, index + value.index + value[0].length);
   }
 }
 
@@ -187,7 +208,9 @@ function isSecretUnder(text: string, key: string): boolean {
   if (!SECRET_KEY.test(name)) return false;
   // Passphrases have spaces. What else has some is a sentence.
   if (isPasswordKey(key)) return !isPlaceholder(text);
-  return !/\s/.test(text.trim()) && (looksRandom(text) || !NO_SECRET.test(text));
+  if (/\s/.test(text.trim())) return false;
+  // Under it reports say, too, what was found.
+  return name === "pass" ? hasBoth(text) : looksRandom(text) || !NO_SECRET.test(text);
 }
 
 function isPasswordKey(key: string): boolean {
@@ -204,7 +227,11 @@ function isPlaceholder(text: string): boolean {
 
 /** Whether a text has letters and digits, as made-up ones have. */
 function looksRandom(text: string): boolean {
-  return text.length >= 8 && /\d/.test(text) && /[A-Za-z]/.test(text);
+  return text.length >= 8 && hasBoth(text);
+}
+
+function hasBoth(text: string): boolean {
+  return /\d/.test(text) && /[A-Za-z]/.test(text);
 }
 
 /** A heading of a table whose columns hold secrets. */
@@ -250,7 +277,7 @@ function headingOf(line: string): Heading | undefined {
   for (const delimiter of DELIMITERS) {
     if (!line.includes(delimiter)) continue;
     const names = line.split(delimiter).map((name) => name.trim().replaceAll('"', ""));
-    const columns = names.flatMap((name, at) => (isSecretKey(name) ? [at] : []));
+    const columns = names.flatMap((name, at) => (isSecretKey(name) && name !== "pass" ? [at] : []));
     if (columns.length > 0 && names.every((name) => name.length < 64))
       return { delimiter, columns, count: names.length };
   }
