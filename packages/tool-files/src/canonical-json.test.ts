@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { canonicalJson, compactJson, sha256, TOO_LARGE } from "./canonical-json.ts";
+import { canonicalJson, compactJson, isSameJson, sha256, TOO_LARGE } from "./canonical-json.ts";
 
 describe("canonicalJson", () => {
   it("is the same for the same data in another order", () => {
@@ -15,6 +15,17 @@ describe("canonicalJson", () => {
 
   it("keeps __proto__ as a key", () => {
     expect(canonicalJson(JSON.parse('{"__proto__":1}'))).toBe('{"__proto__":1}');
+  });
+});
+
+describe("isSameJson", () => {
+  it.each([
+    ["another order of keys", { a: 1, b: [{ c: 2, d: 3 }] }, { b: [{ d: 3, c: 2 }], a: 1 }, true],
+    ["a key without a value", { a: 1, b: undefined }, { a: 1 }, true],
+    ["another order of a list", { a: [1, 2] }, { a: [2, 1] }, false],
+    ["another value", { a: 1 }, { a: "1" }, false],
+  ])("of %s", (_, left, right, same) => {
+    expect(isSameJson(left, right)).toBe(same);
   });
 });
 

@@ -3,7 +3,12 @@ import { hash } from "node:crypto";
 /** Returned for a value whose JSON is longer than allowed, or that is nested too deeply to be written. */
 export const TOO_LARGE: unique symbol = Symbol("too large");
 
-/** Serializes a value as JSON with sorted keys and without spaces. The digests in lock files depend on the exact text. */
+/** Whether two values are the same as JSON, in whatever order their keys are. */
+export function isSameJson(left: unknown, right: unknown): boolean {
+  return JSON.stringify(left) === JSON.stringify(right) || canonicalJson(left) === canonicalJson(right);
+}
+
+/** Serializes a value as JSON with sorted keys and without spaces. */
 export function canonicalJson(value: unknown): string {
   if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
   // Texts are joined, since a first look at a large catalog serializes tens of thousands of definitions.

@@ -77,10 +77,10 @@ describe("any tool definition", () => {
       fc.property(definition, (raw) => {
         const read = readDefinition(raw);
         if ("reason" in read) return;
-        const { code } = generateToolModule(read.definition, { server: "any", identifier: "a_tool" });
+        const { code } = generateToolModule(read, { server: "any", identifier: "a_tool" });
         const { diagnostics = [] } = ts.transpileModule(code, { reportDiagnostics: true });
         expect(diagnostics.map(({ messageText }) => messageText)).toEqual([]);
-        inspectDescription(read.definition);
+        inspectDescription(read);
       }),
       fuzzing(150),
     );

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { canonicalJson, compactJson, sha256, TOO_LARGE } from "./canonical-json.ts";
+import { compactJson, TOO_LARGE } from "./canonical-json.ts";
 
 /** Limit of a definition, in characters of JSON. The largest of 12,000 real ones has 150,000. */
 const MAX_DEFINITION_CHARACTERS = 1024 * 1024;
@@ -16,13 +16,6 @@ export interface RawToolDefinition {
   inputSchema?: unknown;
   outputSchema?: unknown;
   annotations?: unknown;
-}
-
-/** A usable definition with its digest. */
-export interface ReadDefinition {
-  definition: RawToolDefinition;
-  /** SHA-256 digest of the canonical JSON of the definition, in hexadecimal. Computed when it is first read. */
-  readonly sha256: string;
 }
 
 /** A tool that is left out, with the reason as a sentence. */
@@ -51,7 +44,7 @@ export const rawToolDefinition: z.ZodMiniType<RawToolDefinition> = z.object({
  * @param position - the index of the entry, by which one without a name is reported.
  * @returns the definition, or the reason why the entry can't be used.
  */
-export function readDefinition(raw: unknown, position = 0): ReadDefinition | SkippedTool {
+export function readDefinition(raw: unknown, position = 0): RawToolDefinition | SkippedTool {
   const place = `#${position + 1}`;
   const read = rawToolDefinition.safeParse(raw);
   if (!read.success) return { name: place, reason: "The definition has no name that is a string." };
@@ -67,13 +60,7 @@ export function readDefinition(raw: unknown, position = 0): ReadDefinition | Ski
     const reason = `The definition has more than ${MAX_DEFINITION_CHARACTERS} characters of JSON.`;
     return { name, reason };
   }
-  let digest: string | undefined;
-  return {
-    definition,
-    get sha256() {
-      return (digest ??= sha256(canonicalJson(definition)));
-    },
-  };
+  return definition;
 }
 
 function isDeeperThan(levels: number, value: unknown): boolean {

@@ -77,13 +77,15 @@ interface AnswerParts<Data> {
 /** Makes the answer of a command. What would control a terminal is escaped in the data that people are shown. */
 export function answer<Data extends object>(parts: AnswerParts<Data>): Answer {
   const { data, isDone = true, report, brief, complaint } = parts;
+  let escaped: Data | undefined;
+  const shown = (): Data => (escaped ??= safeData(data));
   return {
     exitCode: isDone ? EXIT_OK : EXIT_FAILED,
     data: { status: isDone ? "success" : "error", ...data },
-    report: (style) => report(safeData(data), style),
+    report: (style) => report(shown(), style),
     // Escaped as it is shown: the data may have much more.
     brief: (forTerminal) => (forTerminal ? safeText(brief(data)) : brief(data)),
-    complaint: complaint && ((style) => complaint(safeData(data), style)),
+    complaint: complaint && ((style) => complaint(shown(), style)),
   };
 }
 

@@ -1,5 +1,5 @@
 import { diffWordsWithSpace } from "diff";
-import { canonicalJson } from "../canonical-json.ts";
+import { canonicalJson, isSameJson } from "../canonical-json.ts";
 import { escapeInvisible } from "../safe-text.ts";
 import type { RawToolDefinition, SkippedTool } from "../tool-definition.ts";
 import { readDefinitions } from "./plan-server-files.ts";
@@ -38,10 +38,10 @@ export function compareWithLock(definitions: readonly unknown[], lock: ServerLoc
   const { usable, skipped } = readDefinitions(definitions);
   const locked = new Map(lock.tools.map((tool) => [tool.definition.name, tool]));
   const comparison: LockComparison = { added: [], removed: [], changed: [], unchanged: [], skipped };
-  for (const [name, { definition, sha256 }] of usable) {
+  for (const [name, definition] of usable) {
     const before = locked.get(name);
     if (before === undefined) comparison.added.push(definition);
-    else if (before.sha256 === sha256) comparison.unchanged.push(name);
+    else if (isSameJson(before.definition, definition)) comparison.unchanged.push(name);
     else {
       const differences = describeDifferences(before.definition, definition);
       comparison.changed.push({ name, locked: before, definition, differences });

@@ -2,12 +2,8 @@ import type { ToolFlag } from "@cem/core";
 import { inspectDescription } from "../inspect-description.ts";
 import { generateToolModule } from "../print/tool-module.ts";
 import { quote } from "../safe-text.ts";
-import {
-  readDefinition,
-  type RawToolDefinition,
-  type ReadDefinition,
-  type SkippedTool,
-} from "../tool-definition.ts";
+import { isSameJson } from "../canonical-json.ts";
+import { readDefinition, type RawToolDefinition, type SkippedTool } from "../tool-definition.ts";
 import { nameTools, type ToolName } from "../tool-names.ts";
 import { markGenerated } from "./server-folder.ts";
 import {
@@ -103,10 +99,10 @@ export function planServerFiles(request: ServerFilesRequest): ServerFilesPlan {
 
 /** Reads definitions by name. Of several with the same name the first is used. */
 export function readDefinitions(definitions: readonly unknown[]): {
-  usable: Map<string, ReadDefinition>;
+  usable: Map<string, RawToolDefinition>;
   skipped: SkippedTool[];
 } {
-  const usable = new Map<string, ReadDefinition>();
+  const usable = new Map<string, RawToolDefinition>();
   const skipped: SkippedTool[] = [];
   for (const [index, raw] of definitions.entries()) {
     const read = readDefinition(raw, index);
@@ -114,7 +110,7 @@ export function readDefinitions(definitions: readonly unknown[]): {
       skipped.push(read);
       continue;
     }
-    const { name } = read.definition;
+    const { name } = read;
     if (usable.has(name))
       skipped.push({ name, reason: "The server lists this name more than once; the first tool is used." });
     else usable.set(name, read);
@@ -123,15 +119,15 @@ export function readDefinitions(definitions: readonly unknown[]): {
 }
 
 function planTool(
-  read: ReadDefinition,
+  read: RawToolDefinition,
   name: ToolName,
   before: LockedTool | undefined,
   { server, clientModule }: ServerFilesRequest,
 ): { tool: LockedTool; code: string; messages: string[] } {
-  const isUnchanged = before?.sha256 === read.sha256;
-  // A definition whose keys are in another order has the same digest.
-  const definition = isUnchanged ? before.definition : read.definition;
-  const flags = isUnchanged ? (before.flags ?? []) : flagsOf(definition);
+  const same = before !== undefined && isSameJson(before.definition, read) ? before : undefined;
+  // Only the order of its keys may differ.
+  const definition = same?.definition ?? read;
+  const flags = same === undefined ? flagsOf(definition) : (same.flags ?? []);
   const { code, signature, warnings } = generateToolModule(definition, {
     server,
     identifier: name.identifier,
@@ -141,7 +137,6 @@ function planTool(
   const tool: LockedTool = {
     name: name.identifier,
     file: name.file,
-    sha256: read.sha256,
     signature,
     definition,
     flags: flags.length === 0 ? undefined : flags,

@@ -57,7 +57,7 @@ describe("readLock", () => {
     ]);
   });
 
-  it("reads a lock that an earlier version wrote, which keeps its bytes", async () => {
+  it("reads a lock that an earlier version wrote, which keeps its bytes but for digests", async () => {
     const text = await readFile(path.join(import.meta.dirname, "../../fixtures/version-1.lock"), "utf8");
     await mkdir(folder, { recursive: true });
     await writeFile(path.join(folder, "tools.lock.json"), text);
@@ -66,7 +66,9 @@ describe("readLock", () => {
     const definitions = locked.map(({ definition }) => definition);
     const serverInfo = { name: "Weather", version: "1.2.3" };
     await write(definitions, { server: "weather", serverInfo });
-    expect(await readFile(path.join(folder, "tools.lock.json"), "utf8")).toBe(text);
+    expect(await readFile(path.join(folder, "tools.lock.json"), "utf8")).toBe(
+      text.replaceAll(/"sha256":"[0-9a-f]{64}",/g, ""),
+    );
   });
 
   it("refuses a link", async () => {
@@ -100,15 +102,12 @@ describe("readLock", () => {
   it.each([
     ["no JSON", "{", /JSON/],
     ["another shape", "{}", /lockVersion/],
-    ["a definition that was altered", undefined, /"add" does not match its digest/],
-    ["a file outside", "outside", /file/],
+    ["a file outside", undefined, /file/],
   ])("refuses %s", async (_, replacement, message) => {
     await write([ADD]);
     const file = path.join(folder, "tools.lock.json");
     const text = await readFile(file, "utf8");
-    const altered = text.replace('"Adds."', '"Adds and tells."');
-    const outside = text.replace('"file":"add.ts"', '"file":"../../add.ts"');
-    await writeFile(file, replacement === "outside" ? outside : (replacement ?? altered));
+    await writeFile(file, replacement ?? text.replace('"file":"add.ts"', '"file":"../../add.ts"'));
     const error: unknown = await readLock(folder).catch((reason: unknown) => reason);
     expect(CemError.isInstance(error) && error.code).toBe("TOOL_LOCK_INVALID");
     expect(String(error)).toMatch(message);

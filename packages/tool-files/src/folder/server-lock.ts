@@ -2,7 +2,7 @@ import path from "node:path";
 import { CemError, isObject, readAnnotations } from "@cem/core";
 import type { ToolDefinition } from "@cem/core";
 import * as z from "zod/mini";
-import { canonicalJson, compactJson, sha256 } from "../canonical-json.ts";
+import { compactJson } from "../canonical-json.ts";
 import { markFlagged, visibleText } from "../safe-text.ts";
 import { rawToolDefinition } from "../tool-definition.ts";
 import { isUsableIdentifier } from "../tool-names.ts";
@@ -19,8 +19,6 @@ const lockedTool = z.object({
   name: z.string().check(z.refine(isUsableIdentifier, "is not a usable identifier")),
   /** The name of its file in the server's folder. */
   file: z.string().check(z.regex(/^[^/\\\0]+\.ts$/, "is not the name of a file in TypeScript")),
-  /** SHA-256 digest of the canonical JSON of the definition, in hexadecimal. */
-  sha256: z.string(),
   /** The function's signature on one line. */
   signature: z.string(),
   /** The definition by the server. */
@@ -61,20 +59,13 @@ export function printLock(lock: ServerLock): string {
  * Parses the text of a lock file.
  *
  * @param file - the path of the file, for the error.
- * @throws CemError `TOOL_LOCK_INVALID` when the text is not a lock, or a definition does not match its digest.
+ * @throws CemError `TOOL_LOCK_INVALID` when the text is not a lock.
  */
 export function parseLock(text: string, file: string): ServerLock {
   const result = serverLock.safeParse(readJson(text, file));
   if (!result.success) {
     const [issue] = result.error.issues;
     throw invalidLock(file, `at ${issue?.path.join(".") || "its top"}: ${issue?.message}`);
-  }
-  const altered = result.data.tools.find((tool) => sha256(canonicalJson(tool.definition)) !== tool.sha256);
-  if (altered !== undefined) {
-    throw invalidLock(
-      file,
-      `the definition of ${JSON.stringify(altered.definition.name)} does not match its digest`,
-    );
   }
   return result.data;
 }
