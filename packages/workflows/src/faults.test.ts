@@ -118,6 +118,34 @@ describe("a clock that jumps", () => {
 });
 
 describe("files of a run", () => {
+  it.each<[file: string, from: string, to: string]>([
+    ["journal.jsonl", '"value":"text"', '"value":"t\xFFxt"'],
+    ["journal.jsonl", '"step":"a"', '"step":7'],
+    ["journal.jsonl", '"step":"a"', '"no":"a"'],
+    ["journal.jsonl", '"ms":', '"ms":"x","no":'],
+    ["journal.jsonl", '"at":', '"at":1,"no":'],
+    ["journal.jsonl", '"status":"success"', '"status":"fine"'],
+    ["journal.jsonl", '"type":"step-started"', '"type":"step-begun"'],
+    ["run.json", '"startedAt":', '"startedAt":1,"no":'],
+    ["run.json", '"session":', '"no":'],
+  ])(
+    "with a spoiled part are said to be damaged, and stay as they are: %s, %s → %s",
+    async (file, from, to) => {
+      const workflows = sampleWorkflows(folder);
+      const { run } = await workflows.run(
+        sourceOf([{ name: "a", type: "count", config: { file: "a", value: "text" } }]),
+      );
+      const name = path.join(folder, "runs", run, file);
+      const spoiled = readFileSync(name, "latin1").replace(from, to);
+      expect(spoiled).toContain(to);
+      writeFileSync(name, spoiled, "latin1");
+      expect(await workflows.list()).toMatchObject([{ run, status: "unreadable" }]);
+      for (const refused of [workflows.show(run), workflows.resume(run)])
+        await expect(refused).rejects.toMatchObject({ code: "WORKFLOW_RUN_UNREADABLE" });
+      expect(readFileSync(name, "latin1")).toBe(spoiled);
+    },
+  );
+
   it.each([
     ["run.json", /^What run [\w-]+ began with can't be read/],
     ["journal.jsonl", /^Line 1 of the run's journal .* is damaged/],

@@ -1,27 +1,53 @@
+import { isUtf8 } from "node:buffer";
 import { closeSync, fdatasync, ftruncateSync, writeSync } from "node:fs";
 import { open } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
 import { CemError, createLineSplitter, isObject, parseJson } from "@cem/core";
-import type { ErrorInfo, JsonObject, JsonValue, STATUSES } from "@cem/core";
+import type { ErrorInfo, JsonObject, JsonValue } from "@cem/core";
 import { openForAppending } from "@cem/core/files";
+import * as z from "zod";
 
 const sync = promisify(fdatasync);
 
-/** One line of a run's journal. `ms` is how long the run had been at work. */
-export type JournalRecord = { ms: number; at: string } & (
-  | { type: "run-started" | "run-resumed" }
-  /** The step is about to do something. */
-  | { type: "step-started"; step: string; attempt: number }
-  /** `error`: why it failed, where the run goes on without it. */
-  | { type: "step-completed"; step: string; value: JsonValue; error?: ErrorInfo; isToldByUser?: true }
-  /** `isUncertain`: it may have been done. */
-  | { type: "step-failed"; step: string; attempt: number; error: ErrorInfo; isUncertain?: true }
-  | { type: "step-skipped"; step: string; error?: ErrorInfo }
-  | { type: "run-ended"; status: EndedStatus; outputs: JsonObject; error: ErrorInfo | null }
+const dated = { ms: z.number(), at: z.string() };
+const attempted = { ...dated, step: z.string(), attempt: z.number() };
+const error = z.custom<ErrorInfo>(
+  (value) =>
+    isObject(value) &&
+    typeof value["code"] === "string" &&
+    typeof value["message"] === "string" &&
+    isObject(value["details"]),
 );
+const record = z.discriminatedUnion("type", [
+  z.object({ ...dated, type: z.enum(["run-started", "run-resumed"]) }),
+  /** The step is about to do something. */
+  z.object({ ...attempted, type: z.literal("step-started") }),
+  /** `error`: why it failed, where the run goes on without it. */
+  z.object({
+    ...dated,
+    type: z.literal("step-completed"),
+    step: z.string(),
+    value: z.custom<JsonValue>((value) => value !== undefined),
+    error: error.optional(),
+    isToldByUser: z.literal(true).optional(),
+  }),
+  /** `isUncertain`: it may have been done. */
+  z.object({ ...attempted, type: z.literal("step-failed"), error, isUncertain: z.literal(true).optional() }),
+  z.object({ ...dated, type: z.literal("step-skipped"), step: z.string(), error: error.optional() }),
+  z.object({
+    ...dated,
+    type: z.literal("run-ended"),
+    status: z.enum(["success", "error", "timeout", "cancelled"]),
+    outputs: z.custom<JsonObject>(isObject),
+    error: error.nullable(),
+  }),
+]);
 
-export type EndedStatus = Extract<keyof typeof STATUSES, "success" | "error" | "timeout" | "cancelled">;
+/** One line of a run's journal. `ms` is how long the run had been at work. */
+export type JournalRecord = z.output<typeof record>;
+
+export type EndedStatus = Extract<JournalRecord, { status: string }>["status"];
 
 type Undated<Record> = Record extends unknown ? Omit<Record, "ms" | "at"> : never;
 /** A record without its times. */
@@ -139,11 +165,11 @@ function unwritable(file: string, cause: unknown): CemError {
 export async function readJournal(file: string, onRecord: (record: JournalRecord) => void): Promise<number> {
   let number = 0;
   let bytes = 0;
-  const take = (line: string): void => {
+  const take = (line: Buffer): void => {
     number += 1;
-    bytes += Buffer.byteLength(line) + 1;
-    const record = parse(line);
-    if (record === undefined) {
+    bytes += line.length + 1;
+    const read = record.safeParse(isUtf8(line) ? parseJson(line.toString()) : undefined);
+    if (!read.success) {
       throw new CemError(
         "WORKFLOW_RUN_UNREADABLE",
         `Line ${number} of the run's journal ${file} is damaged, so it is not known which steps are done.`,
@@ -152,24 +178,15 @@ export async function readJournal(file: string, onRecord: (record: JournalRecord
         },
       );
     }
-    onRecord(record);
+    onRecord(read.data);
   };
   // Unlike readline, it ends lines at line feeds only: JSON may contain other line separators.
-  const split = createLineSplitter(Infinity);
+  const split = createLineSplitter(Infinity, undefined, { bytes: -1, take });
   try {
     await using handle = await open(file);
-    for await (const chunk of handle.createReadStream({ autoClose: false })) {
-      for (const line of split(chunk as Buffer)) take(line);
-    }
+    for await (const chunk of handle.createReadStream({ autoClose: false })) split(chunk as Buffer);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
   }
   return bytes;
-}
-
-function parse(line: string): JournalRecord | undefined {
-  const record = parseJson(line);
-  return isObject(record) && "type" in record && "ms" in record
-    ? (record as unknown as JournalRecord)
-    : undefined;
 }

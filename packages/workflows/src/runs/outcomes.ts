@@ -106,7 +106,7 @@ export class Outcomes {
   };
 }
 
-function settled({ error }: { error?: ErrorInfo }): Pick<StepOutcome, "error" | "isUncertain"> {
+function settled({ error }: { error?: ErrorInfo | undefined }): Pick<StepOutcome, "error" | "isUncertain"> {
   return { error, isUncertain: false };
 }
 

@@ -94,11 +94,12 @@ export class RunFolders {
   /** @throws CemError `WORKFLOW_RUN_UNREADABLE` */
   async read({ id, file }: RunFolder): Promise<RunRecord> {
     try {
-      const text = await readFile(file, "utf8");
+      const text = new TextDecoder("utf-8", { fatal: true }).decode(await readFile(file));
       if (text.length > MAX_RUN_FILE_BYTES) throw new Error("it is too large");
       const record = JSON.parse(text) as RunRecord;
-      const { definition, parts, variables } = record;
-      if (!isObject(definition) || !isObject(parts) || !isObject(variables))
+      const { workflow, version, session, startedAt, definition, parts, variables } = record;
+      const isText = [workflow, version, session, startedAt].every((one) => typeof one === "string");
+      if (!isText || ![definition, parts, variables].every(isObject))
         throw new Error("it is no record of a run");
       return { ...record, id };
     } catch (error) {
