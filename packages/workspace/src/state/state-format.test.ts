@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import type { JsonValue } from "@cem/core";
 import { encode } from "@msgpack/msgpack";
 import { describe, expect, it } from "vitest";
 import { temporaryWorkspace } from "../../test/temporary-workspace.ts";
@@ -81,6 +82,20 @@ describe("createStateStore, with a format", () => {
     expect(await store.save({ step: 1 })).toMatchObject({ file: `/workspace/${name}` });
     expect(readdirSync(workspaceDir)).toEqual([name]);
     expect(await store.read()).toMatchObject({ exists: true, data: { step: 1 } });
+  });
+
+  it.each(["json", "yaml", "binary"] as const)("saves only what it can read again: %s", async (format) => {
+    const { workspaceDir } = temporaryWorkspace();
+    const store = createStateStore({ workspaceDir, format });
+    const text = { text: "about __proto__" };
+    await store.save(text);
+    const key = JSON.parse('{"a": [{"__proto__": 1}]}') as JsonValue;
+    const saved = store.save(key);
+    const refused = { code: "STATE_UNREADABLE", message: expect.stringContaining("save to a .json file") };
+    if (format === "binary") await expect(saved).rejects.toMatchObject(refused);
+    else await saved;
+    const { data } = await store.read();
+    expect(JSON.stringify(data)).toBe(JSON.stringify(format === "binary" ? text : key));
   });
 
   it("writes YAML that people can read", async () => {

@@ -1,3 +1,4 @@
+import { CemError } from "@cem/core";
 import type { JsonValue } from "@cem/core";
 
 /** How a state file is written. `binary` is MessagePack. */
@@ -50,7 +51,7 @@ export function largestOf(format: StateFormat, maxBytes: number): number {
   return Math.min(maxBytes, MAX_BYTES[format]);
 }
 
-/** Encodes state. */
+/** Encodes state. @throws CemError `STATE_UNREADABLE` for what could not be read again. */
 export async function encodeState(value: JsonValue, format: StateFormat): Promise<Uint8Array> {
   switch (format) {
     case "json":
@@ -61,9 +62,19 @@ export async function encodeState(value: JsonValue, format: StateFormat): Promis
     }
     case "binary": {
       const { encode } = await import("@msgpack/msgpack");
-      return encode(value, { maxDepth: MAX_DEPTH, ignoreUndefined: true });
+      const bytes = encode(value, { maxDepth: MAX_DEPTH, ignoreUndefined: true });
+      if (Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes("__proto__"))
+        await requireReadable(bytes);
+      return bytes;
     }
   }
+}
+
+async function requireReadable(bytes: Uint8Array): Promise<void> {
+  const parsed = await parseState(bytes, "binary");
+  if (parsed.ok) return;
+  const message = `The state can't be saved as MessagePack, since it could not be read again: ${parsed.reason}. Name the key otherwise, or save to a .json file.`;
+  throw new CemError("STATE_UNREADABLE", message, { details: { reason: parsed.reason } });
 }
 
 /** A large file is for no reader, and half of it would be indentation. */
