@@ -1,3 +1,4 @@
+export { EXECUTE_OPTIONS } from "./execute-options.ts";
 export { createPipeline } from "./pipeline.ts";
 export type { OwnedPipelineSettings, PipelineSettings } from "./stages.ts";
 export type { TokenCounter } from "@cem/core/tokens";

@@ -16,6 +16,7 @@ import type {
   TaskResult,
 } from "@cem/core";
 import { toolsOf } from "./catalog.ts";
+import { assertExecuteOptions } from "./execute-options.ts";
 import { warm } from "./preparation.ts";
 import { redacted, redactedTask } from "./redaction.ts";
 import { recorded, withRunId } from "./run-recording.ts";
@@ -30,7 +31,7 @@ import { TaskRun } from "./task-run.ts";
  * @param settings - The stages; or a function that creates them at the first request. When the function fails, the
  *   request rejects with its error and the next request calls it again.
  * @returns An agent. Its requests reject with `AGENT_DISPOSED` after `dispose()`, with `TASK_EMPTY`, `CODE_EMPTY` or
- *   `QUERY_EMPTY` for an empty text, and with the error of a stage that can't be created or used. Whatever else
+ *   `QUERY_EMPTY` for an empty text, with `OPTION_INVALID` for an option that does not exist, and with the error of a stage that can't be created or used. Whatever else
  *   happens to a task or to code is a `TaskResult`.
  */
 export function createPipeline(settings: PipelineSettings | (() => Promise<OwnedPipelineSettings>)): Agent {
@@ -63,6 +64,7 @@ class Pipeline implements Agent {
 
   async executeTask(task: string, options: ExecuteOptions = {}): Promise<TaskResult> {
     requireText(task, "TASK_EMPTY", "The task is empty: say what should be done.");
+    assertExecuteOptions(options, "executeTask");
     return this.#run(options, async (stages, signal) => {
       const { sessionLog } = stages.settings;
       const heard = withRunId(heardBy(stages, options));
@@ -78,6 +80,7 @@ class Pipeline implements Agent {
 
   async executeCode(code: string, options: ExecuteOptions = {}): Promise<TaskResult> {
     requireText(code, "CODE_EMPTY", "The code is empty: there is nothing to run.");
+    assertExecuteOptions(options, "executeCode");
     return this.#run(options, async (stages, signal) => {
       const heard = withRunId(heardBy(stages, options));
       const result = await recorded(stages, heard, { kind: "code", input: code }, () =>

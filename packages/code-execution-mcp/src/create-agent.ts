@@ -3,7 +3,7 @@ import type { OwnedPipelineSettings } from "@cem/agent";
 import type { Config } from "@cem/config";
 import { Lazy } from "@cem/core";
 import type { Agent, ExecuteOptions, Redactor, TaskResult } from "@cem/core";
-import { assertAgentOptions, assertTaskOptions } from "./options.ts";
+import { assertAgentOptions, assertTaskOptions, executeOptionsOf } from "./options.ts";
 import type { AgentOptions } from "./options.ts";
 import { lazyHost } from "./wiring/calls/tool-host.ts";
 import type { Host } from "./wiring/calls/tool-host.ts";
@@ -49,7 +49,7 @@ export async function executeTask(
   assertTaskOptions(options);
   const agent = createPipeline(() => setUpOwned({ ...options, oneRun: true }));
   try {
-    return await agent.executeTask(task, options);
+    return await agent.executeTask(task, executeOptionsOf(options));
   } finally {
     await agent.dispose();
   }

@@ -1,3 +1,4 @@
+import { EXECUTE_OPTIONS } from "@cem/agent";
 import type { AnsweredCall } from "@cem/bridge";
 import type { Config, ConfigInput } from "@cem/config";
 import { assertKnownOptions } from "@cem/core";
@@ -8,6 +9,7 @@ import type {
   Elicit,
   ExecuteOptions,
   Guard,
+  OptionKind,
   Redactor,
   ResultStore,
   SandboxProvider,
@@ -107,66 +109,46 @@ export interface AgentOptions extends ConfigSource, CallGuardOptions {
   log?: Log | undefined;
 }
 
-/** The names of all options of an agent. */
+/** The options of an agent, and what each has to be. */
 export const AGENT_OPTIONS = {
-  cwd: true,
+  cwd: "a string",
   configFile: true,
-  config: true,
-  trustFolder: true,
-  customer: true,
-  catalog: true,
-  selector: true,
-  generator: true,
-  guard: true,
-  reviewRules: true,
-  audit: true,
-  rules: true,
+  config: "an object",
+  trustFolder: "true or false",
+  customer: "a string",
+  catalog: "an object",
+  selector: "an object",
+  generator: "an object",
+  guard: "an object",
+  reviewRules: "a list",
+  audit: "an object",
+  rules: "a list",
   contentFilter: true,
-  onApprove: true,
-  onPlannedWrite: true,
-  approvedWrites: true,
-  typeChecker: true,
-  sandboxProvider: true,
-  oneRun: true,
-  tools: true,
-  plugins: true,
-  invoker: true,
-  onElicit: true,
-  redactor: true,
-  replay: true,
-  resume: true,
-  sessions: true,
-  records: true,
-  onLog: true,
-  log: true,
-} satisfies Record<keyof AgentOptions, true>;
+  onApprove: "a function",
+  onPlannedWrite: "a function",
+  approvedWrites: "a list",
+  typeChecker: "an object",
+  sandboxProvider: "an object",
+  oneRun: "true or false",
+  tools: "an object",
+  plugins: "a list",
+  invoker: "an object",
+  onElicit: "a function",
+  redactor: "an object",
+  replay: "a list",
+  resume: "a string",
+  sessions: "true or false",
+  records: "true or false",
+  onLog: "a function",
+  log: "a function",
+} satisfies Record<keyof AgentOptions, OptionKind>;
 
-const EXECUTE_OPTIONS = {
-  signal: true,
-  onEvent: true,
-  limits: true,
-  typeCheck: true,
-  mode: true,
-  context: true,
-  onElicit: true,
-  onApprove: true,
-  onCall: true,
-  allowedTools: true,
-  onSample: true,
-  session: true,
-  singleUse: true,
-  runId: true,
-  record: true,
-  owner: true,
-  rejoin: true,
-} satisfies Record<keyof ExecuteOptions, true>;
-
-/** @throws CemError `OPTION_INVALID` for an option that does not exist. */
+/** @throws CemError `OPTION_INVALID` for an option that does not exist, or has another type. */
 export function assertAgentOptions(options: AgentOptions, where = "createAgent"): void {
   assertKnownOptions(options, AGENT_OPTIONS, where);
 }
 
-/** @throws CemError `OPTION_INVALID` for an option that does not exist. */
+/** @throws CemError `OPTION_INVALID` for an option that does not exist, or has another type. */
 export function assertTaskOptions(options: AgentOptions & ExecuteOptions): void {
   assertKnownOptions(options, { ...AGENT_OPTIONS, ...EXECUTE_OPTIONS }, "executeTask");
 }
@@ -220,17 +202,22 @@ export interface RunServerOptions extends ServerOptions {
 
 const SERVER_OPTIONS = {
   ...AGENT_OPTIONS,
-  agent: true,
-  customTools: true,
+  agent: "an object",
+  customTools: "a list",
   profile: true,
-  expose: true,
-  state: true,
-  results: true,
-} satisfies Record<keyof ServerOptions, true>;
+  expose: "a list",
+  state: "an object",
+  results: "an object",
+} satisfies Record<keyof ServerOptions, OptionKind>;
 
-/** @throws CemError `OPTION_INVALID` for an option that does not exist. */
+/** @throws CemError `OPTION_INVALID` for an option that does not exist, or has another type. */
 export function assertServerOptions(options: ServerOptions, where = "createServer"): void {
   assertKnownOptions(options, SERVER_OPTIONS, where);
+}
+
+/** The options that each run of an agent takes. */
+export function executeOptionsOf(options: ExecuteOptions): ExecuteOptions {
+  return Object.fromEntries(Object.entries(options).filter(([name]) => name in EXECUTE_OPTIONS));
 }
 
 /** The options that an agent takes. */

@@ -1,5 +1,5 @@
 import { assertKnownOptions } from "@cem/core";
-import type { JsonObject, WorkflowStepKind } from "@cem/core";
+import type { JsonObject, OptionKind, WorkflowStepKind } from "@cem/core";
 import type { RunWorkflowOptions, WorkflowResult, Workflows } from "@cem/workflows";
 import { createLoadedAgent } from "./create-agent.ts";
 import { AGENT_OPTIONS } from "./options.ts";
@@ -28,7 +28,10 @@ export interface OwnWorkflows extends Omit<Workflows, "load" | "validate" | "run
   dispose(): Promise<void>;
 }
 
-const WORKFLOW_OPTIONS = { ...AGENT_OPTIONS, stepKinds: true } satisfies Record<keyof WorkflowOptions, true>;
+const WORKFLOW_OPTIONS = { ...AGENT_OPTIONS, stepKinds: "a list" } satisfies Record<
+  keyof WorkflowOptions,
+  OptionKind
+>;
 
 /**
  * Opens the workflow engine that the configuration sets up.

@@ -32,6 +32,20 @@ describe("assertKnownOptions", () => {
     expect(check(JSON.parse(`{"${name}": 1}`))).toThrow(`"${name}" is not an option`);
   });
 
+  it.each([
+    [{ port: "5" }, '"port" of serve has to be a number from 0 on, not "5".'],
+    [{ port: Number.NaN }, '"port" of serve has to be a number from 0 on, not NaN.'],
+    [{ port: null }, '"port" of serve has to be a number from 0 on, not null.'],
+    [{ port: 1, host: {} }, '"host" of serve has to be one of "a", "b", not Object.'],
+    [{ host: ["a"] }, '"host" of serve has to be one of "a", "b", not Array.'],
+  ])("names the option that has another type: %j", (given, message) => {
+    const kinds = { port: "a number from 0 on", host: ["a", "b"] } as const;
+    expect(() => assertKnownOptions<Options>(given as Options, kinds, "serve")).toThrow(
+      expect.objectContaining({ code: "OPTION_INVALID", message }),
+    );
+    expect(() => assertKnownOptions<Options>({ port: 1, host: "a" }, kinds, "serve")).not.toThrow();
+  });
+
   it.each([undefined, null, 5, "port"])("refuses %j", (given) => {
     expect(check(given)).toThrow(
       expect.objectContaining({

@@ -1,17 +1,30 @@
 import { CemError } from "./errors.ts";
 import { nearest } from "./text/nearest.ts";
 
+const KINDS = {
+  "a string": (value: unknown) => typeof value === "string",
+  "true or false": (value: unknown) => typeof value === "boolean",
+  "a number from 0 on": (value: unknown) => typeof value === "number" && value >= 0,
+  "a function": (value: unknown) => typeof value === "function",
+  "an object": (value: unknown) => typeof value === "object" && value !== null && !Array.isArray(value),
+  "a list": Array.isArray,
+  "an AbortSignal": (value: unknown) => value instanceof AbortSignal,
+};
+
+/** The values that an option takes: those of a kind, one of a list, or any. */
+export type OptionKind = keyof typeof KINDS | readonly string[] | true;
+
 /**
- * Refuses options that the callee does not know, for callers that the compiler did not check.
+ * Refuses options that the callee does not know, or of another type, for callers that the compiler did not check.
  *
  * @param given - The options as they were passed.
- * @param known - Every option's name. The type makes the compiler check that none is missing.
+ * @param known - Every option's name, with what it has to be. The type makes the compiler check that none is missing.
  * @param where - The function that takes the options, for the message.
- * @throws CemError `OPTION_INVALID` where `given` is no object or has an unknown option.
+ * @throws CemError `OPTION_INVALID` where `given` is no object or has an unknown option, or one of another type.
  */
 export function assertKnownOptions<T extends object>(
   given: T,
-  known: Readonly<Record<keyof T, true>>,
+  known: Readonly<Record<keyof T, OptionKind>>,
   where: string,
 ): void {
   const value: unknown = given;
@@ -26,13 +39,32 @@ export function assertKnownOptions<T extends object>(
   }
   const names = Object.keys(known);
   const unknown = Object.keys(value).filter((name) => !Object.hasOwn(known, name));
-  if (unknown.length === 0) return;
+  if (unknown.length === 0) {
+    for (const [option, one] of Object.entries(value))
+      assertKind(option, one, known[option as keyof T], where);
+    return;
+  }
   const options = unknown.map((option) => ({ option, nearest: nearest(option, names)[0] }));
   const sentences = options.map(({ option, nearest: near }) => {
     const question = near === undefined ? "" : ` Did you mean "${near}"?`;
     return `"${option}" is not an option of ${where}.${question}`;
   });
   throw new CemError("OPTION_INVALID", sentences.join(" "), { details: { where, options, known: names } });
+}
+
+function assertKind(option: string, value: unknown, kind: OptionKind, where: string): void {
+  if (value === undefined || kind === true) return;
+  if (typeof kind === "string" ? KINDS[kind](value) : kind.includes(value as string)) return;
+  const wanted = typeof kind === "string" ? kind : `one of ${kind.map((one) => `"${one}"`).join(", ")}`;
+  const isHeld = typeof value === "function" || (typeof value === "object" && value !== null);
+  const got = isHeld
+    ? Object.prototype.toString.call(value).slice(8, -1)
+    : typeof value === "string"
+      ? JSON.stringify(value.slice(0, 40))
+      : String(value);
+  throw new CemError("OPTION_INVALID", `"${option}" of ${where} has to be ${wanted}, not ${got}.`, {
+    details: { where, option },
+  });
 }
 
 /**
