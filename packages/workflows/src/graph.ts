@@ -21,8 +21,7 @@ export function drawWorkflow({ steps }: Pick<Workflow, "steps">): DrawnStep[] {
 }
 
 function draw(steps: readonly WorkflowStep[], depth: number): DrawnStep[] {
-  // A step that is the target of another's failure does not wait for it as for a result.
-  const waits = new Map([...dependenciesOf(steps)].map(([name, { requires }]) => [name, [...requires]]));
+  const waits = new Map([...dependenciesOf(steps)].map(([name, { waitsFor }]) => [name, [...waitsFor]]));
   const groups = groupsOf(waits);
   const groupOf = ({ name }: WorkflowStep): number => groups.get(name) ?? 0;
   return steps

@@ -41,9 +41,9 @@ export const workflow = defineCommand<Workflow>({
   group: "runs",
   about: "Run, check, resume and draw workflows",
   help: `
-A workflow is named by its name in the configuration or by the path of its file. Its runs are kept in the workspace, and
-one that was ended goes on where it stood. A step that may have been executed is not repeated unless it is marked
-idempotent, or you say so.
+A workflow is named by its name in the configuration or by the path of its file. Its runs are kept in .cem/workflows or
+where execution.workflow_runs_dir says, and one that was ended goes on where it stood. A step that may have been executed
+is not repeated unless it is marked idempotent, or you say so.
 
 Examples:
   cem workflow run report.yaml --var city=Oslo --var 'days=[1,2]'
