@@ -42,14 +42,24 @@ describe("loadWorkflow", () => {
           guardrails: { strict_mode: true },
         },
       ],
-      variables: { output_dir: "./workspace", count: { type: "integer" } },
+      variables: {
+        output_dir: "./workspace",
+        count: { type: "integer" },
+        like: { name: "x" },
+        typed: { type: "object", default: { type: "invoice" } },
+      },
       guardrails: { enabled: true },
     };
     const { workflow } = await load(JSON.stringify(written));
     expect(workflow).toMatchObject({
       name: "extract",
       steps: [{ onError: "skip", retry: { attempts: 2 } }, { guardrails: { strict_mode: true } }],
-      variables: { output_dir: { default: "./workspace" }, count: { schema: { type: "integer" } } },
+      variables: {
+        output_dir: { default: "./workspace" },
+        count: { schema: { type: "integer" } },
+        like: { default: { name: "x" } },
+        typed: { default: { type: "invoice" } },
+      },
     });
   });
 
@@ -105,6 +115,18 @@ describe("loadWorkflow", () => {
     [`name: w\nsteps:\n  - { name: a, type: count, config: { fiel: a } }`, /^w\.yaml:3 .*file/],
     ["name: w\nsteps:\n\t- a", /^w\.yaml:3 /],
     ["name: w\nsteps: [*nowhere]", /^w\.yaml/],
+    [
+      `name: w\nvariables:\n  n: { type: interger, default: 1 }\nsteps: [${STEP}]`,
+      /^w\.yaml:3 {2}variables\.n\.type {2}is none of string, number, integer, .*\{ type: object, default: … \}\.$/,
+    ],
+    [
+      `name: w\nvariables: { n: { type: [string, "null"] } }\nsteps: [${STEP}]`,
+      /variables\.n\.type {2}is none of/,
+    ],
+    [
+      `name: w\nvariables:\n  n:\n    type: integer\n    default: many\nsteps: [${STEP}]`,
+      /^w\.yaml:5 {2}variables\.n\.default {2}is not as its schema wants it: .*number/,
+    ],
     ["- 1", /^w\.yaml/],
     ["", /^w\.yaml/],
   ])("tells the line of what is wrong in %j", async (text, expected) => {

@@ -1,8 +1,10 @@
 import { DefinitionProblems } from "@cem/config/yaml";
 import type { ContentProblem as WorkflowProblem } from "@cem/config/yaml";
+import { isObject } from "@cem/core";
 import type { JsonObject, JsonSchema, JsonValue } from "@cem/core";
 import type { z } from "zod";
 import type { DocumentPath } from "../expressions/expression.ts";
+import { schemaProblems } from "./value-schema.ts";
 import { BODIES, CONFIG_SCHEMAS, stepSchema, workflowSchema } from "./workflow.ts";
 import type { Retry, StepBody, Workflow, WorkflowStep, WorkflowVariable } from "./workflow.ts";
 
@@ -18,7 +20,7 @@ const DEFAULT_BACKOFF = 2;
 const MAX_BODY_DEPTH = 16;
 const MAX_STEPS = 10_000;
 
-const VARIABLE_TYPES = new Set(["string", "number", "integer", "boolean", "array", "object"]);
+const VARIABLE_TYPES = ["string", "number", "integer", "boolean", "array", "object"];
 
 /** A workflow that has the right form, and where to tell what else is wrong with it. */
 export interface ParsedWorkflow {
@@ -59,7 +61,7 @@ function parse(value: unknown, problems: DefinitionProblems): ParsedWorkflow {
     description,
     version: String(version),
     variables: Object.fromEntries(
-      Object.entries(variables).map(([key, value]) => [key, variableOf(value)] as const),
+      Object.entries(variables).map(([key, value]) => [key, variableOf(key, value, problems)] as const),
     ),
     steps,
     guardrails: written.guardrails,
@@ -149,13 +151,17 @@ function retryOf(written: z.output<typeof stepSchema>["retry"]): Retry {
 }
 
 /** A variable is declared by a JSON Schema with its `type`, or has a value, which is its default. */
-function variableOf(value: JsonValue): WorkflowVariable {
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) {
-    const { type, default: standard, ...rest } = value;
-    if (typeof type === "string" && VARIABLE_TYPES.has(type)) {
-      const schema = { ...rest, type, ...(standard !== undefined && { default: standard }) } as JsonSchema;
-      return { schema, default: standard };
+function variableOf(name: string, value: JsonValue, problems: DefinitionProblems): WorkflowVariable {
+  if (isObject(value) && value["type"] !== undefined) {
+    const schema: JsonSchema = value;
+    const { type, default: standard } = value;
+    if (!VARIABLE_TYPES.some((known) => known === type)) {
+      const message = `is none of ${VARIABLE_TYPES.join(", ")}. A value with a \`type\` of its own is written { type: object, default: … }.`;
+      problems.add(["variables", name, "type"], message);
     }
+    for (const problem of standard === undefined ? [] : schemaProblems(standard, schema))
+      problems.add(["variables", name, "default"], problem);
+    return { schema, default: standard };
   }
   const type = typeOf(value);
   return { schema: { ...(type !== undefined && { type }), default: value }, default: value };
