@@ -176,6 +176,11 @@ describe("createHostTools", () => {
       error: { code: "RATE_LIMITED", message: "slow down", details: { key: "[redacted]", wait: 3 } },
     });
     expect(await call(throwing("just text"))).toMatchObject({ error: { message: "just text" } });
+    expect(await call(throwing({ message: "gone", status: 410 }))).toMatchObject({
+      error: { message: "gone" },
+    });
+    expect(await call(throwing({ status: 410 }))).toMatchObject({ error: { message: '{"status":410}' } });
+    expect(await call(throwing({ id: 1n }))).toMatchObject({ error: { message: "[object Object]" } });
     expect(await call(throwing(new Error("")))).toMatchObject({
       error: { code: "TOOL_FAILED", message: "crm.tool failed without a message." },
     });

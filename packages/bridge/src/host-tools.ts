@@ -174,9 +174,20 @@ function toolFailed({ server, tool }: FailedTool, thrown: unknown, hideSecrets: 
     const details = detailsWithoutSecrets(thrown.details, hideSecrets);
     return new CemError(thrown.code, hideSecrets(thrown.message), { details, cause: thrown });
   }
-  const text = thrown instanceof Error ? thrown.message : String(thrown);
+  const text = textOfThrown(thrown);
   const message = text === "" ? `${server}.${tool} failed without a message.` : hideSecrets(text);
   return new CemError("TOOL_FAILED", message, { details: { server, tool }, cause: thrown });
+}
+
+/** The message of what was thrown, which may be any object. */
+function textOfThrown(thrown: unknown): string {
+  if (typeof thrown !== "object" || thrown === null) return String(thrown);
+  if ("message" in thrown && typeof thrown.message === "string") return thrown.message;
+  try {
+    return JSON.stringify(thrown);
+  } catch {
+    return Object.prototype.toString.call(thrown);
+  }
 }
 
 function detailsWithoutSecrets(details: ErrorDetails, hideSecrets: HideSecrets): ErrorDetails {

@@ -36,7 +36,6 @@ describe("toJsonResult", () => {
     });
     expect(await toJsonResult(tool, undefined, {})).toBeNull();
     expect(await toJsonResult(tool, null, {})).toBeNull();
-    expect(await toJsonResult(tool, () => 1, {})).toBeNull();
   });
 
   it.each([
@@ -119,6 +118,33 @@ describe("toJsonResult", () => {
       ["text/plain", "1970-01-01T00:00:00.000Z"],
       ["text/plain", "€ and more"],
     ]);
+  });
+
+  it("makes a list of a Set and an object of a Map, with the bytes in them", async () => {
+    const data = { type: "resource", mimeType: "application/octet-stream", size: 1, data: "YQ==" };
+    const value = new Map<string, unknown>([
+      ["ids", new Set([1, new Map([[2, "b"]])])],
+      ["file", Buffer.from("a")],
+    ]);
+    expect(await toJsonResult(tool, value, {})).toEqual({ ids: [1, { 2: "b" }], file: data });
+  });
+
+  it.each([
+    [Number.NaN, "NaN"],
+    [new Date(Number.NaN), "Invalid Date"],
+    [() => 1, "a function"],
+    [[new Map([[{}, 1]])], "an object of type Map, in place of its values as a list or an object"],
+    [
+      { rows: [].values() },
+      "an object of type Array Iterator, in place of its values as a list or an object",
+    ],
+    [(function* () {})(), "an object of type Generator, in place of its values as a list or an object"],
+    [{ row: Promise.resolve(1) }, "an object of type Promise, in place of its values as a list or an object"],
+  ])("refuses %o, which would be written as nothing", async (value, reason) => {
+    await expect(toJsonResult(tool, value, {})).rejects.toMatchObject({
+      code: "RESULT_NOT_JSON",
+      message: `crm.dot returned what JSON can't represent: ${reason}.`,
+    });
   });
 
   it("fails for what JSON can't represent", async () => {

@@ -1,5 +1,5 @@
 import { resultNotJson } from "@cem/core";
-import type { JsonObject, JsonValue } from "@cem/core";
+import type { CemError, JsonObject, JsonValue } from "@cem/core";
 import { fitJson, keepBytes, keepOnce, readMimeType } from "./result-handles.ts";
 import type { Attachment, FittedTool, ResultKeeping } from "./result-handles.ts";
 
@@ -17,7 +17,7 @@ export function withoutPrototypeKeys(value: JsonValue): JsonValue {
 
 /**
  * Converts what a host tool returned to JSON. Each `Blob` and `Uint8Array` becomes a handle, or base64 without a store; a
- * large value becomes a handle as a whole.
+ * `Set` a list and a `Map` an object; a large value becomes a handle as a whole.
  *
  * @throws CemError `RESULT_NOT_JSON`; `RESULT_TOO_LARGE` for a large value without a store.
  */
@@ -26,38 +26,67 @@ export async function toJsonResult(
   value: unknown,
   keeping: ResultKeeping,
 ): Promise<JsonValue> {
-  const kept = new Map<unknown, JsonValue>();
+  const notJson = (cause: unknown): CemError =>
+    resultNotJson({ server: tool.server, tool: tool.name }, cause);
+  const kept = new Map<unknown, unknown>();
   const once = keepOnce(keeping);
-  for (const bytes of findBytes(value)) {
-    kept.set(bytes, await keepBytes(await toAttachment(bytes, tool.name), once));
+  for (const found of findObjects(value)) {
+    if (found instanceof Blob || found instanceof Uint8Array)
+      kept.set(found, await keepBytes(await toAttachment(found, tool.name), once));
+    else if (isCollection(found)) kept.set(found, plainOf(found));
+    else throw notJson(`an object of type ${kindOf(found)}, in place of its values as a list or an object`);
   }
   const replace = function (this: Record<string, unknown>, key: string, inner: unknown): unknown {
     // `inner` may be what `toJSON` returned, for instance of a Buffer.
     return kept.get(this[key]) ?? inner;
   };
-  let json: string;
+  let json: string | undefined;
   try {
-    json = JSON.stringify(value, kept.size === 0 ? undefined : replace) ?? "null";
+    json = JSON.stringify(value, kept.size === 0 ? undefined : replace);
   } catch (cause) {
-    throw resultNotJson({ server: tool.server, tool: tool.name }, cause);
+    throw notJson(cause);
   }
-  return fitJson(tool, json, () => JSON.parse(json) as JsonValue, keeping);
+  // `NaN`, an invalid date and a function would be nothing.
+  const isSaid = isObject(value) && !(value instanceof Date);
+  if ((json === undefined || json === "null") && !isSaid && value !== undefined && value !== null)
+    throw notJson(typeof value === "function" ? "a function" : String(value));
+  const text = json ?? "null";
+  return fitJson(tool, text, () => JSON.parse(text) as JsonValue, keeping);
 }
 
-/** Finds every `Blob` and `Uint8Array` in a value, which may be circular. */
-function findBytes(root: unknown): ReadonlySet<Blob | Uint8Array> {
-  const found = new Set<Blob | Uint8Array>();
+/** Finds the objects in a value, which may be circular, that JSON would write as empty ones. */
+function findObjects(root: unknown): ReadonlySet<object> {
+  const found = new Set<object>();
   // A set can grow while it is iterated.
   const holders = new Set<object>();
   const look = (value: unknown): void => {
     if (!isObject(value)) return;
     if (value instanceof Blob || value instanceof Uint8Array) found.add(value);
-    // The rows of large data hold no objects, and need not be remembered.
-    else if (isPlain(value) && Object.values(value).some(isObject)) holders.add(value);
+    else if (isPlain(value)) {
+      // The rows of large data hold no objects, and need not be remembered.
+      if (Object.values(value).some(isObject)) holders.add(value);
+    } else if (EMPTY_IN_JSON.test(kindOf(value)) && !("toJSON" in value) && !found.has(value)) {
+      found.add(value);
+      if (isCollection(value)) for (const inner of value.values()) look(inner);
+    }
   };
   look(root);
   for (const holder of holders) for (const inner of Object.values(holder)) look(inner);
   return found;
+}
+
+const EMPTY_IN_JSON = /^(?:Map|Set|Promise|(?:Async)?Generator|.* Iterator)$/;
+
+function kindOf(value: object): string {
+  return Object.prototype.toString.call(value).slice(8, -1);
+}
+
+function isCollection(value: object): value is ReadonlyMap<unknown, unknown> | ReadonlySet<unknown> {
+  return value instanceof Set || (value instanceof Map && ![...value.keys()].some(isObject));
+}
+
+function plainOf(collection: ReadonlyMap<unknown, unknown> | ReadonlySet<unknown>): unknown {
+  return collection instanceof Map ? Object.fromEntries(collection) : [...collection.values()];
 }
 
 function isPlain(value: object): boolean {
