@@ -41,6 +41,25 @@ export default [text, pages > 60, (await result.page(1e9)).text];`;
     expect(await value(code, keep("3-pages.txt", text))).toEqual([text, true, ""]);
   });
 
+  it("say which parts there are, where a program asks for odd ones", async () => {
+    const odd = '[[-1, 5], [0, -1], [0.5, 5], [NaN, 5], ["0", 5], [0, null]]';
+    const code = `const told: string[] = [];
+for (const [offset, limit] of ${odd} as any[]) for (const read of [result.page, result.bytes])
+  await read(offset, limit).catch((error: Error) => told.push(error.name + " " + error.message.slice(55)));
+return told;`;
+    const expected = [
+      "-1 and 5",
+      "0 and -1",
+      "0.5 and 5",
+      "NaN and 5",
+      "a value of type string and 5",
+      "0 and null",
+    ];
+    expect(await value(code, keep("16-odd.txt", "text"))).toEqual(
+      expected.flatMap((said) => [`RangeError not ${said}.`, `RangeError not ${said}.`]),
+    );
+  });
+
   it("tell a program that takes an image for text", async () => {
     const handle = keep("4-dot.png", new Uint8Array([137, 80]), { type: "image", mimeType: "image/png" });
     const code = `const bytes = await result.bytes();
