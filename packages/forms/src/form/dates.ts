@@ -35,13 +35,27 @@ export function readDate(text: string, type: string): string | undefined {
   return parts["ss"] === "00" ? written.slice(0, -3) : written;
 }
 
-/** Writes a date in another way: `DD.MM.YYYY`. Parts that the value lacks are left as they are. */
+/** Writes a date in another way: `DD.MM.YYYY`. Other letters are left as they are. */
 export function formatDate(text: string, type: string, format: string): string {
-  const parts = SHAPES[type]?.exec(text)?.groups;
-  return format.replace(/YYYY|YY|MM|DD|HH|mm|ss|WW/g, (part) => {
-    if (part === "YY") return parts?.["YYYY"]?.slice(-2) ?? part;
-    return parts?.[part] ?? (part === "ss" ? "00" : part);
+  const parts = SHAPES[type]?.exec(text)?.groups ?? {};
+  return format.replaceAll(/([A-Za-z])\1*/g, (run) => {
+    const part = run === "YY" ? parts["YYYY"]?.slice(-2) : parts[run];
+    return part ?? (run === "ss" && run in parts ? "00" : run);
   });
+}
+
+/** Finds what is wrong with a format: a clause. */
+export function faultOfFormat(type: string, format: string): string | undefined {
+  const example = DATE_EXAMPLES[type] ?? "";
+  const words = formatDate(example, type, format).match(/[A-Za-z]+/g) ?? [];
+  // In `HH h mm` the small letter is a text.
+  const isText = (word: string): boolean =>
+    !/^(?:[YMDHWAEymdhs]+|Do)$/.test(word) ||
+    (/^[a-z]$/.test(word) && format.toLowerCase().includes(word + word));
+  const unknown = words.find((word) => !isText(word));
+  if (unknown === undefined) return undefined;
+  const parts = Object.keys(SHAPES[type]?.exec(example)?.groups ?? {});
+  return `has ${unknown}, which is no part of a ${type}; there are ${parts.join(", ")}${parts.includes("YYYY") ? " and YY" : ""}`;
 }
 
 /** A year has 53 weeks where its first or its last day is a Thursday. */

@@ -38,6 +38,22 @@ describe("parseForm", () => {
       /depend on each other in a circle: a → b → a\.$/,
     ],
     ["  - { name: a, type: date, min: soon }", /fields\[0\]\.min {2}must be a date\.$/],
+    [
+      "  - { name: a, type: date, format: D. MMMM YYYY }",
+      /format {2}has D, .* there are YYYY, MM, DD and YY\.$/,
+    ],
+    ["  - { name: a, type: date, format: DD MMM YYYY }", /format {2}has MMM, which is no part of a date/],
+    ["  - { name: a, type: date, format: dd.MM.yyyy }", /format {2}has dd, /],
+    ["  - { name: a, type: date, format: 'DD.MM.YYYY HH:mm' }", /format {2}has HH, /],
+    ["  - { name: a, type: time, format: 'h:mm A' }", /format {2}has h, .* there are HH, mm, ss\.$/],
+    [
+      "  - { name: a, type: month, format: MM/YY }\n  - { name: b, type: time, format: HH h mm Uhr }",
+      /no error/,
+    ],
+    [
+      "  - { name: a, type: datetime, format: 'YYYY-MM-DDTHH:mm' }\n  - { name: b, type: date, format: DD de MM. YYYY年 }",
+      /no error/,
+    ],
     ["  - { name: a, type: integer, min: 3, max: 2 }", /is above max\.$/],
     ["  - { name: a, type: integer, default: x }", /default {2}must be a whole number\.$/],
     ["  - { name: a, pattern: '(a+)+(?=b)' }", /pattern {2}is not a pattern of RE2/],

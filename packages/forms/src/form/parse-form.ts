@@ -1,6 +1,6 @@
 import { DefinitionProblems, findCircle } from "@cem/config/yaml";
 import type { ContentProblem as DefinitionProblem } from "@cem/config/yaml";
-import { readDate } from "./dates.ts";
+import { faultOfFormat, readDate } from "./dates.ts";
 import { checkValue, compilePattern, fieldsOf } from "./field-values.ts";
 import { formSchema } from "./form-schema.ts";
 import type { Form, FormField } from "./form-schema.ts";
@@ -124,6 +124,8 @@ function faultsOfField(field: FormField): Fault[] {
     const compiled = compilePattern(pattern);
     if ("fault" in compiled) faults.push({ path: ["pattern"], message: compiled.fault });
   }
+  const unknown = DATES.has(type) ? faultOfFormat(type, field.format ?? "") : undefined;
+  if (unknown !== undefined) faults.push({ path: ["format"], message: unknown });
   for (const [key, bound] of [
     ["min", min],
     ["max", max],
