@@ -70,7 +70,10 @@ describe("the workflow step form", () => {
       message: "The form booking is not filled: mail must be an email address.",
     });
     await expect(kind.run({ form: { name: "x" } }, context)).rejects.toMatchObject({ code: "FORM_INVALID" });
-    await expect(kind.run({ file: "none.yaml" }, context)).rejects.toMatchObject({ code: "FORM_INVALID" });
+    await expect(kind.run({ file: "none.yaml" }, context)).rejects.toMatchObject({
+      code: "FORM_INVALID",
+      message: 'The form\'s file "none.yaml" needs a workspace folder to find the file in.',
+    });
     expect(got).toEqual([]);
   });
 });

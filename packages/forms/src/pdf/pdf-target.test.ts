@@ -174,8 +174,8 @@ describe("a PDF file", () => {
   });
 
   it.each([
-    ["../template.pdf", "target.template is not a file of the workspace."],
-    ["/etc/hostname", "target.template must lie in the workspace."],
+    ["../template.pdf", 'target.template "../template.pdf" is not a file of the workspace.'],
+    ["/etc/hostname", 'target.template "/etc/hostname" must lie in the workspace.'],
     ["photo.png", "photo.png can't be filled: it is not a PDF file."],
   ])("is not opened at %s", async (template, message) => {
     await expect(fill(DATA, { template })).rejects.toMatchObject({ code: "FORM_TARGET_FAILED", message });

@@ -29,7 +29,7 @@ export function createPdfTarget({ workspace }: PdfTargetSettings): FormTarget {
       const { target } = request.form;
       if (target?.type !== "pdf") throw new CemError("OPTION_INVALID", "The form does not fill a PDF file.");
       const library = await importPdfLibrary();
-      const template = await readPart(workspace, target.template, "template");
+      const template = await readTemplate(workspace, target);
       const document = await load(library, template, target.template);
       return fillDocument(request, target, { library, document, workspace });
     },
@@ -69,7 +69,7 @@ async function fillDocument(
   if (definition.flatten) form.flatten({ updateFieldAppearances: false });
   const content = definition.flatten ? await document.save({ updateFieldAppearances: false }) : bytes;
   const output = await writeWorkspaceFile(workspace, definition.output, content).catch((error: unknown) => {
-    throw failed("output", error);
+    throw failed("output", definition, error);
   });
   return { ...outcome, output };
 }
@@ -102,12 +102,13 @@ function lackOf(text: string | undefined, { lacking, isOwn }: PdfFont): string |
 async function fontOf(
   { library, document, workspace }: PdfContext,
   texts: readonly string[],
-  { font }: PdfTargetDefinition,
+  definition: PdfTargetDefinition,
 ): Promise<PdfFont> {
   try {
-    return await pickFont(library, document, texts, font, workspace);
+    return await pickFont(library, document, texts, definition.font, workspace);
   } catch (error) {
-    throw CemError.isInstance(error) && error.code === "PACKAGE_MISSING" ? error : failed("font", error);
+    if (CemError.isInstance(error) && error.code === "PACKAGE_MISSING") throw error;
+    throw failed("font", definition, error);
   }
 }
 
@@ -126,17 +127,19 @@ async function load(library: PdfLibrary, bytes: Uint8Array, name: string): Promi
   }
 }
 
-async function readPart(workspace: string, file: string, what: string): Promise<Uint8Array> {
+async function readTemplate(workspace: string, target: PdfTargetDefinition): Promise<Uint8Array> {
   try {
-    return (await readWorkspaceFile(workspace, file, { max_bytes: MAX_TEMPLATE_BYTES })).bytes;
+    return (await readWorkspaceFile(workspace, target.template, { max_bytes: MAX_TEMPLATE_BYTES })).bytes;
   } catch (error) {
-    throw failed(what, error);
+    throw failed("template", target, error);
   }
 }
 
-function failed(what: string, cause: unknown): CemError {
+function failed(part: "template" | "output" | "font", target: PdfTargetDefinition, cause: unknown): CemError {
+  const file = target[part] ?? "";
   const why = CemError.isInstance(cause) ? cause.message : "is a file that can't be used";
-  return new CemError("FORM_TARGET_FAILED", `target.${what} ${why}.`, { details: { part: what }, cause });
+  const message = `target.${part} ${JSON.stringify(file)} ${why}.`;
+  return new CemError("FORM_TARGET_FAILED", message, { details: { part, file }, cause });
 }
 
 /** Errors of the library quote values. */
