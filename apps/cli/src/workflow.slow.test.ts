@@ -35,6 +35,11 @@ steps:
 beforeAll(() => {
   writeFileSync(path.join(cwd, "order.yaml"), ORDER);
   writeFileSync(path.join(cwd, "wrong.yaml"), ORDER.replace("tool_call", "tool_cal"));
+  const divide = "{ server: calculator, tool: divide, arguments: { a: 1, b: 0 } }";
+  writeFileSync(
+    path.join(cwd, "zero.yaml"),
+    `name: zero\nsteps: [{ name: a, type: tool_call, config: ${divide} }]\n`,
+  );
   writeFileSync(path.join(cwd, "torn.yaml"), "name: torn\nsteps:\n  - { name: a\n");
   writeFileSync(path.join(cwd, "stuck.yaml"), STUCK.replace("NAME", "stuck").replace("TIMEOUT", "600"));
   writeFileSync(path.join(cwd, "late.yaml"), STUCK.replace("NAME", "late").replace("TIMEOUT", "0.5"));
@@ -84,6 +89,15 @@ describe("cem workflow", () => {
     const undecided = await cem("resume", id, "--done", "sum=1");
     expect(undecided.stderr).toMatch(/Step sum of run .* is none that may have been executed/u);
     expect(undecided.code).not.toBe(0);
+  });
+
+  it("says why a tool failed, and not where in the program that calls it", async () => {
+    const { error } = await json("run", "zero.yaml", ...SAMPLES);
+    expect(error).toEqual({
+      code: "TOOL_FAILED",
+      message: "calculator.divide: Can't divide 1 by zero.",
+      details: { server: "calculator", tool: "divide" },
+    });
   });
 
   it("asks about a step that may have been executed, and takes --done and --repeat for an answer", async () => {

@@ -45,9 +45,15 @@ async function callNamed(
   try {
     return await execution.run(callProgram(definition, call.args), at, "off");
   } catch (error) {
-    // Of a program that is one call, the tool's error says it all.
-    const ofTool = toolErrorOf(toErrorInfo(error));
-    throw ofTool === undefined ? error : toError(ofTool);
+    // Of a program that is one call, the tool's error says it all: nobody wrote its lines.
+    const info = toErrorInfo(error);
+    const ofTool = toolErrorOf(info);
+    if (ofTool !== undefined) throw toError(ofTool);
+    if (info.code !== "CODE_THREW") throw error;
+    const [message = ""] = String(info.details["message"]).split("\nCaused by ");
+    throw new CemError("TOOL_FAILED", message, {
+      details: { server: definition.server, tool: definition.name },
+    });
   }
 }
 
