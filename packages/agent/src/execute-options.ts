@@ -1,5 +1,5 @@
 import { assertKnownOptions } from "@cem/core";
-import type { ExecuteOptions, OptionKind, RunLimits } from "@cem/core";
+import type { ExecuteOptions, RunLimits } from "@cem/core";
 
 /** The options of a request, and what each has to be. */
 export const EXECUTE_OPTIONS = {
@@ -20,7 +20,7 @@ export const EXECUTE_OPTIONS = {
   record: "true or false",
   owner: "a string",
   rejoin: true,
-} satisfies Record<keyof ExecuteOptions, OptionKind>;
+} as const satisfies Record<keyof ExecuteOptions, unknown>;
 
 const LIMITS = {
   timeoutMs: "a number from 0 on",
@@ -30,7 +30,7 @@ const LIMITS = {
   callsInFlight: "a number from 0 on",
   payloadBytes: "a number from 0 on",
   writeMb: "a number from 0 on",
-} satisfies Record<keyof RunLimits, OptionKind>;
+} as const satisfies Record<keyof RunLimits, unknown>;
 
 /** @throws CemError `OPTION_INVALID` for an option or a limit that does not exist, or has another type. */
 export function assertExecuteOptions(options: ExecuteOptions, where: string): void {

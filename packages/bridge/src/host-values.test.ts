@@ -131,7 +131,7 @@ describe("toJsonResult", () => {
 
   it.each([
     [Number.NaN, "NaN"],
-    [new Date(Number.NaN), "Invalid Date"],
+    [new Date(Number.NaN), "an invalid date"],
     [() => 1, "a function"],
     [[new Map([[{}, 1]])], "an object of type Map, in place of its values as a list or an object"],
     [

@@ -47,9 +47,9 @@ export async function toJsonResult(
     throw notJson(cause);
   }
   // `NaN`, an invalid date and a function would be nothing.
-  const isSaid = isObject(value) && !(value instanceof Date);
-  if ((json === undefined || json === "null") && !isSaid && value !== undefined && value !== null)
-    throw notJson(typeof value === "function" ? "a function" : String(value));
+  const isDate = value instanceof Date;
+  if ((json ?? "null") === "null" && (isDate || !isObject(value)) && value !== undefined && value !== null)
+    throw notJson(isDate ? "an invalid date" : typeof value === "number" ? `${value}` : `a ${typeof value}`);
   const text = json ?? "null";
   return fitJson(tool, text, () => JSON.parse(text) as JsonValue, keeping);
 }

@@ -9,7 +9,6 @@ import type {
   Elicit,
   ExecuteOptions,
   Guard,
-  OptionKind,
   Redactor,
   ResultStore,
   SandboxProvider,
@@ -141,7 +140,7 @@ export const AGENT_OPTIONS = {
   records: "true or false",
   onLog: "a function",
   log: "a function",
-} satisfies Record<keyof AgentOptions, OptionKind>;
+} as const satisfies Record<keyof AgentOptions, unknown>;
 
 /** @throws CemError `OPTION_INVALID` for an option that does not exist, or has another type. */
 export function assertAgentOptions(options: AgentOptions, where = "createAgent"): void {
@@ -208,7 +207,7 @@ const SERVER_OPTIONS = {
   expose: "a list",
   state: "an object",
   results: "an object",
-} satisfies Record<keyof ServerOptions, OptionKind>;
+} as const satisfies Record<keyof ServerOptions, unknown>;
 
 /** @throws CemError `OPTION_INVALID` for an option that does not exist, or has another type. */
 export function assertServerOptions(options: ServerOptions, where = "createServer"): void {

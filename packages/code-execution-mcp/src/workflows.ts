@@ -1,5 +1,5 @@
 import { assertKnownOptions } from "@cem/core";
-import type { JsonObject, OptionKind, WorkflowStepKind } from "@cem/core";
+import type { JsonObject, WorkflowStepKind } from "@cem/core";
 import type { RunWorkflowOptions, WorkflowResult, Workflows } from "@cem/workflows";
 import { createLoadedAgent } from "./create-agent.ts";
 import { AGENT_OPTIONS } from "./options.ts";
@@ -28,9 +28,9 @@ export interface OwnWorkflows extends Omit<Workflows, "load" | "validate" | "run
   dispose(): Promise<void>;
 }
 
-const WORKFLOW_OPTIONS = { ...AGENT_OPTIONS, stepKinds: "a list" } satisfies Record<
+const WORKFLOW_OPTIONS = { ...AGENT_OPTIONS, stepKinds: "a list" } as const satisfies Record<
   keyof WorkflowOptions,
-  OptionKind
+  unknown
 >;
 
 /**

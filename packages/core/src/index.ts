@@ -32,7 +32,6 @@ export { RunClock } from "./run-clock.ts";
 export { createTurns, FairGate, Shares } from "./fair-gate.ts";
 export { hasWorkThreads, moduleBeside, offload, useWorkThreads } from "./offload.ts";
 export type { OffloadedWork } from "./offload.ts";
-export type { OptionKind } from "./options.ts";
 export { assertKnownOptions, OWNER_ID_RULE, GIVEN_OWNER_ID, isGivenOwnerId } from "./options.ts";
 export { findServer, findTool, readAnnotations, toolId } from "./tools.ts";
 export type {

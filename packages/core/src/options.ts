@@ -12,7 +12,7 @@ const KINDS = {
 };
 
 /** The values that an option takes: those of a kind, one of a list, or any. */
-export type OptionKind = keyof typeof KINDS | readonly string[] | true;
+type OptionKind = keyof typeof KINDS | readonly string[] | true;
 
 /**
  * Refuses options that the callee does not know, or of another type, for callers that the compiler did not check.
@@ -56,12 +56,10 @@ function assertKind(option: string, value: unknown, kind: OptionKind, where: str
   if (value === undefined || kind === true) return;
   if (typeof kind === "string" ? KINDS[kind](value) : kind.includes(value as string)) return;
   const wanted = typeof kind === "string" ? kind : `one of ${kind.map((one) => `"${one}"`).join(", ")}`;
-  const isHeld = typeof value === "function" || (typeof value === "object" && value !== null);
-  const got = isHeld
-    ? Object.prototype.toString.call(value).slice(8, -1)
-    : typeof value === "string"
-      ? JSON.stringify(value.slice(0, 40))
-      : String(value);
+  const isPlain = typeof value === "number" || typeof value === "boolean" || value === null;
+  const kindOf = (): string => Object.prototype.toString.call(value).slice(8, -1);
+  const got =
+    typeof value === "string" ? JSON.stringify(value.slice(0, 40)) : isPlain ? `${value}` : kindOf();
   throw new CemError("OPTION_INVALID", `"${option}" of ${where} has to be ${wanted}, not ${got}.`, {
     details: { where, option },
   });
