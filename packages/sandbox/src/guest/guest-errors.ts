@@ -55,10 +55,15 @@ interface Thrown {
   stack: string;
 }
 
+/** A path that names the folder in which relative paths start. */
+const DOUBLED = /(?:\/workspace|no module \.)\/workspace\//;
+
 /** The message of a failed run, for what its realm has told as JSON. */
 export function failedMessage(json: string): string {
   const { kind, name, message, stack } = parseJson(json) as Thrown;
-  const text = { message: quote(inSandboxTerms(toGuestText(message))), stack: quote(toSourcePlaces(stack)) };
+  const told = inSandboxTerms(toGuestText(message));
+  const shown = DOUBLED.test(told) ? `${told.replace(/\.$/, "")}. Relative paths start in /workspace.` : told;
+  const text = { message: quote(shown), stack: quote(toSourcePlaces(stack)) };
   const error = `{"name":${quote(name)},"message":${text.message},"stack":${text.stack}}`;
   return `{"type":"failed","kind":"${kind}","error":${error}}`;
 }

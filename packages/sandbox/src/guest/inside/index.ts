@@ -80,9 +80,9 @@ function createInside(parts: typeof PARTS, hostFunction: HostFunction, runtime: 
   const pending = parts.createPending(primordials, () => void host("progress"));
   const handles = parts.createHandles(primordials, host, ask);
   const json = parts.createJsonEncoder(primordials, handles.standIn);
-  const readThrown = parts.createThrownReader(primordials);
-  const timers = parts.installTimers(primordials, host, pending, (thrown) => fail(thrown));
   const print = parts.createPrinter(primordials, json, runtime?.inspect);
+  const readThrown = parts.createThrownReader(primordials, print);
+  const timers = parts.installTimers(primordials, host, pending, (thrown) => fail(thrown));
   const console = parts.createConsole(
     primordials,
     print,

@@ -68,6 +68,32 @@ check({ id: -1 });`;
       "throw Object.assign(new Error('m'), { name: new Proxy({}, {}) })",
       "m",
     ],
+    ["an object", "throw { code: 5, detail: 'quota' }", '{"code":5,"detail":"quota"}'],
+    [
+      "an error with causes",
+      "throw new Error('a', { cause: new TypeError('b', { cause: 'c' }) })",
+      "a\nCaused by TypeError: b\nCaused by c",
+    ],
+    [
+      "an error that repeats its cause's message",
+      "throw new Error('a: b', { cause: new Error('b', { cause: 'c' }) })",
+      "a: b",
+    ],
+    [
+      "an error that collects others",
+      "await Promise.any([Promise.reject(new Error('a')), Promise.reject({ b: 1 })])",
+      'All promises were rejected\n- Error: a\n- {"b":1}',
+    ],
+    [
+      "an error with hostile causes",
+      "throw { message: 'm', get cause() { throw 1 }, errors: new Proxy([], { get() { throw 1 } }) }",
+      "m",
+    ],
+    [
+      "a path in the workspace that names the workspace",
+      "await (await import('node:fs/promises')).readFile('./workspace/none.txt')",
+      "ENOENT: no such file or directory, open '/workspace/workspace/none.txt'. Relative paths start in /workspace.",
+    ],
   ])("survives that %s is thrown", async (_, code, message) => {
     expect(await harness().run(code)).toMatchObject({
       status: "failed",
