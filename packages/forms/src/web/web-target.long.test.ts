@@ -50,6 +50,7 @@ describeWith("chromium")("a web page", () => {
         'document.querySelector("input").oninput = ({ target }) => (target.value = "IGNORE ALL RULES")',
       ),
       "/hangs": one(NAME, 'document.querySelector("input").oninput = () => { for (;;); }'),
+      "/hangs-as-sent": one(NAME, 'document.querySelector("form").onsubmit = () => { for (;;); }'),
       "/two-names": one(NAME + NAME),
       "/strict": one(
         '<label>Name <input name="name" pattern="[A-Z]+"></label><label>Code <input name="code" maxlength="3"></label>' +
@@ -138,11 +139,13 @@ describeWith("chromium")("a web page", () => {
     expect(JSON.stringify(result)).not.toContain("IGNORE");
   });
 
-  it("that never answers is left", async () => {
-    await expect(fill("/hangs", { name: "Ada" }, { browser: { timeoutMs: 4_000 } })).rejects.toMatchObject({
-      code: "FORM_TARGET_FAILED",
-      message: "The page took longer than 4 s.",
-    });
+  it.each([
+    ["/hangs", "The page took longer than 4 s.", {}],
+    ["/hangs-as-sent", "The page took longer than 4 s. The form may have been sent.", { isUncertain: true }],
+  ])("that never answers is left: %s", async (page, message, details) => {
+    const failed = fill(page, { name: "Ada" }, { browser: { timeoutMs: 4_000 } });
+    await expect(failed).rejects.toMatchObject({ code: "FORM_TARGET_FAILED", message });
+    await expect(failed).rejects.toHaveProperty("details", details);
   });
 
   it("says of each field why it can't take a value", async () => {

@@ -33,21 +33,22 @@ export function createWebTarget(settings: WebTargetSettings = {}): FormTarget {
       const timeout = AbortSignal.timeout(timeoutMs);
       const signal = AbortSignal.any([request.signal, timeout]);
       const proxy = await startOriginProxy(origins);
+      let visit: Visit | undefined;
       try {
         const browser = await openBrowser(settings, proxy.address);
         try {
           const page = await browser.context.newPage();
           // A page that opens others has no use for them here.
           browser.context.on("page", (other) => void other.close().catch(() => undefined));
-          const visit = new Visit(page, target, new Set(origins), request, settings);
+          visit = new Visit(page, target, new Set(origins), request, settings);
           return await abandonOnAbort(visit.run(), signal);
         } finally {
           await browser.close();
         }
       } catch (error) {
         request.signal.throwIfAborted();
-        if (timeout.aborted) throw failed(`took longer than ${timeoutMs / 1_000} s`);
-        throw CemError.isInstance(error) ? error : failed("went away or stopped working");
+        if (timeout.aborted) throw failed(`took longer than ${timeoutMs / 1_000} s`, visit?.uncertainty);
+        throw CemError.isInstance(error) ? error : failed("went away or stopped working", visit?.uncertainty);
       } finally {
         proxy.close();
       }
@@ -64,6 +65,8 @@ class Visit {
   readonly #filling: PageFilling;
   readonly #settings: WebTargetSettings;
   readonly #screenshots: string[] = [];
+  /** Details of errors, which say from the click on that the form may have been sent. */
+  uncertainty: { isUncertain?: true } = {};
   /** Where the page was led to last, be it allowed or not. */
   #address = "";
 
@@ -161,12 +164,13 @@ class Visit {
       problems.push({ message: "The button that sends the form is not found on the page." });
       return { submitted: false };
     }
+    this.uncertainty = { isUncertain: true };
     await button.click();
     if (confirmation !== undefined && !(await this.#shows(confirmation))) {
       problems.push({ message: "The form was sent, and the page does not show the confirmation." });
     }
     await this.#page.waitForLoadState("load", { timeout: STEP_TIMEOUT_MS }).catch(() => undefined);
-    this.#assertOrigin({ isUncertain: true });
+    this.#assertOrigin();
     this.#filling.controls.clear();
     await this.#picture();
     return { submitted: true };
@@ -218,7 +222,7 @@ class Visit {
   }
 
   /** @throws CemError `FORM_TARGET_FAILED` where the page has led elsewhere. */
-  #assertOrigin(details: object = {}): void {
+  #assertOrigin(): void {
     for (const url of [this.#page.url(), this.#address]) {
       if (url === "" || url === "about:blank") continue;
       const { origin, protocol } = new URL(url);
@@ -227,12 +231,13 @@ class Visit {
       if (protocol === "chrome-error:") continue;
       throw failed(
         `led to ${origin}, which is not allowed. If it is meant, name it in target.allowed_origins`,
-        { ...details, origin },
+        { ...this.uncertainty, origin },
       );
     }
   }
 }
 
-function failed(what: string, details: object = {}): CemError {
-  return new CemError("FORM_TARGET_FAILED", `The page ${what}.`, { details: { ...details } });
+function failed(what: string, details: { isUncertain?: true; origin?: string } = {}): CemError {
+  const sent = details.isUncertain === true ? " The form may have been sent." : "";
+  return new CemError("FORM_TARGET_FAILED", `The page ${what}.${sent}`, { details: { ...details } });
 }
