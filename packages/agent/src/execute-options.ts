@@ -1,4 +1,4 @@
-import { assertKnownOptions } from "@cem/core";
+import { assertKnownOptions, DEFAULT_RUN_LIMITS } from "@cem/core";
 import type { ExecuteOptions, RunLimits } from "@cem/core";
 
 /** The options of a request, and what each has to be. */
@@ -22,15 +22,9 @@ export const EXECUTE_OPTIONS = {
   rejoin: true,
 } as const satisfies Record<keyof ExecuteOptions, unknown>;
 
-const LIMITS = {
-  timeoutMs: "a number from 0 on",
-  memoryMb: "a number from 0 on",
-  outputBytes: "a number from 0 on",
-  calls: "a number from 0 on",
-  callsInFlight: "a number from 0 on",
-  payloadBytes: "a number from 0 on",
-  writeMb: "a number from 0 on",
-} as const satisfies Record<keyof RunLimits, unknown>;
+const LIMITS = Object.fromEntries(
+  Object.keys(DEFAULT_RUN_LIMITS).map((name) => [name, "a number from 0 on"] as const),
+) as Record<keyof RunLimits, "a number from 0 on">;
 
 /** @throws CemError `OPTION_INVALID` for an option or a limit that does not exist, or has another type. */
 export function assertExecuteOptions(options: ExecuteOptions, where: string): void {

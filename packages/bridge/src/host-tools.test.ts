@@ -179,8 +179,8 @@ describe("createHostTools", () => {
     expect(await call(throwing({ message: "gone", status: 410 }))).toMatchObject({
       error: { message: "gone" },
     });
-    expect(await call(throwing({ status: 410 }))).toMatchObject({ error: { message: '{"status":410}' } });
-    expect(await call(throwing({ id: 1n }))).toMatchObject({ error: { message: "[object Object]" } });
+    expect(await call(throwing({ status: 410 }))).toMatchObject({ error: { message: "{ status: 410 }" } });
+    expect(await call(throwing({ id: 1n }))).toMatchObject({ error: { message: "{ id: 1n }" } });
     expect(await call(throwing(new Error("")))).toMatchObject({
       error: { code: "TOOL_FAILED", message: "crm.tool failed without a message." },
     });

@@ -1,3 +1,4 @@
+import { inspect } from "node:util";
 import { abandonOnAbort, CemError, nobodyAsked, toolNotFound } from "@cem/core";
 import type {
   Elicit,
@@ -181,13 +182,9 @@ function toolFailed({ server, tool }: FailedTool, thrown: unknown, hideSecrets: 
 
 /** The message of what was thrown, which may be any object. */
 function textOfThrown(thrown: unknown): string {
-  if (typeof thrown !== "object" || thrown === null) return String(thrown);
-  if ("message" in thrown && typeof thrown.message === "string") return thrown.message;
-  try {
-    return JSON.stringify(thrown);
-  } catch {
-    return Object.prototype.toString.call(thrown);
-  }
+  const { message } = Object(thrown) as { message?: unknown };
+  if (typeof message === "string") return message;
+  return typeof thrown === "string" ? thrown : inspect(thrown, { breakLength: Infinity });
 }
 
 function detailsWithoutSecrets(details: ErrorDetails, hideSecrets: HideSecrets): ErrorDetails {

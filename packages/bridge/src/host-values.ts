@@ -33,7 +33,8 @@ export async function toJsonResult(
   for (const found of findObjects(value)) {
     if (found instanceof Blob || found instanceof Uint8Array)
       kept.set(found, await keepBytes(await toAttachment(found, tool.name), once));
-    else if (isCollection(found)) kept.set(found, plainOf(found));
+    else if (isCollection(found))
+      kept.set(found, found instanceof Map ? Object.fromEntries(found) : [...found.values()]);
     else throw notJson(`an object of type ${kindOf(found)}, in place of its values as a list or an object`);
   }
   const replace = function (this: Record<string, unknown>, key: string, inner: unknown): unknown {
@@ -83,10 +84,6 @@ function kindOf(value: object): string {
 
 function isCollection(value: object): value is ReadonlyMap<unknown, unknown> | ReadonlySet<unknown> {
   return value instanceof Set || (value instanceof Map && ![...value.keys()].some(isObject));
-}
-
-function plainOf(collection: ReadonlyMap<unknown, unknown> | ReadonlySet<unknown>): unknown {
-  return collection instanceof Map ? Object.fromEntries(collection) : [...collection.values()];
 }
 
 function isPlain(value: object): boolean {

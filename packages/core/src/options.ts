@@ -56,10 +56,9 @@ function assertKind(option: string, value: unknown, kind: OptionKind, where: str
   if (value === undefined || kind === true) return;
   if (typeof kind === "string" ? KINDS[kind](value) : kind.includes(value as string)) return;
   const wanted = typeof kind === "string" ? kind : `one of ${kind.map((one) => `"${one}"`).join(", ")}`;
-  const isPlain = typeof value === "number" || typeof value === "boolean" || value === null;
-  const kindOf = (): string => Object.prototype.toString.call(value).slice(8, -1);
-  const got =
-    typeof value === "string" ? JSON.stringify(value.slice(0, 40)) : isPlain ? `${value}` : kindOf();
+  const kindOf = Object.prototype.toString.call(value).slice(8, -1);
+  const isText = typeof value === "string";
+  const got = isText ? JSON.stringify(value) : Object(value) === value ? kindOf : `${value as number}`;
   throw new CemError("OPTION_INVALID", `"${option}" of ${where} has to be ${wanted}, not ${got}.`, {
     details: { where, option },
   });

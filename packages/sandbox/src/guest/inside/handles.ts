@@ -161,7 +161,7 @@ export function createHandles(primordials: Primordials, host: HostFunction, ask:
     const methods = create(null) as Record<string, unknown>;
     methods["page"] = async (offset = 0, limit = DEFAULT_PAGE_BYTES): Promise<TextPage> => {
       assertText();
-      assertRange(offset, limit);
+      assertCount("limit", limit);
       return readPage(path, offset, limit);
     };
     methods["text"] = text;
@@ -191,25 +191,17 @@ export function createHandles(primordials: Primordials, host: HostFunction, ask:
 
   const readText = (path: string): string => ask("file", "readTextFileSync", path);
 
-  function assertRange(offset: unknown, limit: unknown): void {
-    if (isCount(offset) && isCount(limit)) return;
-    throw new RangeError(
-      `offset and limit are whole numbers of bytes from 0 on, not ${told(offset)} and ${told(limit)}.`,
-    );
-  }
-
-  function isCount(value: unknown): boolean {
-    return typeof value === "number" && value >= 0 && (value % 1 === 0 || value === Infinity);
-  }
-
-  /** An object is not written: its code would run here. */
-  function told(value: unknown): string {
-    return typeof value === "number" || value === null ? `${value}` : `a value of type ${typeof value}`;
+  function assertCount(name: string, value: unknown): void {
+    if (typeof value === "number" && value >= 0 && (value % 1 === 0 || value === Infinity)) return;
+    // An object is not written: its code would run here.
+    const given = typeof value === "number" || value === null ? `${value}` : typeof value;
+    throw new RangeError(`${name} is a whole number of bytes from 0 on, not ${given}.`);
   }
 
   /** Bytes of a kept result, and the size of the whole. */
   async function read(path: string, offset: number, limit: number) {
-    assertRange(offset, limit);
+    assertCount("offset", offset);
+    assertCount("limit", limit);
     const answer = ask("readKept", path, offset, limit);
     const comma = indexOfText(answer, ",", 0);
     const size = primordials.toNumber(sliceText(answer, 0, comma));

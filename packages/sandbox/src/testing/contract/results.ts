@@ -45,18 +45,13 @@ export default [text, pages > 60, (await result.page(1e9)).text];`;
     const odd = '[[-1, 5], [0, -1], [0.5, 5], [NaN, 5], ["0", 5], [0, null]]';
     const code = `const told: string[] = [];
 for (const [offset, limit] of ${odd} as any[]) for (const read of [result.page, result.bytes])
-  await read(offset, limit).catch((error: Error) => told.push(error.name + " " + error.message.slice(55)));
+  await read(offset, limit).catch((error: Error) => told.push(error.message));
 return told;`;
-    const expected = [
-      "-1 and 5",
-      "0 and -1",
-      "0.5 and 5",
-      "NaN and 5",
-      "a value of type string and 5",
-      "0 and null",
-    ];
+    const expected = ["offset -1", "limit -1", "offset 0.5", "offset NaN", "offset string", "limit null"];
     expect(await value(code, keep("16-odd.txt", "text"))).toEqual(
-      expected.flatMap((said) => [`RangeError not ${said}.`, `RangeError not ${said}.`]),
+      expected
+        .flatMap((one) => [one.split(" "), one.split(" ")])
+        .map(([name, given]) => `${name} is a whole number of bytes from 0 on, not ${given}.`),
     );
   });
 
