@@ -17,7 +17,7 @@ const QUOTED_PRINTABLE = /(?:=[\dA-F]{2})+|=\r?\n/g;
 const BASE64 = /[I-Za-fw-z0](?:[\w+/-]{59,76}(?:\r?\n|\\r\\n|\\n)){0,4000}[\w+/-]{7,}={0,2}/y;
 /** The rest of base64 whose beginning is not in the text. */
 const BASE64_REST = /^[\w+/-]{64,}={0,2}/;
-/** What stands between two values of printed data, with the name of the second. */
+/** The signs between two values of printed data, with the name of the second. */
 const BETWEEN_PRINTED =
   /[{,][\s{[]{0,32}(?:(?:"[^"\\\n]{0,64}"|'[^'\\\n]{0,64}'|[\w$]{1,64}):[\s{[]{0,32})*/g;
 const MIN_BASE64_CHARACTERS = 12;
