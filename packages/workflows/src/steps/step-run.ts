@@ -119,9 +119,8 @@ export class StepRun {
   async #inTime(): Promise<JsonValue> {
     const { step, execution, workflow, outer, path, runList, at: around } = this.#settings;
     const { guardrails } = step;
-    const part = execution.settings.parts.get(
-      step.type === "workflow" ? String(step.config["workflow"]) : "",
-    );
+    const part =
+      step.type === "workflow" ? execution.settings.parts.get(step.config["workflow"] as string) : undefined;
     const timeoutMs = Math.min(step.timeoutMs ?? Infinity, part?.timeoutMs ?? Infinity);
     const controller = new AbortController();
     const clock =

@@ -84,18 +84,20 @@ describe("createStateStore, with a format", () => {
     expect(await store.read()).toMatchObject({ exists: true, data: { step: 1 } });
   });
 
-  it.each(["json", "yaml", "binary"] as const)("saves only what it can read again: %s", async (format) => {
+  const odd = JSON.parse('{"a": [{"__proto__": 1}]}') as JsonValue;
+  it.each(["json", "yaml"] as const)("keeps a key named __proto__ in %s", async (format) => {
+    const store = createStateStore({ workspaceDir: temporaryWorkspace().workspaceDir, format });
+    await store.save(odd);
+    expect(JSON.stringify((await store.read()).data)).toBe(JSON.stringify(odd));
+  });
+
+  it("saves only what MessagePack can give back", async () => {
     const { workspaceDir } = temporaryWorkspace();
-    const store = createStateStore({ workspaceDir, format });
-    const text = { text: "about __proto__" };
-    await store.save(text);
-    const key = JSON.parse('{"a": [{"__proto__": 1}]}') as JsonValue;
-    const saved = store.save(key);
+    const store = createStateStore({ workspaceDir, format: "binary" });
+    await store.save({ text: "about __proto__" });
     const refused = { code: "STATE_UNREADABLE", message: expect.stringContaining("save to a .json file") };
-    if (format === "binary") await expect(saved).rejects.toMatchObject(refused);
-    else await saved;
-    const { data } = await store.read();
-    expect(JSON.stringify(data)).toBe(JSON.stringify(format === "binary" ? text : key));
+    await expect(store.save(odd)).rejects.toMatchObject(refused);
+    expect(await store.read()).toMatchObject({ data: { text: "about __proto__" } });
   });
 
   it("writes YAML that people can read", async () => {
