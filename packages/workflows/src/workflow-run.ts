@@ -211,8 +211,6 @@ function assertUndecided({ done, repeat }: Decisions, { steps }: Outcomes, run: 
   throw new CemError(
     "OPTION_INVALID",
     `Step ${wrong} of run ${run} is none that may have been executed. ${those}`,
-    {
-      details: { run, step: wrong, uncertain: open },
-    },
+    { details: { run, step: wrong, uncertain: open } },
   );
 }

@@ -173,9 +173,7 @@ export async function readJournal(file: string, onRecord: (record: JournalRecord
       throw new CemError(
         "WORKFLOW_RUN_UNREADABLE",
         `Line ${number} of the run's journal ${file} is damaged, so it is not known which steps are done.`,
-        {
-          details: { file, line: number },
-        },
+        { details: { file, line: number } },
       );
     }
     onRecord(read.data);

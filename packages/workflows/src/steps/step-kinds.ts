@@ -221,9 +221,7 @@ async function whileTrue(request: StepRequest): Promise<JsonValue> {
       throw new CemError(
         "EXPRESSION_FAILED",
         `The loop did not end within its ${JSON.stringify(most)} iterations.`,
-        {
-          details: { maxIterations: most },
-        },
+        { details: { maxIterations: most } },
       );
     }
     previous = await iterate(request, { index, previous });
