@@ -83,7 +83,7 @@ export async function normalizeProgram(
   const { code, added } = isQuicklyRead(given)
     ? here()
     : await offload(() => {
-        const named = importable.map(({ name, module }) => ({ name, module }));
+        const named = importable.map(({ name, module, server }) => ({ name, module, server }));
         const module = moduleBeside("auto-export-work", import.meta.url);
         return { module, name: "normalizeCode", args: [given, origin, named], signal };
       }, here);

@@ -84,7 +84,7 @@ describe("executeCode", () => {
   it("asks which tool is meant where several have the name", async () => {
     const { error } = await agent.executeCode("const a = 1;\nreturn await list_tables();");
     expect(error?.message).toMatch(
-      /^Line 2: list_tables is a tool and not imported\. Add `import \{ list_tables \} from "\.\/servers\/\w+\/index\.ts";` or `/,
+      /^Line 2: list_tables is not imported\. Add `import \{ list_tables \} from "\.\/servers\/\w+\/index\.ts";` or `/,
     );
   });
 });

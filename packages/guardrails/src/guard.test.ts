@@ -76,6 +76,8 @@ describe("createGuard", () => {
 
     it.each([
       ['import x from "lodash";', "no-packages", '"lodash" can\'t be imported.'],
+      ['import { a } from "../servers/x/index.ts";', "no-packages", "programs stand beside servers/"],
+      ['await import("@/servers/x");', "no-packages", '"@/servers/x" can\'t be imported'],
       ['import x from "npm:lodash";', "no-packages", '"npm:lodash" can\'t be imported.'],
       ['await import("https://example.com/x.ts");', "no-packages", '"https://example.com/x.ts"'],
       ['await import("data:text/javascript,1");', "code-from-text", "can't be imported from text"],

@@ -2,10 +2,10 @@ import { describe, expect, it } from "vitest";
 import { addMissingImports } from "./add-imports.ts";
 
 const tools = [
-  { name: "get_weather", module: "./servers/weather/index.ts" },
-  { name: "read_file", module: "./servers/files/index.ts" },
-  { name: "read_file", module: "./servers/fs/index.ts" },
-  { name: "fetch", module: "./servers/web/index.ts" },
+  { name: "get_weather", module: "./servers/weather/index.ts", server: "weather" },
+  { name: "read_file", module: "./servers/files/index.ts", server: "files" },
+  { name: "read_file", module: "./servers/fs/index.ts", server: "fs" },
+  { name: "fetch", module: "./servers/web/index.ts", server: "web" },
 ];
 const LINE = 'import { get_weather } from "./servers/weather/index.ts";';
 
@@ -19,6 +19,7 @@ describe("addMissingImports", () => {
     const many = Array.from({ length: 2_000 }, (_, at) => ({
       name: `tool_${at}`,
       module: "./servers/x/index.ts",
+      server: "x",
     }));
     const code = many.map(({ name }) => `${name}({});`).join("\n");
     const started = process.cpuUsage();
@@ -35,6 +36,14 @@ describe("addMissingImports", () => {
     expect(addMissingImports(code, tools)).toEqual({ code: expected, added: [LINE] });
   });
 
+  it.each(["return await weather.get_weather({});", "const { get_weather: f } = weather; f({});"])(
+    "imports the server that %j uses",
+    (code) => {
+      const line = 'import * as weather from "./servers/weather/index.ts";';
+      expect(addMissingImports(code, tools)).toEqual({ code: `${line} ${code}`, added: [line] });
+    },
+  );
+
   it.each([
     "import { get_weather } from './lib.ts';\nget_weather();",
     "import * as get_weather from './lib.ts';\nget_weather.x();",
@@ -46,7 +55,8 @@ describe("addMissingImports", () => {
     "if (typeof get_weather === 'function') get_weather();",
     "const { a: [{ ...get_weather }, b = 1] } = x; get_weather();",
     "function f([get_weather = () => {}, ...rest]) { get_weather(); }",
-    "weather.get_weather({});",
+    "const weather = {}; weather.get_weather({});",
+    "o.weather.get_weather({});",
     "const o = { get_weather: 1 };\no.get_weather;",
     "let a: get_weather;",
     "await read_file({});",

@@ -68,10 +68,14 @@ function isNamed(node: NodeVisit["node"], name: string): boolean {
 export interface Importable {
   name: string;
   module: string;
+  /** The server that the module is of. */
+  server: string;
 }
 
 /** A name that a program uses and neither declares nor imports, and where it does so first. */
-export interface MissingImport extends Importable, SourceLocation {
+export interface MissingImport extends SourceLocation {
+  name: string;
+  module: string;
   /** The statement to write. */
   statement: string;
 }
@@ -79,10 +83,19 @@ export interface MissingImport extends Importable, SourceLocation {
 /** Missing imports of a program: by name, each import that it may stand for. */
 export type MissingImports = Map<string, MissingImport[]>;
 
-/** Finds the names of tools that a program uses and binds nowhere. What JavaScript itself has by that name is not one. */
+/**
+ * Finds the names of tools, and of servers as in `weather.get_weather()`, that a program uses and binds nowhere. What
+ * JavaScript itself has by that name is not one.
+ */
 export function findMissingImports(program: Program, tools: readonly Importable[]): MissingImports {
   const missing: MissingImports = new Map();
-  const named = namedIn(program, tools);
+  const servers = new Map(
+    tools.map(({ server, module }) => [server, { name: server, module, isServer: true }]),
+  );
+  const named = namedIn<{ name: string; module: string; isServer?: boolean }>(program, [
+    ...tools,
+    ...servers.values(),
+  ]);
   if (named.length === 0) return missing;
   const root = program.ast.program;
   const used = namesUsedAtRunTime(root);
@@ -90,8 +103,8 @@ export function findMissingImports(program: Program, tools: readonly Importable[
   const wanted = named.filter(({ name }) => used.has(name) && !bound.has(name));
   if (wanted.length === 0) return missing;
   const places = firstPlaces(new Set(wanted.map(({ name }) => name)), root);
-  for (const { name, module } of wanted) {
-    const statement = `import { ${name} } from ${JSON.stringify(module)};`;
+  for (const { name, module, isServer = false } of wanted) {
+    const statement = `import ${isServer ? `* as ${name}` : `{ ${name} }`} from ${JSON.stringify(module)};`;
     const found = { name, module, statement, ...(places.get(name) ?? locationOf(root)) };
     const others = missing.get(name);
     if (others === undefined) missing.set(name, [found]);
@@ -101,7 +114,7 @@ export function findMissingImports(program: Program, tools: readonly Importable[
 }
 
 /**
- * Adds imports of tools that a program uses by name alone, where only one tool can be meant.
+ * Adds imports of tools and servers that a program uses by name alone, where only one can be meant.
  *
  * @returns the code, with its lines as they were, and the lines that were added. Code with a syntax error is left alone.
  */
@@ -120,8 +133,11 @@ export function addMissingImports(
   return { code: `${start}${added.join(" ")} ${code.slice(start.length)}`, added };
 }
 
-/** The tools whose names stand anywhere in the code and are not imported. Most programs have none, and are not walked. */
-function namedIn({ code, imports }: Program, tools: readonly Importable[]): Importable[] {
+/** Those whose names stand anywhere in the code and are not imported. Most programs have none, and are not walked. */
+function namedIn<Named extends { name: string }>(
+  { code, imports }: Program,
+  tools: readonly Named[],
+): Named[] {
   const words = new Set(code.match(/[\p{ID_Start}$_][\p{ID_Continue}$]*/gu));
   for (const { names } of imports)
     for (const { local } of names) if (local !== undefined) words.delete(local);

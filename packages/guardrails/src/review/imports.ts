@@ -24,7 +24,7 @@ export function checkMissingImports(
   if (!mayLack) return [];
   return [...findMissingImports(program, tools)].map(([name, imports]): Finding => {
     const lines = imports.slice(0, MAX_LINES).map(({ statement }) => `\`${statement}\``);
-    const message = `${name} is a tool and not imported. Add ${lines.join(" or ")}.`;
+    const message = `${name} is not imported. Add ${lines.join(" or ")}.`;
     const { line, column } = imports[0] ?? {};
     return { rule: "missing-import", severity: "error", line, column, message };
   });
@@ -119,6 +119,14 @@ function specifierProblem(specifier: string): ImportProblem | undefined {
       rule: "code-from-text",
       message: "Code can't be imported from text.",
       hint: "Write it into the program.",
+    };
+  }
+  const elsewhere = /^(?:\.\.|@)?\/((?:servers|skills)\/.*)/u.exec(specifier)?.[1];
+  if (elsewhere !== undefined) {
+    return {
+      rule: "no-packages",
+      message: `${JSON.stringify(specifier)} can't be imported: programs stand beside servers/ and skills/.`,
+      hint: `Write ${JSON.stringify(`./${elsewhere}`)}.`,
     };
   }
   if (/^(?:\.{0,2}\/|file:\/\/\/workspace\/|(?:servers|skills)\/)/.test(specifier)) return undefined;

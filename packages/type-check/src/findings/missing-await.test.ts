@@ -66,6 +66,9 @@ describe("a promise", () => {
     'const ps = ["a"].map((c) => w({city:c})); return ps.join(", ")',
     'return ["a"].reduce(async (sum, c) => sum + (await w({city:c})).t, 0)',
     'const p = w({city:"x"}); return p && 1',
+    'const out: number[] = []; ["a"].forEach(async (city) => { out.push((await w({city})).t); }); return out',
+    '["a"].forEach((city) => w({city})); return 1',
+    'const save = async (city: string) => { await w({city}); }; new Set(["a"]).forEach(save); return 1',
     'return w({city:"x"}) || 1',
     'const r = w({city:"x"}) as any; return r.t',
     'return (w({city:"x"}) as unknown as { t: number }).t',
@@ -81,6 +84,8 @@ describe("a promise", () => {
   });
 
   it.each([
+    '["a"].forEach(async (city) => { console.log(city); }); return 1',
+    'const ps: Promise<unknown>[] = []; ["a"].forEach((city) => { ps.push(w({city})); }); return (await Promise.all(ps)).length',
     'const p = w({city:"x"}); const q = w({city:"y"}); return [await p, (await q).t]',
     'return Promise.all(["a"].map(async (c) => w({city:c})))',
     'return w({city:"x"})',

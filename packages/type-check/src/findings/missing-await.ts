@@ -97,6 +97,8 @@ async function problemOf(
       return heldText(expression, (await valueOf(type, checker)) ?? type, checker);
     case "reducer":
       return reducerText(expression, type, checker);
+    case "each":
+      return eachText(expression, type, checker);
     default:
       return predicateText(type, checker);
   }
@@ -110,10 +112,21 @@ function allText(text: string): string {
   return `${text} is a list of Promises: write await Promise.all(${text}).`;
 }
 
-async function predicateText(type: Type, checker: Checker): Promise<string | undefined> {
-  const [signature] = await checker.getSignaturesOfType(type, SignatureKind.Call);
+async function returnsPromise(callback: Type, checker: Checker): Promise<boolean> {
+  const [signature] = await checker.getSignaturesOfType(callback, SignatureKind.Call);
   const answer = signature === undefined ? undefined : await checker.getReturnTypeOfSignature(signature);
-  if (answer === undefined || !(await isPromise(answer))) return undefined;
+  return answer !== undefined && isPromise(answer);
+}
+
+/** The message about a callback of `forEach` that waits for something: the program ends without it. */
+async function eachText(callback: ts.Expression, type: Type, checker: Checker): Promise<string | undefined> {
+  const waits = !/^async\b(?![^]*\bawait\b)/u.test(callback.getText());
+  if (!waits || !(await returnsPromise(type, checker))) return undefined;
+  return "forEach does not wait for its callback, which returns a Promise: write for (const item of list) with await.";
+}
+
+async function predicateText(type: Type, checker: Checker): Promise<string | undefined> {
+  if (!(await returnsPromise(type, checker))) return undefined;
   return "The callback returns a Promise, which is not waited for here and counts as true: await what it needs before, with await Promise.all(list.map(…)).";
 }
 
@@ -124,7 +137,7 @@ async function reducerText(
   checker: Checker,
 ): Promise<string | undefined> {
   if (!ts.isCallExpression(callback.parent) || !readsUnawaited(callback)) return undefined;
-  if ((await predicateText(type, checker)) === undefined) return undefined;
+  if (!(await returnsPromise(type, checker))) return undefined;
   const initial = callback.parent.arguments[1];
   const first = initial === undefined ? undefined : await checker.getTypeAtLocation(initial);
   if (first === undefined || (first.flags & TypeFlags.Any) !== 0 || (await isPromise(first)))

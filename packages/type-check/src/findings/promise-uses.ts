@@ -4,7 +4,7 @@ import { toolModuleName } from "./type-facts.ts";
 /**
  * How a program uses a value: `value` as one that can't be a promise, `printed` with all that it holds, `condition` as true or
  * false, `awaited`, `result` of the program, `predicate` a function whose answer is used at once, `reducer` one whose answer
- * it is given again, `items` a list whose items are used, `member` an object whose member is read, `cast` a value that is
+ * it is given again, `each` a function for whose answer nobody waits, `items` a list whose items are used, `member` an object whose member is read, `cast` a value that is
  * said to be of another type.
  */
 export type Use =
@@ -15,6 +15,7 @@ export type Use =
   | "result"
   | "predicate"
   | "reducer"
+  | "each"
   | "items"
   | "member"
   | "cast";
@@ -139,6 +140,7 @@ function usesInCall(call: ts.CallExpression, tools: ReadonlySet<string>): Promis
   const [callback, initial] = given;
   if (method === "reduce" && callback !== undefined && initial !== undefined)
     return [{ use: "reducer", expression: callback }];
+  if (method === "forEach" && callback !== undefined) return [{ use: "each", expression: callback }];
   return PREDICATES.has(method) && callback !== undefined ? [{ use: "predicate", expression: callback }] : [];
 }
 
