@@ -8,7 +8,7 @@ const KINDS = {
   "a function": (value: unknown) => typeof value === "function",
   "an object": (value: unknown) => typeof value === "object" && value !== null && !Array.isArray(value),
   "a list": Array.isArray,
-  "an AbortSignal": (value: unknown) => value instanceof AbortSignal,
+  "an AbortSignal": (value: unknown) => typeof (value as AbortSignal | null)?.aborted === "boolean",
 };
 
 /** The values that an option takes: those of a kind, one of a list, or any. */
