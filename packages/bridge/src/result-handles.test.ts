@@ -41,7 +41,7 @@ describe("fitValue", () => {
       mimeType: "application/json",
       size: json.length,
       path: "/workspace/results/report.json",
-      preview: json.slice(0, 400),
+      preview: json.slice(0, 399),
       shape: { kind: "object", names: ["total", "rows", "done"], small: { total: 500, done: true } },
     });
     expect(
@@ -55,6 +55,17 @@ describe("fitValue", () => {
       mimeType: "application/json",
     });
   });
+
+  it.each(["ada@example.com", "4111 1111 1111 1111", "+49 30 1234 5678"])(
+    "shows no part of %j where the beginning ends in it",
+    async (value) => {
+      for (let cut = 1; cut < value.length; cut += 1) {
+        const long = `${"zz ".repeat(133).slice(0, 399 - cut)} ${value} ${text(2_000)}`;
+        const kept = await fitValue(tool, long, { store: memoryStore(), maxInlineBytes: 1_000 });
+        expect(kept).toMatchObject({ preview: expect.not.stringMatching(/[\d@+]|ada|exam/) as string });
+      }
+    },
+  );
 
   it("stores a text as text, which is one for code where the tool is declared to return it", async () => {
     const store = memoryStore();

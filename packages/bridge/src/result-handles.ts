@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { copyBeginning, partsOfJson, readJson, RESULT_EXTENSIONS, resultTooLarge } from "@cem/core";
+import { copyWholeWords, partsOfJson, readJson, RESULT_EXTENSIONS, resultTooLarge } from "@cem/core";
 import type { JsonObject, JsonValue, ResultHandle, ResultStore } from "@cem/core";
 
 /** Larger results become handles where there is a store. In bytes. */
@@ -139,7 +139,7 @@ async function keep(
   if (keeping.store === undefined) throw resultTooLarge({ server, tool: name }, size, limitOf(keeping));
   const bytes = read();
   const mimeType = type === "text" ? "text/plain" : "application/json";
-  const preview = copyBeginning(decode(bytes.subarray(0, MAX_PREVIEW_BYTES)), MAX_PREVIEW_CHARACTERS);
+  const preview = copyWholeWords(decode(bytes.subarray(0, MAX_PREVIEW_BYTES)), MAX_PREVIEW_CHARACTERS);
   const shape = type === "json" ? shapeOf(bytes) : isTyped === true ? ({ kind: "text" } as const) : undefined;
   const handle = await write(keeping.store, { type, mimeType, bytes, name });
   return { ...handle, preview, ...(shape && { shape }) };

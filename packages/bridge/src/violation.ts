@@ -1,3 +1,4 @@
+import { copyWholeWords } from "@cem/core";
 import type { FailedTool } from "@cem/core";
 import { nearest } from "@cem/core/text";
 
@@ -179,7 +180,7 @@ function kindOf(value: unknown): string {
 
 function show(value: unknown): string {
   const text = JSON.stringify(value) ?? "undefined";
-  return text.length <= MAX_VALUE_CHARACTERS ? text : `${text.slice(0, MAX_VALUE_CHARACTERS)}…`;
+  return text.length <= MAX_VALUE_CHARACTERS ? text : `${copyWholeWords(text, MAX_VALUE_CHARACTERS)}…`;
 }
 
 function list(values: readonly string[]): string {

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { describe, expect, it } from "vitest";
-import { copyBeginning } from "./short-texts.ts";
+import { copyBeginning, copyWholeWords } from "./short-texts.ts";
 
 describe("copyBeginning", () => {
   it.each([
@@ -26,5 +26,23 @@ describe("copyBeginning", () => {
     collect();
     expect(process.memoryUsage().heapUsed - before).toBeLessThan(5_000_000);
     expect(kept).toHaveLength(50);
+  });
+});
+
+describe("copyWholeWords", () => {
+  it.each([
+    ["mail ada@example.com now", 6, "mail "],
+    ["mail ada@example.com now", 15, "mail "],
+    ['{"a":1,"mail":"ada@example.com"}', 24, '{"a":1,"mail":"'],
+    ["card 4111 1111 1111 1111, paid", 15, "card "],
+    ["card 4111 1111 1111 1111, paid", 17, "card "],
+    ["card 4111 1111 1111 1111, paid", 28, "card 4111 1111 1111 1111, pa"],
+    ["iban DE89 3704 0044 0532 0130 00", 21, "iban "],
+    ["it is 5 km to the sea", 16, "it is 5 km to th"],
+    ["short", 5, "short"],
+    ["abcdef", 3, "abc"],
+    [`${"a".repeat(200)}1 b`, 199, "a".repeat(71)],
+  ])("of %j copies at most %i characters: %j", (text, maxCharacters, beginning) => {
+    expect(copyWholeWords(text, maxCharacters)).toBe(beginning);
   });
 });

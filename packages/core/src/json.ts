@@ -31,10 +31,11 @@ export function isObject<Value = unknown>(value: unknown): value is Record<strin
 }
 
 /** The value of a JSON text, or of its bytes in UTF-8; `undefined` where it is not valid JSON. */
-export function parseJson(text: string | Uint8Array): unknown {
+export function parseJson(text: string | Uint8Array, reviver?: Parameters<typeof JSON.parse>[1]): unknown {
   try {
     return JSON.parse(
       typeof text === "string" ? text : new TextDecoder("utf-8", { fatal: true }).decode(text),
+      reviver,
     );
   } catch {
     return undefined;

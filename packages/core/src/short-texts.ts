@@ -7,6 +7,29 @@ export function copyBeginning(text: string, maxCharacters: number): string {
   return new TextDecoder().decode(new TextEncoder().encode(text.slice(0, maxCharacters)));
 }
 
+/** The most of a personal value that a cut may leave at the end. */
+const MAX_CUT_CHARACTERS = 128;
+
+/** Ends a word: what stands between two values in a sentence and in JSON. */
+const WORD_END = /(?<=[\s"'`,;<>{}[\]|])/;
+
+/**
+ * Copies the beginning of a text in which personal data has not been replaced. The word that the cut falls into is left out
+ * where it has more than letters, and so are the numbers before it: no detector would find the part of a value.
+ */
+export function copyWholeWords(text: string, maxCharacters: number): string {
+  if (text.length <= maxCharacters) return text;
+  const end = text.slice(Math.max(0, maxCharacters - MAX_CUT_CHARACTERS), maxCharacters);
+  const words = `${end}_`.split(WORD_END);
+  const word = words.pop()?.slice(0, -1) ?? "";
+  const [rest = ""] = text.slice(maxCharacters, maxCharacters + MAX_CUT_CHARACTERS).split(WORD_END, 1);
+  if (/^\p{L}*[^\p{L}\d]?$/u.test(word + rest)) return copyBeginning(text, maxCharacters);
+  let cut = word.length;
+  const isNumber = (one = ""): boolean => /\d/.test(one) && /\s$/.test(one);
+  while (isNumber(words.at(-1))) cut += words.pop()?.length ?? 0;
+  return copyBeginning(text, maxCharacters - cut);
+}
+
 const MAX_TITLE_CHARACTERS = 200;
 const COMMENT = /^(?:\/\/[^\n]*|\/\*[^]*?\*\/)/;
 const IMPORT = /^import\b(?:[^"';]*from)?\s*["'][^"'\n]*["'](?:\s*with\s*\{[^}]*\})?;?/;

@@ -29,6 +29,8 @@ describe("createDetector", () => {
     ["+49 (0)30 901820", "PHONE +49 (0)30 901820"],
     ["Call me on 450 0840?", "PHONE 450 0840"],
     ["fax (201) 555-0123 x55", "PHONE (201) 555-0123 x55"],
+    ["assignee:grace.hopper@acme.io", "EMAIL grace.hopper@acme.io"],
+    ["admin:hunter@localhost", "SECRET admin:hunter"],
     ["postgres://app:s3cr3t!@db:5432/x", "SECRET app:s3cr3t!"],
     ["root:toor@10.0.0.256", "SECRET root:toor"],
     ["key AKIAIOSFODNN7EXAMPLE", "SECRET AKIAIOSFODNN7EXAMPLE"],

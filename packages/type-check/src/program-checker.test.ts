@@ -452,6 +452,13 @@ export const text: string = found;`;
       expect(await check(imports.replace("search", "find"), [search])).toEqual([
         "1 unknown-export: Module '\"./servers/web/index.ts\"' has no exported member 'find'. It exports search.",
       ]);
+      const many = Array.from({ length: 15 }, (_, at) => {
+        const name = `tool_${at}`;
+        return { ...search, name, signature: search.signature?.replace("search", name) };
+      });
+      expect(await check(imports.replace("search", "find"), many)).toEqual([
+        expect.stringMatching(/ It exports (?:tool_\d+(?:, )?){12} and 3 more\.$/u),
+      ]);
       expect(await check(imports)).toEqual([]);
     });
 

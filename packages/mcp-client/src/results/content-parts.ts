@@ -80,11 +80,21 @@ export function textOf(part: JsonValue): string | undefined {
   return typeof part["text"] === "string" ? part["text"] : undefined;
 }
 
+/** Perhaps more digits than JavaScript counts exactly. */
+const LONG_NUMBER = /(?<![\d."])\d{16}/;
+
 /**
  * Reads a text: parsed when the whole of it is a JSON object or array, and otherwise unchanged. Scalars are not guessed,
- * so that a tool whose text says `42` today and `n/a` tomorrow returns a text on both days.
+ * so that a tool whose text says `42` today and `n/a` tomorrow returns a text on both days. A whole number that would lose
+ * digits stays a text, since it may be the id of a record. (Node.js 20 does not tell it from others.)
  */
 export function readText(text: string): JsonValue {
   if (!/^\s*[[{]/.test(text)) return text;
-  return (parseJson(text) as JsonValue | undefined) ?? text;
+  const exact = LONG_NUMBER.test(text) ? parseJson(text, withAllDigits) : undefined;
+  return ((exact ?? parseJson(text)) as JsonValue | undefined) ?? text;
+}
+
+function withAllDigits(_key: string, value: unknown, context?: { source?: string }): unknown {
+  const source = context?.source ?? "";
+  return typeof value === "number" && /^-?\d+$/.test(source) && !Number.isSafeInteger(value) ? source : value;
 }

@@ -1,4 +1,4 @@
-import { copyBeginning, decodeTextInPlace, isJson, isObject, partsOfJson, readJson } from "@cem/core";
+import { copyWholeWords, decodeTextInPlace, isJson, isObject, partsOfJson, readJson } from "@cem/core";
 import type { JsonValue, ResultStore, ToolResult } from "@cem/core";
 import { createResultCheck, fitBytes } from "@cem/bridge";
 import type { ResultKeeping } from "@cem/bridge";
@@ -165,7 +165,7 @@ async function readWhole(
 
 function messageOf(error: JsonValue | undefined): string {
   const message = isObject(error) ? error["message"] : undefined;
-  return copyBeginning(
+  return copyWholeWords(
     typeof message === "string" ? message : "The answer is no result.",
     MAX_ERROR_CHARACTERS,
   );

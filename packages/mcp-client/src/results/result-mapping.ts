@@ -1,6 +1,6 @@
 import { fitValue, keepOnce } from "@cem/bridge";
 import type { ResultCheck, ResultKeeping } from "@cem/bridge";
-import { CemError, copyBeginning, isObject } from "@cem/core";
+import { CemError, copyWholeWords, isObject } from "@cem/core";
 import type { ErrorInfo, FailedTool, JsonObject, JsonSchema, JsonValue, ToolResult } from "@cem/core";
 import type { RawToolResult } from "../connection/connection-types.ts";
 import { bytesOf, mapPart, readText, textOf } from "./content-parts.ts";
@@ -95,7 +95,7 @@ function cameAs(value: JsonValue): string {
   const json = JSON.stringify(value);
   if (json === "[]") return "";
   const isShort = json.length <= MAX_SHOWN_CHARACTERS;
-  return ` It came as ${isShort ? json : `${copyBeginning(json, MAX_SHOWN_CHARACTERS)}…`}.`;
+  return ` It came as ${isShort ? json : `${copyWholeWords(json, MAX_SHOWN_CHARACTERS)}…`}.`;
 }
 
 function toFailure({ server, tool }: FailedTool, raw: RawToolResult): ErrorInfo {
@@ -103,7 +103,7 @@ function toFailure({ server, tool }: FailedTool, raw: RawToolResult): ErrorInfo 
   const texts = content.map(textOf).filter((text) => text !== undefined);
   const structured = structuredContent === undefined ? "" : JSON.stringify(structuredContent);
   const said = texts.join("\n") || structured || `${server}.${tool} failed without a message.`;
-  const text = said.length <= MAX_ERROR_CHARACTERS ? said : `${copyBeginning(said, MAX_ERROR_CHARACTERS)}…`;
+  const text = said.length <= MAX_ERROR_CHARACTERS ? said : `${copyWholeWords(said, MAX_ERROR_CHARACTERS)}…`;
   const note =
     unansweredQuestion === undefined
       ? ""

@@ -22,6 +22,8 @@ const KEY_END = "-----END ";
 const USER_INFO = /(?<=[a-z\d]:\/\/)[^\s:@/?#"'<>]{0,128}:[^\s@/?#"'<>]{1,256}(?=@[\w.[-])/gi;
 /** The same without a scheme: `admin:Passw0rd@10.0.0.1`. */
 const USER_AND_PASSWORD = /(?<![\w.%+/:@-])[\w.-]{1,64}:[^\s:@/?#"'<>,;(){}]{4,128}(?=@[\w[])/g;
+const PERSON = /^[a-z]+(?:[._-][a-z]+)*$/i;
+const HOST = /^@(?:[\w-]{1,63}\.){1,8}[a-z]{2,24}(?![\w.-]*:)/i;
 /** Words before a colon and an address of email. */
 const LABELS = wordSet(
   `mailto mail email emails to from cc bcc reply sip sips xmpp acct contact sender recipient address author user username
@@ -105,8 +107,11 @@ function findCredentials(text: string, hasAt: boolean, add: Add): void {
     if (text.includes("://"))
       for (const { 0: match, index } of text.matchAll(USER_INFO)) add(index, index + match.length);
     for (const { 0: match, index } of text.matchAll(USER_AND_PASSWORD)) {
-      const label = match.slice(0, match.indexOf(":")).toLowerCase();
-      if (!LABELS.has(label)) add(index, index + match.length);
+      const colon = match.indexOf(":");
+      if (LABELS.has(match.slice(0, colon).toLowerCase())) continue;
+      // A name before a host is found as an address.
+      const isAddress = PERSON.test(match.slice(colon + 1)) && HOST.test(text.slice(index + match.length));
+      if (!isAddress) add(index, index + match.length);
     }
   }
   if (OPTION_NAME.test(text))

@@ -7,7 +7,7 @@ import type {
   ToolInvoker,
   ToolResult,
 } from "@cem/core";
-import { copyBeginning, toErrorInfo, toolNotFound, UNAWAITED_CALL } from "@cem/core";
+import { copyBeginning, copyWholeWords, toErrorInfo, toolNotFound, UNAWAITED_CALL } from "@cem/core";
 import type { GuestTrace } from "../protocol/guest-messages.ts";
 import { encodeResult, type EncodedResult } from "../protocol/host-messages.ts";
 import type { KillReason } from "./run-report.ts";
@@ -79,7 +79,7 @@ export class ToolBridge {
     }
     this.#seen.add(call.id);
     const { server, tool } = call;
-    const args = copyBeginning(JSON.stringify(call.args) ?? "", RECORD_CHARACTERS);
+    const args = copyWholeWords(JSON.stringify(call.args) ?? "", RECORD_CHARACTERS);
     this.#pending.set(call.id, { server, tool, args, started: performance.now() });
     if (this.#unsentBytes > limits.payloadBytes) this.#backlog.push(call);
     else this.#start(call);
@@ -89,7 +89,7 @@ export class ToolBridge {
   trace({ server, tool, args = "", ms, ok, characters, sample }: GuestTrace): void {
     if (!this.#count()) return;
     const startMs = Math.max(0, performance.now() - this.#createdAt - ms);
-    const result = copyBeginning(sample, RECORD_CHARACTERS);
+    const result = copyWholeWords(sample, RECORD_CHARACTERS);
     this.#record({ server, tool, ms, startMs, ok, place: "guest", args, result });
     if (ok) this.#sample(characters, sample);
   }
@@ -168,7 +168,7 @@ export class ToolBridge {
     if (pending === undefined) return;
     this.#pending.delete(id);
     const { server, tool, args, started } = pending;
-    const result = ok ? copyBeginning(json, RECORD_CHARACTERS) : undefined;
+    const result = ok ? copyWholeWords(json, RECORD_CHARACTERS) : undefined;
     const ms = performance.now() - started;
     const startMs = started - this.#createdAt;
     this.#record({ server, tool, ms, startMs, ok, args, result, error });

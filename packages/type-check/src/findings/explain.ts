@@ -278,5 +278,7 @@ async function withMembers(text: string, type: Type, checker: Checker): Promise<
 
 function withNames(text: string, verb: string, names: readonly string[]): string {
   if (SUGGESTION.test(text) || names.length === 0) return text;
-  return `${text} ${verb} ${names.slice(0, MAX_LISTED).join(", ")}.`;
+  const left = names.length - MAX_LISTED;
+  const more = left > 0 ? ` and ${left} more` : "";
+  return `${text} ${verb} ${names.slice(0, MAX_LISTED).join(", ")}${more}.`;
 }
