@@ -29,6 +29,11 @@ describe("the commands about MCP servers", () => {
     });
   });
 
+  it("keep a variable's value as it is, also an empty one", () => {
+    const argv = ["add", "a", "--env", "EMPTY=", "--env", " SPACED= x ", "--", "node"];
+    expect(parse(...argv)).toMatchObject({ entry: { env: { EMPTY: "", SPACED: " x " } } });
+  });
+
   it("take a URL with headers", () => {
     const url = "https://x.example/mcp";
     expect(
@@ -52,6 +57,10 @@ describe("the commands about MCP servers", () => {
   it.each([
     [["add", "a"], /missing required argument 'target'\. See: cem add --help/iu],
     [["add", "a", "--header", "X", "https://x.example"], /It looks like 'Authorization/u],
+    [["add", "a", "--header", "X: ", "https://x.example"], /It looks like 'Authorization/u],
+    [["add", "a", "--env", "=x", "--", "node"], /It looks like 'API_KEY/u],
+    [["add", "a", "ftp://x.example/y"], /begins with http:\/\/ or https:\/\/, and this one is "ftp:\/\/x/u],
+    [["add", "", "--", "node", "x"], /The server's name is empty/u],
     [["add", "a", "--header", "X: y", "--", "node"], /are for a URL/u],
     [["add", "a", "--env", "X=y", "https://x.example"], /--env is for a command/u],
     [["add", "a", "--transport", "ws", "https://x.example"], /Allowed choices are http, sse/u],

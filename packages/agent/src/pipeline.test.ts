@@ -209,6 +209,27 @@ describe("createPipeline", () => {
       expect(result).toMatchObject({ status: "success", value: null, origin: "given", selectedTools: [] });
       expect(sandbox.requests[0]).toMatchObject({ code: "await 1;", limits: { calls: 3 } });
     });
+
+    it.each([
+      [undefined, "refused"],
+      [true, "success"],
+    ])("with a token that stands for no value, keepsTokens being %s, is %s", async (keepsTokens, status) => {
+      const sandbox = new MemorySandbox(() => outcome({ status: "completed", value: 1 }));
+      const token = "[[EMAIL:aaaabbbbccccdddd]]";
+      const redactor = {
+        specificationVersion: "v1",
+        tokenize: <Data>(data: Data): Data => data,
+        reveal: <Data>(data: Data): Data => data,
+        detokenize: async () => {
+          throw new CemError("TOKEN_UNKNOWN", "Unknown.", { details: { token } });
+        },
+      } as unknown as Redactor;
+      const pipeline = createPipeline({ ...settings(sandbox), redactor, keepsTokens });
+      expect(await pipeline.executeCode(`return "${token}";`)).toMatchObject({ status });
+      expect(sandbox.requests.map(({ code }) => code)).toEqual(
+        status === "success" ? [`return "${token}";`] : [],
+      );
+    });
   });
 
   describe("dispose", () => {

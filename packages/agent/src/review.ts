@@ -98,7 +98,7 @@ async function unknownToken(
   { options: { session }, stages }: RunContext,
   code: string,
 ): Promise<Finding | undefined> {
-  if (!holdsRedactionToken(code)) return undefined;
+  if (stages.settings.keepsTokens === true || !holdsRedactionToken(code)) return undefined;
   const redactor = await stages.redactor?.get();
   try {
     await redactor?.detokenize(code, { session, server: "workspace", tool: "run", isKept: true });

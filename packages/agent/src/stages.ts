@@ -123,6 +123,13 @@ export interface PipelineSettings {
   /** Redacts personal data and secrets in events and results. Absent: they are passed on as they are. */
   redactor?: Redactor | (() => Promise<Redactor | undefined>) | undefined;
   /**
+   * Whether code runs with tokens that stand for no value, as text. The code of a recorded run has such, and its calls are
+   * answered as recorded.
+   *
+   * @defaultValue false
+   */
+  keepsTokens?: boolean | undefined;
+  /**
    * Whether types are checked. Code written by rules is checked only when a call asks for it.
    *
    * @defaultValue `before`

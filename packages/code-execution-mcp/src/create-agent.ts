@@ -186,6 +186,7 @@ async function createStages(
         : async (code) => (await host.get()).mcpTools.startNamed(code),
     results: async () => (await host.get()).results,
     redactor: isRedacted ? redactor : undefined,
+    keepsTokens: options.replay !== undefined,
     audit: async () => (await host.get()).audit,
     typeChecker: options.typeChecker ?? (() => createConfiguredTypeChecker(config)),
     typeCheck: config.execution.typeCheck,

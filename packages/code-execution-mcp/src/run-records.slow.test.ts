@@ -11,14 +11,14 @@ const CODE = `import { find } from "./servers/crm/index.ts";\nconsole.log("for $
 
 const folder = (): string => mkdtempSync(path.join(os.tmpdir(), "cem-run-records-"));
 
-function crm(answer: () => unknown): AgentOptions["tools"] {
+function crm(answer: (input: Record<string, unknown>) => unknown): AgentOptions["tools"] {
   return {
     crm: {
       find: defineTool({
         description: "Find contacts.",
         annotations: { readOnlyHint: true },
         input: { type: "object", properties: { mail: { type: "string" }, rows: { type: "number" } } },
-        execute: () => answer() as never,
+        execute: (input) => answer(input) as never,
       }),
     },
   };
@@ -73,6 +73,16 @@ describe("records of runs", () => {
     expect(await run({ cwd, tools, replay: recording }, code)).toEqual({ count: 1 });
     expect(calls).toBe(1);
     expect(await run({ cwd, tools }, code)).toEqual({ count: 2 });
+  });
+
+  it("replay code whose values became tokens, with the tokens as text", async () => {
+    const cwd = folder();
+    const tools = crm(({ mail }) => ({ known: mail }));
+    await run({ cwd, tools });
+    const record = await readRun("last", { cwd });
+    expect(record.code).toMatch(/\[\[EMAIL:\w+\]\]/u);
+    const replayed = await run({ cwd, tools, replay: recordingOfRun(record).recording }, record.code);
+    expect(replayed).toEqual({ known: expect.stringMatching(/^\[\[EMAIL:\w+\]\]$/u) });
   });
 
   it("tell of large data and of what is not to be kept by its size", async () => {

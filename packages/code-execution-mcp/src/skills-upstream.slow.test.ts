@@ -127,6 +127,10 @@ export async function count(): Promise<string> {
       status: "proposal",
       tools: ["memory.read_graph"],
     });
+    expect(await client.callTool({ name: "get_skill", arguments: { name: "nope" } })).toMatchObject({
+      isError: true,
+      content: [{ text: 'There is no skill "nope". list_skills lists those that there are.' }],
+    });
     await client.close();
     await running.close(0);
   });

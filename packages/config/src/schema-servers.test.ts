@@ -55,6 +55,14 @@ describe("mcp_servers", () => {
     expect(c).toMatchObject({ auth: { kind: "authorization-code", callbackPort: 3000 } });
   });
 
+  it("takes an empty variable of a command, and no empty header", async () => {
+    const yaml = `mcpServers:\n  a: {command: x, env: {EMPTY: "", SPACED: " x "}}\n`;
+    const [a] = (await load(yaml)).config.mcpServers;
+    const env = a?.connectionType === "stdio" ? a.env : {};
+    expect([env["EMPTY"]?.reveal(), env["SPACED"]?.reveal()]).toEqual(["", " x "]);
+    await expect(load('mcpServers:\n  b: {url: "https://b", headers: {X: ""}}\n')).rejects.toThrow("X");
+  });
+
   it.each(["stdio://npx -y pkg", "stdio:npx -y pkg", "  npx  -y pkg "])(
     "takes a command line as the url of a stdio server: %j",
     async (url) => {

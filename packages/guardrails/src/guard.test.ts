@@ -110,6 +110,16 @@ describe("createGuard", () => {
       expect(verdict.findings[0]?.message).toContain(message);
     });
 
+    it("says of a skill that is not there that a saved one waits for a person", async () => {
+      const { findings } = await createGuard().review({
+        code: 'import { x } from "./skills/tri/index.ts";',
+        tools,
+      });
+      expect(findings).toMatchObject([
+        { rule: "unknown-skill", hint: "One that code saved is a proposal until a person approves it." },
+      ]);
+    });
+
     it("suggests nothing where no name is near", async () => {
       const verdict = await createGuard().review({
         code: 'import { x } from "./servers/zzzzzzzz/index.ts";',

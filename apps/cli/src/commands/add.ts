@@ -40,6 +40,7 @@ Examples:
       .addOption(new Option("--transport <type>", "how to talk to a URL").choices(TRANSPORTS)),
   read: (command) => {
     const [name = "", ...target] = command.args;
+    if (name.trim() === "") command.error("The server's name is empty. Code calls it by its name.");
     return { name, entry: toEntry(target, command) };
   },
   run: addMcpServer,
@@ -74,6 +75,9 @@ function toEntry([first = "", ...rest]: string[], command: Command): Record<stri
     if (env !== undefined) command.error("--env is for a command; a URL takes --header.");
     return definedOf({ url: first, type: transport, headers: header });
   }
+  if (/^[a-z][a-z\d+.-]+:\/\//iu.test(first)) {
+    command.error(`A server's URL begins with http:// or https://, and this one is "${first}".`);
+  }
   if (header !== undefined || transport !== undefined) {
     command.error("--header and --transport are for a URL; a command takes --env.");
   }
@@ -85,18 +89,22 @@ function definedOf(entry: Record<string, unknown>): Record<string, unknown> {
 }
 
 function collectHeader(text: string, before: Record<string, string> = {}): Record<string, string> {
-  return { ...before, ...pair(text, ":", "Authorization: Bearer ${TOKEN}") };
+  const [name, value] = pair(text, ":", "Authorization: Bearer ${TOKEN}");
+  return { ...before, [name]: value.trim() };
 }
 
 function collectVariable(text: string, before: Record<string, string> = {}): Record<string, string> {
-  return { ...before, ...pair(text, "=", "API_KEY=${API_KEY}") };
+  const [name, value] = pair(text, "=", "API_KEY=${API_KEY}");
+  return { ...before, [name]: value };
 }
 
-function pair(text: string, separator: string, example: string): Record<string, string> {
+function pair(text: string, separator: string, example: string): [name: string, value: string] {
   const at = text.indexOf(separator);
-  const [name, value] = [text.slice(0, at).trim(), text.slice(at + 1).trim()];
-  if (at < 1 || name === "" || value === "") throw new InvalidArgumentError(`It looks like '${example}'.`);
-  return { [name]: value };
+  const [name, value] = [text.slice(0, Math.max(at, 0)).trim(), text.slice(at + 1)];
+  // An empty variable means something to many commands, and an empty header to hardly any server.
+  const isIncomplete = name === "" || (separator === ":" && value.trim() === "");
+  if (isIncomplete) throw new InvalidArgumentError(`It looks like '${example}'.`);
+  return [name, value];
 }
 
 async function addMcpServer(

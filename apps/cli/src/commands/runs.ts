@@ -203,6 +203,10 @@ function renderReplay({
   missing: number;
 }): string[] {
   const hasTokens = holdsRedactionToken(run.code);
+  const kept =
+    answered === undefined
+      ? "and stays so. To run it with them, have its calls answered as recorded: --recorded."
+      : "and stays so.";
   const calls = counted(run.calls.length + run.callsLeftOut, "call");
   const what =
     answered === undefined
@@ -215,7 +219,7 @@ function renderReplay({
       : [
           `${counted(missing, "call")} can't be answered, since not all of it is recorded, and will fail with NOT_RECORDED.`,
         ]),
-    ...(hasTokens ? ["Personal data is replaced by tokens in the recorded code, and stays so."] : []),
+    ...(hasTokens ? [`Personal data is replaced by tokens in the recorded code, ${kept}`] : []),
   ];
 }
 

@@ -9,6 +9,7 @@ import {
   setting,
   text,
   unique,
+  variableRecord,
   whole,
   withDefault,
 } from "./setting.ts";
@@ -44,7 +45,7 @@ const shape = {
   url: described(z.optional(text), "URL of the server. With connection_type stdio: its command line."),
   command: described(z.optional(text), "Program that runs the server."),
   args: described(z.optional(z.array(z.string())), "Arguments of the command."),
-  env: described(z.optional(secretRecord), "Environment variables of the command."),
+  env: described(z.optional(variableRecord), "Environment variables of the command."),
   cwd: setting(
     z.optional(text),
     "Folder the command is started in, and that relative paths in command and args count from. Default: the folder of the configuration.",

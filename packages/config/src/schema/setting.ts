@@ -135,9 +135,9 @@ export function fail(payload: z.core.ParsePayload, message: string, ...path: Pro
   return z.NEVER;
 }
 
-function secret(type: string | string[]) {
+function secret(type: string | string[], mayBeEmpty = false) {
   const given = z.custom<string | Secret>(
-    (value) => (typeof value === "string" && value !== "") || Secret.isInstance(value),
+    (value) => (typeof value === "string" && (mayBeEmpty || value !== "")) || Secret.isInstance(value),
   );
   const schema = z.pipe(
     given,
@@ -151,8 +151,13 @@ function secret(type: string | string[]) {
 /** A text that is loaded as a {@link Secret}. */
 export const secretText = secret("string");
 
-/** A mapping of names to secrets, as in environments and headers. */
-export const secretRecord = z.record(z.string(), secret(["string", "number", "boolean"]));
+const SCALARS = ["string", "number", "boolean"];
+
+/** A mapping of names to secrets, as in headers. */
+export const secretRecord = z.record(z.string(), secret(SCALARS));
+
+/** The same of an environment: a variable that is set and empty differs from one that is not set. */
+export const variableRecord = z.record(z.string(), secret(SCALARS, true));
 
 /** A mapping of any values, which this package does not interpret. */
 export const anyObject = z.record(z.string(), z.unknown());

@@ -2,6 +2,7 @@ import type {
   ApprovalRequest,
   AuditEvent,
   CemError,
+  Elicit,
   InvokeContext,
   JsonValue,
   ToolAnnotations,
@@ -609,6 +610,7 @@ describe("elicitApproval", () => {
     tool: "remove",
     args: { id: 1 },
     reason: "it may delete",
+    session: "s1",
     signal: new AbortController().signal,
   };
   it.each([
@@ -639,6 +641,19 @@ describe("elicitApproval", () => {
         },
       },
     ]);
+  });
+  it("offers a yes for the run where there is no session, and keeps it for the run alone", async () => {
+    const offered: unknown[] = [];
+    const answering: Elicit = async (question) => {
+      offered.push(question);
+      return { action: "accept", content: { answer: "Yes, for this run" } };
+    };
+    const { call } = guarded(requireApproval({ tools: ["files"], elicit: answering }));
+    for (const run of ["r1", "r1", "r2"]) await call({ id: 1 }, { run });
+    const answer = { enum: ["No", "Yes, this once", "Yes, for this run"] };
+    const question = { requestedSchema: { properties: { answer } } };
+    expect(offered).toMatchObject([question, question]);
+    await expect(elicitApproval(answering)(request)).resolves.toBe("no");
   });
   it("is unanswered where nobody could be asked", async () => {
     await expect(

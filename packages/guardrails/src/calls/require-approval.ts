@@ -18,21 +18,23 @@ import type { CallGuard, GuardedCall } from "./guarded-call.ts";
 const MAX_SHOWN_CHARACTERS = 1_500;
 /** Other names are quoted: a name may be a sentence that reads like the question's own. */
 const PLAIN_NAME = /^[\w./-]{1,128}$/u;
-const CHOICES: Readonly<Record<string, ApprovalAnswer>> = {
-  No: "no",
-  "Yes, this once": "once",
-  "Yes, for this session": "session",
-};
+type Choices = Readonly<Record<string, ApprovalAnswer>>;
+/** Answers about the asked calls alone. */
+const ONCE: Choices = { No: "no", "Yes, this once": "once" };
 
 /** Asks through the elicitation of a client: a form with one choice, whose first is no. */
 export function elicitApproval(elicit: Elicit): Approve {
-  return (request) => choose(elicit, describeApproval(request), Object.keys(CHOICES), request.signal);
+  return (request) => {
+    // Requests of nobody in particular have no session, and the next may be somebody else's: a yes ends with its run.
+    const lasting = `Yes, for this ${request.session === undefined ? "run" : "session"}`;
+    return choose(elicit, describeApproval(request), { ...ONCE, [lasting]: "session" }, request.signal);
+  };
 }
 
 async function choose(
   elicit: Elicit,
   message: string,
-  choices: string[],
+  choices: Choices,
   signal: AbortSignal,
 ): Promise<ApprovalAnswer> {
   const answer = await elicit({
@@ -42,14 +44,14 @@ async function choose(
     mode: "form",
     requestedSchema: {
       type: "object",
-      properties: { answer: { type: "string", title: "May it?", enum: choices } },
+      properties: { answer: { type: "string", title: "May it?", enum: Object.keys(choices) } },
       required: ["answer"],
     },
   });
   if (answer.action === "cancel") throw new Error(answer.reason ?? "The question was dismissed.");
   if (answer.action !== "accept") return "no";
   const chosen = answer.content?.["answer"];
-  return typeof chosen === "string" && choices.includes(chosen) ? (CHOICES[chosen] ?? "no") : "no";
+  return typeof chosen === "string" && Object.hasOwn(choices, chosen) ? (choices[chosen] ?? "no") : "no";
 }
 
 /** A call, named in a program, that needs a yes. */
@@ -58,8 +60,6 @@ type PlannedCall = NonNullable<InvokeContext["planned"]>[number];
 /** The most calls of a program that one question lists; a program with more asks call by call. */
 const MAX_PLANNED = 20;
 
-/** Answers to it: it is about these calls alone. */
-const ONCE = Object.keys(CHOICES).filter((choice) => CHOICES[choice] !== "session");
 /** `unasked`: most of its tools were said yes to before. */
 type PlanAnswer = ApprovalAnswer | "unanswered" | "unasked";
 

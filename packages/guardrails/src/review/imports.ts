@@ -151,6 +151,7 @@ function unknownToolModule(specifier: string, known: Known): ImportProblem | und
   return {
     rule: `unknown-${what}`,
     message: `There is no ${what} "${name}" with usable tools.${suggestionFor(name, folder, known)}`,
+    ...(what === "skill" && { hint: "One that code saved is a proposal until a person approves it." }),
   };
 }
 

@@ -106,8 +106,15 @@ const getSkill = declareTool<{ name: string }>({
   output: SUMMARY,
   annotations: READ_ONLY,
   async handle({ name }, host, { mcpReq: { signal } }) {
-    const skill = await skillsOf(host).get(name, { tools: await toolsOf(host, signal) });
-    return answerValue(withoutEmpty(skill));
+    const tools = await toolsOf(host, signal);
+    try {
+      return answerValue(withoutEmpty(await skillsOf(host).get(name, { tools })));
+    } catch (error) {
+      if (!CemError.isInstance(error) || error.code !== "SKILL_NOT_FOUND") throw error;
+      // The error's own hint is a command, which a model that reads an answer does not have.
+      const text = `${error.message} list_skills lists those that there are.`;
+      return { isError: true, content: [{ type: "text", text }] };
+    }
   },
 });
 
