@@ -1,5 +1,8 @@
-import { describe, expect, it } from "vitest";
+import { text } from "node:stream/consumers";
+import type { JSONRPCRequest } from "@modelcontextprotocol/client";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { connect, odd, twoEra } from "../fixtures/servers.ts";
+import { serve } from "../fixtures/start-http.ts";
 
 const signal = new AbortController().signal;
 
@@ -100,12 +103,50 @@ describe.concurrent("a server that is down", () => {
     await expect(failure).rejects.toMatchObject({
       code: "SERVER_DOWN",
       message:
-        'Server "odd" is down: its process exited with code 7 after writing: fatal: the disk is on fire',
+        'Server "odd" is down: its process exited with code 7 after writing: fatal: the disk is on fire. The call may have been executed: see whether it did its work before you repeat it.',
     });
+    expect(connections.status()[0]?.lastError?.message).not.toContain("may have been executed");
     expect(connections.status()).toMatchObject([{ state: "down", toolCount: tools.length }]);
     expect(connections.knownTools("odd")?.tools).toHaveLength(tools.length);
     const result = await connections.callTool("odd", "echo", { text: "back" }, { signal });
     expect(result.content).toEqual([{ type: "text", text: "back" }]);
+  });
+});
+
+describe("a call that is lost over HTTP", () => {
+  it.each([
+    ["answered with a status of 5xx", 'Server "remote" answered with HTTP status 502: ', true],
+    ["cut off", 'The connection to server "remote" failed: ', true],
+    ["never sent", 'The connection to server "remote" failed: connect ECONNREFUSED', false],
+  ])("says whether it may have been executed: %s", async (how, message, isDoubtful) => {
+    const remote = await serve(async (request, response) => {
+      const { id, method, params } = JSON.parse((await text(request)) || "{}") as Partial<JSONRPCRequest>;
+      if (method === "tools/call") {
+        if (how === "cut off") return request.socket.destroy();
+        return response.writeHead(502).end("bad gateway");
+      }
+      if (method !== "initialize") return response.writeHead(id === undefined ? 202 : 404).end();
+      const serverInfo = { name: "remote", version: "1" };
+      const result = { protocolVersion: params?.["protocolVersion"], capabilities: {}, serverInfo };
+      response
+        .setHeader("content-type", "application/json")
+        .end(JSON.stringify({ jsonrpc: "2.0", id, result }));
+    });
+    onTestFinished(() => remote.close());
+    const url = `http://127.0.0.1:${remote.port}/mcp`;
+    await using connections = connect([
+      { name: "remote", protocol: "legacy", transport: { kind: "http", url } },
+    ]);
+    await connections.list("remote", "prompts");
+    if (how === "never sent") await remote.close();
+    const failure = await connections
+      .callTool("remote", "pay", {}, { signal })
+      .catch((error: unknown) => error as Error);
+    expect(failure).toMatchObject({
+      code: "SERVER_DOWN",
+      message: expect.stringContaining(message) as string,
+    });
+    expect(String(failure).includes("The call may have been executed")).toBe(isDoubtful);
   });
 });
 

@@ -38,7 +38,9 @@ export const SERVER_ERRORS = {
     hint: ({ server }) => `Set enabled: true for ${textOr(server, "it")} under mcp_servers.`,
   },
   SERVER_DOWN: {
-    meaning: "The URL does not answer, or the command does not start or ended.",
+    meaning: "The URL does not answer, or with a status of 5xx, or the command does not start or ended.",
+    cause:
+      "It may happen while a call is under way: then the message says that the call may have been executed.",
     fix: "See how it stands now with `cem servers`.",
     hint: "fix",
   },

@@ -13,6 +13,7 @@ import {
   serverClosed,
   SessionLost,
   toServerError,
+  withDoubt,
 } from "../transport/call-failures.ts";
 import { RunningCalls, currentCall } from "../transport/running-calls.ts";
 import type { CallInFlight } from "../transport/running-calls.ts";
@@ -239,7 +240,7 @@ export function createConnection(
       // The connection is kept for other requests.
       if (isLost && opened.transportKind === "http") noteFailure(error, true);
       else if (isLost || error.code === "AUTH_REQUIRED") discard(opened, error);
-      throw error;
+      throw isList === true ? error : withDoubt(error, thrown);
     } finally {
       calls.end(call);
       deadline.dispose();

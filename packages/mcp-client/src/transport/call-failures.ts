@@ -1,5 +1,5 @@
 import type { HideSecrets } from "@cem/bridge";
-import { authRequired, CemError, copyBeginning } from "@cem/core";
+import { authRequired, CemError, copyWholeWords } from "@cem/core";
 import type { ErrorDetails } from "@cem/core";
 import {
   InsufficientScopeError,
@@ -16,16 +16,9 @@ import { TOO_LARGE } from "./large-answers.ts";
 
 const MAX_MESSAGE_CHARACTERS = 4_000;
 const SSE_SESSION_LOST = /Error POSTing to endpoint \(HTTP 40[04]\)/;
-const TRANSPORT_CODES = new Set([
-  "ECONNREFUSED",
-  "ECONNRESET",
-  "ENOTFOUND",
-  "EAI_AGAIN",
-  "EPIPE",
-  "ETIMEDOUT",
-  "UND_ERR_SOCKET",
-  "UND_ERR_CONNECT_TIMEOUT",
-]);
+/** No connection came about, so nothing was sent. */
+const UNCONNECTED_CODES = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "UND_ERR_CONNECT_TIMEOUT"]);
+const TRANSPORT_CODES = new Set([...UNCONNECTED_CODES, "ECONNRESET", "EPIPE", "ETIMEDOUT", "UND_ERR_SOCKET"]);
 
 /** The server's process could not be started, or ended during the handshake. The message continues "Server is down: …". */
 export class StartFailure extends Error {}
@@ -68,7 +61,11 @@ export function toServerError(thrown: unknown, context: FailureContext): CemErro
     );
   }
   if (isConnectionLoss(thrown)) {
-    return make("SERVER_DOWN", `Server "${server}" can't be reached: ${describeCause(thrown)}`);
+    const what =
+      thrown instanceof SdkHttpError
+        ? `Server "${server}" answered with HTTP status ${thrown.data.status}`
+        : `The connection to server "${server}" failed`;
+    return make("SERVER_DOWN", `${what}: ${describeCause(thrown)}`);
   }
   if (thrown instanceof SdkError && thrown.code === SdkErrorCode.InvalidResult) {
     return make("PROTOCOL_ERROR", `Server "${server}" sent an invalid result: ${thrown.message}`);
@@ -112,9 +109,26 @@ export function isConnectionLoss(thrown: unknown): boolean {
   }
   for (let error: unknown = thrown; error instanceof Error; error = error.cause) {
     if (TRANSPORT_CODES.has(String((error as NodeJS.ErrnoException).code))) return true;
-    if (error.message === "fetch failed" || error.message === "The server's process has ended.") return true;
+    if (error.message === "fetch failed") return true;
   }
   return false;
+}
+
+/** Adds to the error of a call that nobody knows whether the server executed it before the connection was lost. */
+export function withDoubt(error: CemError, thrown: unknown): CemError {
+  if (error.code !== "SERVER_DOWN" || !mayHaveBeenSent(thrown)) return error;
+  const message = `${error.message.replace(/\.?\s*$/, ".")} The call may have been executed: see whether it did its work before you repeat it.`;
+  return new CemError(error.code, message, { details: error.details });
+}
+
+function mayHaveBeenSent(thrown: unknown): boolean {
+  if (thrown instanceof SdkError && !(thrown instanceof SdkHttpError)) {
+    return thrown.code === SdkErrorCode.ConnectionClosed;
+  }
+  for (let error: unknown = thrown; error instanceof Error; error = error.cause) {
+    if (UNCONNECTED_CODES.has(String((error as NodeJS.ErrnoException).code))) return false;
+  }
+  return true;
 }
 
 /** The message of the innermost cause, such as "connect ECONNREFUSED" rather than "fetch failed". */
@@ -129,5 +143,5 @@ export function describeCause(thrown: unknown): string {
 
 function shorten(message: string): string {
   if (message.length <= MAX_MESSAGE_CHARACTERS) return message;
-  return `${copyBeginning(message, MAX_MESSAGE_CHARACTERS)}… (${message.length} characters)`;
+  return `${copyWholeWords(message, MAX_MESSAGE_CHARACTERS)}… (${message.length} characters)`;
 }

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { abandonOnAbort, createLineSplitter, parseJson } from "@cem/core";
 import type { JsonValue } from "@cem/core";
-import { parseJSONRPCMessage } from "@modelcontextprotocol/client";
+import { parseJSONRPCMessage, SdkError, SdkErrorCode } from "@modelcontextprotocol/client";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { getDefaultEnvironment } from "@modelcontextprotocol/client/stdio";
 import type { StdioSettings } from "../settings/server-settings.ts";
@@ -89,7 +89,8 @@ export function createStdioTransport(
   /** @returns whether more can be written at once. */
   const write = (message: object): boolean => {
     const input = child?.stdin;
-    if (!input || !input.writable) throw new Error("The server's process has ended.");
+    if (!input || !input.writable)
+      throw new SdkError(SdkErrorCode.NotConnected, "The server's process has ended.");
     return input.write(`${JSON.stringify(message)}\n`);
   };
   const direct = createDirectRequests(write);
