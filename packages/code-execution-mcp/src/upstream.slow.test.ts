@@ -202,4 +202,14 @@ describe("listCatalog", () => {
     const names = [...found.map(({ name }) => name), ...problems.map(({ server }) => server)];
     expect(names.toSorted()).toEqual(["crm", "odd"]);
   });
+
+  it("waits for no other server than the one that is asked for", async () => {
+    const project = await makeProject();
+    const servers = { odd: odd("plain"), slow: odd("hang") };
+    const started = performance.now();
+    const { servers: found } = await listCatalog({ ...project.source(servers), only: "odd" });
+    expect(found.map(({ name }) => name)).toEqual(["odd"]);
+    // Missing files are waited for 20 s.
+    expect(performance.now() - started).toBeLessThan(18_000);
+  });
 });

@@ -57,7 +57,7 @@ function factsOf(server: ExaminedServer): string[] {
 export function notesOf(server: ExaminedServer): string[] {
   const { name, state, lastError, generated, changed, added, flagged } = server;
   const notes: string[] = [];
-  if (state === "connecting") notes.push("did not answer in time");
+  if (state === "connecting" && lastError === undefined) notes.push("did not answer in time");
   else if (state === "auth-required") notes.push(...errorNotes(toSignIn(name)));
   // The hint for a server that is down is to try it again, as was just done.
   else if (lastError?.code === "FOLDER_UNTRUSTED")

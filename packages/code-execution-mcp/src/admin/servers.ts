@@ -74,7 +74,8 @@ export function listCatalog(
       await mcpTools.examine({ signal, only, timeoutMs: LIST_TIMEOUT_MS });
     }
     const catalog = await createListedCatalog(configuration, mcpTools);
-    return catalog.list({ signal });
+    const servers = only === undefined ? undefined : [path.basename(await mcpTools.folderOf(only))];
+    return catalog.list({ signal, servers });
   });
 }
 

@@ -261,6 +261,21 @@ describe("createMcpTools", () => {
     });
   });
 
+  describe("examine", () => {
+    it("takes a server that answers the handshake and never tells its tools for none that is ready", async () => {
+      const project = await makeProject();
+      const { tools } = project.open([odd("hang-at-list", { name: "mute" }), odd()]);
+      const mute = {
+        name: "mute",
+        state: "connecting",
+        lastError: { code: "TOOL_TIMEOUT", message: expect.stringContaining("asked for its tools") },
+      };
+      const all = await tools.examine({ timeoutMs: 5_000 });
+      expect(all).toMatchObject([mute, { name: "odd", state: "ready" }]);
+      expect(await tools.examine({ timeoutMs: 100, only: "mute" })).toMatchObject([mute]);
+    });
+  });
+
   describe("connectionsFor", () => {
     it("throws what is wrong with the server's settings", async () => {
       const project = await makeProject();
