@@ -91,8 +91,10 @@ class Pipeline implements Agent {
     });
   }
 
-  async discoverTools(options: { signal?: AbortSignal | undefined } = {}): Promise<CatalogSnapshot> {
-    return this.#request(options, async ({ catalog }, signal) => (await catalog.get()).list({ signal }));
+  async discoverTools(options: Parameters<Agent["discoverTools"]>[0] = {}): Promise<CatalogSnapshot> {
+    return this.#request(options, async ({ catalog }, signal) =>
+      (await catalog.get()).list({ ...options, signal }),
+    );
   }
 
   async searchTools(query: string, options: SearchOptions = {}): Promise<RankedTool[]> {

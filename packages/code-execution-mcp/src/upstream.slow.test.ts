@@ -209,6 +209,9 @@ describe("listCatalog", () => {
     const started = performance.now();
     const { servers: found } = await listCatalog({ ...project.source(servers), only: "odd" });
     expect(found.map(({ name }) => name)).toEqual(["odd"]);
+    const agent = project.agent(servers);
+    const { servers: asked } = await agent.discoverTools({ servers: ["odd"] });
+    expect(asked.map(({ name }) => name)).toContain("odd");
     // Missing files are waited for 20 s.
     expect(performance.now() - started).toBeLessThan(18_000);
   });

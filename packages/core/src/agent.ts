@@ -8,7 +8,7 @@ import type { SaveSkillOptions, Skill, SkillDraft } from "./skills.ts";
 import type { RunLimits } from "./limits.ts";
 import type { Isolation, OutputChunk, SandboxStats } from "./sandbox.ts";
 import type { GenerationMode, GenerationProgress, GenerationUsage, UnfilledStep } from "./generation.ts";
-import type { RankedTool, CatalogSnapshot } from "./tools.ts";
+import type { CatalogSnapshot, RankedTool, ToolCatalog } from "./tools.ts";
 import type { CheckpointOptions, SessionCheckpoint } from "./workspace.ts";
 
 /**
@@ -264,8 +264,12 @@ export interface Agent {
    * @returns `undefined` where there is no such run, or no longer: a result is kept for an hour.
    */
   rejoinRun?(key: string, options?: RejoinOptions): Promise<TaskResult | undefined>;
-  /** Lists the catalog. */
-  discoverTools(options?: { signal?: AbortSignal | undefined }): Promise<CatalogSnapshot>;
+  /**
+   * Lists the catalog.
+   *
+   * @param options - `servers` are those that the caller needs: the others are not waited for. Default: all.
+   */
+  discoverTools(options?: Parameters<ToolCatalog["list"]>[0]): Promise<CatalogSnapshot>;
   /**
    * Ranks all tools for a query, best first.
    *

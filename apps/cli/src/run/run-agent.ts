@@ -32,7 +32,8 @@ type Work =
 async function performWork(agent: Agent, work: Work, options: ExecuteOptions): Promise<TaskResult> {
   if (work.kind === "task") return agent.executeTask(work.task, options);
   if (work.kind === "code") return agent.executeCode(work.code, options);
-  const catalog = await agent.discoverTools({ signal: options.signal });
+  const servers = [work.target.split(".", 1).join("")];
+  const catalog = await agent.discoverTools({ signal: options.signal, servers });
   return agent.executeCode(callProgram(work.target, work.args, catalog), options);
 }
 

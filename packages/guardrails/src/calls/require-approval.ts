@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { abandonOnAbort, CemError } from "@cem/core";
+import { abandonOnAbort, CemError, copyWholeWords } from "@cem/core";
 import type {
   ApprovalAnswer,
   ApprovalRequest,
@@ -83,9 +83,9 @@ function shownName(...parts: string[]): string {
 
 function shownArgs(args: JsonValue, most: number): string {
   const shown = visible(JSON.stringify(args, undefined, 1).replaceAll(/\n\s*/g, " "));
-  return shown.length > most
-    ? `${shown.slice(0, most)}… (${shown.length - most} more characters are not shown)`
-    : shown;
+  const kept = copyWholeWords(shown, most);
+  const left = shown.length - kept.length;
+  return left > 0 ? `${kept}… (${left} more characters are not shown)` : shown;
 }
 
 /** Shows characters that control how a text is shown, rather than being seen, by their number. */

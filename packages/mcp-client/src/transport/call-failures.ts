@@ -117,7 +117,7 @@ export function isConnectionLoss(thrown: unknown): boolean {
 /** Adds to the error of a call that nobody knows whether the server executed it before the connection was lost. */
 export function withDoubt(error: CemError, thrown: unknown): CemError {
   if (error.code !== "SERVER_DOWN" || !mayHaveBeenSent(thrown)) return error;
-  const message = `${error.message.replace(/\.?\s*$/, ".")} The call may have been executed: see whether it did its work before you repeat it.`;
+  const message = `${error.message.trimEnd().replace(/\.?$/, ".")} The call may have been executed: see whether it did its work before you repeat it.`;
   return new CemError(error.code, message, { details: error.details });
 }
 
