@@ -1,6 +1,8 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
+import { CemError } from "@cem/core";
 import type { JSONRPCRequest } from "@modelcontextprotocol/client";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { assert, describe, expect, it, onTestFinished } from "vitest";
 import { connect, odd, twoEra } from "../fixtures/servers.ts";
 import { serve } from "../fixtures/start-http.ts";
 
@@ -119,7 +121,7 @@ describe("a call that is lost over HTTP", () => {
     ["cut off", 'The connection to server "remote" failed: ', true],
     ["never sent", 'The connection to server "remote" failed: connect ECONNREFUSED', false],
   ])("says whether it may have been executed: %s", async (how, message, isDoubtful) => {
-    const remote = await serve(async (request, response) => {
+    const answer = async (request: IncomingMessage, response: ServerResponse): Promise<unknown> => {
       const { id, method, params } = JSON.parse((await text(request)) || "{}") as Partial<JSONRPCRequest>;
       if (method === "tools/call") {
         if (how === "cut off") return request.socket.destroy();
@@ -128,10 +130,11 @@ describe("a call that is lost over HTTP", () => {
       if (method !== "initialize") return response.writeHead(id === undefined ? 202 : 404).end();
       const serverInfo = { name: "remote", version: "1" };
       const result = { protocolVersion: params?.["protocolVersion"], capabilities: {}, serverInfo };
-      response
+      return response
         .setHeader("content-type", "application/json")
         .end(JSON.stringify({ jsonrpc: "2.0", id, result }));
-    });
+    };
+    const remote = await serve((request, response) => void answer(request, response));
     onTestFinished(() => remote.close());
     const url = `http://127.0.0.1:${remote.port}/mcp`;
     await using connections = connect([
@@ -139,14 +142,15 @@ describe("a call that is lost over HTTP", () => {
     ]);
     await connections.list("remote", "prompts");
     if (how === "never sent") await remote.close();
-    const failure = await connections
+    const failure: unknown = await connections
       .callTool("remote", "pay", {}, { signal })
-      .catch((error: unknown) => error as Error);
+      .catch((error: unknown) => error);
+    assert(CemError.isInstance(failure));
     expect(failure).toMatchObject({
       code: "SERVER_DOWN",
       message: expect.stringContaining(message) as string,
     });
-    expect(String(failure).includes("The call may have been executed")).toBe(isDoubtful);
+    expect(failure.message.includes("The call may have been executed")).toBe(isDoubtful);
   });
 });
 
