@@ -140,6 +140,16 @@ describe("cem exec with changes", () => {
     expect(broken.stderr).toContain("1 line is missing before this one");
   });
 
+  it("says in a dry run that the code may have failed for what answered in place of a tool", async () => {
+    const cwd = project();
+    const program =
+      'import { remove } from "./servers/crm/index.ts";\nconst kept: any = await remove({ id: "c1" });';
+    writeFileSync(path.join(cwd, "code.ts"), `${program}\nreturn kept.id.length;`);
+    const { code, stdout, stderr } = await runCem(["exec", "--dry-run", "code.ts"], { cwd, env: TRUSTED });
+    expect(code).toBe(1);
+    expect(stdout + stderr).toContain("which may be why the code failed");
+  });
+
   it("lists files of read-write mounts in a dry run, and leaves the project as it is", async () => {
     const cwd = project();
     mkdirSync(path.join(cwd, "shared"));

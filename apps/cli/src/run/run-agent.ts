@@ -69,7 +69,11 @@ async function runDry(work: Work, options: SharedOptions, context: CommandContex
   const listed: Answer = {
     ...answer,
     data: { ...answer.data, dryRun: true, ...plan },
-    report: (style) => [...answer.report(style), ...renderWrites(writes, style)],
+    report: (style) => [
+      ...answer.report(style),
+      ...renderWrites(writes, style),
+      ...(result.status === "success" || writes.length === 0 ? [] : ["", `${INDENT}${STOOD_IN}`]),
+    ],
   };
   const { live, io } = context;
   const mayAsk = result.status === "success" && writes.length > 0 && live !== undefined;
@@ -88,6 +92,9 @@ async function runDry(work: Work, options: SharedOptions, context: CommandContex
 function resumedBy(work: Work): string | undefined {
   return work.kind === "task" ? work.resume : undefined;
 }
+
+const STOOD_IN =
+  "In a dry run tools that may change something answer null, which may be why the code failed.";
 
 function renderWrites(writes: readonly PlannedWrite[], style: Style): string[] {
   if (writes.length === 0) return ["", `${INDENT}It would change nothing.`];
