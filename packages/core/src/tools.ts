@@ -1,3 +1,4 @@
+import { CemError } from "./errors.ts";
 import type { ErrorInfo } from "./errors.ts";
 import { serverNotFound, toolNotFound } from "./failures.ts";
 import type { FailedTool } from "./failures.ts";
@@ -129,16 +130,25 @@ export function toolId(tool: { server: string; name: string }): string {
   return `${tool.server}.${tool.name}`;
 }
 
-/** @throws CemError `SERVER_NOT_FOUND` */
-export function findServer(wanted: string, servers: readonly ToolServer[]): ToolServer {
+/** @throws CemError `SERVER_NOT_FOUND`, with the problem of a server that is there and can't be used. */
+export function findServer(
+  wanted: string,
+  { servers, problems }: Pick<CatalogSnapshot, "servers" | "problems">,
+): ToolServer {
   const found = servers.find(({ name }) => name === wanted);
   if (found !== undefined) return found;
-  throw serverNotFound(wanted, namesOf(servers));
+  const problem = problems.find(({ server }) => server === wanted);
+  if (problem === undefined) throw serverNotFound(wanted, namesOf(servers));
+  const message = `Server "${wanted}" can't be used. ${problem.message}`;
+  throw new CemError("SERVER_NOT_FOUND", message, { details: { server: wanted } });
 }
 
 /** Finds a tool by its name here, or by its server's. @throws CemError `SERVER_NOT_FOUND` or `TOOL_NOT_FOUND` */
-export function findTool(wanted: FailedTool, servers: readonly ToolServer[]): ToolDefinition {
-  const { tools } = findServer(wanted.server, servers);
+export function findTool(
+  wanted: FailedTool,
+  catalog: Pick<CatalogSnapshot, "servers" | "problems">,
+): ToolDefinition {
+  const { tools } = findServer(wanted.server, catalog);
   const found =
     tools.find(({ name }) => name === wanted.tool) ??
     tools.find(({ originalName }) => originalName === wanted.tool);

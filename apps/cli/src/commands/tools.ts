@@ -61,7 +61,11 @@ async function listTools(
 function onlyServer(name: string, { servers, problems, version }: CatalogSnapshot): CatalogSnapshot {
   const broken = problems.filter((problem) => problem.server === name);
   const isBroken = broken.length > 0 && servers.every((server) => server.name !== name);
-  return { servers: isBroken ? [] : [findServer(name, servers)], problems: broken, version };
+  return {
+    servers: isBroken ? [] : [findServer(name, { servers, problems: [] })],
+    problems: broken,
+    version,
+  };
 }
 
 /** The catalog with what helps against what keeps its tools from being called. */

@@ -17,7 +17,7 @@ export function callProgram(target: string, words: readonly string[], catalog: C
   ].join("\n");
 }
 
-function toolOf(target: string, { servers }: CatalogSnapshot): ToolDefinition {
+function toolOf(target: string, catalog: CatalogSnapshot): ToolDefinition {
   const dot = target.indexOf(".");
   if (dot < 1 || dot === target.length - 1) {
     throw new CemError(
@@ -28,7 +28,7 @@ function toolOf(target: string, { servers }: CatalogSnapshot): ToolDefinition {
       },
     );
   }
-  return findTool({ server: target.slice(0, dot), tool: target.slice(dot + 1) }, servers);
+  return findTool({ server: target.slice(0, dot), tool: target.slice(dot + 1) }, catalog);
 }
 
 function passed(args: JsonObject, { callStyle, inputSchema }: ToolDefinition): string {

@@ -49,7 +49,8 @@ const getServerTools = declareTool<{ server_name: string }>({
   output: NAMES,
   annotations: READ_ONLY,
   async handle({ server_name: wanted }, host, { mcpReq: { signal } }) {
-    const server = findServer(wanted, await serversOf(host.agent, signal));
+    const { servers, problems } = await host.agent.discoverTools({ signal, servers: [wanted] });
+    const server = findServer(wanted, { servers: withoutSkills(servers), problems });
     return withRemark(answerValue(server.tools.map(nameOf)), [server], host);
   },
 });
@@ -71,7 +72,10 @@ function withRemark(
 
 /** The tool servers. Skills are left out: they belong to no server and are found by search. */
 async function serversOf(agent: Agent, signal: AbortSignal): Promise<ToolServer[]> {
-  const { servers } = await agent.discoverTools({ signal });
+  return withoutSkills((await agent.discoverTools({ signal })).servers);
+}
+
+function withoutSkills(servers: readonly ToolServer[]): ToolServer[] {
   return servers.filter(({ kind }) => kind !== "skill");
 }
 

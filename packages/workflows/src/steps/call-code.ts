@@ -16,11 +16,8 @@ export interface WantedTool {
  *
  * @throws CemError `SERVER_NOT_FOUND`, `TOOL_NOT_FOUND`, or why the tool can't be called.
  */
-export function findStepTool(
-  wanted: WantedTool,
-  { servers }: CatalogSnapshot,
-  names: ToolNames,
-): ToolDefinition {
+export function findStepTool(wanted: WantedTool, catalog: CatalogSnapshot, names: ToolNames): ToolDefinition {
+  const { servers } = catalog;
   const { server: serverName, tool: name } = resolveName(wanted, names);
   if (serverName === undefined) {
     const found = servers.flatMap(({ tools }) => tools.filter((tool) => isCalled(tool, name)));
@@ -35,7 +32,7 @@ export function findStepTool(
       details: { tool: name },
     });
   }
-  return callable(findTool({ server: serverName, tool: name }, servers));
+  return callable(findTool({ server: serverName, tool: name }, catalog));
 }
 
 /** The server and the tool that a step means, as far as names tell. */
