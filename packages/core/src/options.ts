@@ -1,4 +1,5 @@
 import { CemError } from "./errors.ts";
+import { isObject } from "./json.ts";
 import { nearest } from "./text/nearest.ts";
 
 const KINDS = {
@@ -6,7 +7,7 @@ const KINDS = {
   "true or false": (value: unknown) => typeof value === "boolean",
   "a number from 0 on": (value: unknown) => typeof value === "number" && value >= 0,
   "a function": (value: unknown) => typeof value === "function",
-  "an object": (value: unknown) => typeof value === "object" && value !== null && !Array.isArray(value),
+  "an object": (value: unknown) => isObject(value),
   "a list": Array.isArray,
   "an AbortSignal": (value: unknown) => typeof (value as AbortSignal | null)?.aborted === "boolean",
 };

@@ -89,13 +89,7 @@ export type MissingImports = Map<string, MissingImport[]>;
  */
 export function findMissingImports(program: Program, tools: readonly Importable[]): MissingImports {
   const missing: MissingImports = new Map();
-  const servers = new Map(
-    tools.map(({ server, module }) => [server, { name: server, module, isServer: true }]),
-  );
-  const named = namedIn<{ name: string; module: string; isServer?: boolean }>(program, [
-    ...tools,
-    ...servers.values(),
-  ]);
+  const named = namedIn(program, tools);
   if (named.length === 0) return missing;
   const root = program.ast.program;
   const used = namesUsedAtRunTime(root);
@@ -103,7 +97,7 @@ export function findMissingImports(program: Program, tools: readonly Importable[
   const wanted = named.filter(({ name }) => used.has(name) && !bound.has(name));
   if (wanted.length === 0) return missing;
   const places = firstPlaces(new Set(wanted.map(({ name }) => name)), root);
-  for (const { name, module, isServer = false } of wanted) {
+  for (const { name, module, isServer } of wanted) {
     const statement = `import ${isServer ? `* as ${name}` : `{ ${name} }`} from ${JSON.stringify(module)};`;
     const found = { name, module, statement, ...(places.get(name) ?? locationOf(root)) };
     const others = missing.get(name);
@@ -133,15 +127,30 @@ export function addMissingImports(
   return { code: `${start}${added.join(" ")} ${code.slice(start.length)}`, added };
 }
 
-/** Those whose names stand anywhere in the code and are not imported. Most programs have none, and are not walked. */
-function namedIn<Named extends { name: string }>(
-  { code, imports }: Program,
-  tools: readonly Named[],
-): Named[] {
+/** A tool, or a server as a whole, whose name stands in a program. */
+interface Named {
+  name: string;
+  module: string;
+  isServer: boolean;
+}
+
+/**
+ * The tools and servers whose names stand anywhere in the code and are not imported. Most programs have none, and are not
+ * walked.
+ */
+function namedIn({ code, imports }: Program, tools: readonly Importable[]): Named[] {
   const words = new Set(code.match(/[\p{ID_Start}$_][\p{ID_Continue}$]*/gu));
   for (const { names } of imports)
     for (const { local } of names) if (local !== undefined) words.delete(local);
-  return tools.filter(({ name }) => words.has(name) && !(name in globalThis));
+  const isUsed = (name: string): boolean => words.has(name) && !(name in globalThis);
+  const found: Named[] = [];
+  const servers = new Map<string, Named>();
+  // Each run looks at all tools: nothing is made for those that it does not name.
+  for (const { name, module, server } of tools) {
+    if (isUsed(name)) found.push({ name, module, isServer: false });
+    if (isUsed(server)) servers.set(server, { name: server, module, isServer: true });
+  }
+  return [...found, ...servers.values()];
 }
 
 /** Where each of the names is used first. */

@@ -121,7 +121,7 @@ async function complete(
       form.fields.every((one) => one.name !== name),
     );
     if (askable.length === 0 || ask === undefined || isHopeless || asked >= MAX_QUESTIONS) {
-      // What a tool waits for may have a default, and what it would bring, too.
+      // A field that a tool waits for may have a default, and so may the fields that the tool would fill.
       if (await collected.takeDefaults()) continue;
       for (const { name } of wanted.filter((field) => !mayAsk(field))) {
         sources.reasons.set(
