@@ -22,7 +22,7 @@ export function createThrownReader(
     attempt(() => (value as Record<string, unknown>)[key], undefined);
   const read = (value: object, key: string, limit: number): string =>
     attempt(() => {
-      const found = (value as Record<string, unknown>)[key];
+      const found = member(value, key);
       return found === undefined ? "" : sliceText(toText(found), 0, limit);
     }, "");
   const isErrorLike = (value: unknown): value is object =>
