@@ -66,6 +66,13 @@ describe("createDiscovery", () => {
       });
     });
 
+    it("takes no type for a tool, nor what is only declared", async () => {
+      const code =
+        "export type Find = (input: { q: string }) => Promise<string>;\nexport const find: Find = async ({ q }) => q;\nexport declare function gone(): void;\n";
+      const found = await discover(makeTree({ "servers/s/index.ts": code }));
+      expect(namesOf(found)).toEqual(["./servers/s/index.ts#find"]);
+    });
+
     it.each([
       ["/** About it. */\n\n/** The a. */\n", "About it."],
       ["// About it,\n// in two lines.\n\n// Not this.\n", "About it, in two lines."],
@@ -187,9 +194,22 @@ describe("createDiscovery", () => {
       [
         "an import of nothing",
         `\nimport "./gone.ts";\n${tool("bad")}`,
-        /imports ".\/gone.ts", which does not exist/,
+        /imports ".\/gone.ts", which does not exist[.]?$/,
         2,
       ],
+      [
+        "an import of what its compiled form would be",
+        `import "./good.js";\n${tool("bad")}`,
+        /imports ".\/good.js", which does not exist, but good.ts does: an import has to name the file/,
+        1,
+      ],
+      [
+        "an import without the extension",
+        `import "./good";\n${tool("bad")}`,
+        /imports ".\/good", which does not exist, but good.ts does/,
+        1,
+      ],
+      ["a package", `import "zod";\n${tool("bad")}`, /imports "zod", which is a package/, 1],
       [
         "nesting that exhausts the stack",
         `export const bad = ${"[".repeat(60_000)}`,

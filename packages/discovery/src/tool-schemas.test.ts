@@ -113,6 +113,7 @@ describe("a tool's schemas", () => {
       "class C { a = 1; b!: string; private c!: string; static d: string; m() {} }",
       { type: "object", properties: { a: {}, b: { type: "string" } }, required: ["a", "b"] },
     ],
+    ["C", "class C { constructor(public size: number) {} }", {}],
   ])("reads %s where it is declared as %s", async (type, declarations, expected) => {
     expect(await schemaOf(type, declarations)).toEqual(expected);
   });

@@ -52,6 +52,16 @@ describe("a tool's signature", () => {
       "tool(input: { a: string }): Promise<Uint8Array>",
     ],
     [
+      "export const tool: (a: string, b?: number) => Promise<string[]> = async (a, b = 2) => [a];",
+      "positional",
+      "tool(a: string, b?: number): Promise<string[]>",
+    ],
+    [
+      "type Find = (input: { q: string }) => Promise<Hit[]>;\ninterface Hit { id: number }\nexport const tool: Find = retried(async ({ q }) => []);",
+      "object",
+      "tool(input: { q: string }): Promise<{ id: number }[]>",
+    ],
+    [
       "export async function tool<T extends { id: string }>(input: T): Promise<T[]> { return []; }",
       "object",
       "tool(input: { id: string }): Promise<{ id: string }[]>",
@@ -137,6 +147,15 @@ describe("a tool's comment", () => {
       items: { type: "string" },
       description: "The things found.",
     });
+  });
+
+  it("has tags behind its text where it is one line", async () => {
+    const tool = await toolOf(
+      "/** Deletes all, ask @destructive-team first. @destructive @param a What. */\nexport function tool(a: string): void {}",
+    );
+    expect(tool.description).toBe("Deletes all, ask @destructive-team first.");
+    expect(tool.annotations).toEqual({ destructiveHint: true });
+    expect(tool.inputSchema.properties?.["a"]).toEqual({ type: "string", description: "What." });
   });
 
   it("gives the types of JavaScript", async () => {

@@ -58,6 +58,12 @@ describe("readAnswer", () => {
       'Here is the program:\n\nimport { a } from "x";\nexport default a;',
       'import { a } from "x";\nexport default a;\n',
     ],
+    [
+      "code after thoughts that the prompt began",
+      "```ts\nexport default wrong();\n```\nNo.\n</think>\n\n```ts\nexport default 2;\n```",
+      "export default 2;\n",
+    ],
+    ["a program that has the end of thoughts", 'export default "</think>";', 'export default "</think>";\n'],
     ["code after thoughts", "<think>CALL mail.send {}</think>\nexport default 2;", "export default 2;\n"],
     [
       "a program that mentions a call",

@@ -11,6 +11,8 @@ export type Answer = { code: string; calls?: ReadCall[] | undefined } | { missin
 const FENCE = /^[ \t]*(?<fence>`{3,}(?!`)|~{3,}(?!~))(?<rest>.*)$/su;
 const PROGRAM_LANGUAGE = /^(?:ts|typescript|js|javascript|tsx|mts|mjs)$/iu;
 const THINKING = /<think>(?:(?!<think>)[\s\S])*?<\/think>/gu;
+/** The end of thoughts that the prompt of a model began, as some templates of chats do. */
+const THOUGHT_END = /^[ \t]*<\/think>[ \t]*$/mu;
 const CODE_LINE = /^[ \t]*(?:import|export|const|let|await|return|console|async function|function|\/\/)\b/mu;
 const CALL_START = new RegExp(`^(?:\`{3,}\\w*\\s)?[^\\w/]*${CALL}\\b`, "u");
 /** Enough of an answer to tell a call from a program. */
@@ -33,7 +35,7 @@ export function formOf(text: string): "call" | "program" | undefined {
  * @throws CemError `LLM_ANSWER_UNUSABLE` when the answer is neither a program nor a refusal, or calls another tool.
  */
 export function readAnswer(text: string, tools: readonly ToolDefinition[], model: string): Answer {
-  const said = text.replaceAll(THINKING, "").trim();
+  const said = withoutThoughts(text).trim();
   const code = longestProgram(said);
   const lines = code === "" || CALL_START.test(code) ? findCallLines(said) : [];
   if (lines.length > 0) return programOfCalls(lines, tools, model);
@@ -51,6 +53,12 @@ export function readAnswer(text: string, tools: readonly ToolDefinition[], model
   throw new CemError("LLM_ANSWER_UNUSABLE", `The answer of ${model} holds no program.`, {
     details: { model },
   });
+}
+
+function withoutThoughts(text: string): string {
+  const rest = text.replaceAll(THINKING, "");
+  const end = THOUGHT_END.exec(rest);
+  return end === null ? rest : rest.slice(end.index + end[0].length);
 }
 
 /** The longest block of code; of those in another language, such as an example of the result, where there is no other. */

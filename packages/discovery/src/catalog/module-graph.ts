@@ -159,7 +159,8 @@ export function createModuleGraph(
       if (failure?.kind === "broken") return toBrokenLink(next, failure, guestPath);
       for (const { specifier, line, names } of links) {
         const target = targetOf(next.file, specifier);
-        if (target.kind === "outside") return outside(next.file, specifier, line);
+        if (target.kind === "outside" || target.kind === "package")
+          return unreachable(next.file, specifier, line, target.kind);
         const file = fileOf(target);
         if (file === undefined || isLeaf(file) || (await isOnHostOnly(file))) continue;
         const absent = await nameNotIn(file, names);
@@ -185,9 +186,12 @@ export function createModuleGraph(
   };
 }
 
-function outside(file: string, specifier: string, line: number): BrokenLink {
-  const message = `imports "${specifier}", which lies outside of the folders of tools and skills`;
-  return { file, target: specifier, line, message };
+function unreachable(file: string, specifier: string, line: number, kind: "outside" | "package"): BrokenLink {
+  const why =
+    kind === "outside"
+      ? "lies outside of the folders of tools and skills"
+      : "is a package, and code in the sandbox has none. Bundle it into a file, such as in vendor/, and import that";
+  return { file, target: specifier, line, message: `imports "${specifier}", which ${why}` };
 }
 
 function toBrokenLink(

@@ -1,5 +1,6 @@
 import { existsSync, lstatSync, realpathSync, statSync, type Stats } from "node:fs";
 import { readFile } from "node:fs/promises";
+import { isBuiltin } from "node:module";
 import path from "node:path";
 import type { ModuleFailure } from "../source/module-facts.ts";
 import { isSource } from "./scan-folders.ts";
@@ -67,9 +68,9 @@ export interface SourceFiles {
 
 /**
  * A module that a file imports. `file` is an absolute path under a root; `provided` is there without a file of a root, such
- * as a built-in module or data of the workspace; `outside` is neither.
+ * as a built-in module or data of the workspace; `package` is a package, which no sandbox has; `outside` is none of these.
  */
-export type ImportTarget = { kind: "file"; file: string } | { kind: "provided" } | { kind: "outside" };
+export type ImportTarget = { kind: "file"; file: string } | { kind: "provided" | "package" | "outside" };
 
 /** A folder of tools. */
 interface SourceRoot {
@@ -94,7 +95,7 @@ export function createSourceFiles(sourceRoots: readonly SourceRoot[]): SourceFil
   function resolve(from: string, specifier: string): ImportTarget {
     const guestFile = guestPath(from);
     const target = guestFile === undefined ? undefined : resolveInGuest(guestFile, specifier);
-    if (target === undefined) return { kind: "provided" };
+    if (target === undefined) return { kind: isProvided(specifier) ? "provided" : "package" };
     const [name, ...rest] = target.split("/");
     const root = sourceRoots.find(({ guestName }) => guestName === name);
     if (root !== undefined) return { kind: "file", file: path.join(root.dir, ...rest) };
@@ -122,7 +123,9 @@ export function createSourceFiles(sourceRoots: readonly SourceRoot[]): SourceFil
       const message = `has ${stats.size.toLocaleString("en")} bytes; the most that is read is ${MAX_SOURCE_BYTES.toLocaleString("en")}`;
       return { stamp: `large:${stats.size}`, failure: { kind: "unread", message } };
     } catch (error) {
-      return failed(...reasonOf(error));
+      const [reason, message] = reasonOf(error);
+      const hint = reason === "missing" ? hintFor(file) : "";
+      return failed(`${reason}${hint}`, `${message}${hint}`);
     }
   }
 
@@ -150,6 +153,10 @@ export function createSourceFiles(sourceRoots: readonly SourceRoot[]): SourceFil
   };
 }
 
+function isProvided(specifier: string): boolean {
+  return /^(?:data|blob|cem):/u.test(specifier) || isBuiltin(specifier);
+}
+
 /** Whether a file lies under a root. Both paths are absolute and normalised. */
 function contains(root: string, file: string): boolean {
   return file.startsWith(root.endsWith(path.sep) ? root : root + path.sep);
@@ -162,6 +169,16 @@ function stampOf({ mtimeMs, ctimeMs, size }: Stats): string {
 
 function failed(reason: string, message: string): SourceState {
   return { stamp: reason, failure: { kind: "broken", message } };
+}
+
+/** The TypeScript file that an import without its extension, or with that of the compiled file, is meant for. */
+function hintFor(file: string): string {
+  const meant = [`${file}.ts`, file.replace(/js$/u, "ts")].find(
+    (other) => other !== file && existsSync(other),
+  );
+  return meant === undefined
+    ? ""
+    : `, but ${path.basename(meant)} does: an import has to name the file as it is`;
 }
 
 function reasonOf(error: unknown): [string, string] {

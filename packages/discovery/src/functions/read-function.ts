@@ -118,7 +118,8 @@ function readResult(
   const type = annotated ?? (documented.type === undefined ? undefined : parseJsDocType(documented.type));
   const reader = createSchemaReader(load, budget);
   const read = type ? bounded(reader.finish(reader.schemaOf(type, scope))) : {};
-  const isPromise = node.async || (type !== undefined && isNamed(type, "Promise"));
+  const isAsync = node.type !== "TSFunctionType" && node.async === true;
+  const isPromise = isAsync || (type !== undefined && isNamed(type, "Promise"));
   const text = typeTextOf(read, read);
   const description = read.description ?? documented.rest;
   const isKnown = Object.keys(read).length > 0;

@@ -1,11 +1,18 @@
-import type { ExportNamedDeclaration, Identifier, ImportDeclaration, Node, Statement } from "@babel/types";
+import type {
+  ExportNamedDeclaration,
+  Identifier,
+  ImportDeclaration,
+  Node,
+  Statement,
+  TSType,
+} from "@babel/types";
 import { namesUsedAtRunTime, visitNodes } from "@cem/program";
 import { createTypeBudget } from "../schemas/create-schema-reader.ts";
 import type { ModuleLoader } from "../schemas/schema-reader.ts";
 import type { FunctionFacts, Link, ModuleFacts, Reexport, Star } from "../source/module-facts.ts";
 import { nameOf, type SourceModule, unwrapExport } from "../source/source-module.ts";
 import { readFunction } from "./read-function.ts";
-import { exportedFunction, isFunction, type FunctionNode } from "./read-parameters.ts";
+import { annotatedType, exportedFunction, isFunction, type FunctionNode } from "./read-parameters.ts";
 
 /**
  * Reads what a parsed file exports.
@@ -19,7 +26,7 @@ export function readModule(module: SourceModule, load: ModuleLoader): ModuleFact
   const stars: Star[] = [];
   const links: Link[] = [];
   const statements = module.ast.program.body;
-  const locals = localFunctions(statements);
+  const locals = localFunctions(statements, module);
   let used: Set<string> | undefined;
   const isUsed = (local: string): boolean => (used ??= namesUsedAtRunTime(module.ast.program)).has(local);
   const budget = createTypeBudget();
@@ -41,7 +48,7 @@ export function readModule(module: SourceModule, load: ModuleLoader): ModuleFact
       stars.push({ specifier: statement.source.value, line });
     } else if (statement.type === "ExportNamedDeclaration") {
       if (statement.declaration) {
-        for (const [name, node] of declaredNames(statement.declaration)) {
+        for (const [name, node] of declaredNames(statement.declaration, module)) {
           if (isFunction(node)) addFunction(name, node, statement);
           else values.add(name);
         }
@@ -113,10 +120,11 @@ function valueSpecifiers(statement: ExportNamedDeclaration): { exported: string;
 /** All functions of the file by their local names. */
 function localFunctions(
   statements: readonly Statement[],
+  module: SourceModule,
 ): Map<string, { node: FunctionNode; statement: Node }> {
   const locals = new Map<string, { node: FunctionNode; statement: Node }>();
   for (const statement of statements) {
-    for (const [name, node] of declaredNames(unwrapExport(statement))) {
+    for (const [name, node] of declaredNames(unwrapExport(statement), module)) {
       if (isFunction(node) && !locals.has(name)) locals.set(name, { node, statement });
     }
   }
@@ -125,16 +133,29 @@ function localFunctions(
 
 /** The identifiers that a declaration binds: one, or those of a pattern. */
 function namesIn(target: Node): Identifier[] {
-  const bound = [...visitNodes(target, () => true)].filter(({ key }) => key !== "key" && key !== "right");
+  const named = visitNodes(target, ({ type }) => type !== "TSTypeAnnotation");
+  const bound = [...named].filter(({ key }) => key !== "key" && key !== "right");
   return bound.flatMap(({ node }) => (node.type === "Identifier" ? [node] : []));
 }
 
+/** A type as that of functions, also where the file declares it under a name. */
+function functionType(type: TSType | undefined, { declarations }: SourceModule): FunctionNode | undefined {
+  if (type?.type === "TSFunctionType") return type;
+  if (type?.type !== "TSTypeReference" || type.typeName.type !== "Identifier") return undefined;
+  const found = type.typeArguments ? undefined : declarations.get(type.typeName.name);
+  const named = found?.kind === "alias" ? found.node.typeAnnotation : undefined;
+  return named?.type === "TSFunctionType" ? named : undefined;
+}
+
 /** The run-time names that a declaration introduces, with their values. */
-function* declaredNames(declaration: Node): Generator<[string, Node]> {
+function* declaredNames(declaration: Node, module: SourceModule): Generator<[string, Node]> {
+  if ("declare" in declaration && declaration.declare === true) return;
   if (declaration.type === "VariableDeclaration") {
-    if (declaration.declare) return;
     for (const { id, init } of declaration.declarations) {
-      for (const name of namesIn(id)) yield [name.name, (init && exportedFunction(init)) ?? init ?? name];
+      const typed =
+        id.type === "Identifier" ? functionType(annotatedType(id.typeAnnotation), module) : undefined;
+      for (const name of namesIn(id))
+        yield [name.name, typed ?? (init && exportedFunction(init)) ?? init ?? name];
     }
   } else if (
     declaration.type === "FunctionDeclaration" ||

@@ -5,6 +5,7 @@ import type {
   Node,
   ObjectPattern,
   TSDeclareFunction,
+  TSFunctionType,
   TSType,
 } from "@babel/types";
 import type { JsonSchema } from "@cem/core";
@@ -20,14 +21,16 @@ export type FunctionNode =
   | ArrowFunctionExpression
   | FunctionDeclaration
   | FunctionExpression
-  | TSDeclareFunction;
+  | TSDeclareFunction
+  | TSFunctionType;
 
 export function isFunction(node: Node): node is FunctionNode {
   return (
     node.type === "FunctionDeclaration" ||
     node.type === "TSDeclareFunction" ||
     node.type === "ArrowFunctionExpression" ||
-    node.type === "FunctionExpression"
+    node.type === "FunctionExpression" ||
+    node.type === "TSFunctionType"
   );
 }
 

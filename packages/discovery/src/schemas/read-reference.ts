@@ -87,8 +87,12 @@ function readDeclaration(
   return reader.named(key, nameOf(node.id ?? node), () => {
     if (found.kind === "alias")
       return withSummary(reader.schemaOf(found.node.typeAnnotation, inside), found.node, found);
-    if (found.kind === "class")
-      return withSummary(readObject(reader, found.node.body.body, inside, load), found.node, found);
+    if (found.kind === "class") {
+      const schema = readObject(reader, found.node.body.body, inside, load);
+      // What its constructor declares is not read.
+      const isKnown = Object.keys(schema.properties ?? {}).length > 0;
+      return withSummary(isKnown ? schema : {}, found.node, found);
+    }
     const inherited = found.nodes
       .flatMap((each) => each.extends ?? [])
       .map(({ expression, typeArguments }) =>

@@ -27,11 +27,14 @@ const NO_COMMENT: DocComment = { summary: "", tags: [] };
 
 const MAX_TEXT_CHARACTERS = 20_000;
 
+/** Tags that are read in the middle of a line, too, as TypeScript does, where a comment has but one. */
+const TAG_WITHIN =
+  /[ \t](?=@(?:arg|param|returns?|deprecated|default|readOnly|destructive|idempotent|openWorld)(?:Hint)?(?:\s|$))/giu;
+
 /** Parses the inside of a block comment. Tags in fenced code blocks are text. */
 function parseDocComment(inside: string): DocComment {
-  const lines = inside
-    .slice(0, MAX_TEXT_CHARACTERS)
-    .replace(/^\*/, "")
+  const text = inside.slice(0, MAX_TEXT_CHARACTERS).replace(/^\*/, "");
+  const lines = (text.includes("\n") ? text : text.replaceAll(TAG_WITHIN, "\n"))
     .split(/\r?\n/)
     .map((line) => line.replace(/^\s*\*? ?/, "").trimEnd());
   const blocks: { name: string; lines: string[] }[] = [{ name: "", lines: [] }];

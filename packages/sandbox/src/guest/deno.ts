@@ -18,6 +18,7 @@ export interface DenoRuntime {
   unrefTimer(id: number): void;
   openSync(path: string): GuestFile;
   readTextFileSync(path: string): string;
+  statSync(path: string): unknown;
   readDirSync(path: string): Iterable<{ name: string; isDirectory: boolean }>;
   inspect: object;
   readonly errors: { NotFound: new () => Error; NotCapable: object };

@@ -4,7 +4,7 @@ export const CLIENT_SPECIFIER = "cem:client";
 const CLIENT_URL = "file:///workspace/client/index.ts";
 export const PROGRAM_URL = "file:///workspace/program.ts";
 const TOOL_MODULE = /^\/workspace\/(?:servers|skills)\/([^/]+)\/[^/]+$/;
-const SERVER_INDEX = /^\/workspace\/servers\/([^/]+)\/index\.ts$/;
+const SERVER_INDEX = /^\/workspace\/servers\/([^/]+)\/index\.m?[jt]s$/;
 /** Accepted forms of a server's or skill's module URL: its folder, or `index` with or without a file extension. */
 const TOOL_FOLDER =
   /^(file:\/\/\/workspace\/(?:servers|skills)\/[^/.][^/]*?)(?:\/?|\/index(?:\.[cm]?[jt]s)?)$/;
@@ -18,6 +18,12 @@ export function folderOf(url: string): string | undefined {
 /** The server that a module is the index of. */
 export function serverOf(url: string): string | undefined {
   return url.startsWith("file:") ? SERVER_INDEX.exec(pathOf(url))?.[1] : undefined;
+}
+
+/** The URLs that the index of a server or skill may have instead of `index.ts`. */
+export function otherIndexesOf(url: string): string[] {
+  if (!url.endsWith("/index.ts") || folderOf(url) === undefined) return [];
+  return ["mts", "js", "mjs"].map((extension) => url.replace(/ts$/, extension));
 }
 
 /** The path that a resolved URL of a file stands for. */

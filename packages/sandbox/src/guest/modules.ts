@@ -1,7 +1,15 @@
 import { SourceTextModule } from "node:vm";
 import { deno } from "./deno.ts";
 import type { Inside } from "./inside/index.ts";
-import { CLIENT_SPECIFIER, folderOf, pathOf, PROGRAM_URL, resolveModule, serverOf } from "./module-urls.ts";
+import {
+  CLIENT_SPECIFIER,
+  folderOf,
+  otherIndexesOf,
+  pathOf,
+  PROGRAM_URL,
+  resolveModule,
+  serverOf,
+} from "./module-urls.ts";
 import { needsRuntime, RuntimeNeeded } from "./needs-runtime.ts";
 import { nodeModule } from "./node-modules.ts";
 import { toHostPath } from "./paths.ts";
@@ -44,6 +52,7 @@ type Attributes = Readonly<Record<string, string | undefined>>;
 
 /** Taken before functions that take paths are patched. */
 const readText = deno.readTextFileSync.bind(deno);
+const stat = deno.statSync.bind(deno);
 
 /** Thrown for a file that does not exist. */
 class MissingModule extends Error {
@@ -267,8 +276,21 @@ export class Modules {
 
   #resolve(specifier: string, referrer: string): string {
     const resolved = resolveModule(specifier, referrer);
-    if (resolved.url === undefined) throw this.#error("TypeError", resolved.refusal);
-    return resolved.url;
+    const { url } = resolved;
+    if (url === undefined) {
+      const isFile = referrer !== PROGRAM_URL && referrer.startsWith("file:");
+      const place = isFile ? ` This import is in ${pathOf(referrer)}.` : "";
+      throw this.#error("TypeError", resolved.refusal + place);
+    }
+    const others = otherIndexesOf(url);
+    return others.length === 0 || this.#exists(url)
+      ? url
+      : (others.find((other) => this.#exists(other)) ?? url);
+  }
+
+  #exists(url: string): boolean {
+    if (Object.hasOwn(this.#settings.texts, url)) return true;
+    return attempt(() => stat(toHostPath(pathOf(url))) !== undefined, false);
   }
 
   #error(name: "TypeError" | "SyntaxError" | "Error", message: string): object {

@@ -172,7 +172,12 @@ export function createClient(
     toolError(thrown: unknown, server: string, tool: string): unknown {
       if (isInstance(ToolError, thrown) || json.isTooLarge(thrown)) return thrown;
       const isError = isInstance(constructors.Error, thrown);
-      const message = isError ? toText((thrown as Error).message) : toText(thrown);
+      const isObject = typeof thrown === "object" && thrown !== null;
+      const message = isError
+        ? toText((thrown as Error).message)
+        : isObject
+          ? "it threw an object that is no error."
+          : toText(thrown);
       const failure = new ToolError({ code: "TOOL_FAILED", message, details: {} }, server, tool);
       defineValue(failure, "cause", thrown, false);
       // The frames of the tool, which lead to the program as well.

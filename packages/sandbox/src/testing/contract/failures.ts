@@ -37,6 +37,12 @@ check({ id: -1 });`;
     expect(await harness().run(code)).toMatchObject({ status: "failed", error });
   });
 
+  it("tells the object that a tool threw in place of an error", async () => {
+    const code = `import { refuse } from "./servers/plain/index.mjs";\nawait refuse();`;
+    const message = 'plain.refuse: it threw an object that is no error.\nCaused by {"code":7}';
+    expect(await harness().run(code)).toMatchObject({ error: { name: "ToolError", message, line: 2 } });
+  });
+
   it("tells what is missing from a module, where, and what it has", async () => {
     const code = `// weather\nimport { ad } from "./servers/calculator/index.ts";\nexport default await ad({});`;
     const message = expect.stringMatching(
@@ -56,6 +62,14 @@ check({ id: -1 });`;
     expect(bare).toMatchObject({
       status: "failed",
       error: { message: expect.stringContaining('"lodash" can\'t be imported') },
+    });
+    const inside = await harness().run(`import { parse } from "./servers/lacking/index.ts";\nparse();`);
+    expect(inside).toMatchObject({
+      error: {
+        message: expect.stringMatching(
+          /"zod" can't be imported.* in \/workspace\/servers\/lacking\/index\.ts\.$/,
+        ),
+      },
     });
   });
 

@@ -158,6 +158,13 @@ export async function divide({ a, b }: { a: number; b: number }): Promise<number
 }
 export const version = "1.0";
 `,
+  "servers/plain/index.mjs": `export { size } from "./size.js";
+export async function refuse() { throw { code: 7 }; }
+`,
+  "servers/plain/size.js": `export const size = async (text) => text.length;
+`,
+  "servers/lacking/index.ts": `export { parse } from "zod";
+`,
   "servers/host/index.ts": `import { callTool } from "../../client/index.ts";
 export async function echo(input: unknown): Promise<any> {
   return callTool("host", "echo", input);

@@ -26,6 +26,15 @@ export default [await add({ a: 5, b: 3 }), skill.double(15), version];`;
     expect(seen).toEqual(["add", "double"]);
   });
 
+  it.each(["servers/plain", "./servers/plain/index.mjs", "/workspace/servers/plain/index.ts"])(
+    "runs tools in plain JavaScript, imported from %s",
+    async (module) => {
+      const code = `import { size } from "${module}"; export default await size("four");`;
+      const toolCalls = [{ server: "plain", tool: "size", ok: true }];
+      expect(await harness().run(code)).toMatchObject({ value: 4, toolCalls });
+    },
+  );
+
   it.each(["greet", "greet, shout"])("calls tools of generated files, imported as %s", async (names) => {
     const invoker = recordingInvoker(({ args }) => args);
     const code = `import { ${names} } from "./servers/made/index.ts";
