@@ -74,6 +74,11 @@ describe("mcp_servers", () => {
 
   it.each([
     ["mcp_servers: [{name: a}]", "mcp_servers[0]", "needs a url or a command."],
+    [
+      "mcp_servers: {a: {url: 'localhost:3000/mcp'}}",
+      "mcp_servers.a.url",
+      "needs its scheme, as in https://example.com/mcp.",
+    ],
     ["mcp_servers: [{url: a}]", "mcp_servers[0].name", "is missing. It takes text."],
     [
       "mcp_servers: {a: {url: x, command: y}}",
@@ -107,7 +112,7 @@ describe("mcp_servers", () => {
     ],
     ["mcp_servers: {a: {connection_type: stdio}}", "mcp_servers.a", "needs a command."],
     [
-      "mcp_servers: [{name: a, url: x}, {name: a, url: y}]",
+      "mcp_servers: [{name: a, url: "http://x"}, {name: a, url: "http://y"}]",
       "mcp_servers[1].name",
       'is the name of two servers: "a".',
     ],

@@ -18,6 +18,8 @@ const DEFAULT_TIMEOUT_SECONDS = 30;
 const MAX_CONCURRENCY = 10_000;
 const MAX_CONNECTIONS = 1_000;
 const MAX_PORT = 65_535;
+/** A variable may stand for the beginning. */
+const WHOLE_URL = /^(?:[a-z][a-z\d+.-]*:\/\/|\$\{)./iu;
 const connection = z.enum(["auto", "stdio", "http", "streamable-http", "sse"]);
 
 const authEntry = z.strictObject({
@@ -140,6 +142,7 @@ function toServer(entry: Entry, payload: z.core.ParsePayload) {
   for (const key of ["args", "env", "cwd"] as const) {
     if (entry[key] !== undefined) return refuse("belongs to a command; a url takes headers", key);
   }
+  if (!WHOLE_URL.test(url)) return refuse("needs its scheme, as in https://example.com/mcp", "url");
   const connectionType = type === "streamable-http" ? "http" : (type ?? "auto");
   return {
     ...base,

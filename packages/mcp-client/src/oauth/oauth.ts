@@ -30,10 +30,10 @@ export function createOAuth(options: { folder?: string | undefined; clientName: 
   const store = folder === undefined ? createMemoryTokenStore() : createFileTokenStore(folder);
 
   return {
-    /** The sign-in of a server. `undefined` for stdio servers and those with an `Authorization` header. */
+    /** The sign-in of a server. `undefined` for those that are disabled, over stdio, or have an `Authorization` header. */
     signInFor(server: McpServerSettings): SignIn | undefined {
       const { transport, name } = server;
-      if (!isWeb(transport)) return undefined;
+      if (server.enabled === false || !isWeb(transport)) return undefined;
       const hasHeader = Object.keys(transport.headers ?? {}).some(
         (key) => key.toLowerCase() === "authorization",
       );

@@ -51,6 +51,16 @@ describe("fillVariables", () => {
     });
   });
 
+  it("names the server whose URL is none, without the value", () => {
+    const transport = { kind: "http" as const, url: "${TOKEN}/mcp" };
+    expect(() => fill({ name: "a", transport })).toThrow(
+      expect.objectContaining({
+        code: "OPTION_INVALID",
+        message: expect.stringMatching(/^Server "a" needs a whole URL for url, such as https:/),
+      }),
+    );
+  });
+
   it.each(["${MISSING}", "${EMPTY}"])("names the server, the variable and the setting for %s", (text) => {
     const transport = { kind: "http" as const, url: "https://x.example", headers: { Authorization: text } };
     expect(() => fill({ name: "a", transport })).toThrow(

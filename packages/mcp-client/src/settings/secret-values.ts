@@ -47,7 +47,7 @@ type Fill = (text: string, setting: string) => string;
  * are added to `secrets`, so that they are redacted from errors and logs.
  *
  * @param lookUp - returns the value of a variable. Default: reads `process.env`.
- * @throws CemError `VARIABLE_MISSING` with the variable and the setting, and no value.
+ * @throws CemError `VARIABLE_MISSING` with the variable and the setting, and no value; `OPTION_INVALID` for a URL that is none.
  */
 export function fillVariables(
   settings: McpServerSettings,
@@ -56,6 +56,13 @@ export function fillVariables(
   const expansion: Expansion = { server: settings.name, lookUp, secrets: new Set(settings.secrets) };
   const fill: Fill = (text, setting) => expandVariables(text, setting, expansion);
   const transport = fillTransport(settings.transport, fill);
+  if (transport.kind !== "stdio" && !URL.canParse(transport.url)) {
+    throw new CemError(
+      "OPTION_INVALID",
+      `Server "${settings.name}" needs a whole URL for url, such as https://example.com/mcp.`,
+      { details: { server: settings.name, option: "url" } },
+    );
+  }
   const auth = settings.auth && fillAuth(settings.auth, fill);
   return { ...settings, transport, auth, secrets: [...expansion.secrets] };
 }
