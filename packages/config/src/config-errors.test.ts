@@ -41,7 +41,7 @@ describe("an unknown key", () => {
       "config.yaml:1  constructor  is not a setting. Settings here: execution, llm, optimizations, guardrails, privacy, logging, customers, server, queue, runs, store, mcp_servers, plugins, tool_mappings, workflows.",
     ],
     [
-      "mcp_servers: [{name: a, url: "http://b", conection_type: sse}]",
+      "mcp_servers: [{name: a, url: 'http://b', conection_type: sse}]",
       "config.yaml:1  mcp_servers[0].conection_type  is not a setting. Did you mean  mcp_servers[0].connection_type ?",
     ],
   ])("is an error: %s", async (yaml, expected) => {

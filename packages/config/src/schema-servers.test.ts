@@ -112,7 +112,7 @@ describe("mcp_servers", () => {
     ],
     ["mcp_servers: {a: {connection_type: stdio}}", "mcp_servers.a", "needs a command."],
     [
-      "mcp_servers: [{name: a, url: "http://x"}, {name: a, url: "http://y"}]",
+      "mcp_servers: [{name: a, url: 'http://x'}, {name: a, url: 'http://y'}]",
       "mcp_servers[1].name",
       'is the name of two servers: "a".',
     ],
