@@ -117,9 +117,9 @@ const THINGS = wordSet(
   licenses passport voucher coupon permit article nhs cpf cnpj aadhaar aadhar pesel bsn steueridentifikationsnummer`,
 );
 
-/** The words around a value: the key it stands under and the text before it, in lower case. */
+/** The words around a value: the key it stands under and the text before it, in lower case, names of variables as words. */
 export function before(text: string, start: number, key?: string): string {
-  const nearby = text.slice(Math.max(0, start - CHARACTERS_BEFORE), start);
+  const nearby = start === 0 ? "" : separated(text.slice(Math.max(0, start - CHARACTERS_BEFORE), start));
   return (key === undefined ? nearby : `${spaced(key)}: ${nearby}`).toLowerCase();
 }
 
@@ -145,12 +145,12 @@ export function byKey<Answer>(answer: (key: string) => Answer): (key: string) =>
 }
 
 /** `workPhone_number` as words. */
-export const spaced = byKey((key) =>
-  key
-    .slice(0, MAX_KEY_CHARACTERS)
-    .replace(/([a-z\d])([A-Z])/g, "$1 $2")
-    .replace(/[_.-]/g, " "),
-);
+export const spaced = byKey((key) => separated(key.slice(0, MAX_KEY_CHARACTERS)).replace(/[.-]/g, " "));
+
+/** A text with names such as `workPhone_number` as words, longer by a space for each capital within. */
+export function separated(text: string): string {
+  return text.replace(/([a-z\d])([A-Z])/g, "$1 $2").replaceAll("_", " ");
+}
 
 /** The text before a value in its own clause. Text before a comma or a line's end belongs to another value. */
 export function lastClause(text: string): string {
@@ -193,9 +193,13 @@ export function wordSet(words: string): ReadonlySet<string> {
   return new Set(words.split(/\s+/));
 }
 
+/** The extension at the end of a phone's number. */
+export const PHONE_EXTENSION = / ?(?:x|ext\.? ?|extension )\d{1,6}$/i;
+
 /** Words before phone numbers. */
 export const SAYS_PHONE = wordSet(
-  `phone phones tel telephone telefon téléphone telephone teléfono telefono mobile mobil cell cellular handy fax desk
-  office landline hotline helpline whatsapp signal sms texted text msisdn dial call calls called calling ring rang reach
-  reached answering contact voicemail pager ph fon number`,
+  `phone phones tel tél telephone telefon téléphone teléfono telefono telefone telefoon telefonnummer telefoonnummer mobile
+  mobil mobilnummer mobiel móvil movil telemóvel telemovel cell cellular cellulare celular handy handynummer rufnummer natel gsm
+  kom komórka komorka mob telm tfno handynr telefonnr fax desk office landline hotline helpline whatsapp signal sms texted text msisdn dial call called
+  calling ring rang reach reached answering contact voicemail pager ph fon number`,
 );

@@ -48,6 +48,21 @@ describe("createDetector", () => {
     ['{"user":"a","pass":"Hunter2x"}', "SECRET Hunter2x"],
     ["DB_PASS=Hunter2x", "SECRET Hunter2x"],
     ["Tel. 01 42 68 53 00", "PHONE 01 42 68 53 00"],
+    ["17,4111 1111 1111 1111", "CREDIT_CARD 4111 1111 1111 1111"],
+    ["4111 1111 1111 1111,17", "CREDIT_CARD 4111 1111 1111 1111"],
+    ["2024-05-11,415-682-3371", "PHONE 415-682-3371"],
+    ["card 6011 0137 7203 0745", "CREDIT_CARD 6011 0137 7203 0745"],
+    ["6759 6280 2305 9072 826", "CREDIT_CARD 6759 6280 2305 9072 826"],
+    ["password: Sommer24!", "SECRET Sommer24!"],
+    ['password: "correct horse 9"', "SECRET correct horse 9"],
+    ['{"wachtwoord":"fietsen"}', "SECRET fietsen"],
+    ["The password is hunter2!", "SECRET hunter2!"],
+    ["Das Passwort lautet Sommer24", "SECRET Sommer24"],
+    ["<cvv>837</cvv>", "SECRET 837"],
+    ["CVV 837", "SECRET 837"],
+    ["Your verification code is 482913.", "SECRET 482913"],
+    ["739183 is your OTP", "SECRET 739183"],
+    ["Set-Cookie: sid=k3j4h5k3j4h5k3j4h5; HttpOnly", "SECRET k3j4h5k3j4h5k3j4h5"],
     [
       "-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY-----",
       "SECRET -----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY-----",
@@ -114,6 +129,18 @@ describe("createDetector", () => {
     '<label for="password">Password for 2FA</label>',
     '{"name":"password","value":"required"}',
     "01 42 68 53 00",
+    "password=getPassword()",
+    "const password = req.body.password;",
+    "password: z.string()",
+    "apiKey: config.apiKey",
+    "api_key: YOUR_API_KEY",
+    "Passwort: erforderlich",
+    "call 1234567 times",
+    "mobile sessions: 4156823371",
+    "PIN Code: 560001",
+    "foo==1.2.3.4",
+    "libssl.so.1.1.0.2",
+    "Kapitel 1.2.3.4",
   ])("finds nothing in %s", (text) => {
     expect(found(text)).toEqual([]);
   });
@@ -132,6 +159,45 @@ describe("createDetector", () => {
     const german = createDetector({ regions: ["DE"] });
     expect(found("030 901820 11")).toEqual([]);
     expect(german.find("030 901820 11").map(({ type }) => type)).toEqual(["PHONE"]);
+  });
+
+  it.each(["2019-2023", "pp. 1012-1034", "12 345 678", "52.5200 13.4050", "2024-00123", "1.5 2.5 3.5 4.5"])(
+    "finds no number of phones in %s, whatever the region",
+    (text) => {
+      for (const region of [
+        "DE",
+        "FR",
+        "PT",
+        "PL",
+        "AT",
+        "CH",
+        "SE",
+        "BE",
+        "IN",
+        "NL",
+        "ES",
+        "IT",
+        "BR",
+        "GB",
+      ])
+        expect([region, createDetector({ regions: [region] }).find(text)]).toEqual([region, []]);
+    },
+  );
+
+  it.each([
+    ["FR", "Tél: 0142685300"],
+    ["ES", "Móvil: 644123456"],
+    ["NL", "telefoon: 0206241111"],
+    ["PT", "telemóvel: 961234567"],
+    ["BR", "celular: 11987654321"],
+    ["PL", "kom. 601234567"],
+    ["CH", "Natel 0791234567"],
+    ["ES", "612 34 56 78"],
+    ["IN", "98765 43210"],
+    ["BR", "(11) 3251-4478"],
+  ])("finds those of %s beside the words of its people: %s", (region, text) => {
+    const found = createDetector({ regions: [region] }).find(text);
+    expect(found).toMatchObject([{ type: "PHONE", start: text.search(/[\d(]/u), end: text.length }]);
   });
 
   it("finds what a user declares, which wins over the rest", () => {

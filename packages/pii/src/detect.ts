@@ -9,7 +9,9 @@ import {
   isIdentityKey,
 } from "./detectors/identity.ts";
 import { createPhoneDetector, isPhoneKey } from "./detectors/phone.ts";
-import { findColumns, isSecretKey, mayHoldSecretText, secretDetector } from "./detectors/secret.ts";
+import { findCells, findColumns } from "./columns.ts";
+import type { Heading } from "./columns.ts";
+import { isSecretKey, mayHoldSecretText, secretDetector } from "./detectors/secret.ts";
 import {
   AT,
   COLON,
@@ -90,8 +92,10 @@ const LONG_NUMBER = /\d(?<!\d\d)(?!\d{3}-\d\d-\d\d(?!\d))(?:[ \u00A0\u2011./()-]
 /** A part of an address, of the internet protocol or of a device. */
 const BETWEEN_COLONS = /:[\da-f]{0,4}:/i;
 const SHORTEST_VALUE = 3;
-const SHORTEST_TABLE = 16;
-const NONE: readonly PiiType[] = [];
+const SHORTEST_TABLE = 8;
+/** Parts of the names of columns that tell what stands in them, besides those that {@link Traits} note. */
+const HEADINGS = /pass|secret|key|cookie|connection|clave|pw|phone|tel|mob|m[oó]vil|cel|fax|handy|gsm|natel/i;
+const NONE: readonly (typeof PRECEDENCE)[number][] = [];
 /** The same for the name of the key that a text stands under, as far as its name makes what stands there a value. */
 const KEY_TESTS: Partial<Readonly<Record<PiiType, (key: string) => boolean>>> = {
   SECRET: isSecretKey,
@@ -100,11 +104,25 @@ const KEY_TESTS: Partial<Readonly<Record<PiiType, (key: string) => boolean>>> = 
   PHONE: isPhoneKey,
 };
 
+/** Whether the name of a key says what stands under it. */
+export const isTellingKey = byKey((key) => Object.values(KEY_TESTS).some((test) => test?.(key)));
+
 /** A detector that is told what was seen of a text already. */
 export interface TextDetector extends Detector {
   find(text: string, key?: string, traits?: Traits): Finding[];
   /** Whether anything may be found in a text: a look at its characters, and no pattern. */
   mayFind(text: string, key: string | undefined, traits: Traits): boolean;
+  /**
+   * Finds what the columns of a table name.
+   *
+   * @param heading - That of the table's beginning, where the text is a later part of it.
+   * @returns the heading of what follows the text, too.
+   */
+  findColumns(
+    text: string,
+    heading?: Heading,
+    traits?: Traits,
+  ): { found: Finding[]; heading?: Heading | undefined };
 }
 
 /** Creates a detector of personal data and secrets in a text. */
@@ -125,16 +143,23 @@ export function createDetector({ types, regions, custom = [] }: DetectorSettings
   const wanted = PRECEDENCE.filter((type) => types === undefined || types.includes(type));
   const own = custom.map(createCustomDetector);
   const toldBy = byKey((key) => wanted.filter((type) => KEY_TESTS[type]?.(key)));
-  const hasSecrets = wanted.includes("SECRET");
-  const toldOf = (key: string | undefined): readonly PiiType[] => (key === undefined ? NONE : toldBy(key));
+  const toldOf = (key: string | undefined): typeof NONE => (key === undefined ? NONE : toldBy(key));
   const isTable = (text: string, { signs }: Traits): boolean =>
-    hasSecrets && (signs & LINE_END) !== 0 && text.length >= SHORTEST_TABLE;
+    (signs & LINE_END) !== 0 && text.length >= SHORTEST_TABLE;
   const isPlain = (text: string, key: string | undefined, traits: Traits): boolean => {
     const told = toldOf(key);
     if (traits.isMoment) return !told.includes("BIRTH_DATE");
     return told.length === 0 && !isTable(text, traits) && !mayHold(traits, text);
   };
+  const columns = {
+    tells: (name: string) => toldOf(name).length > 0,
+    find: (cell: string, name: string) => toldOf(name).flatMap((type) => known[type].find(cell, name)),
+  };
   return {
+    findColumns(text, heading, { names } = traitsOf(text)) {
+      const mayBegin = names !== 0 || HEADINGS.test(text);
+      return heading === undefined && !mayBegin ? { found: [] } : findColumns(text, columns, heading);
+    },
     mayFind: (text, key, traits) => own.length > 0 || !isPlain(text, key, traits),
     find(text, key, traits = traitsOf(text)) {
       if (text.length < SHORTEST_VALUE) return [];
@@ -147,7 +172,8 @@ export function createDetector({ types, regions, custom = [] }: DetectorSettings
         // No later type has a part of what is a value as a whole.
         if (found.length === 1 && found[0]?.start === 0 && found[0].end === text.length) return found;
       }
-      if (isTable(text, traits)) found.push(...findColumns(text).found);
+      if (isTable(text, traits)) found.push(...this.findColumns(text, undefined, traits).found);
+      if (text.includes("</t") || text.includes("</d")) found.push(...findCells(text, columns));
       return found.length < 2 ? found : withoutOverlaps(found);
     },
   };

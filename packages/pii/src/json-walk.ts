@@ -1,4 +1,4 @@
-import { isSecretKey } from "./detectors/secret.ts";
+import { isTellingKey } from "./detect.ts";
 import { embeddedText, membersOf } from "./readings.ts";
 import type { EmbeddedText } from "./readings.ts";
 
@@ -65,20 +65,34 @@ function isCell(value: unknown): boolean {
 /** The key that data stands under; for the rows of a table the names of its columns. */
 type Key = string | readonly string[] | undefined;
 
-/** The key of an item: that of its list, or of its column. */
+/** The key of an item: that of its list, or of its column. The names of columns have none. */
 function keyOfItem(item: unknown, at: number, key: Key): Key {
+  if (item === key) return undefined;
   return typeof key !== "object" || Array.isArray(item) ? key : key[at];
 }
 
-/** The key of a member: its name; of a secret's `value` the name beside it; of a table's rows the names of its columns. */
+/** The key of a list's items: for rows below a row of names these names. */
+function keyOfItems(items: readonly unknown[], key: Key): Key {
+  const [heading, row] = items;
+  const isTable =
+    Array.isArray(heading) && heading.length > 1 && Array.isArray(row) && row.length === heading.length;
+  return isTable && tells(heading) ? heading : key;
+}
+
+/** Whether all are names, one of which says what stands under it. */
+function tells(heading: readonly unknown[]): heading is readonly string[] {
+  return heading.every((one) => typeof one === "string") && heading.some(isTellingKey);
+}
+
+/** The key of a member: its name; of a `value` the name beside it; of a table's rows the names of its columns. */
 function keyOfMember(data: object, own: string, value: unknown): Key {
   if (own !== "value" && !(Array.isArray(value) && Array.isArray(value[0]))) return own;
   const { name, key = name, columns, headers, fields } = data as Record<string, unknown>;
-  if (own === "value" && typeof key === "string") return isSecretKey(key) ? key : own;
+  if (own === "value" && typeof key === "string") return isTellingKey(key) ? key : own;
   const heading = columns ?? headers ?? fields;
   if (!Array.isArray(heading)) return own;
   const names = heading.map((column) => (column as { name?: unknown } | null)?.name ?? column);
-  return names.every((one) => typeof one === "string") && names.some(isSecretKey) ? names : own;
+  return tells(names) ? names : own;
 }
 
 /**
@@ -123,13 +137,15 @@ export async function mapLeavesInTurns(
   if (isSmall(data) || depth >= MAX_DEPTH) return mapLeaves(data, changes, key, depth);
   const given = Array.isArray(data) ? (data as unknown[]) : Object.values(data as object);
   const names = Array.isArray(data) ? undefined : Object.keys(data as object);
+  const keyOfRows = names === undefined ? keyOfItems(given, key) : key;
   let values: unknown[] | undefined;
   for (const [index, value] of given.entries()) {
     const pause = turns.next();
     if (pause !== undefined) await pause;
     const name = names?.[index];
     const embedded = name === undefined ? undefined : embeddedText(data as object, name, value);
-    const own = name === undefined ? keyOfItem(value, index, key) : keyOfMember(data as object, name, value);
+    const own =
+      name === undefined ? keyOfItem(value, index, keyOfRows) : keyOfMember(data as object, name, value);
     // A small part is not awaited: large data has many small parts.
     const changed =
       embedded !== undefined
@@ -191,7 +207,8 @@ function sizeLeft(data: unknown, left: { leaves: number; characters: number }): 
   return left.leaves >= 0 && left.characters >= 0;
 }
 
-function mapItems(items: readonly unknown[], changes: LeafChanges, key: Key, depth: number): unknown {
+function mapItems(items: readonly unknown[], changes: LeafChanges, given: Key, depth: number): unknown {
+  const key = keyOfItems(items, given);
   let values: unknown[] | undefined;
   for (let index = 0; index < items.length; index += 1) {
     const changed = mapLeaves(items[index], changes, keyOfItem(items[index], index, key), depth + 1);

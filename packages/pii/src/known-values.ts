@@ -1,3 +1,4 @@
+import { PHONE_EXTENSION } from "./context.ts";
 import type { Finding } from "./context.ts";
 
 /** Shorter values are found by their form or not at all. In letters and digits. */
@@ -44,8 +45,17 @@ export class KnownValues<Entry extends Known> {
     const count = readCompact(value);
     if (count < MIN_CHARACTERS) return void this.#marks.set(value, entry);
     this.#add(0, count, entry);
-    const code = entry.type === "PHONE" ? countryCodeDigits(value) : 0;
-    if (code > 0 && count - code >= MIN_LOOSE_DIGITS) this.#add(code, count, entry);
+    if (entry.type !== "PHONE") return;
+    const code = countryCodeDigits(value);
+    this.#addPart(code, count, count, entry);
+    const own = extensionOf(value)?.replace(/[^\p{L}\p{N}]/gu, "");
+    if (own === undefined) return;
+    this.#addPart(0, count - own.length, count, entry);
+    this.#addPart(code, count - own.length, count, entry);
+  }
+
+  #addPart(from: number, to: number, count: number, entry: Entry): void {
+    if (to - from < count && to - from >= MIN_LOOSE_DIGITS) this.#add(from, to, entry);
   }
 
   /** Adds an entry by the letters and digits from one place to another of those that were read. */
@@ -232,9 +242,19 @@ function hashOfRun(from: number, to: number): number {
   return hash;
 }
 
-/** Whether the letters and digits of a value end with those from one place to another. */
-function endsWithRun({ value }: Known, from: number, to: number): boolean {
+/** Whether the letters and digits of a value, or of a phone's number without its extension, end with those from one place to another. */
+function endsWithRun({ type, value }: Known, from: number, to: number): boolean {
   const text = String(value);
+  if (endsIn(text, from, to)) return true;
+  const extension = type === "PHONE" ? extensionOf(text) : undefined;
+  return extension !== undefined && endsIn(text.slice(0, -extension.length), from, to);
+}
+
+function extensionOf(phone: string): string | undefined {
+  return /x/i.test(phone) ? PHONE_EXTENSION.exec(phone)?.[0] : undefined;
+}
+
+function endsIn(text: string, from: number, to: number): boolean {
   let at = to;
   for (let index = text.length - 1; index >= 0 && at > from; index -= 1) {
     const code = lowered(text.charCodeAt(index));

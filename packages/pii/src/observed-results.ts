@@ -37,7 +37,7 @@ interface Observed {
 
 /** The parts that results are looked through with. */
 interface Looking {
-  finder: Pick<ValueFinder, "detected">;
+  finder: Pick<ValueFinder, "detected" | "findColumns">;
   plain: PlainTexts;
   /** Finds secrets alone. Absent where they are not looked for. */
   secrets: Detector | undefined;
@@ -118,6 +118,7 @@ export class ObservedResults {
     if (this.#read.some((one) => one.data === data && one.origin === origin)) return;
     const longText = (text: string, key: string | undefined): Promise<string> => {
       const session = {
+        findColumns: this.#looking.finder.findColumns,
         findIn: (piece: string) => (this.#note(piece, { key, origin }), []),
         replace: (piece: string, found: readonly Finding[]) => (this.#keep(piece, found, origin), ""),
       };
@@ -132,7 +133,8 @@ export class ObservedResults {
     return {
       text: (text, key) => this.#note(text, { key, origin }),
       number: (value, key) => {
-        if (value < MIN_NUMBER || !Number.isSafeInteger(value)) return value;
+        const isCode = key !== undefined && isSecretKey(key);
+        if ((value < MIN_NUMBER && !isCode) || !Number.isSafeInteger(value)) return value;
         const text = String(value);
         const { finder, keep } = this.#looking;
         const [first] = finder.detected(text, key);

@@ -10,16 +10,16 @@ export interface Reading {
 
 /** Percent-encoding, entities of HTML, and escapes of JSON and JavaScript however often they were quoted. */
 const ESCAPE =
-  /(?:%[\da-f]{2})+|&(?:#\d{1,7}|#x[\da-f]{1,6}|[a-z]{2,6});|(?<!\\)\\+(?:u[\da-f]{4}|x[\da-f]{2}|["'/nrt])/gi;
+  /(?:%[\da-f]{2})+|&(?:#\d{1,7}|#x[\da-f]{1,6}|[a-z]{2,7});|(?<!\\)\\+(?:u[\da-f]{4}|u\{[\da-f]{1,6}\}|x[\da-f]{2}|["'/nrt])/gi;
 /** Octets in quoted-printable, and line ends that it adds. */
 const QUOTED_PRINTABLE = /(?:=[\dA-F]{2})+|=\r?\n/g;
 /** Base64 of what begins with a printable character, in one line or in lines of the same length. */
 const BASE64 = /[I-Za-fw-z0](?:[\w+/-]{59,76}(?:\r?\n|\\r\\n|\\n)){0,4000}[\w+/-]{7,}={0,2}/y;
 /** The rest of base64 whose beginning is not in the text. */
 const BASE64_REST = /^[\w+/-]{64,}={0,2}/;
-/** The signs between two values of printed data, with the name of the second. */
+/** The signs between two values of printed data, with the name of the second: of JSON, YAML and cells of HTML. */
 const BETWEEN_PRINTED =
-  /[{,][\s{[]{0,32}(?:(?:"[^"\\\n]{0,64}"|'[^'\\\n]{0,64}'|[\w$]{1,64}):[\s{[]{0,32})*/g;
+  /[{,][\s{[]{0,32}(?:(?:"[^"\\\n]{0,64}"|'[^'\\\n]{0,64}'|[\w$]{1,64}):[\s{[]{0,32})*|\n[ \t-]{0,32}[\w$]{1,64}:[ \t]{1,8}|<\/\w{1,16}>\s{0,32}(?:<\/?\w[^<>]{0,64}>\s{0,32}){1,4}/g;
 const MIN_BASE64_CHARACTERS = 12;
 const ENCODING = PERCENT | AMPERSAND | BACKSLASH | EQUALS;
 const NONE: readonly Reading[] = [];
@@ -30,10 +30,23 @@ const NOT_ASCII = /[\x80-\xFF]/;
 /** Entities of characters that stand in values. */
 const ENTITIES: Readonly<Record<string, string>> = Object.fromEntries([
   ["nbsp", " "],
-  ...`amp:& lt:< gt:> quot:" apos:' commat:@ period:. plus:+ hyphen:- dash:- lowbar:_ colon:: equals:= sol:/ lpar:( rpar:) num:# excl:! dollar:$ percnt:% ast:* comma:,`
+  ...`amp:& lt:< gt:> quot:" apos:' commat:@ period:. plus:+ hyphen:- dash:- lowbar:_ colon:: equals:= sol:/ lpar:( rpar:) num:# excl:! szlig:ß aelig:æ oslash:ø lstrok:ł eth:ð thorn:þ dollar:$ percnt:% ast:* comma:,`
     .split(" ")
     .map((entity) => [entity.slice(0, -2), entity.slice(-1)]),
 ]);
+
+/** Marks above and below letters, by the names that entities of HTML have for them. */
+const MARKS: Readonly<Record<string, string>> = {
+  acute: "\u0301",
+  caron: "\u030C",
+  cedil: "\u0327",
+  circ: "\u0302",
+  grave: "\u0300",
+  ogon: "\u0328",
+  ring: "\u030A",
+  tilde: "\u0303",
+  uml: "\u0308",
+};
 
 /** Whether a text can be read in another way than it is written, as far as its characters tell. */
 export function mayBeEncoded({ signs, word, isMoment }: Traits): boolean {
@@ -53,7 +66,7 @@ export function readingsOf(text: string, traits = traitsOf(text)): readonly Read
 
 /** Printed data as its values read one after the other, without names. `undefined` for other texts. */
 export function printedValues(text: string): Reading | undefined {
-  const isPrinted = text.includes(",") && /["':]/.test(text);
+  const isPrinted = (text.includes(",") && /["':]/.test(text)) || /\n[^\n:]{1,96}: |<\/\w/.test(text);
   const readings: Reading[] = [];
   if (isPrinted) addDecoded(text, BETWEEN_PRINTED, ({ length }) => (length > 1 ? "," : undefined), readings);
   return readings[0];
@@ -105,16 +118,22 @@ function unescaped(escape: string): string | undefined {
     return undefined;
   }
   if (escape.startsWith("&#")) {
-    const code = /x/i.test(escape[2] ?? "")
-      ? Number.parseInt(escape.slice(3), 16)
-      : Number.parseInt(escape.slice(2));
-    return code <= 0x10_ffff ? String.fromCodePoint(code) : undefined;
+    const isHexadecimal = /x/i.test(escape[2] ?? "");
+    return characterOf(Number.parseInt(escape.slice(isHexadecimal ? 3 : 2), isHexadecimal ? 16 : 10));
   }
-  if (escape.startsWith("&")) return ENTITIES[escape.slice(1, -1).toLowerCase()];
+  if (escape.startsWith("&")) {
+    const mark = MARKS[escape.slice(2, -1)];
+    if (mark !== undefined) return `${escape[1]}${mark}`.normalize();
+    return ENTITIES[escape.slice(1, -1).toLowerCase()];
+  }
   const [kind = ""] = /[^\\]/.exec(escape) ?? [];
   if (/[ux]/i.test(kind) && escape.length > escape.indexOf(kind) + 2)
-    return String.fromCharCode(Number.parseInt(escape.slice(escape.indexOf(kind) + 1), 16));
+    return characterOf(Number.parseInt(escape.slice(escape.indexOf(kind) + 1).replace("{", ""), 16));
   return /[nrt]/i.test(kind) ? "\n" : kind;
+}
+
+function characterOf(code: number): string | undefined {
+  return code <= 0x10_ffff ? String.fromCodePoint(code) : undefined;
 }
 
 function unquoted(escape: string): string {

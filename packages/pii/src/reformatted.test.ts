@@ -44,6 +44,13 @@ const FORMS: Record<string, (value: string) => JsonValue> = {
   "cells of a table": (value) => `\n${value.split(/[ @-]/).join(";")}\n`,
   "members of an object": (value) =>
     Object.fromEntries(value.split(/[ @-]/).map((part, at) => [`c${at}`, part])),
+  "cells of HTML": (value) => `<tr><td>${value.split(/[ @-]/).join("</td><td>")}</td></tr>`,
+  "members in YAML": (value) =>
+    value
+      .split(/[ @-]/)
+      .map((part, at) => `c${at}: ${part}`)
+      .join("\n"),
+  "code points of JavaScript": (value) => characters(value, (code) => `\\u{${hex(code)}}`),
   "a list of characters": (value) => Array.from(value),
   "JSON in JSON in JSON": (value) => JSON.stringify(JSON.stringify(JSON.stringify({ a: { b: value } }))),
   "a query string": (value) => `https://example.org/?a=1&q=${encodeURIComponent(value)}&z=2`,

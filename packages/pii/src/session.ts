@@ -6,6 +6,7 @@ import type { LeafChanges } from "./json-walk.ts";
 import { isLargeFile, MAX_FILES, mayBeSplit, mayHoldMore, ObservedResults } from "./observed-results.ts";
 import { membersOf } from "./readings.ts";
 import { Restorer } from "./restorer.ts";
+import { isSecretKey } from "./detectors/secret.ts";
 import { streamInTurns } from "./stream.ts";
 import { MIN_NUMBER, MIN_TEXT_CHARACTERS, PLAIN_WORD, ValueFinder } from "./value-finder.ts";
 import type { FindingPlace, PlainTexts } from "./value-finder.ts";
@@ -25,6 +26,9 @@ export class RedactionSession {
   readonly #hasRules: boolean;
   /** The latest files with their tokens: programs ask for the same again. What came to be known since has left with them. */
   readonly #files: { text: string; origin: string | undefined; shown: string }[] = [];
+
+  /** See {@link TextDetector.findColumns}. */
+  readonly findColumns: TextDetector["findColumns"];
 
   constructor(
     detector: TextDetector,
@@ -53,6 +57,7 @@ export class RedactionSession {
     this.#hasRules = rules.length > 0;
     const finder = new ValueFinder(detector, vault, this.#hasRules, plain);
     this.#finder = finder;
+    this.findColumns = finder.findColumns;
     this.#observed = new ObservedResults({
       finder,
       plain,
@@ -251,6 +256,7 @@ export class RedactionSession {
   async #replaceLong(text: string, place: Place, turns: Turns): Promise<string> {
     let isEnd = false;
     const changes = {
+      findColumns: this.findColumns,
       findIn: (piece: string) => this.findIn(piece, { ...place, isCut: place.isCut === true && isEnd }),
       replace: (piece: string, found: readonly ValueFinding[]) =>
         this.replace(piece, found, { ...place, key: undefined }),
@@ -260,7 +266,8 @@ export class RedactionSession {
 
   #replaceNumber(value: number, place: Place): number {
     const isWhole = Number.isSafeInteger(value);
-    if (isWhole && Math.abs(value) < MIN_NUMBER) return value;
+    const isCode = place.key !== undefined && isSecretKey(place.key);
+    if (isWhole && Math.abs(value) < MIN_NUMBER && !isCode) return value;
     if (this.vault.entryByNumber(value) !== undefined) return value;
     const text = String(value);
     if (!isWhole && !this.vault.known.mayHold(text)) return value;

@@ -1,7 +1,7 @@
 import type { RedactionStream } from "@cem/core";
 import { withoutOverlaps } from "./detect.ts";
-import { findColumns } from "./detectors/secret.ts";
-import type { Heading } from "./detectors/secret.ts";
+import type { TextDetector } from "./detect.ts";
+import type { Heading } from "./columns.ts";
 import { MAX_CHARACTERS_AT_ONCE } from "./json-walk.ts";
 import type { Turns } from "./json-walk.ts";
 import type { ValueFinding } from "./vault.ts";
@@ -18,6 +18,7 @@ const KEY_ENDS = /-----END [A-Z\d ]{1,60}-----/;
 /** The part of a session that a stream needs. */
 interface StreamSession {
   findIn(text: string): ValueFinding[];
+  findColumns: TextDetector["findColumns"];
   replace(text: string, found: readonly ValueFinding[]): string;
 }
 
@@ -35,7 +36,7 @@ export function createRedactionStream(session: StreamSession): RedactionStream {
   const emit = (length: number): string => {
     const text = context + held;
     const from = context.length;
-    const cells = heading === undefined ? [] : findColumns(held, heading).found;
+    const cells = heading === undefined ? [] : session.findColumns(held, heading).found;
     const found = withoutOverlaps([
       ...session.findIn(text).filter(({ end }) => end > from),
       ...cells.map((cell) => ({ ...cell, start: cell.start + from, end: cell.end + from })),
@@ -51,7 +52,7 @@ export function createRedactionStream(session: StreamSession): RedactionStream {
       .map((one) => ({ ...one, start: Math.max(from, one.start) - from, end: one.end - from }));
     const result = session.replace(held.slice(0, until - from), shown);
     context = text.slice(Math.max(0, until - CONTEXT_CHARACTERS), until);
-    ({ heading } = findColumns(held.slice(0, until - from), heading));
+    ({ heading } = session.findColumns(held.slice(0, until - from), heading));
     held = text.slice(until);
     return result;
   };

@@ -7,10 +7,21 @@ const NAMES = {
     names:
       `password passwords passwd passphrase pwd passwort kennwort senha contrasena contraseña wachtwoord haslo hasło secret
       api_key apikey api-key access_key accesskey account-key accountkey private_key privatekey signing-key signingkey
-      encryption_key encryptionkey sharedaccesskey token bearer basic pin cvv cvv2 cvc csc otp tan`.split(
+      encryption_key encryptionkey sharedaccesskey token bearer basic pin cvv cvv2 cvc csc otp tan
+      passcode mdp lösenord zugangscode toegangscode jeton cookie jsessionid mpin cryptogramme prüfziffer`.split(
         /\s+/,
       ),
-    phrases: ["mot de passe", "parola d'ordine"],
+    phrases: [
+      "mot de passe",
+      "parola d'ordine",
+      "palavra-passe",
+      "security code",
+      "verification code",
+      "confirmation code",
+      "código de segurança",
+      "código de verificación",
+      "kod weryfikacyjny",
+    ],
   },
   identity: {
     kind: NAMES_IDENTITY,
@@ -18,7 +29,8 @@ const NAMES = {
       `cpf cnpj aadhaar aadhar uidai pan steuer-id steuerid steueridentifikationsnummer steuer-idnr idnr tin nir insee sécu
       dni nif documento nie extranjero bsn burgerservicenummer sofinummer pesel nhs nino itin passport passports reisepass
       pass-nr passnr passeport pasaporte passaporto passaporte paspoort paszport führerschein patente rijbewijs habilitação cnh
-      vat ust-id ustid ust-idnr ustidnr tva btw iva`.split(/\s+/),
+      vat ust-id ustid ust-idnr ustidnr tva btw iva nip uid id-nr n.i.f. ahv avs svnr rijksregister niss insz personnummer
+      personnr personalausweis identiteitskaart`.split(/\s+/),
     phrases: [
       "income tax",
       "sécurité sociale",
@@ -32,13 +44,20 @@ const NAMES = {
       "prawo jazdy",
       "partita iva",
       "p. iva",
+      "codice fiscale",
+      "c.f.",
+      "numéro national",
+      "identity card",
+      "carta d'identità",
+      "dowód osobisty",
+      "permiso de conducir",
     ],
   },
   birth: {
     kind: NAMES_BIRTH,
     names:
       `born dob birthdate birthday geboren geburtsdatum nacido nacida nascido nascida nascita geboortedatum urodzenia
-      urodzony`.split(/\s+/),
+      urodzony d.o.b. geb. geburtstag nascimento nacimiento födelsedatum född`.split(/\s+/),
     phrases: [
       "date of birth",
       "né le",
@@ -47,6 +66,10 @@ const NAMES = {
       "fecha de nacimiento",
       "nato il",
       "nata il",
+      "nata a Bari il",
+      "née à Liège le",
+      "date naissance",
+      "nac. 1",
     ],
   },
 };

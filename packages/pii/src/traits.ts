@@ -59,13 +59,16 @@ export const NAMES_BIRTH = 4;
 const NAMES: readonly (readonly [number, string])[] = [
   [
     NAMES_SECRET,
-    "assw|assp|ass |pwd |ennw|senh|tras|de p|twoo|as?o|aslo|rola|ecre| key|ikey|skey|tkey|ekey|gkey|nkey|oken|eare|asic| pin| cvv| cvc| csc| otp| tan",
+    "assw|assp|assc|ass |pwd |ennw|senh|tras|de p|mdp |twoo|as?o|aslo|rola|avra|l?se|ecre|ugan|egan| key|ikey|skey|tkey|ekey|gkey|nkey|oken|eton|chav|lucz|eare|asic|ooki|jses|phps| pin|mpin| cvv| cvc| csc| otp| tan|ty c|rifi|irma|igun|ryfi|ptog|fzif|egur",
   ],
   [
     NAMES_IDENTITY,
-    " cpf|cnpj|aadh|uida| pan| tax|steu|idnr| tin| nir|inse|iale|s?cu| dni| nif|ento| nie|ranj| bsn|cenu|sofi|pese| nhs|nino|nsur|ni n| iti|assp|isep|assn|ss n|ssep|asap|ssap|aspo|aszp|icen|rers|ondu|pate|rijb|jazd|lita| cnh| vat|stid|t id| tva| btw|tita| iva",
+    " cpf|cnpj|ermi| nip| uid| i f| n i|d nr|isca| c f| ahv| avs|svnr| sv |cher|ijks|onal|niss|insz|onnu|onnr|swei|tity|tit?|itei|obis|aadh|uida| pan| tax|steu|idnr| tin| nir|inse|iale|s?cu| dni| nif|ento| nie|ranj| bsn|cenu|sofi|pese| nhs|nino|nsur|ni n| iti|assp|isep|assn|ss n|ssep|asap|ssap|aspo|aszp|icen|rers|ondu|pate|rijb|jazd|lita| cnh| vat|stid|t id| tva| btw|tita| iva",
   ],
-  [NAMES_BIRTH, "born| dob|birt|bore|burt|n? l|?e l|aiss|naci|nasc|o il|a il|boor|urod"],
+  [
+    NAMES_BIRTH,
+    "born| dob|o b |birt|bore|burt|geb |n? l|?e l|ne l|ee l|n? ?|?e ?|aiss|naci|nasc|asci| il |boor|urod| ur |?del|f?dd|nac?|nac ",
+  ],
 ];
 const FOUR_LETTERS = 0xf_ffff;
 const NAMED = new Uint8Array(1 << 16);

@@ -67,9 +67,13 @@ export class ValueFinder {
   readonly #hasRules: boolean;
   readonly #plain: PlainTexts;
 
+  /** See {@link TextDetector.findColumns}. */
+  readonly findColumns: TextDetector["findColumns"];
+
   /** @param hasRules - Whether rules ask for all values that one is like. */
   constructor(detector: TextDetector, vault: Vault, hasRules: boolean, plain: PlainTexts) {
     this.#detector = detector;
+    this.findColumns = (text, heading) => detector.findColumns(text, heading);
     this.#vault = vault;
     this.#hasRules = hasRules;
     this.#plain = plain;

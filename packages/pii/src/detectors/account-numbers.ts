@@ -43,6 +43,9 @@ const CARD_CONTEXT = wordSet(
 /** Words before a number that is one of a card, also of a brand that is not known. */
 const SAYS_CARD = /(?:credit|debit|payment) ?card(?: (?:no|number|#))?\W{0,3}$/;
 const SEPARATORS = /^[ \u00A0-]$/;
+/** A number, a date or the like in the cell before, and no whole part of a fraction. */
+const CELL_BEFORE = /(?:^|[\n,"'])[\d +()./-]{1,20}(?<!(?:^|[\n,"'])0),$/;
+const CELL_CHARACTERS = 22;
 
 /** Finds numbers of payment cards of all brands by beginning, length and the check of Luhn. */
 export const creditCardDetector: Detector = {
@@ -73,30 +76,34 @@ function groupsOfCard(
   if (first === undefined || isWordBefore(text, first.start) || isFraction(text, first.start)) return 0;
   let digits = "";
   let separator: string | undefined;
+  // What begins as a shorter number may be the beginning of a longer one.
+  let longest = 0;
   for (let count = 1; count <= MAX_GROUPS; count += 1) {
     const group = groups[from + count - 1];
-    if (group === undefined) return 0;
+    if (group === undefined) return longest;
     if (count > 1) {
       const between = text.slice(groups[from + count - 2]?.end, group.start);
       separator ??= between;
-      if (between !== separator || !SEPARATORS.test(between)) return 0;
+      if (between !== separator || !SEPARATORS.test(between)) return longest;
     }
     digits += group.text;
-    if (digits.length > 19) return 0;
+    if (digits.length > 19) return longest;
     if (digits.length < 12 || !luhnChecksumValidate(digits)) continue;
     if (!hasBrand(digits) && !RARE.test(digits) && !SAYS_CARD.test(before(text, first.start, key))) continue;
     if (!isGrouped(groups.slice(from, from + count))) continue;
     if (
-      !/^[\d_a-z]|^[.,]\d/i.test(text.slice(group.end, group.end + 2)) &&
+      !/^[\d_a-z]|^\.\d/i.test(text.slice(group.end, group.end + 2)) &&
       isMeant(text, first.start, digits, count, key)
     )
-      return count;
+      longest = count;
   }
-  return 0;
+  return longest;
 }
 
 function isFraction(text: string, start: number): boolean {
-  return /\p{L}[-/]$|[\d.,$€£][.,$€£]$|[$€£]$|\d[.,]$/u.test(text.slice(Math.max(0, start - 2), start));
+  const nearby = text.slice(Math.max(0, start - CELL_CHARACTERS), start);
+  if (CELL_BEFORE.test(nearby)) return false;
+  return /\p{L}[-/]$|[\d.,$€£][.,$€£]$|[$€£]$|\d[.,]$/u.test(nearby);
 }
 
 /** Groups as printed on cards: four digits first, none of one digit. */

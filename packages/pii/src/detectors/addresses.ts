@@ -101,7 +101,8 @@ const OCTETS = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.|$)){4}$/;
 const NUMBERED = wordSet(
   `v ver vers version versions release released section sect sec chapter clause paragraph appendix figure table firmware
   build builds upgrade upgraded update updated downgrade downgraded assemblyversion fileversion oid rev revision sdk api
-  assembly driver chrome firefox safari edge electron patch patched §`,
+  assembly driver chrome firefox safari edge electron patch patched kapitel abschnitt chapitre capítulo capitulo capitolo sezione
+  sección seção hoofdstuk paragraaf rozdział §`,
 );
 const ANY_ADDRESS = wordSet("ip ipv address addr listen listening bind host");
 const V6_CHARACTERS = "0123456789abcdefABCDEF:.";
@@ -132,7 +133,7 @@ function findV4(text: string, key: string | undefined): Finding[] {
 
 function touchesBefore(text: string, start: number): boolean {
   if (start === 0 || isEscape(text, start - 1)) return false;
-  return /[\p{L}\d_]$|\d\.$|[\p{L}\d]-$|[\p{L}\d]\/$/u.test(text.slice(Math.max(0, start - 2), start));
+  return /[\p{L}\d_]$|[\p{L}\d][./-]$|==$|(?:^|\n)#{1,6} $/u.test(text.slice(Math.max(0, start - 8), start));
 }
 
 function findV6(text: string, key: string | undefined): Finding[] {

@@ -34,6 +34,17 @@ describe("numbers of identity", () => {
     ["Passeport 14AB60052 valable", "14AB60052"],
     ["Passaporto YA1234567", "YA1234567"],
     ["Passaporte FX123456", "FX123456"],
+    ["Reisepassnummer: C01X00T47", "C01X00T47"],
+    ["Führerscheinnummer B072RRE2I55", "B072RRE2I55"],
+    ["driving_licence: MORGA753116SM9IJ", "MORGA753116SM9IJ"],
+    ["N.I.F. 54362315K", "54362315K"],
+    ["NIP 467-351-04-67", "467-351-04-67"],
+    ["RSSMRA90D12H501I", "RSSMRA90D12H501I"],
+    ["756.5607.4451.02", "756.5607.4451.02"],
+    ["85.04.28-983.87", "85.04.28-983.87"],
+    ["personnummer 850119-1152", "850119-1152"],
+    ["SVNR 2348 150885", "2348 150885"],
+    ["Personalausweisnummer T220001293", "T220001293"],
   ])("are found, by their check or the words before them: %s", (text, value) => {
     expect(found(text).filter((one) => one.startsWith("NATIONAL_ID"))).toEqual(
       value === undefined ? [] : [`NATIONAL_ID ${value}`],
@@ -45,6 +56,10 @@ describe("numbers of identity", () => {
     ["54362315K", "dni"],
     ["C01X00T47", "passportNumber"],
     ["AB123456C", "national_insurance"],
+    ["36574261809", "Steuer-ID"],
+    ["36574261809", "IdNr"],
+    ["DE136695976", "USt-IdNr"],
+    ["54362315k", "dni"],
   ])("are found under a key that says so: %s", (text, key) => {
     expect(found(text, key)).toEqual([`NATIONAL_ID ${text}`]);
     expect(found(text, "code")).toEqual([]);

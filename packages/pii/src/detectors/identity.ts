@@ -1,14 +1,20 @@
+import * as vnr from "stdnum/lib/cjs/at/vnr.js";
+import * as nn from "stdnum/lib/cjs/be/nn.js";
 import * as cnpj from "stdnum/lib/cjs/br/cnpj.js";
 import * as cpf from "stdnum/lib/cjs/br/cpf.js";
+import * as ahv from "stdnum/lib/cjs/ch/ssn.js";
 import * as idnr from "stdnum/lib/cjs/de/idnr.js";
 import * as dni from "stdnum/lib/cjs/es/dni.js";
 import * as nie from "stdnum/lib/cjs/es/nie.js";
 import * as nir from "stdnum/lib/cjs/fr/nir.js";
 import * as aadhaar from "stdnum/lib/cjs/in/aadhaar.js";
+import * as codiceFiscale from "stdnum/lib/cjs/it/codicefiscale.js";
 import * as bsn from "stdnum/lib/cjs/nl/bsn.js";
+import * as nip from "stdnum/lib/cjs/pl/nip.js";
 import * as pesel from "stdnum/lib/cjs/pl/pesel.js";
+import * as personnummer from "stdnum/lib/cjs/se/personnummer.js";
 import { weightedSum } from "stdnum/lib/cjs/util/checksum.js";
-import { before, byKey, spaced, standsAlone } from "../context.ts";
+import { before, byKey, separated, spaced, standsAlone } from "../context.ts";
 import type { Detector, Finding, PiiType } from "../context.ts";
 
 /** A number of a person, by which a state or an office knows them. */
@@ -22,14 +28,15 @@ interface Kind {
   isValid?: (found: string) => boolean;
 }
 
+/** Names as words, also where they are joined to one for a number, as in German. */
 function words(text: string): RegExp {
-  return new RegExp(`(?<!\\p{L})(?:${text.split(", ").join("|")})(?!\\p{L})`, "u");
+  return new RegExp(`(?<!\\p{L})(?:${text.split(", ").join("|")})(?:nummer|nr)?(?!\\p{L})`, "u");
 }
 
 const checked =
   ({ validate }: { validate: (text: string) => { isValid: boolean } }) =>
   (found: string): boolean =>
-    validate(found).isValid;
+    validate(found.toUpperCase().replaceAll(".", "")).isValid;
 
 const hasDigits =
   (least: number) =>
@@ -49,11 +56,11 @@ const NUMBERED = [
     distinct: /\//u,
     isValid: checked(cnpj),
   },
-  { shape: /\d{4} ?\d{4} ?\d{4}/gu, words: "aadhaar, aadhar, uidai", isValid: checked(aadhaar) },
-  { shape: /[A-Z]{3}[ABCFGHJLPT][A-Z]\d{4}[A-Z]/gu, words: "pan, income tax" },
+  { shape: /\d{4}[ -]?\d{4}[ -]?\d{4}/gu, words: "aadhaar, aadhar, uidai", isValid: checked(aadhaar) },
+  { shape: /[A-Z]{3}[ABCFGHJLPT][A-Z]\d{4}[A-Z]/giu, words: "pan, income tax" },
   {
     shape: /\d{2} ?\d{3} ?\d{3} ?\d{3}/gu,
-    words: "steuer-?id, steueridentifikationsnummer, steuer-?idnr, idnr, tin",
+    words: "steuer[- ]?id, (?:steuer|steuerliche )identifikations, steuer[- ]?id ?nr, id ?nr, tin",
     isValid: checked(idnr),
   },
   {
@@ -62,11 +69,15 @@ const NUMBERED = [
     distinct: /^[12] \d{2} \d{2} /u,
     isValid: checked(nir),
   },
-  { shape: /\d{8}-?[A-Z]/gu, words: "dni, nif, documento", isValid: checked(dni) },
   {
-    shape: /[XYZ]-?\d{7}-?[A-Z]/gu,
+    shape: /(?:\d{8}|\d{2}\.\d{3}\.\d{3})[- ]?[A-Z]/giu,
+    words: "dni, d\\.n\\.i\\., nif, n\\.i\\.f\\., documento",
+    isValid: checked(dni),
+  },
+  {
+    shape: /[XYZ]-?\d{7}-?[A-Z]/giu,
     words: "nie, extranjero",
-    distinct: /-/u,
+    distinct: /^[XYZ]-/u,
     isValid: checked(nie),
   },
   {
@@ -75,11 +86,32 @@ const NUMBERED = [
     isValid: checked(bsn),
   },
   { shape: /\d{11}/gu, words: "pesel", isValid: checked(pesel) },
+  { shape: /\d{3}-\d{3}-\d{2}-\d{2}|\d{10}/gu, words: "nip", isValid: checked(nip) },
+  {
+    shape: /[A-Z]{6}\d{2}[A-EHLMPR-T]\d{2}[A-Z]\d{3}[A-Z]/giu,
+    words: "codice fiscale, c\\.f\\.",
+    distinct: /^[A-Z]{6}\d/u,
+    isValid: checked(codiceFiscale),
+  },
+  {
+    shape: /756(?:\.\d{4}\.\d{4}\.\d{2}|\d{10})/gu,
+    words: "ahv, avs, sozialversicherungs",
+    distinct: /^756\./u,
+    isValid: checked(ahv),
+  },
+  { shape: /\d{4} ?\d{6}/gu, words: "svnr, sv, sozialversicherungs", isValid: checked(vnr) },
+  {
+    shape: /\d{2}\.\d{2}\.\d{2}-\d{3}\.\d{2}|\d{11}/gu,
+    words: "rijksregister, numéro national, registre national, niss, insz",
+    distinct: /^\d{2}\./u,
+    isValid: checked(nn),
+  },
+  { shape: /(?:\d{2})?\d{6}[-+]?\d{4}/gu, words: "personnummer, personnr", isValid: checked(personnummer) },
   { shape: /\d{3}[ -]?\d{3}[ -]?\d{4}/gu, words: "nhs", isValid: passesModulus11 },
   {
-    shape: /[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?\d{2} ?\d{2} ?\d{2} ?[A-D]/gu,
+    shape: /[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?\d{2} ?\d{2} ?\d{2} ?[A-D]/giu,
     words: "nino, national insurance, ni number",
-    distinct: / \d{2} \d{2} \d{2} /u,
+    distinct: /^[A-Z]{2} \d{2} \d{2} \d{2} [A-Z]/u,
   },
   {
     shape: /9\d{2}[- ](?:5\d|6[0-5]|7\d|8[0-8]|9[0-24-9])[- ]\d{4}/gu,
@@ -87,21 +119,22 @@ const NUMBERED = [
     distinct: /^\d{3}-\d{2}-\d{4}$/u,
   },
   {
-    shape: /[A-Z\d]{6,9}/gu,
-    isValid: hasDigits(5),
+    shape: /[A-Z\d]{6,12}/gu,
+    isValid: hasDigits(4),
     words:
-      "passports?, passport (?:no|number), reisepass, pass-?nr, passeport, pasaporte, passaporto, passaporte, paspoort, paszport",
+      "passports?, passport (?:no|number), reisepass, pass-?(?=nr|nummer), passeport, pasaporte, passaporto, passaporte, paspoort, paszportu?, personalausweis, ausweis-?(?=nr|nummer), identity card, carte d'identité, carta d'identità, identiteitskaart, dow[oó]d osobisty, dowodem osobistym",
   },
   {
     shape: /[A-Z\d](?:[ -]?[A-Z\d]){5,17}/gu,
     words:
-      "driver'?s? licen[cs]e, driving licen[cs]e, licen[cs]e (?:no|number), führerschein, permis de conduire, carnet de conducir, patente, rijbewijs, prawo jazdy, habilitação, cnh",
+      "driver'?s? licen[cs]e, driving licen[cs]e, licen[cs]e (?:no|number), führerscheins?, permis de conduire, num[eé]ro de permis, (?:carnet|permiso|licencia) (?:de )?conducir, patente, carta de condução, rijbewijs, prawo jazdy, habilitação, cnh",
     isValid: hasDigits(5),
   },
   {
     // Not a word in capitals before the number.
     shape: /(?<![\p{L}\d])(?!VAT|TVA|BTW|IVA|ID )[A-Z]{2} ?[A-Z\d](?:[ .]?[A-Z\d]){6,13}/gu,
-    words: "vat, vat (?:no|number|id), ust-?id, ust-?idnr, tva, btw, partita iva, p\\. ?iva, nif-iva",
+    words:
+      "vat, vat (?:no|number|id), ust[- ]?id, ust[- ]?id ?nr, umsatzsteuer-id, uid, tva, btw, partita iva, p\\.? ?iva, nif[- ]iva, nip",
     isValid: hasDigits(7),
   },
 ] satisfies readonly (Omit<Kind, "words"> & { words: string })[];
@@ -111,20 +144,20 @@ const ANY_WORD = words(NUMBERED.map((kind) => kind.words).join(", "));
 export const isIdentityKey = byKey((key) => ANY_WORD.test(spaced(key).toLowerCase()));
 /** Matches every form that needs no words: groups as no other number has them. */
 const DISTINCT =
-  /\d{3}\.\d{3}\.\d{3}-|\d{3}\/\d{4}-|[12] \d{2} \d{2} |[XYZ]-\d{7}|[A-Z]{2} \d{2} \d{2} \d{2}|9\d{2}-\d{2}-\d{4}/u;
+  /\d{3}\.\d{3}\.\d{3}-|\d{3}\/\d{4}-|756\.\d{4}\.|\d{2}\.\d{2}\.\d{2}-\d{3}\.|[A-Z]{6}\d{2}[A-Z]\d{2}[A-Z]\d{3}|[12] \d{2} \d{2} |[XYZ]-\d{7}|[A-Z]{2} \d{2} \d{2} \d{2}|9\d{2}-\d{2}-\d{4}/u;
 
 const BIRTH: Kind = {
   shape:
-    /\d{4}-\d{2}-\d{2}|\d{1,2}[./-]\d{1,2}[./-]\d{2,4}|\d{1,2}\.? \p{L}{3,10}\.? \d{4}|\p{L}{3,10} \d{1,2},? \d{4}/gu,
+    /\d{4}[-/.]\d{2}[-/.]\d{2}(?:[T ]\d{2}:[\d:.]{2,12}(?:Z|[+-]\d\d:?\d\d)?)?|\d{1,2}[./-]\d{1,2}[./-]\d{2,4}|\d{1,2}(?:st|nd|rd|th|er|º|\.)?(?: de | of |[ -])\p{L}{3,10}\.?(?: de |[ ,-]{1,2})\d{4}|\p{L}{3,10}\.? \d{1,2}(?:st|nd|rd|th)?,? \d{4}/gu,
   words: words(
-    "born, born on, dob, date of birth, birth ?date, birthday, geboren, geboren am, geburtsdatum, né le, née le, date de naissance, nacid[oa], fecha de nacimiento, nascid[oa], data de nascimento, nat[oa] il, data di nascita, geboortedatum, data urodzenia, urodzon[ya]",
+    "born, born on, dob, d\\.o\\.b\\.?, date of birth, birth ?date, birthday, geboren, geboren am, geb\\.?(?: am)?, geburtsdatum, geburtstag, n[eé]e? le, n[eé]e? à [\\p{L}' -]{2,30} le, date (?:de )?naissance, nacid[oa], (?:fecha (?:de )?)?nacimiento, nascid[oa], nasc\\.?, (?:data (?:de )?)?nascimento, nat[oa] (?:a \\p{L}{2,20} )?il, nací el, nac\\., född, data (?:di )?nascita, geboortedatum, data urodzenia, urodzon[ya], ur\\., födelsedatum",
   ),
 };
 
 /** Finds numbers of identity: of persons to their states, of passports, driving licences and for VAT. */
 export const identityDetector: Detector = {
   find(text, key) {
-    const isNamed = (key !== undefined && isIdentityKey(key)) || ANY_WORD.test(text.toLowerCase());
+    const isNamed = (key !== undefined && isIdentityKey(key)) || ANY_WORD.test(separated(text).toLowerCase());
     if (!isNamed && !DISTINCT.test(text)) return [];
     return KINDS.flatMap((kind) =>
       isNamed || kind.distinct !== undefined ? findKind(text, key, kind, "NATIONAL_ID") : [],
@@ -140,7 +173,7 @@ export function hasDistinctIdentity(text: string): boolean {
 /** Finds dates of birth, which words or the name of their key tell from other dates. */
 export const birthDateDetector: Detector = {
   find(text, key) {
-    const isNamed = BIRTH.words.test(text.toLowerCase()) || (key !== undefined && isBirthKey(key));
+    const isNamed = (key !== undefined && isBirthKey(key)) || BIRTH.words.test(separated(text).toLowerCase());
     return isNamed ? findKind(text, key, BIRTH, "BIRTH_DATE") : [];
   },
 };

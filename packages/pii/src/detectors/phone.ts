@@ -4,10 +4,12 @@ import {
   after,
   before,
   byKey,
+  endsWith,
   hasWord,
   isWordBefore,
   lastClause,
   namesThing,
+  PHONE_EXTENSION,
   SAYS_PHONE,
   spaced,
   wordSet,
@@ -16,10 +18,10 @@ import type { Detector, Finding } from "../context.ts";
 
 const MIN_DIGITS = 7;
 const MAX_DIGITS = 15;
+const INDIAN_DIGITS = 10;
 /** Of seven digits at least. */
 const CANDIDATE =
   /[+(]{0,2}(?=\d(?:[ \u00A0\u2011./()-]{0,2}\d){6})\d+(?:[ \u00A0\u2011./()-]{1,2}\d+)*(?: ?(?:x|ext\.? ?|extension )\d{1,6})?/gi;
-const EXTENSION = / ?(?:x|ext\.? ?|extension )\d{1,6}$/i;
 const DATE =
   /^(?:(?:19|20)\d\d([-./ ])(?:0?[1-9]|1[0-2])\1(?:0?[1-9]|[12]\d|3[01])|(?:0?[1-9]|[12]\d|3[01])([-./ ])(?:0?[1-9]|[12]\d|3[01])\2(?:19|20)\d\d)(?!\d)/;
 const NORTH_AMERICAN = /^(?:\+?1[-. ])?(?:\(\d{3}\) ?|\d{3}([-. ]))\d{3}(?:[-. ])\d{4}$/;
@@ -29,12 +31,23 @@ const FRENCH = /^0[1-9](?:[ .-]\d{2}){4}$/;
 const WITH_EXIT_CODE = /^00[1-9]?\d{0,2}[-. ]\d/;
 /** Names of properties that hold phone numbers. */
 const PHONE_KEYS = wordSet(
-  "phone phones tel telephone telefon mobile mobil cell cellphone cellular fax landline hotline whatsapp msisdn handy",
+  `phone phones tel tél telephone téléphone telefon telefono teléfono telefone telefoon telefonnummer telefoonnummer mobile mobil
+  mobilnummer mobiel movil móvil telemovel telemóvel cell cellphone cellular cellulare celular fax landline hotline whatsapp msisdn
+  handy handynummer rufnummer natel gsm komorka komórka`,
 );
+/** Countries whose numbers begin with a 0 as they are written at home. */
+const TRUNK_ZERO = new Set(
+  "AE AR AT AU BE BG CH CN DE EG FI FR GB HR ID IE IL JP KR LT LU MA MY NL NZ PH PK RO RS SE SI SK TH TR TW UA VN ZA".split(
+    " ",
+  ),
+);
+/** Groups as numbers without a 0 before them have: three at least with one separator, an area in brackets, five digits or a hyphen before the last four. */
+const GROUPED =
+  /^\d{2,4}([ .-])\d{2,4}(?:\1\d{2,4})+$|^\(\d{2,3}\)|^[6-9]\d{4}[ -]\d{5}$|^\d{2}[ -]9?\d{4}-\d{4}$/;
 /** The kind of a number, written after it: `(03) 5327 5996 office`. */
 const SAYS_PHONE_AFTER = /^[ \-(,|]{1,2}(?:office|fax|mobile|cell|home|work|desk|landline|phone|tel)\b/;
-const MONEY_BEFORE = /[$€£¥#]\s?$|\d[.,:]$/;
-const MONEY_AFTER = /^(?:\s?(?:%|€|usd|eur|gbp|kg|km|ms|bytes|kb|mb|gb|°)|[:,]\d|\.\d|[\p{L}_@=])/u;
+const MONEY_BEFORE = /[$€£¥#]\s?$|\d[.:]$/;
+const MONEY_AFTER = /^(?:\s?(?:%|€|usd|eur|gbp|kg|km|ms|bytes|kb|mb|gb|°| times\b)|:\d|\.\d|[\p{L}_@=])/u;
 
 /** Whether a key says that a phone number stands under it. */
 export const isPhoneKey = byKey((key) => hasWord(spaced(key).toLowerCase(), PHONE_KEYS));
@@ -81,17 +94,32 @@ export function createPhoneDetector({ regions = ["US"] }: PhoneSettings = {}): D
     const rest = after(text, end);
     if ((words !== "" && MONEY_BEFORE.test(words.slice(-3))) || (rest !== "" && MONEY_AFTER.test(rest)))
       return false;
+    // A comma before or after plain digits is that of a fraction, or of thousands.
+    const isPlain = !/\D/.test(number);
+    if (isPlain && (/\d,$/.test(words.slice(-2)) || /^,\d/.test(rest))) return false;
     if (!hasCode && (/\p{L}[-/#]$|#$/u.test(words.slice(-3)) || namesThing(words))) return false;
     const isUnderPhone = key !== undefined && isPhoneKey(key);
-    const isNamed = isUnderPhone || hasWord(lastClause(words), SAYS_PHONE) || SAYS_PHONE_AFTER.test(rest);
+    const clause = lastClause(words);
+    const isSaid = isPlain ? endsWith(clause, SAYS_PHONE) : hasWord(clause, SAYS_PHONE);
+    const isNamed = isUnderPhone || isSaid || SAYS_PHONE_AFTER.test(rest);
     if (hasCode) return isNamed || isKnown(number.replace("(0)", "")) || /^\+\d{1,3}[ (-]/.test(number);
     if (SINGLE_DIGITS.test(number) && !(FRENCH.test(number) && (isNamed || regions.includes("FR"))))
       return false;
     if (key !== undefined && namesThing(spaced(key).toLowerCase())) return false;
     if (isNamed)
-      return digits > MIN_DIGITS || /\D/.test(number) || isUnderPhone || /phone|tel|call/.test(words);
+      return digits > MIN_DIGITS || /\D/.test(number) || isUnderPhone || /phone|t[eé]l|call/.test(words);
     if (NORTH_AMERICAN.test(number) || WITH_EXIT_CODE.test(number)) return digits >= 10;
-    return /\d[ ().-]\(?\d/.test(number) && regions.some((region) => isKnown(number, region));
+    const hasZero = /^\(?0/.test(number);
+    if (!hasZero && !GROUPED.test(number)) return false;
+    return (
+      /\d[ ().-]\(?\d/.test(number) &&
+      regions.some(
+        (region) =>
+          hasZero === TRUNK_ZERO.has(region) &&
+          (region !== "IN" || digits === INDIAN_DIGITS) &&
+          isKnown(number, region),
+      )
+    );
   };
 
   return {
@@ -99,7 +127,7 @@ export function createPhoneDetector({ regions = ["US"] }: PhoneSettings = {}): D
       const found: Finding[] = [];
       for (const { 0: match, index } of text.matchAll(CANDIDATE)) {
         if (match.length > 40) continue;
-        const plain = /[a-z]/i.test(match) ? match.replace(EXTENSION, "") : match;
+        const plain = /[a-z]/i.test(match) ? match.replace(PHONE_EXTENSION, "") : match;
         const digits = digitsIn(plain);
         if (digits > MAX_DIGITS) continue;
         // A bracket that is not closed stands around the number.

@@ -14,7 +14,12 @@ const MARKED: readonly RegExp[] = [
 ];
 const WORD = /[\w-]/;
 const MIN_ASSIGNED_CHARACTERS = 6;
+const MIN_KEYED_CHARACTERS = 4;
 const MAX_KEYED_CHARACTERS = 4_096;
+const MAX_QUOTED_CHARACTERS = 128;
+const MAX_PASSPHRASE_WORDS = 6;
+/** Marks of clauses between words, as no password has. */
+const SENTENCE = /[,.;:()] /u;
 const MIN_JWT_PART_CHARACTERS = 8;
 const KEY_BEGIN = /-----BEGIN (?:[A-Z\d]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----/g;
 const KEY_END = "-----END ";
@@ -35,33 +40,55 @@ const OPTION = /(?<=\s(?:-u|--user)[ =])[^\s:"']{1,64}:[^\s"']{4,128}/g;
 const BEARER = /(?<=\b(?:bearer|basic) )[\w.~+/-]{16,4000}=*/gi;
 /** A name that says so, as far as what is set. */
 const ASSIGNED =
-  /(?:passwords?|passwd|passphrase|pwd|passwor[td]|kennwort|senha|contrase[nñ]a|mot de passe|wachtwoord|has[łl]o|parola d'ordine|(?<=["'&?]|(?:db|user|admin|root|smtp|mail|ftp|proxy|auth|login)_)pass|secret|api[_-]?key|access[_-]?key|account[_-]?key|private[_-]?key|signing[_-]?key|encryption[_-]?key|token|sharedaccesskey)["']?(?: ?[:=] ?(?:[|>][-+]?\r?\n {1,16})?| is )["']?/gi;
+  /(?:passwords?|passwd|passphrase|passcode|pwd|passwor[td]|kennwort|senha|contrase[nñ]a|mot de passe|mdp|wachtwoord|has[łl]o|parola d'ordine|palavra-passe|l[oö]senord|zugangscode|toegangscode|(?<=["'&?]|(?:db|user|admin|root|smtp|mail|ftp|proxy|auth|login)_)pass|secret|api[_-]?key|chave[_-]api|klucz[_-]api|access[_-]?key|account[_-]?key|private[_-]?key|signing[_-]?key|encryption[_-]?key|token|jeton|sharedaccesskey|jsessionid|phpsessid|cookie: ?[\w.-]{1,64}(?==))["']?(?: ?[:=] ?(?:[|>][-+]?\r?\n {1,16})?| (?:is|ist|lautet|es|est|[eé]|è) )["']?/gi;
+/** What says, in some languages, what something is. */
+const IS = / (?:is|ist|lautet|es|est|[eé]|è) /i;
+/** Names of passwords, of which whatever stands there is one. */
+const NAMES_PASSWORD =
+  /^(?:pass[wpc]|pwd|kennw|senha|contras|mot de|mdp|wachtw|has|parola|palavra|l[oö]sen|zugang|toegang)/i;
+/** Code in the place of a value: a call, a member of something, a name. */
+const CODE_VALUE = /^[\p{L}_$][\w$]*(?:\.[\p{L}_$][\w$]*)*$/u;
+const SAYS_SECRET = /pass|pwd|secret|token|key|hash/i;
 /** An element of XML, whose name tells what it holds. */
-const ELEMENT = /<(?:[\w.-]{1,32}:)?([\w.-]{1,64})(?:\s[^<>]{0,256})?>([^<>\n]{4,256})<\//g;
+const ELEMENT = /<(?:[\w.-]{1,32}:)?([\w.-]{1,64})(?:\s[^<>]{0,256})?>([^<>\n]{3,256})<\//g;
 /** A tag or an object, of which one part may be the name of another: `<input name="password" value="…">`. */
 const PAIR = /[<{][^<>{}]{1,1024}[>}]/g;
 const PAIR_NAME = /["'\s{](?:name|key|id|type)["']?\s?[=:]\s?["']([^"'<>{}]{1,64})["']/gi;
-const PAIR_VALUE = /(?<=["'\s{]value["']?\s?[=:]\s?["'])[^"'<>{}\n]{4,256}(?=["'])/i;
+const PAIR_VALUE = /(?<=["'\s{]value["']?\s?[=:]\s?["'])[^"'<>{}\n]{3,256}(?=["'])/i;
 const ASSIGNED_VALUE = /[^\s"',;&<>{}()[\]]{6,512}/y;
 const SECRET_KEY =
-  /^pass$|(?:^| )(?:(?:db|database|user|admin|root|smtp|mail|ftp|proxy|auth|login) pass|passwords?|passwd|passphrase|pwd|passwort|kennwort|senha|contrase[nñ]a|mot ?de ?passe|wachtwoord|has[łl]o|parola|jwt|otp|session cookie|cookie|secret|secret key|api ?key|access key(?! id)|private key|signing key|encryption key|auth token|access token|refresh token|bearer token|api token|session token|client secret|connection string)$/i;
+  /^(?:pass|pw|clave|mdp|jeton|parola chiave)$|(?:^| )(?:(?:db|database|user|admin|root|smtp|mail|ftp|proxy|auth|login) pass|passwords?|passwd|passphrase|pwd|passwort|kennwort|senha|contrase[nñ]a|mot ?de ?passe|wachtwoord|has[łl]o|parola|palavra passe|l[oö]senord|passcode|zugangscode|toegangscode|chave api|klucz api|jwt|otp|session cookie|cookie|secret|secret key|api ?key|access key(?! id)|private key|signing key|encryption key|auth token|access token|refresh token|bearer token|api token|session token|client secret|connection string)$/i;
 /** Texts in the place of a secret that are none: words, placeholders, names of variables. */
 const NO_SECRET =
-  /^(?:[a-z]+|[A-Z]+|[\d.]{1,7}|\$.*|\*+|x+|<.*|%.*|\[\[.*|process\.env.*|os\.environ.*|(?:null|none|true|false|undefined|string|required|optional|redacted)\b.*)$/;
+  /^(?:\p{Lu}?\p{Ll}+|[A-Z_]+|[\d.]{1,7}|\$.*|\*+|x+|<.*|%.*|\[\[.*|process\.env.*|os\.environ.*|(?:null|none|true|false|undefined|string|required|optional|redacted)\b.*)$/u;
 /** The shortest of what its beginning tells, and its longest word. */
 const MIN_MARKED_CHARACTERS = 15;
 const PASSWORDS = wordSet(
-  "password passwords passwd passphrase pwd passwort kennwort senha contrasena contraseña wachtwoord haslo hasło parola",
+  "password passwords passwd passphrase pwd passwort kennwort senha contrasena contraseña mdp wachtwoord haslo hasło parola lösenord losenord passcode zugangscode toegangscode",
 );
 /** Codes of three to eight digits, which their names tell. */
 const CODE_KEY =
-  /(?:^| )(?:pin|pin ?code|cvv2?|cvc2?|csc|card security code|otp|one time (?:code|password)|tan)$/i;
-const CODE =
-  /(?<![\p{L}\d])(?:pin(?: code)?|cvv2?|cvc2?|csc|otp|tan)["']?(?: ?[:=] ?| is )["']?(\d{3,8})(?![\d.,]\d|\d)/giu;
+  /(?:^| )(?:m?pin|pin ?code|cvv2?|cvc2?|csc|(?:card )?security (?:code|number)|verification code|otp|one time (?:code|password)|cryptogramme|pr[uü]fziffer|c[oó]digo (?:de )?(?:seguridad|segurança|verifica(?:ci[oó]n|[cç][aã]o))|codice (?:di )?(?:verifica|segreto)|verificatie ?code|code (?:secret|(?:de )?v[eé]rification)|pin ?kod|kod weryfikacyjny|tan)$/i;
+const CODE_NAMES =
+  "m?pin(?:[ -]?code)?|cvv2?|cvc2?|csc|otp|tan|security code|(?:verification|confirmation) code|one[- ]time (?:code|pass(?:word|code))|cryptogramme|pr[uü]fziffer|c[oó]digo de segur(?:idad|ança)|best[äa]tigungscode|code de v[eé]rification|c[oó]digo de verifica(?:ci[oó]n|ção)|codice di verifica|verificatiecode|kod weryfikacyjny";
+/** After the name alone come only as many digits as such a code has. A number of six after `PIN code` is one of a place in India. */
+const CODE = new RegExp(
+  `(?<![\\p{L}\\d])(?:(?:${CODE_NAMES})["']?(?: ?[:=] ?| (?:is|ist|lautet|es|est|é|è) )["']?|(?:cvv2?|cvc2?|csc|security code|cryptogramme|c[oó]digo de segurança)(?= \\d{3,4}(?!\\d)) |(?<!gpio )m?pin(?:[ -]?code)?(?= \\d{4}(?!\\d)) |(?:otp|passcode)(?= \\d{4,8}(?!\\d)) )(?<!pin[ -]?code: ?(?=\\d{6}(?!\\d)))(\\d{3,8})(?![\\d.,]\\d|\\d| \\d{3}(?!\\d))`,
+  "giu",
+);
+/** A code before what it is for. */
+const CODE_BEFORE =
+  /(?<![\p{L}\d.,-])\d{4,8}(?= (?:is|ist|es|est|è|é) (?:your|ihr|dein|tu|su|votre|il tuo|o seu) [\p{L} -]{0,24}(?:otp|pin|code|password|código|codice)(?!\p{L}))/giu;
 const PLACEHOLDERS = wordSet(
   `string text null none true false undefined required optional redacted password passwd secret hidden masked empty unset
-  changed expired invalid incorrect wrong missing field value reset forgot forgotten protected prompt example your`,
+  changed expired invalid incorrect wrong missing field value reset forgot forgotten protected prompt example your
+  erforderlich vergessen ändern geändert falsch ungültig obrigatória obrigatório esquecida esquecido inválida obbligatoria obbligatorio
+  dimenticata errata requis obligatoire oublié incorrect requerida obligatoria olvidada incorrecta verplicht vergeten onjuist wymagane
+  zapomniane buffer boolean number object`,
 );
+/** A sentence about a password, in its place. */
+const ABOUT =
+  /^(?:is|are|was|must|should|can|cannot|can't|could|does|doesn't|do|has|have|needs?|may|too|not|please|at least|minimum|enter|choose|the|your|this|it|a|an|no) /i;
 const MARKS =
   /AKIA|ASIA|ABIA|ACCA|gh[pousr]_|_pat_|glpat|xox|xapp|sk-|[srp]k_|whsec|AIza|ya29|GOCSPX|npm_|pypi-|hf_|SG\.|_v1_|shp|lin_|sq0|key-|AC[a-f\d]|SK[a-f\d]/;
 
@@ -92,11 +119,10 @@ export const secretDetector = {
     if (text.length >= MIN_MARKED_CHARACTERS && /bearer |basic /i.test(text))
       for (const { 0: match, index } of text.matchAll(BEARER)) add(index, index + match.length);
     if (/[<{]/.test(text)) findMarkedUp(text, add);
-    if (text.includes(":") || text.includes("=") || text.includes(" is ")) {
-      findAssigned(text, add);
-      for (const { 0: match, 1: code = "", index } of text.matchAll(CODE))
-        add(index + match.length - code.length, index + match.length);
-    }
+    if (/[:=]/.test(text) || IS.test(text)) findAssigned(text, add);
+    for (const { 0: match, 1: code = "", index } of text.matchAll(CODE))
+      add(index + match.length - code.length, index + match.length);
+    for (const { 0: code, index } of text.matchAll(CODE_BEFORE)) add(index, index + code.length);
     return found;
   },
 };
@@ -154,16 +180,58 @@ function findAssigned(text: string, add: Add): void {
   for (const { 0: name, index } of text.matchAll(ASSIGNED)) {
     if (/public[ _-]?key$/i.test(text.slice(Math.max(0, index - 10), index))) continue;
     const start = index + name.length;
-    ASSIGNED_VALUE.lastIndex = start;
-    const [value = ""] = ASSIGNED_VALUE.exec(text) ?? [];
-    const plain = withoutEnding(value, ".:!?\\");
-    const isProse = name.includes(" is ");
-    const isPassword = /^pass[wp]|^pwd/i.test(name) && !isProse;
-    if (plain.length < MIN_ASSIGNED_CHARACTERS || (isPassword ? isPlaceholder(plain) : NO_SECRET.test(plain)))
-      continue;
-    if ((isProse || /^(?:token|pass\b)/i.test(name)) && !looksRandom(plain)) continue;
-    add(start, start + plain.length);
+    const isProse = IS.test(name);
+    const isPassword = NAMES_PASSWORD.test(name) && !isProse;
+    const value = isPassword ? (quotedAt(text, start) ?? valueAt(text, start)) : valueAt(text, start);
+    if (isAssigned(value, { name, isProse, isPassword })) add(start, start + value.text.length);
   }
+}
+
+/** What stands in the place of a value. */
+interface AssignedValue {
+  text: string;
+  isQuoted: boolean;
+  /** The character after it. */
+  next: string;
+}
+
+function valueAt(text: string, start: number): AssignedValue {
+  ASSIGNED_VALUE.lastIndex = start;
+  const [value = ""] = ASSIGNED_VALUE.exec(text) ?? [];
+  const isQuoted = /["']/.test(text[start - 1] ?? "");
+  return { text: withoutEnding(value, ".:?\\"), isQuoted, next: text[start + value.length] ?? "" };
+}
+
+/** The text up to the quote that closes it. */
+function quotedAt(text: string, start: number): AssignedValue | undefined {
+  const quote = text[start - 1] ?? "";
+  if (quote !== '"' && quote !== "'") return undefined;
+  const end = text.indexOf(quote, start);
+  if (end === -1 || end - start > MAX_QUOTED_CHARACTERS || text.lastIndexOf("\\", end) >= start)
+    return undefined;
+  const value = text.slice(start, end);
+  const isSentence = SENTENCE.test(`${value} `) && value.includes(" ");
+  if (isSentence || value.includes("\n") || value.split(" ").length > MAX_PASSPHRASE_WORDS) return undefined;
+  return { text: value, isQuoted: true, next: quote };
+}
+
+function isAssigned(
+  { text, isQuoted, next }: AssignedValue,
+  { name, isProse, isPassword }: { name: string; isProse: boolean; isPassword: boolean },
+): boolean {
+  if (isProse)
+    return NAMES_PASSWORD.test(name)
+      ? text.length >= MIN_ASSIGNED_CHARACTERS && hasBoth(text)
+      : looksRandom(text);
+  if (text.length < (isPassword && isQuoted ? MIN_KEYED_CHARACTERS : MIN_ASSIGNED_CHARACTERS)) return false;
+  if (isPassword ? isPlaceholder(text) : NO_SECRET.test(text)) return false;
+  if (!isQuoted && CODE_VALUE.test(text) && isCode(text, next)) return false;
+  return !/^(?:token|jeton|pass\b|jsess|phps|cookie)/i.test(name) || looksRandom(text);
+}
+
+/** Whether what has the form of code is code: a call, a member, or a name of a secret. */
+function isCode(text: string, next: string): boolean {
+  return next === "(" || (!/\d/.test(text) && (text.includes(".") || SAYS_SECRET.test(text)));
 }
 
 /** Finds what stands in an element or beside a name. */
@@ -208,24 +276,26 @@ export function mayHoldSecret(text: string): boolean {
 
 function isSecretUnder(text: string, key: string): boolean {
   if (/^\d{3,8}$/u.test(text)) return CODE_KEY.test(spaced(key)) || isPasswordKey(key);
-  if (text.length < 4 || text.length > MAX_KEYED_CHARACTERS) return false;
+  if (text.length < MIN_KEYED_CHARACTERS || text.length > MAX_KEYED_CHARACTERS) return false;
   const name = spaced(key);
   if (!SECRET_KEY.test(name)) return false;
   // Passphrases have spaces. What else has some is a sentence.
   if (isPasswordKey(key)) return !isPlaceholder(text);
   if (/\s/.test(text.trim())) return false;
   // Under it reports say, too, what was found.
-  return name === "pass" ? hasBoth(text) : looksRandom(text) || !NO_SECRET.test(text);
+  return /^(?:pass|pw|clave)$/i.test(name) ? hasBoth(text) : looksRandom(text) || !NO_SECRET.test(text);
 }
 
 function isPasswordKey(key: string): boolean {
-  return hasWord(spaced(key).toLowerCase(), PASSWORDS);
+  const name = spaced(key).toLowerCase();
+  return hasWord(name, PASSWORDS) || /(?:mot de|palavra) passe/.test(name);
 }
 
 /** Whether a text stands where a password would be. */
 function isPlaceholder(text: string): boolean {
   return (
     PLACEHOLDERS.has(text.toLowerCase()) ||
+    ABOUT.test(text) ||
     /^(?:\$.*|\*+|x+|<.*|%.*|\[\[.*|process\.env.*|os\.environ.*)$/.test(text)
   );
 }
@@ -237,74 +307,4 @@ function looksRandom(text: string): boolean {
 
 function hasBoth(text: string): boolean {
   return /\d/.test(text) && /[A-Za-z]/.test(text);
-}
-
-/** A heading of a table whose columns hold secrets. */
-export interface Heading {
-  delimiter: string;
-  /** Which columns do, from 0. */
-  columns: readonly number[];
-  /** How many cells each line has. */
-  count: number;
-}
-
-const DELIMITERS = [",", ";", "\t", "|"];
-const MAX_HEADING_CHARACTERS = 4_096;
-const MIN_SECRET_CHARACTERS = 4;
-
-/**
- * Finds the secrets in the columns of a table (CSV and the like) whose heading names them.
- *
- * @param heading - That of the table's beginning, where the text is a later part of it.
- * @returns the heading of what follows the text, too.
- */
-export function findColumns(
-  text: string,
-  heading?: Heading,
-): { found: Finding[]; heading: Heading | undefined } {
-  const found: Finding[] = [];
-  let current = heading;
-  if (heading === undefined && !(text.includes("\n") && mayHoldSecret(text))) return { found, heading };
-  for (let start = 0; start < text.length;) {
-    const line = text.indexOf("\n", start);
-    const end = line === -1 ? text.length : line;
-    const next = headingOf(text.slice(start, Math.min(end, start + MAX_HEADING_CHARACTERS)));
-    if (next !== undefined) current = next;
-    else if (text.slice(start, end).trim() === "") current = undefined;
-    else if (current !== undefined) addCells(text.slice(start, end), start, current, found);
-    start = end + 1;
-  }
-  return { found, heading: current };
-}
-
-function headingOf(line: string): Heading | undefined {
-  if (line.includes("=") || line.includes("{") || !mayHoldSecret(line)) return undefined;
-  for (const delimiter of DELIMITERS) {
-    if (!line.includes(delimiter)) continue;
-    const names = line.split(delimiter).map((name) => name.trim().replaceAll('"', ""));
-    const columns = names.flatMap((name, at) => (isSecretKey(name) && name !== "pass" ? [at] : []));
-    if (columns.length > 0 && names.every((name) => name.length < 64))
-      return { delimiter, columns, count: names.length };
-  }
-  return undefined;
-}
-
-/** A line with another number of cells is none of the table, or the rest of a cell with a line end in it. */
-function addCells(line: string, start: number, heading: Heading, found: Finding[]): void {
-  const { delimiter, columns, count } = heading;
-  const cells: Finding[] = [];
-  let column = 0;
-  for (let from = 0; from <= line.length; column += 1) {
-    const close = line[from] === '"' ? line.indexOf('"', from + 1) : -1;
-    const mark = line.indexOf(delimiter, close === -1 ? from : close + 1);
-    const to = mark === -1 ? line.length : mark;
-    const cell = line.slice(from, to);
-    const value = cell.trim().replace(/^"|"$/g, "");
-    if (columns.includes(column) && value.length >= MIN_SECRET_CHARACTERS && !isPlaceholder(value)) {
-      const at = start + from + cell.indexOf(value);
-      cells.push({ start: at, end: at + value.length, type: "SECRET" });
-    }
-    from = to + 1;
-  }
-  if (column === count) found.push(...cells);
 }

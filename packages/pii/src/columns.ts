@@ -1,0 +1,180 @@
+import type { Finding } from "./context.ts";
+
+/** A heading of a table whose columns tell what stands in them. */
+export interface Heading {
+  delimiter: string;
+  /** The names that tell, by their columns, from 0. */
+  columns: ReadonlyMap<number, string>;
+  /** The number of cells of each line. */
+  count: number;
+  /** Whether spaces follow the delimiters, as in prose. */
+  isSpaced: boolean;
+}
+
+/** What the names of columns tell. */
+export interface ColumnFinder {
+  /** Whether a name says what stands under it. */
+  tells(name: string): boolean;
+  /** Finds the values in a cell under such a name. */
+  find(cell: string, name: string): Finding[];
+}
+
+const DELIMITERS = [",", ";", "\t", "|"];
+const HEADING = /^[\p{L}\p{N}_ .()/#",;|\t\r-]{3,4096}$/u;
+const NAME = /^[\p{L}_#][\p{L}\p{N}_ .()/#-]{0,40}$/u;
+/** A name and a value in a row of their own. */
+const PAIR =
+  /^[ \t]{0,32}\|?[ \t]{0,32}"?(?<name>[\p{L}_][\p{L}\p{N}_ .-]{1,40}?)"?[ \t]{0,32}(?<delimiter>[|\t;,])[ \t]{0,32}"?(?<value>[^\s|;,"]{3,128})"?[ \t]{0,32}\|?[ \t\r]{0,32}$/u;
+/** The first cell of a line, if it may be the name of a column or of a value. */
+const FIRST_CELL = /[ \t|"]{0,16}[\p{L}_#][\p{L}\p{N}_ .()/#-]{0,40}"?[ \t]{0,16}[,;|\t]/uy;
+const RULE_BEGINS = /[\s|+:=-]/u;
+/** The line between the heading of a table and its rows. */
+const RULE = /^[\s|+:=-]{3,}$/u;
+/** What no word has, and no sentence. */
+const UNLIKE_WORDS = /^(?=\S*[^\p{L}\s])\S+$/u;
+
+/**
+ * Finds values in the columns of a table (CSV and the like) whose heading names them, and in rows of a name and a value.
+ *
+ * @param heading - That of the table's beginning, where the text is a later part of it.
+ * @returns the heading of what follows the text, too.
+ */
+export function findColumns(
+  text: string,
+  finder: ColumnFinder,
+  heading?: Heading,
+): { found: Finding[]; heading: Heading | undefined } {
+  const found: Finding[] = [];
+  let current = heading;
+  // Below a line of hyphens stand rows alone.
+  let isRuled = false;
+  for (let start = 0; start < text.length;) {
+    const line = text.indexOf("\n", start);
+    const end = line === -1 ? text.length : line;
+    FIRST_CELL.lastIndex = start;
+    if (isBlank(text, start, end)) {
+      current = undefined;
+      isRuled = false;
+    } else if (RULE_BEGINS.test(text[start] ?? "") && RULE.test(text.slice(start, end))) isRuled = true;
+    else if (current !== undefined || FIRST_CELL.test(text)) {
+      const row = text.slice(start, end);
+      if (current === undefined || !addCells(row, start, current, finder, found)) {
+        // A line with another number of cells may be the rest of a cell with a line end in it.
+        const isPair =
+          current === undefined &&
+          (isRuled || isLikePrevious(text, start, row)) &&
+          addPair(row, start, finder, found);
+        current = isPair || isRuled ? current : (headingOf(row, finder) ?? current);
+      }
+    }
+    start = end + 1;
+  }
+  return { found, heading: current };
+}
+
+function headingOf(line: string, finder: ColumnFinder): Heading | undefined {
+  if (!HEADING.test(line)) return undefined;
+  for (const delimiter of DELIMITERS) {
+    if (!line.includes(delimiter)) continue;
+    const names = line.split(delimiter).map((cell) => cell.trim().replaceAll(/^"|"$/gu, ""));
+    // A table may have its delimiters around each line, too.
+    const isFramed = delimiter === "|" && names.length > 2 && names[0] === "" && names.at(-1) === "";
+    const inner = isFramed ? names.slice(1, -1) : names;
+    if (!inner.every((name) => NAME.test(name))) continue;
+    const told = names.flatMap((name, at): [number, string][] =>
+      name !== "pass" && finder.tells(name) ? [[at, name]] : [],
+    );
+    if (told.length === 0) return undefined;
+    const isSpaced = delimiter !== "|" && line.includes(`${delimiter} `);
+    return { delimiter, columns: new Map(told), count: names.length, isSpaced };
+  }
+  return undefined;
+}
+
+/** @returns whether the line is one of the table. */
+function addCells(
+  line: string,
+  start: number,
+  { delimiter, columns, count, isSpaced }: Heading,
+  finder: ColumnFinder,
+  found: Finding[],
+): boolean {
+  const cells: { value: string; name: string; at: number }[] = [];
+  let column = 0;
+  for (let from = 0; from <= line.length; column += 1) {
+    const close = line[from] === '"' ? line.indexOf('"', from + 1) : -1;
+    const mark = line.indexOf(delimiter, close === -1 ? from : close + 1);
+    const to = mark === -1 ? line.length : mark;
+    const name = columns.get(column);
+    if (name !== undefined) {
+      const cell = line.slice(from, to);
+      const value = cell.trim().replaceAll(/^"|"$/gu, "");
+      cells.push({ value, name, at: start + from + cell.indexOf(value) });
+    }
+    from = to + 1;
+  }
+  if (column !== count) return false;
+  for (const { value, name, at } of cells)
+    if (!isSpaced || UNLIKE_WORDS.test(value)) addFound(found, finder.find(value, name), at);
+  return true;
+}
+
+function isBlank(text: string, start: number, end: number): boolean {
+  let at = start;
+  while (at < end && text.charCodeAt(at) <= 32) at += 1;
+  return at >= end;
+}
+
+/** Whether the line before has as many cells. */
+function isLikePrevious(text: string, start: number, line: string): boolean {
+  const { delimiter = "" } = PAIR.exec(line)?.groups ?? {};
+  if (delimiter === "" || start === 0) return false;
+  const previous = text.slice(text.lastIndexOf("\n", start - 2) + 1, start - 1);
+  return previous.split(delimiter).length === line.split(delimiter).length;
+}
+
+/** Finds a value beside its name, in a table whose rows have two cells. */
+function addPair(line: string, start: number, finder: ColumnFinder, found: Finding[]): boolean {
+  const { name = "", value = "" } = PAIR.exec(line)?.groups ?? {};
+  if (name === "" || !UNLIKE_WORDS.test(value) || !finder.tells(name)) return false;
+  const known = found.length;
+  addFound(found, finder.find(value, name), start + line.lastIndexOf(value));
+  return found.length > known;
+}
+
+/** Cells of HTML: of tables, and of lists of names and values. */
+const CELL = /<(?<tag>th|td|dt|dd)(?:\s[^<>]{0,256})?>(?<value>[^<>]{0,256})<\/|<tr(?=[\s>])/giu;
+
+/** Finds values in HTML, below or beside the cells that name them. */
+export function findCells(text: string, finder: ColumnFinder): Finding[] {
+  const found: Finding[] = [];
+  let names: string[] = [];
+  let isHeading = false;
+  let column = 0;
+  /** The name beside the cells of a row. */
+  let beside: string | undefined;
+  for (const { 0: cell, index, groups } of text.matchAll(CELL)) {
+    const { tag = "tr", value = "" } = groups ?? {};
+    const kind = tag.toLowerCase();
+    if (kind === "tr") {
+      isHeading = true;
+      column = 0;
+      beside = undefined;
+    } else if (kind === "th" || kind === "dt") {
+      beside = value.trim();
+      if (kind === "th" && isHeading) names = [...names.slice(0, column), beside];
+      column += 1;
+    } else {
+      isHeading = false;
+      const name = beside ?? names[column];
+      if (name !== undefined && finder.tells(name))
+        addFound(found, finder.find(value, name), index + cell.length - "</".length - value.length);
+      column += 1;
+    }
+  }
+  return found;
+}
+
+function addFound(found: Finding[], own: readonly Finding[], at: number): void {
+  for (const one of own) found.push({ ...one, start: at + one.start, end: at + one.end });
+}
