@@ -67,7 +67,7 @@ check({ id: -1 });`;
     expect(inside).toMatchObject({
       error: {
         message: expect.stringMatching(
-          /"zod" can't be imported.* in \/workspace\/servers\/lacking\/index\.ts\.$/,
+          /"zod" can't be imported.{0,200} in \/workspace\/servers\/lacking\/index\.ts\.$/,
         ),
       },
     });
