@@ -1,3 +1,4 @@
+import { CemError } from "@cem/core";
 import { evictionRisk, seal, shownLocation, storeUnavailable, unseal } from "@cem/store";
 import type { SealingKey } from "@cem/store";
 import { openRedis } from "@cem/store/redis";
@@ -34,6 +35,29 @@ export async function requireKept(
   if (risk.isKnown) throw storeUnavailable(shownLocation(url), new Error(risk.text));
   onDoubt(new Error(risk.text));
 }
+
+/**
+ * Refuses keys that open nothing of what the other machines send: a run that a worker can't read would end as failed.
+ *
+ * @throws CemError `STORE_SEALED`
+ */
+export async function requireSameKeys(client: Redis, prefix: string, codec: MessageCodec): Promise<void> {
+  const name = `${prefix}:keys`;
+  const mark = await client.get(name);
+  if (mark !== null && mark !== UNSEALED) {
+    try {
+      codec.decode(name, mark);
+    } catch {
+      const message = `The queue's messages are sealed with keys that are not among this machine's. Where they were replaced by others for good, delete ${name} in Redis.`;
+      throw new CemError("STORE_SEALED", message, { details: { value: name } });
+    }
+  }
+  // With the newest key of the machine that came last: who has it opens what the older ones sealed, too.
+  await client.set(name, codec.encode(name, ""));
+}
+
+/** What a codec without keys writes for the empty text. */
+const UNSEALED = '""';
 
 /** Encodes messages that pass through Redis. */
 export interface MessageCodec {

@@ -5,7 +5,13 @@ import { CemError } from "@cem/core";
 import { shownLocation, storeUnavailable } from "@cem/store";
 import { measure } from "@cem/core/telemetry";
 import type { Redis } from "ioredis";
-import { DEFAULT_PREFIX, connectPatiently, createMessageCodec, requireKept } from "./connection.ts";
+import {
+  DEFAULT_PREFIX,
+  connectPatiently,
+  createMessageCodec,
+  requireKept,
+  requireSameKeys,
+} from "./connection.ts";
 import type { QueueConnection } from "./run-queue.ts";
 import { SharedRuns, channelsOf, givenRun } from "./shared-runs.ts";
 import { Streams } from "./streams.ts";
@@ -115,8 +121,9 @@ class RedisQueueWorker implements QueueWorker {
 
   async open(): Promise<void> {
     const { url, onProblem = () => {} } = this.#settings;
-    const { prefix, worker, streams } = this.#runSettings;
+    const { codec, prefix, worker, streams } = this.#runSettings;
     await this.#reach(() => requireKept(this.#client, url, onProblem));
+    await this.#reach(() => requireSameKeys(this.#client, prefix, codec));
     const { runs, inbox } = channelsOf(prefix, worker);
     this.#subscriber.on("message", (channel, notice) => {
       if (channel === runs) void this.#take(notice).catch(onProblem);

@@ -406,6 +406,50 @@ describeWith("redis-server")("a queue of runs", () => {
     expect((await first).error?.message).toBe("cancelled by its worker");
   });
 
+  it("refuses a machine whose keys open nothing of what the others send, and takes new ones in turn", async () => {
+    const keyOf = (name: string, byte: number): string =>
+      `${name}:${Buffer.alloc(32, byte).toString("base64")}`;
+    const [first, both, other] = [
+      parseSealingKeys(keyOf("one", 1)),
+      parseSealingKeys(`${keyOf("two", 2)},${keyOf("one", 1)}`),
+      parseSealingKeys(keyOf("other", 3)),
+    ];
+    const prefix = "{sealed}";
+    const run = async (keys?: typeof first): Promise<unknown> =>
+      (await open({ keys, prefix }).execute(code("x"))).value;
+    await work(async () => "done", { keys: first, prefix });
+    expect(await run(first)).toBe("done");
+    for (const keys of [other, undefined]) {
+      await expect(run(keys)).rejects.toMatchObject({ code: "STORE_SEALED" });
+      await expect(work(async () => "done", { keys, prefix })).rejects.toMatchObject({
+        code: "STORE_SEALED",
+      });
+    }
+    await work(async () => "done", { keys: both, prefix });
+    expect(await run(both)).toBe("done");
+  });
+
+  it("goes on where a run ends while its question is on its way", async () => {
+    const problems: unknown[] = [];
+    const note = (reason: unknown): void => void problems.push(reason);
+    process.on("unhandledRejection", note);
+    onTestFinished(() => void process.off("unhandledRejection", note));
+    await work(async (_, { onElicit }) => {
+      const ended = new AbortController();
+      const asked = onElicit?.({ message: "?", signal: ended.signal, server: "s" } as never).catch(
+        (error: Error) => error.message,
+      );
+      ended.abort();
+      await sleep(50);
+      return asked;
+    });
+    const { value } = await open().execute(code("x"), {
+      onElicit: async () => ({ action: "accept", content: {} }),
+    });
+    expect(value).toBe("The call has ended.");
+    expect(problems).toEqual([]);
+  });
+
   it("puts nothing in clear into the server where there are keys", async () => {
     const keys = parseSealingKeys(`one:${Buffer.alloc(32, 1).toString("base64")}`);
     await work(

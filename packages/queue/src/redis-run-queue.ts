@@ -14,6 +14,7 @@ import {
   messaging,
   namesOf,
   requireKept,
+  requireSameKeys,
 } from "./connection.ts";
 import type { MessageCodec } from "./connection.ts";
 import { ASKED } from "./protocol.ts";
@@ -189,9 +190,13 @@ class RedisRunQueue implements RunQueue {
     }
   }
 
-  async #prepare({ client, streams, host }: Opened): Promise<void> {
+  async #prepare({ client, codec, streams, host }: Opened): Promise<void> {
     try {
-      await Promise.all([requireKept(client, this.#settings.url), streams.subscribe(host)]);
+      await Promise.all([
+        requireKept(client, this.#settings.url),
+        requireSameKeys(client, this.#prefix, codec),
+        streams.subscribe(host),
+      ]);
     } catch (error) {
       this.#ready = undefined;
       throw error;

@@ -168,6 +168,8 @@ export class WorkerRun {
   async #ask(kind: Question["kind"], request: JsonObject, signal: AbortSignal): Promise<JsonValue> {
     const number = this.#given.attempt * MAX_QUESTIONS + (this.#asked += 1);
     const { promise, resolve, reject } = Promise.withResolvers<JsonValue>();
+    // It may end while its question is still on its way.
+    promise.catch(() => {});
     this.#questions.set(number, { resolve, reject });
     const withdraw = (): void => {
       reject(new Error("The call has ended."));
@@ -175,6 +177,7 @@ export class WorkerRun {
     };
     signal.addEventListener("abort", withdraw, { once: true });
     try {
+      signal.throwIfAborted();
       await this.#send({ type: "question", number, kind, request });
       return await promise;
     } finally {
