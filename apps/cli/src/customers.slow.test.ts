@@ -35,7 +35,7 @@ describe("cem customers", () => {
     const before = new Date(Date.now() - 40 * 86_400_000);
     utimesSync(home("bob"), before, before);
     expect((await cem("customers", "clean", "--inactive", "30d", "--dry-run")).stdout).toContain(
-      "1 customer to remove",
+      "1 removable customer",
     );
     expect(existsSync(home("bob"))).toBe(true);
     expect(await cem("customers", "clean", "--inactive", "30d")).toMatchObject({ code: 1 });

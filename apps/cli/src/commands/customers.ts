@@ -83,7 +83,7 @@ async function clean(
   }
   const source = serverSourceOf(options, context);
   const wouldGo = await cleanCustomers(inactive, { ...source, isDryRun: true });
-  if (dryRun || wouldGo.length === 0) return listed(wouldGo, "customer to remove");
+  if (dryRun || wouldGo.length === 0) return listed(wouldGo, "removable customer");
   if (
     !yes &&
     !(await askYesNo(`Remove ${counted(wouldGo.length, "customer")} with everything of theirs?`, context))

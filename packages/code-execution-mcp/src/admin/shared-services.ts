@@ -60,9 +60,13 @@ async function withFolders<Result>(
   await assertNothingElsewhere(loaded);
   const store = storeOf(loaded.config);
   const { createCustomerFolders } = await import("@cem/workspace");
-  const { dir, quotas } = loaded.config.customers;
+  const { dir, quotas, claim } = loaded.config.customers;
   try {
-    const folders = createCustomerFolders(dir, { quotas, store: await store?.get() });
+    const folders = createCustomerFolders(dir, {
+      quotas,
+      store: await store?.get(),
+      areClaims: claim !== undefined,
+    });
     return await action(folders, (id) =>
       folders.remove(id, (name) => removeElsewhere({ config: loaded.config, store }, name)),
     );

@@ -61,8 +61,8 @@ export async function openProject(source: ProjectSource, recordsLog?: RecordsLog
   const closeStore = async (): Promise<void> => (await opening.store?.settled())?.close();
   const id = customer ?? found.config.customers.id;
   if (id === undefined) return projectOf(found, opening, closeStore);
-  const { requireCustomerId } = await import("@cem/workspace");
-  const known = requireCustomerId(id);
+  const { customerIdOfClaim, requireCustomerId } = await import("@cem/workspace");
+  const known = found.config.customers.claim === undefined ? requireCustomerId(id) : customerIdOfClaim(id);
   if (source.onPlannedWrite === undefined || opening.store !== undefined)
     return projectForOwner(found, known, opening, closeStore);
   const { copyOwner } = await import("./dry-run/dry-run.ts");

@@ -93,6 +93,7 @@ const Quota = z.object({
   maxRuns: count.optional(),
   seconds: z.number().min(0),
   maxSeconds: z.number().min(0).optional(),
+  resetsInMs: z.number().min(0).optional(),
 });
 export const CustomerList = z
   .object({

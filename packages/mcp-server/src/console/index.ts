@@ -24,7 +24,7 @@ export function createConsole(
   { partsOf = async () => ({}) }: ConsoleOptions = {},
 ): HttpMount[] {
   const board = new RunBoard();
-  server.runs.watch(board.watcherOf);
+  server.runs.watch(board.watcherOf, (audience) => board.forget(audience));
   const page = new PageFiles();
   const api = createApi();
   let description: string | undefined;

@@ -17,6 +17,7 @@ import type {
   TaskResult,
   ToolCallRecord,
 } from "@cem/core";
+import { faultOf } from "../runs/questions.ts";
 import type { Run, RunFacts, RunWatcher } from "../runs/run.ts";
 import { RunSummary } from "./schemas.ts";
 import type { RunDetails } from "./schemas.ts";
@@ -153,13 +154,16 @@ export class RecordedRun implements RunWatcher {
     void this.#end(result, thrown);
   };
 
-  /** @throws CemError `RUN_NOT_FOUND` where the run asks no such question. */
-  answer(question: string, answer: ElicitAnswer): void {
+  /** @throws CemError `RUN_NOT_FOUND` where the run asks no such question, `OPTION_INVALID` for an answer that does not fit it. */
+  async answer(question: string, answer: ElicitAnswer): Promise<void> {
     const asked = this.#run.questions.all.get(question);
     if (asked === undefined || asked.mode === "sample")
       throw new CemError("RUN_NOT_FOUND", "The run does not ask this question, or no longer.", {
         details: { run: this.id, question },
       });
+    const fault = await faultOf(answer, asked);
+    if (fault !== undefined)
+      throw new CemError("OPTION_INVALID", `The answer does not fit its question: ${fault}.`);
     this.#run.questions.answer(new Map([[question, answer]]));
   }
 

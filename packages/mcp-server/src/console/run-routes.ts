@@ -69,8 +69,8 @@ export const RUN_ROUTES = [
     summary: "Answer a question of a run, such as an approval",
     input: { params: QuestionId, body: Answer },
     answer: Done,
-    handle({ params, body }, { board, client }) {
-      board.get(params.id, client.audience).answer(params.question, body);
+    async handle({ params, body }, { board, client }) {
+      await board.get(params.id, client.audience).answer(params.question, body);
       return { done: true as const };
     },
   }),

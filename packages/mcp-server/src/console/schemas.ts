@@ -181,7 +181,7 @@ export const SkillDetails = z
 
 export const RunQuery = z.object({
   status: RunStatus.optional(),
-  since: z.iso.datetime().optional().meta({ description: "Those that began then or later." }),
+  since: z.iso.datetime({ offset: true }).optional().meta({ description: "Those that began then or later." }),
   text: text.min(1).max(MAX_QUERY_CHARACTERS).optional().meta({ description: "A text in the task or code." }),
   limit: z.coerce.number().int().min(1).max(MAX_LISTED_RUNS).default(DEFAULT_LISTED_RUNS),
 });

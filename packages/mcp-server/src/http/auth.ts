@@ -164,8 +164,10 @@ function authInfoOf(token: string, payload: JWTPayload): AuthInfo {
 
 /** @throws OAuthError where the token lacks the claim. */
 function withClaim(authInfo: AuthInfo, payload: JWTPayload, claim: string): AuthInfo {
-  const named = nameIn(payload[claim]);
-  if (named === undefined) throw invalidToken(`The token has no claim ${JSON.stringify(claim)}.`);
+  const value = payload[claim];
+  const named = nameIn(typeof value === "number" ? String(value) : value);
+  if (named === undefined)
+    throw invalidToken(`The token has no claim ${JSON.stringify(claim)} with a name in it.`);
   return withOwner(authInfo, named);
 }
 

@@ -165,6 +165,8 @@ export async function answersTo(questions: Questions, context: ServerContext): P
 
 /** Asks while the call is under way (protocol 2025-11-25 and older). A client that can't ask its user cancels. */
 async function askNow(questions: Questions, { mcpReq }: ServerContext): Promise<Answers> {
+  // On the stream of the call: a client need not listen to another.
+  const options = { timeout: NO_TIMEOUT_MS, relatedRequestId: mcpReq.id };
   const ask = async (request: Question): Promise<Answer> => {
     // The client is sent the reason, and is not to read why somebody else gave up.
     const question = new AbortController();
@@ -180,7 +182,7 @@ async function askNow(questions: Questions, { mcpReq }: ServerContext): Promise<
         ? ({ mode: "url", message, url: request.url, elicitationId: randomUUID() } as const)
         : ({ mode: "form", message, requestedSchema: schemaOf(request) } as const);
     try {
-      const { action, content } = await mcpReq.elicitInput(params, { signal, timeout: NO_TIMEOUT_MS });
+      const { action, content } = await mcpReq.elicitInput(params, { ...options, signal });
       return content === undefined || action !== "accept" ? { action } : { action, content };
     } catch {
       mcpReq.signal.throwIfAborted();
@@ -189,7 +191,7 @@ async function askNow(questions: Questions, { mcpReq }: ServerContext): Promise<
   };
   const sampleNow = async (request: SampleRequest, signal: AbortSignal): Promise<Answer> => {
     try {
-      const result = await mcpReq.requestSampling(paramsOf(request), { signal, timeout: NO_TIMEOUT_MS });
+      const result = await mcpReq.requestSampling(paramsOf(request), { ...options, signal });
       return { action: "sampled", result: result as unknown as JsonObject };
     } catch (error) {
       mcpReq.signal.throwIfAborted();
@@ -259,6 +261,17 @@ function schemaOf(request: ElicitRequest & { mode: "form" }): ElicitRequestFormP
 
 function checkOf(request: ElicitRequest & { mode: "form" }): StandardSchemaWithJSON<Content, Content> {
   return fromJsonSchema<Content>(request.requestedSchema);
+}
+
+/**
+ * What is wrong with an answer, in view of its question: content that does not fit the schema.
+ *
+ * @returns `undefined` where nothing is.
+ */
+export async function faultOf(answer: ElicitAnswer, request: ElicitRequest): Promise<string | undefined> {
+  if (answer.action !== "accept" || request.mode === "url") return undefined;
+  const checked = await checkOf(request)["~standard"].validate(answer.content ?? {});
+  return checked.issues?.map(({ message }) => message).join("; ");
 }
 
 /** Content that does not fit the question's schema counts as cancelled. */

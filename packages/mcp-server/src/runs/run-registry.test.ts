@@ -393,6 +393,39 @@ describe("RunRegistry", () => {
     });
   });
 
+  describe("launch", () => {
+    it("goes on for as long as the run takes, though nobody asks for it, and keeps nothing of it", async () => {
+      const { promise, resolve } = Promise.withResolvers<TaskResult>();
+      const run = runs.launch(request(() => promise));
+      await vi.advanceTimersByTimeAsync(3_600_000);
+      expect([runs.active, run.finished]).toEqual([1, false]);
+      resolve(finished);
+      await vi.advanceTimersByTimeAsync(1);
+      expect([runs.active, runs.kept, vi.getTimerCount()]).toEqual([0, 0, 0]);
+    });
+
+    it("ends where nobody answers a question of the run", async () => {
+      const run = runs.launch(
+        request(async ({ onElicit, signal: ended = signal }) => {
+          await onElicit?.({ mode: "form", server: "s", message: "?", requestedSchema: {}, signal: ended });
+          return finished;
+        }),
+      );
+      await vi.advanceTimersByTimeAsync(600_001);
+      await expect(run.result).rejects.toMatchObject({ code: "ABORTED" });
+    });
+
+    it("tells who watches of owners that are gone", () => {
+      const gone: string[] = [];
+      runs.watch(
+        () => undefined,
+        (owner) => gone.push(owner),
+      );
+      runs.forgetOf("customer a");
+      expect(gone).toEqual(["customer a"]);
+    });
+  });
+
   describe("close", () => {
     it("refuses new runs, and ends those under way at once by default", async () => {
       let reason: unknown;

@@ -52,6 +52,7 @@ export class RunRegistry {
   readonly #yielded = new KeptRuns((run) => clearTimeout(run.idleTimer));
   readonly #listeners = new Set<RunListener>();
   #watcherOf: ((run: Run) => RunWatcher | undefined) | undefined;
+  #onGone: ((quotaOwner: string) => void) | undefined;
   /** How long a call waits for its run, in milliseconds. */
   readonly yieldAfterMs: number;
   readonly #idleMs: number;
@@ -84,9 +85,14 @@ export class RunRegistry {
     this.#listeners.add(listener);
   }
 
-  /** Has each later run watched for which the function returns a watcher. It is called before the run begins. */
-  watch(watcherOf: (run: Run) => RunWatcher | undefined): void {
+  /**
+   * Has each later run watched for which the function returns a watcher. It is called before the run begins.
+   *
+   * @param onGone - Called with the quota key of an owner whose data were deleted.
+   */
+  watch(watcherOf: (run: Run) => RunWatcher | undefined, onGone?: (quotaOwner: string) => void): void {
     this.#watcherOf = watcherOf;
+    this.#onGone = onGone;
   }
 
   /**
@@ -99,13 +105,19 @@ export class RunRegistry {
   }
 
   /**
-   * Starts a run that belongs to no call: it is kept as one that outlasted its call is.
+   * Starts a run that belongs to no call and goes on by itself. It ends where nobody answers its questions in time.
    *
    * @throws CemError `SERVER_CLOSING`, or `SERVER_BUSY` as `start` does, or where too many runs are kept.
    */
   launch(request: RunRequest): Run {
     const run = this.#begin(request);
-    if (this.#keep(run)) return run;
+    run.isLaunched = true;
+    if (this.#keep(run)) {
+      // Nobody comes for its result, which is the watcher's.
+      const forget = (): void => this.#forget(run);
+      run.result.then(forget, forget);
+      return run;
+    }
     run.end(new CemError("ABORTED", "Too many runs are kept."));
     throw new CemError(
       "SERVER_BUSY",
@@ -189,8 +201,16 @@ export class RunRegistry {
     return run.result;
   }
 
-  /** Forgets the results that nobody has read of the runs of one quotaOwner, whose data were deleted. */
+  /** Ends a kept run whose call was cancelled while its questions were asked. */
+  cancel(id: string, owner: string, reason: unknown): void {
+    const run = this.#find(id, owner);
+    this.#forget(run);
+    run.end(reason);
+  }
+
+  /** Forgets what is kept of the runs of one quotaOwner, whose data were deleted. */
   forgetOf(quotaOwner: string): void {
+    this.#onGone?.(quotaOwner);
     for (const run of this.#yielded.all())
       if (run.quotaOwner === quotaOwner && run.finished) this.#forget(run);
   }
@@ -273,6 +293,7 @@ export class RunRegistry {
   #touch(run: Run): void {
     clearTimeout(run.idleTimer);
     run.idleTimer = setTimeout(() => {
+      if (run.isLaunched && run.questions.all.size === 0) return this.#touch(run);
       this.#forget(run);
       const reason = new CemError("ABORTED", "Nobody asked for the run any longer.");
       // Another replica may be asked for it.

@@ -61,6 +61,8 @@ export class Run {
   /** Whether no worker has taken it from the queue yet. */
   isWaiting = false;
   finished = false;
+  /** Whether it belongs to no call. */
+  isLaunched = false;
   idleTimer: NodeJS.Timeout | undefined;
 
   /**

@@ -41,7 +41,11 @@ export async function followRun(
     }
     while (view.state === "asking") {
       const { id, questions } = view;
-      const answers = await answersTo(questions, context);
+      const answers = await answersTo(questions, context).catch((error: unknown) => {
+        // Nobody waits for the run: an answer by another way must not let it go on.
+        if (waiter.signal.aborted) runs.cancel(id, waiter.owner, waiter.signal.reason);
+        throw error;
+      });
       if (answers === undefined) return askLater(questions, id);
       view = await runs.answer(id, answers, waiter);
     }

@@ -120,8 +120,10 @@ interface TextPage {
 function textPage(page: ResultPage): TextPage {
   const { bytes } = page;
   const isLast = page.offset + bytes.length >= page.size;
-  const start = bytes.findIndex((byte) => (byte & 0xc0) !== 0x80);
-  // A character has at most four bytes.
+  const start = Math.max(
+    0, // Of a page within one character there is no beginning.
+    bytes.findIndex((byte) => (byte & 0xc0) !== 0x80),
+  );
   const ends = [0, 1, 2, 3].map((cut) => bytes.length - cut).filter((end) => end > start);
   const end = (isLast ? undefined : ends.find((one) => isUtf8(bytes.subarray(start, one)))) ?? bytes.length;
   return {

@@ -74,6 +74,8 @@ export interface CustomerFoldersSettings {
    * @defaultValue 2000
    */
   noticeMs?: number | undefined;
+  /** Whether customers are named by a claim of their tokens, as which their ids are then given. */
+  areClaims?: boolean | undefined;
 }
 
 /** The customers whose folders are under one root. */
@@ -104,7 +106,7 @@ export interface CustomerFolders {
 /** @param root - Absolute path of the folder with one folder for each customer. */
 export function createCustomerFolders(
   root: string,
-  { quotas = [], now = Date.now, store, noticeMs = NOTICE_MS }: CustomerFoldersSettings = {},
+  { quotas = [], now = Date.now, store, noticeMs = NOTICE_MS, areClaims = false }: CustomerFoldersSettings = {},
 ): CustomerFolders {
   const homeOf = (id: string): string => {
     if (!isCustomerId(id)) throw notFound(id, []);
@@ -172,7 +174,7 @@ export function createCustomerFolders(
       return folder;
     },
     async usage(given) {
-      const id = nameOf(given);
+      const id = nameOf(given, areClaims);
       const home = store === undefined || !isCustomerId(id) ? await requireHome(id) : homeOf(id);
       const size = await measure(home);
       const idleMs = await idleMsOf(home, { store, now });
@@ -200,7 +202,7 @@ export function createCustomerFolders(
       return removed;
     },
     async remove(given, removeMore = async () => false) {
-      const id = nameOf(given);
+      const id = nameOf(given, areClaims);
       let wasThere = await isHere(id);
       if (store === undefined) {
         if (wasThere) await removeHere(id);
@@ -282,8 +284,14 @@ function isCustomerId(name: string): boolean {
   return DERIVED.test(name) || isGivenOwnerId(name);
 }
 
+/** The id of the customer that a claim of a token names. */
+export function customerIdOfClaim(claim: string): string {
+  return isGivenOwnerId(claim) ? claim : customerIdOf(["claim", claim]);
+}
+
 /** The name of a customer's folder, of an id as it was given or of the name itself. */
-function nameOf(id: string): string {
+function nameOf(id: string, areClaims: boolean): string {
+  if (areClaims) return isCustomerId(id) ? id : customerIdOfClaim(id);
   return !isCustomerId(id) && GIVEN_OWNER_ID.test(id) ? requireCustomerId(id) : id;
 }
 

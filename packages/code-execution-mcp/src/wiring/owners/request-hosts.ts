@@ -1,5 +1,5 @@
 import type { Config } from "@cem/config";
-import { CemError, isGivenOwnerId, Lazy } from "@cem/core";
+import { CemError, Lazy } from "@cem/core";
 import type { Agent } from "@cem/core";
 import type { OwnerName } from "@cem/mcp-server";
 import type { AgentOptions, CemServer } from "../../options.ts";
@@ -50,7 +50,7 @@ function hasCustomers({ customers, server }: Config): boolean {
  * @throws CemError `CUSTOMER_UNKNOWN` where the request does not say, `CUSTOMER_INVALID` for a header that can't be an id.
  */
 async function customerIdFor({ given, identity }: OwnerName, { customers }: Config): Promise<string> {
-  const [{ customerIdOf, requireCustomerId }, { ownerUnknown }] = await Promise.all([
+  const [{ customerIdOf, customerIdOfClaim, requireCustomerId }, { ownerUnknown }] = await Promise.all([
     import("@cem/workspace"),
     import("@cem/mcp-server"),
   ]);
@@ -58,7 +58,7 @@ async function customerIdFor({ given, identity }: OwnerName, { customers }: Conf
     if (given === undefined) throw ownerUnknown();
     return requireCustomerId(given);
   }
-  if (given !== undefined) return isGivenOwnerId(given) ? given : customerIdOf(["claim", given]);
+  if (given !== undefined) return customerIdOfClaim(given);
   if (identity === "") throw ownerUnknown();
   return customerIdOf([identity]);
 }

@@ -1,0 +1,92 @@
+import type { Agent, JsonObject } from "@cem/core";
+import { afterAll, describe, expect, it } from "vitest";
+import { createLocalAgent } from "../../fixtures/local-agent.ts";
+import { servesInTests } from "../../fixtures/serve.ts";
+
+const requestedSchema: JsonObject = {
+  type: "object",
+  properties: { sure: { type: "boolean" } },
+  required: ["sure"],
+};
+const answers: unknown[] = [];
+
+const local = createLocalAgent();
+/** An agent whose code `ask()` asks one question, and notes how it was answered. */
+const agent: Agent = {
+  ...local.agent,
+  executeCode: async (code, options) => {
+    const { onElicit, signal = new AbortController().signal } = options ?? {};
+    if (code !== "ask()") return local.agent.executeCode(code, options);
+    const request = { mode: "form", server: "lab", message: "Sure?", requestedSchema, signal } as const;
+    answers.push(await onElicit?.(request).catch(() => "not answered"));
+    return local.agent.executeCode("return 1;", options);
+  },
+};
+
+const serve = servesInTests(agent);
+afterAll(() => local.agent.dispose());
+
+const HEADERS = {
+  "content-type": "application/json",
+  accept: "application/json, text/event-stream",
+  "mcp-protocol-version": "2025-06-18",
+};
+
+/** Calls `execute_code` as a client that listens to no other stream than that of its call. */
+async function connect(url: string) {
+  const send = (message: object, more: Record<string, string> = {}): Promise<Response> =>
+    fetch(url, {
+      method: "POST",
+      headers: { ...HEADERS, ...more },
+      body: JSON.stringify({ jsonrpc: "2.0", ...message }),
+    });
+  const params = {
+    protocolVersion: "2025-06-18",
+    capabilities: { elicitation: {} },
+    clientInfo: { name: "test", version: "1.0.0" },
+  };
+  const opened = await send({ id: 1, method: "initialize", params });
+  await opened.text();
+  const session = { "mcp-session-id": opened.headers.get("mcp-session-id") ?? "" };
+  await send({ method: "notifications/initialized" }, session);
+  const call = await send(
+    { id: 2, method: "tools/call", params: { name: "execute_code", arguments: { code: "ask()" } } },
+    session,
+  );
+  const reader = call.body?.pipeThrough(new TextDecoderStream()).getReader();
+  const messages: Record<string, unknown>[] = [];
+  const next = async (): Promise<Record<string, unknown> | undefined> => {
+    for (let text = ""; messages.length === 0;) {
+      const { value, done = true } = (await reader?.read()) ?? {};
+      if (done) return undefined;
+      text += value;
+      for (const line of text.split("\n").slice(0, -1))
+        if (line.startsWith("data: {")) messages.push(JSON.parse(line.slice(6)) as Record<string, unknown>);
+      text = text.slice(text.lastIndexOf("\n") + 1);
+    }
+    return messages.shift();
+  };
+  return { next, send: (message: object) => send(message, session) };
+}
+
+describe("a call whose run asks the user, by the older protocol", () => {
+  it("has the question on its own stream", async () => {
+    const { url } = await serve();
+    const client = await connect(url);
+    const question = await client.next();
+    expect(question).toMatchObject({ method: "elicitation/create", params: { message: "lab asks: Sure?" } });
+    await client.send({ id: question?.["id"], result: { action: "accept", content: { sure: true } } });
+    expect(await client.next()).toMatchObject({ id: 2, result: { structuredContent: { success: true } } });
+    expect(answers.splice(0)).toEqual([{ action: "accept", content: { sure: true } }]);
+  });
+
+  it("ends its run where it is cancelled, so that no answer lets it go on", async () => {
+    const { url, server } = await serve();
+    const client = await connect(url);
+    expect(await client.next()).toMatchObject({ method: "elicitation/create" });
+    expect(server.runs.active).toBe(1);
+    await client.send({ method: "notifications/cancelled", params: { requestId: 2, reason: "no" } });
+    await expect.poll(() => [server.runs.active, server.runs.kept]).toEqual([0, 0]);
+    expect(answers.splice(0)).toEqual(["not answered"]);
+  });
+});
