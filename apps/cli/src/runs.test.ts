@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { runCem, SAMPLES, temporaryFolder } from "./testing/run-cem.ts";
@@ -47,6 +47,17 @@ describe("cem runs", () => {
     const again = await cem("runs", "replay", id, "--recorded", "--json");
     expect(again.stderr).toContain(`Running the code of ${id} again`);
     expect(JSON.parse(again.stdout)).toMatchObject({ status: "success", value: 8 });
-    expect((await cem("runs", "show", "last", "--quiet")).stdout).toContain("calculate({ expression:");
+  });
+
+  it("changes nothing where calls are answered as recorded", async () => {
+    const code = `const file = "/workspace/count.txt";\nconst count = await Deno.readTextFile(file).then(Number, () => 0);\nawait Deno.writeTextFile(file, String(count + 1));\nreturn count;`;
+    writeFileSync(path.join(cwd, "counts.ts"), code);
+    expect((await cem("exec", "counts.ts")).code).toBe(0);
+    const [before] = JSON.parse((await cem("runs", "--json")).stdout).runs as { id: string }[];
+    const again = await cem("runs", "replay", "last", "--recorded", "--json");
+    expect(JSON.parse(again.stdout)).toMatchObject({ status: "success", value: 1 });
+    expect(readFileSync(path.join(cwd, "workspace/count.txt"), "utf8")).toBe("1");
+    const [last] = JSON.parse((await cem("runs", "--json")).stdout).runs as { id: string }[];
+    expect(last).toEqual(before);
   });
 });

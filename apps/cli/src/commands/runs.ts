@@ -111,7 +111,8 @@ async function replay(
     context,
     async (agent) =>
       answerToResult(await agent.executeCode(run.code, executeOptions(context, options)), options),
-    recorded ? { replay: recording } : {},
+    // A copy of the workspace takes what the code writes.
+    recorded ? { replay: recording, onPlannedWrite: () => {} } : {},
   );
 }
 

@@ -2,7 +2,12 @@ import { mkdir, mkdtemp, readdir, rm, stat, symlink, utimes, writeFile } from "n
 import os from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createCustomerFolders, customerIdOf, requireCustomerId } from "./customer-folders.ts";
+import {
+  createCustomerFolders,
+  customerIdOf,
+  customerIdOfClaim,
+  requireCustomerId,
+} from "./customer-folders.ts";
 
 let root: string;
 beforeEach(async () => {
@@ -60,6 +65,18 @@ describe("a customer's id", () => {
       await folders.remove(id);
       expect(await folders.list()).toHaveLength(names.size - 1);
       expect(() => requireCustomerId(requireCustomerId(id))).toThrow("can't be a customer's id");
+    },
+  );
+
+  it.each(["Acme", "acme corp", "auth0|42", "a@example.com", "acme"])(
+    "of a claim of a token is known by the claim: %j",
+    async (claim) => {
+      const folders = createCustomerFolders(root, { areClaims: true });
+      const id = customerIdOfClaim(claim);
+      await folders.open(id);
+      expect([(await folders.usage(claim)).id, (await folders.usage(id)).id]).toEqual([id, id]);
+      await folders.remove(claim);
+      expect(await folders.list()).not.toContain(id);
     },
   );
 

@@ -106,7 +106,13 @@ export interface CustomerFolders {
 /** @param root - Absolute path of the folder with one folder for each customer. */
 export function createCustomerFolders(
   root: string,
-  { quotas = [], now = Date.now, store, noticeMs = NOTICE_MS, areClaims = false }: CustomerFoldersSettings = {},
+  {
+    quotas = [],
+    now = Date.now,
+    store,
+    noticeMs = NOTICE_MS,
+    areClaims = false,
+  }: CustomerFoldersSettings = {},
 ): CustomerFolders {
   const homeOf = (id: string): string => {
     if (!isCustomerId(id)) throw notFound(id, []);
