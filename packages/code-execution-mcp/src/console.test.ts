@@ -3,6 +3,7 @@ import os from "node:os";
 import path from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { deleteCustomer } from "./admin.ts";
 import { defineTool, runServer } from "./index.ts";
 import type { RunningServer } from "./index.ts";
 
@@ -132,10 +133,25 @@ return { found: await find({}), to: "${MAIL}" };`;
     }, LONG);
     expect(question.message).toContain("crm.remove");
     expect(removed).toBe(0);
+    const wrong = { action: "accept", content: { answer: 5 } };
+    expect(await post(`/api/v1/runs/${id}/questions/${question.id}`, wrong)).toMatchObject({
+      status: 400,
+      data: {
+        error: { code: "OPTION_INVALID", message: expect.stringContaining("does not fit its question") },
+      },
+    });
     const given = { action: "accept", content: { answer: "Yes, this once" } };
     expect((await post(`/api/v1/runs/${id}/questions/${question.id}`, given)).status).toBe(200);
     expect((await finished(id)).data).toMatchObject({ status: "success", value: { removed: 1 } });
     expect((await post(`/api/v1/runs/${id}/questions/${question.id}`, given)).status).toBe(404);
+  });
+
+  it.each([
+    ["{", 400, "OPTION_INVALID"],
+    [`{"code":"${"x".repeat(1_100_000)}"}`, 413, "INPUT_TOO_LARGE"],
+  ])("refuses a body that it can't take in its own form: %.10s", async (body, status, code) => {
+    const refused = await call("/api/v1/runs", { method: "POST", body });
+    expect(refused).toMatchObject({ status, data: { error: { code, message: expect.any(String) } } });
   });
 
   it("ends a run, and streams how runs change", async () => {
@@ -220,8 +236,9 @@ describe("the page's address", () => {
 
 describe("customers of one server", () => {
   it("see the runs of their own only, and can neither read, answer nor end those of others", async () => {
+    const cwd = mkdtempSync(path.join(os.tmpdir(), "cem-console-customers-"));
     const several = await runServer({
-      cwd: mkdtempSync(path.join(os.tmpdir(), "cem-console-customers-")),
+      cwd,
       transport: "http",
       port: 0,
       config: {
@@ -250,6 +267,11 @@ describe("customers of one server", () => {
       await vi.waitFor(async () => {
         expect((await as("ada", run)).data["status"]).toBe("success");
       }, LONG);
+      // Whoever comes with the id of a customer who was deleted elsewhere sees nothing of before.
+      await deleteCustomer("ada", { cwd, configFile: false });
+      const { data: anew } = await as("ada", "/api/v1/runs", { code: "return 2;" });
+      expect((await as("ada", run)).status).toBe(404);
+      expect((await as("ada", "/api/v1/runs")).data["runs"]).toMatchObject([{ id: anew["id"] }]);
     } finally {
       origin = own;
       await several.close(0);

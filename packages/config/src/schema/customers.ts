@@ -57,7 +57,7 @@ export const customerSettings = {
   ),
   maxOpen: setting(
     withDefault(whole(1, 10_000), 50),
-    "Customers who have guests and connections at once. Others wait until one is idle.",
+    "Customers who have guests and connections at once. Requests of others are refused until one of them is idle.",
     { isStricter: atMost },
   ),
   idle: setting(

@@ -2,7 +2,7 @@ import { CemError } from "@cem/core";
 import type { AuthInfo } from "@modelcontextprotocol/server";
 import type { AgentServer } from "../agent-server.ts";
 import type { HttpMount } from "../http/options.ts";
-import { answerError } from "./api-route.ts";
+import { answerError, errorAnswer } from "./api-route.ts";
 import type { ConsoleParts } from "./api-route.ts";
 import { createApi, describeApi } from "./api.ts";
 import { PageFiles } from "./page-files.ts";
@@ -42,6 +42,8 @@ export function createConsole(
     {
       path: "/api/v1/*",
       checks: "token",
+      refuse: (status, message) =>
+        errorAnswer(status, status === 413 ? "INPUT_TOO_LARGE" : "OPTION_INVALID", message),
       async fetch(request, { authInfo, body }) {
         try {
           const [client, parts] = await Promise.all([server.openClient(authInfo), partsOf(authInfo)]);

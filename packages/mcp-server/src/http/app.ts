@@ -14,7 +14,7 @@ import { createAuthenticator, RESOURCE_METADATA_PATH } from "./auth.ts";
 import { currentExchange, inExchange } from "../exchange.ts";
 import type { HttpEnv, HttpExchange } from "../exchange.ts";
 import { createReadiness, routeHealth } from "./health.ts";
-import { readJsonBody } from "./json-body.ts";
+import { readJsonBody, readJsonBodyOr } from "./json-body.ts";
 import { answerMetrics, createMetrics } from "./metrics.ts";
 import type { ServerMetrics } from "./metrics.ts";
 import { bracketed } from "./options.ts";
@@ -219,8 +219,10 @@ function exchangeOf(response: ServerResponse, client: string): HttpExchange & { 
   };
 }
 
-function routeMount(app: Hono<HttpEnv>, { path, fetch: answer }: HttpMount): void {
-  app.all(path, readJsonBody, ({ req, get }) =>
+function routeMount(app: Hono<HttpEnv>, { path, fetch: answer, refuse }: HttpMount): void {
+  const readBody =
+    refuse === undefined ? readJsonBody : readJsonBodyOr((status, _, message) => refuse(status, message));
+  app.all(path, readBody, ({ req, get }) =>
     answer(req.raw, { authInfo: get("authInfo"), body: get("body") }),
   );
 }

@@ -1,6 +1,6 @@
 import { endOfJson } from "@cem/core";
 import { isJsonContentType } from "@modelcontextprotocol/server";
-import type { MiddlewareHandler } from "hono";
+import type { Context, MiddlewareHandler, Next } from "hono";
 import { MAX_BODY_BYTES, MAX_JSON_DEPTH, MAX_JSON_NAME_BYTES, MAX_JSON_VALUES } from "../limits.ts";
 import { rpcRefusal } from "./checks.ts";
 import type { HttpEnv } from "../exchange.ts";
@@ -10,16 +10,27 @@ const INVALID_REQUEST = -32_600;
 const SERVER_ERROR = -32_000;
 
 /** Reads the JSON of a request's body, measured before it is parsed. Another body is left unread. */
-export const readJsonBody: MiddlewareHandler<HttpEnv> = async (context, next) => {
+export const readJsonBody: MiddlewareHandler<HttpEnv> = readJsonBodyOr(rpcRefusal);
+
+/** The same with another form of the answers that refuse a body. */
+export function readJsonBodyOr(refuse: typeof rpcRefusal): MiddlewareHandler<HttpEnv> {
+  return (context, next) => readBody(context, next, refuse);
+}
+
+async function readBody(
+  context: Context<HttpEnv>,
+  next: Next,
+  refuse: typeof rpcRefusal,
+): Promise<Response | void> {
   const { req, env } = context;
   const isRead = req.method === "GET" || req.method === "HEAD";
   if (isRead || !isJsonContentType(req.header("content-type") ?? null)) return next();
-  if (Number(req.header("content-length")) > MAX_BODY_BYTES) return tooLarge();
+  if (Number(req.header("content-length")) > MAX_BODY_BYTES) return tooLarge(refuse);
   const pieces: Buffer[] = [];
   let bytes = 0;
   for await (const piece of env.incoming as AsyncIterable<Buffer>) {
     bytes += piece.byteLength;
-    if (bytes > MAX_BODY_BYTES) return tooLarge();
+    if (bytes > MAX_BODY_BYTES) return tooLarge(refuse);
     pieces.push(piece);
   }
   const body = Buffer.concat(pieces);
@@ -27,15 +38,15 @@ export const readJsonBody: MiddlewareHandler<HttpEnv> = async (context, next) =>
     context.set("body", parseMeasured(body));
   } catch (error) {
     return error instanceof RangeError
-      ? rpcRefusal(400, INVALID_REQUEST, `Bad Request: the body's JSON has ${error.message}`)
-      : rpcRefusal(400, PARSE_ERROR, "Parse error: Invalid JSON");
+      ? refuse(400, INVALID_REQUEST, `Bad Request: the body's JSON has ${error.message}`)
+      : refuse(400, PARSE_ERROR, "Parse error: Invalid JSON");
   }
   return next();
-};
+}
 
-function tooLarge(): Response {
+function tooLarge(refuse: typeof rpcRefusal): Response {
   const message = `Payload Too Large: Request body must not exceed ${MAX_BODY_BYTES} bytes`;
-  return rpcRefusal(413, SERVER_ERROR, message, { connection: "close" });
+  return refuse(413, SERVER_ERROR, message, { connection: "close" });
 }
 
 /**

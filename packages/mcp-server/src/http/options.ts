@@ -24,6 +24,8 @@ export interface HttpMount {
   fetch: (request: Request, context: MountContext) => Promise<Response>;
   /** Where a browser that opens `/` is led to, relative to it: `./console/`. Default: nowhere. */
   landing?: string | undefined;
+  /** Answers a request whose body can't be taken. Default: in terms of JSON-RPC. */
+  refuse?: ((status: number, message: string) => Response) | undefined;
 }
 
 export interface HttpOptions {
