@@ -27,6 +27,8 @@ export interface Replicas {
   receive(
     handle: (request: ForwardedRequest, signal: AbortSignal) => Promise<ForwardedAnswer>,
   ): Promise<void>;
+  /** 32 random bytes that the replicas share, to recognise what another of them signed. @throws CemError `STORE_UNAVAILABLE` */
+  sharedKey(): Promise<Uint8Array>;
   /**
    * Forwards a request to another replica.
    *

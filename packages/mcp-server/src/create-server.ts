@@ -82,7 +82,7 @@ class ToolServer<Config> implements AgentServer<Config> {
     this.probe = settings.probe;
     const replica = settings.replicas?.name;
     this.runs = new RunRegistry({ yieldAfterMs, replica, areQueued: agent.rejoinRun !== undefined });
-    this.#states = new RequestStates(replica);
+    this.#states = new RequestStates(settings.replicas);
     this.#name = name;
     this.#hintFor = hintFor;
     const { workflows = [] } = settings;

@@ -66,6 +66,21 @@ describeWith("redis-server")("a large answer that another copy of the server giv
     return before;
   }
 
+  it("share a key, which is sealed and made anew where it can't be opened", async () => {
+    const keysOf = (id: string, byte: number) => [{ id, key: new Uint8Array(32).fill(byte) }];
+    const open = (keys?: ReturnType<typeof keysOf>) => {
+      const replica = createReplicas({ url: redis.url, keys });
+      onTestFinished(() => replica.close());
+      return replica;
+    };
+    const first = await open(keysOf("a", 1)).sharedKey();
+    expect(first).toHaveLength(32);
+    expect(await open(keysOf("a", 1)).sharedKey()).toEqual(first);
+    const second = await open(keysOf("b", 2)).sharedKey();
+    expect(second).not.toEqual(first);
+    expect(await open(keysOf("b", 2)).sharedKey()).toEqual(second);
+  });
+
   it("waits where it comes from while nobody reads it, then comes whole and in order", async () => {
     const bytes = Buffer.from(Array.from({ length: 100_000 }, (_, at) => at % 251));
     const { reader, given, over } = await setUp(Array<Uint8Array>(100).fill(bytes));

@@ -6,11 +6,13 @@ import type { Redis } from "ioredis";
 import { SendWindow, StreamedAnswer } from "./streamed-answer.ts";
 import type { FromReplica } from "./streamed-answer.ts";
 import { DEFAULT_PREFIX, connectBriefly, createMessageCodec } from "./connection.ts";
+import type { MessageCodec } from "./connection.ts";
 import { Peers } from "./peers.ts";
 import type { QueueConnection } from "./run-queue.ts";
 import { Streams } from "./streams.ts";
 
 const NAME_BYTES = 6;
+const KEY_BYTES = 32;
 /** How long a part of an answer waits to be read: a replica that was cut off reads it afterwards. */
 const KEEP_MS = 120_000;
 
@@ -98,6 +100,21 @@ class RedisReplicas implements QueuedReplicas {
     }
   }
 
+  async sharedKey(): Promise<Uint8Array> {
+    const { client, codec } = this.#open();
+    const name = `${this.#base}:key`;
+    const fresh = randomBytes(KEY_BYTES).toString("base64");
+    try {
+      await client.set(name, codec.encode(name, fresh), "NX");
+      const shared = opened(codec, name, await client.get(name));
+      // One that was sealed with a key that is given up is of no use to anybody.
+      if (shared === undefined) await client.set(name, codec.encode(name, fresh));
+      return Buffer.from(shared ?? fresh, "base64");
+    } catch (error) {
+      throw storeUnavailable(shownLocation(this.#connection.url), error);
+    }
+  }
+
   async close(): Promise<void> {
     for (const { leaving } of this.#active.values()) leaving.abort();
     const opened = this.#opened;
@@ -141,15 +158,25 @@ class RedisReplicas implements QueuedReplicas {
     if (this.#opened !== undefined) return this.#opened;
     const { url, keys } = this.#connection;
     const [client, subscriber] = [connectBriefly(url), connectBriefly(url)];
-    const streams = new Streams(client, subscriber, createMessageCodec(keys));
+    const codec = createMessageCodec(keys);
+    const streams = new Streams(client, subscriber, codec);
     const peers = new Peers<ToReplica>({ client, streams, base: this.#base, name: this.name });
-    return (this.#opened = { client, subscriber, streams, peers });
+    return (this.#opened = { client, subscriber, codec, streams, peers });
+  }
+}
+
+function opened(codec: MessageCodec, name: string, sealed: string | null): string | undefined {
+  try {
+    return sealed === null ? undefined : String(codec.decode(name, sealed));
+  } catch {
+    return undefined;
   }
 }
 
 interface Opened {
   client: Redis;
   subscriber: Redis;
+  codec: MessageCodec;
   streams: Streams;
   peers: Peers<ToReplica>;
 }

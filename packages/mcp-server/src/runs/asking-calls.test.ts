@@ -1,4 +1,4 @@
-import type { Agent, JsonObject } from "@cem/core";
+import type { Agent, JsonObject, Replicas } from "@cem/core";
 import { afterAll, describe, expect, it } from "vitest";
 import { createLocalAgent } from "../../fixtures/local-agent.ts";
 import { servesInTests } from "../../fixtures/serve.ts";
@@ -88,5 +88,76 @@ describe("a call whose run asks the user, by the older protocol", () => {
     await client.send({ method: "notifications/cancelled", params: { requestId: 2, reason: "no" } });
     await expect.poll(() => [server.runs.active, server.runs.kept]).toEqual([0, 0]);
     expect(answers.splice(0)).toEqual(["not answered"]);
+  });
+});
+
+describe("a question of a run whose replica of the server is gone", () => {
+  /** A replica that knows of no other that is there. */
+  const replicaOf = (name: string): Replicas => ({
+    specificationVersion: "v1",
+    name,
+    receive: async () => {},
+    send: async () => undefined,
+    sharedKey: async () => new Uint8Array(32).fill(7),
+  });
+
+  /** The same work goes on elsewhere, and asks again. */
+  const queued: Agent = {
+    ...agent,
+    rejoinRun: (_key, { onElicit, signal }) => agent.executeCode("ask()", { onElicit, signal }),
+  };
+
+  async function callModern(url: string, more: object): Promise<Record<string, unknown>> {
+    const headers = {
+      ...HEADERS,
+      "mcp-protocol-version": "2026-07-28",
+      "mcp-method": "tools/call",
+      "mcp-name": "execute_code",
+    };
+    const _meta = {
+      "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+      "io.modelcontextprotocol/clientInfo": { name: "test", version: "1.0.0" },
+      "io.modelcontextprotocol/clientCapabilities": { elicitation: {} },
+    };
+    const params = { name: "execute_code", arguments: { code: "ask()" }, ...more, _meta };
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params });
+    const text = await (await fetch(url, { method: "POST", headers, body })).text();
+    const json = text.startsWith("{") ? text : (/^data: (\{.*)$/m.exec(text)?.[1] ?? "{}");
+    const { result, error } = JSON.parse(json) as Record<string, Record<string, unknown>>;
+    return result ?? { error };
+  }
+
+  it("is asked again by another, and answered there", async () => {
+    const lost = await serve({}, { agent: queued, replicas: replicaOf("aa") });
+    const other = await serve({}, { agent: queued, replicas: replicaOf("bb") });
+    const asked = await callModern(lost.url, {});
+    expect(asked).toMatchObject({
+      resultType: "input_required",
+      requestState: expect.stringMatching(/^aa\./),
+    });
+    const replyTo = ({ requestState, inputRequests }: Record<string, unknown>): object => ({
+      requestState,
+      inputResponses: Object.fromEntries(
+        Object.keys(inputRequests as object).map((key) => [
+          key,
+          { action: "accept", content: { sure: true } },
+        ]),
+      ),
+    });
+    const again = await callModern(other.url, replyTo(asked));
+    expect(again).toMatchObject({
+      resultType: "input_required",
+      requestState: expect.stringMatching(/^bb\./),
+    });
+    expect(await callModern(other.url, replyTo(again))).toMatchObject({
+      structuredContent: { success: true, result: 1 },
+    });
+  });
+
+  it("is not taken with a state that none of them signed", async () => {
+    const { url } = await serve({}, { agent: queued, replicas: replicaOf("bb") });
+    expect(await callModern(url, { requestState: "aa.eyJwIjoicnVuLWFhLngifQ.x" })).toMatchObject({
+      error: { code: -32_602 },
+    });
   });
 });

@@ -172,16 +172,13 @@ export function runId(replica: string | undefined, id: string): string {
 
 /** The key of a run, which is the same at all replicas. */
 export function keyOfRun(id: string): string {
-  const own = id.startsWith(RUN) ? id.slice(RUN.length) : id;
-  const replica = replicaOf(own);
-  return replica === undefined ? own : own.slice(replica.length + MARK.length);
+  return withoutReplica(id.startsWith(RUN) ? id.slice(RUN.length) : id);
 }
 
-/** An id without the replica's name. */
-export function withoutReplica(replica: string | undefined, id: string): string {
-  return replica !== undefined && id.startsWith(`${replica}${MARK}`)
-    ? id.slice(replica.length + MARK.length)
-    : id;
+/** An id without the name of a replica. */
+export function withoutReplica(id: string): string {
+  const replica = replicaOf(id);
+  return replica === undefined ? id : id.slice(replica.length + MARK.length);
 }
 
 /** The replica that holds the session, the state or the run that a request is about. */
