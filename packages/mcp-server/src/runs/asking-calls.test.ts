@@ -104,7 +104,8 @@ describe("a question of a run whose replica of the server is gone", () => {
   /** The same work goes on elsewhere, and asks again. */
   const queued: Agent = {
     ...agent,
-    rejoinRun: (_key, { onElicit, signal }) => agent.executeCode("ask()", { onElicit, signal }),
+    rejoinRun: (_key, options) =>
+      agent.executeCode("ask()", { onElicit: options?.onElicit, signal: options?.signal }),
   };
 
   async function callModern(url: string, more: object): Promise<Record<string, unknown>> {
