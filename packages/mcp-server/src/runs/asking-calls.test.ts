@@ -115,12 +115,12 @@ describe("a question of a run whose replica of the server is gone", () => {
       "mcp-method": "tools/call",
       "mcp-name": "execute_code",
     };
-    const _meta = {
+    const meta = {
       "io.modelcontextprotocol/protocolVersion": "2026-07-28",
       "io.modelcontextprotocol/clientInfo": { name: "test", version: "1.0.0" },
       "io.modelcontextprotocol/clientCapabilities": { elicitation: {} },
     };
-    const params = { name: "execute_code", arguments: { code: "ask()" }, ...more, _meta };
+    const params = { name: "execute_code", arguments: { code: "ask()" }, ...more, _meta: meta };
     const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params });
     const text = await (await fetch(url, { method: "POST", headers, body })).text();
     const json = text.startsWith("{") ? text : (/^data: (\{.*)$/m.exec(text)?.[1] ?? "{}");
