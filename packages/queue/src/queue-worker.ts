@@ -19,6 +19,8 @@ import { WorkerRun } from "./worker-run.ts";
 import type { RunningAgent, WorkerRunSettings } from "./worker-run.ts";
 
 const DEFAULT_CONCURRENCY = 4;
+/** For each of its slots a worker has at most so many runs that wait for answers: each has a guest. */
+const MAX_LENT = 4;
 const DEFAULT_LOST_AFTER_MS = 8_000;
 /** How many signs of life a worker gives in the time after which it counts as lost. */
 const SIGNS = 5;
@@ -35,7 +37,7 @@ export interface QueueWorkerSettings extends QueueConnection {
   /** The agent that executes an owner's runs, `OWNER_GONE` where they were deleted. It is the caller's to dispose. */
   agentFor: (owner: string | undefined, incarnation: string | undefined) => Promise<RunningAgent>;
   /**
-   * How many runs are executed at once.
+   * How many runs are executed at once. Those that wait for an answer to a question don't count, up to four times as many.
    *
    * @defaultValue 4
    */
@@ -116,6 +118,7 @@ class RedisQueueWorker implements QueueWorker {
       // Names that people give may be given twice.
       worker: randomBytes(ID_BYTES).toString("hex"),
       agentFor,
+      onAsking: () => this.#signSoon(),
     };
   }
 
@@ -182,11 +185,17 @@ class RedisQueueWorker implements QueueWorker {
     const { keepsGuests = true } = this.#settings;
     const before = [...this.#active];
     const unknown = this.#unknown.filter((id) => !this.#active.has(id));
-    const settings = { slots: this.#slots, keepsGuests, lostAfterMs: this.#lostAfterMs };
+    const settings = { slots: this.#slots + this.#lent(), keepsGuests, lostAfterMs: this.#lostAfterMs };
     const own = new Set(await runs.sign(worker, settings, unknown));
     this.#signedAt = performance.now();
     this.#unknown = [...own].filter((id) => !this.#active.has(id));
     for (const [id, run] of before) if (!own.has(id)) run.lose();
+  }
+
+  /** Slots of runs that wait for people, who take their time: others have them meanwhile. */
+  #lent(): number {
+    const asking = [...this.#active.values()].filter((run) => run.isAsking).length;
+    return Math.min(asking, this.#slots * MAX_LENT);
   }
 
   /** @returns whether no run was under way any more within a time. */

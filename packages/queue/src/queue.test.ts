@@ -429,6 +429,24 @@ describeWith("redis-server")("a queue of runs", () => {
     expect(await run(both)).toBe("done");
   });
 
+  it("has others executed while runs wait for people", async () => {
+    await work(
+      async (input, { onElicit, signal = new AbortController().signal }) =>
+        input === "ask"
+          ? await onElicit?.({ mode: "form", server: "s", message: "?", requestedSchema: {}, signal })
+          : input,
+      { concurrency: 1 },
+    );
+    const queue = open();
+    const answers: ((answer: { action: "decline" }) => void)[] = [];
+    const onElicit = () => new Promise<{ action: "decline" }>((resolve) => answers.push(resolve));
+    const asking = [1, 2].map(() => queue.execute(code("ask"), { onElicit }));
+    await expect.poll(() => answers.length).toBe(2);
+    expect((await queue.execute(code("quick"))).value).toBe("quick");
+    for (const answer of answers) answer({ action: "decline" });
+    for (const run of asking) expect((await run).value).toEqual({ action: "decline" });
+  });
+
   it("goes on where a run ends while its question is on its way", async () => {
     const problems: unknown[] = [];
     const note = (reason: unknown): void => void problems.push(reason);

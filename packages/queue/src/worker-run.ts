@@ -45,6 +45,8 @@ export interface WorkerRunSettings {
   /** The worker's name among all. */
   worker: string;
   agentFor: (owner: string | undefined, incarnation: string | undefined) => Promise<RunningAgent>;
+  /** Called when a run begins to wait for an answer to a question, and when it has all of them. */
+  onAsking: () => void;
 }
 
 interface OpenQuestion {
@@ -119,6 +121,11 @@ export class WorkerRun {
     else await this.#interrupt(run, "The worker was stopped while it executed the run.");
   }
 
+  /** Whether it waits for answers to questions. */
+  get isAsking(): boolean {
+    return this.#questions.size > 0;
+  }
+
   /** Ends the attempt because its worker stops. What it called decides whether the run may be repeated. */
   stop(): void {
     this.#isStopped = true;
@@ -171,6 +178,7 @@ export class WorkerRun {
     // It may end while its question is still on its way.
     promise.catch(() => {});
     this.#questions.set(number, { resolve, reject });
+    if (this.#questions.size === 1) this.#settings.onAsking();
     const withdraw = (): void => {
       reject(new Error("The call has ended."));
       this.#send({ type: "withdrawn", number }).catch(() => {});
@@ -183,6 +191,7 @@ export class WorkerRun {
     } finally {
       signal.removeEventListener("abort", withdraw);
       this.#questions.delete(number);
+      if (this.#questions.size === 0) this.#settings.onAsking();
     }
   }
 
