@@ -3,8 +3,8 @@ import { CemError } from "@cem/core";
 import type { DeadRun } from "code-execution-mcp/admin";
 import { EXIT_OK } from "../errors.ts";
 import type { Answer, CommandContext } from "../io/terminal.ts";
-import { renderRow, renderTable } from "../render/rows.ts";
-import { counted, duration } from "../render/text.ts";
+import { renderRow } from "../render/rows.ts";
+import { counted, duration, oneLine, wrapIndented } from "../render/text.ts";
 import {
   actionArgument,
   CODE_SETTINGS,
@@ -120,18 +120,15 @@ function listDead(dead: readonly DeadRun[]): Answer {
   return answer({
     data: { runs },
     report: (shown, style) => {
-      const rows = shown.runs.map(({ id: run, customer = "", kind, at, reason }) => ({
-        run,
-        customer,
-        kind,
-        at,
-        reason,
-      }));
-      const table = rows.length === 0 ? [] : [...renderTable(rows, style).map((line) => `  ${line}`), ""];
+      const rows = shown.runs.flatMap(({ id: run, customer, kind, at, reason }) => [
+        `  ${style.colors.bold(run)}  ${[kind, at, ...(customer === undefined ? [] : [customer])].join(", ")}`,
+        ...wrapIndented(oneLine(reason), "    ", style.width),
+        "",
+      ]);
       return [
         "",
-        ...table,
-        style.colors.dim(`  ${counted(rows.length, "run")} that no worker could execute.`),
+        ...rows,
+        style.colors.dim(`  ${counted(shown.runs.length, "run")} that no worker could execute.`),
       ];
     },
     brief: (shown) => shown.runs.map(({ id }) => id).join("\n"),
