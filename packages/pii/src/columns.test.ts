@@ -34,6 +34,14 @@ describe("a table", () => {
     "type User = {\n  password: string;\n  pin: number;\n  other: number;\n};",
     "| name | type |\n|---|---|\n| password | string |\n| token | string |",
     "cookie,price\nOatmeal,3.50",
+    "id,text\nlogin.password,Password\nlogin.other,Other password",
+    "key;text\npassword;Passwort\npassword_wrong;Falsches Passwort",
+    "secret,namespace\ndb-credentials,default",
+    "device,sessions\nmobile,12345678",
+    "metric,value\npasswords_reset,1204",
+    "user,has_password,password_age\nalice,yes,120",
+    "| Method | Password | PIN |\n|---|---|---|\n| Max length | 128 | 6 |",
+    "<dl><dt>Passwort</dt><dd>Mindestens 8 Zeichen</dd></dl>",
   ])("is none in %j", (text) => {
     expect(found(text)).toEqual([]);
   });

@@ -84,7 +84,8 @@ function headingOf(line: string, finder: ColumnFinder): Heading | undefined {
     const told = names.flatMap((name, at): [number, string][] =>
       name !== "pass" && finder.tells(name) ? [[at, name]] : [],
     );
-    if (told.length === 0) return undefined;
+    // Texts by their keys, or of a form, have such names in all cells of a line.
+    if (told.length === 0 || told.length === inner.length) return undefined;
     const isSpaced = delimiter !== "|" && line.includes(`${delimiter} `);
     return { delimiter, columns: new Map(told), count: names.length, isSpaced };
   }
@@ -137,9 +138,11 @@ function isLikePrevious(text: string, start: number, line: string): boolean {
 function addPair(line: string, start: number, finder: ColumnFinder, found: Finding[]): boolean {
   const { name = "", value = "" } = PAIR.exec(line)?.groups ?? {};
   if (name === "" || !UNLIKE_WORDS.test(value) || !finder.tells(name)) return false;
-  const known = found.length;
-  addFound(found, finder.find(value, name), start + line.lastIndexOf(value));
-  return found.length > known;
+  const own = finder.find(value, name);
+  // A number alone counts what its name says, such as mobile devices.
+  if (own.some(({ type }) => type === "PHONE") && !/\D/u.test(value)) return false;
+  addFound(found, own, start + line.lastIndexOf(value));
+  return own.length > 0;
 }
 
 /** Cells of HTML: of tables, and of lists of names and values. */
@@ -162,7 +165,10 @@ export function findCells(text: string, finder: ColumnFinder): Finding[] {
       beside = undefined;
     } else if (kind === "th" || kind === "dt") {
       beside = value.trim();
-      if (kind === "th" && isHeading) names = [...names.slice(0, column), beside];
+      if (kind === "th" && isHeading) {
+        if (column === 0) names = [];
+        names.push(beside);
+      }
       column += 1;
     } else {
       isHeading = false;

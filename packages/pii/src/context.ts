@@ -117,6 +117,11 @@ const THINGS = wordSet(
   licenses passport voucher coupon permit article nhs cpf cnpj aadhaar aadhar pesel bsn steueridentifikationsnummer`,
 );
 
+/** The text before a value in lower case. */
+export function rightBefore(text: string, start: number): string {
+  return text.slice(Math.max(0, start - CHARACTERS_BEFORE), start).toLowerCase();
+}
+
 /** The words around a value: the key it stands under and the text before it, in lower case, names of variables as words. */
 export function before(text: string, start: number, key?: string): string {
   const nearby = start === 0 ? "" : separated(text.slice(Math.max(0, start - CHARACTERS_BEFORE), start));

@@ -59,6 +59,9 @@ describe("createDetector", () => {
     ["The password is hunter2!", "SECRET hunter2!"],
     ["Das Passwort lautet Sommer24", "SECRET Sommer24"],
     ["<cvv>837</cvv>", "SECRET 837"],
+    ["DB_PASSWORD=john.smith", "SECRET john.smith"],
+    ["call me at 2025550143", "PHONE 2025550143"],
+    ["WhatsApp: 07911123456", "PHONE 07911123456"],
     ["CVV 837", "SECRET 837"],
     ["Your verification code is 482913.", "SECRET 482913"],
     ["739183 is your OTP", "SECRET 739183"],
@@ -141,6 +144,15 @@ describe("createDetector", () => {
     "foo==1.2.3.4",
     "libssl.so.1.1.0.2",
     "Kapitel 1.2.3.4",
+    "blockNumber: 19283746",
+    "dowel pin 6325",
+    "OTP 2024",
+    '{"password":"Neues Passwort"}',
+    '{"password":"Ce champ est requis"}',
+    'password="{password}"',
+    "password: `Tr0ub4dor-${four}`",
+    "Das Passwort ist SHA-256-gehasht",
+    "[-.5446307051249019,1]",
   ])("finds nothing in %s", (text) => {
     expect(found(text)).toEqual([]);
   });
@@ -259,6 +271,12 @@ describe.skipIf(process.env["CEM_MUTATION"])("hostile texts of 1 MB", () => {
     "call 12345678 ",
     "[[EMAIL:",
     " -u a:",
+    'password="x1"\n',
+    'password: "',
+    '{"password":"x1!"}\n',
+    "<th>a</th>",
+    "<tr><th>password</th><td>b1!</td>",
+    "name,pin\n1,",
   ];
 
   it.each(PIECES)("of %j are read in well under a second", (piece) => {

@@ -11,7 +11,7 @@ import {
 import { createPhoneDetector, isPhoneKey } from "./detectors/phone.ts";
 import { findCells, findColumns } from "./columns.ts";
 import type { Heading } from "./columns.ts";
-import { isSecretKey, mayHoldSecretText, secretDetector } from "./detectors/secret.ts";
+import { isPasswordKey, isSecretKey, mayHoldSecretText, secretDetector } from "./detectors/secret.ts";
 import {
   AT,
   COLON,
@@ -107,6 +107,12 @@ const KEY_TESTS: Partial<Readonly<Record<PiiType, (key: string) => boolean>>> = 
 /** Whether the name of a key says what stands under it. */
 export const isTellingKey = byKey((key) => Object.values(KEY_TESTS).some((test) => test?.(key)));
 
+/** Whether a cell has a name or a figure where its column could have a secret or a phone's number. */
+function isCount(type: PiiType, cell: string, name: string): boolean {
+  if (type === "PHONE") return /^\d{1,8}$/.test(cell);
+  return type === "SECRET" && !isPasswordKey(name) && !/\d/.test(cell);
+}
+
 /** A detector that is told what was seen of a text already. */
 export interface TextDetector extends Detector {
   find(text: string, key?: string, traits?: Traits): Finding[];
@@ -153,7 +159,8 @@ export function createDetector({ types, regions, custom = [] }: DetectorSettings
   };
   const columns = {
     tells: (name: string) => toldOf(name).length > 0,
-    find: (cell: string, name: string) => toldOf(name).flatMap((type) => known[type].find(cell, name)),
+    find: (cell: string, name: string) =>
+      toldOf(name).flatMap((type) => (isCount(type, cell, name) ? [] : known[type].find(cell, name))),
   };
   return {
     findColumns(text, heading, { names } = traitsOf(text)) {
@@ -172,8 +179,11 @@ export function createDetector({ types, regions, custom = [] }: DetectorSettings
         // No later type has a part of what is a value as a whole.
         if (found.length === 1 && found[0]?.start === 0 && found[0].end === text.length) return found;
       }
-      if (isTable(text, traits)) found.push(...this.findColumns(text, undefined, traits).found);
-      if (text.includes("</t") || text.includes("</d")) found.push(...findCells(text, columns));
+      if (isTable(text, traits))
+        for (const finding of this.findColumns(text, undefined, traits).found) found.push(finding);
+      if (text.includes("</t") || text.includes("</d")) {
+        for (const finding of findCells(text, columns)) found.push(finding);
+      }
       return found.length < 2 ? found : withoutOverlaps(found);
     },
   };

@@ -103,7 +103,7 @@ function groupsOfCard(
 function isFraction(text: string, start: number): boolean {
   const nearby = text.slice(Math.max(0, start - CELL_CHARACTERS), start);
   if (CELL_BEFORE.test(nearby)) return false;
-  return /\p{L}[-/]$|[\d.,$€£][.,$€£]$|[$€£]$|\d[.,]$/u.test(nearby);
+  return /\p{L}[-/]$|[\d.,$€£][.,$€£]$|[$€£]$|(?:^|[^\p{L}])[.]$|\d,$/u.test(nearby);
 }
 
 /** Groups as printed on cards: four digits first, none of one digit. */

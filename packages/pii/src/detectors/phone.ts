@@ -2,7 +2,6 @@ import { parsePhoneNumberFromString } from "libphonenumber-js/min";
 import type { CountryCode } from "libphonenumber-js/min";
 import {
   after,
-  before,
   byKey,
   endsWith,
   hasWord,
@@ -10,6 +9,7 @@ import {
   lastClause,
   namesThing,
   PHONE_EXTENSION,
+  rightBefore,
   SAYS_PHONE,
   spaced,
   wordSet,
@@ -19,6 +19,7 @@ import type { Detector, Finding } from "../context.ts";
 const MIN_DIGITS = 7;
 const MAX_DIGITS = 15;
 const INDIAN_DIGITS = 10;
+const SURE_DIGITS = 9;
 /** Of seven digits at least. */
 const CANDIDATE =
   /[+(]{0,2}(?=\d(?:[ \u00A0\u2011./()-]{0,2}\d){6})\d+(?:[ \u00A0\u2011./()-]{1,2}\d+)*(?: ?(?:x|ext\.? ?|extension )\d{1,6})?/gi;
@@ -90,7 +91,7 @@ export function createPhoneDetector({ regions = ["US"] }: PhoneSettings = {}): D
   ): boolean => {
     const hasCode = number.startsWith("+");
     if (!hasCode && (DATE.test(number) || /^\d+\.\d+$/.test(number))) return false;
-    const words = before(text, start);
+    const words = rightBefore(text, start);
     const rest = after(text, end);
     if ((words !== "" && MONEY_BEFORE.test(words.slice(-3))) || (rest !== "" && MONEY_AFTER.test(rest)))
       return false;
@@ -100,7 +101,9 @@ export function createPhoneDetector({ regions = ["US"] }: PhoneSettings = {}): D
     if (!hasCode && (/\p{L}[-/#]$|#$/u.test(words.slice(-3)) || namesThing(words))) return false;
     const isUnderPhone = key !== undefined && isPhoneKey(key);
     const clause = lastClause(words);
-    const isSaid = isPlain ? endsWith(clause, SAYS_PHONE) : hasWord(clause, SAYS_PHONE);
+    // Digits alone may be a figure of what the word says, such as "mobile sessions: 12345678".
+    const isFigure = isPlain && (digits < SURE_DIGITS || /[:=]\s*$/.test(clause));
+    const isSaid = isFigure ? endsWith(clause, SAYS_PHONE) : hasWord(clause, SAYS_PHONE);
     const isNamed = isUnderPhone || isSaid || SAYS_PHONE_AFTER.test(rest);
     if (hasCode) return isNamed || isKnown(number.replace("(0)", "")) || /^\+\d{1,3}[ (-]/.test(number);
     if (SINGLE_DIGITS.test(number) && !(FRENCH.test(number) && (isNamed || regions.includes("FR"))))

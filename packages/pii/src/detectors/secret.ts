@@ -40,7 +40,7 @@ const OPTION = /(?<=\s(?:-u|--user)[ =])[^\s:"']{1,64}:[^\s"']{4,128}/g;
 const BEARER = /(?<=\b(?:bearer|basic) )[\w.~+/-]{16,4000}=*/gi;
 /** A name that says so, as far as what is set. */
 const ASSIGNED =
-  /(?:passwords?|passwd|passphrase|passcode|pwd|passwor[td]|kennwort|senha|contrase[nñ]a|mot de passe|mdp|wachtwoord|has[łl]o|parola d'ordine|palavra-passe|l[oö]senord|zugangscode|toegangscode|(?<=["'&?]|(?:db|user|admin|root|smtp|mail|ftp|proxy|auth|login)_)pass|secret|api[_-]?key|chave[_-]api|klucz[_-]api|access[_-]?key|account[_-]?key|private[_-]?key|signing[_-]?key|encryption[_-]?key|token|jeton|sharedaccesskey|jsessionid|phpsessid|cookie: ?[\w.-]{1,64}(?==))["']?(?: ?[:=] ?(?:[|>][-+]?\r?\n {1,16})?| (?:is|ist|lautet|es|est|[eé]|è) )["']?/gi;
+  /(?:passwords?|passwd|passphrase|passcode|pwd|passwor[td]|kennwort|senha|contrase[nñ]a|mot de passe|mdp|wachtwoord|has[łl]o|parola d'ordine|palavra-passe|l[oö]senord|zugangscode|toegangscode|(?<=["'&?]|(?:db|user|admin|root|smtp|mail|ftp|proxy|auth|login)_)pass|secret|api[_-]?key|chave[_-]api|klucz[_-]api|access[_-]?key|account[_-]?key|private[_-]?key|signing[_-]?key|encryption[_-]?key|token|jeton|sharedaccesskey|jsessionid|phpsessid|cookie: ?[\w.-]{1,64}(?==))["']?(?: ?[:=] ?(?:[|>][-+]?\r?\n {1,16})?| (?:is|ist|lautet|es|est|[eé]|è) )["'`]?/gi;
 /** What says, in some languages, what something is. */
 const IS = / (?:is|ist|lautet|es|est|[eé]|è) /i;
 /** Names of passwords, of which whatever stands there is one. */
@@ -48,6 +48,8 @@ const NAMES_PASSWORD =
   /^(?:pass[wpc]|pwd|kennw|senha|contras|mot de|mdp|wachtw|has|parola|palavra|l[oö]sen|zugang|toegang)/i;
 /** Code in the place of a value: a call, a member of something, a name. */
 const CODE_VALUE = /^[\p{L}_$][\w$]*(?:\.[\p{L}_$][\w$]*)*$/u;
+const CODE_BEGINS =
+  /^(?:z|this|self|process|os|env|config|cfg|conf|req|request|options|opts|args|params|settings|ctx|props|data|state|form|input)\./;
 const SAYS_SECRET = /pass|pwd|secret|token|key|hash/i;
 /** An element of XML, whose name tells what it holds. */
 const ELEMENT = /<(?:[\w.-]{1,32}:)?([\w.-]{1,64})(?:\s[^<>]{0,256})?>([^<>\n]{3,256})<\//g;
@@ -55,12 +57,12 @@ const ELEMENT = /<(?:[\w.-]{1,32}:)?([\w.-]{1,64})(?:\s[^<>]{0,256})?>([^<>\n]{3
 const PAIR = /[<{][^<>{}]{1,1024}[>}]/g;
 const PAIR_NAME = /["'\s{](?:name|key|id|type)["']?\s?[=:]\s?["']([^"'<>{}]{1,64})["']/gi;
 const PAIR_VALUE = /(?<=["'\s{]value["']?\s?[=:]\s?["'])[^"'<>{}\n]{3,256}(?=["'])/i;
-const ASSIGNED_VALUE = /[^\s"',;&<>{}()[\]]{6,512}/y;
+const ASSIGNED_VALUE = /[^\s"'`,;&<>{}()[\]]{6,512}/y;
 const SECRET_KEY =
   /^(?:pass|pw|clave|mdp|jeton|parola chiave)$|(?:^| )(?:(?:db|database|user|admin|root|smtp|mail|ftp|proxy|auth|login) pass|passwords?|passwd|passphrase|pwd|passwort|kennwort|senha|contrase[nñ]a|mot ?de ?passe|wachtwoord|has[łl]o|parola|palavra passe|l[oö]senord|passcode|zugangscode|toegangscode|chave api|klucz api|jwt|otp|session cookie|cookie|secret|secret key|api ?key|access key(?! id)|private key|signing key|encryption key|auth token|access token|refresh token|bearer token|api token|session token|client secret|connection string)$/i;
 /** Texts in the place of a secret that are none: words, placeholders, names of variables. */
 const NO_SECRET =
-  /^(?:\p{Lu}?\p{Ll}+|[A-Z_]+|[\d.]{1,7}|\$.*|\*+|x+|<.*|%.*|\[\[.*|process\.env.*|os\.environ.*|(?:null|none|true|false|undefined|string|required|optional|redacted)\b.*)$/u;
+  /^(?:\p{Lu}?\p{Ll}+|[A-Z]+|(?=[A-Z_]{3,80}$)[A-Z_]*?(?:KEY|TOKEN|SECRET|PASS|YOUR|EXAMPLE|CHANGE)[A-Z_]*|[\d.]{1,7}|\$.*|\*+|x+|<.*|%.*|\[\[.*|process\.env.*|os\.environ.*|(?:null|none|true|false|undefined|string|required|optional|redacted)\b.*)$/u;
 /** The shortest of what its beginning tells, and its longest word. */
 const MIN_MARKED_CHARACTERS = 15;
 const PASSWORDS = wordSet(
@@ -73,7 +75,7 @@ const CODE_NAMES =
   "m?pin(?:[ -]?code)?|cvv2?|cvc2?|csc|otp|tan|security code|(?:verification|confirmation) code|one[- ]time (?:code|pass(?:word|code))|cryptogramme|pr[uü]fziffer|c[oó]digo de segur(?:idad|ança)|best[äa]tigungscode|code de v[eé]rification|c[oó]digo de verifica(?:ci[oó]n|ção)|codice di verifica|verificatiecode|kod weryfikacyjny";
 /** After the name alone come only as many digits as such a code has. A number of six after `PIN code` is one of a place in India. */
 const CODE = new RegExp(
-  `(?<![\\p{L}\\d])(?:(?:${CODE_NAMES})["']?(?: ?[:=] ?| (?:is|ist|lautet|es|est|é|è) )["']?|(?:cvv2?|cvc2?|csc|security code|cryptogramme|c[oó]digo de segurança)(?= \\d{3,4}(?!\\d)) |(?<!gpio )m?pin(?:[ -]?code)?(?= \\d{4}(?!\\d)) |(?:otp|passcode)(?= \\d{4,8}(?!\\d)) )(?<!pin[ -]?code: ?(?=\\d{6}(?!\\d)))(\\d{3,8})(?![\\d.,]\\d|\\d| \\d{3}(?!\\d))`,
+  `(?<![\\p{L}\\d])(?:(?:${CODE_NAMES})["']?(?: ?[:=] ?| (?:is|ist|lautet|es|est|é|è) )["']?|(?:cvv2?|cvc2?|csc|security code|cryptogramme|c[oó]digo de segurança)(?= \\d{3}(?!\\d)) |pin ?code(?= \\d{4}(?!\\d)) |(?:otp|passcode)(?= \\d{5,8}(?!\\d)) )(?<!pin[ -]?code: ?(?=\\d{6}(?!\\d)))(\\d{3,8})(?![\\d.,]\\d|\\d| \\d{3}(?!\\d))`,
   "giu",
 );
 /** A code before what it is for. */
@@ -88,7 +90,7 @@ const PLACEHOLDERS = wordSet(
 );
 /** A sentence about a password, in its place. */
 const ABOUT =
-  /^(?:is|are|was|must|should|can|cannot|can't|could|does|doesn't|do|has|have|needs?|may|too|not|please|at least|minimum|enter|choose|the|your|this|it|a|an|no) /i;
+  /^(?:is|are|was|must|should|can|cannot|can't|could|does|doesn't|do|has|have|needs?|may|too|not|please|at least|minimum|mindestens|au moins|almeno|al menos|optional|see|enter|choose|the|your|this|it|a|an|no),? /i;
 const MARKS =
   /AKIA|ASIA|ABIA|ACCA|gh[pousr]_|_pat_|glpat|xox|xapp|sk-|[srp]k_|whsec|AIza|ya29|GOCSPX|npm_|pypi-|hf_|SG\.|_v1_|shp|lin_|sq0|key-|AC[a-f\d]|SK[a-f\d]/;
 
@@ -206,12 +208,13 @@ function valueAt(text: string, start: number): AssignedValue {
 function quotedAt(text: string, start: number): AssignedValue | undefined {
   const quote = text[start - 1] ?? "";
   if (quote !== '"' && quote !== "'") return undefined;
-  const end = text.indexOf(quote, start);
-  if (end === -1 || end - start > MAX_QUOTED_CHARACTERS || text.lastIndexOf("\\", end) >= start)
-    return undefined;
-  const value = text.slice(start, end);
+  // As long as a password may be: one that is never closed must not cost the rest of the text.
+  const near = text.slice(start, start + MAX_QUOTED_CHARACTERS);
+  const end = near.indexOf(quote);
+  if (end === -1) return undefined;
+  const value = near.slice(0, end);
   const isSentence = SENTENCE.test(`${value} `) && value.includes(" ");
-  if (isSentence || value.includes("\n") || value.split(" ").length > MAX_PASSPHRASE_WORDS) return undefined;
+  if (isSentence || /[\n\\]/.test(value) || value.split(" ").length > MAX_PASSPHRASE_WORDS) return undefined;
   return { text: value, isQuoted: true, next: quote };
 }
 
@@ -219,11 +222,14 @@ function isAssigned(
   { text, isQuoted, next }: AssignedValue,
   { name, isProse, isPassword }: { name: string; isProse: boolean; isPassword: boolean },
 ): boolean {
+  if (isProse && /^(?:sha|md5|aes|base64|bcrypt|argon2|utf)/i.test(text)) return false;
   if (isProse)
     return NAMES_PASSWORD.test(name)
       ? text.length >= MIN_ASSIGNED_CHARACTERS && hasBoth(text)
       : looksRandom(text);
   if (text.length < (isPassword && isQuoted ? MIN_KEYED_CHARACTERS : MIN_ASSIGNED_CHARACTERS)) return false;
+  // The beginning of a template.
+  if (next === "{" && text.endsWith("$")) return false;
   if (isPassword ? isPlaceholder(text) : NO_SECRET.test(text)) return false;
   if (!isQuoted && CODE_VALUE.test(text) && isCode(text, next)) return false;
   return !/^(?:token|jeton|pass\b|jsess|phps|cookie)/i.test(name) || looksRandom(text);
@@ -231,7 +237,7 @@ function isAssigned(
 
 /** Whether what has the form of code is code: a call, a member, or a name of a secret. */
 function isCode(text: string, next: string): boolean {
-  return next === "(" || (!/\d/.test(text) && (text.includes(".") || SAYS_SECRET.test(text)));
+  return next === "(" || (!/\d/.test(text) && (CODE_BEGINS.test(text) || SAYS_SECRET.test(text)));
 }
 
 /** Finds what stands in an element or beside a name. */
@@ -275,7 +281,12 @@ export function mayHoldSecret(text: string): boolean {
 }
 
 function isSecretUnder(text: string, key: string): boolean {
-  if (/^\d{3,8}$/u.test(text)) return CODE_KEY.test(spaced(key)) || isPasswordKey(key);
+  // Of six digits India's codes of places are, which are named so.
+  if (/^\d{3,8}$/u.test(text))
+    return (
+      (CODE_KEY.test(spaced(key)) && !(text.length === 6 && /pin ?code$/i.test(spaced(key)))) ||
+      (text.length > 3 && isPasswordKey(key))
+    );
   if (text.length < MIN_KEYED_CHARACTERS || text.length > MAX_KEYED_CHARACTERS) return false;
   const name = spaced(key);
   if (!SECRET_KEY.test(name)) return false;
@@ -286,8 +297,14 @@ function isSecretUnder(text: string, key: string): boolean {
   return /^(?:pass|pw|clave)$/i.test(name) ? hasBoth(text) : looksRandom(text) || !NO_SECRET.test(text);
 }
 
-function isPasswordKey(key: string): boolean {
+/** What is said about a password, and is none. */
+const ABOUT_PASSWORDS =
+  /^(?:has|is|no|show|hide|forgot|reset|require[sd]?|needs?|wrong|invalid) |(?: |^)(?:age|length|counts?|reset|changed|updated|expires?|expiry|policy|strength|attempts|hint|label|error|min|max|field|title|message|placeholder|url|link|at)$/;
+
+/** Whether the name of a key says that a password stands under it. */
+export function isPasswordKey(key: string): boolean {
   const name = spaced(key).toLowerCase();
+  if (ABOUT_PASSWORDS.test(name)) return false;
   return hasWord(name, PASSWORDS) || /(?:mot de|palavra) passe/.test(name);
 }
 
@@ -296,7 +313,19 @@ function isPlaceholder(text: string): boolean {
   return (
     PLACEHOLDERS.has(text.toLowerCase()) ||
     ABOUT.test(text) ||
-    /^(?:\$.*|\*+|x+|<.*|%.*|\[\[.*|process\.env.*|os\.environ.*)$/.test(text)
+    isLabel(text) ||
+    /^(?:[#$]?\{.*\}|(?:op|vault):\/\/.*|\$.*|\*+|x+|<.*|%.*|\[\[.*|process\.env.*|os\.environ.*)$/.test(text)
+  );
+}
+
+/** Whether a text speaks of passwords, as labels and messages do. */
+function isLabel(text: string): boolean {
+  if (/\d/.test(text)) return false;
+  const words = text.toLowerCase();
+  return (
+    hasWord(words, PASSWORDS) ||
+    /mot de passe|パスワード|密码/.test(words) ||
+    (text.includes(" ") && hasWord(words, PLACEHOLDERS))
   );
 }
 
