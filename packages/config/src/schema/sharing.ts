@@ -33,7 +33,7 @@ export const queueSettings = {
   ),
   concurrency: setting(
     withDefault(whole(1, MAX_CONCURRENCY), 4),
-    "Runs that one worker executes at once, at most customers.max_open.",
+    "Runs that one worker executes at once, at most customers.max_open. Those that wait for an answer to a question don't count, up to four times as many.",
     { isStricter: atMost },
   ),
   lostAfter: setting(
