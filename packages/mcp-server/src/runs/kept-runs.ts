@@ -38,6 +38,13 @@ export class KeptRuns {
     return [...this.#kept.values()].map(({ run }) => run);
   }
 
+  /** Whether a run of a client would be kept. */
+  hasRoomFor(client: Pick<Run, "quotaOwner">): boolean {
+    const own = this.#of(client);
+    const isEnough = own.length < MAX_KEPT_RUNS_PER_CLIENT || own.some(({ run }) => run.finished);
+    return isEnough && (this.size < MAX_KEPT_RUNS || this.all().some(({ finished }) => finished));
+  }
+
   /** Keeps a run. False where there is no room for it. */
   add(run: Run): boolean {
     if (this.#kept.has(run.id)) return true;
@@ -67,7 +74,7 @@ export class KeptRuns {
       if (!this.#forgetOldest(this.#most(sizeOf))) return;
   }
 
-  #of(run: Run): Kept[] {
+  #of(run: Pick<Run, "quotaOwner">): Kept[] {
     return [...this.#kept.values()].filter((kept) => keyOf(kept.run) === keyOf(run));
   }
 
@@ -92,7 +99,7 @@ function sizeOf(kept: readonly Kept[]): number {
 }
 
 /** Over stdio there is one client, which is not named. */
-function keyOf({ quotaOwner = "" }: Run): string {
+function keyOf({ quotaOwner = "" }: Pick<Run, "quotaOwner">): string {
   return quotaOwner;
 }
 

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Agent, ExecuteOptions, TaskResult } from "@cem/core";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { MAX_KEPT_RUNS_PER_CLIENT } from "../limits.ts";
 import { RunRegistry } from "./run-registry.ts";
 import type { RunRequest, RunView } from "./run.ts";
 
@@ -402,6 +403,20 @@ describe("RunRegistry", () => {
       resolve(finished);
       await vi.advanceTimersByTimeAsync(1);
       expect([runs.active, runs.kept, vi.getTimerCount()]).toEqual([0, 0, 0]);
+    });
+
+    it("refuses those that are too many before they begin", async () => {
+      let begun = 0;
+      const launch = () =>
+        runs.launch(
+          request((options) => {
+            begun += 1;
+            return forever(options);
+          }),
+        );
+      for (let count = 0; count < MAX_KEPT_RUNS_PER_CLIENT; count += 1) launch();
+      expect(launch).toThrowError(expect.objectContaining({ code: "SERVER_BUSY" }));
+      expect([begun, runs.active]).toEqual([MAX_KEPT_RUNS_PER_CLIENT, MAX_KEPT_RUNS_PER_CLIENT]);
     });
 
     it("ends where nobody answers a question of the run", async () => {

@@ -110,20 +110,20 @@ export class RunRegistry {
    * @throws CemError `SERVER_CLOSING`, or `SERVER_BUSY` as `start` does, or where too many runs are kept.
    */
   launch(request: RunRequest): Run {
+    if (!this.#yielded.hasRoomFor({ quotaOwner: request.quotaOwner })) {
+      throw new CemError(
+        "SERVER_BUSY",
+        `${MAX_KEPT_RUNS_PER_CLIENT} runs are under way that belong to no call, which is the maximum. Nothing was run: try again later.`,
+        { details: { runs: MAX_KEPT_RUNS_PER_CLIENT, maxRuns: MAX_KEPT_RUNS_PER_CLIENT } },
+      );
+    }
     const run = this.#begin(request);
     run.isLaunched = true;
-    if (this.#keep(run)) {
-      // Nobody comes for its result, which is the watcher's.
-      const forget = (): void => this.#forget(run);
-      run.result.then(forget, forget);
-      return run;
-    }
-    run.end(new CemError("ABORTED", "Too many runs are kept."));
-    throw new CemError(
-      "SERVER_BUSY",
-      `${MAX_KEPT_RUNS_PER_CLIENT} runs are under way that belong to no call, which is the maximum. Nothing was run: try again later.`,
-      { details: { runs: MAX_KEPT_RUNS_PER_CLIENT, maxRuns: MAX_KEPT_RUNS_PER_CLIENT } },
-    );
+    this.#keep(run);
+    // Nobody comes for its result, which is the watcher's.
+    const forget = (): void => this.#forget(run);
+    run.result.then(forget, forget);
+    return run;
   }
 
   #begin(request: RunRequest): Run {
