@@ -13,6 +13,8 @@ export interface Heading {
 
 /** What the names of columns tell. */
 export interface ColumnFinder {
+  /** Whether a line may hold such a name: a quick look. */
+  mayTell(line: string): boolean;
   /** Whether a name says what stands under it. */
   tells(name: string): boolean;
   /** Finds the values in a cell under such a name. */
@@ -20,13 +22,19 @@ export interface ColumnFinder {
 }
 
 const DELIMITERS = [",", ";", "\t", "|"];
-const HEADING = /^[\p{L}\p{N}_ .()/#",;|\t\r-]{3,4096}$/u;
-const NAME = /^[\p{L}_#][\p{L}\p{N}_ .()/#-]{0,40}$/u;
+/** No line of code: without brackets of blocks, assignments, tags and escapes, and without a call. */
+const HEADING = /^(?!.{0,4096}[\w$]\()[^{}=<>\\[\]]{3,4096}$/u;
+/** No member of an object, and no sentence. */
+const NAME = /^(?!.{0,64}:\s*\S)[^"`]{0,64}$/u;
+/** A name of a few words. */
+const TELLING = /^[\p{L}_](?!(?:\S{1,64}\s+){4})[\p{L}\p{N}_ .'()/°-]{0,40}$/u;
+/** What stands around the name of a column: `**Password** (initial)`, `Password 1:`. */
+const DECORATION = /[*`:?#]+|\([^()]{0,64}\)| \d{1,4}$/gu;
 /** A name and a value in a row of their own. */
 const PAIR =
   /^[ \t]{0,32}\|?[ \t]{0,32}"?(?<name>[\p{L}_][\p{L}\p{N}_ .-]{1,40}?)"?[ \t]{0,32}(?<delimiter>[|\t;,])[ \t]{0,32}"?(?<value>[^\s|;,"]{3,128})"?[ \t]{0,32}\|?[ \t\r]{0,32}$/u;
 /** The first cell of a line, if it may be the name of a column or of a value. */
-const FIRST_CELL = /[ \t|"]{0,16}[\p{L}_#][\p{L}\p{N}_ .()/#-]{0,40}"?[ \t]{0,16}[,;|\t]/uy;
+const FIRST_CELL = /[^\n{}=<>\\[\],;|\t]{0,80}[,;|\t]/uy;
 const RULE_BEGINS = /[\s|+:=-]/u;
 /** The line between the heading of a table and its rows. */
 const RULE = /^[\s|+:=-]{3,}$/u;
@@ -58,7 +66,8 @@ export function findColumns(
     } else if (RULE_BEGINS.test(text[start] ?? "") && RULE.test(text.slice(start, end))) isRuled = true;
     else if (current !== undefined || FIRST_CELL.test(text)) {
       const row = text.slice(start, end);
-      if (current === undefined || !addCells(row, start, current, finder, found)) {
+      const isRow = current !== undefined && addCells(row, start, current, finder, found);
+      if (!isRow && finder.mayTell(row)) {
         // A line with another number of cells may be the rest of a cell with a line end in it.
         const isPair =
           current === undefined &&
@@ -81,11 +90,14 @@ function headingOf(line: string, finder: ColumnFinder): Heading | undefined {
     const isFramed = delimiter === "|" && names.length > 2 && names[0] === "" && names.at(-1) === "";
     const inner = isFramed ? names.slice(1, -1) : names;
     if (!inner.every((name) => NAME.test(name))) continue;
-    const told = names.flatMap((name, at): [number, string][] =>
-      name !== "pass" && finder.tells(name) ? [[at, name]] : [],
-    );
+    const told = names.flatMap((name, at): [number, string][] => {
+      const plain = name.replaceAll(DECORATION, "").trim();
+      const parts = TELLING.test(plain) ? [...plain.split("/"), plain] : [];
+      const telling = parts.find((one) => one !== "pass" && finder.tells(one));
+      return telling === undefined ? [] : [[at, telling]];
+    });
     // Texts by their keys, or of a form, have such names in all cells of a line.
-    if (told.length === 0 || told.length === inner.length) return undefined;
+    if (told.length === 0 || told.length === inner.filter((name) => name !== "").length) return undefined;
     const isSpaced = delimiter !== "|" && line.includes(`${delimiter} `);
     return { delimiter, columns: new Map(told), count: names.length, isSpaced };
   }

@@ -158,6 +158,7 @@ export function createDetector({ types, regions, custom = [] }: DetectorSettings
     return told.length === 0 && !isTable(text, traits) && !mayHold(traits, text);
   };
   const columns = {
+    mayTell: (line: string) => traitsOf(line).names !== 0 || HEADINGS.test(line),
     tells: (name: string) => toldOf(name).length > 0,
     find: (cell: string, name: string) =>
       toldOf(name).flatMap((type) => (isCount(type, cell, name) ? [] : known[type].find(cell, name))),

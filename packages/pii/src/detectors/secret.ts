@@ -46,6 +46,8 @@ const IS = / (?:is|ist|lautet|es|est|[eé]|è) /i;
 /** Names of passwords, of which whatever stands there is one. */
 const NAMES_PASSWORD =
   /^(?:pass[wpc]|pwd|kennw|senha|contras|mot de|mdp|wachtw|has|parola|palavra|l[oö]sen|zugang|toegang)/i;
+/** Before what is then no name of a secret. */
+const NO_NAME_BEFORE = /public[ _-]?$|(?:wrong|forgot|reset|show|hide|has|is|no|invalid)[_ -]?$/i;
 /** Code in the place of a value: a call, a member of something, a name. */
 const CODE_VALUE = /^[\p{L}_$][\w$]*(?:\.[\p{L}_$][\w$]*)*$/u;
 const CODE_BEGINS =
@@ -59,7 +61,7 @@ const PAIR_NAME = /["'\s{](?:name|key|id|type)["']?\s?[=:]\s?["']([^"'<>{}]{1,64
 const PAIR_VALUE = /(?<=["'\s{]value["']?\s?[=:]\s?["'])[^"'<>{}\n]{3,256}(?=["'])/i;
 const ASSIGNED_VALUE = /[^\s"'`,;&<>{}()[\]]{6,512}/y;
 const SECRET_KEY =
-  /^(?:pass|pw|clave|mdp|jeton|parola chiave)$|(?:^| )(?:(?:db|database|user|admin|root|smtp|mail|ftp|proxy|auth|login) pass|passwords?|passwd|passphrase|pwd|passwort|kennwort|senha|contrase[nñ]a|mot ?de ?passe|wachtwoord|has[łl]o|parola|palavra passe|l[oö]senord|passcode|zugangscode|toegangscode|chave api|klucz api|jwt|otp|session cookie|cookie|secret|secret key|api ?key|access key(?! id)|private key|signing key|encryption key|auth token|access token|refresh token|bearer token|api token|session token|client secret|connection string)$/i;
+  /^(?:pass|pw|clave|mdp|jeton|parola chiave)$|(?:^| )(?:(?:db|database|user|admin|root|smtp|mail|ftp|proxy|auth|login) pass|passwords?|passwd|passphrase|pwd|passwort|kennwort|senha|contrase[nñ]a|mot ?de ?passe|wachtwoord|has[łl]o|parola(?: d'ordine)?|palavra passe|l[oö]senord|passcode|zugangscode|toegangscode|chave api|klucz api|jwt|otp|session cookie|cookie|secret|secret key|api ?key|access key(?! id)|private key|signing key|encryption key|auth token|access token|refresh token|bearer token|api token|session token|client secret|connection string)$/i;
 /** Texts in the place of a secret that are none: words, placeholders, names of variables. */
 const NO_SECRET =
   /^(?:\p{Lu}?\p{Ll}+|[A-Z]+|(?=[A-Z_]{3,80}$)[A-Z_]*?(?:KEY|TOKEN|SECRET|PASS|YOUR|EXAMPLE|CHANGE)[A-Z_]*|[\d.]{1,7}|\$.*|\*+|x+|<.*|%.*|\[\[.*|process\.env.*|os\.environ.*|(?:null|none|true|false|undefined|string|required|optional|redacted)\b.*)$/u;
@@ -75,7 +77,7 @@ const CODE_NAMES =
   "m?pin(?:[ -]?code)?|cvv2?|cvc2?|csc|otp|tan|security code|(?:verification|confirmation) code|one[- ]time (?:code|pass(?:word|code))|cryptogramme|pr[uü]fziffer|c[oó]digo de segur(?:idad|ança)|best[äa]tigungscode|code de v[eé]rification|c[oó]digo de verifica(?:ci[oó]n|ção)|codice di verifica|verificatiecode|kod weryfikacyjny";
 /** After the name alone come only as many digits as such a code has. A number of six after `PIN code` is one of a place in India. */
 const CODE = new RegExp(
-  `(?<![\\p{L}\\d])(?:(?:${CODE_NAMES})["']?(?: ?[:=] ?| (?:is|ist|lautet|es|est|é|è) )["']?|(?:cvv2?|cvc2?|csc|security code|cryptogramme|c[oó]digo de segurança)(?= \\d{3}(?!\\d)) |pin ?code(?= \\d{4}(?!\\d)) |(?:otp|passcode)(?= \\d{5,8}(?!\\d)) )(?<!pin[ -]?code: ?(?=\\d{6}(?!\\d)))(\\d{3,8})(?![\\d.,]\\d|\\d| \\d{3}(?!\\d))`,
+  `(?<![\\p{L}\\d])(?:(?:${CODE_NAMES})["']?(?: ?[:=] ?| (?:is|ist|lautet|es|est|é|è) )["']?|(?:cvv2?|cvc2?|csc|security code|cryptogramme|c[oó]digo de segurança)(?= \\d{3}(?!\\d)) |pin ?code(?= \\d{4}(?!\\d)) |(?:otp|passcode)(?= \\d{5,8}(?!\\d)) )(?<!pin[ -]?code["']?[:=] ?["']?(?=\\d{6}(?!\\d)))(\\d{3,8})(?![\\d.,]\\d|\\d| \\d{3}(?!\\d))`,
   "giu",
 );
 /** A code before what it is for. */
@@ -90,7 +92,7 @@ const PLACEHOLDERS = wordSet(
 );
 /** A sentence about a password, in its place. */
 const ABOUT =
-  /^(?:is|are|was|must|should|can|cannot|can't|could|does|doesn't|do|has|have|needs?|may|too|not|please|at least|minimum|mindestens|au moins|almeno|al menos|optional|see|enter|choose|the|your|this|it|a|an|no),? /i;
+  /^(?:is|ist|est|es|è|é|muss|doit|debe|deve|moet|wird|are|was|must|should|can|cannot|can't|could|does|doesn't|do|has|have|needs?|may|too|not|please|at least|minimum|mindestens|au moins|almeno|al menos|optional|see|enter|choose|the|your|this|it|a|an|no),? /i;
 const MARKS =
   /AKIA|ASIA|ABIA|ACCA|gh[pousr]_|_pat_|glpat|xox|xapp|sk-|[srp]k_|whsec|AIza|ya29|GOCSPX|npm_|pypi-|hf_|SG\.|_v1_|shp|lin_|sq0|key-|AC[a-f\d]|SK[a-f\d]/;
 
@@ -180,7 +182,7 @@ function endOfJwt(text: string, start: number): { at: number; isJwt: boolean } {
 
 function findAssigned(text: string, add: Add): void {
   for (const { 0: name, index } of text.matchAll(ASSIGNED)) {
-    if (/public[ _-]?key$/i.test(text.slice(Math.max(0, index - 10), index))) continue;
+    if (NO_NAME_BEFORE.test(text.slice(Math.max(0, index - 10), index))) continue;
     const start = index + name.length;
     const isProse = IS.test(name);
     const isPassword = NAMES_PASSWORD.test(name) && !isProse;
@@ -200,21 +202,22 @@ interface AssignedValue {
 function valueAt(text: string, start: number): AssignedValue {
   ASSIGNED_VALUE.lastIndex = start;
   const [value = ""] = ASSIGNED_VALUE.exec(text) ?? [];
-  const isQuoted = /["']/.test(text[start - 1] ?? "");
+  const isQuoted = /["'`]/.test(text[start - 1] ?? "");
   return { text: withoutEnding(value, ".:?\\"), isQuoted, next: text[start + value.length] ?? "" };
 }
 
 /** The text up to the quote that closes it. */
 function quotedAt(text: string, start: number): AssignedValue | undefined {
   const quote = text[start - 1] ?? "";
-  if (quote !== '"' && quote !== "'") return undefined;
+  if (!/["'`]/.test(quote)) return undefined;
   // As long as a password may be: one that is never closed must not cost the rest of the text.
   const near = text.slice(start, start + MAX_QUOTED_CHARACTERS);
   const end = near.indexOf(quote);
   if (end === -1) return undefined;
   const value = near.slice(0, end);
   const isSentence = SENTENCE.test(`${value} `) && value.includes(" ");
-  if (isSentence || /[\n\\]/.test(value) || value.split(" ").length > MAX_PASSPHRASE_WORDS) return undefined;
+  if (isSentence || /[\n\\]|\$\{/.test(value) || value.split(" ").length > MAX_PASSPHRASE_WORDS)
+    return undefined;
   return { text: value, isQuoted: true, next: quote };
 }
 
@@ -294,7 +297,8 @@ function isSecretUnder(text: string, key: string): boolean {
   if (isPasswordKey(key)) return !isPlaceholder(text);
   if (/\s/.test(text.trim())) return false;
   // Under it reports say, too, what was found.
-  return /^(?:pass|pw|clave)$/i.test(name) ? hasBoth(text) : looksRandom(text) || !NO_SECRET.test(text);
+  if (name.toLowerCase() === "clave") return looksRandom(text);
+  return /^(?:pass|pw)$/i.test(name) ? hasBoth(text) : looksRandom(text) || !NO_SECRET.test(text);
 }
 
 /** What is said about a password, and is none. */
@@ -324,7 +328,7 @@ function isLabel(text: string): boolean {
   const words = text.toLowerCase();
   return (
     hasWord(words, PASSWORDS) ||
-    /mot de passe|パスワード|密码/.test(words) ||
+    /mot de passe|\bclave\b|^passe$|パスワード|密码/.test(words) ||
     (text.includes(" ") && hasWord(words, PLACEHOLDERS))
   );
 }
