@@ -140,8 +140,8 @@ describe("files of a run", () => {
       expect(spoiled).toContain(to);
       writeFileSync(name, spoiled, "latin1");
       expect(await workflows.list()).toMatchObject([{ run, status: "unreadable" }]);
-      for (const refused of [workflows.show(run), workflows.resume(run)])
-        await expect(refused).rejects.toMatchObject({ code: "WORKFLOW_RUN_UNREADABLE" });
+      for (const ask of [() => workflows.show(run), () => workflows.resume(run)])
+        await expect(ask()).rejects.toMatchObject({ code: "WORKFLOW_RUN_UNREADABLE" });
       expect(readFileSync(name, "latin1")).toBe(spoiled);
     },
   );
