@@ -11,7 +11,7 @@ export interface Heading {
   isSpaced: boolean;
 }
 
-/** What the names of columns tell. */
+/** Reads the names of columns and finds the values below them. */
 export interface ColumnFinder {
   /** Whether a line may hold such a name: a quick look. */
   mayTell(line: string): boolean;
@@ -28,7 +28,7 @@ const HEADING = /^(?!.{0,4096}[\w$]\()[^{}=<>\\[\]]{3,4096}$/u;
 const NAME = /^(?!.{0,64}:\s*\S)[^"`]{0,64}$/u;
 /** A name of a few words. */
 const TELLING = /^[\p{L}_](?!(?:\S{1,64}\s+){4})[\p{L}\p{N}_ .'()/°-]{0,40}$/u;
-/** What stands around the name of a column: `**Password** (initial)`, `Password 1:`. */
+/** Marks and notes around the name of a column: `**Password** (initial)`, `Password 1:`. */
 const DECORATION = /[*`:?#]+|\([^()]{0,64}\)| \d{1,4}$/gu;
 /** A name and a value in a row of their own. */
 const PAIR =
@@ -38,7 +38,7 @@ const FIRST_CELL = /[^\n{}=<>\\[\],;|\t]{0,80}[,;|\t]/uy;
 const RULE_BEGINS = /[\s|+:=-]/u;
 /** The line between the heading of a table and its rows. */
 const RULE = /^[\s|+:=-]{3,}$/u;
-/** What no word has, and no sentence. */
+/** One word with a digit or a sign in it. */
 const UNLIKE_WORDS = /^(?=\S*[^\p{L}\s])\S+$/u;
 
 /**
@@ -69,10 +69,11 @@ export function findColumns(
       const isRow = current !== undefined && addCells(row, start, current, finder, found);
       if (!isRow && finder.mayTell(row)) {
         // A line with another number of cells may be the rest of a cell with a line end in it.
+        const pair = current === undefined ? PAIR.exec(row)?.groups : undefined;
         const isPair =
-          current === undefined &&
-          (isRuled || isLikePrevious(text, start, row)) &&
-          addPair(row, start, finder, found);
+          pair !== undefined &&
+          (isRuled || isLikePrevious(text, start, row, pair["delimiter"] ?? "")) &&
+          addPair(row, start, pair, finder, found);
         current = isPair || isRuled ? current : (headingOf(row, finder) ?? current);
       }
     }
@@ -139,17 +140,21 @@ function isBlank(text: string, start: number, end: number): boolean {
 }
 
 /** Whether the line before has as many cells. */
-function isLikePrevious(text: string, start: number, line: string): boolean {
-  const { delimiter = "" } = PAIR.exec(line)?.groups ?? {};
-  if (delimiter === "" || start === 0) return false;
+function isLikePrevious(text: string, start: number, line: string, delimiter: string): boolean {
+  if (start === 0) return false;
   const previous = text.slice(text.lastIndexOf("\n", start - 2) + 1, start - 1);
   return previous.split(delimiter).length === line.split(delimiter).length;
 }
 
 /** Finds a value beside its name, in a table whose rows have two cells. */
-function addPair(line: string, start: number, finder: ColumnFinder, found: Finding[]): boolean {
-  const { name = "", value = "" } = PAIR.exec(line)?.groups ?? {};
-  if (name === "" || !UNLIKE_WORDS.test(value) || !finder.tells(name)) return false;
+function addPair(
+  line: string,
+  start: number,
+  { name = "", value = "" }: Record<string, string>,
+  finder: ColumnFinder,
+  found: Finding[],
+): boolean {
+  if (!UNLIKE_WORDS.test(value) || !finder.tells(name)) return false;
   const own = finder.find(value, name);
   // A number alone counts what its name says, such as mobile devices.
   if (own.some(({ type }) => type === "PHONE") && !/\D/u.test(value)) return false;

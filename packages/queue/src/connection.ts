@@ -56,7 +56,7 @@ export async function requireSameKeys(client: Redis, prefix: string, codec: Mess
   await client.set(name, codec.encode(name, ""));
 }
 
-/** What a codec without keys writes for the empty text. */
+/** The mark as a codec without keys encodes it. */
 const UNSEALED = '""';
 
 /** Encodes messages that pass through Redis. */

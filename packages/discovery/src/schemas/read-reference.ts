@@ -89,7 +89,7 @@ function readDeclaration(
       return withSummary(reader.schemaOf(found.node.typeAnnotation, inside), found.node, found);
     if (found.kind === "class") {
       const schema = readObject(reader, found.node.body.body, inside, load);
-      // What its constructor declares is not read.
+      // Members that the constructor declares are not read.
       const isKnown = Object.keys(schema.properties ?? {}).length > 0;
       return withSummary(isKnown ? schema : {}, found.node, found);
     }

@@ -264,7 +264,7 @@ function checkOf(request: ElicitRequest & { mode: "form" }): StandardSchemaWithJ
 }
 
 /**
- * What is wrong with an answer, in view of its question: content that does not fit the schema.
+ * Explains why an answer does not fit the schema of its question.
  *
  * @returns `undefined` where nothing is.
  */

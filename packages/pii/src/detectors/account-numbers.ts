@@ -76,7 +76,7 @@ function groupsOfCard(
   if (first === undefined || isWordBefore(text, first.start) || isFraction(text, first.start)) return 0;
   let digits = "";
   let separator: string | undefined;
-  // What begins as a shorter number may be the beginning of a longer one.
+  // A shorter valid number may be the beginning of a longer one.
   let longest = 0;
   for (let count = 1; count <= MAX_GROUPS; count += 1) {
     const group = groups[from + count - 1];

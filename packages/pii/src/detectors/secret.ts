@@ -41,12 +41,12 @@ const BEARER = /(?<=\b(?:bearer|basic) )[\w.~+/-]{16,4000}=*/gi;
 /** A name that says so, as far as what is set. */
 const ASSIGNED =
   /(?:passwords?|passwd|passphrase|passcode|pwd|passwor[td]|kennwort|senha|contrase[nñ]a|mot de passe|mdp|wachtwoord|has[łl]o|parola d'ordine|palavra-passe|l[oö]senord|zugangscode|toegangscode|(?<=["'&?]|(?:db|user|admin|root|smtp|mail|ftp|proxy|auth|login)_)pass|secret|api[_-]?key|chave[_-]api|klucz[_-]api|access[_-]?key|account[_-]?key|private[_-]?key|signing[_-]?key|encryption[_-]?key|token|jeton|sharedaccesskey|jsessionid|phpsessid|cookie: ?[\w.-]{1,64}(?==))["']?(?: ?[:=] ?(?:[|>][-+]?\r?\n {1,16})?| (?:is|ist|lautet|es|est|[eé]|è) )["'`]?/gi;
-/** What says, in some languages, what something is. */
+/** The verb between a name and its value, in some languages. */
 const IS = / (?:is|ist|lautet|es|est|[eé]|è) /i;
 /** Names of passwords, of which whatever stands there is one. */
 const NAMES_PASSWORD =
   /^(?:pass[wpc]|pwd|kennw|senha|contras|mot de|mdp|wachtw|has|parola|palavra|l[oö]sen|zugang|toegang)/i;
-/** Before what is then no name of a secret. */
+/** Words before a name of a secret that make it none. */
 const NO_NAME_BEFORE = /public[ _-]?$|(?:wrong|forgot|reset|show|hide|has|is|no|invalid)[_ -]?$/i;
 /** Code in the place of a value: a call, a member of something, a name. */
 const CODE_VALUE = /^[\p{L}_$][\w$]*(?:\.[\p{L}_$][\w$]*)*$/u;
@@ -191,7 +191,7 @@ function findAssigned(text: string, add: Add): void {
   }
 }
 
-/** What stands in the place of a value. */
+/** A text in the place of a value. */
 interface AssignedValue {
   text: string;
   isQuoted: boolean;
@@ -301,7 +301,7 @@ function isSecretUnder(text: string, key: string): boolean {
   return /^(?:pass|pw)$/i.test(name) ? hasBoth(text) : looksRandom(text) || !NO_SECRET.test(text);
 }
 
-/** What is said about a password, and is none. */
+/** Names of facts about passwords, which are none themselves. */
 const ABOUT_PASSWORDS =
   /^(?:has|is|no|show|hide|forgot|reset|require[sd]?|needs?|wrong|invalid) |(?: |^)(?:age|length|counts?|reset|changed|updated|expires?|expiry|policy|strength|attempts|hint|label|error|min|max|field|title|message|placeholder|url|link|at)$/;
 
