@@ -39,6 +39,16 @@ describe("createSelector", () => {
       expect((await search("Show me the certificate", tools))[0]).toBe("certificate_get");
     });
 
+    it("prefers a tool that lists where several things are asked for", async () => {
+      const tools = ["get", "list"].map((verb) =>
+        tool("kusto", `cluster_${verb}`, "Works on clusters of the account."),
+      );
+      for (const task of ["Show me my clusters", "what clusters are there", "find every cluster"]) {
+        expect((await search(task, tools))[0]).toBe("cluster_list");
+      }
+      expect((await search("Show me the details of cluster east", tools))[0]).toBe("cluster_get");
+    });
+
     it("finds what the catalog writes as one word", async () => {
       const tools = [...sampleTools, tool("eventgrid", "topics", "Topics there are.")];
       expect((await search("event grid", tools))[0]).toBe("topics");

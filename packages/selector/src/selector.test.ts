@@ -110,9 +110,21 @@ describe("createSelector", () => {
       expect(selected).toMatchObject([{ tool: { name: "query" }, reason: 'matches "query", "users"' }]);
     });
 
+    it("selects in a catalog whose tools all have the word", async () => {
+      const clusters = ["get", "list"].map((verb) => tool("kusto", `cluster_${verb}`, "Works on clusters."));
+      expect(await idsFor("Show me my clusters", clusters)).toEqual([
+        "kusto.cluster_get",
+        "kusto.cluster_list",
+      ]);
+      const weather = [tool("weather", "get_weather", "Get the weather of a city.")];
+      expect(await idsFor("weather in Oslo", weather)).toEqual(["weather.get_weather"]);
+      expect(await idsFor("send an email", weather)).toEqual([]);
+    });
+
     it("takes a name with its server for that tool alone", async () => {
       const tools = [tool("a", "get_item", "Get an item."), tool("b", "get_item", "Get an item.")];
       expect(await idsFor("Call a.get_item", tools)).toEqual(["a.get_item"]);
+      expect(await idsFor("Call a.get_item", [...tools, ...sampleTools])).toEqual(["a.get_item"]);
       expect(await idsFor("Call get_item", tools)).toEqual(["a.get_item", "b.get_item"]);
     });
 

@@ -46,7 +46,11 @@ function selectTools(
   const share = (document: number): number => (top === 0 ? 0 : (ranks[document] ?? 0) / top);
   const isExplained = explained >= threshold;
   const own = isExplained ? threshold + (1 - threshold) * Math.min(1, explained) : explained;
-  const close = isExplained ? order.filter((document) => share(document) >= CLOSE_MARGIN) : [];
+  // Of tools with one name on several servers, those that are named are meant.
+  const names = new Set([...named].map((document) => index.tools[document]?.name));
+  const isClose = (document: number) =>
+    share(document) >= CLOSE_MARGIN && !names.has(index.tools[document]?.name);
+  const close = isExplained ? order.filter(isClose) : [];
   const chosen = [...new Set([...named, ...close.slice(0, MAX_CLOSE_TOOLS)])].slice(0, Math.max(0, limit));
   const give = (document: number, isNamed: boolean): RankedTool[] =>
     isNamed

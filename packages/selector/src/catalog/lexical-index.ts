@@ -100,6 +100,17 @@ function buildPostings(documents: readonly (readonly number[][])[], termCount: n
   return postings;
 }
 
+/**
+ * A catalog of fewer tools is weighed as one of so many: a word that every tool of a single server has still says that it is
+ * meant.
+ */
+const LEAST_DOCUMENTS = 12;
+
+/** The inverse document frequency of a word that so many of the documents have. */
+export function inverseDocumentFrequency(documents: number, count: number): number {
+  return Math.log(1 + (Math.max(documents, LEAST_DOCUMENTS) - count + 0.5) / (count + 0.5));
+}
+
 /** Counts the documents of each term: where its postings begin, and its inverse document frequency. */
 function countDocuments(documents: readonly (readonly number[][])[], termCount: number) {
   const starts = new Uint32Array(termCount + 1);
@@ -116,7 +127,7 @@ function countDocuments(documents: readonly (readonly number[][])[], termCount: 
   const inverseFrequency = new Float32Array(termCount);
   for (let term = 0; term < termCount; term++) {
     const count = starts[term + 1] ?? 0;
-    inverseFrequency[term] = Math.log(1 + (documents.length - count + 0.5) / (count + 0.5));
+    inverseFrequency[term] = inverseDocumentFrequency(documents.length, count);
     starts[term + 1] = (starts[term] ?? 0) + count;
   }
   return { starts, inverseFrequency };

@@ -1,12 +1,12 @@
 import { splitWords, stem } from "@cem/core/text";
-import type { LexicalIndex } from "../catalog/lexical-index.ts";
+import { inverseDocumentFrequency, type LexicalIndex } from "../catalog/lexical-index.ts";
 import { queryStems, readPart } from "./reading.ts";
 import type { Reading } from "./reading.ts";
 import { fieldMask } from "../catalog/document.ts";
 import type { Vocabulary } from "../catalog/vocabulary.ts";
 import type { Hint } from "../words/hints.ts";
 import { relatedTo } from "../words/synonyms.ts";
-import { ACTION_SETS, actionFactor, askedVerbClass } from "../words/verbs.ts";
+import { ACTION_SETS, actionFactor, askedVerbClass, LISTING } from "../words/verbs.ts";
 
 /** The most rare words of a text that have to be explained: long texts tell of much that no tool does. */
 const MAX_EXPLAINED_WORDS = 2;
@@ -15,7 +15,7 @@ export const MAX_PARTS = 64;
 
 /** The inverse document frequency of a word that no tool has. */
 function unknownWordScore(index: LexicalIndex): number {
-  return Math.log(1 + (index.tools.length + 0.5) / 0.5);
+  return inverseDocumentFrequency(index.tools.length, 0);
 }
 
 /** The sum of the inverse document frequencies of a text's words: the score of a tool that has them all. */
@@ -145,6 +145,8 @@ const NAME_COVER_WEIGHT = 0.44;
 const ACTION_WEIGHT = 0.3;
 /** Gain of a tool whose name has a verb of the text's class, and loss of one with only others. */
 const VERB_WEIGHT = 0.1;
+/** Gain of a tool whose name lists where the text asks for several things. */
+const LISTING_WEIGHT = 0.2;
 const HINT_WEIGHT = 0.5;
 
 const NAME_FIELD = fieldMask(["name"]);
@@ -240,8 +242,9 @@ export class SearchScorer {
       const cover = Math.min(1, (named[document] ?? 0) / (nameWeights[document] || Infinity));
       const verbs = verbClassesOf[document] ?? 0;
       const verb = asked === 0 || verbs === 0 ? 0 : (verbs & asked) === 0 ? -VERB_WEIGHT : VERB_WEIGHT;
-      totals[document] =
-        total * (1 + NAME_COVER_WEIGHT * cover) * (1 - ACTION_WEIGHT * (1 - action)) * (1 + verb);
+      const listing = (verbs & asked & LISTING) === 0 ? 0 : LISTING_WEIGHT;
+      const gain = (1 + NAME_COVER_WEIGHT * cover) * (1 + verb) * (1 + listing);
+      totals[document] = total * gain * (1 - ACTION_WEIGHT * (1 - action));
     }
   }
 }

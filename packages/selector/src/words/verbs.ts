@@ -103,6 +103,8 @@ const CLASSES = `
   validate verify test
   calculate compute evaluate
   install`;
+/** The bit of the first class. */
+const LOOKING = 1;
 const MAX_ASKING_CHARACTERS = 200;
 const MAX_ASKING_WORDS = 8;
 
@@ -117,15 +119,28 @@ const CLASS_OF = new Map<string, number>(
     ),
 );
 
-/** The class of the first verb near the beginning of a text, as a bit; 0 when there is none. */
+/** Set beside the class for a text that asks for several things, and for a name that lists: `list_users`. */
+export const LISTING = 1 << 15;
+const LISTING_WORDS: ReadonlySet<string> = new Set(["list", "enumerate", "all", "every"]);
+/** Words like nouns in the plural that are none, or that one thing has: `show the details of a user`. */
+const NOT_SEVERAL = /^(?:details|does|has|is|its|logs|metrics|properties|settings|this|was)$|[su]s$/u;
+
+/** The class of the first verb near the beginning of a text, as a bit; 0 when there is none. With {@link LISTING}. */
 export function askedVerbClass(text: string): number {
   const words = splitWords(text.slice(0, MAX_ASKING_CHARACTERS)).slice(0, MAX_ASKING_WORDS);
-  return words.map(bitOf).find((bit) => bit !== 0) ?? 0;
+  const at = words.findIndex((word) => bitOf(word) !== 0);
+  const asked = bitOf(words[at] ?? "");
+  if (asked !== LOOKING) return asked;
+  const isPlural = (word: string, index: number) =>
+    index > at && word.endsWith("s") && !NOT_SEVERAL.test(word);
+  const several = words.some((word, index) => LISTING_WORDS.has(word) || isPlural(word, index));
+  return several ? asked | LISTING : asked;
 }
 
-/** The classes of the verbs in a name, a bit each. */
+/** The classes of the verbs in a name, a bit each. With {@link LISTING}. */
 export function verbClassesOf(words: readonly string[]): number {
-  return words.reduce<number>((bits, word) => bits | bitOf(word), 0);
+  const lists = words.some((word) => LISTING_WORDS.has(word)) ? LISTING : 0;
+  return words.reduce<number>((bits, word) => bits | bitOf(word), lists);
 }
 
 function bitOf(word: string): number {
