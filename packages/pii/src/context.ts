@@ -205,6 +205,6 @@ export const PHONE_EXTENSION = / ?(?:x|ext\.? ?|extension )\d{1,6}$/i;
 export const SAYS_PHONE = wordSet(
   `phone phones tel tél telephone telefon téléphone teléfono telefono telefone telefoon telefonnummer telefoonnummer mobile
   mobil mobilnummer mobiel móvil movil telemóvel telemovel cell cellular cellulare celular handy handynummer rufnummer natel gsm
-  kom komórka komorka mob telm tfno handynr telefonnr fax desk office landline hotline helpline whatsapp signal sms texted text msisdn dial call called
+  kom komórka komorka portable mob telm tfno handynr telefonnr fax desk office landline hotline helpline whatsapp signal sms texted text msisdn dial call called
   calling ring rang reach reached answering contact voicemail pager ph fon number`,
 );

@@ -11,7 +11,8 @@ import {
 import { createPhoneDetector, isPhoneKey } from "./detectors/phone.ts";
 import { findCells, findColumns } from "./columns.ts";
 import type { Heading } from "./columns.ts";
-import { isPasswordKey, isSecretKey, mayHoldSecretText, secretDetector } from "./detectors/secret.ts";
+import { isPasswordKey } from "./detectors/secret-names.ts";
+import { isSecretKey, mayHoldSecretText, secretDetector } from "./detectors/secret.ts";
 import {
   AT,
   COLON,

@@ -1,3 +1,5 @@
+import { SECRET_MARKS } from "./detectors/secret-names.ts";
+
 /** The outcome of one look at a text: which detectors may find something in it, and in which ways it may be encoded. */
 export interface Traits {
   digits: number;
@@ -57,10 +59,7 @@ export const NAMES_BIRTH = 4;
  * question mark for any letter that is not of ASCII.
  */
 const NAMES: readonly (readonly [number, string])[] = [
-  [
-    NAMES_SECRET,
-    "assw|assp|assc|ass |pwd |ennw|senh|tras|de p|mdp |twoo|as?o|aslo|rola|avra|l?se|ecre|ugan|egan| key|ikey|skey|tkey|ekey|gkey|nkey|oken|eton|chav|lucz|eare|asic|ooki|jses|phps| pin|mpin| cvv| cvc| csc| otp| tan|ty c|rifi|irma|igun|ryfi|ptog|fzif|egur",
-  ],
+  [NAMES_SECRET, SECRET_MARKS.join("|")],
   [
     NAMES_IDENTITY,
     " cpf|cnpj|ermi| nip| uid| i f| n i|d nr|isca| c f| ahv| avs|svnr| sv |cher|ijks|onal|niss|insz|onnu|onnr|swei|tity|tit?|itei|obis|aadh|uida| pan| tax|steu|idnr| tin| nir|inse|iale|s?cu| dni| nif|ento| nie|ranj| bsn|cenu|sofi|pese| nhs|nino|nsur|ni n| iti|assp|isep|assn|ss n|ssep|asap|ssap|aspo|aszp|icen|rers|ondu|pate|rijb|jazd|lita| cnh| vat|stid|t id| tva| btw|tita| iva",

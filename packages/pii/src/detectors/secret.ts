@@ -1,5 +1,15 @@
-import { byKey, hasWord, spaced, withoutEnding, wordSet } from "../context.ts";
+import { byKey, hasWord, withoutEnding, wordSet } from "../context.ts";
 import type { Finding } from "../context.ts";
+import {
+  ASSIGNED,
+  BEGINS_WITH_PASSWORD,
+  CODE,
+  endsWithSecret,
+  hasPasswordName,
+  HAS_VERB,
+  isCodeKey,
+  isPasswordKey,
+} from "./secret-names.ts";
 import { AT, COLON, NAMES_SECRET, traitsOf } from "../traits.ts";
 import type { Traits } from "../traits.ts";
 
@@ -38,14 +48,6 @@ const LABELS = wordSet(
 const OPTION_NAME = / -u| --user/;
 const OPTION = /(?<=\s(?:-u|--user)[ =])[^\s:"']{1,64}:[^\s"']{4,128}/g;
 const BEARER = /(?<=\b(?:bearer|basic) )[\w.~+/-]{16,4000}=*/gi;
-/** A name that says so, as far as what is set. */
-const ASSIGNED =
-  /(?:passwords?|passwd|passphrase|passcode|pwd|passwor[td]|kennwort|senha|contrase[nñ]a|mot de passe|mdp|wachtwoord|has[łl]o|parola d'ordine|palavra-passe|l[oö]senord|zugangscode|toegangscode|(?<=["'&?]|(?:db|user|admin|root|smtp|mail|ftp|proxy|auth|login)_)pass|secret|api[_-]?key|chave[_-]api|klucz[_-]api|access[_-]?key|account[_-]?key|private[_-]?key|signing[_-]?key|encryption[_-]?key|token|jeton|sharedaccesskey|jsessionid|phpsessid|cookie: ?[\w.-]{1,64}(?==))["']?(?: ?[:=] ?(?:[|>][-+]?\r?\n {1,16})?| (?:is|ist|lautet|es|est|[eé]|è) )["'`]?/gi;
-/** The verb between a name and its value, in some languages. */
-const IS = / (?:is|ist|lautet|es|est|[eé]|è) /i;
-/** Names of passwords, of which whatever stands there is one. */
-const NAMES_PASSWORD =
-  /^(?:pass[wpc]|pwd|kennw|senha|contras|mot de|mdp|wachtw|has|parola|palavra|l[oö]sen|zugang|toegang)/i;
 /** Words before a name of a secret that make it none. */
 const NO_NAME_BEFORE = /public[ _-]?$|(?:wrong|forgot|reset|show|hide|has|is|no|invalid)[_ -]?$/i;
 /** Code in the place of a value: a call, a member of something, a name. */
@@ -60,26 +62,11 @@ const PAIR = /[<{][^<>{}]{1,1024}[>}]/g;
 const PAIR_NAME = /["'\s{](?:name|key|id|type)["']?\s?[=:]\s?["']([^"'<>{}]{1,64})["']/gi;
 const PAIR_VALUE = /(?<=["'\s{]value["']?\s?[=:]\s?["'])[^"'<>{}\n]{3,256}(?=["'])/i;
 const ASSIGNED_VALUE = /[^\s"'`,;&<>{}()[\]]{6,512}/y;
-const SECRET_KEY =
-  /^(?:pass|pw|clave|mdp|jeton|parola chiave)$|(?:^| )(?:(?:db|database|user|admin|root|smtp|mail|ftp|proxy|auth|login) pass|passwords?|passwd|passphrase|pwd|passwort|kennwort|senha|contrase[nñ]a|mot ?de ?passe|wachtwoord|has[łl]o|parola(?: d'ordine)?|palavra passe|l[oö]senord|passcode|zugangscode|toegangscode|chave api|klucz api|jwt|otp|session cookie|cookie|secret|secret key|api ?key|access key(?! id)|private key|signing key|encryption key|auth token|access token|refresh token|bearer token|api token|session token|client secret|connection string)$/i;
 /** Texts in the place of a secret that are none: words, placeholders, names of variables. */
 const NO_SECRET =
   /^(?:\p{Lu}?\p{Ll}+|[A-Z]+|(?=[A-Z_]{3,80}$)[A-Z_]*?(?:KEY|TOKEN|SECRET|PASS|YOUR|EXAMPLE|CHANGE)[A-Z_]*|[\d.]{1,7}|\$.*|\*+|x+|<.*|%.*|\[\[.*|process\.env.*|os\.environ.*|(?:null|none|true|false|undefined|string|required|optional|redacted)\b.*)$/u;
 /** The shortest of what its beginning tells, and its longest word. */
 const MIN_MARKED_CHARACTERS = 15;
-const PASSWORDS = wordSet(
-  "password passwords passwd passphrase pwd passwort kennwort senha contrasena contraseña mdp wachtwoord haslo hasło parola lösenord losenord passcode zugangscode toegangscode",
-);
-/** Codes of three to eight digits, which their names tell. */
-const CODE_KEY =
-  /(?:^| )(?:m?pin|pin ?code|cvv2?|cvc2?|csc|(?:card )?security (?:code|number)|verification code|otp|one time (?:code|password)|cryptogramme|pr[uü]fziffer|c[oó]digo (?:de )?(?:seguridad|segurança|verifica(?:ci[oó]n|[cç][aã]o))|codice (?:di )?(?:verifica|segreto)|verificatie ?code|code (?:secret|(?:de )?v[eé]rification)|pin ?kod|kod weryfikacyjny|tan)$/i;
-const CODE_NAMES =
-  "m?pin(?:[ -]?code)?|cvv2?|cvc2?|csc|otp|tan|security code|(?:verification|confirmation) code|one[- ]time (?:code|pass(?:word|code))|cryptogramme|pr[uü]fziffer|c[oó]digo de segur(?:idad|ança)|best[äa]tigungscode|code de v[eé]rification|c[oó]digo de verifica(?:ci[oó]n|ção)|codice di verifica|verificatiecode|kod weryfikacyjny";
-/** After the name alone come only as many digits as such a code has. A number of six after `PIN code` is one of a place in India. */
-const CODE = new RegExp(
-  `(?<![\\p{L}\\d])(?:(?:${CODE_NAMES})["']?(?: ?[:=] ?| (?:is|ist|lautet|es|est|é|è) )["']?|(?:cvv2?|cvc2?|csc|security code|cryptogramme|c[oó]digo de segurança)(?= \\d{3}(?!\\d)) |pin ?code(?= \\d{4}(?!\\d)) |(?:otp|passcode)(?= \\d{5,8}(?!\\d)) )(?<!pin[ -]?code["']?[:=] ?["']?(?=\\d{6}(?!\\d)))(\\d{3,8})(?![\\d.,]\\d|\\d| \\d{3}(?!\\d))`,
-  "giu",
-);
 /** A code before what it is for. */
 const CODE_BEFORE =
   /(?<![\p{L}\d.,-])\d{4,8}(?= (?:is|ist|es|est|è|é) (?:your|ihr|dein|tu|su|votre|il tuo|o seu) [\p{L} -]{0,24}(?:otp|pin|code|password|código|codice)(?!\p{L}))/giu;
@@ -123,7 +110,7 @@ export const secretDetector = {
     if (text.length >= MIN_MARKED_CHARACTERS && /bearer |basic /i.test(text))
       for (const { 0: match, index } of text.matchAll(BEARER)) add(index, index + match.length);
     if (/[<{]/.test(text)) findMarkedUp(text, add);
-    if (/[:=]/.test(text) || IS.test(text)) findAssigned(text, add);
+    if (/[:=]/.test(text) || HAS_VERB.test(text)) findAssigned(text, add);
     for (const { 0: match, 1: code = "", index } of text.matchAll(CODE))
       add(index + match.length - code.length, index + match.length);
     for (const { 0: code, index } of text.matchAll(CODE_BEFORE)) add(index, index + code.length);
@@ -184,8 +171,8 @@ function findAssigned(text: string, add: Add): void {
   for (const { 0: name, index } of text.matchAll(ASSIGNED)) {
     if (NO_NAME_BEFORE.test(text.slice(Math.max(0, index - 10), index))) continue;
     const start = index + name.length;
-    const isProse = IS.test(name);
-    const isPassword = NAMES_PASSWORD.test(name) && !isProse;
+    const isProse = HAS_VERB.test(name);
+    const isPassword = BEGINS_WITH_PASSWORD.test(name) && !isProse;
     const value = isPassword ? (quotedAt(text, start) ?? valueAt(text, start)) : valueAt(text, start);
     if (isAssigned(value, { name, isProse, isPassword })) add(start, start + value.text.length);
   }
@@ -227,15 +214,17 @@ function isAssigned(
 ): boolean {
   if (isProse && /^(?:sha|md5|aes|base64|bcrypt|argon2|utf)/i.test(text)) return false;
   if (isProse)
-    return NAMES_PASSWORD.test(name)
+    return BEGINS_WITH_PASSWORD.test(name)
       ? text.length >= MIN_ASSIGNED_CHARACTERS && hasBoth(text)
       : looksRandom(text);
   if (text.length < (isPassword && isQuoted ? MIN_KEYED_CHARACTERS : MIN_ASSIGNED_CHARACTERS)) return false;
   // The beginning of a template.
   if (next === "{" && text.endsWith("$")) return false;
-  if (isPassword ? isPlaceholder(text) : NO_SECRET.test(text)) return false;
+  if (isPassword ? isPlaceholder(text) : NO_SECRET.test(text) || /^https?:\/\//i.test(text)) return false;
   if (!isQuoted && CODE_VALUE.test(text) && isCode(text, next)) return false;
-  return !/^(?:token|jeton|pass\b|jsess|phps|cookie)/i.test(name) || looksRandom(text);
+  // Names that texts use in other ways too, among them those of two words: `the access key: Ctrl+S`.
+  const isCommon = /^(?:token|jeton|clave|pass\b|jsess|phps|cookie|\p{L}+ \p{L})/iu.test(name);
+  return isPassword || !isCommon || looksRandom(text);
 }
 
 /** Whether what has the form of code is code: a call, a member, or a name of a secret. */
@@ -269,10 +258,7 @@ function findPrivateKeys(text: string, add: Add): void {
 }
 
 /** Whether the name of a key says that a secret stands under it. */
-export const isSecretKey = byKey((key) => {
-  const name = spaced(key);
-  return SECRET_KEY.test(name) || CODE_KEY.test(name) || isPasswordKey(key);
-});
+export const isSecretKey = byKey((key) => endsWithSecret(key) || isCodeKey(key) || isPasswordKey(key));
 
 /** Parts of the names of secrets. */
 const STEMS =
@@ -284,32 +270,15 @@ export function mayHoldSecret(text: string): boolean {
 }
 
 function isSecretUnder(text: string, key: string): boolean {
-  // Of six digits India's codes of places are, which are named so.
-  if (/^\d{3,8}$/u.test(text))
-    return (
-      (CODE_KEY.test(spaced(key)) && !(text.length === 6 && /pin ?code$/i.test(spaced(key)))) ||
-      (text.length > 3 && isPasswordKey(key))
-    );
+  if (/^\d{3,8}$/u.test(text)) return isCodeKey(key, text.length) || (text.length > 3 && isPasswordKey(key));
   if (text.length < MIN_KEYED_CHARACTERS || text.length > MAX_KEYED_CHARACTERS) return false;
-  const name = spaced(key);
-  if (!SECRET_KEY.test(name)) return false;
+  if (!endsWithSecret(key)) return false;
   // Passphrases have spaces. What else has some is a sentence.
   if (isPasswordKey(key)) return !isPlaceholder(text);
   if (/\s/.test(text.trim())) return false;
   // Under it reports say, too, what was found.
-  if (name.toLowerCase() === "clave") return looksRandom(text);
-  return /^(?:pass|pw)$/i.test(name) ? hasBoth(text) : looksRandom(text) || !NO_SECRET.test(text);
-}
-
-/** Names of facts about passwords, which are none themselves. */
-const ABOUT_PASSWORDS =
-  /^(?:has|is|no|show|hide|forgot|reset|require[sd]?|needs?|wrong|invalid) |(?: |^)(?:age|length|counts?|reset|changed|updated|expires?|expiry|policy|strength|attempts|hint|label|error|min|max|field|title|message|placeholder|url|link|at)$/;
-
-/** Whether the name of a key says that a password stands under it. */
-export function isPasswordKey(key: string): boolean {
-  const name = spaced(key).toLowerCase();
-  if (ABOUT_PASSWORDS.test(name)) return false;
-  return hasWord(name, PASSWORDS) || /(?:mot de|palavra) passe/.test(name);
+  if (/^clave$/i.test(key)) return looksRandom(text);
+  return /^(?:pass|pw)$/i.test(key) ? hasBoth(text) : looksRandom(text) || !NO_SECRET.test(text);
 }
 
 /** Whether a text stands where a password would be. */
@@ -327,7 +296,7 @@ function isLabel(text: string): boolean {
   if (/\d/.test(text)) return false;
   const words = text.toLowerCase();
   return (
-    hasWord(words, PASSWORDS) ||
+    hasPasswordName(words) ||
     /mot de passe|\bclave\b|^passe$|パスワード|密码/.test(words) ||
     (text.includes(" ") && hasWord(words, PLACEHOLDERS))
   );

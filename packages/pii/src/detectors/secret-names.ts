@@ -1,0 +1,109 @@
+import { spaced, wordSet } from "../context.ts";
+
+/**
+ * Reads names of secrets, each with `=` and four characters of it that few other words have, by which `traits.ts` sees that
+ * a text is worth a closer look. An underscore in a name stands for whatever joins two words, one in the four characters
+ * for any character that is no letter.
+ */
+function namesOf(text: string): { pattern: string; marks: string[] } {
+  const entries = [...wordSet(text)].map((entry) => {
+    const end = entry.lastIndexOf("=");
+    return {
+      name: entry.slice(0, end),
+      marks: entry
+        .slice(end + 1)
+        .replaceAll("_", " ")
+        .split(","),
+    };
+  });
+  return {
+    pattern: entries.map(({ name }) => name.replaceAll("_", "[ _-]?")).join("|"),
+    marks: entries.flatMap(({ marks }) => marks),
+  };
+}
+
+/** What stands under these is a password, whatever it looks like. */
+const PASSWORDS = namesOf(
+  `passwords?=assw passwd=assw passphrase=assp passcode=assc pwd=pwd_
+  passwort=assw kennwort=ennw zugangscode=ugan wachtwoord=twoo toegangscode=egan l[oö]senord=osen,l?se
+  contrase[nñ]a=tras senha=senh palavra_passe=avra mot_de_passe=de_p,depa mdp=mdp_ parola_d'ordine=rola has[łl]o=as?o,aslo`,
+);
+/** What stands under these is a secret, unless it is a word or a name itself. */
+const SECRETS = namesOf(
+  `secret=ecre secret_key=_key api_key=ikey access_key=skey account_key=tkey private_key=ekey signing_key=gkey
+  encryption_key=nkey chave_api=chav klucz_api=lucz`,
+);
+/** The same in texts alone, where what stands there may have to look like a secret. */
+const SECRETS_IN_TEXT = namesOf(
+  `token=oken jeton=eton clave=lave sharedaccesskey=skey jsessionid=jses phpsessid=phps cookie:\\s?[\\w.-]{1,64}(?==)=ooki
+  (?<=["'&?]|(?:db|user|admin|root|smtp|mail|ftp|proxy|auth|login).)pass=ass_`,
+);
+/** Last words of keys alone. */
+const SECRETS_AS_KEY =
+  "(?:db|database|user|admin|root|smtp|mail|ftp|proxy|auth|login) pass|parola|jwt|otp|(?:session )?cookie|(?:auth|access|refresh|bearer|api|session) token|client secret|connection string";
+/** Codes of three to eight digits. */
+const CODES = namesOf(
+  `m?pin(?:_code)?=_pin,mpin pin_kod=_pin cvv2?=_cvv cvc2?=_cvc csc=_csc otp=_otp tan=_tan security_code=ty_c
+  verification_code=rifi one_time_(?:code|pass(?:word|code))=e_ti,assw,assc cryptogramme=ptog pr[uü]fziffer=fzif
+  c[oó]digo_(?:de_)?segur(?:idad|ança)=egur c[oó]digo_(?:de_)?verifica(?:ci[oó]n|[cç][aã]o)=rifi
+  codice_(?:di_)?verifica=rifi verificatie_code=rifi code_(?:secret|(?:de_)?v[eé]rification)=rifi,ecre kod_weryfikacyjny=ryfi`,
+);
+/** The same, where they can't be read as something else: a key `confirmationCode` has the code of a booking. */
+const CODES_IN_TEXT = "confirmation code|best[äa]tigungscode";
+const CODES_AS_KEY = "(?:card )?security number|codice segreto";
+
+/** Four characters of each name, in lower case. */
+export const SECRET_MARKS: readonly string[] = [
+  ...[PASSWORDS, SECRETS, SECRETS_IN_TEXT, CODES].flatMap(({ marks }) => marks),
+  "irma",
+  "igun",
+  // Of `basic` and `bearer`.
+  "asic",
+  "eare",
+];
+
+/** The verb between a name and its value. */
+const VERB = "is|ist|lautet|es|est|[eé]|è";
+/** A name, as far as what is set. */
+export const ASSIGNED = new RegExp(
+  `(?:${PASSWORDS.pattern}|${SECRETS.pattern}|${SECRETS_IN_TEXT.pattern})["']?(?: ?[:=] ?(?:[|>][-+]?\\r?\\n {1,16})?| (?:${VERB}) )["'\`]?`,
+  "gi",
+);
+export const HAS_VERB = new RegExp(` (?:${VERB}) `, "i");
+export const BEGINS_WITH_PASSWORD = new RegExp(`^(?:${PASSWORDS.pattern})`, "i");
+const HAS_PASSWORD = new RegExp(`(?<!\\p{L})(?:${PASSWORDS.pattern}|parola)(?!\\p{L})`, "iu");
+const SECRET_KEY = new RegExp(
+  `^(?:pass|pw|clave|mdp|jeton|parola chiave)$|(?:^| )(?:${PASSWORDS.pattern}|${SECRETS.pattern}|${SECRETS_AS_KEY})$`,
+  "i",
+);
+const CODE_KEY = new RegExp(`(?:^| )(?:${CODES.pattern}|${CODES_AS_KEY})$`, "i");
+/** After the name alone come only as many digits as such a code has. A number of six after `PIN code` is one of a place in India. */
+export const CODE = new RegExp(
+  `(?<![\\p{L}\\d])(?:(?:${CODES.pattern}|${CODES_IN_TEXT})["']?(?: ?[:=] ?| (?:${VERB}) )["']?|(?:cvv2?|cvc2?|csc|security code|cryptogramme|c[oó]digo de segurança)(?= \\d{3}(?!\\d)) |pin ?code(?= \\d{4}(?!\\d)) |(?:otp|passcode)(?= \\d{5,8}(?!\\d)) )(?<!pin[ -]?code["']?[:=] ?["']?(?=\\d{6}(?!\\d)))(\\d{3,8})(?![\\d.,]\\d|\\d| \\d{3}(?!\\d))`,
+  "giu",
+);
+/** Names of facts about passwords, which are none themselves. */
+const ABOUT_PASSWORDS =
+  /^(?:has|is|no|show|hide|forgot|reset|require[sd]?|needs?|wrong|invalid) |(?: |^)(?:age|length|counts?|reset|changed|updated|expires?|expiry|policy|strength|attempts|hint|label|error|min|max|field|title|message|placeholder|url|link|at)$/;
+
+/** Whether a text has the name of a password. */
+export function hasPasswordName(text: string): boolean {
+  return HAS_PASSWORD.test(text);
+}
+
+/** Whether the name of a key says that a password stands under it. */
+export function isPasswordKey(key: string): boolean {
+  const name = spaced(key).toLowerCase();
+  return HAS_PASSWORD.test(name) && !ABOUT_PASSWORDS.test(name);
+}
+
+/** Whether the name of a key ends with that of a secret. */
+export function endsWithSecret(key: string): boolean {
+  return SECRET_KEY.test(spaced(key));
+}
+
+/** Whether the name of a key says that so many digits under it are a code. Of six India's codes of places are, which are named so. */
+export function isCodeKey(key: string, digits?: number): boolean {
+  const name = spaced(key);
+  return CODE_KEY.test(name) && !(digits === 6 && /pin ?code$/i.test(name));
+}
