@@ -95,7 +95,7 @@ class ToolServer<Config> implements AgentServer<Config> {
     this.#add(tools.map((tool) => tool.bind(host, this.#hostOf)));
     this.instructions = INSTRUCTIONS[profile];
     const { upstream, expose = [], onMissing } = settings;
-    this.#exposed = upstream && { upstream, expose, onMissing };
+    this.#exposed = expose.length === 0 ? undefined : upstream && { upstream, expose, onMissing };
     this.registerTools(customTools);
   }
 
@@ -140,9 +140,9 @@ class ToolServer<Config> implements AgentServer<Config> {
   }
 
   listChanged(list: ListName, message?: string): void {
-    for (const [server, contents] of this.#connected) {
-      // A server without exposed contents did not declare resources and prompts, and may not announce changes of them.
-      if (list !== "tools" && contents === undefined) continue;
+    // Lists that were not declared may not be announced.
+    if (list !== "tools" && this.#exposed?.expose.includes(list) !== true) return;
+    for (const server of this.#connected.keys()) {
       if (list === "tools") server.sendToolListChanged();
       else if (list === "resources") server.sendResourceListChanged();
       else server.sendPromptListChanged();

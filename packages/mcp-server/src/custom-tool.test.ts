@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { CemError } from "@cem/core";
 import type { Client } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -239,5 +240,28 @@ describe("createAgentServer", () => {
     expect(() => createAgentServer({ agent, ...settings })).toThrow(
       expect.objectContaining({ code: "OPTION_INVALID", message: expect.stringContaining(message) }),
     );
+  });
+});
+
+describe("lists of servers behind", () => {
+  const upstream = { servers: ["behind"], list: async () => [], request: async () => ({}) };
+
+  it.each([
+    { expose: [], announced: ["tools"] },
+    { expose: ["resources"], announced: ["tools", "resources"] },
+  ] as const)("are announced where they are exposed: $expose", async ({ expose, announced }) => {
+    const own = createAgentServer({ agent, config: {}, profile: "code", upstream, expose: [...expose] });
+    const served = await serveHttp(own, { port: 0, logger: quietLogger });
+    const client = await connectHttp(served.url, "legacy");
+    const heard = new Set<string>();
+    for (const list of ["tools", "resources", "prompts"] as const)
+      client.setNotificationHandler(`notifications/${list}/list_changed`, () => void heard.add(list));
+    // The client opens its stream when it likes.
+    while (!heard.has("tools")) {
+      for (const list of ["prompts", "resources", "tools"] as const) own.listChanged(list);
+      await delay(20);
+    }
+    expect(heard).toEqual(new Set(announced));
+    await served.close();
   });
 });
