@@ -226,16 +226,17 @@ describe("createDetector", () => {
   it("finds what a user declares, which wins over the rest", () => {
     const custom: CustomDetector[] = [
       { type: "EMPLOYEE", pattern: /EMP-\d{6}/ },
-      { type: "NAME", values: ["Ada Lovelace", "C++ (inventor)"] },
+      { type: "NAME", values: ["Ada Lovelace", "C++ (inventor)", "Anne-Marie"] },
       { type: "HOST", find: (text) => [{ start: text.indexOf("db1"), end: text.indexOf("db1") + 3 }] },
     ];
-    const text = "EMP-123456 ada  lovelace at db1, C++ (inventor)";
+    const text = "EMP-123456 ada  lovelace at db1, C++ (inventor), anne-marie";
     const own = createDetector({ types: [], custom });
     expect(own.find(text).map(({ start, end, type }) => [type, text.slice(start, end)])).toEqual([
       ["EMPLOYEE", "EMP-123456"],
       ["NAME", "ada  lovelace"],
       ["HOST", "db1"],
       ["NAME", "C++ (inventor)"],
+      ["NAME", "anne-marie"],
     ]);
   });
 });

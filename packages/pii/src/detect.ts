@@ -248,7 +248,7 @@ function patternOf(values: readonly string[]): RegExp {
   const longestFirst = values.filter((value) => value !== "").toSorted((a, b) => b.length - a.length);
   if (longestFirst.length === 0) return /(?!)/g;
   const words = longestFirst.map((value) =>
-    value.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&").replace(/\s+/g, "\\s+"),
+    value.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&").replace(/\s+/g, "\\s+"),
   );
   return new RegExp(`(?<![\\p{L}\\p{N}])(?:${words.join("|")})(?![\\p{L}\\p{N}])`, "giu");
 }

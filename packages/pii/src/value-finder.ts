@@ -113,18 +113,18 @@ export class ValueFinder {
       return [];
     }
     // A value that was seen whole wins over what a detector makes of a part of it.
-    const longer = known.filter((one) => !found.some((other) => covers(other, one)));
+    const longer = notWithin(known, found);
     // One that lost may have had a known one in it, to which the next is joined.
     const seen = [...withoutOverlaps([...longer, ...found]), ...known];
-    const plain = seen.filter((one) => !decoded.some((other) => covers(other, one)));
-    return this.#withoutTokens(text, withoutOverlaps([...plain, ...decoded]));
+    return this.#withoutTokens(text, withoutOverlaps([...notWithin(seen, decoded), ...decoded]));
   }
 
   #withoutTokens(text: string, found: ValueFinding[]): ValueFinding[] {
     const tokens =
       this.#vault.size === 0 ? [] : this.#vault.tokensIn(text).filter(({ entry }) => entry !== undefined);
     if (tokens.length === 0) return found;
-    return found.filter((one) => !tokens.some((token) => one.start < token.end && token.start < one.end));
+    const endBefore = furthestEnds(tokens);
+    return found.filter((one) => endBefore(one.end) <= one.start);
   }
 
   /** Values by their form or their surroundings. */
@@ -147,7 +147,25 @@ export class ValueFinder {
   }
 }
 
-function covers(outer: ValueFinding, inner: ValueFinding): boolean {
-  const isSame = outer.start === inner.start && outer.end === inner.end;
-  return !isSame && outer.start <= inner.start && outer.end >= inner.end;
+/** Those that are not part of a longer one of the others. */
+function notWithin(found: ValueFinding[], others: readonly ValueFinding[]): ValueFinding[] {
+  if (others.length === 0) return found;
+  const endBefore = furthestEnds(others);
+  return found.filter(({ start, end }) => endBefore(start) < end && endBefore(start + 1) <= end);
+}
+
+/** Gives the furthest end of the ranges that begin before a place; 0 for none. */
+function furthestEnds(ranges: readonly { start: number; end: number }[]): (place: number) => number {
+  const sorted = ranges.toSorted((a, b) => a.start - b.start);
+  let furthest = 0;
+  const ends = sorted.map(({ end }) => (furthest = Math.max(furthest, end)));
+  return (place) => {
+    let [low, high] = [0, sorted.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((sorted[middle]?.start ?? 0) < place) low = middle + 1;
+      else high = middle;
+    }
+    return ends[low - 1] ?? 0;
+  };
 }
