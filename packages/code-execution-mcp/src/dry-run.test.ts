@@ -104,6 +104,8 @@ describe.each(LEVELS)("a dry run at the level %s", (_level, provider) => {
   });
 });
 
+const scratch = (): string[] => readdirSync(os.tmpdir()).filter((name) => name.startsWith("cem-dry-run-"));
+
 describe("a dry run", () => {
   it("leaves caches, vaults, state, sessions, records and tool files as they are", async () => {
     const { folder, dry } = project({
@@ -223,11 +225,32 @@ return fetch("http://127.0.0.1:9/").then(() => "reached", (error) => String(erro
     expect(outcome.warnings?.join()).toContain("A dry run has no network");
   });
 
+  it("says where changes can't be read, in place of none, and leaves no copy behind", async () => {
+    const { dry } = project();
+    const before = scratch();
+    await expect(
+      dry(`
+for (const top of ["/workspace/a", "/workspace/b"]) await Deno.mkdir(top + ("/" + "d".repeat(250)).repeat(15), { recursive: true });
+await Deno.rename("/workspace/b", "/workspace/a" + ("/" + "d".repeat(250)).repeat(15) + "/b");`),
+    ).rejects.toMatchObject({
+      code: "WORKSPACE_UNUSABLE",
+      message: expect.stringContaining("can't be read for a dry run"),
+    });
+    expect(scratch()).toEqual(before);
+  });
+
+  it("lists what a program hides in a folder that nobody may enter", async () => {
+    const { dry } = project();
+    const { writes } = await dry(`
+await Deno.mkdir("hidden");
+await Deno.writeTextFile("hidden/new.sh", "x");
+await Deno.chmod("hidden", 0);`);
+    expect(writes.map(({ args }) => (args as { path: string }).path)).toEqual(["hidden/new.sh"]);
+  });
+
   it("refuses to copy a mount that is larger than a workspace may be, and leaves no copy behind", async () => {
     const { folder, dry } = project({ execution: { limits: { maxWorkspaceEntries: 3 } } });
     writeFileSync(path.join(folder, "shared/more.txt"), "");
-    const scratch = (): string[] =>
-      readdirSync(os.tmpdir()).filter((name) => name.startsWith("cem-dry-run-"));
     const before = scratch();
     await expect(dry("return 1")).rejects.toMatchObject({ code: "WORKSPACE_FULL" });
     expect(scratch()).toEqual(before);

@@ -2,9 +2,11 @@ import { execFileSync } from "node:child_process";
 import {
   chmodSync,
   lstatSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -13,7 +15,7 @@ import {
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { appendPrivately, isTemporaryFile, replaceFile } from "./index.ts";
+import { appendPrivately, isTemporaryFile, removeFolder, replaceFile } from "./index.ts";
 
 let folder: string;
 beforeEach(() => {
@@ -79,5 +81,24 @@ describe("appendPrivately", () => {
     execFileSync("mkfifo", [pipe]);
     expect(() => appendPrivately(pipe, "x")).toThrow(/ENXIO|EINVAL/u);
     expect(readdirSync(folder)).not.toContain("victim");
+  });
+});
+
+describe("removeFolder", () => {
+  it("removes paths that are longer than the system takes, and folders that nobody may enter", async () => {
+    const chain = (top: string): string => {
+      let deepest = path.join(folder, top);
+      for (let depth = 0; depth < 15; depth += 1) deepest = path.join(deepest, "d".repeat(250));
+      mkdirSync(deepest, { recursive: true });
+      return deepest;
+    };
+    const hostile = path.join(folder, "a");
+    const deepest = chain("a");
+    chain("b");
+    renameSync(path.join(folder, "b"), path.join(deepest, "b"));
+    mkdirSync(path.join(hostile, "closed", "within"), { recursive: true });
+    chmodSync(path.join(hostile, "closed"), 0);
+    await removeFolder(hostile);
+    expect(readdirSync(folder)).toEqual([]);
   });
 });

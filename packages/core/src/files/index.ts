@@ -12,6 +12,7 @@ export {
   writeTo,
 } from "./write-files.ts";
 export type { ReplaceOptions } from "./write-files.ts";
+export { removeFolder } from "./remove-folder.ts";
 export { resolveOwnPackage } from "./own-package.ts";
 export type { OwnPackage, OwnPackageImporters } from "./own-package.ts";
 export { FileLock, withFileLock } from "./file-lock.ts";

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rename, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -130,6 +130,19 @@ describe("the folders of customers", () => {
     await folders.open("gone");
     await mkdir(path.join(root, ".leaving-other-1/workspace"), { recursive: true });
     await folders.remove("gone");
+    expect(await readdir(root)).toEqual([]);
+  });
+
+  it("are counted and removed whatever a program made of them, and keep no other", async () => {
+    const folders = createCustomerFolders(root);
+    const { workspaceDir } = await folders.open("hostile");
+    const down = `${"d".repeat(250)}/`.repeat(14);
+    for (const top of ["a", "b"]) await mkdir(path.join(workspaceDir, top, down), { recursive: true });
+    await rename(path.join(workspaceDir, "b"), path.join(workspaceDir, "a", down, "b"));
+    expect(await folders.usage("hostile")).toMatchObject({ id: "hostile" });
+    await rename(path.join(root, "hostile"), path.join(root, ".leaving-hostile-1"));
+    await folders.open("other");
+    await folders.remove("other");
     expect(await readdir(root)).toEqual([]);
   });
 

@@ -1,9 +1,9 @@
 import { hash } from "node:crypto";
-import { lstat, mkdir, opendir, readdir, rename, rm } from "node:fs/promises";
+import { lstat, mkdir, opendir, readdir, rename } from "node:fs/promises";
 import path from "node:path";
 import { CemError, OWNER_ID_RULE, GIVEN_OWNER_ID, isGivenOwnerId } from "@cem/core";
 import type { Store } from "@cem/core";
-import { ignoreMissing, PRIVATE_FOLDER } from "@cem/core/files";
+import { ignoreMissing, PRIVATE_FOLDER, removeFolder } from "@cem/core/files";
 import { createSharedUsage, createUsageFile, quotaUsage, removeEndedUsage } from "./quotas.ts";
 import type { OwnerQuota, QuotaUsage } from "./quotas.ts";
 import {
@@ -14,8 +14,6 @@ import {
   markFolder,
   NOTICE_MS,
   noteUse,
-  REMOVE_RETRIES,
-  REMOVE_RETRY_MS,
   removeShared,
   removeStale,
   sharedCustomers,
@@ -142,6 +140,7 @@ export function createCustomerFolders(
     // Out of the way at once: what opens the customer meanwhile finds nothing else.
     const leaving = path.join(root, `${LEAVING}${id}-${process.hrtime.bigint()}`);
     await rename(homeOf(id), leaving).catch(ignoreMissing);
+    await removeFolder(leaving);
     await removeLeft(root);
     await removeEndedUsage(root, now);
   }
@@ -228,26 +227,24 @@ export function createCustomerFolders(
   };
 }
 
-/** Removes customers on their way out, also those that a process which was killed has left. */
+/** Removes customers that a process which was killed has left on their way out. One that can't be removed keeps no other. */
 async function removeLeft(root: string): Promise<void> {
   const names = (await readdir(root)).filter((name) => name.startsWith(LEAVING));
-  // Code that still runs there may add files until it is ended.
-  const options = { recursive: true, force: true, maxRetries: REMOVE_RETRIES, retryDelay: REMOVE_RETRY_MS };
-  await Promise.all(names.map((name) => rm(path.join(root, name), options)));
+  await Promise.allSettled(names.map((name) => removeFolder(path.join(root, name))));
 }
 
-/** Counts without following links. */
+/** Counts without following links, and without what a program has made so that nobody can enter it. */
 async function measure(folder: string): Promise<{ bytes: number; entries: number }> {
   let [bytes, entries] = [0, 0];
   const pending = [folder];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    const opened = await opendir(next).catch(ignoreMissing);
+    const opened = await opendir(next).catch(() => undefined);
     if (opened === undefined) continue;
     for await (const entry of opened) {
       entries += 1;
       const file = path.join(next, entry.name);
       if (entry.isDirectory()) pending.push(file);
-      else bytes += (await lstat(file).catch(ignoreMissing))?.size ?? 0;
+      else bytes += (await lstat(file).catch(() => undefined))?.size ?? 0;
     }
   }
   return { bytes, entries };

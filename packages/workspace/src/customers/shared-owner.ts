@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
-import { readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { readFile, stat, utimes, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { CemError, keysIn } from "@cem/core";
 import type { RunStop, Store, StoreKey } from "@cem/core";
-import { ignoreMissing, PRIVATE_FILE } from "@cem/core/files";
+import { ignoreMissing, PRIVATE_FILE, removeFolder } from "@cem/core/files";
 import { digestOf } from "./quotas.ts";
 
 /** The file in a customer's folder that names the last deletion of the customer before the folder was made. */
@@ -17,9 +17,6 @@ export const NOTICE_MS = 2 * LOOK_PERIOD_MS;
 /** A deletion that takes longer was broken off. */
 const DELETING_HOLDS_MS = 120_000;
 const MS_PER_SECOND = 1_000;
-/** Together half a minute. */
-export const REMOVE_RETRIES = 40;
-export const REMOVE_RETRY_MS = 40;
 /** Sorts after every other part of a key. */
 const LAST_PART = "\u{10ffff}";
 
@@ -127,8 +124,7 @@ export async function isIncarnationThere(store: Store, id: string, incarnation: 
 /** Removes a customer's folder where the customer was deleted by another machine since it was made. @returns whether */
 export async function removeStale(home: string, store: Store): Promise<boolean> {
   if (!isAfter(await lastDeletion(store, path.basename(home)), await incarnationOf(home))) return false;
-  // Code that still runs there may add files until it is ended.
-  await rm(home, { recursive: true, force: true, maxRetries: REMOVE_RETRIES, retryDelay: REMOVE_RETRY_MS });
+  await removeFolder(home);
   return true;
 }
 

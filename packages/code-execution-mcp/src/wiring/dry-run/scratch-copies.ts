@@ -1,9 +1,12 @@
-import { constants } from "node:fs";
-import { cp, lstat, mkdir, mkdtemp, readdir, readFile, readlink, rm } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { constants, createReadStream } from "node:fs";
+import { chmod, cp, lstat, mkdir, mkdtemp, readdir, readlink } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
+import { pipeline } from "node:stream/promises";
 import type * as ConfigPackage from "@cem/config";
 import { CemError } from "@cem/core";
+import { ignoreMissing, PRIVATE_FOLDER, removeFolder } from "@cem/core/files";
 
 /** A file, folder or link, with the fields that show a change. */
 interface Entry {
@@ -29,16 +32,36 @@ export interface FolderChange {
 
 /** The entries of a folder. A missing folder is empty. */
 async function entriesIn(folder: string): Promise<Entries> {
-  const names = await readdir(folder, { recursive: true }).catch(() => []);
-  const all = await Promise.all(
-    ["", ...names].map(async (name) => [name, await entryAt(path.join(folder, name))] as const),
-  );
-  const found = all.filter((one): one is readonly [string, Entry] => one[1] !== undefined);
+  const found: (readonly [string, Entry])[] = [];
+  for (let names = [""]; names.length > 0;) {
+    const entries = await Promise.all(
+      names.map(async (name) => [name, await entryAt(path.join(folder, name))] as const),
+    );
+    const there = entries.filter((one): one is readonly [string, Entry] => one[1] !== undefined);
+    found.push(...there);
+    const folders = there.filter(([, { kind }]) => kind === "directory");
+    const below = await Promise.all(
+      folders.map(async ([name]) =>
+        (await namesIn(path.join(folder, name))).map((one) => path.join(name, one)),
+      ),
+    );
+    names = below.flat();
+  }
   return new Map(found.toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
+/** The names in a folder of a copy, also in one that a program let nobody enter. */
+async function namesIn(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder);
+  } catch {
+    await chmod(folder, PRIVATE_FOLDER);
+    return readdir(folder);
+  }
+}
+
 async function entryAt(file: string): Promise<Entry | undefined> {
-  const status = await lstat(file, { bigint: true }).catch(() => undefined);
+  const status = await lstat(file, { bigint: true }).catch(ignoreMissing);
   if (status === undefined) return undefined;
   const kind = status.isFile() ? "file" : status.isDirectory() ? "directory" : "link";
   return {
@@ -56,7 +79,9 @@ async function entryAt(file: string): Promise<Entry | undefined> {
  * @param original - Holds the same files as they were before.
  */
 export async function changesIn(folder: string, before: Entries, original: string): Promise<FolderChange[]> {
-  const after = await entriesIn(folder);
+  const after = await entriesIn(folder).catch((error: unknown) => {
+    throw unread(original, error);
+  });
   const changes: FolderChange[] = [];
   for (const [name, now] of after) {
     const change = await changeOf(now, before.get(name), path.join(original, name), path.join(folder, name));
@@ -87,15 +112,24 @@ async function changeOf(
     return isNew || was.target !== now.target
       ? { tool: "make_link", now: { target: now.target ?? "" } }
       : undefined;
-  if (now.kind === "file" && (isNew || (was.stamp !== now.stamp && !(await isSameFile(original, copy)))))
+  if (
+    now.kind === "file" &&
+    (isNew || (was.stamp !== now.stamp && !(was.bytes === now.bytes && (await isSameFile(original, copy)))))
+  )
     return { tool: "write_file", now: { bytes: now.bytes } };
   if (was === undefined || was.mode === now.mode) return undefined;
   return { tool: "change_mode", now: { mode: `0${now.mode.toString(8)}` } };
 }
 
 async function isSameFile(one: string, other: string): Promise<boolean> {
-  const [left, right] = await Promise.all([readFile(one).catch(() => undefined), readFile(other)]);
-  return left?.equals(right) === true;
+  const [left, right] = await Promise.all([one, other].map((file) => digestOf(file).catch(() => undefined)));
+  return left !== undefined && left === right;
+}
+
+async function digestOf(file: string): Promise<string> {
+  const digest = createHash("sha256");
+  await pipeline(createReadStream(file), digest);
+  return digest.digest("hex");
 }
 
 const BYTES_PER_MB = 1024 * 1024;
@@ -164,7 +198,7 @@ export class ScratchCopies {
       await cp(original, copy, { recursive: true, verbatimSymlinks: true, mode, filter });
     } catch (error) {
       if (CemError.isInstance(error)) throw error;
-      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw uncopied(place, error);
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw unread(place, error);
       await mkdir(copy, { recursive: true });
     }
     this.made.push({ original, copy, before: await entriesIn(copy) });
@@ -172,7 +206,7 @@ export class ScratchCopies {
   }
 
   async remove(): Promise<void> {
-    await rm(this.folder, { recursive: true, force: true });
+    await removeFolder(this.folder);
   }
 
   #tooLarge(place: string): CemError {
@@ -182,8 +216,8 @@ export class ScratchCopies {
   }
 }
 
-function uncopied(place: string, error: unknown): CemError {
+function unread(place: string, error: unknown): CemError {
   const reason = error instanceof Error ? error.message : String(error);
-  const message = `${place} can't be copied for a dry run: ${reason}`;
+  const message = `${place} can't be read for a dry run: ${reason}`;
   return new CemError("WORKSPACE_UNUSABLE", message, { details: { folder: place }, cause: error });
 }
