@@ -119,7 +119,7 @@ return [early, main, b, odd, same, all.a, data];`;
       "./effect.ts",
       "./d.json",
     ]);
-    expect(requests[0]?.names).toContainEqual({ name: "a", line: 3, column: 16 });
+    expect(requests[0]?.names).toContainEqual({ name: "a", line: 2, column: 16 });
     expect(requests[3]?.attributes).toEqual({ type: "json" });
   });
 

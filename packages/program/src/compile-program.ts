@@ -1,6 +1,5 @@
 import type { GuestError } from "@cem/core";
 import { withoutDecorators } from "./decorators.ts";
-import { LINE_OFFSET } from "./emit-imports.ts";
 import { emitModule } from "./emit-module.ts";
 import { parseProgram, type Program } from "./parse-program.ts";
 
@@ -35,6 +34,8 @@ export interface CompiledProgram {
 
 export type CompileResult = { ok: true; compiled: CompiledProgram } | { ok: false; error: GuestError };
 
+/** Lines that the compiler puts before the program. */
+const LINE_OFFSET = 1;
 const compiledPrograms = new WeakMap<Program, CompileResult>();
 
 /**

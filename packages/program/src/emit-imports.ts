@@ -44,9 +44,6 @@ export class SourceEdits {
   }
 }
 
-/** Lines that the compiler puts before the program. */
-export const LINE_OFFSET = 1;
-
 /** One module to load, with the names that are taken from it. */
 interface PlannedImport {
   specifier: string;
@@ -110,7 +107,7 @@ export function emitImports(plan: ImportPlan, runtime: string): string {
     attributes,
     names: names
       .filter((name) => name.imported !== "*")
-      .map(({ imported, line, column }) => ({ name: imported, line: line + LINE_OFFSET, column })),
+      .map(({ imported, line, column }) => ({ name: imported, line, column })),
     // The module itself is taken beside some of its names.
     whole: names.length > 1 && names.some((name) => name.imported === "*") ? true : undefined,
   }));

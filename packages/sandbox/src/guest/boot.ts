@@ -10,6 +10,7 @@ import {
 } from "./channel.ts";
 import { explainDenied } from "./denied.ts";
 import { deno, eventLoopHasMoreWork, onIdle, onUncaught } from "./deno.ts";
+import { endStdin } from "./ended-stdin.ts";
 import { patchFileFunctions } from "./file-view.ts";
 import { failedMessage, toSourcePlaces } from "./guest-errors.ts";
 import { collectGarbage } from "./memory.ts";
@@ -247,6 +248,7 @@ async function initialize({
     usePaths(paths, hostPaths);
     patchFileFunctions(hasOwnView);
   }
+  endStdin();
   redirectStderr();
   explainDenied();
   onIdle(lookAgain);

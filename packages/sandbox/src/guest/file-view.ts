@@ -182,6 +182,11 @@ function patchNodeFunctions(functions: Functions): void {
     patch(functions, name, withGuestResult);
 }
 
+/** An empty name, and this one, are those of a database in memory. */
+function databasePlace(path: unknown): unknown {
+  return path === ":memory:" || path === "" ? path : hostArgument(path);
+}
+
 function patchDatabases(sqlite: Functions): void {
   patch((sqlite["DatabaseSync"] as { prototype: Functions }).prototype, "location", withGuestResult);
   const { prototype } = sqlite["StatementSync"] as { prototype: Functions };
@@ -189,7 +194,7 @@ function patchDatabases(sqlite: Functions): void {
   patch(sqlite, "DatabaseSync", (original) => {
     return new Proxy(original, {
       construct: (target, [path, ...rest]: unknown[], newTarget) =>
-        withGuestErrors(() => Reflect.construct(target, [hostArgument(path), ...rest], newTarget)) as object,
+        withGuestErrors(() => Reflect.construct(target, [databasePlace(path), ...rest], newTarget)) as object,
     });
   });
 }

@@ -21,9 +21,10 @@ export function toSourcePlaces(text: string): string {
   const map = sourceMap;
   if (map === undefined) return text;
   return text.replaceAll(PROGRAM_PLACE, (place, line: string, column: string) => {
-    const found = map.findEntry(Number(line) - 1, Number(column) - 1);
+    // The map counts the compiler's line before the program too.
+    const found = map.findEntry(Number(line), Number(column) - 1);
     if (!("originalLine" in found)) return place;
-    return `blob:program:${found.originalLine + 1}:${found.originalColumn + 1}`;
+    return `blob:program:${found.originalLine}:${found.originalColumn + 1}`;
   });
 }
 
@@ -34,15 +35,20 @@ export const RUNNER_FOLDERS: readonly string[] = freeze([
   decodeURIComponent(new URL(RUNNER_FOLDER).pathname),
 ]);
 
-/** Leaves the lines of the guest runner out of a printed stack. */
-export function withoutOwnFrames(text: string): string {
-  if (!text.includes(INSIDE_URL) && !text.includes(RUNNER_FOLDER)) return text;
+const OWN_FRAME_END = /^[^\s()]*:\d+:\d+\)?/;
+
+/** A printed text with the places of stacks as in the program's source, and without the frames of the guest runner. */
+export function withSourceFrames(text: string): string {
+  const isPlaced = text.includes("blob:program:");
+  const shown = isPlaced ? toSourcePlaces(text).replaceAll("blob:program:", "program.ts:") : text;
+  if (!shown.includes(INSIDE_URL) && !shown.includes(RUNNER_FOLDER)) return shown;
   const kept: string[] = [];
-  for (const line of text.split("\n")) {
-    const isFrame = line.trimStart().startsWith("at ");
-    if (!isFrame || !(line.includes(INSIDE_URL) || line.includes(RUNNER_FOLDER))) kept.push(line);
-    // Opens the list of the error's members.
-    else if (line.endsWith(" {")) kept.push(`${kept.pop() ?? ""} {`);
+  for (const line of shown.split("\n")) {
+    const own = Math.max(line.lastIndexOf(INSIDE_URL), line.lastIndexOf(RUNNER_FOLDER));
+    const end = own === -1 ? null : OWN_FRAME_END.exec(line.slice(own));
+    if (end === null || !line.trimStart().startsWith("at ")) kept.push(line);
+    // Behind the last frame may stand the error's members, and what was printed after it.
+    else kept.push(`${kept.pop() ?? ""}${line.slice(own + end[0].length)}`);
   }
   return kept.join("\n");
 }

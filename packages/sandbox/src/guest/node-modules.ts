@@ -1,4 +1,5 @@
 import { isBuiltin } from "node:module";
+import { endStdinOf } from "./ended-stdin.ts";
 import { patchNodeModule } from "./file-view.ts";
 
 type Members = Record<string, unknown>;
@@ -16,6 +17,7 @@ export async function nodeModule(url: string): Promise<Members> {
   const namespace = (await import(url)) as Members;
   const main = (namespace["default"] ?? {}) as Members;
   patchNodeModule(name, main);
+  endStdinOf(name, main);
   if (name === "timers" || name === "timers/promises") useTimers(name, main);
   if (name === "console") Object.assign(main, globalThis.console);
   const exports = Object.create(null) as Members;

@@ -7,6 +7,8 @@ import { withoutTypes } from "./source-text.ts";
 
 /** By which the host recognizes the program's stack frames. */
 const PROGRAM_URL = "blob:program";
+/** The compiler puts a line before the program: places are those of the program as it was given. */
+const FIRST_LINE = -1;
 
 /**
  * Loads a compiled program into its realm; resolves with its main function.
@@ -18,7 +20,11 @@ export async function loadProgram({ context, ownError }: Realm, source: string):
     const { code, sourceMap } = withoutTypes(source);
     if (context !== undefined && needsRuntime(code)) throw new RuntimeNeeded();
     useSourceMap(sourceMap);
-    const module = new SourceTextModule(code, { identifier: PROGRAM_URL, context: context as never });
+    const module = new SourceTextModule(code, {
+      identifier: PROGRAM_URL,
+      context: context as never,
+      lineOffset: FIRST_LINE,
+    });
     // It imports nothing: its imports were compiled to calls.
     await module.link(() => Promise.reject(new Error("A program has no imports of its own.")));
     await settled(module.evaluate());

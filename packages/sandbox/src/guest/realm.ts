@@ -2,7 +2,7 @@ import { constants, createContext, Script } from "node:vm";
 import { send, sendStderr, writeStdout } from "./channel.ts";
 import { Console, deno } from "./deno.ts";
 import { inSandboxTerms } from "./denied.ts";
-import { INSIDE_URL, RUNNER_FOLDERS, withoutOwnFrames } from "./guest-errors.ts";
+import { INSIDE_URL, RUNNER_FOLDERS, withSourceFrames } from "./guest-errors.ts";
 import { insideSource, type Inside, type RuntimeParts } from "./inside/index.ts";
 import type { HostFunction, Primitive } from "./inside/primordials.ts";
 import { readKept } from "./kept-results.ts";
@@ -43,7 +43,7 @@ const { setTimeout: startTimer, setInterval: startInterval, clearTimeout: stopTi
 const randomUuid = crypto.randomUUID.bind(crypto);
 
 function print(isError: boolean, text: string): void {
-  const shown = inSandboxTerms(toGuestText(withoutOwnFrames(text)));
+  const shown = inSandboxTerms(toGuestText(withSourceFrames(text)));
   if (isError) sendStderr(shown);
   else writeStdout(shown);
 }

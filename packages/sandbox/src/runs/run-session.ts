@@ -48,8 +48,6 @@ export interface SessionSettings {
   connected: ConnectedGuest;
   /** The compiled program. */
   source: string;
-  /** Lines that the compiler put before the program. */
-  lineOffset: number;
   limits: RunLimits;
   isolation: Isolation;
   request: RunRequest;
@@ -142,7 +140,7 @@ export class RunSession implements GuestListener {
 
   onMessage(message: GuestMessage, bytes: number): void {
     if (this.#ended) return;
-    const { limits, lineOffset } = this.#settings;
+    const { limits } = this.#settings;
     if (
       (message.type === "call" || message.type === "done") &&
       bytes > limits.payloadBytes + MESSAGE_OVERHEAD_BYTES
@@ -165,7 +163,7 @@ export class RunSession implements GuestListener {
             `The guest sent more than ${MAX_UNAWAITED_REPORTS} reports of its work.`,
           );
         }
-        this.#unawaited = toUnawaited(message, lineOffset).concat(this.#unawaited).slice(0, MAX_UNAWAITED);
+        this.#unawaited = toUnawaited(message).concat(this.#unawaited).slice(0, MAX_UNAWAITED);
         return;
       case "single-use":
         this.#isSingleUse = true;
@@ -176,7 +174,7 @@ export class RunSession implements GuestListener {
         this.#valueBytes = bytes;
         return this.#end({ status: "completed", value: message.value });
       case "failed": {
-        const error = mapGuestError(message.error, lineOffset);
+        const error = mapGuestError(message.error);
         if (isAllocationFailure(error)) {
           return this.#end({ status: "out-of-memory", limitMb: limits.memoryMb });
         }
@@ -277,12 +275,9 @@ export class RunSession implements GuestListener {
   }
 }
 
-function toUnawaited(
-  { isStopped, work }: Extract<GuestMessage, { type: "unawaited" }>,
-  lineOffset: number,
-): UnawaitedWork[] {
+function toUnawaited({ isStopped, work }: Extract<GuestMessage, { type: "unawaited" }>): UnawaitedWork[] {
   return work.map(({ kind, server, name, stack }) => {
-    const line = lineOf(stack, lineOffset);
+    const line = lineOf(stack);
     const made: UnawaitedWork = { kind, name, isStopped };
     if (kind === "call") made.server = server;
     if (line !== undefined) made.line = line;

@@ -45,6 +45,7 @@ export function createJsonEncoder(primordials: Primordials, standIn: (value: obj
   const ClampedConstructor = Uint8ClampedArray;
   const DataViewConstructor = DataView;
   const BufferConstructor = ArrayBuffer;
+  const { iterator } = Symbol;
   const MAX_NOTES = 5;
   const UNREAD = {};
   const MAX_SAFE = 9_007_199_254_740_991n;
@@ -280,6 +281,9 @@ export function createJsonEncoder(primordials: Primordials, standIn: (value: obj
     }
     if (isInstance(PromiseConstructor, value))
       refuse(encoder, path, "is a promise", "Put `await` before it.");
+    const { [iterator]: iterate } = value as { [iterator]?: unknown };
+    if (typeof iterate === "function" && keys(value).length === 0)
+      refuse(encoder, path, "is an iterator or another iterable", "Spread it into a list: [...it].");
     if (!isInstance(primordials.constructors.Error, value)) return value;
     const { name, message } = value as Error;
     return { name, message };

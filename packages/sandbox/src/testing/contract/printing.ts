@@ -37,6 +37,18 @@ export function printingContract(harness: () => Harness): void {
     expect((await printed(code)).split("\n").slice(0, -1)).toEqual(PRINTED.map(([, output]) => output));
   });
 
+  it("prints what comes behind an error, and the lines of the program", async () => {
+    const code = `enum Kind { A }
+console.log("failed:", new Error("no"), "in row", Kind.A);
+setTimeout(() => {}, 0);
+console.log(new Error("with the runtime").stack, performance.timeOrigin > 0 && "end");`;
+    expect(await printed(code)).toBe(`failed: Error: no
+    at default (program.ts:2:24) in row 0
+Error: with the runtime
+    at default (program.ts:4:13) end
+`);
+  });
+
   it("prints long lists whole, and of very long ones the beginning and what they have", async () => {
     const rows = "Array.from({ length: 500 }, (_, id) => ({ id }))";
     const whole = JSON.stringify(Array.from({ length: 500 }, (_, id) => ({ id })));

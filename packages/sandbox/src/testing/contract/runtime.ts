@@ -326,6 +326,18 @@ export function runtimeContract(harness: () => Harness): void {
     });
   });
 
+  it("has standard input that has ended, and databases in memory", async () => {
+    const code = `import { readFileSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { add } from "./servers/calculator/index.ts";
+const database = new DatabaseSync(":memory:"); database.exec("create table t (a)"); database.close();
+let read = readFileSync(0, "utf8") + (await Deno.stdin.read(new Uint8Array(9)));
+for await (const part of process.stdin) read += part;
+let isThere = false; for (const { name } of Deno.readDirSync(".")) isThere ||= name.includes("memory");
+return [read, isThere, await add({ a: 1, b: 2 })];`;
+    expect(await harness().run(code)).toMatchObject({ value: ["null", false, expect.anything()] });
+  });
+
   it("tells the program's line for what the runtime throws", async () => {
     const code = `import fs from "node:fs";\n\nfs.readFileSync("/workspace/none");`;
     expect(await harness().run(code)).toMatchObject({ error: { line: 3, column: 4 } });

@@ -115,6 +115,8 @@ export default [new Box(total).get(), settings.level, Level[1]] as const;`;
       "export default { later: Promise.resolve(1) }",
       /later is a promise(?:(?!later is a promise)[^])*await/,
     ],
+    ["an iterator", "return { keys: new Map([[1, 2]]).keys() }", /keys is an iterator.*\.\.\.it/],
+    ["headers", "return new Headers({ a: '1' })", /is an iterator or another iterable/],
     [
       "100,000 levels",
       "let a: any = []; for (let i = 0; i < 1e5; i++) a = [a]; export default a",

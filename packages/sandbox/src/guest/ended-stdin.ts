@@ -1,0 +1,54 @@
+import { deno } from "./deno.ts";
+
+type Members = Record<string, unknown>;
+type Callable = (...args: unknown[]) => unknown;
+
+const STDIN = 0;
+
+/** The host's messages come by standard input. For programs it has ended, or they would take what is not theirs. */
+export function endStdin(): void {
+  const ended = {
+    read: async () => null,
+    readSync: () => null,
+    close: () => {},
+    isTerminal: () => false,
+    get readable() {
+      return new Blob([]).stream();
+    },
+  };
+  Object.defineProperty(deno, "stdin", { value: ended, configurable: true, enumerable: true });
+  const process = Object.getOwnPropertyDescriptor(globalThis, "process");
+  const load = process?.get?.bind(globalThis) as (() => Members) | undefined;
+  if (load === undefined) return;
+  Object.defineProperty(globalThis, "process", {
+    configurable: true,
+    enumerable: true,
+    get() {
+      const value = load();
+      endStdinOf("process", value);
+      Object.defineProperty(globalThis, "process", { value, writable: true, configurable: true });
+      return value;
+    },
+  });
+}
+
+/** The same for a module of Node's. */
+export function endStdinOf(name: string, members: Members): void {
+  if (name === "process") {
+    const getBuiltin = members["getBuiltinModule"] as (name: string) => Members;
+    let stdin: unknown;
+    const get = () =>
+      (stdin ??= ((getBuiltin("node:stream")["Readable"] as Members)["from"] as Callable)([]));
+    Object.defineProperty(members, "stdin", { configurable: true, enumerable: true, get });
+  }
+  if (name !== "fs") return;
+  const { readSync, readFileSync } = members as Record<string, Callable>;
+  if (readSync !== undefined)
+    members["readSync"] = (...args: unknown[]) => (args[0] === STDIN ? 0 : readSync(...args));
+  if (readFileSync !== undefined)
+    members["readFileSync"] = (...args: unknown[]) => {
+      if (args[0] !== STDIN) return readFileSync(...args);
+      const encoding = (args[1] as { encoding?: string } | undefined)?.encoding ?? args[1];
+      return typeof encoding === "string" ? "" : Buffer.alloc(0);
+    };
+}
