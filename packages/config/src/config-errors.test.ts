@@ -122,6 +122,12 @@ describe("a bad value", () => {
     ]);
   });
 
+  it("is a kind of approval that is mistyped, which would ask for none", async () => {
+    expect(await problems('guardrails: {approvals: [write, "write.*", destructive, files]}')).toMatchObject([
+      { path: "guardrails.approvals[0]" },
+    ]);
+  });
+
   it("is an error even where a stronger source hides it", async () => {
     expect(await problems("llm: {model: [1]}", { overrides: { llm: { model: "x" } } })).toHaveLength(1);
   });

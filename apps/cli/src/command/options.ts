@@ -34,7 +34,7 @@ export interface SharedOptions {
   timeout?: number | undefined;
   /** Whether calls that would change something are listed instead of made. */
   dryRun?: boolean | undefined;
-  /** A plan that a dry run printed: its changes are made, and no others. */
+  /** A plan that a dry run printed: of calls that change something its own are made, and no others. */
   plan?: string | undefined;
 }
 
@@ -112,7 +112,7 @@ export function changeOptions(): Option[] {
     new Option("--dry-run", "list the changes that the code would make, and make none"),
     new Option(
       "--plan <file>",
-      "make the changes of a plan and no others: what --dry-run --json printed",
+      "make the calls of a plan and no others: what --dry-run --json printed",
     ).conflicts("dryRun"),
   ]);
 }

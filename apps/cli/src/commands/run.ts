@@ -52,7 +52,7 @@ Examples:
   echo 'return 6 * 7' | cem exec -
   cem exec --min-isolation namespaces --json report.ts
   cem exec --dry-run --json report.ts > plan.json
-  cem exec --plan plan.json report.ts         the changes of that plan and no others`,
+  cem exec --plan plan.json report.ts         the calls of that plan and no others`,
   settings: CODE_SETTINGS,
   declare: (command) =>
     addOptions(command, changeOptions()).argument(

@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import { isIPv4, isIPv6 } from "node:net";
 import { DEFAULT_RUN_LIMITS } from "@cem/core";
+import { nearest } from "@cem/core/text";
 import { atMost, oneOf, unionOf, withAll } from "./risk.ts";
 import { choice, described, flag, number, setting, text, whole, withDefault } from "./setting.ts";
 
@@ -34,6 +35,17 @@ const network = z
 
 const MAX_COUNT = 1_000_000_000;
 const toolPatterns = z.array(text);
+const KINDS_OF_APPROVAL = ["destructive", "writes"];
+/** A kind that is mistyped would be a pattern that matches nothing, and let everything through. */
+const approvalPattern = text.check(
+  z.refine(
+    (value) =>
+      KINDS_OF_APPROVAL.includes(value) ||
+      /[.*!]/.test(value) ||
+      nearest(value, KINDS_OF_APPROVAL).length === 0,
+    "is neither destructive nor writes. A server of that name is written as <name>.*",
+  ),
+);
 const toolsOfRule = described(toolPatterns, "Tools it is for, such as weather.*.");
 
 const rateLimit = z.strictObject({
@@ -107,7 +119,7 @@ export const guardrailSettings = {
     risk: "none",
   }),
   approvals: setting(
-    withDefault(toolPatterns, ["destructive"]),
+    withDefault(z.array(approvalPattern), ["destructive"]),
     "Tools whose calls a person has to approve. destructive: those that their server annotates so, or, where it says only that they change something, whose names do (delete, remove, reset, clean). writes: all that are not annotated as read-only. ! before a pattern: none of these. No answer is no. Where it is not set, tools that are files in servers/ need no approval, since the sandbox holds what they do.",
     {
       isStricter: withAll,
