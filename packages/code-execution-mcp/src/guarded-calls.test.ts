@@ -56,7 +56,7 @@ beforeAll(async () => {
       ({ tool, args }) => tool !== "remove" || (args as { id: string }).id !== "boss" || "the boss stays",
     ],
     reviewRules: [
-      ({ code }) =>
+      async ({ code }) =>
         code.includes("forbidden") ? [{ rule: "own", severity: "error", message: "No." }] : undefined,
     ],
     onApprove: async ({ args }) => {

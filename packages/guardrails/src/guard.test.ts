@@ -83,6 +83,17 @@ describe("createGuard", () => {
       ['await import("data:text/javascript,1");', "code-from-text", "can't be imported from text"],
       ['await import(`${"node:child"}_process`);', "process-module", "node:child_process can't be used"],
       ['const m = require("child" + "_process");', "process-module", "child_process can't be used"],
+      [
+        'import { createRequire } from "node:module"; createRequire(import.meta.url)("child_process");',
+        "process-module",
+        "child_process can't be used",
+      ],
+      [
+        'import module from "module"; const load = module.createRequire("/x"); load("node:cluster");',
+        "process-module",
+        "node:cluster can't be used",
+      ],
+      ['module.require("child_process");', "process-module", "child_process can't be used"],
       ['import vm from "node:vm";', "code-from-text", "node:vm makes code from text"],
       ['import { Worker } from "worker_threads";', "process-module", "worker_threads can't be used"],
       ['await import("blob:https://x/1");', "code-from-text", "can't be imported from text"],

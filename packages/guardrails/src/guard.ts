@@ -62,11 +62,11 @@ function* textsOf(value: JsonValue | undefined, output: string): Generator<strin
 /** A program may have a finding on each of its lines. */
 const MAX_FINDINGS = 100;
 
-/** A rule of your own for code. Returns what it found, or nothing. */
+/** A rule of your own for code. Returns what it found, or nothing; it may be asynchronous. */
 export type ReviewRule = (
   program: Program,
   tools: readonly ToolDefinition[],
-) => readonly Finding[] | undefined | void;
+) => readonly Finding[] | undefined | void | Promise<readonly Finding[] | undefined | void>;
 
 export interface GuardSettings {
   /**
@@ -101,7 +101,7 @@ export interface GuardSettings {
    * @defaultValue nothing is looked for
    */
   findOrders?: FindOrders | undefined;
-  /** Rules of your own, after the others. What one throws refuses the code. */
+  /** Rules of your own, after the others. One that throws, or returns anything else than findings, refuses the code. */
   rules?: readonly ReviewRule[] | undefined;
 }
 
@@ -120,23 +120,24 @@ export function createGuard(settings: GuardSettings = {}): Guard {
     }),
     async review({ code, tools, allowedTools, signal }: ReviewRequest): Promise<Verdict> {
       signal?.throwIfAborted();
-      const findings = findBlockedPatterns(code, patterns);
       const parsed = parseProgram(code);
-      if (!parsed.ok) return refuseSyntax(parsed.error, findings);
+      if (!parsed.ok) return refuseSyntax(parsed.error, findBlockedPatterns(code, patterns));
       const { program } = parsed;
       const unsupported = findUnsupported(program);
-      if (unsupported !== undefined) return refuseSyntax(unsupported, findings);
+      if (unsupported !== undefined) return refuseSyntax(unsupported, findBlockedPatterns(code, patterns));
       const parts = collectParts(program.ast.program);
       const values = new Values(parts);
+      const findings = findBlockedPatterns(code, patterns, values.knownTexts());
       findings.push(...checkImports(program, parts, values, tools));
       findings.push(...checkMissingImports(program, parts, tools));
       const report = new Report();
       if (securityChecks) {
         checkSecurity(parts, values, report);
-        checkSecrets(parts, values, report);
+        checkSecrets(values, report);
       }
       checkToolCalls(parts, values, tools, (tool) => isAllowed(tool, allowedTools), report);
-      findings.push(...report.findings, ...rules.flatMap((rule) => applyRule(rule, program, tools)));
+      const own = await Promise.all(rules.map((rule) => applyRule(rule, program, tools)));
+      findings.push(...report.findings, ...own.flat());
       const needsApproval = callsToApprove(parts, values, tools);
       return {
         allowed: !findings.some((finding) => isBlocking(finding, strict)),
@@ -154,13 +155,29 @@ function isNamed({ server, name }: ToolDefinition, allowedTools?: readonly strin
 }
 
 /** A rule that fails can't let code through. */
-function applyRule(rule: ReviewRule, program: Program, tools: readonly ToolDefinition[]): readonly Finding[] {
+async function applyRule(
+  rule: ReviewRule,
+  program: Program,
+  tools: readonly ToolDefinition[],
+): Promise<readonly Finding[]> {
   try {
-    return rule(program, tools) ?? [];
+    const found = (await rule(program, tools)) ?? [];
+    if (Array.isArray(found) && found.every(isFinding)) return found;
+    throw new TypeError("it returned something that is no list of findings");
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    return [{ rule: "rule-failed", severity: "error", message: `A rule for code failed: ${reason}` }];
+    return [
+      {
+        rule: "rule-failed",
+        severity: "error",
+        message: `A rule for code failed: ${reason.replace(/\.$/u, "")}.`,
+      },
+    ];
   }
+}
+
+function isFinding(found: Partial<Finding> | undefined): boolean {
+  return (found?.severity === "error" || found?.severity === "warning") && typeof found.message === "string";
 }
 
 function refuseSyntax(syntaxError: GuestError, others: readonly Finding[]): Verdict {

@@ -1,4 +1,4 @@
-import type { ProgramParts, Report } from "./review/collect.ts";
+import type { Report } from "./review/collect.ts";
 import type { Values } from "./review/values.ts";
 
 /** A kind of secret that is known by its form. */
@@ -39,22 +39,12 @@ export function findSecret(text: string): string | undefined {
   return SECRET_FORMATS.find(({ pattern }) => pattern.test(text))?.name;
 }
 
-/** How many characters are searched beyond twice those of the program. Texts that are put together can be many more. */
-const MORE_SEARCHED_CHARACTERS = 65_536;
-
 /** Reports secrets that are written into the code, also in parts. The message does not repeat them. */
-export function checkSecrets({ length, texts }: ProgramParts, values: Values, report: Report): void {
+export function checkSecrets(values: Values, report: Report): void {
   const kinds = new Map<string, string | undefined>();
-  let left = 2 * length + MORE_SEARCHED_CHARACTERS;
-  for (const { node, scope } of texts) {
-    const value = values.textOf(node, scope);
-    if (value === undefined) continue;
-    if (!kinds.has(value)) {
-      left -= value.length;
-      if (left < 0) return;
-      kinds.set(value, findSecret(value));
-    }
-    const kind = kinds.get(value);
+  for (const { node, text } of values.knownTexts()) {
+    if (!kinds.has(text)) kinds.set(text, findSecret(text));
+    const kind = kinds.get(text);
     if (kind === undefined) continue;
     report.add(node, {
       rule: "secret-in-code",

@@ -1,12 +1,19 @@
+import { types } from "node:util";
 import { CemError } from "@cem/core";
 import type { Store, StoreKey } from "@cem/core";
 
 /** The largest value or entry that a store takes. */
 export const MAX_VALUE_BYTES = 64 * 1024 * 1024;
 
-/** @throws CemError `STORE_VALUE_TOO_LARGE`. */
+/** @throws CemError `STORE_VALUE_TOO_LARGE`; `OPTION_INVALID` for a value that is no bytes. */
 export function checkSize(key: StoreKey, value: Uint8Array): void {
-  if (value.byteLength <= MAX_VALUE_BYTES) return;
+  const isBytes = types.isUint8Array(value);
+  if (isBytes && value.byteLength <= MAX_VALUE_BYTES) return;
+  encodeKey(key); // a message can't show a key that is none
+  if (!isBytes)
+    throw new CemError("OPTION_INVALID", `The value of ${shownKey(key)} has to be a Uint8Array.`, {
+      details: { key: [...key] },
+    });
   throw new CemError(
     "STORE_VALUE_TOO_LARGE",
     `The value of ${shownKey(key)} has ${value.byteLength} bytes; a store takes ${MAX_VALUE_BYTES}.`,
@@ -52,6 +59,7 @@ export interface KeyRange {
  * @throws CemError `STORE_KEY_INVALID`.
  */
 export function encodeKey(key: StoreKey): Buffer {
+  checkTexts(key);
   if (key.length === 0 || key.length > MAX_PARTS)
     throw invalidKey(key, `it has ${key.length} parts; 1 to ${MAX_PARTS} are allowed`);
   const bytes = Buffer.concat(
@@ -78,6 +86,7 @@ export function decodeKey(bytes: Uint8Array): StoreKey {
 
 /** The keys that begin with these parts, after a key. */
 export function rangeOf(prefix: StoreKey, after?: StoreKey): KeyRange {
+  checkTexts(prefix);
   const within = prefix.length === 0 ? undefined : encodeKey(prefix);
   const from = within ?? Buffer.alloc(0);
   // No part begins with a byte of 255: those are not in UTF-8. A zero below a part is its separator.
@@ -85,6 +94,12 @@ export function rangeOf(prefix: StoreKey, after?: StoreKey): KeyRange {
   if (after === undefined) return { from, to };
   const next = Buffer.concat([encodeKey(after), Buffer.of(SEPARATOR)]);
   return { from: Buffer.compare(next, from) > 0 ? next : from, to };
+}
+
+/** For callers that the compiler did not check: not every list has texts, nor is every text in a list. */
+function checkTexts(key: StoreKey): void {
+  if (Array.isArray(key) && key.every((part) => typeof part === "string")) return;
+  throw new CemError("STORE_KEY_INVALID", "A key of a store has to be a list of texts.");
 }
 
 function encodePart(key: StoreKey, part: string): Buffer {
@@ -126,6 +141,7 @@ export function scopeStore(store: Store, ...scope: [string, ...string[]]): Store
     write: async (key, value, options) => store.write(within(key), value, options),
     remove: async (key, version) => store.remove(within(key), version),
     list: async (prefix, { after, limit } = {}) => {
+      checkTexts(prefix);
       const found = await store.list(under(prefix), {
         limit,
         after: after === undefined ? undefined : within(after),

@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 import { CemError, keysIn } from "@cem/core";
 import type { Store, StoreKey } from "@cem/core";
-import { encodeKey } from "./keys.ts";
+import { checkSize, encodeKey } from "./keys.ts";
 
 const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
@@ -120,7 +120,10 @@ export function sealStore(store: Store, keys: readonly SealingKey[]): Store {
       const found = await store.read(key);
       return found && { ...found, value: unseal(keys, contextOf(key), found.value, key.join("/")) };
     },
-    write: async (key, value, options) => store.write(key, seal(keys, contextOf(key), value), options),
+    write: async (key, value, options) => {
+      checkSize(key, value);
+      return store.write(key, seal(keys, contextOf(key), value), options);
+    },
     remove: (key, version) => store.remove(key, version),
     list: (prefix, options) => store.list(prefix, options),
     now: () => store.now(),

@@ -20,11 +20,15 @@ interface ApiFailure {
   code?: string | undefined;
   /** The request parameter that the API names. */
   parameter?: string | undefined;
+  /** After how long the API asks to be asked again. */
+  retryAfterMs?: number | undefined;
+  /** Whether the API says that the same request may succeed later. */
+  isPassing?: boolean | undefined;
 }
 
 /** Reads an error of the client without trusting its shape. */
 function readFailure(error: unknown): ApiFailure {
-  const { name, message, status, code, param } = (
+  const { name, message, status, code, param, headers } = (
     typeof error === "object" && error !== null ? error : { message: String(error) }
   ) as Record<string, unknown>;
   return {
@@ -33,11 +37,27 @@ function readFailure(error: unknown): ApiFailure {
     status: typeof status === "number" ? status : undefined,
     code: typeof code === "string" ? code : undefined,
     parameter: typeof param === "string" ? param : undefined,
+    ...(headers instanceof Headers && readWish(headers)),
+  };
+}
+
+function readWish(headers: Headers): Pick<ApiFailure, "retryAfterMs" | "isPassing"> {
+  const after = headers.get("retry-after") ?? "";
+  const waits = [
+    Number.parseFloat(headers.get("retry-after-ms") ?? ""),
+    Number.parseFloat(after) * MS_PER_SECOND,
+    Date.parse(after) - Date.now(),
+  ];
+  const wish = headers.get("x-should-retry");
+  return {
+    retryAfterMs: waits.find((wait) => wait >= 0),
+    isPassing: wish === null ? undefined : wish === "true",
   };
 }
 
 /** Whether the same request may succeed when it is retried. */
-function isTransient({ name, status }: ApiFailure): boolean {
+function isTransient({ name, status, isPassing }: ApiFailure): boolean {
+  if (isPassing !== undefined) return isPassing;
   if (status !== undefined) return status === 408 || status === 409 || status === 429 || status >= 500;
   return name !== "APIUserAbortError";
 }
@@ -59,7 +79,12 @@ function llmError(
     return fail("LLM_KEY_REFUSED", `The API refused the key for ${model} (${status}): ${said}`);
   }
   if (status === 429) {
-    return fail("LLM_RATE_LIMITED", `The API of ${model} is over its rate limit (429): ${said}`);
+    const { retryAfterMs } = failure;
+    const wait =
+      retryAfterMs === undefined ? "" : ` Try again in ${Math.ceil(retryAfterMs / MS_PER_SECOND)} s.`;
+    return fail("LLM_RATE_LIMITED", `The API of ${model} limits the rate of requests (429): ${said}${wait}`, {
+      retryAfterMs,
+    });
   }
   if (status !== undefined && status >= 500) {
     return fail("LLM_FAILED", `The API of ${model} failed (${status}): ${said}`);
@@ -88,8 +113,10 @@ function withoutKeys(text: string, apiKey: string): string {
   return /[.!?…]$/u.test(clipped) ? clipped : `${clipped}.`;
 }
 
-/** The delay before the first retry. It doubles with each. */
+const MS_PER_SECOND = 1_000;
+/** The delay before the first retry, where the API asks for none. It doubles with each. */
 const FIRST_DELAY_MS = 500;
+const MAX_DELAY_MS = 8_000;
 /** The longest answer that is read. */
 const MAX_ANSWER_CHARACTERS = 512 * 1024;
 
@@ -140,13 +167,15 @@ export class CompletionStream {
   }
 
   /**
-   * Requests one completion. Retries a connection that broke off, with exponential backoff.
+   * Requests one completion. Retries what failed for a passing reason after the time that the API asks for, else with
+   * exponential backoff. It does not wait for an API that asks for more than the timeout, all its waits together.
    *
    * @throws CemError `LLM_KEY_REFUSED`, `LLM_RATE_LIMITED`, `LLM_REQUEST_REFUSED`, `LLM_FAILED`, `LLM_TIMED_OUT`,
    * `LLM_UNREACHABLE` or `LLM_ANSWER_UNUSABLE`; the signal's reason when it is aborted.
    */
   async complete(request: CompletionRequest): Promise<Completion> {
-    const { maxRetries } = this.#settings;
+    const { maxRetries, timeoutMs } = this.#settings;
+    let askedMs = 0;
     for (let retries = 0; ;) {
       try {
         return await this.#stream(request);
@@ -159,10 +188,14 @@ export class CompletionStream {
           this.#dialect = adapted;
           continue;
         }
-        // The client itself retries what has a status, after the time the API asks for.
-        const brokeOff = failure.status === undefined && isTransient(failure);
-        if (!brokeOff || retries >= maxRetries) throw llmError(failure, this.#settings);
-        await sleep(FIRST_DELAY_MS * 2 ** retries, undefined, { signal: request.signal });
+        const { retryAfterMs } = failure;
+        askedMs += retryAfterMs ?? 0;
+        if (!isTransient(failure) || retries >= maxRetries || askedMs > timeoutMs)
+          throw llmError(failure, this.#settings);
+        const delayMs = retryAfterMs ?? Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** retries);
+        await sleep(delayMs, undefined, { signal: request.signal }).catch(() =>
+          request.signal?.throwIfAborted(),
+        );
         retries += 1;
       }
     }

@@ -339,6 +339,34 @@ export default [await get_weather({"location":"Oslo"}), await get_weather2({"loc
       expect(server?.requests).toHaveLength(3);
     });
 
+    it("tells for how long an API limits the rate, and waits no longer than its timeout", async () => {
+      const busy: Reply = {
+        status: 429,
+        error: { message: "slow down" },
+        headers: { "retry-after-ms": "60" },
+      };
+      const error = await failure(generate([busy], { settings: { maxRetries: 5, timeoutMs: 150 } }));
+      expect(error).toMatchObject({ code: "LLM_RATE_LIMITED", details: { retryAfterMs: 60 } });
+      expect(server?.requests).toHaveLength(3);
+      await server?.close();
+      const date = new Date(Date.now() + 90_000).toUTCString();
+      const later = await failure(generate([{ ...busy, headers: { "retry-after": date } }]));
+      expect(later.message).toMatch(
+        /gpt-4o-mini limits the rate .*: slow down\. Try again in (?:89|90) s\.$/u,
+      );
+      expect(server?.requests).toHaveLength(1);
+    });
+
+    it("does not ask again where the API says that it is of no use", async () => {
+      const reply: Reply = {
+        status: 429,
+        error: { message: "quota" },
+        headers: { "x-should-retry": "false" },
+      };
+      expect((await failure(generate([reply]))).code).toBe("LLM_RATE_LIMITED");
+      expect(server?.requests).toHaveLength(1);
+    });
+
     it("tries again when an answer breaks off", async () => {
       await generate([{ cut: "```ts\nexport default 1" }, ANSWER]);
       expect(server?.requests).toHaveLength(2);

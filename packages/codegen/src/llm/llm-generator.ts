@@ -112,7 +112,7 @@ class LlmGenerator implements CodeGenerator {
       timeoutMs = DEFAULT_TIMEOUT_MS,
     } = this.#settings;
     const endpoint = endpointOf(this.#settings);
-    const client = await createClient(endpoint, { timeoutMs, maxRetries });
+    const client = await createClient(endpoint, timeoutMs);
     return new CompletionStream(client, {
       model,
       apiKey: endpoint.apiKey,

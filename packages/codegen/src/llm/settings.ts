@@ -169,14 +169,15 @@ interface OpenAiModule {
  */
 export async function createClient(
   { provider, baseUrl, apiKey, apiVersion, deployment }: Endpoint,
-  bounds: { timeoutMs: number; maxRetries: number },
+  timeoutMs: number,
 ): Promise<OpenAI> {
   const openai = await loadOpenAi();
   const options = {
     apiKey,
     baseURL: baseUrl,
-    timeout: bounds.timeoutMs,
-    maxRetries: bounds.maxRetries,
+    timeout: timeoutMs,
+    // Its waits would count as silence of the API.
+    maxRetries: 0,
     organization: null,
     project: null,
     logLevel: "off",

@@ -1,4 +1,4 @@
-import type { GenerationRefused } from "@cem/core";
+import type { GenerationRefused, ToolDefinition } from "@cem/core";
 import { describe, expect, it } from "vitest";
 import { createRulesGenerator } from "./rules-generator.ts";
 import { otherTools, sampleTools } from "./testing/tools.ts";
@@ -6,6 +6,17 @@ import { otherTools, sampleTools } from "./testing/tools.ts";
 type UnfilledStep = GenerationRefused["steps"][number];
 
 const generator = createRulesGenerator({ now: () => new Date("2026-11-20T12:00:00Z") });
+
+const echo: ToolDefinition = {
+  server: "odd",
+  name: "echo",
+  kind: "host",
+  description: "Echoes a message.",
+  inputSchema: { type: "object", properties: { message: { type: "string" } } },
+  callStyle: "object",
+  signature: "",
+  module: "./servers/odd/index.ts",
+};
 
 async function refuse(task: string, tools = sampleTools): Promise<readonly UnfilledStep[]> {
   const result = await generator.generate({ task, tools });
@@ -75,6 +86,34 @@ describe("createRulesGenerator", () => {
       expect(await refuse("Rename a.txt to b.txt")).toHaveLength(1);
       expect(await refuse("Get users with shoe size above 40")).toHaveLength(1);
       expect(await refuse("Calculate 1 + 1. If it is sunny")).toHaveLength(1);
+    });
+
+    it.each([
+      "echo hello",
+      "echo hi please",
+      "Calculate 2 + 3, then echo the result",
+      "Calculate 2 + 3, then echo it",
+    ])("calls no tool without what it is to be called with: %s", async (task) => {
+      expect(await refuse(task, [...sampleTools, echo])).toMatchObject([{ tool: "odd.echo" }]);
+    });
+
+    it.each(["call the echo tool", "hello, echo", "Hello! Please echo now, thanks"])(
+      "takes small talk for what it is: %s",
+      async (task) => {
+        const generated = await generator.generate({ task, tools: [echo] });
+        expect(generated).toMatchObject({ code: expect.stringContaining("await echo({})") });
+      },
+    );
+
+    it("shows the tool whose server and verb are said", async () => {
+      const [zip = echo, list = echo] = [
+        ["everything", "gzip_file_as_resource"],
+        ["files", "list_directory"],
+      ].map(([server = "", name = ""]) => ({ ...echo, server, name }));
+      const required = { ...list, inputSchema: { ...echo.inputSchema, required: ["message"] } };
+      expect(await refuse("list files in notes", [zip, required])).toMatchObject([
+        { tool: "files.list_directory" },
+      ]);
     });
 
     it.each([

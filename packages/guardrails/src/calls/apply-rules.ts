@@ -50,9 +50,11 @@ export function applyRules(rules: readonly CallRule[]): CallGuard {
     };
     for (const rule of rules) {
       const answer = await attempt(rule, ruled, call);
-      if (answer === false) throw notAllowed(call, "a rule forbids it");
+      if (answer === undefined || answer === true) continue;
       if (typeof answer === "string") throw notAllowed(call, answer.replace(/[.!]$/, ""));
-      if (typeof answer === "object") questioned.set(call, answer.ask);
+      const ask = answer === false ? undefined : answer.ask;
+      if (typeof ask !== "string") throw notAllowed(call, "a rule forbids it");
+      questioned.set(call, ask);
     }
   });
 }

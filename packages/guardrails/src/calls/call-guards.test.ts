@@ -22,7 +22,7 @@ import {
   planWrites,
   requireApproval,
 } from "./index.ts";
-import type { CallGuard, PlannedWrite } from "./index.ts";
+import type { CallGuard, CallRule, PlannedWrite } from "./index.ts";
 
 /** A tool that notes what reaches it. */
 function guarded(guard: CallGuard, annotations?: ToolAnnotations, outputSchema?: object) {
@@ -271,6 +271,10 @@ describe("applyRules", () => {
     await expect(call({ id: 10 })).rejects.toThrow("only small ones.");
     await call({ id: 1 });
     expect(reached).toEqual([{ id: 1 }]);
+  });
+  it("refuses where a rule's answer is none", async () => {
+    const rule = (() => ({ aks: "a typing error" })) as unknown as CallRule;
+    await expect(guarded(applyRules([rule])).call({})).rejects.toThrow("a rule forbids it");
   });
   it("refuses where a rule throws", async () => {
     const guard = applyRules([

@@ -11,6 +11,23 @@ it.each(["drop\\u0054able()", "'drop\\x54able'", "'drop\\u{54}able'"])(
   },
 );
 
+it.each([
+  'const q = "drop" +\n  " table x"; f(q)',
+  'f(`drop ${"table"} x`)',
+  'const verb = "drop"; f(verb + " table x")',
+  String.raw`f("drop\ntable x")`,
+])("finds a blocked text in parts: %s", async (code) => {
+  const guard = createGuard({ blockedPatterns: [String.raw`drop\s+table`] });
+  const { findings } = await guard.review({ code: `\n${code}`, tools: [] });
+  expect(findings).toMatchObject([{ rule: "blocked-pattern", line: 2 }]);
+});
+
+it("does not put texts together that the program does not", async () => {
+  const guard = createGuard({ blockedPatterns: [String.raw`drop\s+table`] });
+  const code = 'f("dr" + "op", "ta" + "ble")';
+  expect((await guard.review({ code, tools: [] })).allowed).toBe(true);
+});
+
 it("leaves escapes as they are that stand for no character, or for one that would begin a line", async () => {
   const guard = createGuard({ blockedPatterns: ["dropTable"] });
   const code = "// \\u{ffffff} \\x0a \\u{a}\ndrop\\u0054able()";

@@ -1,5 +1,6 @@
 import type { Finding } from "@cem/core";
-import { runWithTimeout, SyncTimeoutError } from "@cem/program";
+import { locationOf, runWithTimeout, SyncTimeoutError } from "@cem/program";
+import type { KnownText } from "./values.ts";
 
 /** How long all patterns together may take on one program. Linear ones need some milliseconds. */
 const PATTERNS_TIMEOUT_MS = 500;
@@ -26,20 +27,29 @@ export function parsePattern(written: string): BlockedPattern {
 /**
  * Finds the first match of each blocked pattern. All share one timeout, and each gets what the others left of it: a
  * pattern that exceeds it counts as found, since a match can't be ruled out.
+ *
+ * @param known - What the texts of the program come to. Those that are written as they are need no second look.
  */
-export function findBlockedPatterns(code: string, patterns: readonly BlockedPattern[]): Finding[] {
+export function findBlockedPatterns(
+  code: string,
+  patterns: readonly BlockedPattern[],
+  known: Iterable<KnownText> = [],
+): Finding[] {
   if (patterns.length === 0) return [];
   const plain = withoutEscapes(code);
+  const texts = new Map<string, number | undefined>([code, plain].map((text) => [text, undefined]));
+  for (const { node, text } of known) {
+    const isAsWritten = code.slice((node.start ?? 0) + 1, (node.end ?? 0) - 1) === text;
+    if (!isAsWritten && !texts.has(text)) texts.set(text, locationOf(node).line);
+  }
   const end = performance.now() + PATTERNS_TIMEOUT_MS;
   return patterns.flatMap((pattern): Finding[] => {
     const finding = { rule: "blocked-pattern", severity: "error" } as const;
     const written = JSON.stringify(pattern.written);
     try {
-      const search = (text: string): RegExpExecArray | null =>
-        runWithTimeout(() => pattern.expression.exec(text), Math.max(1, Math.ceil(end - performance.now())));
-      const match = search(code) ?? (plain === code ? null : search(plain));
-      if (match === null) return [];
-      const line = match.input.slice(0, match.index).split("\n").length;
+      const left = Math.max(1, Math.ceil(end - performance.now()));
+      const line = runWithTimeout(() => firstMatch(pattern, texts), left);
+      if (line === undefined) return [];
       return [{ ...finding, line, message: `The code matches ${written}, which is blocked here.` }];
     } catch (error) {
       if (!(error instanceof SyncTimeoutError)) throw error;
@@ -47,6 +57,18 @@ export function findBlockedPatterns(code: string, patterns: readonly BlockedPatt
       return [{ ...finding, message }];
     }
   });
+}
+
+/** The line of the first match in texts, each with its own line; without one, the lines are its own. */
+function firstMatch(
+  { expression }: BlockedPattern,
+  texts: ReadonlyMap<string, number | undefined>,
+): number | undefined {
+  for (const [text, line] of texts) {
+    const match = expression.exec(text);
+    if (match !== null) return line ?? text.slice(0, match.index).split("\n").length;
+  }
+  return undefined;
 }
 
 /** The code with the escapes of JavaScript as the characters that they stand for, on the same lines. */

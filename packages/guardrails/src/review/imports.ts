@@ -5,7 +5,7 @@ import { findMissingImports, locationOf } from "@cem/program";
 import type { Program, SourceLocation } from "@cem/program";
 import type { ProgramParts } from "./collect.ts";
 import { lookUp } from "./scopes.ts";
-import { MAX_SPECIFIER_CHARACTERS } from "./values.ts";
+import { LOADERS, MAX_SPECIFIER_CHARACTERS } from "./values.ts";
 import type { Values } from "./values.ts";
 
 const MAX_LINES = 5;
@@ -40,12 +40,6 @@ const PROCESS_MODULES = new Set([
 ]);
 /** Built-in modules that make code from text. */
 const CODE_MODULES = new Set(["vm", "repl"]);
-/** Functions that load a module by its name. */
-const LOADERS = new Set([
-  "global.require",
-  "global.process.getBuiltinModule",
-  "global.process.mainModule.require",
-]);
 
 /** The folder and name in `./servers/weather/index.ts`, `servers/weather` or `/workspace/skills/double/index.ts`. */
 const TOOL_MODULE =
@@ -85,7 +79,7 @@ function loadedModules({ dynamicImports, calls }: ProgramParts, values: Values):
     if (node.type === "ImportExpression") return [{ node: node.source, scope }];
     if (node.type !== "CallExpression" && node.type !== "OptionalCallExpression") return [];
     const [source] = node.arguments;
-    const loads = source !== undefined && LOADERS.has(values.originOf(node.callee, scope) ?? "");
+    const loads = source !== undefined && LOADERS.has(values.originOf(node.callee, scope));
     return loads ? [{ node: source, scope }] : [];
   });
   return sources.flatMap(({ node, scope }) => {

@@ -1,6 +1,7 @@
 import type { ToolDefinition } from "@cem/core";
 import { describe, expect, it } from "vitest";
 import { createGuard } from "../guard.ts";
+import type { ReviewRule } from "../guard.ts";
 
 const guard = createGuard();
 const review = (code: string, tools: readonly ToolDefinition[] = []) => guard.review({ code, tools });
@@ -244,21 +245,28 @@ describe("a call of a tool", () => {
 });
 
 describe("a rule of one's own", () => {
-  it("adds findings, and refuses the code where it throws", async () => {
+  it("adds findings, and refuses the code where it throws or returns none", async () => {
     const finding = { rule: "no-loops", severity: "error", message: "No loops on Fridays." } as const;
-    const own = createGuard({ rules: [({ code }) => (code.includes("for") ? [finding] : undefined)] });
-    expect(await own.review({ code: "for (const a of []) ;", tools: [] })).toEqual({
-      allowed: false,
-      findings: [finding],
-    });
-    expect(await own.review({ code: "1", tools: [] })).toEqual({ allowed: true, findings: [] });
-    const broken = createGuard({
-      rules: [
-        () => {
-          throw new Error("oops");
-        },
-      ],
-    });
-    expect((await broken.review({ code: "1", tools: [] })).allowed).toBe(false);
+    const rule: ReviewRule = ({ code }) => (code.includes("for") ? [finding] : undefined);
+    for (const one of [rule, async (...args: Parameters<ReviewRule>) => rule(...args)]) {
+      const own = createGuard({ rules: [one] });
+      expect(await own.review({ code: "for (const a of []) ;", tools: [] })).toEqual({
+        allowed: false,
+        findings: [finding],
+      });
+      expect(await own.review({ code: "1", tools: [] })).toEqual({ allowed: true, findings: [] });
+    }
+    const broken = [
+      () => {
+        throw new Error("oops");
+      },
+      () => Promise.reject(new Error("oops")),
+      ...["refused", true, [true], [{ rule: "x", message: "No." }]].map((answer) => () => answer),
+    ] as ReviewRule[];
+    for (const one of broken) {
+      const { allowed, findings } = await createGuard({ rules: [one] }).review({ code: "1", tools: [] });
+      expect(allowed).toBe(false);
+      expect(findings).toMatchObject([{ rule: "rule-failed" }]);
+    }
   });
 });

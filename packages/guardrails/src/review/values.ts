@@ -10,10 +10,18 @@ import type { Binding, Scope } from "./scopes.ts";
  */
 export type Origin = string;
 
+/** A text in the program. */
+export interface KnownText {
+  node: Node;
+  text: string;
+}
+
 /** The longest name of a module. */
 export const MAX_SPECIFIER_CHARACTERS = 1_024;
 /** Nothing is known of a member of a member of a member, and so on, whose path is longer. */
 const MAX_ORIGIN_CHARACTERS = 2 * MAX_SPECIFIER_CHARACTERS;
+/** How many characters of texts are read beyond twice those of the program. Texts that are put together can be many more. */
+const MORE_CHARACTERS = 65_536;
 /** The longest text that is joined. */
 const MAX_TEXT_CHARACTERS = 8_192;
 /** Maximum depth to which an expression is followed into its parts. */
@@ -28,11 +36,18 @@ const SAME_AS_GLOBAL: Readonly<Record<string, Origin | undefined>> = {
   process: "global.process",
 };
 /** Globals of the guest that this process may lack. */
-const OTHER_GLOBALS = new Set(["process", "require"]);
+const OTHER_GLOBALS = new Set(["module", "process", "require"]);
 /** Members of a function that stand for the function itself. */
 const SAME_FUNCTION = new Set(["call", "apply", "bind"]);
 /** Functions that load a module by its name. */
-const LOADERS = new Set<Origin | undefined>(["global.require", "global.process.getBuiltinModule"]);
+export const LOADERS: ReadonlySet<Origin | undefined> = new Set([
+  "global.require",
+  "global.module.require",
+  "global.process.getBuiltinModule",
+  "global.process.mainModule.require",
+]);
+/** Makes another `require`. */
+const CREATE_REQUIRE = /^module:(?:node:)?module(?:\.Module)?\.createRequire$/;
 const FUNCTION_NODE = /Function(?:Expression|Declaration)$|^Class(?:Expression|Declaration)$/;
 
 /**
@@ -44,7 +59,10 @@ export class Values {
   readonly #origins = new Map<Node, Origin | undefined>();
   #depth = 0;
 
-  constructor({ references, texts, calls, members }: ProgramParts) {
+  readonly #parts: ProgramParts;
+
+  constructor(parts: ProgramParts) {
+    const { references, texts, calls, members } = (this.#parts = parts);
     // Variables in their order, the rest from the inside out, so that the depth cuts no chain of them.
     for (const { node, scope } of [...references, ...[...texts, ...calls, ...members].toReversed()]) {
       this.textOf(node, scope);
@@ -60,6 +78,20 @@ export class Values {
       const isJoined = node.type === "BinaryExpression" || node.type === "TemplateLiteral";
       return isJoined && text !== undefined && text.length > MAX_TEXT_CHARACTERS ? undefined : text;
     });
+  }
+
+  /** The texts of the program that are known, as long as they are not too many characters together. */
+  *knownTexts(): Generator<KnownText> {
+    const seen = new Set<string>();
+    let left = 2 * this.#parts.length + MORE_CHARACTERS;
+    for (const { node, scope } of this.#parts.texts) {
+      const text = this.textOf(node, scope);
+      if (text === undefined) continue;
+      if (!seen.has(text)) left -= text.length;
+      if (left < 0) return;
+      seen.add(text);
+      yield { node, text };
+    }
   }
 
   /** The name that a member expression or a property has, where it is known. */
@@ -138,11 +170,11 @@ export class Values {
       case "CallExpression":
       case "OptionalCallExpression": {
         const called = this.originOf(node.callee, scope);
-        const [first] = node.arguments;
-        if (LOADERS.has(called)) return first && this.#moduleOrigin(first, scope);
         // `bind` returns the function that it is called of.
-        const isBound = "property" in node.callee && this.keyOf(node.callee, scope) === "bind";
-        return isBound ? called : undefined;
+        if ("property" in node.callee && this.keyOf(node.callee, scope) === "bind") return called;
+        if (called !== undefined && CREATE_REQUIRE.test(called)) return "global.require";
+        const [first] = node.arguments;
+        return first !== undefined && LOADERS.has(called) ? this.#moduleOrigin(first, scope) : undefined;
       }
       case "AwaitExpression":
         return this.originOf(node.argument, scope);

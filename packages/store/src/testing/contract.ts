@@ -1,4 +1,4 @@
-import type { Store } from "@cem/core";
+import type { Store, StoreKey } from "@cem/core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 const text = (value: string): Uint8Array => new TextEncoder().encode(value);
@@ -59,6 +59,10 @@ export function describeStoreContract(name: string, setUp: () => Promise<StoreCo
         expect((await store.read(["large"]))?.value).toHaveLength(8_000_000);
         await expect(store.write(["larger"], new Uint8Array(64 * 1024 * 1024 + 1))).rejects.toMatchObject({
           code: "STORE_VALUE_TOO_LARGE",
+        });
+        await expect(store.write(["text"], "text" as unknown as Uint8Array)).rejects.toMatchObject({
+          code: "OPTION_INVALID",
+          message: expect.stringMatching(/text has to be a Uint8Array\.$/u),
         });
       });
 
@@ -140,14 +144,18 @@ export function describeStoreContract(name: string, setUp: () => Promise<StoreCo
         expect(await store.list(["a"], { after: ["A"], limit: 2 })).toEqual(keys.slice(0, 2));
       });
 
-      it.each([
+      it.each<[string, unknown]>([
+        ["a number for a text", [5]],
+        ["no list", "text"],
+        ["nothing", null],
         ["no part", []],
         ["an empty part", ["a", ""]],
         ["nine parts", Array.from({ length: 9 }, () => "a")],
         ["a part of 256 characters", ["x".repeat(256)]],
         ["half a character", ["\uD800"]],
         ["1,200 bytes", Array.from({ length: 3 }, () => "é".repeat(200))],
-      ])("are refused with %s", async (_, key) => {
+      ])("are refused with %s", async (_, given) => {
+        const key = given as StoreKey;
         const store = open();
         await expect(store.read(key)).rejects.toMatchObject({ code: "STORE_KEY_INVALID" });
         await expect(store.write(key, text("x"))).rejects.toMatchObject({ code: "STORE_KEY_INVALID" });

@@ -186,8 +186,8 @@ function nounsOf(name: readonly string[], server: readonly string[]): readonly s
 }
 
 /**
- * The tool whose name shares most with a step beside its verb, to be shown where none fits. For a change it is one that makes such
- * a change.
+ * The tool that shares most with a step, to be shown where none fits: words of its name and its server's beside the verb, then
+ * the verb. For a change it is one that makes such a change.
  */
 export function nearestTool(phrase: Phrase, tools: readonly ToolDefinition[]): ToolDefinition | undefined {
   const stems = stemsOf(phrase);
@@ -198,6 +198,10 @@ export function nearestTool(phrase: Phrase, tools: readonly ToolDefinition[]): T
   const rated = tools
     .map((tool) => ({ tool, words: splitWords(tool.name) }))
     .filter(({ words }) => !isChange || ordersChange(verb, words))
-    .map(({ tool, words }) => ({ tool, shared: words.filter(isShared).length }));
-  return rated.filter(({ shared }) => shared > 0).toSorted((a, b) => b.shared - a.shared)[0]?.tool;
+    .map(({ tool, words }) => {
+      const shared = new Set([...words, ...splitWords(tool.server)].filter(isShared).map(stem)).size;
+      const fit = verbFit(verb, words, tool.annotations?.readOnlyHint === true);
+      return { tool, shared, score: shared + Math.max(fit, 0) };
+    });
+  return rated.filter(({ shared }) => shared > 0).toSorted((a, b) => b.score - a.score)[0]?.tool;
 }

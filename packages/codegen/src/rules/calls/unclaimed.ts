@@ -3,6 +3,7 @@ import { isStopWord, SMALL_TALK, splitStems, splitWords, stem } from "@cem/core/
 import { DEMANDING_WORDS } from "../../vocabulary.ts";
 import { isSmall } from "../language/lexer.ts";
 import { isLoose, meaningsOf, verbFit, verbOf } from "./candidates.ts";
+import { takesText } from "./fill-named.ts";
 import type { Filling } from "./filling.ts";
 import { mayBeOnePage, readParameters } from "./parameters.ts";
 
@@ -13,6 +14,24 @@ const TOOL_WORDS = new Set(
 
 /** Words for something beside the step, which would be left out. */
 const POINTING = new Set("following above below attached".split(" "));
+
+const GREETING = /^(?:hi|hello|hey)$/u;
+const POINTING_BACK = /^(?:it|them|this|that|these|those)$/u;
+
+/**
+ * Whether a word that could be small talk is what the tool is to be called with: `echo hello`. Such words come behind the tool's
+ * name, without a comma.
+ */
+function isObject(at: number, { tool, tokens, open }: Filling, name: readonly string[]): boolean {
+  const nameAt = tokens.findIndex(({ lower }) => name.includes(lower));
+  if (nameAt < 0 || at <= nameAt || tokens[at - 1]?.kind === "mark") return false;
+  const word = tokens[at]?.lower ?? "";
+  if (GREETING.test(word)) return true;
+  const takesWords = open.some(takesText) || tool.inputSchema.additionalProperties === true;
+  // A longer name says itself what is meant: `get user data`.
+  if (!takesWords || name.length > 1) return false;
+  return (SMALL_TALK.has(word) && !TOOL_WORDS.has(word)) || POINTING_BACK.test(word);
+}
 
 /** The words of a step that nothing claims: no argument, not the tool's own words, and no small talk. */
 export function unclaimed(filling: Filling): string[] {
@@ -30,7 +49,7 @@ export function unclaimed(filling: Filling): string[] {
     if (token.kind !== "word") return [token.text];
     if (begins && token.lower === verb && isOwnVerb) return [];
     if (token.lower === "all" && isAllOf(tool)) return [];
-    return isClaimed(token.lower, own, name) ? [] : [token.text];
+    return isClaimed(token.lower, own, name) && !isObject(at, filling, name) ? [] : [token.text];
   });
 }
 
