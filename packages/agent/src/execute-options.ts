@@ -1,4 +1,4 @@
-import { assertKnownOptions, DEFAULT_RUN_LIMITS } from "@cem/core";
+import { assertKnownOptions, CemError, DEFAULT_RUN_LIMITS } from "@cem/core";
 import type { ExecuteOptions, RunLimits } from "@cem/core";
 
 /** The options of a request, and what each has to be. */
@@ -30,4 +30,8 @@ const LIMITS = Object.fromEntries(
 export function assertExecuteOptions(options: ExecuteOptions, where: string): void {
   assertKnownOptions(options, EXECUTE_OPTIONS, where);
   assertKnownOptions<Partial<RunLimits>>(options.limits ?? {}, LIMITS, `limits of ${where}`);
+  if (options.allowedTools?.some((pattern: unknown) => typeof pattern !== "string") === true) {
+    const message = `"allowedTools" of ${where} has to be a list of texts, such as "weather.*".`;
+    throw new CemError("OPTION_INVALID", message, { details: { where, option: "allowedTools" } });
+  }
 }

@@ -47,6 +47,10 @@ describe.each(["executeTask", "executeCode"] as const)("%s of an agent", (name) 
       `"timeoutMs" of limits of ${name} has to be a number from 0 on, not "5".`,
     ],
     [{ limits: 3 }, `"limits" of ${name} has to be an object, not 3.`],
+    [
+      { allowedTools: ["weather.*", 5] },
+      `"allowedTools" of ${name} has to be a list of texts, such as "weather.*".`,
+    ],
     [{ signal: {} }, `"signal" of ${name} has to be an AbortSignal, not Object.`],
     [{ typeCheck: "on" }, `"typeCheck" of ${name} has to be one of "before", "strict", "off", not "on".`],
   ])("refuses %j", async (options, message) => {

@@ -75,5 +75,9 @@ describe("the workflow step form", () => {
       message: 'The form\'s file "none.yaml" needs a workspace folder to find the file in.',
     });
     expect(got).toEqual([]);
+    const failing = { ...context, callTool: () => Promise.reject(new Error("tables are down")) };
+    await expect(kind.run({ form: FORM, data: { guest: "Ada" } }, failing)).rejects.toThrow(
+      "tables are down",
+    );
   });
 });

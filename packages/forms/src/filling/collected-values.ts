@@ -59,7 +59,7 @@ export class CollectedValues {
         const other = this.#byName.get(name);
         if (other !== undefined && !applies(other)) values.delete(name);
       }
-      answer = when === undefined || holds(when, values);
+      answer = when === undefined || holds(when, values, (name) => this.#byName.get(name)?.type);
       known.set(field.name, answer);
       return answer;
     };

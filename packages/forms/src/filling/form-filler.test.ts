@@ -187,6 +187,35 @@ describe("fillForm", () => {
     expect([trial.submitted, calls.length]).toEqual([false, 2]);
   });
 
+  it("says that the tool failed, with nothing of its error but the code", async () => {
+    const form = formOf([{ name: "name" }], { target: { type: "tool", tool: "tables.book" } });
+    const callTool = () => Promise.reject(new Error("no table for Ada"));
+    expect(await fillForm(form, { data: { name: "Ada" }, callTool })).toMatchObject({
+      status: "error",
+      problems: [{ message: "The tool tables.book failed (UNEXPECTED)." }],
+      readBack: [],
+      submitted: true,
+    });
+  });
+
+  it("fills an argument with one of several fields, and calls no tool where two are for it", async () => {
+    const fields = ["vat", "tax"].map((name) => ({
+      name,
+      locate: { name: "id" },
+      when: { field: "at", not_equals: name === "vat" ? "09:00:00" : "10:00" },
+    }));
+    const form = formOf([{ name: "at", type: "time" }, ...fields], {
+      target: { type: "tool", tool: "tables.book" },
+    });
+    const calls: JsonValue[] = [];
+    const callTool = async ({ args }: ToolCall): Promise<JsonValue> => calls.push(args);
+    await fillForm(form, { data: { at: "09:00", tax: "1" }, callTool });
+    expect(calls).toEqual([{ at: "09:00", id: "1" }]);
+    const both = await fillForm(form, { data: { at: "11:00", vat: "1", tax: "2" }, callTool });
+    expect(both).toMatchObject({ status: "error", problems: [{ field: "tax" }], submitted: false });
+    expect(calls).toHaveLength(1);
+  });
+
   it("turns tokens into values for the target, and values into tokens for all else", async () => {
     const redactor = createRedactor();
     const session = "s1";

@@ -1,7 +1,8 @@
-import { nobodyAsked } from "@cem/core";
+import { nobodyAsked, toErrorInfo } from "@cem/core";
 import type { Elicit, Redactor } from "@cem/core";
 import { labelOf } from "../form/form-schema.ts";
 import type { Form, FormField } from "../form/form-schema.ts";
+import type { FillOutcome } from "../targets/target.ts";
 import { checkFilesIn } from "../targets/workspace-files.ts";
 import { CollectedValues, FORM_SERVER, personalValuesOf } from "./collected-values.ts";
 import type { PersonalValues } from "./collected-values.ts";
@@ -62,7 +63,8 @@ export function createFormFiller(settings: FormFillerSettings = {}): FormFiller 
   return {
     async fill(form, { session, signal = new AbortController().signal, ...options } = {}) {
       const target = { session, tool: form.name, elicit: settings.ask, signal };
-      return fillWith(form, settings, personalValuesOf(await redactorOf(), target), { ...options, signal });
+      const personal = personalValuesOf(await redactorOf(), target);
+      return fillWith(form, settings, personal, { ...options, signal, reportsFailedTool: true });
     },
     async check(form, { data, session } = {}) {
       const personal = personalValuesOf(await redactorOf(), { session, tool: form.name });
@@ -81,12 +83,21 @@ export function fillForm(form: Form, options: FillOptions & FormFillerSettings =
   return createFormFiller(settings).fill(form, { data, session, signal, isTrial });
 }
 
-/** Fills a form whose personal values someone else keeps. */
+/**
+ * Fills a form whose personal values someone else keeps.
+ *
+ * @param options - `reportsFailedTool`: whether the result says that the tool of the target failed. Workflows need its error.
+ */
 export async function fillWith(
   form: Form,
   settings: Omit<FormFillerSettings, "redactor">,
   personal: PersonalValues,
-  { data = {}, signal, isTrial = false }: Pick<FillOptions, "data" | "isTrial"> & { signal: AbortSignal },
+  {
+    data = {},
+    signal,
+    isTrial = false,
+    reportsFailedTool = false,
+  }: Pick<FillOptions, "data" | "isTrial"> & { signal: AbortSignal; reportsFailedTool?: boolean },
 ): Promise<FormResult> {
   signal.throwIfAborted();
   const collected = new CollectedValues(form, personal, checkFilesIn(settings.workspace));
@@ -97,8 +108,18 @@ export async function fillWith(
   if (result.status !== "success" || form.target === undefined) return result;
   const target = await targetOf(form.target.type, settings);
   signal.throwIfAborted();
-  // oxlint-disable-next-line unicorn/no-array-fill-with-reference-type -- a target is no array
-  const outcome = await target.fill({ form, fields: filled, signal, isTrial });
+  let outcome: FillOutcome;
+  try {
+    // oxlint-disable-next-line unicorn/no-array-fill-with-reference-type -- a target is no array
+    outcome = await target.fill({ form, fields: filled, signal, isTrial });
+  } catch (error) {
+    if (!reportsFailedTool || form.target.type !== "tool" || settings.targets?.tool !== undefined)
+      throw error;
+    signal.throwIfAborted();
+    const message = `The tool ${form.target.tool} failed (${toErrorInfo(error).code}).`;
+    // Nobody knows whether it did its work before.
+    outcome = { readings: [], problems: [{ message }], screenshots: [], submitted: true };
+  }
   return toResult(form, outcome, filled, shown, personal);
 }
 

@@ -1,5 +1,6 @@
 import { CemError } from "@cem/core";
 import type { JsonObject, JsonValue, ToolCall } from "@cem/core";
+import { placeArgument } from "../form/arguments.ts";
 import type { FormTargetDefinition } from "../form/form-schema.ts";
 import type { FormTarget } from "../targets/target.ts";
 import type { BrowserSettings } from "../web/browser.ts";
@@ -64,12 +65,14 @@ function createToolTarget({ callTool, restoresTokens = false }: ToolTargetSettin
       if (form.target?.type !== "tool")
         throw new CemError("OPTION_INVALID", "The form does not fill a tool.");
       const args: JsonObject = {};
-      for (const { field, value, token } of fields) {
-        place(args, field.locate?.name ?? field.name, restoresTokens ? (token ?? value) : value);
-      }
+      const problems = fields.flatMap(({ field, value, token }) => {
+        if (placeArgument(args, field, restoresTokens ? (token ?? value) : value)) return [];
+        return [{ field: field.name, message: "fills the same argument of the tool as another field" }];
+      });
       const readings = fields.map(({ field }) => ({ name: field.name, matches: true }));
-      const outcome = { readings, problems: [], screenshots: [], submitted: !isTrial };
-      if (isTrial) return outcome;
+      const isSent = !isTrial && problems.length === 0;
+      const outcome = { readings, problems, screenshots: [], submitted: isSent };
+      if (!isSent) return outcome;
       return { ...outcome, result: await callTool({ ...splitTool(form.target.tool), args }) };
     },
   };
@@ -79,18 +82,4 @@ function createToolTarget({ callTool, restoresTokens = false }: ToolTargetSettin
 export function splitTool(name: string): { server: string; tool: string } {
   const dot = name.indexOf(".");
   return { server: name.slice(0, dot), tool: name.slice(dot + 1) };
-}
-
-/** Sets `contact.email` in nested objects. Keys are set as own properties, so that none has a meaning. */
-function place(args: JsonObject, name: string, value: JsonValue): void {
-  const parts = name.split(".");
-  const last = parts.pop() ?? name;
-  let at = args;
-  for (const part of parts) {
-    const inner = Object.hasOwn(at, part) ? at[part] : undefined;
-    const next = typeof inner === "object" && inner !== null && !Array.isArray(inner) ? inner : {};
-    Object.defineProperty(at, part, { value: next, enumerable: true, configurable: true, writable: true });
-    at = next;
-  }
-  Object.defineProperty(at, last, { value, enumerable: true, configurable: true, writable: true });
 }

@@ -35,6 +35,11 @@ export function readDate(text: string, type: string): string | undefined {
   return parts["ss"] === "00" ? written.slice(0, -3) : written;
 }
 
+/** A date or a time of a definition as values are written, so that they can be compared as texts; others as they are. */
+export function asValue(written: string | number | boolean, type: string): string {
+  return readDate(String(written), type) ?? String(written);
+}
+
 /** Writes a date in another way: `DD.MM.YYYY`. Other letters are left as they are. */
 export function formatDate(text: string, type: string, format: string): string {
   const parts = SHAPES[type]?.exec(text)?.groups ?? {};

@@ -1,6 +1,6 @@
 import { RE2JS, RE2JSException } from "re2js";
-import { DATE_EXAMPLES, readDate } from "./dates.ts";
-import type { Condition, FormField, Scalar } from "./form-schema.ts";
+import { asValue, DATE_EXAMPLES, readDate } from "./dates.ts";
+import type { Condition, FieldType, FormField, Scalar } from "./form-schema.ts";
 
 /** A compiled pattern, which takes time in proportion to the text. */
 export interface LinearPattern {
@@ -43,15 +43,20 @@ export function fieldsOf(condition: Condition): string[] {
 }
 
 /** Whether a condition holds. A list holds what one of its items does. */
-export function holds(condition: Condition, values: FieldValues): boolean {
-  if ("all" in condition) return condition.all.every((one) => holds(one, values));
-  if ("any" in condition) return condition.any.some((one) => holds(one, values));
-  if ("not" in condition) return !holds(condition.not, values);
+export function holds(
+  condition: Condition,
+  values: FieldValues,
+  typeOf: (field: string) => FieldType | undefined,
+): boolean {
+  if ("all" in condition) return condition.all.every((one) => holds(one, values, typeOf));
+  if ("any" in condition) return condition.any.some((one) => holds(one, values, typeOf));
+  if ("not" in condition) return !holds(condition.not, values, typeOf);
+  const type = typeOf(condition.field) ?? "text";
   const value = values.get(condition.field);
   if (condition.filled !== undefined) return condition.filled === (value !== undefined);
   const isOneOf = (wanted: readonly Scalar[]): boolean => {
     const items = new Set((Array.isArray(value) ? value : [value]).flatMap((item) => item ?? []).map(String));
-    return wanted.some((one) => items.has(String(one)));
+    return wanted.some((one) => items.has(asValue(one, type)));
   };
   if (condition.equals !== undefined) return isOneOf([condition.equals]);
   if (condition.not_equals !== undefined) return !isOneOf([condition.not_equals]);
@@ -148,7 +153,7 @@ function checkChoice({ options = [] }: FormField, given: unknown): CheckedValue 
 }
 
 function checkText(field: FormField, given: unknown): CheckedValue {
-  if (typeof given !== "string" && typeof given !== "number") return bad("must be a text");
+  if (typeof given !== "string" && !Number.isFinite(given)) return bad("must be a text");
   const { type, pattern, pattern_hint: hint, min_length: least = 0, max_length: most } = field;
   const isMultiline = type === "textarea";
   const text = isMultiline ? String(given).replaceAll(/\r\n?/g, "\n") : String(given);
@@ -191,8 +196,8 @@ function checkForm({ type, min, max }: FormField, text: string): CheckedValue {
     case "week": {
       const date = readDate(text.trim(), type);
       if (date === undefined) return bad(`must be a ${type} such as ${DATE_EXAMPLES[type]}`);
-      if (min !== undefined && date < String(min)) return bad(`must be ${min} or later`);
-      return max !== undefined && date > String(max) ? bad(`must be ${max} or earlier`) : good(date);
+      if (min !== undefined && date < asValue(min, type)) return bad(`must be ${min} or later`);
+      return max !== undefined && date > asValue(max, type) ? bad(`must be ${max} or earlier`) : good(date);
     }
     default:
       return good(text);

@@ -75,6 +75,10 @@ describe("parseForm", () => {
       "  - { name: a }\nsources: [{ tool: a.b, values: { b: x } }]",
       /sources\[0\] {2}names "b", which is no field/,
     ],
+    [
+      "  - { name: a, locate: { name: c } }\n  - { name: b, locate: { name: c.email } }\ntarget: { type: tool, tool: a.b }",
+      /^try\.yaml:4 {2}fields\[1\] {2}fills the same argument of the tool as a field above\.$/,
+    ],
     ["  - &a { name: a, description: *a }", /alias|can't be read|nested/],
     [
       "  - { name: a, default: 01234 }",

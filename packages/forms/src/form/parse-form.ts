@@ -1,6 +1,8 @@
 import { DefinitionProblems, findCircle } from "@cem/config/yaml";
 import type { ContentProblem as DefinitionProblem } from "@cem/config/yaml";
-import { faultOfFormat, readDate } from "./dates.ts";
+import type { JsonObject } from "@cem/core";
+import { placeArgument } from "./arguments.ts";
+import { asValue, faultOfFormat, readDate } from "./dates.ts";
 import { checkValue, compilePattern, fieldsOf } from "./field-values.ts";
 import { formSchema } from "./form-schema.ts";
 import type { Form, FormField } from "./form-schema.ts";
@@ -55,11 +57,14 @@ const CHOICES: ReadonlySet<string> = new Set(["select", "multiselect", "radio"])
 function findFaults(form: Form): Fault[] {
   const names = new Set(form.fields.map(({ name }) => name));
   const seen = new Set<string>();
+  const args: JsonObject = {};
   const faults = form.fields.flatMap((field, index): Fault[] => {
     const path = ["fields", index];
     const own = faultsOfField(field).map((fault) => ({ ...fault, path: [...path, ...fault.path] }));
     if (seen.has(field.name))
       own.push({ path: [...path, "name"], message: `"${field.name}" is taken by a field above` });
+    else if (form.target?.type === "tool" && field.when === undefined && !placeArgument(args, field, true))
+      own.push({ path, message: "fills the same argument of the tool as a field above" });
     seen.add(field.name);
     for (const name of field.when === undefined ? [] : fieldsOf(field.when)) {
       if (!names.has(name))
@@ -136,7 +141,9 @@ function faultsOfField(field: FormField): Fault[] {
       : readDate(String(bound), type) !== undefined;
     if (!isFine) faults.push({ path: [key], message: `must be a ${NUMBERS.has(type) ? "number" : type}` });
   }
-  if (min !== undefined && max !== undefined && min > max)
+  const isAbove = (one: string | number, other: string | number): boolean =>
+    DATES.has(type) ? asValue(one, type) > asValue(other, type) : one > other;
+  if (min !== undefined && max !== undefined && isAbove(min, max))
     faults.push({ path: ["min"], message: "is above max" });
   if ((field.min_length ?? 0) > (field.max_length ?? Infinity)) {
     faults.push({ path: ["min_length"], message: "is above max_length" });
