@@ -17,7 +17,8 @@ async function findConfigFile(folder: string): Promise<{ file?: string | undefin
   const found: string[] = [];
   for (const name of FILE_NAMES) {
     const file = resolve(folder, name);
-    if (await isFile(file)) found.push(file);
+    // A folder of the name is what Docker makes of a mounted file that is missing: reading it says so.
+    if ((await stat(file).catch(() => undefined)) !== undefined) found.push(file);
   }
   const [file] = found;
   const warnings =

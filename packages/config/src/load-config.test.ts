@@ -124,6 +124,16 @@ describe("loadConfig", () => {
       expect((await loadConfig({ cwd, env: { CEM_CONFIG: "c.yaml" }, file: false })).file).toBeUndefined();
     });
 
+    it("is not a folder, as Docker makes one of a file that is missing", async () => {
+      const cwd = await folderWith({});
+      await mkdir(join(cwd, "config.yaml"));
+      const error = await failure(loadConfig({ cwd, ...NOTHING }));
+      expect(error).toMatchObject({
+        code: "CONFIG_INVALID",
+        message: expect.stringContaining("is not a configuration"),
+      });
+    });
+
     it("has to exist when it is named", async () => {
       const cwd = await folderWith({});
       expect(await failure(loadConfig({ cwd, ...NOTHING, file: "no.yaml" }))).toMatchObject({

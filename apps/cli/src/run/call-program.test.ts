@@ -1,6 +1,6 @@
-import type { JsonSchema, ToolDefinition } from "@cem/core";
+import type { CatalogSnapshot, JsonSchema, ToolDefinition } from "@cem/core";
 import { describe, expect, it } from "vitest";
-import { readArguments } from "./call-program.ts";
+import { callProgram, readArguments } from "./call-program.ts";
 
 function toolWith(properties: Record<string, JsonSchema>, more: JsonSchema = {}): ToolDefinition {
   return {
@@ -24,7 +24,18 @@ const tool = toolWith({
   where: { type: "object" },
   level: { enum: ["low", "high"] },
   key: { anyOf: [{ type: "integer" }, { type: "string" }] },
+  note: { anyOf: [{ type: "string" }, { type: "null" }] },
   any: {},
+});
+
+describe("callProgram", () => {
+  it("calls a tool of a server whose name has a dot", () => {
+    const dotted = { ...tool, server: "git.hub", module: "./servers/git.hub/index.ts" };
+    const catalog = { servers: [{ name: "git.hub", tools: [dotted] }] } as unknown as CatalogSnapshot;
+    expect(callProgram("git.hub.update", ["count=5"], catalog)).toBe(
+      'import { update } from "./servers/git.hub/index.ts";\nreturn await update({"count":5});',
+    );
+  });
 });
 
 describe("readArguments", () => {
@@ -43,6 +54,9 @@ describe("readArguments", () => {
     ["level=high", { level: "high" }],
     ["key=7", { key: 7 }],
     ["key=seven", { key: "seven" }],
+    ["note=5", { note: "5" }],
+    ["note=true", { note: "true" }],
+    ["note=null", { note: null }],
     ["any=7", { any: 7 }],
     ["any=seven", { any: "seven" }],
     ['{"count":1,"name":"x"}', { count: 1, name: "x" }],

@@ -18,7 +18,9 @@ export function callProgram(target: string, words: readonly string[], catalog: C
 }
 
 function toolOf(target: string, catalog: CatalogSnapshot): ToolDefinition {
-  const dot = target.indexOf(".");
+  // A server's name may have dots itself.
+  const named = catalog.servers.filter(({ name }) => target.startsWith(`${name}.`));
+  const dot = named.length === 0 ? target.indexOf(".") : Math.max(...named.map(({ name }) => name.length));
   if (dot < 1 || dot === target.length - 1) {
     throw new CemError(
       "USAGE",
@@ -43,8 +45,8 @@ function passed(args: JsonObject, { callStyle, inputSchema }: ToolDefinition): s
 }
 
 /**
- * Reads the arguments of a call as words of a command line. A value is JSON where it is some and the parameter takes more than
- * text. Whether the tool takes it is checked when it is called.
+ * Reads the arguments of a call as words of a command line. A value is JSON where it is some that the parameter takes, or text
+ * where it takes that alone. Whether the tool takes it is checked when it is called.
  *
  * @param words - `name=value`, or one JSON object.
  * @throws CemError `USAGE`
@@ -60,13 +62,25 @@ export function readArguments(
     const at = word.indexOf("=");
     if (at < 1) throw misuse(`"${word}" is no argument: it looks like name=value, or is one JSON object.`);
     const [name, text] = [word.slice(0, at), word.slice(at + 1)];
-    const takesText = Object.hasOwn(properties, name) && properties[name]?.["type"] === "string";
-    const value = takesText ? undefined : parseJson(text);
-    return [name, value === undefined ? text : (value as JsonValue)];
+    const types = typesIn(Object.hasOwn(properties, name) ? properties[name] : undefined);
+    const value = parseJson(text) as JsonValue | undefined;
+    const isText = types.includes("string") && !types.includes(typeOf(value));
+    return [name, value === undefined || isText ? text : value];
   });
   const twice = entries.find(([name], at) => entries.findIndex(([other]) => other === name) < at);
   if (twice !== undefined) throw misuse(`${twice[0]} is given twice.`);
   return Object.fromEntries(entries);
+}
+
+/** The types of JSON that a parameter says that it takes. */
+function typesIn({ type, anyOf, oneOf }: JsonSchema = {}): unknown[] {
+  const others = [anyOf, oneOf].flatMap((forms) => (Array.isArray(forms) ? (forms as JsonSchema[]) : []));
+  return [type, ...others.map(typesIn)].flat(2).map((one) => (one === "integer" ? "number" : one));
+}
+
+function typeOf(value: JsonValue | undefined): string {
+  if (value === null) return "null";
+  return Array.isArray(value) ? "array" : typeof value;
 }
 
 function readObject(text: string): JsonObject {

@@ -34,6 +34,7 @@ const GITIGNORE = `# Keys and tokens
 .env
 # Files of runs, caches and installed packages
 workspace/
+workspaces/
 .cem/
 .tool_cache.json
 node_modules/
