@@ -244,5 +244,7 @@ describe("cem auth", () => {
     expect(await cem(["exec", "-", "--quiet"], add)).toMatchObject({
       stdout: '{\n  "sum": 5\n}\n',
     });
+    const removed = await cem(["remove", "remote"]);
+    expect(removed.stdout).toMatch(/sign-in +It stays[^]* delete\s+\S+auth\/\w+\.json/u);
   });
 });

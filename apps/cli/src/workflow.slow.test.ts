@@ -95,8 +95,8 @@ describe("cem workflow", () => {
     const { error } = await json("run", "zero.yaml", ...SAMPLES);
     expect(error).toEqual({
       code: "TOOL_FAILED",
-      message: "calculator.divide: Can't divide 1 by zero.",
-      details: { server: "calculator", tool: "divide" },
+      message: "Step a: calculator.divide: Can't divide 1 by zero.",
+      details: { server: "calculator", tool: "divide", step: "a" },
     });
   });
 

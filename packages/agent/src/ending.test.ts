@@ -36,6 +36,19 @@ describe("endingOf", () => {
       "1,000 calls",
       { reason: "call-limit" },
     ],
+    [
+      {
+        status: "killed",
+        reason: "meter",
+        message: "2 of 2 s",
+        code: "QUOTA_EXCEEDED",
+        details: { runs: 1 },
+      },
+      "error",
+      "QUOTA_EXCEEDED",
+      "2 of 2 s",
+      { runs: 1, reason: "meter", isUncertain: true },
+    ],
     [{ status: "killed", reason: "aborted", message: "" }, "error", "ABORTED", "The run was cancelled.", {}],
     [
       { status: "refused", code: "WORKSPACE_LINK_REFUSED", message: "a link" },

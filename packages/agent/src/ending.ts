@@ -50,6 +50,8 @@ export function endingOf(
         : failure(outcome.code ?? "RUN_KILLED", outcome.message, {
             ...outcome.details,
             reason: outcome.reason,
+            // Such a code also stands for runs that were refused before they began.
+            ...(outcome.code !== undefined && { isUncertain: true }),
           });
     case "refused":
       return failure(outcome.code, outcome.message, outcome.details, "refused");

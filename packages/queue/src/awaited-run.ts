@@ -1,5 +1,6 @@
 import { CemError, toErrorInfo } from "@cem/core";
 import type {
+  AgentEvent,
   AnnouncedCall,
   ApprovalRequest,
   ElicitRequest,
@@ -14,7 +15,7 @@ import type { MessageCodec, RunNames } from "./connection.ts";
 import type { Question, QueuedRun, RunMessage, RunReply } from "./protocol.ts";
 import { interrupted, unrunResult } from "./protocol.ts";
 import type { SharedRuns } from "./shared-runs.ts";
-import type { Streams } from "./streams.ts";
+import type { StreamEntry, Streams } from "./streams.ts";
 
 /** How often the run is looked for: its worker and its messages may both be lost. */
 const LOOK_MS = 5_000;
@@ -33,6 +34,8 @@ export interface Opened {
   runs: SharedRuns;
   /** The channel of its notices. */
   host: string;
+  /** Aborts when the connections are freed. */
+  closing: AbortController;
 }
 
 /** A run, as seen by the host that waits for it. */
@@ -46,6 +49,8 @@ export class AwaitedRun {
   readonly #calls: AnnouncedCall[] = [];
   readonly #questions = new Map<number, AbortController>();
   readonly #answered = new Set<number>();
+  /** Leaves the run to others when it aborts. */
+  readonly #leaving: AbortSignal;
   #stopFollowing: (() => void) | undefined;
   #looking: NodeJS.Timeout | undefined;
   #cancelling: NodeJS.Timeout | undefined;
@@ -60,6 +65,8 @@ export class AwaitedRun {
     this.#id = id;
     this.#run = run;
     this.#options = options;
+    const { leave } = options.rejoin ?? {};
+    this.#leaving = AbortSignal.any([opened.closing.signal, ...(leave === undefined ? [] : [leave])]);
     // Of a run that can't be put into the queue nobody takes the result.
     this.#settled.promise.catch(() => {});
   }
@@ -75,7 +82,7 @@ export class AwaitedRun {
    * @param put - Puts the run into the queue where it is not there. Returns whether it is new: nothing has to be read then.
    */
   async follow(put: () => Promise<boolean>): Promise<TaskResult> {
-    const { signal, rejoin } = this.#options;
+    const { signal } = this.#options;
     const { look, stop } = this.#opened.streams.listen(
       this.#names.messages,
       (message) => this.#receive(message as RunMessage),
@@ -95,8 +102,8 @@ export class AwaitedRun {
     if (this.#options.onEvent !== undefined)
       this.#waiting = setTimeout(() => void this.#reportWaiting().catch(() => {}), WAITING_MS);
     signal?.addEventListener("abort", this.#cancel, { once: true });
-    rejoin?.leave?.addEventListener("abort", this.#leave, { once: true });
-    if (rejoin?.leave?.aborted === true) this.#leave();
+    this.#leaving.addEventListener("abort", this.#leave, { once: true });
+    if (this.#leaving.aborted) this.#leave();
     else if (signal?.aborted === true) this.#cancel();
     return this.#settled.promise;
   }
@@ -108,7 +115,7 @@ export class AwaitedRun {
     clearTimeout(this.#cancelling);
     clearTimeout(this.#waiting);
     this.#options.signal?.removeEventListener("abort", this.#cancel);
-    this.#options.rejoin?.leave?.removeEventListener("abort", this.#leave);
+    this.#leaving.removeEventListener("abort", this.#leave);
     for (const controller of this.#questions.values()) controller.abort();
   }
 
@@ -117,7 +124,7 @@ export class AwaitedRun {
     clearTimeout(this.#waiting);
     this.#waiting = undefined;
     if (message.type === "call") this.#calls.push(message.call);
-    else if (message.type === "event") this.#options.onEvent?.(message.event);
+    else if (message.type === "event") this.#tell(message.event);
     else if (message.type === "question") void this.#answer(message);
     else if (message.type === "withdrawn") this.#questions.get(message.number)?.abort();
     else if (message.type === "result") this.#resolve(message.result);
@@ -126,7 +133,19 @@ export class AwaitedRun {
 
   async #reportWaiting(): Promise<void> {
     const { workers } = await this.#opened.runs.counts();
-    if (!this.#isOver && this.#waiting !== undefined) this.#options.onEvent?.({ type: "waiting", workers });
+    if (!this.#isOver && this.#waiting !== undefined) this.#tell({ type: "waiting", workers });
+  }
+
+  /** A listener's mistake must not end the run that it listens to. */
+  #tell(event: AgentEvent): void {
+    const warn = (error: unknown): void =>
+      process.emitWarning(`onEvent threw at ${event.type}: ${toErrorInfo(error).message}`, "CemWarning");
+    try {
+      // One that is asynchronous is not waited for.
+      Promise.resolve(this.#options.onEvent?.(event) as unknown).catch(warn);
+    } catch (error) {
+      warn(error);
+    }
   }
 
   async #answer(question: Question): Promise<void> {
@@ -134,14 +153,15 @@ export class AwaitedRun {
     if (this.#answered.has(number)) return;
     const controller = new AbortController();
     this.#questions.set(number, controller);
-    let reply: RunReply;
+    let entry: StreamEntry;
     try {
-      reply = { type: "answer", number, value: await this.#put(question, controller.signal) };
+      // An answer that is no JSON can't be sent.
+      entry = this.#entryOf({ type: "answer", number, value: await this.#put(question, controller.signal) });
     } catch (error) {
-      reply = { type: "refusal", number, reason: toErrorInfo(error).message };
+      entry = this.#entryOf({ type: "refusal", number, reason: toErrorInfo(error).message });
     }
     this.#questions.delete(number);
-    if (!this.#isOver) await this.#send(reply);
+    if (!this.#isOver) await this.#send(entry);
   }
 
   async #put({ kind, request }: Question, signal: AbortSignal): Promise<JsonValue> {
@@ -164,7 +184,7 @@ export class AwaitedRun {
   };
 
   readonly #cancel = (): void => {
-    void this.#send({ type: "cancel" });
+    void this.#send(this.#entryOf({ type: "cancel" }));
     void this.#removeWaiting().catch(() => {});
     this.#cancelling = setTimeout(() => this.#resolveAborted(), CANCEL_MS);
   };
@@ -177,9 +197,12 @@ export class AwaitedRun {
   }
 
   /** A reply that does not arrive leaves the question open until its call ends. */
-  async #send(reply: RunReply): Promise<void> {
-    const { runs, streams } = this.#opened;
-    await runs.reply(this.#id, streams.entryOf(this.#names.replies, [reply])).catch(() => {});
+  async #send(entry: StreamEntry): Promise<void> {
+    await this.#opened.runs.reply(this.#id, entry).catch(() => {});
+  }
+
+  #entryOf(reply: RunReply): StreamEntry {
+    return this.#opened.streams.entryOf(this.#names.replies, [reply]);
   }
 
   /** A run that failed or is gone sends nothing more. Checked twice, in case its last message is on its way. */
@@ -195,7 +218,9 @@ export class AwaitedRun {
   }
 
   #resolve(result: TaskResult): void {
+    if (this.#isOver) return;
     this.stop();
+    this.#tell({ type: "finished", result });
     this.#settled.resolve(result);
   }
 

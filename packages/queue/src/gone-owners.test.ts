@@ -88,6 +88,24 @@ describeWith("redis-server")("runs of an owner who is deleted", () => {
     expect(await running).toMatchObject({ error: { code: "OWNER_GONE" }, code: "" });
     expect(await dump()).not.toContain(SECRET);
   });
+
+  it("are ended under way by an agent that knows no owners, and nothing is kept of them", async () => {
+    const { queue, work, run, dump } = await setUp();
+    const started = Promise.withResolvers<void>();
+    await work(async () =>
+      agentOf(async (_, { signal }) => {
+        started.resolve();
+        await new Promise((resolve) => signal?.addEventListener("abort", resolve));
+        throw new CemError("ABORTED", SECRET);
+      }),
+    );
+    const running = run(OWNER);
+    await started.promise;
+    await queue.removeOwner(OWNER);
+    expect(await running).toMatchObject({ error: { code: "OWNER_GONE" }, code: "" });
+    expect(await dump()).not.toContain(SECRET);
+    expect(await dump()).not.toContain(OWNER);
+  });
 });
 
 describeWith("redis-server")("a sealed queue", () => {

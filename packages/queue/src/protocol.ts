@@ -62,7 +62,8 @@ export type RunMessage =
 export type RunReply =
   | { type: "answer"; number: number; value: JsonValue }
   | { type: "refusal"; number: number; reason: string }
-  | { type: "cancel" };
+  /** `isGone`: its owner was deleted, and nothing is kept of it. */
+  | { type: "cancel"; isGone?: boolean };
 
 /** The result of a run of which no result came from a worker. */
 export function unrunResult(

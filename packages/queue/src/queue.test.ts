@@ -3,7 +3,7 @@ import { CemError } from "@cem/core";
 import type { AgentEvent } from "@cem/core";
 import { parseSealingKeys } from "@cem/store";
 import { Redis } from "ioredis";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { createRunQueue, startQueueWorker } from "./index.ts";
 import { agentOf } from "../test/agent-of.ts";
 import type { Work } from "../test/agent-of.ts";
@@ -37,7 +37,66 @@ describeWith("redis-server")("a queue of runs", () => {
     expect(events.map((event) => (event.type === "output" ? event.chunk.text : event.type))).toEqual([
       "a",
       "b",
+      "finished",
     ]);
+    expect(events.at(-1)).toEqual({ type: "finished", result });
+  });
+
+  it.each<[how: string, fail: () => void]>([
+    [
+      "throws",
+      () => {
+        throw new Error("no");
+      },
+    ],
+    ["rejects", () => Promise.reject(new Error("no")) as never],
+  ])("goes on where a listener of its events %s", async (_, onEvent) => {
+    const warned = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
+    onTestFinished(() => warned.mockRestore());
+    await work(async (_input, options) => options.onEvent?.({ type: "stage-started", stage: "run" }));
+    expect(await open().execute(code("x"), { onEvent })).toMatchObject({ status: "success" });
+    expect(warned.mock.calls).toContainEqual(["onEvent threw at stage-started: no", "CemWarning"]);
+  });
+
+  it("refuses a question whose answer is no JSON", async () => {
+    await work(async (_, { onApprove, signal = new AbortController().signal }) =>
+      onApprove?.({ server: "s", tool: "t", args: {}, reason: "it may delete", signal }),
+    );
+    const { error } = await open().execute(code("x"), { onApprove: async () => 10n as never });
+    expect(error?.message).toContain("BigInt");
+  });
+
+  it("leaves the runs that are awaited to others where the queue is closed", async () => {
+    const started = Promise.withResolvers<void>();
+    const finish = Promise.withResolvers<void>();
+    await work(async () => {
+      started.resolve();
+      await finish.promise;
+      return "done";
+    });
+    const queue = open();
+    const left = queue.execute(code("x"), { runId: "k" });
+    await started.promise;
+    await queue.close();
+    expect((await left).error).toMatchObject({ code: "ABORTED", message: "The run was left to others." });
+    finish.resolve();
+    expect((await open().execute(code("x"), { runId: "k" })).value).toBe("done");
+  });
+
+  it("ends the runs of an agent that is disposed, which then runs nothing more", async () => {
+    const started = Promise.withResolvers<void>();
+    await work(async (_, { signal }) => {
+      started.resolve();
+      await new Promise((resolve) => signal?.addEventListener("abort", resolve));
+      throw new CemError("ABORTED", "cancelled by its worker");
+    });
+    const agent = open().agent(agentOf(async () => "local"));
+    const running = agent.executeCode("x");
+    await started.promise;
+    await agent.dispose();
+    expect((await running).error?.message).toBe("cancelled by its worker");
+    await expect(agent.executeCode("x")).rejects.toMatchObject({ code: "AGENT_DISPOSED" });
+    await agent.dispose();
   });
 
   it("has a worker send a run's events only where a host may hear them", async () => {
@@ -94,7 +153,7 @@ describeWith("redis-server")("a queue of runs", () => {
     expect((await running).value).toBe("done");
     events.length = 0;
     await queue.execute(code("x"), { onEvent: (event) => events.push(event) });
-    expect(events).toEqual([]);
+    expect(events.map(({ type }) => type)).toEqual(["finished"]);
   });
 
   it("cancels runs that wait and runs under way", async () => {

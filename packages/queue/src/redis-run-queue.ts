@@ -47,6 +47,8 @@ const GONE = new CemError(
   "The owner was deleted while the run waited for a worker. Nothing was run.",
 );
 
+const DISPOSED = new CemError("AGENT_DISPOSED", "The agent was disposed and can't run anything more.");
+
 const HANDLERS = { elicit: "onElicit", approve: "onApprove", sample: "onSample" } as const;
 
 /** Opens the queue for a host. Connects with the first run. */
@@ -148,11 +150,16 @@ class RedisRunQueue implements RunQueue {
     return this.#ask(async ({ runs, streams }) => {
       const until = performance.now() + REMOVAL_MS;
       const content: RunMessage = { type: "failed", error: toErrorInfo(GONE) };
+      const cancel: RunReply = { type: "cancel", isGone: true };
+      const cancelled = new Set<string>();
       for (let isLeft = true; isLeft && performance.now() < until;) {
         isLeft = false;
         for await (const id of runs.ofOwner(owner)) {
-          const entry = streams.entryOf(namesOf(this.#prefix, id).messages, [content]);
-          if (!(await runs.remove(id, entry))) isLeft = true;
+          const { messages, replies } = namesOf(this.#prefix, id);
+          if (await runs.remove(id, streams.entryOf(messages, [content]))) continue;
+          isLeft = true;
+          if (!cancelled.has(id)) await runs.reply(id, streams.entryOf(replies, [cancel]));
+          cancelled.add(id);
         }
         if (isLeft) await sleep(LOOK_AGAIN_MS);
       }
@@ -164,6 +171,7 @@ class RedisRunQueue implements RunQueue {
     const opened = this.#opened;
     this.#opened = undefined;
     this.#ready = undefined;
+    opened?.closing.abort();
     opened?.client.disconnect();
     opened?.subscriber.disconnect();
   }
@@ -210,7 +218,8 @@ class RedisRunQueue implements RunQueue {
     const codec = createMessageCodec(keys);
     const streams = new Streams(client, subscriber, codec);
     const host = `${this.#prefix}:host:${randomBytes(HOST_BYTES).toString("hex")}`;
-    return { client, subscriber, codec, streams, runs: new SharedRuns(client, this.#prefix), host };
+    const runs = new SharedRuns(client, this.#prefix);
+    return { client, subscriber, codec, streams, runs, host, closing: new AbortController() };
   }
 }
 
@@ -262,11 +271,28 @@ function requireSame(known: QueuedRun, run: QueuedRun): void {
 /** An agent whose runs wait in a queue, and that asks a local agent for all else. */
 function queuedAgent(queue: RunQueue, local: Agent, whose: QueuedOwner | undefined): Agent {
   const { id: owner, incarnation } = whose ?? {};
+  const disposal = new AbortController();
+  const requests = new Set<Promise<unknown>>();
+  /** Has a run executed that is cancelled when the agent is disposed. */
+  const cancelling = async <Answer>(
+    signal: AbortSignal | undefined,
+    request: (signal: AbortSignal) => Promise<Answer>,
+  ): Promise<Answer> => {
+    disposal.signal.throwIfAborted();
+    const answer = request(AbortSignal.any([disposal.signal, ...(signal === undefined ? [] : [signal])]));
+    requests.add(answer);
+    return answer.finally(() => requests.delete(answer));
+  };
+  const execute = (run: Pick<AskedRun, "kind" | "input">, options?: ExecuteOptions): Promise<TaskResult> =>
+    cancelling(options?.signal, (signal) =>
+      queue.execute({ ...run, owner, incarnation }, { ...options, signal }),
+    );
   return {
     specificationVersion: "v1",
-    executeTask: (input, options) => queue.execute({ kind: "task", input, owner, incarnation }, options),
-    executeCode: (input, options) => queue.execute({ kind: "code", input, owner, incarnation }, options),
-    rejoinRun: (key, options) => queue.rejoin(key, owner, options),
+    executeTask: (input, options) => execute({ kind: "task", input }, options),
+    executeCode: (input, options) => execute({ kind: "code", input }, options),
+    rejoinRun: (key, options) =>
+      cancelling(options?.signal, (signal) => queue.rejoin(key, owner, { ...options, signal })),
     discoverTools: (options) => local.discoverTools(options),
     searchTools: (query, options) => local.searchTools(query, options),
     saveSkill: (draft, options) => local.saveSkill(draft, options),
@@ -275,6 +301,10 @@ function queuedAgent(queue: RunQueue, local: Agent, whose: QueuedOwner | undefin
     warm: async (options) => void (await local.discoverTools(options)),
     openResults: async () => local.openResults?.(),
     sandboxStats: () => local.sandboxStats?.(),
-    dispose: () => local.dispose(),
+    async dispose() {
+      disposal.abort(DISPOSED);
+      await Promise.allSettled(requests);
+      await local.dispose();
+    },
   };
 }

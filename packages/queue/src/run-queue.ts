@@ -68,7 +68,8 @@ export interface QueueLoad extends QueueCounts {
 /** The runs that wait for workers. */
 export interface RunQueue {
   /**
-   * An agent whose runs workers execute. It asks a local agent for all else: for tools, skills and checkpoints.
+   * An agent whose runs workers execute, until it is disposed. It asks a local agent for all else: for tools, skills and
+   * checkpoints.
    *
    * @param local - Is disposed with the agent.
    */
@@ -101,11 +102,11 @@ export interface RunQueue {
    */
   retry(id: string): Promise<boolean>;
   /**
-   * Removes the runs of an owner who was deleted: those that wait end with `OWNER_GONE`, and nothing is kept of those
-   * that are over. Workers end what is under way.
+   * Removes the runs of an owner who was deleted: those that wait end with `OWNER_GONE`, workers end those under way with it, and
+   * nothing is kept of those that are over.
    */
   removeOwner(owner: string): Promise<void>;
-  /** Frees the connections. Runs go on. */
+  /** Frees the connections. Runs go on; those that are awaited here end with `ABORTED` for who waits. */
   close(): Promise<void>;
 }
 

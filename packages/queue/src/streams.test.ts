@@ -64,7 +64,8 @@ describeWith("redis-server")("streams", () => {
     const names = namesOf("{cem}", "r");
     let isHeard = false;
     const onEvent = (): void => void (isHeard = true);
-    const awaited = new AwaitedRun({ client, streams } as Opened, names, "r", run, { onEvent });
+    const opened = { client, streams, closing: new AbortController() } as Opened;
+    const awaited = new AwaitedRun(opened, names, "r", run, { onEvent });
     const result = unrunResult(run, { code: "ABORTED", message: "", details: {} });
     const timers = (): number => process.getActiveResourcesInfo().filter((one) => one === "Timeout").length;
     await streams.subscribe(names.messages);

@@ -8,6 +8,7 @@ import type {
   ExecuteOptions,
   JsonObject,
   JsonValue,
+  TaskResult,
 } from "@cem/core";
 import { contextOf, traced } from "@cem/core/telemetry";
 import { storeUnavailable } from "@cem/store";
@@ -30,6 +31,7 @@ const MAX_TRIES = 20;
 const TRY_AGAIN_MS = 250;
 /** A run of an owner who was deleted does not go on, and nothing is kept of it. */
 const OWNER_GONE = "OWNER_GONE";
+const GONE = new CemError(OWNER_GONE, "The owner was deleted while the run was under way, so it was ended.");
 
 /** The part of an agent that executes runs. */
 export type RunningAgent = Pick<Agent, "executeTask" | "executeCode">;
@@ -113,9 +115,11 @@ export class WorkerRun {
       run.kind === "task"
         ? await agent.executeTask(run.input, options)
         : await agent.executeCode(run.input, options);
-    if (result.error?.code === OWNER_GONE)
-      await this.#end("gone", { type: "result", result: { ...result, code: "", output: "", value: null } });
-    else if (!this.#isStopped || result.status === "success")
+    const error = this.#controller.signal.reason === GONE ? toErrorInfo(GONE) : result.error;
+    if (error?.code === OWNER_GONE) {
+      const left: TaskResult = { ...result, status: "error", code: "", output: "", value: null, error };
+      await this.#end("gone", { type: "result", result: left });
+    } else if (!this.#isStopped || result.status === "success")
       await this.#end("done", { type: "result", result });
     else if (this.#isRepeatable) await this.#end("back");
     else await this.#interrupt(run, "The worker was stopped while it executed the run.");
@@ -196,7 +200,7 @@ export class WorkerRun {
   }
 
   #hear(reply: RunReply): void {
-    if (reply.type === "cancel") this.#controller.abort();
+    if (reply.type === "cancel") this.#controller.abort(reply.isGone === true ? GONE : undefined);
     else if (reply.type === "answer") this.#questions.get(reply.number)?.resolve(reply.value);
     else this.#questions.get(reply.number)?.reject(new Error(reply.reason));
   }

@@ -2,8 +2,12 @@ import { spawn } from "node:child_process";
 import { globSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { stripTypeScriptTypes } from "node:module";
+import { runInNewContext } from "node:vm";
+import type { WorkflowStepKind } from "@cem/core";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { WorkflowResult } from "./index.ts";
+import { codeProgram } from "./steps/call-code.ts";
 import {
   countOf,
   sampleWorkflows,
@@ -87,6 +91,103 @@ describe("two processes that go on with the same run", () => {
     writeFileSync(gate, "");
     expect(await first.ended).toMatchObject({ status: "success" });
     expect(counts()).toEqual(TEN_FILES.map(() => 1));
+  });
+});
+
+describe("a step", () => {
+  const own = (run: () => unknown): WorkflowStepKind => ({
+    specificationVersion: "v1",
+    name: "own",
+    configSchema: {},
+    run: run as WorkflowStepKind["run"],
+  });
+  const circle: Record<string, unknown> = {};
+  circle["self"] = circle;
+
+  it.each<[of: string, value: unknown]>([
+    ["a BigInt", 10n],
+    ["a circle", circle],
+    ["a function", () => 1],
+  ])("that came to %s fails, and may have been executed", async (_, value) => {
+    const workflows = sampleWorkflows(folder, { stepKinds: [own(() => value)] });
+    const failed = await workflows.run(sourceOf([{ name: "s", type: "own" }]));
+    const message = expect.stringMatching(
+      /^Step s came to a value that JSON can't represent: .+\./u,
+    ) as string;
+    expect(failed).toMatchObject({ status: "error", error: { code: "RESULT_NOT_JSON", message } });
+    expect((await workflows.show(failed.run)).uncertain).toEqual(["s"]);
+    const goesOn = { name: "s", type: "own", on_error: "continue" };
+    expect(await workflows.run(sourceOf([goesOn]))).toMatchObject({
+      status: "success",
+      outputs: { s: null },
+    });
+  });
+
+  it("that is to be tried again in a month is not tried at once", async () => {
+    const again = {
+      name: "bad",
+      type: "fail",
+      config: { how: "code" },
+      retry: { attempts: 3, delay: 2_592_000 },
+    };
+    const signal = AbortSignal.timeout(100);
+    const result = await sampleWorkflows(folder).run(sourceOf([again]), { signal });
+    expect(result.status).toBe("cancelled");
+    expect(await sampleWorkflows(folder).show(result.run)).toMatchObject({ steps: [{ attempts: 1 }] });
+  });
+
+  it("is named by the error that ends its run, with all that it stands in", async () => {
+    const inner = { name: "l", type: "count", config: { file: "${{ [1, 2][item + 5] }}" } };
+    const outer = { name: "outer", type: "loop", config: { items: [1], steps: [inner] } };
+    const { error } = await sampleWorkflows(folder).run(sourceOf([outer]));
+    const message = expect.stringMatching(/^Step outer\[0\]\.l: \[1, 2\]\[item \+ 5\] failed: /u) as string;
+    expect(error).toMatchObject({ code: "EXPRESSION_FAILED", message, details: { step: "outer[0].l" } });
+  });
+
+  it("has its inputs in code as they are, also with a key that is called __proto__", () => {
+    const text = String.raw`{"__proto__":{"a":1},"list":[{"__proto__":2}],"quoted":"{\"__proto__\":3}","\"__proto__":4}`;
+    const program = stripTypeScriptTypes(codeProgram("out = JSON.stringify(inputs)", JSON.parse(text)));
+    expect(runInNewContext(program, { out: "" })).toBe(text);
+  });
+});
+
+describe("a run", () => {
+  it("that was cancelled before it began is cancelled, and can be resumed", async () => {
+    const workflows = sampleWorkflows(folder);
+    const signal = AbortSignal.abort();
+    const source = sourceOf([{ name: "a", type: "count", config: { file: "a" } }]);
+    const cancelled = await workflows.run(source, { signal });
+    for (const result of [cancelled, await workflows.resume(cancelled.run, { signal })])
+      expect(result).toMatchObject({ status: "cancelled", error: { code: "ABORTED" } });
+    expect(countOf(folder, "a")).toBe(0);
+    expect(await workflows.resume(cancelled.run)).toMatchObject({ status: "success" });
+    expect(countOf(folder, "a")).toBe(1);
+  });
+
+  it("that had completed was at work as long as it was", async () => {
+    const workflows = sampleWorkflows(folder);
+    const source = sourceOf([{ name: "a", type: "count", config: { file: "a" } }]);
+    const { run } = await workflows.run(source);
+    const journal = path.join(folder, "runs", run, "journal.jsonl");
+    writeFileSync(journal, readFileSync(journal, "utf8").replaceAll(/"ms":\d+/gu, '"ms":60000'));
+    expect((await workflows.resume(run)).ms).toBeGreaterThanOrEqual(60_000);
+  });
+
+  it.each<[how: string, onEvent: () => void]>([
+    [
+      "throws",
+      () => {
+        throw new Error("no");
+      },
+    ],
+    ["rejects", () => Promise.reject(new Error("no")) as never],
+  ])("goes on where its listener %s", async (_, onEvent) => {
+    const warned = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
+    const source = sourceOf([{ name: "a", type: "count", config: { file: "a" } }]);
+    const result = await sampleWorkflows(folder).run(source, { onEvent });
+    expect(result.status).toBe("success");
+    expect(warned).toHaveBeenCalledWith("A listener of workflow events failed: Error: no");
+    warned.mockRestore();
   });
 });
 

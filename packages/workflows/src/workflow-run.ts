@@ -65,8 +65,8 @@ export class WorkflowRun {
     const outcomes = new Outcomes();
     const length = await readJournal(place.journal, outcomes.add);
     assertUndecided(this.#request.decisions, outcomes, place.id);
-    if (outcomes.end?.status === "success") return this.#result(outcomes.end);
     this.#before = outcomes.ms;
+    if (outcomes.end?.status === "success") return this.#result(outcomes.end);
     const now = (): number => this.#ms();
     const journal = Journal.open(place.journal, { now, length });
     const cancel = (): void =>
@@ -194,10 +194,13 @@ export class WorkflowRun {
   }
 
   #emit(event: WorkflowEvent): void {
-    try {
-      this.#request.onEvent?.(event);
-    } catch (error) {
+    const warn = (error: unknown): void =>
       process.emitWarning(`A listener of workflow events failed: ${String(error)}`);
+    try {
+      // One that is asynchronous is not waited for.
+      Promise.resolve(this.#request.onEvent?.(event) as unknown).catch(warn);
+    } catch (error) {
+      warn(error);
     }
   }
 }

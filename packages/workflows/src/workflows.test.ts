@@ -117,17 +117,22 @@ describe("run", () => {
     });
   });
 
-  it.each(["timeout", "sent"])(
-    "repeats nothing that may have been done (%s), unless it is marked",
-    async (how) => {
-      const uncertain = { config: { how, times: 1 }, on_error: "retry", retry: { delay: 0 } };
-      const refused = await run([fail("timeout", uncertain)]);
-      expect(refused.error?.message).toMatch(/was not tried again, since it may have been executed/);
-      expect(await run([fail("timeout", { ...uncertain, idempotent: true })])).toMatchObject({
-        status: "success",
-      });
-    },
-  );
+  it.each([
+    "timeout",
+    "sent",
+    "RESULT_INVALID",
+    "RESULT_NOT_JSON",
+    "RESULT_TOO_LARGE",
+    "RUN_INTERRUPTED",
+    "PROTOCOL_ERROR",
+  ])("repeats nothing that may have been done (%s), unless it is marked", async (how) => {
+    const uncertain = { config: { how, times: 1 }, on_error: "retry", retry: { delay: 0 } };
+    const refused = await run([fail("timeout", uncertain)]);
+    expect(refused.error?.message).toMatch(/was not tried again, since it may have been executed/);
+    expect(await run([fail("timeout", { ...uncertain, idempotent: true })])).toMatchObject({
+      status: "success",
+    });
+  });
 
   it("tries a loop again without doing again what was done", async () => {
     const loop = {

@@ -159,8 +159,8 @@ class AgentWorkflows implements Workflows {
   }
 
   async #execute(request: RunRequest): Promise<WorkflowResult> {
-    const { place, record, isResumed, signal, loaded } = request;
-    const lock = await takeRun(place, signal);
+    const { place, record, isResumed, loaded } = request;
+    const lock = await takeRun(place);
     try {
       await this.#parts.redactor?.restore?.(record.session);
       if (isResumed) await this.#begin(place, record);

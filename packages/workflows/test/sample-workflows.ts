@@ -79,6 +79,7 @@ const failKind: WorkflowStepKind = {
         await delay(600_000, undefined, { signal, ref: false });
         return null;
       default:
+        if (typeof how === "string" && /^[A-Z]+_[A-Z]/u.test(how)) throw new CemError(how, "it failed so");
         return how ?? null;
     }
   },

@@ -1,4 +1,5 @@
-import { statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import path from "node:path";
 import { shellWord } from "@cem/core/text";
 import type { ServerSource } from "code-execution-mcp/admin";
 import { askYesNo } from "../ask/prompt.ts";
@@ -9,7 +10,8 @@ import { renderRow } from "../render/rows.ts";
 import { oneLine, counted, shortPath } from "../render/text.ts";
 import { renderGenerated } from "../render/servers.ts";
 import type { Style } from "../render/text.ts";
-import { serverSourceOf } from "../command/options.ts";
+import { configSourceOf, serverSourceOf } from "../command/options.ts";
+import type { SharedOptions } from "../command/options.ts";
 import { InvalidArgumentError, Option } from "commander";
 import type { Command } from "commander";
 import { answer, defineCommand } from "../command/define-command.ts";
@@ -52,7 +54,7 @@ export const remove = defineCommand<{ name: string }>({
   group: "tools",
   about: "Remove an MCP server and the files of its tools",
   help: `
-Only files that were generated are removed.
+Only files that were generated are removed. A sign-in by cem auth is your user's, for all projects, and stays.
 
 Examples:
   cem remove everything`,
@@ -126,7 +128,10 @@ async function addMcpServer(
   const isDone = server?.state === "generated";
   if (isDone) await askAboutFolders(name, entry, source, context);
   const word = shellWord(name);
-  const next = isDone ? { next: `cem tools ${word}` } : afterFailure(word, server?.error?.code);
+  // Code and the other commands know the tools by their folder.
+  const next = isDone
+    ? { next: `cem tools ${shellWord(path.basename(server.directory))}` }
+    : afterFailure(word, server?.error?.code);
   return answer({
     data: { file, server, warnings, next: Object.values(next) },
     isDone,
@@ -173,15 +178,39 @@ async function removeMcpServer(
   context: CommandContext,
 ): Promise<Answer> {
   const { removeServerAndFiles } = await import("code-execution-mcp/admin");
+  const signIn = await findSignIn(name, options, context);
   const { file, removed } = await removeServerAndFiles(name, serverSourceOf(options, context));
   const from = file === undefined ? [] : [`from ${shortPath(file)}`];
   const files = removed.length === 0 ? [] : [counted(removed.length, "generated file")];
   return answer({
-    data: { name, file, removed },
+    data: { name, file, removed, signIn },
     report: (shown, style) => [
       "",
       ...renderRow("removed", `${oneLine(shown.name)} ${[...from, ...files].join(", with ")}`, style),
+      ...(signIn === undefined ? [] : renderRow("sign-in", `${SIGN_IN_STAYS} ${signIn}`, style)),
     ],
     brief: (shown) => shown.removed.join("\n"),
   });
+}
+
+const SIGN_IN_STAYS = "It stays, since it is your user's, for all projects. To sign out, delete";
+
+/** The file of the user's sign-in to a server, which may serve other projects too. */
+async function findSignIn(
+  name: string,
+  options: SharedOptions,
+  { signal }: CommandContext,
+): Promise<string | undefined> {
+  const { loadConfig } = await import("code-execution-mcp");
+  const { userConfigFolder } = await import("@cem/config");
+  const { configFile: file, config: overrides, trustFolder } = configSourceOf(options);
+  const { config } = await loadConfig({ file, overrides, trustFolder, signal });
+  const server = config.mcpServers.find((one) => one.name === name);
+  if (server === undefined || !("url" in server) || !URL.canParse(server.url)) return undefined;
+  const { origin, pathname } = new URL(server.url);
+  const folder = path.resolve(
+    process.env["CEM_AUTH_DIR"] || path.join(userConfigFolder(process.env), "auth"),
+  );
+  const files = existsSync(folder) ? readdirSync(folder).map((one) => path.join(folder, one)) : [];
+  return files.find((one) => readFileSync(one, "utf8").includes(JSON.stringify(origin + pathname)));
 }

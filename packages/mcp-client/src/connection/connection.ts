@@ -2,7 +2,11 @@ import { createDeadline } from "@cem/bridge";
 import type { HideSecrets } from "@cem/bridge";
 import { abandonOnAbort, CemError, serverDisabled, toErrorInfo } from "@cem/core";
 import type { Elicit } from "@cem/core";
-import { SseError, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import {
+  InsufficientScopeError,
+  SseError,
+  StreamableHTTPClientTransport,
+} from "@modelcontextprotocol/client";
 import type { Client } from "@modelcontextprotocol/client";
 import type { SignIn } from "../oauth/sign-in.ts";
 import { DEFAULT_CONNECT_TIMEOUT_MS, DEFAULT_TIMEOUT_MS } from "../settings/server-settings.ts";
@@ -218,7 +222,7 @@ export function createConnection(
       const running = { signal: deadline.signal, onProgress, call };
       const result = await currentCall.run(call, () => run(opened, running));
       hasAnswered = true;
-      if (state === "down") state = "ready";
+      if (current === opened) state = "ready";
       return result;
     } catch (thrown) {
       if (options.signal.aborted) throw thrown;
@@ -238,7 +242,9 @@ export function createConnection(
       const { requiredScope } = error.details;
       if (typeof requiredScope === "string") await signIn?.requireScope(requiredScope);
       // The connection is kept for other requests.
-      if (isLost && opened.transportKind === "http") noteFailure(error, true);
+      const isForbidden = thrown instanceof InsufficientScopeError;
+      if (isForbidden) onToolsChanged(false);
+      if (isForbidden || (isLost && opened.transportKind === "http")) noteFailure(error, true);
       else if (isLost || error.code === "AUTH_REQUIRED") discard(opened, error);
       throw isList === true ? error : withDoubt(error, thrown);
     } finally {

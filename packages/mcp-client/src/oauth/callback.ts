@@ -38,7 +38,8 @@ export async function listenForCallback(port: number, state: string) {
       const reason = [error ?? "no code was given", url.searchParams.get("error_description")]
         .filter((text) => text !== null)
         .join(": ");
-      outcome.reject(new CemError("AUTH_FAILED", `The sign-in was refused: ${reason.slice(0, 500)}.`));
+      const message = `The sign-in was refused: ${reason.slice(0, 500)}.`;
+      outcome.reject(new CemError("AUTH_FAILED", message, { details: { error: error ?? undefined } }));
       return reply(200, "The sign-in was refused. You can close this window.");
     }
     outcome.resolve({ code, iss: url.searchParams.get("iss") ?? undefined });

@@ -1,16 +1,24 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { browse, MACHINE, startProtectedServer } from "../../fixtures/authorization-server.ts";
 import type { ProtectedServer } from "../../fixtures/authorization-server.ts";
 import { connect } from "../../fixtures/servers.ts";
+import { serve } from "../../fixtures/start-http.ts";
 import { temporaryFolder } from "../../fixtures/temporary-folder.ts";
 import type { McpServerSettings } from "../settings/server-settings.ts";
+import { createFileTokenStore } from "./token-store.ts";
 
 const signal = new AbortController().signal;
 const openBrowser = async (url: string): Promise<void> => {
   expect((await browse(url)).status).toBe(200);
 };
+const refuse =
+  (error: string) =>
+  async (url: string): Promise<void> => {
+    const { searchParams } = new URL(url);
+    await fetch(`${searchParams.get("redirect_uri")}?error=${error}&state=${searchParams.get("state")}`);
+  };
 
 describe("signing in", () => {
   let server: ProtectedServer;
@@ -35,6 +43,7 @@ describe("signing in", () => {
     folder = join(await temporaryFolder(), "tokens");
     server.events.length = 0;
   });
+  afterEach(() => server.answer("/token"));
 
   it("is asked for, never started, by a call", async () => {
     await using connections = connect([settings()], { authFolder: folder });
@@ -97,11 +106,87 @@ describe("signing in", () => {
         code: "AUTH_REQUIRED",
         message: 'Server "remote" requires authorization for the scope admin.',
       });
-      await connections.authorize("remote", { openBrowser });
+      let scope: string | null = null;
+      await connections.authorize("remote", {
+        async openBrowser(url) {
+          scope = new URL(url).searchParams.get("scope");
+          await openBrowser(url);
+        },
+      });
+      expect(scope).toBe("tools admin offline_access");
       expect(await call(connections)).toEqual({ sum: 3 });
     } finally {
       server.requireScope(undefined);
     }
+  });
+
+  it("asks no longer for a scope that there is not", async () => {
+    await using connections = connect([settings()], { authFolder: folder });
+    await createFileTokenStore(folder).write({ version: 1, url: server.url, requiredScope: "gone" });
+    await expect(connections.authorize("remote", { openBrowser })).rejects.toThrow("rejected (HTTP 400)");
+    await connections.authorize("remote", { openBrowser });
+    expect(await call(connections)).toEqual({ sum: 3 });
+
+    await createFileTokenStore(folder).write({ version: 1, url: server.url, requiredScope: "admin" });
+    const refused = connections.authorize("remote", { openBrowser: refuse("invalid_scope") });
+    await expect(refused).rejects.toThrow("The sign-in was refused: invalid_scope.");
+    expect(await stored()).not.toHaveProperty("requiredScope");
+  });
+
+  it("lets other calls end when one is refused for its scope", async () => {
+    const [started, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const own = await startProtectedServer(() => (started.resolve(), ended.promise));
+    onTestFinished(() => own.close());
+    await using connections = connect([{ name: "remote", transport: { kind: "http", url: own.url } }]);
+    await connections.authorize("remote", { openBrowser });
+    const slow = connections.callTool("remote", "sleep", { ms: 1 }, { signal });
+    await started.promise;
+    own.requireScope("admin");
+    await expect(call(connections)).rejects.toMatchObject({ code: "AUTH_REQUIRED" });
+    expect(connections.status()).toMatchObject([{ state: "auth-required" }]);
+    ended.resolve();
+    expect(await slow).toMatchObject({ content: [{ text: "slept" }] });
+    expect(connections.status()).toMatchObject([{ state: "ready" }]);
+  });
+
+  it("registers the client again that the authorization server does not know", async () => {
+    await using connections = connect([settings()], { authFolder: folder });
+    server.answer("/token", (_request, response) => {
+      response.writeHead(401).end('{"error":"invalid_client"}');
+    });
+    await expect(connections.authorize("remote", { openBrowser })).rejects.toMatchObject({
+      code: "AUTH_FAILED",
+      message: `Signing in to server "remote" failed: ${server.issuer}/token answered invalid_client.`,
+    });
+    server.answer("/token");
+    await connections.authorize("remote", { openBrowser });
+    expect(server.events).toEqual(["registered", "registered", "granted authorization_code"]);
+  });
+
+  it("follows redirects within the server, with the configured headers, and no others", async () => {
+    const seen: unknown[] = [];
+    const thief = await serve((request, response) => {
+      seen.push(request.headers);
+      response.end();
+    });
+    let target = "/mcp/";
+    const own = await serve((request, response) => {
+      if (request.url === "/mcp") return void response.writeHead(307, { location: target }).end();
+      seen.push([request.url, request.headers["x-api-key"]]);
+      return void response.writeHead(404).end();
+    });
+    onTestFinished(() => thief.close());
+    onTestFinished(() => own.close());
+    const headers = { "x-api-key": "the server's own" };
+    const url = `http://127.0.0.1:${own.port}/mcp`;
+    await using connections = connect([{ name: "remote", transport: { kind: "http", url, headers } }]);
+    const failed = (): Promise<void> =>
+      expect(connections.authorize("remote", { openBrowser })).rejects.toThrow("Signing in");
+    await failed();
+    expect(seen[0]).toEqual(["/mcp/", "the server's own"]);
+    target = `http://localhost:${thief.port}/`;
+    await failed();
+    expect(seen.filter((one) => !Array.isArray(one))).toEqual([]);
   });
 
   it("takes no answer that is not its own", async () => {
@@ -123,13 +208,8 @@ describe("signing in", () => {
 
   it("says when it was refused, and can be called off", async () => {
     await using connections = connect([settings()], { authFolder: folder });
-    const refuse = async (url: string): Promise<void> => {
-      const { searchParams } = new URL(url);
-      await fetch(
-        `${searchParams.get("redirect_uri")}?error=access_denied&state=${searchParams.get("state")}`,
-      );
-    };
-    await expect(connections.authorize("remote", { openBrowser: refuse })).rejects.toMatchObject({
+    const denied = connections.authorize("remote", { openBrowser: refuse("access_denied") });
+    await expect(denied).rejects.toMatchObject({
       code: "AUTH_FAILED",
       message: "The sign-in was refused: access_denied.",
     });

@@ -1,6 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { CemError } from "@cem/core";
-import { auth, computeScopeUnion, extractWWWAuthenticateParams } from "@modelcontextprotocol/client";
+import {
+  auth,
+  computeScopeUnion,
+  extractWWWAuthenticateParams,
+  RegistrationRejectedError,
+} from "@modelcontextprotocol/client";
 import type { AuthorizeOptions } from "../connection/connection-types.ts";
 import type {
   AuthorizationCodeSettings,
@@ -9,11 +14,13 @@ import type {
   SseSettings,
   TransportSettings,
 } from "../settings/server-settings.ts";
+import { DEFAULT_CONNECT_TIMEOUT_MS, DEFAULT_TIMEOUT_MS } from "../settings/server-settings.ts";
 import { describeCause } from "../transport/call-failures.ts";
 import { createServerFetch, isWebUrl } from "../transport/server-fetch.ts";
 import type { CallbackListener } from "./callback.ts";
-import { createOAuthProvider, createSignIn, withoutUndefined } from "./sign-in.ts";
+import { createOAuthProvider, createSignIn, update, withoutUndefined } from "./sign-in.ts";
 import type { SignIn } from "./sign-in.ts";
+import { createTokenFetch, TokenFailure } from "./token-requests.ts";
 import { createFileTokenStore, createMemoryTokenStore, storeKey } from "./token-store.ts";
 import type { TokenStore } from "./token-store.ts";
 
@@ -39,7 +46,15 @@ export function createOAuth(options: { folder?: string | undefined; clientName: 
       );
       if (server.auth === undefined && hasHeader) return undefined;
       const settings = server.auth ?? { kind: "authorization-code" };
-      return createSignIn({ server: name, url: storeKey(transport.url), settings, clientName, store });
+      const { timeoutMs = DEFAULT_TIMEOUT_MS, connectTimeoutMs = DEFAULT_CONNECT_TIMEOUT_MS } = server;
+      return createSignIn({
+        server: name,
+        url: storeKey(transport.url),
+        settings,
+        clientName,
+        store,
+        timeoutMs: Math.min(timeoutMs, connectTimeoutMs),
+      });
     },
 
     /** Signs in through the browser, with PKCE, and stores the tokens. */
@@ -51,11 +66,15 @@ export function createOAuth(options: { folder?: string | undefined; clientName: 
       const url = storeKey(serverUrl);
       const timeout = AbortSignal.timeout(SIGN_IN_TIMEOUT_MS);
       const signal = outer === undefined ? timeout : AbortSignal.any([timeout, outer]);
+      /** The time for the requests up to the user's turn, or after it. */
+      const limit = (): AbortSignal =>
+        AbortSignal.any([signal, AbortSignal.timeout(server.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS)]);
       const state = randomBytes(32).toString("base64url");
       const record = await store.read(url);
       const callback = await listen(settings.callbackPort, record?.callbackPort, state);
       try {
-        const challenge = await askForChallenge(server, signal);
+        const beforeUser = limit();
+        const challenge = await askForChallenge(server, beforeUser);
         const scope = computeScopeUnion(challenge.scope, record?.requiredScope, settings.scopes?.join(" "));
         await prepareRecord(store, { url, port: callback.port, scope });
         const provider = createOAuthProvider({
@@ -71,17 +90,30 @@ export function createOAuth(options: { folder?: string | undefined; clientName: 
             await openBrowser(target.href);
           },
         });
-        const fetchFn = createServerFetch({ url: serverUrl });
         const { resourceMetadataUrl } = challenge;
-        const common = { serverUrl, fetchFn, resourceMetadataUrl, scope };
-        const first = await auth(provider, withoutUndefined({ ...common, forceReauthorization: true }));
+        const authorizeWithin = (limited: AbortSignal, more: Partial<Parameters<typeof auth>[1]>) => {
+          const fetchFn = createTokenFetch(createServerFetch({ url: serverUrl }), limited);
+          return auth(
+            provider,
+            withoutUndefined({ serverUrl, fetchFn, resourceMetadataUrl, scope, ...more }),
+          );
+        };
+        const first = await authorizeWithin(beforeUser, { forceReauthorization: true });
         if (first === "AUTHORIZED") return;
         const { code, iss } = await callback.wait(signal);
-        await auth(provider, withoutUndefined({ ...common, authorizationCode: code, iss }));
+        await authorizeWithin(limit(), withoutUndefined({ authorizationCode: code, iss }));
       } catch (error) {
+        if (error instanceof TokenFailure && error.refusesClient)
+          await update(store, url, { client: undefined });
+        // A scope that is no longer there would be asked for again for ever.
+        const mayAskTooMuch =
+          error instanceof RegistrationRejectedError ||
+          (CemError.isInstance(error) && error.details["error"] === "invalid_scope");
+        if (mayAskTooMuch) await update(store, url, { requiredScope: undefined });
+        outer?.throwIfAborted();
         if (timeout.aborted)
           throw failed(server.name, `nobody signed in within ${SIGN_IN_TIMEOUT_MS / 60_000} minutes`);
-        if (CemError.isInstance(error) || outer?.aborted === true) throw error;
+        if (CemError.isInstance(error)) throw error;
         throw failed(server.name, describeCause(error), error);
       } finally {
         await callback.close();
@@ -137,19 +169,29 @@ async function listen(
   }
 }
 
-/** Sends a request without a token and reads the `WWW-Authenticate` challenge of the response. */
+/**
+ * Sends a request without a token and reads the `WWW-Authenticate` challenge of the response. A redirect is followed once, and
+ * within the server's origin only: the configured headers are not for others.
+ */
 async function askForChallenge(
   { transport }: McpServerSettings,
   signal: AbortSignal,
 ): Promise<ReturnType<typeof extractWWWAuthenticateParams>> {
   if (!isWeb(transport)) return {};
-  const response = await createServerFetch(transport)(transport.url, {
-    method: transport.kind === "sse" ? "GET" : "POST",
-    signal,
-    headers: { accept: "application/json, text/event-stream", "content-type": "application/json" },
-    body: transport.kind === "sse" ? null : JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" }),
-  });
-  void response.body?.cancel();
+  const fetch = createTokenFetch(createServerFetch(transport), signal);
+  const ask = async (url: string): Promise<Response> => {
+    const answer = await fetch(url, {
+      method: transport.kind === "sse" ? "GET" : "POST",
+      headers: { accept: "application/json, text/event-stream", "content-type": "application/json" },
+      body: transport.kind === "sse" ? null : JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" }),
+    });
+    void answer.body?.cancel();
+    return answer;
+  };
+  let response = await ask(transport.url);
+  const target = URL.parse(response.headers.get("location") ?? "", transport.url);
+  if (response.status >= 300 && response.status < 400 && target?.origin === new URL(transport.url).origin)
+    response = await ask(target.href);
   return response.status === 401 ? extractWWWAuthenticateParams(response) : {};
 }
 

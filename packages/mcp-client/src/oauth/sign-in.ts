@@ -1,5 +1,10 @@
 import { authRequired, CemError } from "@cem/core";
-import { auth, ClientCredentialsProvider, extractWWWAuthenticateParams } from "@modelcontextprotocol/client";
+import {
+  auth,
+  ClientCredentialsProvider,
+  computeScopeUnion,
+  extractWWWAuthenticateParams,
+} from "@modelcontextprotocol/client";
 import type {
   AuthProvider,
   OAuthClientInformationContext,
@@ -8,13 +13,14 @@ import type {
   OAuthTokens,
 } from "@modelcontextprotocol/client";
 import type { AuthorizationCodeSettings, AuthSettings } from "../settings/server-settings.ts";
+import { createTokenFetch, TokenFailure } from "./token-requests.ts";
 import type { TokenRecord, TokenStore } from "./token-store.ts";
 
 /** Authorizes the requests of a transport with stored tokens. */
 export interface SignIn extends AuthProvider {
-  /** Access tokens in use, to be redacted from errors and logs. */
+  /** Tokens in use, to be redacted from errors and logs. */
   secrets(): readonly string[];
-  /** Stores a scope that the server requires, to be requested by the next sign-in. */
+  /** Stores a scope that the server requires, to be requested by the next sign-in beside those that were granted. */
   requireScope(scope: string): Promise<void>;
 }
 
@@ -27,7 +33,11 @@ export interface SignInSettings {
   settings: AuthSettings;
   clientName: string;
   store: TokenStore;
+  /** How long the authorization server may take, in milliseconds. */
+  timeoutMs: number;
 }
+
+type UnauthorizedContext = Parameters<NonNullable<AuthProvider["onUnauthorized"]>>[0];
 
 /**
  * Creates the authorization of a server's requests from stored tokens, which are refreshed when they expire. It never
@@ -35,40 +45,92 @@ export interface SignInSettings {
  * same time share one refresh, since a refresh token may be valid only once.
  */
 export function createSignIn(options: SignInSettings): SignIn {
+  const { server, url, store, settings, timeoutMs } = options;
   const provider = createProvider(options);
   const secrets = new Set<string>();
   let renewing: Promise<void> | undefined;
+  /** The access token that was sent last. */
+  let sent: string | undefined;
 
-  const requireScope = async (requiredScope: string): Promise<void> => {
-    const { store, url } = options;
-    const record = (await store.read(url)) ?? { version: 1 as const, url };
-    if (record.requiredScope !== requiredScope) await store.write({ ...record, requiredScope });
+  /** Whoever else renews, in this process or another, is waited for: a refresh token may be valid only once. */
+  const alone = (action: () => Promise<void>): Promise<void> =>
+    store.exclusively(url, action, {
+      waitMs: timeoutMs,
+      busy: () => notNow(server, "another process is renewing it"),
+    });
+
+  const addScope = async (scope: string): Promise<void> => {
+    const record = await store.read(url);
+    const granted: unknown = record?.tokens?.["scope"];
+    const known = typeof granted === "string" ? granted : undefined;
+    const requiredScope = computeScopeUnion(record?.requiredScope, known, scope);
+    if (record?.requiredScope !== requiredScope) await update(store, url, { requiredScope });
   };
 
-  const renew: NonNullable<AuthProvider["onUnauthorized"]> = async ({ response, serverUrl, fetchFn }) => {
+  const request = async ({ response, serverUrl, fetchFn }: UnauthorizedContext): Promise<void> => {
     const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(response);
-    if (options.settings.kind === "authorization-code") {
-      const tokens = await provider.tokens();
-      if (scope !== undefined) await requireScope(scope);
-      if (tokens?.refresh_token === undefined) throw authRequired(options.server);
+    const tokenFetch = createTokenFetch(fetchFn, AbortSignal.timeout(timeoutMs));
+    const wanted = { serverUrl, fetchFn: tokenFetch, resourceMetadataUrl, scope };
+    try {
+      if ((await auth(provider, withoutUndefined(wanted))) !== "AUTHORIZED") throw authRequired(server);
+    } catch (error) {
+      // The endpoints may be others by now.
+      await provider.invalidateCredentials?.("discovery");
+      if (!(error instanceof TokenFailure) || error.refusal !== undefined) throw error;
+      throw CemError.isInstance(error.cause) ? error.cause : notNow(server, error.message);
     }
-    const result = await auth(provider, withoutUndefined({ serverUrl, fetchFn, resourceMetadataUrl, scope }));
-    if (result !== "AUTHORIZED") throw authRequired(options.server);
+  };
+
+  const renew = async (context: UnauthorizedContext): Promise<void> => {
+    if (settings.kind === "client-credentials") return request(context);
+    const { scope } = extractWWWAuthenticateParams(context.response);
+    const refused = sent;
+    if ((await provider.tokens())?.refresh_token === undefined) {
+      if (scope !== undefined) await addScope(scope);
+      throw authRequired(server);
+    }
+    await alone(async () => {
+      const tokens = await provider.tokens();
+      if (tokens === undefined) throw authRequired(server);
+      if (tokens.access_token !== refused) return;
+      if (scope !== undefined) await addScope(scope);
+      try {
+        await request(context);
+      } catch (error) {
+        if (!(error instanceof TokenFailure)) throw error;
+        // A sign-in or another SDK may have written others meanwhile.
+        if ((await provider.tokens())?.refresh_token !== tokens.refresh_token) return;
+        if (error.refusal === "invalid_grant") await update(store, url, { tokens: undefined });
+        if (error.refusesClient) await update(store, url, { tokens: undefined, client: undefined });
+        throw new CemError("AUTH_REQUIRED", `Server "${server}" requires authorization: ${error.message}.`, {
+          details: { server },
+        });
+      }
+    });
   };
 
   return {
     async token() {
-      const token = (await provider.tokens())?.access_token;
-      if (token !== undefined) secrets.add(token);
-      return token;
+      const tokens = await provider.tokens();
+      for (const secret of [tokens?.access_token, tokens?.refresh_token]) {
+        if (secret !== undefined) secrets.add(secret);
+      }
+      sent = tokens?.access_token;
+      return sent;
     },
     async onUnauthorized(context) {
       renewing ??= renew(context).finally(() => (renewing = undefined));
       await renewing;
     },
     secrets: () => [...secrets],
-    requireScope,
+    requireScope: (scope) => alone(() => addScope(scope)),
   };
+}
+
+function notNow(server: string, why: string): CemError {
+  return new CemError("SERVER_DOWN", `The sign-in to server "${server}" can't be renewed now: ${why}.`, {
+    details: { server },
+  });
 }
 
 function createProvider(options: SignInSettings): OAuthClientProvider {
@@ -118,10 +180,6 @@ export function createOAuthProvider(options: OAuthProviderSettings): OAuthClient
   let discovery: OAuthDiscoveryState | undefined;
   let issuer: string | undefined;
 
-  const update = async (change: Partial<TokenRecord>): Promise<void> => {
-    const record = (await store.read(url)) ?? { version: 1 as const, url };
-    await store.write({ ...record, ...change });
-  };
   /** Ignores credentials that another authorization server issued. */
   const ours = <T extends object>(
     value: T | undefined,
@@ -156,12 +214,12 @@ export function createOAuthProvider(options: OAuthProviderSettings): OAuthClient
       return ours((await store.read(url))?.client, context);
     },
     async saveClientInformation(client) {
-      if (settings.clientId === undefined) await update({ client });
+      if (settings.clientId === undefined) await update(store, url, { client });
     },
     async tokens(context) {
       return ours((await store.read(url))?.tokens, context) as OAuthTokens | undefined;
     },
-    saveTokens: (tokens) => update({ tokens }),
+    saveTokens: (tokens) => update(store, url, { tokens }),
     redirectToAuthorization: (target) => options.redirect(target),
     saveCodeVerifier(value) {
       verifier = value;
@@ -174,18 +232,19 @@ export function createOAuthProvider(options: OAuthProviderSettings): OAuthClient
       discovery = state;
     },
     discoveryState: () => discovery,
-    async invalidateCredentials(scope) {
-      if (scope === "all" || scope === "discovery") discovery = undefined;
-      if (scope === "all" || scope === "verifier") verifier = undefined;
-      const record = await store.read(url);
-      if (record === undefined) return;
-      if (scope === "all" || scope === "client") delete record.client;
-      if (scope === "all" || scope === "tokens") delete record.tokens;
-      await store.write(record);
+    invalidateCredentials(scope) {
+      // The rest is up to those who see the refusal.
+      if (scope === "discovery") discovery = undefined;
     },
   };
   if (settings.clientMetadataUrl !== undefined) provider.clientMetadataUrl = settings.clientMetadataUrl;
   return provider;
+}
+
+/** Changes a stored sign-in. */
+export async function update(store: TokenStore, url: string, change: Partial<TokenRecord>): Promise<void> {
+  const record = (await store.read(url)) ?? { version: 1 as const, url };
+  await store.write({ ...record, ...change });
 }
 
 type OptionalKeys<T> = { [Key in keyof T]: undefined extends T[Key] ? Key : never }[keyof T];

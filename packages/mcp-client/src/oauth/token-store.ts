@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { FileLockOptions } from "@cem/core/files";
 import * as z from "zod";
 
 const recordSchema = z.object({
@@ -11,7 +12,7 @@ const recordSchema = z.object({
   tokens: z.looseObject({ access_token: z.string(), token_type: z.string() }).optional(),
   /** Port of the redirect URI the client is registered with. */
   callbackPort: z.number().optional(),
-  /** The scope the server required last, to be requested by the next sign-in. */
+  /** What the server required and the user had granted, to be requested by the next sign-in. */
   requiredScope: z.string().optional(),
 });
 
@@ -22,6 +23,8 @@ export type TokenRecord = z.infer<typeof recordSchema>;
 export interface TokenStore {
   read(url: string): Promise<TokenRecord | undefined>;
   write(record: TokenRecord): Promise<void>;
+  /** Runs an action while nobody else runs one for this URL, of all who share the store. */
+  exclusively(url: string, action: () => Promise<void>, options: FileLockOptions): Promise<void>;
 }
 
 /** The URL a sign-in is stored under: without credentials, query and fragment. */
@@ -33,7 +36,16 @@ export function storeKey(url: string): string {
 /** Creates a store in the memory of this process. */
 export function createMemoryTokenStore(): TokenStore {
   const records = new Map<string, TokenRecord>();
+  const last = new Map<string, Promise<void>>();
   return {
+    exclusively(url, action) {
+      const done = (last.get(url) ?? Promise.resolve()).then(action);
+      last.set(
+        url,
+        done.catch(() => {}),
+      );
+      return done;
+    },
     async read(url) {
       return records.get(url);
     },
@@ -53,6 +65,11 @@ export function createFileTokenStore(folder: string): TokenStore {
   };
   let lastWrite: Promise<void> = Promise.resolve();
   return {
+    async exclusively(url, action, options) {
+      const { makeFolder, PRIVATE_FOLDER, withFileLock } = await import("@cem/core/files");
+      makeFolder(folder, PRIVATE_FOLDER);
+      await withFileLock(`${fileOf(url)}.lock`, action, options);
+    },
     async read(url) {
       try {
         const record = recordSchema.parse(JSON.parse(await readFile(fileOf(url), "utf8")));

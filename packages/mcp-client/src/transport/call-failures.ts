@@ -122,6 +122,8 @@ export function withDoubt(error: CemError, thrown: unknown): CemError {
 }
 
 function mayHaveBeenSent(thrown: unknown): boolean {
+  // The server asked for a token that could not be renewed.
+  if (CemError.isInstance(thrown)) return false;
   if (thrown instanceof SdkError && !(thrown instanceof SdkHttpError)) {
     return thrown.code === SdkErrorCode.ConnectionClosed;
   }

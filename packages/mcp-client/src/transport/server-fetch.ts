@@ -24,8 +24,8 @@ export interface ServerFetchSettings {
 
 /**
  * Creates the `fetch` for a server's transport and its authorization. It sends the configured headers to the
- * server's own origin only, limits the size of responses, and refuses URLs in a private network that a public
- * server names, for example as its authorization server.
+ * server's own origin only, follows no redirect, limits the size of responses, and refuses URLs in a private network
+ * that a public server names, for example as its authorization server.
  *
  * The function throws CemError `ADDRESS_REFUSED` for a refused URL.
  */
@@ -50,7 +50,8 @@ export function createServerFetch(settings: ServerFetchSettings): FetchLike {
       url.username = "";
       url.password = "";
     }
-    const redirect = init?.redirect ?? (url.origin === server.origin ? "follow" : "error");
+    // `fetch` would take the configured headers along to wherever a redirect leads.
+    const redirect = init?.redirect ?? (url.origin === server.origin ? "manual" : "error");
     const response = await fetchWithRetry(url, { ...init, headers, redirect });
     return limitSize(response, maxResponseBytes, toolCallOf(init?.body));
   };

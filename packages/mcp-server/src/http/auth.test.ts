@@ -1,4 +1,5 @@
 import { createServer } from "node:http";
+import type { RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { afterAll, describe, expect, it, onTestFinished } from "vitest";
@@ -11,6 +12,8 @@ import type { Authenticator } from "./auth.ts";
 const { agent } = createLocalAgent();
 const serve = servesInTests(agent);
 const TOKEN = "a-long-enough-token-0123456789";
+const LATER =
+  "The token can't be checked, since the issuer's keys can't be read now. Keep it, and try again later.";
 const RESOURCE = new URL("http://127.0.0.1:3000/mcp");
 const keys = await generateKeyPair("RS256");
 const foreignKeys = await generateKeyPair("RS256");
@@ -24,19 +27,24 @@ const OPENID: Documents = (url) => ({
   "/.well-known/openid-configuration": { issuer: url, jwks_uri: `${url}/keys` },
 });
 
+/** The URL of a server that runs until the test ends. */
+async function listen(handle: RequestListener): Promise<string> {
+  const server = createServer(handle);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
 /** An issuer that publishes its metadata and its keys, until the test ends. */
 async function issuer(documents: Documents = OPENID) {
   const asked: string[] = [];
-  const server = createServer((request, response) => {
+  const url = await listen((request, response) => {
     asked.push(request.url ?? "");
     const answers: Record<string, object | undefined> = { ...documents(url), "/keys": { keys: [jwk] } };
     const answer = answers[request.url ?? ""];
     response.writeHead(answer ? 200 : 404, { "content-type": "application/json" });
     response.end(JSON.stringify(answer ?? {}));
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => void server.close());
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const sign = (claims: Record<string, unknown> = {}, key = keys.privateKey) =>
     new SignJWT({ iss: url, aud: "cem", sub: "ada", scope: "run", exp: now() + 60, ...claims })
       .setProtectedHeader({ alg: "RS256", kid: "one" })
@@ -224,8 +232,9 @@ describe("createAuthenticator", () => {
       const authenticator = createAuthenticator({ issuer: url, audience: "cem" }, RESOURCE);
       const authorization = `Bearer ${await sign()}`;
       expect(await answerOf(authenticator, authorization)).toMatchObject({
-        status: 400,
-        body: { error_description: "The issuer's keys can't be read now." },
+        status: 503,
+        challenge: null,
+        body: { error: "temporarily_unavailable", error_description: LATER },
       });
       current = OPENID;
       expect(await answerOf(authenticator, authorization)).toMatchObject({
@@ -235,7 +244,31 @@ describe("createAuthenticator", () => {
 
     it("lets nobody in where the issuer can't be reached", async () => {
       const authenticator = createAuthenticator({ issuer: "http://127.0.0.1:9" }, RESOURCE);
-      expect(await answerOf(authenticator, "Bearer a.b.c")).toMatchObject({ status: 400 });
+      expect(await answerOf(authenticator, "Bearer a.b.c")).toMatchObject({ status: 503 });
+    });
+
+    it.each<[string, number, string]>([
+      ["fails", 503, "down"],
+      ["is a web page", 200, "<h1>Maintenance</h1>"],
+      ["is none", 200, "{}"],
+    ])("does not take a token for wrong while the key set %s", async (_, status, text) => {
+      const { url, sign } = await issuer();
+      let isDown = true;
+      const keySet = await listen((_request, response) => {
+        if (isDown) return void response.writeHead(status).end(text);
+        return void response.end(JSON.stringify({ keys: [jwk] }));
+      });
+      const authenticator = createAuthenticator({ issuer: url, audience: "cem", jwksUrl: keySet }, RESOURCE);
+      const authorization = `Bearer ${await sign()}`;
+      expect(await answerOf(authenticator, authorization)).toEqual({
+        status: 503,
+        challenge: null,
+        body: { error: "temporarily_unavailable", error_description: LATER },
+      });
+      isDown = false;
+      expect(await answerOf(authenticator, authorization)).toMatchObject({
+        clientId: JSON.stringify([url, null, "ada"]),
+      });
     });
   });
 });

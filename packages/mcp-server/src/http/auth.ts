@@ -52,6 +52,8 @@ const CLOCK_TOLERANCE_SECONDS = 30;
 /** The signature algorithms accepted: asymmetric ones only, so that no issuer's public key can serve as a secret. */
 const ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"];
 const METADATA_PATHS = ["/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"];
+/** Codes of jose's errors that say nothing of the token: the issuer's key set is not there, or is none. */
+const KEYS_UNREADABLE = new Set(["ERR_JOSE_GENERIC", "ERR_JWKS_INVALID", "ERR_JWKS_TIMEOUT"]);
 /** The SDK requires an expiry; a shared token has none. 2100-01-01, in seconds since 1970. */
 const FAR_FUTURE_SECONDS = 4_102_444_800;
 
@@ -87,6 +89,9 @@ function authenticator(options: VerifyBearerTokenOptions): Authenticator {
       try {
         return { authInfo: await verifyBearerToken(authorization, options) };
       } catch (error) {
+        // The SDK would answer 400, at which clients give up.
+        if (error instanceof KeysUnreadable)
+          return { refusal: Response.json(error.toResponseObject(), { status: 503 }) };
         return { refusal: bearerAuthChallengeResponse(error, options) };
       }
     },
@@ -115,6 +120,9 @@ function digest(text: string): Buffer {
   return createHash("sha256").update(text).digest();
 }
 
+/** Nothing is known of the token for now. */
+class KeysUnreadable extends OAuthError {}
+
 function jwtVerifier(
   issuer: string,
   audience: string,
@@ -136,10 +144,13 @@ function jwtVerifier(
         return ownerClaim === undefined ? authInfo : withClaim(authInfo, payload, ownerClaim);
       } catch (error) {
         if (OAuthError.isInstance(error)) throw error;
-        if (error instanceof errors.JOSEError && !(error instanceof errors.JWKSTimeout)) {
+        if (error instanceof errors.JOSEError && !KEYS_UNREADABLE.has(error.code)) {
           throw invalidToken(`The token is not valid: ${error.message}.`);
         }
-        throw new OAuthError(OAuthErrorCode.TemporarilyUnavailable, "The issuer's keys can't be read now.");
+        throw new KeysUnreadable(
+          OAuthErrorCode.TemporarilyUnavailable,
+          "The token can't be checked, since the issuer's keys can't be read now. Keep it, and try again later.",
+        );
       }
     },
   };

@@ -53,6 +53,8 @@ const MAX_CACHED = 5_000;
 
 /** The names that expressions can refer to. Which of them exist depends on the place. */
 export type Scope = JsonObject;
+/** A scope whose objects may be maps. */
+export type Readable = Readonly<Record<string, unknown>>;
 
 /** A compiled expression of CEL (Common Expression Language). */
 export interface Expression {
@@ -68,7 +70,7 @@ export interface Expression {
   /** Whether it uses `steps` or `errors` as a whole, so that it depends on all steps. */
   usesAllSteps: boolean;
   /** @throws CemError `EXPRESSION_FAILED` */
-  evaluate(scope: Scope): unknown;
+  evaluate(scope: Readable): unknown;
 }
 
 type Operate = (left: number, right: number) => number;

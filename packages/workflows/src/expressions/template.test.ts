@@ -24,6 +24,27 @@ describe("resolve", () => {
   });
 
   it.each([
+    ["${{ variables.car.driver }}", "Ada"],
+    ["${{ variables.car.?driver.orValue('none') }}", "Ada"],
+    ["${{ variables.car.constructor }}", "Lovelace"],
+    ["${{ variables.car }}", { constructor: "Lovelace", driver: "Ada", laps: [{ n: 1.5 }] }],
+    ["${{ variables.car.laps.map(lap, lap.n) }}", [1.5]],
+    ["${{ variables.car.laps == [{'n': 1.5}] }}", true],
+    ["${{ size(variables.car) }}", 3],
+    ["${{ variables.car.filter(key, key == 'driver') }}", ["driver"]],
+    ["${{ steps.constructor + steps.a.rows[0].price }}", 7],
+    ["${{ item.constructor.prototype }}", null],
+  ])("reads objects that have a key called constructor: %s", (text, expected) => {
+    const car = { constructor: "Lovelace", driver: "Ada", laps: [{ n: 1.5 }] };
+    const scope = {
+      variables: { car },
+      steps: { a: { rows: [{ price: 3 }] }, constructor: 4 },
+      item: { constructor: { prototype: null } },
+    };
+    expect(resolve(text, scope)).toEqual(expected);
+  });
+
+  it.each([
     "${{ variables.missing }}",
     "${{ variables.constructor }}",
     "${{ variables['__proto__'] }}",

@@ -1,7 +1,7 @@
-import { CemError } from "@cem/core";
+import { CemError, isObject } from "@cem/core";
 import type { JsonValue } from "@cem/core";
 import { bounded, compileExpression } from "./expression.ts";
-import type { DocumentPath, Expression, Scope } from "./expression.ts";
+import type { DocumentPath, Expression, Readable, Scope } from "./expression.ts";
 
 const OPENING = "${{";
 const CLOSING = "}}";
@@ -85,7 +85,8 @@ export function visitExpressions(
  */
 export function resolve<Value extends JsonValue>(value: Value, scope: Scope): Value {
   if (!hasExpression(value)) return value;
-  return bounded(() => fill(value, scope)) as Value;
+  const given = readableScope(scope);
+  return bounded(() => fill(value, given)) as Value;
 }
 
 /**
@@ -95,7 +96,43 @@ export function resolve<Value extends JsonValue>(value: Value, scope: Scope): Va
  */
 export function evaluate(text: string, scope: Scope): JsonValue {
   const expression = wholeExpression(text);
-  return bounded(() => toJson(expression.evaluate(scope)));
+  const given = readableScope(scope);
+  return bounded(() => toJson(expression.evaluate(given)));
+}
+
+/** What expressions find in the values of a scope: many of them read the same. */
+const readable = new WeakMap<object, unknown>();
+
+/**
+ * A scope in which expressions find all keys: CEL takes an object with a key `constructor` for one of a class that it does not
+ * know, and a `Map` for what it is.
+ */
+function readableScope(scope: Scope): Readable {
+  return Object.fromEntries(
+    Object.entries(scope).map(([name, value]) => {
+      // Results and errors are added to these while the run goes on.
+      if ((name !== "steps" && name !== "errors") || !isObject(value)) return [name, readableValue(value)];
+      const entries = Object.entries(value).map(([key, inner]) => [key, readableValue(inner)] as const);
+      const isPlain =
+        !Object.hasOwn(value, "constructor") && entries.every(([key, inner]) => inner === value[key]);
+      return [name, isPlain ? value : new Map(entries)];
+    }),
+  );
+}
+
+function readableValue(value: JsonValue): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  let found = readable.get(value);
+  if (found === undefined) {
+    const text = JSON.stringify(value);
+    found = text.includes('"constructor":') ? JSON.parse(text, toMap) : value;
+    readable.set(value, found);
+  }
+  return found;
+}
+
+function toMap(_: string, value: unknown): unknown {
+  return isObject(value) ? new Map(Object.entries(value)) : value;
 }
 
 function hasExpression(value: JsonValue): boolean {
@@ -103,14 +140,14 @@ function hasExpression(value: JsonValue): boolean {
   return typeof value === "object" && value !== null && Object.values(value).some(hasExpression);
 }
 
-function fill(value: JsonValue, scope: Scope): JsonValue {
+function fill(value: JsonValue, scope: Readable): JsonValue {
   if (typeof value === "string") return fillText(value, scope);
   if (Array.isArray(value)) return value.map((item) => fill(item, scope));
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries<JsonValue>(Object.entries(value).map(([key, item]) => [key, fill(item, scope)]));
 }
 
-function fillText(text: string, scope: Scope): JsonValue {
+function fillText(text: string, scope: Readable): JsonValue {
   if (!text.includes(OPENING)) return text;
   const parts = partsOf(text);
   const [only] = parts;

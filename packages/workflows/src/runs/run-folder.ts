@@ -153,7 +153,7 @@ export function runLockOf({ folder }: RunFolder): string {
  *
  * @throws CemError `WORKFLOW_RUN_BUSY` where another process has it.
  */
-export async function takeRun(place: RunFolder, signal?: AbortSignal): Promise<FileLock> {
+export async function takeRun(place: RunFolder): Promise<FileLock> {
   const busy = (): CemError => new CemError("WORKFLOW_RUN_BUSY", "Another process executes this run.");
-  return FileLock.take(runLockOf(place), { waitMs: 0, busy, signal });
+  return FileLock.take(runLockOf(place), { waitMs: 0, busy });
 }

@@ -68,6 +68,8 @@ export function codeProgram(code: string, inputs: JsonValue): string {
   return `const inputs: any = ${literal(inputs)}; ${code}`;
 }
 
+/** In an object literal the key `__proto__` would set the prototype, unless it is computed. Quotes within texts stand behind a backslash. */
 function literal(value: JsonValue | undefined): string {
-  return value === undefined ? "undefined" : JSON.stringify(value);
+  if (value === undefined) return "undefined";
+  return JSON.stringify(value).replaceAll(/(?<=[{,])"__proto__":/gu, '["__proto__"]:');
 }

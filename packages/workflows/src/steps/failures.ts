@@ -17,9 +17,13 @@ export function firstFailure(failures: readonly unknown[]): unknown {
   return failures.find((failure) => failure instanceof RunInterrupted) ?? failures[0];
 }
 
-/** Errors after which nobody knows whether the tool or the code did its work. */
+/** Errors after which nobody knows whether the tool or the code did its work, or that only a call which was made can have. */
 const UNCERTAIN: ReadonlySet<string> = new Set([
   "ABORTED",
+  "RESULT_INVALID",
+  "RESULT_NOT_JSON",
+  "RESULT_TOO_LARGE",
+  "RUN_INTERRUPTED",
   "RUN_KILLED",
   "RUN_OUT_OF_MEMORY",
   "RUN_TIMED_OUT",
@@ -29,11 +33,24 @@ const UNCERTAIN: ReadonlySet<string> = new Set([
   "WORKFLOW_STEP_TIMED_OUT",
 ]);
 
-/** Whether a step that failed with this error may have been executed all the same. Kinds of steps say so by `isUncertain` in the details. */
+/**
+ * Whether a step that failed with this error may have been executed all the same. Kinds of steps, and errors that mean both, say so
+ * by `isUncertain` in the details.
+ */
 export function leavesUncertain(error: ErrorInfo): boolean {
+  const { code, details } = error;
   const ofTool = toolErrorOf(error);
-  const isUncertain = UNCERTAIN.has(error.code) || error.details["isUncertain"] === true;
+  // With a code of its own the server answered that the call failed; without, its answer could not be read.
+  const isUnread = code === "PROTOCOL_ERROR" && details["rpcCode"] === undefined;
+  const isUncertain = isUnread || UNCERTAIN.has(code) || details["isUncertain"] === true;
   return isUncertain || (ofTool !== undefined && leavesUncertain(ofTool));
+}
+
+/** The error of a step that ends its list, with the step's name unless that is known: the steps around it pass the error on. */
+export function errorOfStep(error: ErrorInfo, step: string): ErrorInfo {
+  const { message, details } = error;
+  if (details["step"] !== undefined) return error;
+  return { ...error, message: `Step ${step}: ${message}`, details: { ...details, step } };
 }
 
 /** The error of the tool that made a program fail. */

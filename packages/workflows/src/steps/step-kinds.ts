@@ -132,7 +132,20 @@ async function runKind({ execution, step, scope, at }: StepRequest): Promise<Jso
     });
   }
   const value = await kind.run(config, contextOf({ execution, at }, scope["variables"] as JsonObject));
-  return execution.tokenize(value ?? null);
+  return execution.tokenize(asJson(value ?? null, at.path));
+}
+
+/** What a step came to, as its journal keeps it. @throws CemError `RESULT_NOT_JSON` */
+function asJson(value: unknown, step: string): JsonValue {
+  try {
+    const text: string | undefined = JSON.stringify(value);
+    if (text === undefined) throw new TypeError(`it is a ${typeof value}`);
+    return JSON.parse(text) as JsonValue;
+  } catch (cause) {
+    const [reason] = toErrorInfo(cause).message.split("\n");
+    const message = `Step ${step} came to a value that JSON can't represent: ${reason}. It has to return plain data.`;
+    throw new CemError("RESULT_NOT_JSON", message, { details: { step }, cause });
+  }
 }
 
 /** Makes the folder of a step, unless that of the run is gone: an owner who was deleted stays deleted. */

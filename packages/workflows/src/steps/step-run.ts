@@ -3,10 +3,13 @@ import { abandonOnAbort, CemError, RunClock, toErrorInfo } from "@cem/core";
 import type { Elicit, ErrorInfo, JsonObject, JsonValue } from "@cem/core";
 import type { NewRecord } from "../runs/journal.ts";
 import type { StepAtWork } from "./execution.ts";
-import { leavesUncertain, notRetried, RunInterrupted, stepUncertain } from "./failures.ts";
+import { errorOfStep, leavesUncertain, notRetried, RunInterrupted, stepUncertain } from "./failures.ts";
 import { isContainer, scopeOf } from "./requests.ts";
 import type { StepEnd, StepRequest } from "./requests.ts";
 import { executeStep } from "./step-kinds.ts";
+
+/** A longer timer would end at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 interface StepRunSettings extends Omit<StepRequest, "scope"> {
   path: string;
@@ -88,7 +91,9 @@ export class StepRun {
       }
       const delayMs = retry.delayMs * retry.backoff ** (attempt - 1);
       execution.settings.emit({ type: "step-retrying", step: path, attempt: attempt + 1, delayMs, error });
-      await delay(delayMs, undefined, { signal: this.#settings.at.signal }).catch(() => {});
+      const { signal } = this.#settings.at;
+      for (let left = delayMs; left > 0 && !signal.aborted; left -= MAX_TIMER_MS)
+        await delay(Math.min(left, MAX_TIMER_MS), undefined, { signal }).catch(() => {});
       this.#throwIfInterrupted();
     }
   }
@@ -181,7 +186,7 @@ export class StepRun {
       return { status: "skipped", error };
     }
     emit({ type: "step-failed", step: path, ms: this.#ms(), error });
-    return { status: "error", error };
+    return { status: "error", error: errorOfStep(error, path) };
   }
 
   #ms(): number {

@@ -1,0 +1,102 @@
+import { MIN_SECRET_CHARACTERS, withoutSecrets } from "@cem/bridge";
+import { CemError, copyBeginning, isObject } from "@cem/core";
+import type { JsonValue } from "@cem/core";
+import { OAuthError, OAuthErrorCode } from "@modelcontextprotocol/client";
+import type { FetchLike } from "@modelcontextprotocol/client";
+import { describeCause } from "../transport/call-failures.ts";
+import { storeKey } from "./token-store.ts";
+
+const MAX_REASON_CHARACTERS = 300;
+/** Parameters of a token request that are nobody else's business. */
+const SECRET_PARAMETERS = ["refresh_token", "client_secret", "code", "code_verifier"];
+/** Errors that say nothing of what was sent: the authorization server is not able to decide at present. */
+const TEMPORARY_ERRORS = new Set(["server_error", "temporarily_unavailable", "slow_down"]);
+const TEMPORARY_STATUSES = new Set([404, 408, 429]);
+/** Errors after which the client has to be registered again. */
+const CLIENT_ERRORS = new Set(["invalid_client", "unauthorized_client"]);
+
+/**
+ * A token request that brought no tokens. The SDK passes errors of this code on; others it writes to stderr, with all that the
+ * authorization server sent back.
+ */
+export class TokenFailure extends OAuthError {
+  /** The error by which it was refused. Absent where nothing was decided, so that the same request may succeed later. */
+  readonly refusal: string | undefined;
+
+  constructor(
+    message: string,
+    { refusal, cause }: { refusal?: string | undefined; cause?: CemError | undefined },
+  ) {
+    super(OAuthErrorCode.TemporarilyUnavailable, message);
+    this.refusal = refusal;
+    this.cause = cause;
+  }
+
+  /** Whether the authorization server does not know the client any longer. */
+  get refusesClient(): boolean {
+    return CLIENT_ERRORS.has(this.refusal ?? "");
+  }
+}
+
+/**
+ * Creates the `fetch` for an authorization, whose requests end with the signal. Of the answers to token requests it lets through
+ * those with tokens only.
+ *
+ * The function throws TokenFailure without secrets for any other answer, and for a request that has ended.
+ */
+export function createTokenFetch(fetch: FetchLike, signal: AbortSignal): FetchLike {
+  return async (url, init) => {
+    const body: unknown = init?.body;
+    const isForTokens = body instanceof URLSearchParams;
+    const endpoint = storeKey(String(url));
+    let response: Response;
+    let text = "";
+    try {
+      response = await fetch(url, { ...init, signal });
+      if (isForTokens) text = await response.text();
+    } catch (error) {
+      if (!isForTokens && !signal.aborted) throw error;
+      const why = signal.aborted ? "did not answer in time" : `can't be reached: ${describeCause(error)}`;
+      throw new TokenFailure(`${endpoint} ${why}`, { cause: CemError.isInstance(error) ? error : undefined });
+    }
+    if (!isForTokens) return response;
+    const { ok, status, headers } = response;
+    // The SDK follows it within the origin.
+    if (status >= 300 && status < 400) return new Response(undefined, { status, headers });
+    const answer = parse(text);
+    if (ok && typeof answer["access_token"] === "string") return new Response(text, { status, headers });
+    const { error, error_description: why } = answer;
+    if (typeof error !== "string") {
+      const isRefused = status >= 400 && status < 500 && !TEMPORARY_STATUSES.has(status);
+      const said = ok ? "without a token" : `with HTTP status ${status}`;
+      throw new TokenFailure(`${endpoint} answered ${said}`, {
+        refusal: isRefused ? String(status) : undefined,
+      });
+    }
+    const said = typeof why === "string" ? `${error}: ${why}` : error;
+    const reason = copyBeginning(withoutSecrets(said, secretsOf(init?.headers, body)), MAX_REASON_CHARACTERS);
+    const isTemporary = status >= 500 || TEMPORARY_ERRORS.has(error);
+    throw new TokenFailure(`${endpoint} answered ${reason}`, { refusal: isTemporary ? undefined : error });
+  };
+}
+
+function parse(text: string): Record<string, JsonValue> {
+  try {
+    const answer = JSON.parse(text) as JsonValue;
+    return isObject(answer) ? answer : {};
+  } catch {
+    return {};
+  }
+}
+
+/** What the client proves itself by in a request, as it is and as it is written in URLs. */
+function secretsOf(headers: RequestInit["headers"], parameters: URLSearchParams): string[] {
+  const basic = new Headers(headers).get("authorization")?.split(" ").at(-1) ?? "";
+  const [, ...password] = Buffer.from(basic, "base64").toString().split(":");
+  const values = SECRET_PARAMETERS.map((name) => parameters.get(name) ?? "");
+  return [basic, password.join(":"), ...values].flatMap((value) =>
+    value.length < MIN_SECRET_CHARACTERS
+      ? []
+      : [value, new URLSearchParams([["", value]]).toString().slice(1)],
+  );
+}
