@@ -19,7 +19,7 @@ export interface WriteOptions {
    * The version that is replaced, as it was read; empty for a value that must not exist yet. Absent: whatever is there.
    */
   version?: string | undefined;
-  /** After so many milliseconds on the store's own clock the value is gone. Absent: it stays. */
+  /** After so many milliseconds on the store's own clock the value is gone, at once for none. Absent, or `Infinity`: it stays. */
   expiresInMs?: number | undefined;
 }
 

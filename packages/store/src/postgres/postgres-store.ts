@@ -65,8 +65,9 @@ class PostgresStore implements Store {
     checkSize(key, value);
     await this.#sweep();
     const next = randomUUID();
-    const { version, expiresInMs } = options;
-    const values = [encodeKey(key), Buffer.from(value), next, expiresInMs ?? null];
+    const { version, expiresInMs = Infinity } = options;
+    const expires = expiresInMs === Infinity ? null : expiresInMs;
+    const values = [encodeKey(key), Buffer.from(value), next, expires];
     const set = "value = excluded.value, version = excluded.version, expires_at = excluded.expires_at";
     const insert = `insert into cem_values (key, value, version, expires_at)
       select $1::bytea, $2::bytea, $3::uuid, ${expiry("$4")}

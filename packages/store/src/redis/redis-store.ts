@@ -54,7 +54,7 @@ class RedisStore implements Store {
   async write(
     key: StoreKey,
     value: Uint8Array,
-    { version, expiresInMs = 0 }: WriteOptions = {},
+    { version, expiresInMs = Infinity }: WriteOptions = {},
   ): Promise<string> {
     checkSize(key, value);
     const next = randomUUID();
@@ -176,5 +176,5 @@ function bound(mark: "[" | "(", key: Buffer): Buffer {
 
 /** Expiry as the scripts take it: whole milliseconds, at least 1; 0 for values that do not expire. */
 function wholeMs(expiresInMs: number): number {
-  return expiresInMs > 0 ? Math.max(1, Math.round(expiresInMs)) : 0;
+  return expiresInMs === Infinity ? 0 : Math.max(1, Math.round(expiresInMs));
 }

@@ -103,6 +103,12 @@ export function describeStoreContract(name: string, setUp: () => Promise<StoreCo
         await store.write(["kept"], text("2"));
         await expect.poll(() => store.read(["short"]), { timeout: 20_000 }).toBeUndefined();
         expect(await store.list([])).toEqual([["kept"]]);
+        for (const expiresInMs of [0, -5]) {
+          await store.write(["kept"], text("2"), { expiresInMs });
+          await expect.poll(() => store.read(["kept"]), { timeout: 20_000 }).toBeUndefined();
+        }
+        await store.write(["kept"], text("2"), { expiresInMs: Infinity });
+        expect(await store.list([])).toEqual([["kept"]]);
         await store.write(["short"], text("3"), { version: "" });
         expect(shown((await store.read(["short"]))?.value)).toBe("3");
       });

@@ -34,6 +34,12 @@ describe("formats of state", () => {
     }
   });
 
+  it.each(STATE_FORMATS)("save what JSON has not as JSON has it: %s", async (format) => {
+    const value = { mean: Number.NaN, at: new Date(0), none: undefined } as unknown as JsonValue;
+    const saved = { mean: null, at: "1970-01-01T00:00:00.000Z" };
+    expect(await parseState(await encodeState(value, format), format)).toEqual({ ok: true, value: saved });
+  });
+
   it("keep a key named __proto__ from being anything but data, or refuse it", async () => {
     const text = '{"__proto__": {"polluted": true}, "constructor": {"prototype": {"polluted": true}}}';
     const bytes = { json: text, yaml: text, binary: encode(JSON.parse(text)) };

@@ -52,7 +52,10 @@ export function largestOf(format: StateFormat, maxBytes: number): number {
 }
 
 /** Encodes state. @throws CemError `STATE_UNREADABLE` for what could not be read again. */
-export async function encodeState(value: JsonValue, format: StateFormat): Promise<Uint8Array> {
+export async function encodeState(given: JsonValue, format: StateFormat): Promise<Uint8Array> {
+  // YAML and MessagePack write what they could not read again, such as NaN and dates: it is saved as JSON has it.
+  const isJson = format === "json" || jsonProblem(given) === undefined;
+  const value = isJson ? given : (JSON.parse(jsonOf(given)) as JsonValue);
   switch (format) {
     case "json":
       return Buffer.from(`${jsonOf(value)}\n`);
