@@ -104,8 +104,22 @@ describe("describeViolation", () => {
       1,
       forms(": string, null"),
     ],
-    [{ oneOf: [{ type: "string" }, { const: 1 }] }, 2, forms("")],
+    [{ oneOf: [{ type: "string" }, { const: 1 }] }, 2, forms(": string, 1")],
     [{ anyOf: [{ type: "string" }, false] }, 2, forms("")],
+    [
+      {
+        oneOf: [
+          {
+            type: "object",
+            properties: { kind: { const: "a" }, n: { type: "number" } },
+            required: ["kind", "n"],
+          },
+          { type: "object", properties: { kind: { const: "b" }, s: true }, required: ["kind"] },
+        ],
+      },
+      { kind: "a", s: "x" },
+      forms(': { kind: "a", n }, { kind: "b", s? }'),
+    ],
     [{ pattern: "^x$" }, "y", "`a` must match the pattern ^x$"],
     [{ pattern: `^${"x".repeat(300)}$` }, "y", `\`a\` must match the pattern ^${"x".repeat(199)}`],
     [{ format: "date" }, "y", "`a` must be a valid date"],

@@ -114,7 +114,7 @@ export function describeViolation(error: SchemaError, subject: Subject = "argume
       return violation(`must be ${typeName(params["type"])}, not ${kindOf(error.data)}`);
     case "anyOf":
     case "oneOf":
-      return violation(`has none of the allowed forms${typesOf(error)}`);
+      return violation(`has none of the allowed forms${formsOf(error)}`);
     case "pattern":
       return violation(`must match the pattern ${String(params["pattern"]).slice(0, MAX_NAME_CHARACTERS)}`);
     case "format":
@@ -162,10 +162,29 @@ function propertiesOf({ parentSchema }: SchemaError): string[] {
   return Object.keys(properties);
 }
 
-/** The types of the allowed forms, if each has one. */
-function typesOf({ schema }: SchemaError): string {
-  const types = (schema as { type?: unknown }[]).map(({ type }) => type);
-  return types.every((type) => typeof type === "string") ? `: ${list([...new Set(types)])}` : "";
+/** The allowed forms, if each can be told in few words: by its type, its value or the properties of its objects. */
+function formsOf({ schema }: SchemaError): string {
+  const forms = (schema as unknown[]).map(formOf);
+  return forms.every((form) => form !== undefined) ? `: ${list([...new Set(forms)])}` : "";
+}
+
+interface FormSchema {
+  type?: unknown;
+  const?: unknown;
+  properties?: Record<string, FormSchema | boolean>;
+  required?: string[];
+}
+
+function formOf(schema: unknown): string | undefined {
+  if (typeof schema !== "object" || schema === null) return undefined;
+  const { type, properties, required = [], ...rest } = schema as FormSchema;
+  if ("const" in rest) return show(rest.const);
+  if (properties === undefined) return typeof type === "string" ? type : undefined;
+  const members = Object.entries(properties).map(([name, member]) => {
+    const value = typeof member === "object" && "const" in member ? `: ${show(member.const)}` : "";
+    return `${name.slice(0, MAX_NAME_CHARACTERS)}${required.includes(name) ? "" : "?"}${value}`;
+  });
+  return `{ ${list(members)} }`;
 }
 
 function typeName(type: unknown): string {
