@@ -1,9 +1,11 @@
 import { deno } from "./deno.ts";
+import { changeProcess } from "./global-process.ts";
 
 type Members = Record<string, unknown>;
 type Callable = (...args: unknown[]) => unknown;
 
 const STDIN = 0;
+const changed = new WeakSet<object>();
 
 /** The host's messages come by standard input. For programs it has ended, or they would take what is not theirs. */
 export function endStdin(): void {
@@ -17,23 +19,16 @@ export function endStdin(): void {
     },
   };
   Object.defineProperty(deno, "stdin", { value: ended, configurable: true, enumerable: true });
-  const process = Object.getOwnPropertyDescriptor(globalThis, "process");
-  const load = process?.get?.bind(globalThis) as (() => Members) | undefined;
-  if (load === undefined) return;
-  Object.defineProperty(globalThis, "process", {
-    configurable: true,
-    enumerable: true,
-    get() {
-      const value = load();
-      endStdinOf("process", value);
-      Object.defineProperty(globalThis, "process", { value, writable: true, configurable: true });
-      return value;
-    },
+  changeProcess((process) => {
+    endStdinOf("process", process);
+    return process;
   });
 }
 
 /** The same for a module of Node's. */
 export function endStdinOf(name: string, members: Members): void {
+  if (changed.has(members)) return;
+  changed.add(members);
   if (name === "process") {
     const getBuiltin = members["getBuiltinModule"] as (name: string) => Members;
     let stdin: unknown;

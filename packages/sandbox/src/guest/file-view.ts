@@ -1,5 +1,6 @@
 import { normalize } from "node:path/posix";
 import { deno } from "./deno.ts";
+import { changeProcess } from "./global-process.ts";
 import { toGuestPath, toGuestText, toHostPath } from "./paths.ts";
 
 type Callable = (...args: unknown[]) => unknown;
@@ -214,24 +215,6 @@ function withGuestName(process: Functions): Functions {
   return new Proxy(process, { get: (target, key) => (key === "argv0" ? name : Reflect.get(target, key)) });
 }
 
-/** Patches `process` on first access, since loading it is slow. */
-function patchProcessLater(): void {
-  const original = Object.getOwnPropertyDescriptor(globalThis, "process");
-  const load = original?.get?.bind(globalThis) as (() => Functions) | undefined;
-  if (load === undefined) return;
-  Object.defineProperty(globalThis, "process", {
-    configurable: true,
-    enumerable: true,
-    get() {
-      const process = load();
-      patchNodeModule("process", process);
-      const value = withGuestName(process);
-      Object.defineProperty(globalThis, "process", { value, writable: true, configurable: true });
-      return value;
-    },
-  });
-}
-
 /** Shows the paths that a guest with a file system view of its own would have. */
 function hideHost(): void {
   const executable = toGuestPath((deno["execPath"] as () => string)());
@@ -251,6 +234,9 @@ export function patchFileFunctions(ownView: boolean): void {
   isPatched = true;
   hasOwnView = ownView;
   patchDeno();
-  patchProcessLater();
+  changeProcess((process) => {
+    patchNodeModule("process", process);
+    return withGuestName(process);
+  });
   if (!ownView) hideHost();
 }
