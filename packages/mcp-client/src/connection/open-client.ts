@@ -11,6 +11,7 @@ import {
 import type { AuthProvider, ClientOptions, Transport } from "@modelcontextprotocol/client";
 import { withoutUndefined } from "../oauth/sign-in.ts";
 import type { McpServerSettings, ProtocolChoice } from "../settings/server-settings.ts";
+import { failWithStreams } from "../transport/answer-streams.ts";
 import { isConnectionLoss, StartFailure } from "../transport/call-failures.ts";
 import { createServerFetch } from "../transport/server-fetch.ts";
 import { createStdioTransport } from "../transport/stdio-transport.ts";
@@ -137,10 +138,10 @@ async function createTransport(
   const fetch = createServerFetch(transport);
   const common = withoutUndefined({ fetch, authProvider: options.authProvider });
   const url = new URL(transport.url);
-  return {
-    transport:
-      kind === "sse" ? new SSEClientTransport(url, common) : new StreamableHTTPClientTransport(url, common),
-  };
+  if (kind === "sse") return { transport: new SSEClientTransport(url, common) };
+  const streamable = new StreamableHTTPClientTransport(url, common);
+  failWithStreams(streamable);
+  return { transport: streamable };
 }
 
 function explain(error: unknown, settings: McpServerSettings): unknown {

@@ -12,6 +12,7 @@ import {
   UnauthorizedError,
 } from "@modelcontextprotocol/client";
 import type { Client } from "@modelcontextprotocol/client";
+import { STREAM_ENDED } from "./answer-streams.ts";
 import { TOO_LARGE } from "./large-answers.ts";
 
 const MAX_MESSAGE_CHARACTERS = 4_000;
@@ -53,6 +54,8 @@ export function toServerError(thrown: unknown, context: FailureContext): CemErro
   if (thrown instanceof InsufficientScopeError) return authRequired(server, thrown.requiredScope);
   if (exit !== undefined) return make("SERVER_DOWN", `Server "${server}" is down: ${exit}`);
   if (thrown instanceof ProtocolError) {
+    if (thrown.data === STREAM_ENDED)
+      return make("SERVER_DOWN", `The connection to server "${server}" failed: ${thrown.message}`);
     if (thrown.data === TOO_LARGE) return make("RESULT_TOO_LARGE", `Server "${server}": ${thrown.message}`);
     return make(
       "PROTOCOL_ERROR",

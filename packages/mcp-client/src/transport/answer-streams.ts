@@ -1,0 +1,32 @@
+import { randomUUID } from "node:crypto";
+import type { Transport } from "@modelcontextprotocol/client";
+
+/** The data of the error in place of an answer whose stream has ended. No server knows it. */
+export const STREAM_ENDED: string = randomUUID();
+const SERVER_ERROR = -32_000;
+
+/** Has requests fail whose stream ends without their answer. The SDK would wait for these until the timeout. */
+export function failWithStreams(transport: Transport): void {
+  const unanswered = new Set<string | number>();
+  const send = transport.send.bind(transport);
+  transport.send = (message, options) => {
+    if (!("method" in message) || !("id" in message)) return send(message, options);
+    const { id } = message;
+    unanswered.add(id);
+    const onRequestStreamEnd = (): void => {
+      options?.onRequestStreamEnd?.();
+      const error = { code: SERVER_ERROR, message: "its answer broke off", data: STREAM_ENDED };
+      if (unanswered.delete(id)) transport.onmessage?.({ jsonrpc: "2.0", id, error });
+    };
+    return send(message, { ...options, onRequestStreamEnd }).catch((error: unknown) => {
+      unanswered.delete(id);
+      throw error;
+    });
+  };
+  const previous = transport.onmessage;
+  // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the SDK has handlers only
+  transport.onmessage = (message, extra) => {
+    if ("id" in message && message.id !== undefined && !("method" in message)) unanswered.delete(message.id);
+    previous?.(message, extra);
+  };
+}
