@@ -45,6 +45,8 @@ export class KnownValues<Entry extends Known> {
     const count = readCompact(value);
     if (count < MIN_CHARACTERS) return void this.#marks.set(value, entry);
     this.#add(0, count, entry);
+    // Its digits alone.
+    if (entry.type === "IBAN") this.#addPart(2, count, count, entry);
     if (entry.type !== "PHONE") return;
     const code = countryCodeDigits(value);
     this.#addPart(code, count, count, entry);

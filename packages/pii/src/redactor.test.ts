@@ -394,6 +394,24 @@ describe("tokenizeInTurns", () => {
     expect(inTurns === data).toBe(shown === data);
   });
 
+  it("knows a secret where it stands before the key that tells it", async () => {
+    const data = { note: "login with Tr0ub4dor-77 now", account: { password: "Tr0ub4dor-77" } };
+    const redactor = createRedactor();
+    expect(JSON.stringify(redactor.tokenize(data, {}))).not.toContain("Tr0ub4dor");
+    expect(JSON.stringify(await createRedactor().tokenizeInTurns?.(data, {}))).not.toContain("Tr0ub4dor");
+  });
+
+  it("makes no token of one, not of one that only code wrote and not of another session's", () => {
+    const redactor = createRedactor({ guest: "tokens" });
+    const written = redactor.tokenize("DB_PASSWORD=Geheim-X9-77", { isOfCode: true });
+    expect(written).toMatch(/^DB_PASSWORD=\[\[SECRET:\w{16}\]\]$/);
+    expect(redactor.tokenize(written, {})).toBe(written);
+    expect(createRedactor().tokenize(`id,${written}`, {})).toBe(`id,${written}`);
+    expect(createRedactor().tokenize("id,[[SECRET:2db6dn7zywagsfnu]]", {})).toBe(
+      "id,[[SECRET:2db6dn7zywagsfnu]]",
+    );
+  });
+
   it("reads a long text of values that are known in linear time", () => {
     const redactor = createRedactor();
     redactor.tokenize("ada@example.com", {});

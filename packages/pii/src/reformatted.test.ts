@@ -92,6 +92,7 @@ const DIGIT_FORMS: typeof FORMS = {
   "digits in a sentence": (value) => `Ask ${value.replace(/\D/g, "").replace(/(.{4})(?=.)/g, "$1-")} for it`,
 };
 const cases = [
+  ["iban", "digits only", (value: string) => value.replace(/\D/g, "")] as const,
   ...Object.entries(FORMS).flatMap(([form, write]) =>
     Object.keys(VALUES).map((name) => [name as Name, form, write] as const),
   ),

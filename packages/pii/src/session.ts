@@ -21,6 +21,8 @@ const MAX_REPEATED_CHARACTERS = 64;
 export class RedactionSession {
   readonly vault: Vault;
   readonly #finder: ValueFinder;
+  /** Counts secrets that came to be known. Most are told by their key, and may stand elsewhere before it: data is then read again. */
+  #newSecrets = 0;
   readonly #observed: ObservedResults;
   readonly #restorer: Restorer;
   readonly #hasRules: boolean;
@@ -69,7 +71,9 @@ export class RedactionSession {
 
   tokenize<Data>(data: Data, scope: RedactionScope): Data {
     this.#observed.learnUnread(this.#observed.tooMany);
-    return mapLeaves(data, this.#changes(placeOf(scope))) as Data;
+    const before = this.#newSecrets;
+    const changed = mapLeaves(data, this.#changes(placeOf(scope))) as Data;
+    return this.#newSecrets === before ? changed : (mapLeaves(data, this.#changes(placeOf(scope))) as Data);
   }
 
   /** Does what `tokenize` does, with turns for others in between. Long texts are read in pieces. */
@@ -80,7 +84,9 @@ export class RedactionSession {
     const place = { ...placeOf(scope), pass };
     const longText = (text: string, key: string | undefined): Promise<string> =>
       this.#replaceLong(text, { ...place, key }, turns);
+    const before = this.#newSecrets;
     const changed = await mapLeavesInTurns(data, { ...this.#changes(place), longText }, turns);
+    if (this.#newSecrets > before) return this.tokenizeInTurns(data, scope);
     if (!pass.wantsUnread) return changed as Data;
     await this.#observed.learnUnreadInTurns(turns);
     return this.tokenizeInTurns(data, scope);
@@ -207,7 +213,10 @@ export class RedactionSession {
     if (finding.entry !== undefined) return finding.entry;
     const value = text.slice(finding.start, finding.end);
     if (isOfCode === true) return this.vault.entryOfCode(value, finding.type);
-    return this.#joined(this.vault.entryOf(value, finding.type, origin), finding);
+    const before = this.vault.size;
+    const entry = this.#joined(this.vault.entryOf(value, finding.type, origin), finding);
+    if (finding.type === "SECRET" && this.vault.size > before) this.#newSecrets += 1;
+    return entry;
   }
 
   #joined(entry: VaultEntry, { alike = [] }: ValueFinding): VaultEntry {

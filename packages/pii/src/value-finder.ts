@@ -120,8 +120,8 @@ export class ValueFinder {
   }
 
   #withoutTokens(text: string, found: ValueFinding[]): ValueFinding[] {
-    const tokens =
-      this.#vault.size === 0 ? [] : this.#vault.tokensIn(text).filter(({ entry }) => entry !== undefined);
+    if (found.length === 0 || !this.#vault.hasTokens) return found;
+    const tokens = this.#vault.tokensIn(text).filter(({ entry }) => entry !== undefined);
     if (tokens.length === 0) return found;
     const endBefore = furthestEnds(tokens);
     return found.filter((one) => endBefore(one.end) <= one.start);

@@ -85,6 +85,11 @@ export class Vault {
     return this.#byValue.size;
   }
 
+  /** Whether a value has a token, also one that only code wrote. */
+  get hasTokens(): boolean {
+    return this.#byId.size + this.#byNumber.size > 0;
+  }
+
   /** How often something was added here. What was merged does not count. */
   get changes(): number {
     return this.#changes;

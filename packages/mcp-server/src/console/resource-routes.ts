@@ -25,10 +25,11 @@ export const RESOURCE_ROUTES = [
     answer: Catalog,
     async handle(_, { client }, signal) {
       const { servers, problems } = await client.agent.discoverTools({ signal });
-      return {
+      const catalog = {
         servers: servers.map(({ tools, ...rest }) => ({ ...rest, tools: tools.map(toolOf) })),
         problems: problems.map(({ server, message }) => ({ server, message })),
       };
+      return shown(catalog, client);
     },
   }),
   declareRoute("GET /tools/search", {
@@ -40,7 +41,10 @@ export const RESOURCE_ROUTES = [
       const notes: string[] = [];
       const onNote = (note: string): void => void notes.push(note);
       const found = await client.agent.searchTools(query, { limit, signal, onNote });
-      return { tools: found.map(({ tool, ...rest }) => ({ ...rest, tool: toolOf(tool) })), notes };
+      return shown(
+        { tools: found.map(({ tool, ...rest }) => ({ ...rest, tool: toolOf(tool) })), notes },
+        client,
+      );
     },
   }),
   declareRoute("GET /state", {

@@ -58,7 +58,7 @@ async function readPage(
   const results = requireResults(host);
   const bytes = Math.min(Math.max(limit ?? DEFAULT_PAGE_BYTES, 1), MAX_PAGE_BYTES);
   const page = await results.read(handle, { offset, limit: bytes });
-  if (isText(page.mimeType)) {
+  if (isText(page)) {
     const shown = textPage(page);
     if (host.redactor === undefined) return answerValue(shown);
     return answerValue(await redactPage({ page, shown, handle, results }, host.redactor, session));
@@ -120,17 +120,22 @@ interface TextPage {
 function textPage(page: ResultPage): TextPage {
   const { bytes } = page;
   const isLast = page.offset + bytes.length >= page.size;
-  const start = Math.max(
-    0, // Of a page within one character there is no beginning.
-    bytes.findIndex((byte) => (byte & 0xc0) !== 0x80),
-  );
-  const ends = [0, 1, 2, 3].map((cut) => bytes.length - cut).filter((end) => end > start);
-  const end = (isLast ? undefined : ends.find((one) => isUtf8(bytes.subarray(start, one)))) ?? bytes.length;
+  const end = (isLast ? undefined : endOfCharacters(bytes)) ?? bytes.length;
   return {
     text: new TextDecoder().decode(bytes.subarray(0, end)),
     ...position(page, end),
     note: noteOn(page, end),
   };
+}
+
+/** Where the last whole character of a page ends. `undefined` where it is no text. */
+function endOfCharacters(bytes: Uint8Array): number | undefined {
+  const start = Math.max(
+    0, // Of a page within one character there is no beginning.
+    bytes.findIndex((byte) => (byte & 0xc0) !== 0x80),
+  );
+  const ends = [0, 1, 2, 3].map((cut) => bytes.length - cut).filter((end) => end > start);
+  return ends.find((one) => isUtf8(bytes.subarray(start, one)));
 }
 
 /** Says of a part of a text what its numbers count, and that JSON does not end with it. */
@@ -146,8 +151,10 @@ function position({ offset, size }: ResultPage, length: number): Omit<TextPage, 
   return { offset, size, next_offset: next < size ? next : undefined };
 }
 
-function isText(mimeType: string): boolean {
-  return /^text\/|[/+](?:json|xml|yaml|javascript|typescript)(?:;|$)/.test(mimeType);
+/** By its type or, where that tells nothing (`application/x-ndjson`, `application/octet-stream`), by its characters. */
+function isText({ mimeType, bytes }: ResultPage): boolean {
+  if (/^text\/|[/+](?:json|xml|yaml|javascript|typescript)(?:;|$)/.test(mimeType)) return true;
+  return kindOf(mimeType) === "resource" && !bytes.includes(0) && endOfCharacters(bytes) !== undefined;
 }
 
 function kindOf(mimeType: string): "image" | "audio" | "resource" {

@@ -223,6 +223,14 @@ describe("the tools", () => {
           },
         },
       ]);
+      const lines = Buffer.from('{"é":1}\n'.repeat(400));
+      writeFileSync(path.join(workspaceDir, "results", "0123456789ab-lines.bin"), lines);
+      const page = await call("read_result", {
+        handle: "/workspace/results/0123456789ab-lines.bin",
+        limit: 21,
+      });
+      // Text of a type that does not tell it is read as text, so that values at the border of a page are found.
+      expect(jsonOf(page)).toMatchObject({ text: '{"é":1}\n{"é":1}\n{"', next_offset: 20 });
       const image = await call("read_result", { handle: "/workspace/results/large.png", limit: 1000 });
       expect(image.content[1]).toMatchObject({ type: "resource" });
       expect(image.structuredContent).toEqual({ offset: 0, size: 2 * 1024 * 1024, next_offset: 1000 });
