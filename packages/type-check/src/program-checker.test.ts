@@ -95,6 +95,14 @@ describe("ProgramChecker", () => {
     });
 
     it.each([
+      `${WEATHER}let found = await list_locations();\nfound = found.length;\nconsole.log(found.toFixed(1));`,
+      `${WEATHER}let now = get_weather({ location: "Oslo" });\nnow = await now;\nconsole.log(now.temperature);`,
+    ])("only suspects what follows from a variable that holds another type later on: %j", async (code) => {
+      const findings = await checker.check({ code, tools: [] });
+      expect(findings.map(({ severity }) => severity)).not.toContain("error");
+    });
+
+    it.each([
       "const found: Record<string, number> = {};\nconsole.log(found.x);",
       "const found: { a?: number } = {};\nfound.b = 1;\nconsole.log(found.b);",
       "const made = {};\nconsole.log(made.x);",
@@ -277,6 +285,18 @@ describe("ProgramChecker", () => {
       ],
       [
         "export default [await Deno.readTextFile('x'), new URL('http://x').host, crypto.randomUUID(), process.env.X];",
+      ],
+      // Objects that grow, and variables that hold something else later on.
+      [`${WEATHER}const at = {};\nat.location = "Oslo";\nexport default await get_weather(at);`],
+      [`${WEATHER}const at = {};\nat["location"] = "Oslo";\nexport default await get_weather({ ...at });`],
+      [
+        `${WEATHER}const now = await get_weather({ location: "Oslo" });\nnow["felt"] = 1;\nexport default now.felt;`,
+      ],
+      [
+        `${WEATHER}const now = await get_weather({ location: "Oslo" });\nfor (const key of ["a"]) now[key] = 1;\nexport default now.a;`,
+      ],
+      [
+        `${WEATHER}const now = await get_weather({ location: "Oslo" });\nObject.assign(now, { felt: 1 });\nexport default now.felt;`,
       ],
       // Written as JavaScript.
       ["const out = {};\nout.sum = 3;\nout['x'] = out.sum;\nexport default out;"],

@@ -29,6 +29,8 @@ const programText = new Lazy(() => import("./program-text.ts"));
 const HOST_TOOLS_FILE = "host-tools.cem.d.ts";
 /** The most findings of one check. */
 const MAX_FINDINGS = 20;
+/** Codes of values that are assigned to variables of other types. */
+const MISMATCHES = new Set([2322, 2739, 2740, 2741]);
 /** How much of what TypeScript reports is looked at. */
 const MAX_DIAGNOSTICS = 200;
 
@@ -117,10 +119,15 @@ export function modulePath(module: string): string {
 
 /** The findings that hold with and without strict null checks, and warnings, in the order of the program. */
 async function certainFindings({ strict, lenient }: ProgramViews): Promise<Finding[]> {
-  const [{ explain }, { misusedPromises }] = await Promise.all([
+  const [{ explain }, { misusedPromises }, { isOfAssigned, nodeAt }] = await Promise.all([
     import("./findings/explain.ts"),
     import("./findings/missing-await.ts"),
+    import("./findings/program-facts.ts"),
   ]);
+  // A variable that holds something of another type later on, `rows = rows.length`, keeps the type that it began with.
+  const isRetyped = (lenient?.diagnostics ?? []).some(
+    ({ code, pos }) => MISMATCHES.has(code) && isOfAssigned(nodeAt(strict.source, pos)),
+  );
   const lenientAt = Map.groupBy(lenient?.diagnostics ?? [], ({ pos }) => pos);
   const rulesAt = async (pos: number): Promise<(string | undefined)[]> => {
     if (lenient === undefined) return [];
@@ -139,7 +146,9 @@ async function certainFindings({ strict, lenient }: ProgramViews): Promise<Findi
     if (findings.size === MAX_FINDINGS) break;
     const [explanation, rules] = await Promise.all([explain(diagnostic, strict), rulesAt(diagnostic.pos)]);
     if (explanation === undefined) continue;
-    const finding = findingAt(diagnostic, explanation, strict);
+    const isOfType = explanation.rule !== "unknown-name" && explanation.rule !== "unknown-export";
+    const severity = isRetyped && isOfType ? "warning" : explanation.severity;
+    const finding = findingAt(diagnostic, { ...explanation, severity }, strict);
     const isCertain = rules.includes(explanation.rule) && !explained.has(finding.line);
     if (isCertain || finding.severity === "warning") add(finding);
   }

@@ -114,8 +114,9 @@ async function explainMember({ node, checker, diagnostic }: Place): Promise<Expl
   if (name === undefined || type === undefined) return undefined;
   const nonNull = (await checker.getNonNullableType(type)) ?? type;
   const promised = await isPromise(nonNull);
-  const isWritten = factsOf(node.getSourceFile()).writtenMembers.has(name);
-  if (isWritten && isAccess === true && !promised) return undefined;
+  const { writtenMembers, openNames } = factsOf(node.getSourceFile());
+  const isWritten = writtenMembers.has(name);
+  if ((isWritten || openNames.has(text ?? "")) && isAccess === true && !promised) return undefined;
   const members = await membersOf(type);
   // One case of the union has the member, and the program may know that it is that case.
   const has = await Promise.all(members.map((member) => checker.getPropertyOfType(member, name)));
@@ -214,12 +215,23 @@ async function wrongPart(
   const argument = call.arguments.find((one) => one.getStart() <= pos && pos < one.end);
   if (argument === undefined) return undefined;
   const part = partAt(argument, pos, UNKNOWN_PROPERTY.has(code));
+  if (mayHaveGrown(part)) return undefined;
   const wanted = await checker.getContextualType(part);
   if (UNKNOWN_PROPERTY.has(code)) return { part, wanted };
   const given = await checker.getTypeAtLocation(part);
   if (given === undefined || wanted === undefined || (await couldFit(given, wanted, checker)))
     return undefined;
   return { part, wanted };
+}
+
+/** Whether a value may have got members since it was made: `const args = {}; args.city = "Oslo"`. */
+function mayHaveGrown(value: ts.Node): boolean {
+  const { grownNames } = factsOf(value.getSourceFile());
+  if (ts.isIdentifier(value)) return grownNames.has(value.text);
+  return (
+    ts.isObjectLiteralExpression(value) &&
+    value.properties.some((one) => ts.isSpreadAssignment(one) && mayHaveGrown(one.expression))
+  );
 }
 
 function isEmptyObject(argument: ts.Expression): boolean {

@@ -19,6 +19,10 @@ export function nodeAt(source: ts.SourceFile, position: number): ts.Node {
 export interface ProgramFacts {
   /** The members that it assigns or deletes, so that they may exist. */
   writtenMembers: ReadonlySet<string>;
+  /** The variables whose members it assigns, so that what they hold may have more than they were declared with. */
+  grownNames: ReadonlySet<string>;
+  /** Those among them whose members it assigns by computed names. */
+  openNames: ReadonlySet<string>;
   /** The names that it tests for: `typeof Bun !== "undefined"`. */
   testedNames: ReadonlySet<string>;
 }
@@ -34,15 +38,64 @@ export function factsOf(source: ts.SourceFile): ProgramFacts {
 
 function findFacts(source: ts.SourceFile): ProgramFacts {
   const writtenMembers = new Set<string>();
+  const grownNames = new Set<string>();
+  const openNames = new Set<string>();
   const testedNames = new Set<string>();
   const pending: ts.Node[] = [source];
   for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
-    if (ts.isPropertyAccessExpression(node) && isAssigned(node)) writtenMembers.add(node.name.text);
+    for (const { name, owner } of writesOf(node)) {
+      if (name !== undefined) writtenMembers.add(name);
+      else if (owner !== undefined) openNames.add(owner);
+      if (owner !== undefined) grownNames.add(owner);
+    }
     if (ts.isTypeOfExpression(node) && ts.isIdentifier(node.expression))
       testedNames.add(node.expression.text);
     node.forEachChild((child) => void pending.push(child));
   }
-  return { writtenMembers, testedNames };
+  return { writtenMembers, grownNames, openNames, testedNames };
+}
+
+/** A member that a node writes; without a name where that is computed. */
+interface MemberWrite {
+  name: string | undefined;
+  /** The variable that holds the object. */
+  owner: string | undefined;
+}
+
+/** `o.a = 1`, `o["a"] = 1`, `Object.assign(o, { a: 1 })`, `Object.defineProperty(o, "a", …)`. */
+function writesOf(node: ts.Node): MemberWrite[] {
+  const isAccess = ts.isPropertyAccessExpression(node) || ts.isElementAccessExpression(node);
+  if (isAccess && isAssigned(node)) return [{ name: memberName(node), owner: nameOf(node.expression) }];
+  if (!ts.isCallExpression(node) || !/^Object\.(?:assign|define\w+)$/u.test(node.expression.getText()))
+    return [];
+  const [target, ...sources] = node.arguments;
+  const owner = target && nameOf(target);
+  return sources.flatMap((source): MemberWrite[] => {
+    if (ts.isStringLiteral(source)) return [{ name: source.text, owner }];
+    if (!ts.isObjectLiteralExpression(source)) return [{ name: undefined, owner }];
+    return source.properties.map((member) => {
+      const isNamed = ts.isPropertyAssignment(member) || ts.isShorthandPropertyAssignment(member);
+      return { name: isNamed ? nameOf(member.name) : undefined, owner };
+    });
+  });
+}
+
+function memberName(node: ts.PropertyAccessExpression | ts.ElementAccessExpression): string | undefined {
+  if (ts.isPropertyAccessExpression(node)) return node.name.text;
+  const { argumentExpression: key } = node;
+  return ts.isStringLiteral(key) ? key.text : undefined;
+}
+
+function nameOf(node: ts.Node): string | undefined {
+  return ts.isIdentifier(node) ? node.text : undefined;
+}
+
+/** Whether a node stands where something is assigned: in `x = 1`, `x.a = 1`, `({ x } = …)` before the sign. */
+export function isOfAssigned(node: ts.Node): boolean {
+  let part = node;
+  while (ts.isPropertyAccessExpression(part.parent) || ts.isElementAccessExpression(part.parent))
+    part = part.parent;
+  return isAssigned(part);
 }
 
 function isAssigned(node: ts.Node): boolean {
