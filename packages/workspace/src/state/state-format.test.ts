@@ -40,6 +40,24 @@ describe("formats of state", () => {
     expect(await parseState(await encodeState(value, format), format)).toEqual({ ok: true, value: saved });
   });
 
+  it("are read in linear time, however many keys there are", async () => {
+    const value = Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`key${at}`, at]));
+    const started = process.cpuUsage();
+    expect(await parseState(await encodeState(value, "yaml"), "yaml")).toEqual({ ok: true, value });
+    // It takes half a second. In quadratic time it was half a minute.
+    expect(process.cpuUsage(started).user / 1000).toBeLessThan(8_000);
+  });
+
+  it("refuse as YAML what is nested more deeply than it can be written", async () => {
+    let value: JsonValue = {};
+    for (let depth = 0; depth < 950; depth += 1) value = { a: value };
+    await encodeState(value, "yaml").then(
+      async (bytes) => expect(await parseState(bytes, "yaml")).toMatchObject({ ok: true }),
+      (error: unknown) =>
+        expect(error).toMatchObject({ code: "STATE_UNREADABLE", message: expect.stringContaining(".json") }),
+    );
+  });
+
   it("keep a key named __proto__ from being anything but data, or refuse it", async () => {
     const text = '{"__proto__": {"polluted": true}, "constructor": {"prototype": {"polluted": true}}}';
     const bytes = { json: text, yaml: text, binary: encode(JSON.parse(text)) };

@@ -61,7 +61,12 @@ export async function encodeState(given: JsonValue, format: StateFormat): Promis
       return Buffer.from(`${jsonOf(value)}\n`);
     case "yaml": {
       const { stringify } = await import("yaml");
-      return Buffer.from(stringify(value, { aliasDuplicateObjects: false }));
+      try {
+        return Buffer.from(stringify(value, { aliasDuplicateObjects: false }));
+      } catch (error) {
+        if (!(error instanceof RangeError)) throw error;
+        throw unsaved("YAML", "it is nested too deeply", "Save to a .json file");
+      }
     }
     case "binary": {
       const { encode } = await import("@msgpack/msgpack");
@@ -76,8 +81,16 @@ export async function encodeState(given: JsonValue, format: StateFormat): Promis
 async function requireReadable(bytes: Uint8Array): Promise<void> {
   const parsed = await parseState(bytes, "binary");
   if (parsed.ok) return;
-  const message = `The state can't be saved as MessagePack, since it could not be read again: ${parsed.reason}. Name the key otherwise, or save to a .json file.`;
-  throw new CemError("STATE_UNREADABLE", message, { details: { reason: parsed.reason } });
+  throw unsaved(
+    "MessagePack",
+    `it could not be read again: ${parsed.reason}`,
+    "Name the key otherwise, or save to a .json file",
+  );
+}
+
+function unsaved(format: string, reason: string, wayOut: string): CemError {
+  const message = `The state can't be saved as ${format}, since ${reason}. ${wayOut}.`;
+  return new CemError("STATE_UNREADABLE", message, { details: { reason } });
 }
 
 /** A large file is for no reader, and half of it would be indentation. */
@@ -111,7 +124,14 @@ async function decode(bytes: Uint8Array, format: StateFormat): Promise<unknown> 
       return JSON.parse(text());
     case "yaml": {
       const { parse } = await import("yaml");
-      return parse(text(), { schema: "core", maxAliasCount: 0, logLevel: "error", prettyErrors: false });
+      // Looking for keys that come twice takes quadratic time.
+      const options = {
+        uniqueKeys: false,
+        maxAliasCount: 0,
+        logLevel: "error",
+        prettyErrors: false,
+      } as const;
+      return parse(text(), { schema: "core", ...options });
     }
     case "binary": {
       const { decode: decodeBinary } = await import("@msgpack/msgpack");
