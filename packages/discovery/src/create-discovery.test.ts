@@ -35,6 +35,8 @@ describe("createDiscovery", () => {
           "/** Does sums. */",
           'export { add as plus } from "./add.ts";',
           'export * from "./more.ts";',
+          'export { default as three } from "./more.ts";',
+          'export { default as four } from "./four.ts";',
           'import { twice } from "./lib/twice.ts";',
           "export { twice };",
           'export { LIMIT, type Input } from "./helper.ts";',
@@ -44,6 +46,8 @@ describe("createDiscovery", () => {
         ].join("\n"),
         "servers/math/add.ts": tool("add"),
         "servers/math/more.ts": `${tool("one")}${tool("two")}export default async function three() {}`,
+        "servers/math/four.ts":
+          "const four = (input: { a: string }): string => input.a;\nexport default four;",
         "servers/math/lib/twice.ts": tool("twice"),
         "servers/math/helper.ts":
           "export const LIMIT = 1;\nexport interface Input { a: string }\nexport function helper() {}",
@@ -58,7 +62,9 @@ describe("createDiscovery", () => {
         { name: "math", description: "Does sums.", kind: "local" },
       ]);
       expect(namesOf(found).toSorted()).toEqual(
-        ["one", "own", "plus", "twice", "two"].map((name) => `./servers/math/index.ts#${name}`),
+        ["four", "one", "own", "plus", "three", "twice", "two"].map(
+          (name) => `./servers/math/index.ts#${name}`,
+        ),
       );
       expect(found.servers[0]?.tools.find(({ name }) => name === "plus")).toMatchObject({
         signature: "plus(input: { value: string }): Promise<string>",

@@ -4,7 +4,7 @@ import type { SourceModule, SourceModuleResult } from "../source/source-module.t
 import type { SourceFiles } from "./source-files.ts";
 
 /** Changes whenever what is read from a file, or how it is stored, changes. */
-export const FORMAT = "cem-discovery-4";
+export const FORMAT = "cem-discovery-5";
 
 const FRONT_MATTER = /^\uFEFF?---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)/;
 const MAX_FRONT_MATTER_CHARACTERS = 64 * 1024;

@@ -46,6 +46,13 @@ export function readModule(module: SourceModule, load: ModuleLoader): ModuleFact
       if (statement.exportKind === "type") continue;
       links.push({ specifier: statement.source.value, line, names: ["*"] });
       stars.push({ specifier: statement.source.value, line });
+    } else if (statement.type === "ExportDefaultDeclaration") {
+      const { declaration } = statement;
+      const node = exportedFunction(declaration) ?? declaration;
+      const own = node.type === "Identifier" ? locals.get(node.name) : undefined;
+      if (own !== undefined) addFunction("default", own.node, own.statement);
+      else if (isFunction(node)) addFunction("default", node, statement);
+      else values.add("default");
     } else if (statement.type === "ExportNamedDeclaration") {
       if (statement.declaration) {
         for (const [name, node] of declaredNames(statement.declaration, module)) {

@@ -307,6 +307,18 @@ describe("limitCalls", () => {
     await expect(call({}, { session: "b" })).rejects.toMatchObject({ code: "RATE_LIMITED" });
   });
 
+  it("counts a call that one limit refuses in none", async () => {
+    const limits = [
+      { tools: ["files"], calls: 2, per: 60 },
+      { tools: ["files"], calls: 1, per: 0.2 },
+    ];
+    const { call } = guarded(limitCalls(limits));
+    await call({});
+    for (let refused = 0; refused < 3; refused += 1)
+      await expect(call({})).rejects.toMatchObject({ details: { calls: 1 } });
+    await expect.poll(() => call({}).then(() => "done", String), { interval: 50 }).toBe("done");
+  });
+
   it("counts no call of another tool", async () => {
     const { call } = guarded(limitCalls([{ tools: ["files.*"], calls: 1, per: 60 }]));
     await call({}, {}, "web.get");

@@ -29,15 +29,23 @@ export function limitCalls(limits: readonly RateLimit[]): CallGuard {
     return limits.map(({ calls, per }) => new RateLimiterMemory({ points: calls, duration: per }));
   };
   return checkingGuard(async ({ server, tool }, context) => {
+    const counted: { limiter: RateLimiterMemory; key: string }[] = [];
     for (const [at, { matches, calls, per, by = "session" }] of compiled.entries()) {
       if (!matches(server, tool)) continue;
       const limiter = (await (limiters ??= load()))[at];
+      if (limiter === undefined) continue;
       const owner = by === "session" ? sessionOf(context) : "";
-      const refused = await limiter?.consume(JSON.stringify([owner, server, tool])).then(
+      const key = JSON.stringify([owner, server, tool]);
+      const refused = await limiter.consume(key).then(
         () => undefined,
         (answer: { msBeforeNext?: number }) => answer,
       );
-      if (refused === undefined) continue;
+      if (refused === undefined) {
+        counted.push({ limiter, key });
+        continue;
+      }
+      // A call that one limit refuses does not count in the others.
+      await Promise.all(counted.map((one) => one.limiter.reward(one.key)));
       const retryAfterMs = Math.max(1, Math.ceil(refused.msBeforeNext ?? per * MS_PER_SECOND));
       const wait = Math.ceil(retryAfterMs / 100) / 10;
       throw new CemError(
