@@ -33,8 +33,12 @@ export async function redacted(
     const raw = await carryOut({ ...options, onEvent: (event) => events.emit(event) });
     // Counts of our own hold no value, and look like the parts of one.
     const { output: printed, contextTokens, ...rest } = raw;
-    const output = await tokenizeInTurns(redactor, printed, { ...scope, isCut: raw.outputDroppedBytes > 0 });
-    const result = { ...(await tokenizeInTurns(redactor, rest, scope)), contextTokens, output };
+    const ofOutput = { ...scope, isCut: raw.outputDroppedBytes > 0 };
+    const first = await tokenizeInTurns(redactor, printed, ofOutput);
+    const shown = await tokenizeInTurns(redactor, rest, scope);
+    // A key in the value may have told what a secret in the output is.
+    const output = shown === rest ? first : await tokenizeInTurns(redactor, printed, ofOutput);
+    const result = { ...shown, contextTokens, output };
     await events.finish(result);
     return result;
   } catch (error) {

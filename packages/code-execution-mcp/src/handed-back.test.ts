@@ -4,7 +4,7 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { z } from "zod";
 import { makeProject } from "../test/upstream-project.ts";
-import { customTool, defineTool, runServer } from "./index.ts";
+import { createAgent, customTool, defineTool, runServer } from "./index.ts";
 import type { ConfigInput } from "./index.ts";
 
 /** Each test starts a server, perhaps on a busy machine. */
@@ -144,5 +144,20 @@ return true;`;
       test: 'import { to } from "./skills/mail/index.ts";\nreturn to !== "";',
     });
     expect([isError, text]).toEqual([true, expect.stringContaining("pass it as an argument")]);
+  });
+});
+
+describe("the result of a run", () => {
+  it("has no secret in its output that a key in its value tells", async () => {
+    const { folder } = await makeProject();
+    const agent = createAgent({ cwd: folder, configFile: false });
+    onTestFinished(() => agent.dispose());
+    const made = 'const word = ["Tr0ub4dor", "77x"].join("-");';
+    const result = await agent.executeCode(
+      `${made} console.log("about to set " + word); return { account: { password: word } };`,
+    );
+    expect(result.status).toBe("success");
+    expect(result.output).toMatch(/^about to set \[\[SECRET:/u);
+    expect(JSON.stringify(result)).not.toContain("Tr0ub4dor-77x");
   });
 });

@@ -399,6 +399,13 @@ describe("tokenizeInTurns", () => {
     const redactor = createRedactor();
     expect(JSON.stringify(redactor.tokenize(data, {}))).not.toContain("Tr0ub4dor");
     expect(JSON.stringify(await createRedactor().tokenizeInTurns?.(data, {}))).not.toContain("Tr0ub4dor");
+    const others = {
+      note: "came on 1987-05-17",
+      ref: 99887766,
+      password: 99887766,
+      birth_date: "1987-05-17",
+    };
+    expect(JSON.stringify(createRedactor().tokenize(others, {}))).not.toMatch(/1987-05-17|99887766/);
   });
 
   it("makes no token of one, not of one that only code wrote and not of another session's", () => {

@@ -17,12 +17,14 @@ import type { ValueFinding, VaultData, VaultEntry } from "./vault.ts";
 const MAX_REPEATED = 256;
 const MAX_REPEATED_CHARACTERS = 64;
 
+const TOLD_BY_KEYS: ReadonlySet<string> = new Set(["SECRET", "BIRTH_DATE", "NATIONAL_ID"]);
+
 /** The values of one session: found, replaced by tokens, and turned back. */
 export class RedactionSession {
   readonly vault: Vault;
   readonly #finder: ValueFinder;
-  /** Counts secrets that came to be known. Most are told by their key, and may stand elsewhere before it: data is then read again. */
-  #newSecrets = 0;
+  /** Counts values that came to be known by a key or a word. They may stand elsewhere before it: data is then read again. */
+  #toldByKeys = 0;
   readonly #observed: ObservedResults;
   readonly #restorer: Restorer;
   readonly #hasRules: boolean;
@@ -71,9 +73,9 @@ export class RedactionSession {
 
   tokenize<Data>(data: Data, scope: RedactionScope): Data {
     this.#observed.learnUnread(this.#observed.tooMany);
-    const before = this.#newSecrets;
+    const before = this.#toldByKeys;
     const changed = mapLeaves(data, this.#changes(placeOf(scope))) as Data;
-    return this.#newSecrets === before ? changed : (mapLeaves(data, this.#changes(placeOf(scope))) as Data);
+    return this.#toldByKeys === before ? changed : (mapLeaves(data, this.#changes(placeOf(scope))) as Data);
   }
 
   /** Does what `tokenize` does, with turns for others in between. Long texts are read in pieces. */
@@ -84,9 +86,9 @@ export class RedactionSession {
     const place = { ...placeOf(scope), pass };
     const longText = (text: string, key: string | undefined): Promise<string> =>
       this.#replaceLong(text, { ...place, key }, turns);
-    const before = this.#newSecrets;
+    const before = this.#toldByKeys;
     const changed = await mapLeavesInTurns(data, { ...this.#changes(place), longText }, turns);
-    if (this.#newSecrets > before) return this.tokenizeInTurns(data, scope);
+    if (this.#toldByKeys > before) return this.tokenizeInTurns(data, scope);
     if (!pass.wantsUnread) return changed as Data;
     await this.#observed.learnUnreadInTurns(turns);
     return this.tokenizeInTurns(data, scope);
@@ -213,9 +215,13 @@ export class RedactionSession {
     if (finding.entry !== undefined) return finding.entry;
     const value = text.slice(finding.start, finding.end);
     if (isOfCode === true) return this.vault.entryOfCode(value, finding.type);
+    return this.#keptOf(value, finding, origin);
+  }
+
+  #keptOf(value: string | number, finding: ValueFinding, origin: string | undefined): VaultEntry {
     const before = this.vault.size;
     const entry = this.#joined(this.vault.entryOf(value, finding.type, origin), finding);
-    if (finding.type === "SECRET" && this.vault.size > before) this.#newSecrets += 1;
+    if (TOLD_BY_KEYS.has(finding.type) && this.vault.size > before) this.#toldByKeys += 1;
     return entry;
   }
 
@@ -289,7 +295,7 @@ export class RedactionSession {
     const entry =
       place.isOfCode === true
         ? this.vault.entryOfCode(value, first.type)
-        : this.#joined(this.vault.entryOf(value, first.type, place.origin), first);
+        : this.#keptOf(value, first, place.origin);
     return this.vault.numberOf(entry);
   }
 }
