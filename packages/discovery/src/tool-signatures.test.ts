@@ -26,6 +26,12 @@ describe("a tool's signature", () => {
       "tool(a: string, b?: number, c?: boolean): unknown",
     ],
     [
+      "/** @param b How often. */\nexport function tool(a: string, b = 2) { return a; }",
+      "positional",
+      "tool(a: string, b?: number): unknown",
+    ],
+    ["export async function* tool(n: number) { yield n; }", "positional", "tool(n: number): unknown"],
+    [
       "export function tool(list: number[]): number { return 0; }",
       "positional",
       "tool(list: number[]): number",

@@ -286,6 +286,9 @@ describe("ProgramChecker", () => {
       [
         "export default [await Deno.readTextFile('x'), new URL('http://x').host, crypto.randomUUID(), process.env.X];",
       ],
+      [
+        `${WEATHER}let places = (await list_locations()).map((name) => ({ name }));\nplaces = places.map((one) => ({ ...one, size: 1 }));\nexport default places[0].size;`,
+      ],
       // Objects that grow, and variables that hold something else later on.
       [`${WEATHER}const at = {};\nat.location = "Oslo";\nexport default await get_weather(at);`],
       [`${WEATHER}const at = {};\nat["location"] = "Oslo";\nexport default await get_weather({ ...at });`],

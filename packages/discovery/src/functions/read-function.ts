@@ -118,7 +118,8 @@ function readResult(
   const type = annotated ?? (documented.type === undefined ? undefined : parseJsDocType(documented.type));
   const reader = createSchemaReader(load, budget);
   const read = type ? bounded(reader.finish(reader.schemaOf(type, scope))) : {};
-  const isAsync = node.type !== "TSFunctionType" && node.async;
+  // A generator gives one at once, also one that is asynchronous.
+  const isAsync = node.type !== "TSFunctionType" && node.async && node.generator !== true;
   const isPromise = isAsync || (type !== undefined && isNamed(type, "Promise"));
   const text = typeTextOf(read, read);
   const description = read.description ?? documented.rest;

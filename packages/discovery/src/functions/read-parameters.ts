@@ -137,13 +137,14 @@ function readParameter(
     annotatedType("typeAnnotation" in node ? node.typeAnnotation : null) ??
     annotatedType("typeAnnotation" in target ? target.typeAnnotation : null) ??
     (own?.type === undefined ? undefined : parseJsDocType(own.type));
-  let schema = type ? reader.schemaOf(type, scope) : {};
+  const value = isAssigned ? literalValue(node.right, scope.module, load) : undefined;
+  const hasDefault = value !== undefined && typeof value !== "object";
+  const untyped = hasDefault ? withoutConst(literalSchema(value)) : {};
+  let schema = type ? reader.schemaOf(type, scope) : untyped;
   if (target.type === "ObjectPattern") schema = withPattern(source, schema, target, type !== undefined);
   schema = withTags(source, schema, isOnly ? tags : mine, name, isOnly);
-  const value = isAssigned ? literalValue(node.right, scope.module, load) : undefined;
-  const isEmptyDefault = typeof value === "object";
-  if (value !== undefined && !isEmptyDefault) {
-    if (Object.keys(schema).length === 0) schema = withoutConst(literalSchema(value));
+  if (hasDefault) {
+    if (Object.keys(schema).length === 0) schema = untyped;
     schema = describeSchema(schema, { default: value });
   }
   const isMarked = target.type === "Identifier" && target.optional === true;

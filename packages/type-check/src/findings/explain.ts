@@ -39,6 +39,7 @@ const ITERATOR = "__@iterator";
 /** A property that the type does not have; too many or too few arguments. */
 const UNKNOWN_PROPERTY = new Set([2353, 2561]);
 const ARGUMENT_COUNT = new Set([2554, 2555]);
+const MISSING = /Property '([^']{1,200})' is missing/u;
 
 interface Place {
   node: ts.Node;
@@ -199,8 +200,9 @@ async function explainCall(place: Place): Promise<Explanation | undefined> {
 async function wrongPart(
   call: ts.CallExpression,
   signature: Signature,
-  { checker, diagnostic: { code, pos } }: Place,
+  { checker, diagnostic }: Place,
 ): Promise<{ part: ts.Node; wanted?: Type | undefined } | undefined> {
+  const { code, pos } = diagnostic;
   if (ARGUMENT_COUNT.has(code)) {
     const parameters = await signature.getParameters();
     const extra = call.arguments.slice(parameters.length);
@@ -220,6 +222,11 @@ async function wrongPart(
   if (UNKNOWN_PROPERTY.has(code)) return { part, wanted };
   const given = await checker.getTypeAtLocation(part);
   if (given === undefined || wanted === undefined || (await couldFit(given, wanted, checker)))
+    return undefined;
+  // Rows that got the member after they were put together.
+  const missing = MISSING.exec(textOf(diagnostic))?.[1];
+  const isObject = ts.isObjectLiteralExpression(part);
+  if (!isObject && missing !== undefined && factsOf(part.getSourceFile()).writtenMembers.has(missing))
     return undefined;
   return { part, wanted };
 }

@@ -42,15 +42,29 @@ function findFacts(source: ts.SourceFile): ProgramFacts {
   const openNames = new Set<string>();
   const testedNames = new Set<string>();
   const pending: ts.Node[] = [source];
+  const replacements: ts.Node[] = [];
   for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
     for (const { name, owner } of writesOf(node)) {
       if (name !== undefined) writtenMembers.add(name);
       else if (owner !== undefined) openNames.add(owner);
       if (owner !== undefined) grownNames.add(owner);
     }
+    if (ts.isIdentifier(node) && isAssigned(node))
+      replacements.push((node.parent as ts.BinaryExpression).right);
     if (ts.isTypeOfExpression(node) && ts.isIdentifier(node.expression))
       testedNames.add(node.expression.text);
     node.forEachChild((child) => void pending.push(child));
+  }
+  // `rows = rows.map((row) => ({ ...row, double: row.price * 2 }))`: TypeScript keeps the type that the variable began with.
+  const seen = new Set<ts.Node>();
+  for (let node = replacements.pop(); node !== undefined; node = replacements.pop()) {
+    if (seen.has(node)) continue;
+    seen.add(node);
+    if (ts.isPropertyAssignment(node) || ts.isShorthandPropertyAssignment(node)) {
+      const name = nameOf(node.name);
+      if (name !== undefined) writtenMembers.add(name);
+    }
+    node.forEachChild((child) => void replacements.push(child));
   }
   return { writtenMembers, grownNames, openNames, testedNames };
 }
