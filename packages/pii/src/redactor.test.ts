@@ -394,6 +394,19 @@ describe("tokenizeInTurns", () => {
     expect(inTurns === data).toBe(shown === data);
   });
 
+  it("holds lines back that may be the beginning of a known value", () => {
+    const redactor = createRedactor();
+    redactor.tokenize("ada.lovelace@example.com", {});
+    const stream = redactor.openStream({});
+    let shown = "";
+    for (const sign of "to: ada.lovelace@example.com.") shown += stream.push(`${sign}\n`);
+    // Five letters tell that a value has begun.
+    expect((shown + stream.end()).replaceAll("\n", "")).toMatch(/^to: ada.?l?\[\[EMAIL:\w{16}\]\]\.$/);
+    const other = redactor.openStream({});
+    expect(other.push("ada lives\n")).toBe("ada lives\n");
+    expect(other.push("ada.love\n") + other.push("is all\n")).toBe("ada.love\nis all\n");
+  });
+
   it("knows a secret where it stands before the key that tells it", async () => {
     const data = { note: "login with Tr0ub4dor-77 now", account: { password: "Tr0ub4dor-77" } };
     const redactor = createRedactor();

@@ -145,6 +145,7 @@ export function createRedactor(settings: RedactorSettings = {}): Redactor {
       const session = open(scope);
       return createRedactionStream({
         findIn: (text) => session.findIn(text, { isOfCode }),
+        beginningIn: (text) => (isOfCode === true ? undefined : session.beginningIn(text)),
         findColumns: session.findColumns,
         replace: (text, found) => session.replace(text, found, { isOfCode }),
       });

@@ -191,6 +191,12 @@ export class RedactionSession {
     return this.#learnUnread(place) ? this.#finder.find(text, place) : found;
   }
 
+  /** Where a known value begins of which the text's end is not the value's. */
+  beginningIn(text: string): number | undefined {
+    const last = this.vault.known.find(text, true).at(-1);
+    return last?.end === text.length ? last.start : undefined;
+  }
+
   /** @returns whether they are known now: a pass in turns looks them through in turns too, and is made again. */
   #learnUnread({ pass }: Pick<Place, "pass">): boolean {
     if (pass === undefined) this.#observed.learnUnread();

@@ -18,6 +18,8 @@ const KEY_ENDS = /-----END [A-Z\d ]{1,60}-----/;
 /** The part of a session that a stream needs. */
 interface StreamSession {
   findIn(text: string): ValueFinding[];
+  /** Where a known value begins whose rest may follow. */
+  beginningIn?(text: string): number | undefined;
   findColumns: TextDetector["findColumns"];
   replace(text: string, found: readonly ValueFinding[]): string;
 }
@@ -57,6 +59,15 @@ export function createRedactionStream(session: StreamSession): RedactionStream {
     return result;
   };
 
+  /** Of lines, those before a value that may go on in the next ones. */
+  const withoutBeginning = (length: number): number => {
+    if (held.length > MAX_HELD_CHARACTERS) return length;
+    const text = context + held.slice(0, length);
+    const from = Math.max(0, text.length - MAX_VALUE_CHARACTERS);
+    const start = session.beginningIn?.(text.slice(from));
+    return start === undefined ? length : Math.max(0, from + start - context.length);
+  };
+
   return {
     push(piece) {
       held += piece;
@@ -69,7 +80,7 @@ export function createRedactionStream(session: StreamSession): RedactionStream {
         held = held.slice(end.index + end[0].length);
         isInKey = false;
       }
-      const length = safeLength(held);
+      const length = withoutBeginning(safeLength(held));
       if (length === 0) return "";
       const opened = held.lastIndexOf(KEY_BEGINS);
       if (opened === -1 || KEY_ENDS.test(held.slice(opened))) return emit(length);
