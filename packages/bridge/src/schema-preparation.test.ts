@@ -55,6 +55,28 @@ describe("prepareSchema", () => {
     expect(prepared(nested(100_000))).toBe("the schema is nested too deeply");
   });
 
+  it.each<[object, object]>([
+    [{ minimum: 0, exclusiveMinimum: true }, { exclusiveMinimum: 0 }],
+    [{ maximum: 9, exclusiveMaximum: false }, { maximum: 9 }],
+    [{ exclusiveMaximum: true }, {}],
+    [
+      { items: [{ type: "string" }], additionalItems: false },
+      { prefixItems: [{ type: "string" }], items: false },
+    ],
+    [
+      { properties: { exclusiveMinimum: true, a: { minimum: 1, exclusiveMinimum: true } } },
+      { properties: { exclusiveMinimum: true, a: { exclusiveMinimum: 1 } } },
+    ],
+    [{ default: { exclusiveMinimum: true } }, { default: { exclusiveMinimum: true } }],
+  ])("writes keywords of earlier drafts as later ones have them: %j", (schema, expected) => {
+    expect(prepared(schema)).toEqual(expected);
+  });
+
+  it("leaves lists of items where the dialect has them", () => {
+    const items = [{ type: "string" }];
+    expect(prepared({ $schema: "http://json-schema.org/draft-07/schema#", items })).toEqual({ items });
+  });
+
   it("adds no checkpoint to a schema without references", () => {
     const schema = { properties: { a: { type: "string", $id: "x", $anchor: "y" } } };
     expect(prepared(schema)).toEqual(schema);
@@ -72,7 +94,8 @@ describe("prepareSchema", () => {
     const schema = { properties: { a: { [keyword]: { type: "string" } } } };
     expect(prepared(schema)).toEqual({ properties: { a: { [keyword]: { ...here, type: "string" } } } });
     expect(prepared({ [keyword]: false })).toEqual({ [keyword]: false });
-    expect(prepared({ [keyword]: [{}] })).toEqual({ [keyword]: [{}] });
+    const $schema = "http://json-schema.org/draft-07/schema#";
+    expect(prepared({ $schema, [keyword]: [{}] })).toEqual({ [keyword]: [{}] });
   });
 
   it("adds one to each schema in patternProperties", () => {

@@ -46,6 +46,7 @@ export function prepareSchema(original: JsonSchema): PreparedSchema {
   }
   const dialect = dialectOf(schema["$schema"]);
   delete schema["$schema"];
+  replaceOldKeywords(schema, dialect);
   insertCheckpoints(schema);
   return { ok: true, schema, dialect };
 }
@@ -55,6 +56,42 @@ function dialectOf(uri: unknown): Dialect {
   const text = typeof uri === "string" ? uri : "";
   if (/draft-0[3467]/.test(text)) return "draft-07";
   return text.includes("2019-09") ? "2019-09" : "2020-12";
+}
+
+/** Keywords whose members are subschemas by names that are no keywords. */
+const MAPS = new Set(["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"]);
+
+/**
+ * Writes keywords of earlier drafts as later ones have them: `exclusiveMinimum: true` beside a `minimum`, and lists of `items`
+ * where the dialect has `prefixItems`. Otherwise nothing of the schema could be checked.
+ */
+function replaceOldKeywords(node: JsonSchema, dialect: Dialect): void {
+  for (const [exclusive, limit] of [
+    ["exclusiveMinimum", "minimum"],
+    ["exclusiveMaximum", "maximum"],
+  ] as const) {
+    const value: unknown = node[exclusive];
+    if (typeof value !== "boolean") continue;
+    delete node[exclusive];
+    if (!value || node[limit] === undefined) continue;
+    node[exclusive] = node[limit];
+    delete node[limit];
+  }
+  if (dialect === "2020-12" && Array.isArray(node["items"])) {
+    const { items, additionalItems } = node;
+    delete node["items"];
+    delete node["additionalItems"];
+    Object.assign(node, {
+      prefixItems: items,
+      ...(additionalItems !== undefined && { items: additionalItems }),
+    });
+  }
+  for (const [key, child] of Object.entries(node)) {
+    if (typeof child !== "object" || child === null || DATA.has(key)) continue;
+    const schemas: unknown[] = MAPS.has(key) || Array.isArray(child) ? Object.values(child) : [child];
+    for (const one of schemas)
+      if (typeof one === "object" && one !== null) replaceOldKeywords(one as JsonSchema, dialect);
+  }
 }
 
 /** Counts levels without recursion, which could exhaust the stack. Stops above the limit. */

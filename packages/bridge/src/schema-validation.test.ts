@@ -114,11 +114,19 @@ describe("createSchemaValidator", () => {
     ["a type that is none", { properties: { a: { type: "str" } } }, /can't be used/],
     ["alternatives that are none", { properties: { a: { anyOf: [] } } }, /`anyOf` or `oneOf` is empty/],
     ["bounds that are none", { properties: { a: { minimum: null } } }, /can't be used/],
-    ["items as a list in the current dialect", { items: [{ type: "string" }] }, /can't be used/],
     ["keywords of draft 3", { properties: { a: { type: "string", required: true } } }, /can't be used/],
     ["a huge one", { description: "x".repeat(300_000) }, /has \d+ bytes, more than 262144/],
   ])("goes without a check for %s", async (_name, schema, reason) => {
     expect(await judge({ type: "object", ...schema } as JsonSchema, { a: "b" })).toMatch(reason);
+  });
+
+  it("checks lists of items and bounds as earlier drafts write them", async () => {
+    const schema: object = { type: "array", items: [{ type: "string" }] };
+    const bounds: object = { type: "number", minimum: 0, exclusiveMinimum: true };
+    const all = { properties: { a: schema, b: bounds } } as JsonSchema;
+    expect(await judge(all, { a: ["x"], b: 1 })).toBe("valid");
+    expect(await judge(all, { a: [5] })).toContain("`a[0]` must be a string");
+    expect(await judge(all, { b: 0 })).toContain("`b` must be > 0");
   });
 
   it("understands patterns as JavaScript does", async () => {
