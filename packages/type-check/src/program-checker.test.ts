@@ -493,6 +493,22 @@ export const text: string = found;`;
       ]);
     });
 
+    it("says that a member may be null, and that an object is parsed already", async () => {
+      offer(
+        "nulls",
+        "export function find(input: { a: string | null; b?: number }): Promise<{ n: number }>;",
+      );
+      const importing = 'import { find } from "./servers/nulls/index.ts";\n';
+      const found = async (code: string) =>
+        (await own.check({ code: importing + code, tools: [] })).map(inWords);
+      expect(await found("await find({});")).toEqual([
+        expect.stringContaining("It takes { a: string | null; b?: number }."),
+      ]);
+      expect(await found("const r = await find({ a: null });\nconsole.log(JSON.parse(r).n);")).toEqual([
+        "3 wrong-arguments: r is an object already: use it as it is, without JSON.parse.",
+      ]);
+    });
+
     it("lets a tool be given what is not fully known", async () => {
       const module = "./servers/web/index.ts";
       const put = {

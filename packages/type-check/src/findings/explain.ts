@@ -184,7 +184,7 @@ async function explainCall(place: Place): Promise<Explanation | undefined> {
   if (call === undefined) return undefined;
   const signature = await checker.getResolvedSignature(call);
   if (signature === undefined || declaredBy(signature.declaration) !== "tool") {
-    return (await explainReference(place)) ?? explainPromise(place);
+    return (await explainReference(place)) ?? (await explainParsed(call, place)) ?? explainPromise(place);
   }
   const wrong = await wrongPart(call, signature, place);
   if (wrong === undefined) return undefined;
@@ -269,6 +269,22 @@ async function explainReference({ node, checker, diagnostic }: Place): Promise<E
   if (signature === undefined || declaredBy(signature.declaration) !== "tool") return undefined;
   const message = `${textOf(diagnostic)} Write (item) => ${node.text}(…).`;
   return { rule: "wrong-arguments", message };
+}
+
+/** `JSON.parse` of an object that a tool returned, which fails after the tool was called. */
+async function explainParsed(
+  { expression, arguments: [argument] }: ts.CallExpression,
+  { checker }: Place,
+): Promise<Explanation | undefined> {
+  if (argument === undefined || expression.getText() !== "JSON.parse") return undefined;
+  const type = await checker.getTypeAtLocation(argument);
+  if (type === undefined || !type.isObjectType() || (await checker.isArrayLikeType(type))) return undefined;
+  if (!(await ofTool(type))) return undefined;
+  const text = clip(argument.getText());
+  return {
+    rule: "wrong-arguments",
+    message: `${text} is an object already: use it as it is, without JSON.parse.`,
+  };
 }
 
 /** A promise that one of the program's own functions is given in place of its value. */

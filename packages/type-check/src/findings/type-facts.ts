@@ -98,9 +98,11 @@ async function typeText(type: Type, checker: Checker): Promise<string> {
   return clipped(await checker.typeToString(type, undefined, flags));
 }
 
-/** The text of a type without `null` and `undefined`. */
-async function nonNullText(type: Type, checker: Checker): Promise<string> {
-  return typeText((await checker.getNonNullableType(type)) ?? type, checker);
+/** The text of a member's type. That it may be missing stands at its name. */
+async function memberText(type: Type, checker: Checker): Promise<string> {
+  const text = await typeText((await checker.getNonNullableType(type)) ?? type, checker);
+  const isNullable = (await membersOf(type)).some(({ flags }) => (flags & TypeFlags.Null) !== 0);
+  return isNullable && text !== "null" ? `${text} | null` : text;
 }
 
 /** The text of a type, with an object type written as its properties instead of its name. */
@@ -114,7 +116,7 @@ export async function shapeText(type: Type, location: ts.Node, checker: Checker)
   const properties = await checker.getPropertiesOfType(type);
   const members = properties.slice(0, MAX_TYPE_CHARACTERS).map(async (property) => {
     const member = await checker.getTypeOfSymbolAtLocation(property, location);
-    return `${property.name}${isOptionalProperty(property) ? "?" : ""}: ${await nonNullText(member, checker)}`;
+    return `${property.name}${isOptionalProperty(property) ? "?" : ""}: ${await memberText(member, checker)}`;
   });
   const text = members.length === 0 ? "{}" : `{ ${(await Promise.all(members)).join("; ")} }`;
   return clipped(text);
