@@ -13,6 +13,8 @@ export function failWithStreams(transport: Transport): void {
     if (!("method" in message) || !("id" in message)) return send(message, options);
     const { id } = message;
     unanswered.add(id);
+    // The stream of a request that was cancelled ends without a word.
+    options?.requestSignal?.addEventListener("abort", () => unanswered.delete(id), { once: true });
     const onRequestStreamEnd = (): void => {
       options?.onRequestStreamEnd?.();
       const error = { code: SERVER_ERROR, message: "its answer broke off", data: STREAM_ENDED };
