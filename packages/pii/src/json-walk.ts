@@ -84,8 +84,17 @@ function tells(heading: readonly unknown[]): heading is readonly string[] {
   return heading.every((one) => typeof one === "string") && heading.some(isTellingKey);
 }
 
-/** The key of a member: its name; of a `value` the name beside it; of a table's rows the names of its columns. */
-function keyOfMember(data: object, own: string, value: unknown): Key {
+/** Members of a JSON Schema that hold values of what it describes. */
+const OF_SCHEMAS: ReadonlySet<string> = new Set(["default", "const", "enum", "examples", "example"]);
+
+/**
+ * The key of a member: its name; of a `value` the name beside it; of a table's rows the names of its columns; of a schema's
+ * values the name of what it describes.
+ *
+ * @param outer - The key that the data itself stands under.
+ */
+function keyOfMember(data: object, own: string, value: unknown, outer: Key): Key {
+  if (typeof outer === "string" && OF_SCHEMAS.has(own) && isTellingKey(outer)) return outer;
   if (own !== "value" && !(Array.isArray(value) && Array.isArray(value[0]))) return own;
   const { name, key = name, columns, headers, fields } = data as Record<string, unknown>;
   if (own === "value" && typeof key === "string") return isTellingKey(key) ? key : own;
@@ -108,7 +117,9 @@ export function mapLeaves(data: unknown, changes: LeafChanges, key?: Key, depth 
     case "object":
       if (data === null) return data;
       if (depth >= MAX_DEPTH) return TOO_DEEP;
-      return Array.isArray(data) ? mapItems(data, changes, key, depth) : mapProperties(data, changes, depth);
+      return Array.isArray(data)
+        ? mapItems(data, changes, key, depth)
+        : mapProperties(data, changes, key, depth);
     default:
       return data;
   }
@@ -145,7 +156,7 @@ export async function mapLeavesInTurns(
     const name = names?.[index];
     const embedded = name === undefined ? undefined : embeddedText(data as object, name, value);
     const own =
-      name === undefined ? keyOfItem(value, index, keyOfRows) : keyOfMember(data as object, name, value);
+      name === undefined ? keyOfItem(value, index, keyOfRows) : keyOfMember(data as object, name, value, key);
     // A small part is not awaited: large data has many small parts.
     const changed =
       embedded !== undefined
@@ -217,7 +228,7 @@ function mapItems(items: readonly unknown[], changes: LeafChanges, given: Key, d
   return rebuilt(items, undefined, items, values ?? items, changes);
 }
 
-function mapProperties(data: object, changes: LeafChanges, depth: number): unknown {
+function mapProperties(data: object, changes: LeafChanges, key: Key, depth: number): unknown {
   if (data instanceof Uint8Array || data instanceof Date) return data;
   const names = Object.keys(data);
   const given = Object.values(data) as unknown[];
@@ -228,7 +239,7 @@ function mapProperties(data: object, changes: LeafChanges, depth: number): unkno
     const embedded = embeddedText(data, name, value);
     const changed =
       embedded === undefined
-        ? mapLeaves(value, changes, keyOfMember(data, name, value), depth + 1)
+        ? mapLeaves(value, changes, keyOfMember(data, name, value, key), depth + 1)
         : mapEmbedded(embedded, value, changes, depth);
     if (changed !== value) (values ??= given.slice())[index] = changed;
   }

@@ -421,6 +421,15 @@ describe("tokenizeInTurns", () => {
     expect(JSON.stringify(createRedactor().tokenize(others, {}))).not.toMatch(/1987-05-17|99887766/);
   });
 
+  it("knows the values of a schema by the name of what it describes", () => {
+    const schema = {
+      properties: { password: { default: "Tr0ub4dor-77" }, api_key: { enum: ["k9Xv27bQ81zz"] } },
+    };
+    expect(JSON.stringify(createRedactor().tokenize(schema, {}))).not.toMatch(/Tr0ub4dor|k9Xv27/);
+    const plain = { properties: { password: { type: "string", default: "" }, token: { default: "none" } } };
+    expect(createRedactor().tokenize(plain, {})).toBe(plain);
+  });
+
   it("makes no token of one, not of one that only code wrote and not of another session's", () => {
     const redactor = createRedactor({ guest: "tokens" });
     const written = redactor.tokenize("DB_PASSWORD=Geheim-X9-77", { isOfCode: true });
