@@ -34,6 +34,8 @@ export class KnownValues<Entry extends Known> {
   readonly #byHash = new Map<number, Entry | Entry[]>();
   /** The lengths of values that begin alike, longest first. */
   readonly #lengths = new Map<number, number[]>();
+  /** Values by how they begin, of the same beginnings. */
+  readonly #begun = new Map<number, Entry[]>();
   /** Which beginnings there may be, by a hash: most places of a text begin no value. */
   #filter = new Uint8Array(1 << 12);
   /** Values with fewer letters and digits, such as `!a!b!`. */
@@ -68,6 +70,10 @@ export class KnownValues<Entry extends Known> {
     else this.#byHash.set(hash, [...listOf(same).filter(({ value }) => value !== entry.value), entry]);
     const beginning = beginningOf(from);
     const lengths = this.#lengths.get(beginning);
+    const begun = this.#begun.get(beginning) ?? [];
+    const others = same === undefined ? begun : begun.filter(({ value }) => value !== entry.value);
+    others.push(entry);
+    this.#begun.set(beginning, others);
     if (lengths === undefined) {
       this.#lengths.set(beginning, [to - from]);
       this.#note(beginning);
@@ -136,7 +142,7 @@ export class KnownValues<Entry extends Known> {
       if (lengths === undefined) continue;
       const match =
         this.#wholeAt(text, first, count, lengths) ??
-        (isCut ? this.#beginningAt(text, first, count, lengths) : undefined);
+        (isCut ? this.#beginningAt(text, first, count, beginning) : undefined);
       if (match === undefined) continue;
       found.push(match);
       while (next < count && (places[next] ?? 0) < match.end) next += 1;
@@ -179,11 +185,12 @@ export class KnownValues<Entry extends Known> {
     text: string,
     first: number,
     count: number,
-    [longest = 0]: readonly number[],
+    beginning: number,
   ): KnownFinding<Entry> | undefined {
     const start = places[first] ?? 0;
+    const [longest = 0] = this.#lengths.get(beginning) ?? [];
     if (count - first >= longest || isInWord(text, start)) return undefined;
-    for (const entry of [...this.#byHash.values()].flatMap(listOf))
+    for (const entry of this.#begun.get(beginning) ?? [])
       if (beginsWithRun(entry, first, count))
         return { start, end: text.length, type: entry.type, entry, alike: [entry] };
     return undefined;
