@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import path from "node:path";
 import { shellWord } from "@cem/core/text";
 import type { ServerSource } from "code-execution-mcp/admin";
@@ -10,8 +10,7 @@ import { renderRow } from "../render/rows.ts";
 import { oneLine, counted, shortPath } from "../render/text.ts";
 import { renderGenerated } from "../render/servers.ts";
 import type { Style } from "../render/text.ts";
-import { configSourceOf, serverSourceOf } from "../command/options.ts";
-import type { SharedOptions } from "../command/options.ts";
+import { serverSourceOf } from "../command/options.ts";
 import { InvalidArgumentError, Option } from "commander";
 import type { Command } from "commander";
 import { answer, defineCommand } from "../command/define-command.ts";
@@ -178,8 +177,7 @@ async function removeMcpServer(
   context: CommandContext,
 ): Promise<Answer> {
   const { removeServerAndFiles } = await import("code-execution-mcp/admin");
-  const signIn = await findSignIn(name, options, context);
-  const { file, removed } = await removeServerAndFiles(name, serverSourceOf(options, context));
+  const { file, removed, signIn } = await removeServerAndFiles(name, serverSourceOf(options, context));
   const from = file === undefined ? [] : [`from ${shortPath(file)}`];
   const files = removed.length === 0 ? [] : [counted(removed.length, "generated file")];
   return answer({
@@ -194,23 +192,3 @@ async function removeMcpServer(
 }
 
 const SIGN_IN_STAYS = "It stays, since it is your user's, for all projects. To sign out, delete";
-
-/** The file of the user's sign-in to a server, which may serve other projects too. */
-async function findSignIn(
-  name: string,
-  options: SharedOptions,
-  { signal }: CommandContext,
-): Promise<string | undefined> {
-  const { loadConfig } = await import("code-execution-mcp");
-  const { userConfigFolder } = await import("@cem/config");
-  const { configFile: file, config: overrides, trustFolder } = configSourceOf(options);
-  const { config } = await loadConfig({ file, overrides, trustFolder, signal });
-  const server = config.mcpServers.find((one) => one.name === name);
-  if (server === undefined || !("url" in server) || !URL.canParse(server.url)) return undefined;
-  const { origin, pathname } = new URL(server.url);
-  const folder = path.resolve(
-    process.env["CEM_AUTH_DIR"] || path.join(userConfigFolder(process.env), "auth"),
-  );
-  const files = existsSync(folder) ? readdirSync(folder).map((one) => path.join(folder, one)) : [];
-  return files.find((one) => readFileSync(one, "utf8").includes(JSON.stringify(origin + pathname)));
-}

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { readFile, rm, stat } from "node:fs/promises";
 import path from "node:path";
 import type { Config, LoadedConfig } from "@cem/config";
@@ -7,6 +8,8 @@ import { replaceFile } from "@cem/core/files";
 import { findLookAlike, shellWord } from "@cem/core/text";
 import type { ServerSource } from "../options.ts";
 import { loadConfig, openProject } from "../wiring/open-project.ts";
+import { authFolder } from "../wiring/project.ts";
+import type { Project } from "../wiring/project.ts";
 import { layFilesFor, withMcpTools } from "./servers.ts";
 import { trustItems, trustServers } from "./trust.ts";
 
@@ -185,6 +188,8 @@ export interface RemovedServer {
   file?: string | undefined;
   /** The generated files that were deleted, absolute. */
   removed: string[];
+  /** The file of the user's sign-in to the server, which stays: it may serve other projects too. */
+  signIn?: string | undefined;
 }
 
 /**
@@ -193,15 +198,16 @@ export interface RemovedServer {
  * @throws CemError `SERVER_NOT_FOUND` where there is neither.
  */
 export async function removeServerAndFiles(name: string, source: ServerSource = {}): Promise<RemovedServer> {
-  const { directory, isGenerated, known } = await withMcpTools(
+  const { directory, isGenerated, known, signIn } = await withMcpTools(
     source,
     `removing ${name}`,
-    async (mcpTools) => {
+    async (mcpTools, project) => {
       const generated = await mcpTools.readGenerated(name).catch(() => undefined);
       return {
         directory: await mcpTools.folderOf(name),
         isGenerated: generated?.lock.server.name === name,
         known: [...mcpTools.servers.keys()],
+        signIn: await signInOf(name, project),
       };
     },
   );
@@ -211,7 +217,15 @@ export async function removeServerAndFiles(name: string, source: ServerSource = 
   if (edited === undefined && !isGenerated) throw serverNotFound(name, known);
   if (edited !== undefined) await replaceFile(file, edited);
   const removed = isGenerated ? await removeFiles(directory) : [];
-  return { file: edited === undefined ? undefined : file, removed };
+  return { file: edited === undefined ? undefined : file, removed, signIn };
+}
+
+async function signInOf(name: string, { config, folder }: Project): Promise<string | undefined> {
+  const server = config.mcpServers.find((one) => one.name === name);
+  if (server === undefined || !("url" in server) || !URL.canParse(server.url)) return undefined;
+  const { signInFile } = await import("@cem/mcp-client/tools");
+  const file = signInFile(await authFolder(folder), server.url);
+  return existsSync(file) ? file : undefined;
 }
 
 async function removeFiles(directory: string): Promise<string[]> {

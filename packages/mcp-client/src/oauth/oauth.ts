@@ -20,8 +20,9 @@ import { createServerFetch, isWebUrl } from "../transport/server-fetch.ts";
 import type { CallbackListener } from "./callback.ts";
 import { createOAuthProvider, createSignIn, update, withoutUndefined } from "./sign-in.ts";
 import type { SignIn } from "./sign-in.ts";
+import { storeKey } from "./sign-in-file.ts";
 import { createTokenFetch, TokenFailure } from "./token-requests.ts";
-import { createFileTokenStore, createMemoryTokenStore, storeKey } from "./token-store.ts";
+import { createFileTokenStore, createMemoryTokenStore } from "./token-store.ts";
 import type { TokenStore } from "./token-store.ts";
 
 /** How long the user has to sign in. */

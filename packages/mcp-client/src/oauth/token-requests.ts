@@ -4,7 +4,7 @@ import type { JsonValue } from "@cem/core";
 import { OAuthError, OAuthErrorCode } from "@modelcontextprotocol/client";
 import type { FetchLike } from "@modelcontextprotocol/client";
 import { describeCause } from "../transport/call-failures.ts";
-import { storeKey } from "./token-store.ts";
+import { storeKey } from "./sign-in-file.ts";
 
 const MAX_REASON_CHARACTERS = 300;
 /** Parameters of a token request that are nobody else's business. */
@@ -89,7 +89,7 @@ function parse(text: string): Record<string, JsonValue> {
   }
 }
 
-/** What the client proves itself by in a request, as it is and as it is written in URLs. */
+/** The secrets by which the client proves itself in a request, as they are and as they are written in URLs. */
 function secretsOf(headers: RequestInit["headers"], parameters: URLSearchParams): string[] {
   const basic = new Headers(headers).get("authorization")?.split(" ").at(-1) ?? "";
   const [, ...password] = Buffer.from(basic, "base64").toString().split(":");

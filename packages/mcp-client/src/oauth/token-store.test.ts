@@ -2,7 +2,8 @@ import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/pr
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { temporaryFolder } from "../../fixtures/temporary-folder.ts";
-import { createFileTokenStore, createMemoryTokenStore, storeKey } from "./token-store.ts";
+import { storeKey } from "./sign-in-file.ts";
+import { createFileTokenStore, createMemoryTokenStore } from "./token-store.ts";
 
 const SERVER_URL = "https://x.example/mcp";
 const record = (scope: string) => ({ version: 1 as const, url: SERVER_URL, requiredScope: scope });

@@ -1,8 +1,7 @@
-import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import type { FileLockOptions } from "@cem/core/files";
 import * as z from "zod";
+import { signInFile } from "./sign-in-file.ts";
 
 const recordSchema = z.object({
   version: z.literal(1),
@@ -12,7 +11,7 @@ const recordSchema = z.object({
   tokens: z.looseObject({ access_token: z.string(), token_type: z.string() }).optional(),
   /** Port of the redirect URI the client is registered with. */
   callbackPort: z.number().optional(),
-  /** What the server required and the user had granted, to be requested by the next sign-in. */
+  /** The scope that the server required with the one that the user had granted, to be requested by the next sign-in. */
   requiredScope: z.string().optional(),
 });
 
@@ -25,12 +24,6 @@ export interface TokenStore {
   write(record: TokenRecord): Promise<void>;
   /** Runs an action while nobody else runs one for this URL, of all who share the store. */
   exclusively(url: string, action: () => Promise<void>, options: FileLockOptions): Promise<void>;
-}
-
-/** The URL a sign-in is stored under: without credentials, query and fragment. */
-export function storeKey(url: string): string {
-  const { origin, pathname } = new URL(url);
-  return origin + pathname;
 }
 
 /** Creates a store in the memory of this process. */
@@ -57,8 +50,7 @@ export function createMemoryTokenStore(): TokenStore {
 
 /** Creates a store of one file for each server, which only its owner may read and which is replaced atomically. */
 export function createFileTokenStore(folder: string): TokenStore {
-  const fileOf = (url: string): string =>
-    join(folder, `${createHash("sha256").update(url).digest("hex").slice(0, 32)}.json`);
+  const fileOf = (url: string): string => signInFile(folder, url);
   const replace = async (record: TokenRecord): Promise<void> => {
     const { replaceFile } = await import("@cem/core/files");
     await replaceFile(fileOf(record.url), JSON.stringify(record, undefined, 2));

@@ -13,5 +13,6 @@ export { findHostToolFiles, loadHostTools, toolNameFault } from "./host/load-hos
 export type { HostToolsByServer, LoadedHostTools, HostToolFolders } from "./host/load-host-tools.ts";
 export type { OwnPackage } from "@cem/core/files";
 export type { CatalogSnapshot, Elicit, Guard, ResultStore, ToolCatalog } from "@cem/core";
+export { signInFile } from "../oauth/sign-in-file.ts";
 export type { LogEntry } from "../connection/connection-types.ts";
 export type { McpServerSettings } from "../settings/server-settings.ts";

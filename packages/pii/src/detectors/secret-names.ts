@@ -22,13 +22,13 @@ function namesOf(text: string): { pattern: string; marks: string[] } {
   };
 }
 
-/** What stands under these is a password, whatever it looks like. */
+/** Under these stands a password, whatever it looks like. */
 const PASSWORDS = namesOf(
   `passwords?=assw passwd=assw passphrase=assp passcode=assc pwd=pwd_
   passwort=assw kennwort=ennw zugangscode=ugan wachtwoord=twoo toegangscode=egan l[oö]senord=osen,l?se
   contrase[nñ]a=tras senha=senh palavra_passe=avra mot_de_passe=de_p,depa mdp=mdp_ parola_d'ordine=rola has[łl]o=as?o,aslo`,
 );
-/** What stands under these is a secret, unless it is a word or a name itself. */
+/** Under these stands a secret, unless it is a word or a name itself. */
 const SECRETS = namesOf(
   `secret=ecre secret_key=_key api_key=ikey access_key=skey account_key=tkey private_key=ekey signing_key=gkey
   encryption_key=nkey chave_api=chav klucz_api=lucz`,

@@ -48,7 +48,7 @@ const LABELS = wordSet(
 const OPTION_NAME = / -u| --user/;
 const OPTION = /(?<=\s(?:-u|--user)[ =])[^\s:"']{1,64}:[^\s"']{4,128}/g;
 const BEARER = /(?<=\b(?:bearer|basic) )[\w.~+/-]{16,4000}=*/gi;
-/** What stands before a name of a secret that makes it none: certain words, and the beginning of a token. */
+/** Words before a name of a secret that make it none, and the beginning of a token. */
 const NO_NAME_BEFORE = /public[ _-]?$|\[\[$|(?:wrong|forgot|reset|show|hide|has|is|no|invalid)[_ -]?$/i;
 /** Code in the place of a value: a call, a member of something, a name. */
 const CODE_VALUE = /^[\p{L}_$][\w$]*(?:\.[\p{L}_$][\w$]*)*$/u;

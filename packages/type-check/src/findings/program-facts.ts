@@ -49,8 +49,8 @@ function findFacts(source: ts.SourceFile): ProgramFacts {
       else if (owner !== undefined) openNames.add(owner);
       if (owner !== undefined) grownNames.add(owner);
     }
-    if (ts.isIdentifier(node) && isAssigned(node))
-      replacements.push((node.parent as ts.BinaryExpression).right);
+    if (ts.isBinaryExpression(node) && ts.isIdentifier(node.left) && isAssigned(node.left))
+      replacements.push(node.right);
     if (ts.isTypeOfExpression(node) && ts.isIdentifier(node.expression))
       testedNames.add(node.expression.text);
     node.forEachChild((child) => void pending.push(child));
@@ -80,8 +80,9 @@ interface MemberWrite {
 function writesOf(node: ts.Node): MemberWrite[] {
   const isAccess = ts.isPropertyAccessExpression(node) || ts.isElementAccessExpression(node);
   if (isAccess && isAssigned(node)) return [{ name: memberName(node), owner: nameOf(node.expression) }];
-  if (!ts.isCallExpression(node) || !/^Object\.(?:assign|define\w+)$/u.test(node.expression.getText()))
-    return [];
+  if (!ts.isCallExpression(node) || !ts.isPropertyAccessExpression(node.expression)) return [];
+  const { expression: callee, name: method } = node.expression;
+  if (nameOf(callee) !== "Object" || !/^(?:assign|define\w+)$/u.test(method.text)) return [];
   const [target, ...sources] = node.arguments;
   const owner = target && nameOf(target);
   return sources.flatMap((source): MemberWrite[] => {

@@ -100,7 +100,7 @@ export function evaluate(text: string, scope: Scope): JsonValue {
   return bounded(() => toJson(expression.evaluate(given)));
 }
 
-/** What expressions find in the values of a scope: many of them read the same. */
+/** Values of scopes as expressions find them: many expressions read the same. */
 const readable = new WeakMap<object, unknown>();
 
 /**

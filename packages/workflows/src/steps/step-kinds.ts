@@ -135,7 +135,7 @@ async function runKind({ execution, step, scope, at }: StepRequest): Promise<Jso
   return execution.tokenize(asJson(value ?? null, at.path));
 }
 
-/** What a step came to, as its journal keeps it. @throws CemError `RESULT_NOT_JSON` */
+/** The value of a step, as its journal keeps it. @throws CemError `RESULT_NOT_JSON` */
 function asJson(value: unknown, step: string): JsonValue {
   try {
     const text: string | undefined = JSON.stringify(value);
