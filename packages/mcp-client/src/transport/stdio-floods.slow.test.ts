@@ -34,11 +34,11 @@ describe("a server that sends too much", () => {
     expect(connections.status()).toMatchObject([{ state: "ready" }]);
   });
 
-  it("serves large answers one after the other, however many", async () => {
+  it("serves large answers one after the other, more in all than one may have", async () => {
     await using connections = connect([odd("plain")]);
     const invoker = createMcpInvoker(connections, { store: memoryStore() });
     const call = { server: "odd", tool: "huge", args: { bytes: 40_000_000 } };
-    for (let calls = 0; calls < 4; calls += 1)
+    for (let calls = 0; calls < 2; calls += 1)
       expect(await invoker.invoke(call, { signal })).toMatchObject({ ok: true });
     expect(connections.status()).toMatchObject([{ state: "ready" }]);
   });

@@ -35,18 +35,17 @@ export async function backendPerLevel(): Promise<AvailableBackend[]> {
 
 /**
  * Describes the contract, or a group of its tests, for the backends of one level. The weaker ones hold the guest in another
- * way; what happens in it is the same.
+ * way; what happens in it is the same, and CI has time for the strongest only. `npm test` on a machine without bubblewrap
+ * tries the walls of `unshare`.
  */
 export async function describeContractAt(
   level: IsolationLevel,
   groups: ContractGroup[] = ["guest", "programs", "realms"],
 ): Promise<void> {
   const backends = (await backendPerLevel()).filter((backend) => backend.level === level);
-  const isShort = process.env["CEM_TESTS"] === "more";
-  for (const [index, { isolation }] of backends.entries()) {
-    const tried = index > 0 && isShort ? groups.filter((group) => group === "guest") : groups;
-    if (tried.length === 0) continue;
+  const tried = process.env["CEM_TESTS"] === "more" ? backends.slice(0, 1) : backends;
+  for (const { isolation } of tried) {
     const makeProvider = () => createDenoSandboxProvider({ isolation });
-    describeSandboxContract(`deno, ${isolation}`, makeProvider, { level, groups: tried });
+    describeSandboxContract(`deno, ${isolation}`, makeProvider, { level, groups });
   }
 }
