@@ -69,9 +69,19 @@ describe("createSelector", () => {
         tool("memory", "create_entities", "Create new entities in the knowledge graph."),
         tool("memory", "add_observations", "Add observations to existing entities in the knowledge graph."),
         tool("browser", "browser_navigate", "Navigate to a URL."),
+        tool("filesystem", "create_directory", "Create a new directory."),
+        tool("filesystem", "directory_tree", "Get a tree view of directories."),
+        tool("filesystem", "edit_file", "Make line-based edits to a text file."),
+        tool("git", "git_commit", "Create a new commit with staged changes."),
+        tool("git", "git_reset", "Reset HEAD to a commit, or unstage changes."),
+        tool("git", "git_log", "View commits with author and message."),
       ];
       expect((await search("remember facts about a person", tools)).names[0]).toBe("add_observations");
       expect((await search("go to a website", tools)).names[0]).toBe("browser_navigate");
+      expect((await search("create a folder", tools)).names[0]).toBe("create_directory");
+      expect((await search("undo the last commit", tools)).names[0]).toBe("git_reset");
+      expect((await search("history of a file", tools)).names[0]).toBe("git_log");
+      expect((await search("append a line to a file", tools)).names[0]).toBe("edit_file");
     });
 
     it("keeps more where even the best tool explains little of a long text", async () => {

@@ -15,7 +15,7 @@ const SMALL: Scored[] = [
   ],
   [
     "Write a report on the moons, save it as /tmp/moons.md, then read it back",
-    ["write_file 0.0969", "read_file 0.0522", "list_directory 0.0265", "query 0.0222"],
+    ["write_file 0.1002", "read_file 0.054", "list_directory 0.0274", "query 0.023"],
     ["write_file 1"],
     ["read_file 0.5391", "list_directory 0.2733", "query 0.2293"],
   ],
@@ -74,10 +74,10 @@ const LARGE: Scored[] = [
   [
     "Restart the production gateway that keeps dropping requests",
     [
-      "restart_gateway 0.2258",
-      "delete_gateway 0.1103",
-      "restart_backup 0.0987",
-      "restart_certificate 0.0987",
+      "restart_gateway 0.2418",
+      "delete_gateway 0.1181",
+      "restart_backup 0.1057",
+      "restart_certificate 0.1057",
     ],
     ["restart_gateway 0.6841"],
     ["delete_gateway 0.3341", "restart_backup 0.299", "restart_certificate 0.299"],
@@ -99,7 +99,7 @@ const LARGE: Scored[] = [
   ],
   [
     "show me every certificate with backup",
-    ["list_backup 0.2418", "list_certificate 0.2418", "get_backup 0.2108", "get_certificate 0.2108"],
+    ["list_backup 0.2717", "list_certificate 0.2717", "get_backup 0.2369", "get_certificate 0.2369"],
     [
       "list_backup 0.5535",
       "list_certificate 0.5535",

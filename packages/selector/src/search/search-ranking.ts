@@ -58,7 +58,7 @@ export class SearchRanking {
 
   /**
    * The share of a text that its best tool explains. Where it is small, general words don't count (`get` explains
-   * nothing), and an action that the tool does not offer counts against it.
+   * nothing), and an action that a tool does not offer counts against it.
    */
   #explainedShare(text: string, scores: Float32Array): number {
     const explained = explainedShare(this.#index, text, scores);
@@ -67,9 +67,12 @@ export class SearchRanking {
     const objects = terms.filter(({ general }) => !general).map(({ word }) => word);
     if (objects.length === 0) return explained;
     const telling = objects.join(" ");
+    const { actionsOf } = this.#index;
     const fits = this.#scorer.score(telling);
-    const offered = this.#index.actionsOf[fits.indexOf(highest(fits))] ?? NO_ACTIONS;
-    return explainedShare(this.#index, telling, fits) * actionFactor(actions, offered);
+    const suited = fits.map(
+      (fit, document) => fit * actionFactor(actions, actionsOf[document] ?? NO_ACTIONS),
+    );
+    return explainedShare(this.#index, telling, suited);
   }
 
   /** @returns The share that the best tool of any step explains of it. */

@@ -20,13 +20,23 @@ function unknownWordScore(index: LexicalIndex): number {
 
 /** The sum of the inverse document frequencies of a text's words: the score of a tool that has them all. */
 export function idealScore(index: LexicalIndex, text: string): number {
-  const unknown = unknownWordScore(index);
   let ideal = 0;
-  for (const word of queryStems(text)) {
-    const term = index.vocabulary.find(word);
-    ideal += term === undefined ? unknown : (index.inverseFrequency[term] ?? 0);
-  }
+  for (const word of queryStems(text)) ideal += frequencyOf(index, word) ?? relatedScore(index, word);
   return ideal;
+}
+
+function frequencyOf(index: LexicalIndex, word: string): number | undefined {
+  const term = index.vocabulary.find(word);
+  return term === undefined ? undefined : (index.inverseFrequency[term] ?? 0);
+}
+
+/** The rarity of a word that no tool has: halfway to that of the rarest related word that a tool has. */
+function relatedScore(index: LexicalIndex, word: string): number {
+  const unknown = unknownWordScore(index);
+  const related = [...relatedTo(word)]
+    .map((one) => frequencyOf(index, one))
+    .filter((one) => one !== undefined);
+  return (unknown + (related.length === 0 ? unknown : Math.max(...related))) / 2;
 }
 
 /** The share that the best tool explains of a text's words by their rarity, at most as much as a few rare ones, 0 to 1. */

@@ -15,7 +15,7 @@ const SUBJECTS = `
   weather temperature climate rain rainy snow sunny cloudy humidity
   forecast predict prediction outlook
   location city place town
-  folder directory dir
+  folder directory dir mkdir
   schema structure column
   database db sql sqlite
   email mail gmail
@@ -94,10 +94,13 @@ const SUBJECTS = `
   price cost pricing fee
   vm virtual machine
   search find lookup
-  delete remove erase drop
+  delete remove erase drop forget
   create add new make generate
   update change modify edit set
   save write store
+  undo revert reset rollback discard
+  history log
+  append write edit
   list show enumerate view display get
   log logs logging
   secret credential password

@@ -93,7 +93,7 @@ const CLASSES = `
   get show list view display enumerate retrieve fetch read describe find lookup query search see check what which who
     inspect give tell obtain when where how
   create add new make generate deploy issue provision build draft compose produce take
-  update change modify edit set configure adjust patch replace enable disable rename resize alter
+  update change modify edit append set configure adjust patch replace enable disable rename resize alter
   delete remove drop erase destroy uninstall clear purge
   write save store upload import put export
   send post publish email notify share forward message
