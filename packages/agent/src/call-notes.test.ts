@@ -45,11 +45,17 @@ describe("callNotes", () => {
 
   it("cut long answers between two values, and leave out calls of long ago", () => {
     const long = JSON.stringify(Array.from({ length: 50 }, (_, id) => ({ mail: `person${id}@example.com` })));
-    const [text = ""] = notes(Array.from({ length: 20 }, () => ({ ...call, result: long })));
+    const calls = Array.from({ length: 20 }, (_, id) => ({ ...call, args: `{"id":${id}}`, result: long }));
+    const [text = ""] = notes(calls);
     const lines = text.split("\n").slice(1);
     expect(lines).toHaveLength(6);
     expect(lines[0]).toMatch(/[,:{[]…$/u);
     expect(lines[0]?.match(/@/gu)?.length).toBe(lines[0]?.match(/@example\.com"/gu)?.length);
+  });
+
+  it("count what a loop does again and again", () => {
+    const [text = ""] = notes(Array.from({ length: 4 }, () => ({ ...call, result: "1" })));
+    expect(text.split("\n").slice(1)).toEqual([`crm.find_all({"id":7}) → 1 (4 times)`]);
   });
 
   it("shorten arguments that stand in the code", () => {

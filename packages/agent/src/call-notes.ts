@@ -52,8 +52,17 @@ export function callNotes(
     return `${toolId({ server, name: tool })}(${cut(args, most)}) → ${answer}${remark}`;
   });
   const cancelled = outcome.toolCalls.filter(({ isCancelled }) => isCancelled === true).length;
-  if (cancelled > 0) lines.push(`${cancelled} more had no answer yet and were cancelled.`);
-  return lines.length === 0 ? [] : [`The calls before the error:\n${lines.join("\n")}`];
+  const told = together(lines);
+  if (cancelled > 0) told.push(`${cancelled} more had no answer yet and were cancelled.`);
+  return told.length === 0 ? [] : [`The calls before the error:\n${told.join("\n")}`];
+}
+
+/** Lines with those that follow one like it counted: a loop makes the same call again and again. */
+function together(lines: readonly string[]): string[] {
+  return [...new Set(lines)].map((line) => {
+    const times = lines.filter((other) => other === line).length;
+    return times === 1 ? line : `${line} (${times} times)`;
+  });
 }
 
 function doubtfulAnswers(

@@ -127,8 +127,12 @@ return true;`;
     const { connect, saved } = await open();
     const call = await connect({ pin: "2026-07-28" });
     const importing = 'import { who } from "./servers/crm/index.ts";\n';
-    const { data } = await call("execute_code", { code: `${importing}return (await who({})).password;` });
+    const { content, data } = await call("execute_code", {
+      code: `${importing}return (await who({})).password;`,
+    });
     expect(data["result"]).toEqual(expect.stringMatching(/^\[\[SECRET:[a-z2-7]{16}\]\]$/u));
+    expect(JSON.stringify(content[1])).toContain("stand for values kept from you: write them whole");
+    expect((await call("execute_code", { code: "return 1;" })).content).toHaveLength(1);
     await call("keep_contact", { email: data["result"] });
     expect(saved).toEqual([{ email: SECRET }]);
   });

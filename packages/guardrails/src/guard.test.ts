@@ -131,12 +131,18 @@ describe("createGuard", () => {
       ]);
     });
 
-    it("suggests nothing where no name is near", async () => {
-      const verdict = await createGuard().review({
-        code: 'import { x } from "./servers/zzzzzzzz/index.ts";',
-        tools,
-      });
-      expect(verdict.findings[0]?.message).toBe('There is no server "zzzzzzzz" with usable tools.');
+    it("names all where no name is near, if they are few", async () => {
+      const missing = async (servers: string[]) => {
+        const { findings } = await createGuard().review({
+          code: 'import { x } from "./servers/zzzzzzzz/index.ts";',
+          tools: servers.map((server) => tool(server, "a")),
+        });
+        return findings[0]?.message;
+      };
+      const none = 'There is no server "zzzzzzzz" with usable tools.';
+      expect(await missing(["weather", "crm"])).toBe(`${none} There are crm, weather.`);
+      expect(await missing([])).toBe(none);
+      expect(await missing(Array.from({ length: 20 }, (_, number) => `s${number}`))).toBe(none);
     });
 
     it("suggests every name that is near", async () => {

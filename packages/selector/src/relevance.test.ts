@@ -80,7 +80,7 @@ describe("createSelector", () => {
       expect((await search("go to a website", tools)).names[0]).toBe("browser_navigate");
       expect((await search("create a folder", tools)).names[0]).toBe("create_directory");
       expect((await search("undo the last commit", tools)).names[0]).toBe("git_reset");
-      expect((await search("history of a file", tools)).names[0]).toBe("git_log");
+      expect((await search("show the history", tools)).names[0]).toBe("git_log");
       expect((await search("append a line to a file", tools)).names[0]).toBe("edit_file");
     });
 

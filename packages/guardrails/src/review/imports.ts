@@ -45,6 +45,8 @@ const CODE_MODULES = new Set(["vm", "repl"]);
 const TOOL_MODULE =
   /^(?:\.\/|\/workspace\/|file:\/\/\/workspace\/)?(?<folder>servers|skills)\/(?<name>[^/]+)/;
 
+/** The most names that are listed where none is alike. */
+const MAX_LISTED = 12;
 const MAX_SUGGESTIONS = 10;
 
 interface RuntimeImport extends SourceLocation {
@@ -149,10 +151,12 @@ function unknownToolModule(specifier: string, known: Known): ImportProblem | und
   };
 }
 
-/** Names that may have been meant, for the first wrong ones only: there may be thousands of both. */
+/** Names that may have been meant, else all if they are few; for the first wrong ones only: there may be thousands of both. */
 function suggestionFor(name: string, folder: "servers" | "skills", known: Known): string {
   if (known.suggested === MAX_SUGGESTIONS) return "";
   known.suggested += 1;
   const near = nearest(name, known[folder]);
-  return near.length > 0 ? ` Did you mean ${near.join(" or ")}?` : "";
+  if (near.length > 0) return ` Did you mean ${near.join(" or ")}?`;
+  const all = [...known[folder]];
+  return all.length > 0 && all.length <= MAX_LISTED ? ` There are ${all.toSorted().join(", ")}.` : "";
 }

@@ -1,5 +1,6 @@
 import { answerOf, shortenOutput } from "@cem/tool-files/answers";
 import type { Attachment, HintFor } from "@cem/tool-files/answers";
+import { holdsRedactionToken } from "@cem/core";
 import type { JsonValue, ResultStore, TaskResult } from "@cem/core";
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/server";
 import { currentExchange } from "../exchange.ts";
@@ -8,6 +9,8 @@ import { seconds } from "./server-tool.ts";
 import type { GuestFacts } from "./server-tool.ts";
 
 const MS_PER_SECOND = 1_000;
+const TOKENS =
+  "Tokens such as [[EMAIL:…]] stand for values kept from you: write them whole, and tools get the values.";
 
 interface AnswerOptions {
   guest: GuestFacts;
@@ -70,7 +73,9 @@ function retryAfterOf({ error }: TaskResult): number | undefined {
 }
 
 function answer(data: { [key: string]: JsonValue }, more: ContentBlock[]): CallToolResult {
-  return { content: [text(JSON.stringify(data)), ...more], structuredContent: data };
+  const json = JSON.stringify(data);
+  const explained = holdsRedactionToken(json) ? [text(TOKENS)] : [];
+  return { content: [text(json), ...explained, ...more], structuredContent: data };
 }
 
 function text(words: string): ContentBlock {

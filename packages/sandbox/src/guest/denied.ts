@@ -24,7 +24,7 @@ export function explainDenied(): void {
 /** Sentences by permission, with the place of what was asked for. */
 const SENTENCES: Readonly<Record<string, string>> = {
   net: "The sandbox has no network access to %. Code reaches only hosts that the configuration allows, by default none; tools reach what they are for.",
-  read: "The sandbox can't read %. Code reads files of /workspace and of folders that the configuration mounts.",
+  read: "The sandbox can't read %. Code reads files of /workspace and of folders that the configuration mounts; others are read by tools, where a server has them.",
   write:
     "The sandbox can't write %. Code writes files in /workspace, but not in /workspace/servers, /workspace/skills or folders mounted read-only.",
   run: "The sandbox can't start programs: %.",
