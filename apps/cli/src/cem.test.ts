@@ -247,6 +247,9 @@ describe("wrong use", () => {
     [["tools", "--config", "wrong.yaml"], /wrong\.yaml:2 {2}execution\.sandbox_typ .*Did you mean/u],
     [["tools", "--config", "missing.yaml"], /missing\.yaml/u],
     [["init", "endless.ts"], /a file stands where a folder should be/u],
+    [["call", "calculator.nope", ...SAMPLES], /has no tool "nope"/u],
+    [["workflow", "run", "nope.yaml"], /the file does not exist/u],
+    [["run", "x", "--customer", "../x"], /can't be a customer's id/u],
     [["rnu"], /Did you mean run\?/u],
   ])("ends with 2 and says why for %j", async (args, message) => {
     const { code, stdout, stderr } = await cem(args);

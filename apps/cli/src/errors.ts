@@ -23,9 +23,12 @@ const OWN_CODES: ReadonlySet<string> = new Set<KnownErrorCode>([
 
 /** Codes of other packages that stand for wrong use of the command. */
 const MISUSE_CODES: ReadonlySet<string> = new Set<KnownErrorCode>([
+  "CUSTOMER_INVALID",
   "FORM_INVALID",
   "SERVER_EXISTS",
   "SERVER_NOT_FOUND",
+  "TOOL_NOT_FOUND",
+  "WORKFLOW_NOT_FOUND",
 ]);
 
 /** Whether an error is about the command line itself. */

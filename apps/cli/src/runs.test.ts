@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { runCem, SAMPLES, temporaryFolder } from "./testing/run-cem.ts";
@@ -45,8 +45,10 @@ describe("cem runs", () => {
     expect(shown).toContain("calculator.calculate");
     expect(shown).toContain("import { calculate }");
     const again = await cem("runs", "replay", id, "--recorded", "--json");
-    expect(again.stderr).toContain(`Running the code of ${id} again`);
+    expect(again.stderr).toBe("");
     expect(JSON.parse(again.stdout)).toMatchObject({ status: "success", value: 8 });
+    const told = await cem("runs", "replay", id, "--recorded");
+    expect(told.stderr).toContain(`Running the code of ${id} again`);
   });
 
   it("changes nothing where calls are answered as recorded", async () => {
@@ -59,5 +61,17 @@ describe("cem runs", () => {
     expect(readFileSync(path.join(cwd, "workspace/count.txt"), "utf8")).toBe("1");
     const [last] = JSON.parse((await cem("runs", "--json")).stdout).runs as { id: string }[];
     expect(last).toEqual(before);
+  });
+
+  it("replays calls of tools that are files, also of those that may change something", async () => {
+    const folder = temporaryFolder();
+    mkdirSync(path.join(folder, "servers/desk"), { recursive: true });
+    const tool = `/** Books a desk. */\nexport async function book(input: { desk: number }): Promise<string> {\n  return \`desk \${input.desk}\`;\n}\n`;
+    writeFileSync(path.join(folder, "servers/desk/book.ts"), tool);
+    const code = `import { book } from "./servers/desk/book.ts";\nreturn await book({ desk: 4 });`;
+    writeFileSync(path.join(folder, "books.ts"), code);
+    expect((await runCem(["exec", "books.ts"], { cwd: folder })).code).toBe(0);
+    const again = await runCem(["runs", "replay", "last", "--recorded", "--json"], { cwd: folder });
+    expect(JSON.parse(again.stdout)).toMatchObject({ status: "success", value: "desk 4" });
   });
 });

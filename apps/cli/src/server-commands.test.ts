@@ -61,6 +61,7 @@ describe("the commands about MCP servers", () => {
     [["add", "a", "--env", "=x", "--", "node"], /It looks like 'API_KEY/u],
     [["add", "a", "ftp://x.example/y"], /begins with http:\/\/ or https:\/\/, and this one is "ftp:\/\/x/u],
     [["add", "", "--", "node", "x"], /The server's name is empty/u],
+    [["init", " "], /The folder's name is empty/u],
     [["add", "a", "--header", "X: y", "--", "node"], /are for a URL/u],
     [["add", "a", "--env", "X=y", "https://x.example"], /--env is for a command/u],
     [["add", "a", "--transport", "ws", "https://x.example"], /Allowed choices are http, sse/u],

@@ -1,3 +1,4 @@
+import { abandonOnAbort } from "@cem/core";
 import type { Elicit, ToolDefinition } from "@cem/core";
 import { findOthers } from "./candidate-tools.ts";
 import type { Offered } from "./candidate-tools.ts";
@@ -173,7 +174,8 @@ export async function readDataFacts(
   if (toolBudget === undefined) return undefined;
   const selected = selection.selected.map(({ tool }) => tool);
   const offered = [...selected, ...others];
-  const found = await findOthers(context, task, { offered: [], tools: offered }, CLOSEST_TOOLS);
+  const closest = findOthers(context, task, { offered: [], tools: offered }, CLOSEST_TOOLS);
+  const found = await abandonOnAbort(closest, signal);
   const needed = new Set([...selected, ...found.map(({ tool }) => tool)].map(({ module }) => module));
   const databases = databasesOf(offered.filter(({ module }) => needed.has(module)));
   const files = filesNamedIn(task);

@@ -1,3 +1,4 @@
+import { abandonOnAbort } from "@cem/core";
 import type { GeneratedCode, GenerationRefused, ToolDefinition } from "@cem/core";
 import type { Offered } from "./candidate-tools.ts";
 import { withUnavailable } from "./refusals.ts";
@@ -35,7 +36,8 @@ export async function generate(
     progress.emit({ type: "generated", code, origin, ms, notes });
     return generated;
   }
-  const refusal = withUnavailable(generated, task, await selectUnavailable(context, task, tools));
+  const unavailable = await abandonOnAbort(selectUnavailable(context, task, tools), context.signal);
+  const refusal = withUnavailable(generated, task, unavailable);
   const { nearest, selected } = input.offered.selection;
   progress.emit({
     type: "generation-refused",
@@ -67,6 +69,7 @@ async function requestCode(
     session: options.session,
     signal,
     onProgress: (generation) => {
+      if (signal.aborted) return;
       // A model is at work, and its program will be checked: the checker can load meanwhile.
       if (generation.form !== "call") prepareTypeChecker(context);
       progress.emit({ type: "generating", ...generation });

@@ -165,6 +165,57 @@ describe("createPipeline", () => {
       });
     });
 
+    it.each([
+      ["catalog", "list"],
+      ["selector", "select"],
+      ["generator", "generate"],
+      ["guard", "review"],
+    ] as const)("ends and is disposed though its %s never settles", async (stage, method) => {
+      const parts = settings(new MemorySandbox(() => outcome({ status: "completed", value: 1 })));
+      const reached = Promise.withResolvers<void>();
+      const never = (): Promise<never> => {
+        reached.resolve();
+        return new Promise(() => {});
+      };
+      const agent = createPipeline({ ...parts, [stage]: { ...parts[stage], [method]: never } });
+      const cancel = new AbortController();
+      const running = agent.executeTask("x", { signal: cancel.signal });
+      await reached.promise;
+      cancel.abort();
+      await expect(running).resolves.toMatchObject({ status: "error", error: { code: "ABORTED" } });
+      const next = agent.executeTask("x");
+      await agent.dispose();
+      await expect(next).resolves.toMatchObject({ error: { code: "AGENT_DISPOSED" } });
+    });
+
+    it.each(["searchTools", "saveSkill"] as const)(
+      "ends %s though its catalog never settles",
+      async (method) => {
+        const parts = settings(new MemorySandbox(() => outcome({ status: "completed", value: 1 })));
+        const agent = createPipeline({
+          ...parts,
+          catalog: { ...parts.catalog, list: () => new Promise(() => {}) },
+          saveSkill: () => Promise.reject(new Error("not reached")),
+        });
+        const draft = { name: "a", description: "b", code: "", test: "" };
+        const asked = method === "searchTools" ? agent.searchTools("x") : agent.saveSkill?.(draft);
+        const [ending] = await Promise.allSettled([asked, agent.dispose()]);
+        expect(ending).toMatchObject({ status: "rejected", reason: { code: "AGENT_DISPOSED" } });
+      },
+    );
+
+    it.each([
+      ["catalog", {}, "list()"],
+      ["selector", { specificationVersion: "v1", select: String }, "select(), search()"],
+      ["guard", { specificationVersion: "v2", review: String }, "review()"],
+    ])("rejects for a %s that is none: %j", async (stage, given, methods) => {
+      const parts = settings(new MemorySandbox(() => outcome({ status: "completed", value: 1 })));
+      await expect(createPipeline({ ...parts, [stage]: given }).executeTask("x")).rejects.toMatchObject({
+        code: "OPTION_INVALID",
+        message: `The ${stage} has to be an object with specificationVersion: "v1" and ${methods}.`,
+      });
+    });
+
     it("rejects for an empty task and when a stage can't be created", async () => {
       const agent = createPipeline(
         settings(() => Promise.reject(new CemError("SANDBOX_UNAVAILABLE", "no sandbox"))),

@@ -1,4 +1,4 @@
-import { CemError, Lazy, toErrorInfo } from "@cem/core";
+import { abandonOnAbort, CemError, Lazy, toErrorInfo } from "@cem/core";
 import type {
   Agent,
   CatalogSnapshot,
@@ -92,14 +92,14 @@ class Pipeline implements Agent {
   }
 
   async discoverTools(options: Parameters<Agent["discoverTools"]>[0] = {}): Promise<CatalogSnapshot> {
-    return this.#request(options, async ({ catalog }, signal) =>
+    return this.#read(options, async ({ catalog }, signal) =>
       (await catalog.get()).list({ ...options, signal }),
     );
   }
 
   async searchTools(query: string, options: SearchOptions = {}): Promise<RankedTool[]> {
     requireText(query, "QUERY_EMPTY", "The query is empty: say what the tool should do.");
-    return this.#request(options, async ({ catalog, selector }, signal) => {
+    return this.#read(options, async ({ catalog, selector }, signal) => {
       const tools = toolsOf(await (await catalog.get()).list({ signal }));
       return (await selector.get()).search({ ...options, task: query, tools, signal });
     });
@@ -110,7 +110,8 @@ class Pipeline implements Agent {
       const { saveSkill } = settings;
       if (saveSkill === undefined) throw new CemError("SKILLS_DISABLED", "Skills can't be saved here.");
       const save = async (): Promise<Skill> => {
-        const tools = toolsOf(await (await catalog.get()).list({ signal }));
+        const list = async (): Promise<CatalogSnapshot> => (await catalog.get()).list({ signal });
+        const tools = toolsOf(await abandonOnAbort(list(), signal));
         return saveSkill(draft, { ...options, tools, signal });
       };
       return settings.workspaceSync === undefined
@@ -128,7 +129,7 @@ class Pipeline implements Agent {
   }
 
   async warm(options: { signal?: AbortSignal | undefined } = {}): Promise<void> {
-    return keepingAlive(() => this.#request(options, warm));
+    return keepingAlive(() => this.#read(options, warm));
   }
 
   async openResults(): Promise<ResultStore | undefined> {
@@ -166,6 +167,14 @@ class Pipeline implements Agent {
         ? result
         : { ...result, warnings: [...(result.warnings ?? []), ...remarks] };
     });
+  }
+
+  /** A request that changes nothing: a stage of one's own that does not heed the signal is not waited for. */
+  #read<T>(
+    options: { signal?: AbortSignal | undefined },
+    handle: (stages: Stages, signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    return this.#request(options, (stages, signal) => abandonOnAbort(handle(stages, signal), signal));
   }
 
   /** Runs one request with the stages. Its signal aborts when the caller cancels or the pipeline is disposed. */

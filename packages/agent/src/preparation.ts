@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { abandonOnAbort, Lazy, moduleBeside, offload } from "@cem/core";
+import { Lazy, moduleBeside, offload } from "@cem/core";
 import type { ToolDefinition } from "@cem/core";
 import { callable, toolsOf } from "./catalog.ts";
 import { prepareTypeChecker } from "./review.ts";
@@ -37,7 +37,7 @@ export async function warm(stages: Stages, signal: AbortSignal): Promise<void> {
   checker.catch(() => {});
   await startInTurn([sandbox, guard, catalog, selector, generator, tokenCounter]);
   const parts = [sandbox, guard, generator, tokenCounter].map((part): Promise<unknown> => part.get());
-  await abandonOnAbort(Promise.all([checker, indexTools(stages, signal), ...parts]), signal);
+  await Promise.all([checker, indexTools(stages, signal), ...parts]);
 }
 
 async function loadTypeChecker({ settings, typeChecker }: Stages): Promise<void> {

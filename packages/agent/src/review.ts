@@ -74,6 +74,8 @@ async function examineCode(
   // The guard comes first: code that it refuses is not type-checked.
   const guard = await context.stages.guard.get();
   const verdict = withProblems(await guard.review(request), problems);
+  // A guard that did not heed the abort: nothing is created once the pipeline is disposed.
+  context.signal.throwIfAborted();
   if (!verdict.allowed) {
     const { syntaxError } = verdict;
     const refusal = syntaxError ? invalidCode(syntaxError) : refusedReview(verdict, { ranBefore });

@@ -1,3 +1,4 @@
+import { abandonOnAbort } from "@cem/core";
 import type { AgentEvent, ExecuteOptions, TaskResult } from "@cem/core";
 import { measure, traced } from "@cem/core/telemetry";
 
@@ -21,14 +22,16 @@ export class RunProgress {
    * Runs one stage. The time of a stage that is repeated adds up in {@link timings}.
    *
    * @returns the stage's result and how long it took this time, in milliseconds.
-   * @throws the signal's reason when the run was cancelled before the stage.
+   * @throws the signal's reason when the run was cancelled before the stage, or in any but `run`, which ends by itself and knows
+   *   what was done until then.
    */
   async stage<T>(stage: Stage, work: () => Promise<T>): Promise<{ result: T; ms: number }> {
     this.#signal.throwIfAborted();
     this.emit({ type: "stage-started", stage });
     const started = performance.now();
     try {
-      const result = await traced(`cem.stage ${stage}`, { attributes: { "cem.stage": stage } }, work);
+      const worked = traced(`cem.stage ${stage}`, { attributes: { "cem.stage": stage } }, work);
+      const result = await (stage === "run" ? worked : abandonOnAbort(worked, this.#signal));
       return { result, ms: elapsedSince(started) };
     } finally {
       const ms = elapsedSince(started);

@@ -1,4 +1,4 @@
-import { Lazy } from "@cem/core";
+import { CemError, Lazy } from "@cem/core";
 import type {
   AgentEvent,
   AuditLog,
@@ -52,10 +52,10 @@ export class Stages {
     const { audit, countTokens, invoker, redactor, typeChecker } = settings;
     this.audit = audit && new Lazy(async () => (typeof audit === "function" ? audit() : audit));
     this.settings = settings;
-    this.catalog = lazy(settings.catalog);
-    this.selector = lazy(settings.selector);
-    this.generator = lazy(settings.generator);
-    this.guard = lazy(settings.guard);
+    this.catalog = port("catalog", settings.catalog, ["list"]);
+    this.selector = port("selector", settings.selector, ["select", "search"]);
+    this.generator = port("generator", settings.generator, ["generate"]);
+    this.guard = port("guard", settings.guard, ["review"]);
     this.sandbox = new Lazy(async () => {
       const { sandbox } = settings;
       if (typeof sandbox !== "function") return sandbox;
@@ -63,10 +63,10 @@ export class Stages {
       this.#stopObserving = observeSandbox(() => created.stats?.());
       return created;
     });
-    this.invoker = invoker && lazy(invoker);
+    this.invoker = invoker && port("invoker", invoker, ["invoke"]);
     this.redactor =
       redactor && new Lazy(async () => (typeof redactor === "function" ? redactor() : redactor));
-    this.typeChecker = typeChecker && lazy(typeChecker);
+    this.typeChecker = typeChecker && port("typeChecker", typeChecker, ["check"]);
     this.tokenCounter = new Lazy(async () => countTokens ?? (await loadTokenCounter()));
   }
 
@@ -85,8 +85,20 @@ export class Stages {
   }
 }
 
-function lazy<T extends object>(given: OnDemand<T>): Lazy<T> {
-  return new Lazy(async () => (typeof given === "function" ? given() : given));
+/** A stage that is checked when it is first needed, for callers that the compiler did not check. */
+function port<T extends object>(
+  name: keyof PipelineSettings,
+  given: OnDemand<T>,
+  methods: readonly (keyof T & string)[],
+): Lazy<T> {
+  return new Lazy(async () => {
+    const stage = typeof given === "function" ? await given() : given;
+    const { specificationVersion } = stage as { specificationVersion?: unknown };
+    if (specificationVersion === "v1" && methods.every((method) => typeof stage[method] === "function"))
+      return stage;
+    const message = `The ${name} has to be an object with specificationVersion: "v1" and ${methods.join("(), ")}().`;
+    throw new CemError("OPTION_INVALID", message, { details: { option: name } });
+  });
 }
 
 async function disposeCreated(part: Lazy<{ dispose(): Promise<void> }> | undefined): Promise<void> {

@@ -1,4 +1,4 @@
-import { CemError } from "@cem/core";
+import { abandonOnAbort, CemError } from "@cem/core";
 import type { ExecuteOptions, GeneratedCode, GenerationRefused, TaskResult, ToolDefinition } from "@cem/core";
 import { toolsForRepair } from "./candidate-tools.ts";
 import { discover, toolsOf, withNamedProblems } from "./catalog.ts";
@@ -119,7 +119,8 @@ export class TaskRun {
   /** Offers the model the tools that a repair needs. */
   async #addTools({ tools }: TaskInput, message: string): Promise<void> {
     const { history, offered, program } = this.#state;
-    const added = await toolsForRepair(this.#context, { code: program.code, message }, offered, tools);
+    const needed = toolsForRepair(this.#context, { code: program.code, message }, offered, tools);
+    const added = await abandonOnAbort(needed, this.#context.signal);
     const named = offered.named.filter((tool) => !added.includes(tool));
     this.#state.offered = { ...offered, others: [...offered.others, ...added], named };
     history.recordAddedTools(added);

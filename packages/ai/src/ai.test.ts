@@ -142,6 +142,25 @@ describe("executeCodeTool, with the AI SDK", () => {
     expect(shop.deleted).toEqual([]);
     expect(sent(1)).toContain("delete_order was not called");
   });
+
+  it("takes an approval for the calls that stand in the code, not for words in a comment or a text", async () => {
+    const { execute, needsApproval } = await executeCodeTool(agent, { needsApproval: "destructive" });
+    const all = await executeCodeTool(agent, { needsApproval: true });
+    const commented = `// No delete_order here.\nconst title = "delete_order";\n${PROGRAMS.hidden}`;
+    for (const run of [execute, all.execute]) {
+      const { error } = await run({ code: commented });
+      expect(error).toContain("delete_order was not called");
+    }
+    expect(await needsApproval?.({ code: commented })).toBe(false);
+    expect(shop.deleted).toEqual([]);
+
+    const handedOn = "return await Promise.all([{ id: 5 }].map(delete_order));";
+    for (const code of [handedOn, "```ts\nreturn await delete_order({ id: 6 });\n```"]) {
+      expect(await needsApproval?.({ code })).toBe(true);
+      expect(await execute({ code })).toMatchObject({ success: true });
+    }
+    expect(shop.deleted.splice(0)).toEqual([5, 6]);
+  });
 });
 
 describe("searchToolsTool, with the AI SDK", () => {

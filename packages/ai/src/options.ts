@@ -1,4 +1,4 @@
-import type { Agent, Approve, ExecuteOptions } from "@cem/core";
+import type { Agent, Approve, ExecuteOptions, ToolDefinition } from "@cem/core";
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec";
 
 /** The name of the tool that runs code, where a framework takes it from the tool. */
@@ -42,16 +42,16 @@ export interface ExecuteCodeOptions {
 }
 
 /**
- * Which code a person sees, by the framework's own means, before it runs. `destructive`: code that names a tool annotated as
- * destructive. `true`: all code.
+ * Which code a person sees, by the framework's own means, before it runs. `destructive`: code that calls a tool annotated as
+ * destructive by its name. `true`: all code.
  */
 export type NeedsApproval = boolean | "destructive" | ((code: string) => boolean | Promise<boolean>);
 
 /** Options of tools that run code, for frameworks that ask for approvals. */
 export interface ApprovedCodeOptions extends ExecuteCodeOptions {
   /**
-   * Which code needs a yes. What was approved may call each tool that it names; a call of another one that needs a yes goes to
-   * `run.onApprove`, else it is refused.
+   * Which code needs a yes. What was approved may call each tool that it calls by its name; a call of another one that needs a
+   * yes goes to `run.onApprove`, else it is refused.
    *
    * @defaultValue false
    */
@@ -81,26 +81,40 @@ export async function needsYes(
 ): Promise<boolean> {
   if (typeof needsApproval === "boolean") return needsApproval;
   if (typeof needsApproval === "function") return needsApproval(code);
-  const { servers } = await agent.discoverTools();
-  const words = wordsIn(code);
-  return servers.some(({ tools }) =>
-    tools.some(({ name, annotations }) => {
-      const { destructiveHint, readOnlyHint } = annotations ?? {};
-      return destructiveHint === true && readOnlyHint !== true && words.has(name);
-    }),
-  );
+  return callsOneOf(agent, code, ({ annotations: { destructiveHint, readOnlyHint } = {} }) => {
+    return destructiveHint === true && readOnlyHint !== true;
+  });
 }
 
 /**
- * Answers the questions of a run whose code a person has approved: yes to what the code names. A tool that it reaches in
+ * Answers the questions of a run whose code a person has approved: yes to what the code calls. A tool that it reaches in
  * another way, under a name put together at run time or inside a skill, was not seen by that person.
  */
-export function approveNamed(code: string, onApprove: Approve | undefined): Approve {
-  const words = wordsIn(code);
+export function approveCalled(agent: Agent, code: string, onApprove: Approve | undefined): Approve {
   return async (request) => {
-    if (words.has(request.tool)) return "once";
+    const isAsked = ({ server, name, originalName = name }: ToolDefinition): boolean =>
+      server === request.server && originalName === request.tool;
+    if (await callsOneOf(agent, code, isAsked)) return "once";
     return onApprove === undefined ? "no" : onApprove(request);
   };
+}
+
+/** Whether code calls one of these tools by its name, or hands it on to be called. Read as the agent reads it. */
+async function callsOneOf(
+  agent: Agent,
+  code: string,
+  isMeant: (tool: ToolDefinition) => boolean,
+): Promise<boolean> {
+  const tools = (await agent.discoverTools()).servers.flatMap((server) => server.tools);
+  const words = wordsIn(code);
+  const named = tools.filter((tool) => words.has(tool.name) && isMeant(tool));
+  if (named.length === 0) return false;
+  const { addMissingImports, importRequired, withoutFence } = await import("@cem/program");
+  const { createGuard } = await import("@cem/guardrails");
+  const program = addMissingImports(importRequired(withoutFence(code)), tools).code;
+  const guard = createGuard({ securityChecks: false, isAllowed: () => "it is looked for" });
+  const { findings } = await guard.review({ code: program, tools: named });
+  return findings.some(({ rule }) => rule === "tool-not-allowed");
 }
 
 /** Every word that could be a name. */

@@ -2,7 +2,7 @@ import { CemError } from "@cem/core";
 import type { Agent, JsonValue } from "@cem/core";
 import { answerOf, attachmentsOf } from "@cem/tool-files/answers";
 import type { Answer, Attachment } from "@cem/tool-files/answers";
-import { approveNamed, needsYes } from "./options.ts";
+import { approveCalled, needsYes } from "./options.ts";
 import type { ApprovedCodeOptions } from "./options.ts";
 
 /** The result of a tool that runs code: plain JSON, which an interface would not be assignable to. */
@@ -37,7 +37,7 @@ export async function runCode(
   const { run = {}, attachments = true } = options;
   // The framework has asked by now.
   const isApproved = await needsYes(agent, code, options);
-  const onApprove = isApproved ? approveNamed(code, run.onApprove) : run.onApprove;
+  const onApprove = isApproved ? approveCalled(agent, code, run.onApprove) : run.onApprove;
   try {
     const result = await agent.executeCode(code, { ...run, onApprove, signal });
     signal?.throwIfAborted();

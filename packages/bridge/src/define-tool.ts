@@ -45,7 +45,7 @@ export interface HostTool<
   output?: Output | undefined;
   /**
    * Executes a call, on the host: it may use the network and secrets. What it throws becomes an exception with the
-   * same message in the calling code. A `Blob` or `Uint8Array` in the result becomes a handle.
+   * same message in the calling code. A `Blob`, `ArrayBuffer` or `Uint8Array` in the result becomes a handle.
    */
   execute(
     input: HostToolInput<Input>,

@@ -148,6 +148,20 @@ describe("createHostTools", () => {
     expect(() => createHostTools({ tools: { crm: { tool } } })).toThrow(/crm\.tool is of type "string"/);
   });
 
+  it.each([
+    [null, "has no function `execute`"],
+    [{ description: "x" }, "has no function `execute`"],
+    [{ description: "x", input: 5, execute: String }, "has an input that is no schema"],
+    [{ description: "x", timeoutMs: -1, execute: String }, "has a timeoutMs that is not above 0"],
+  ])("refuses %j", (tool, fault) => {
+    expect(() => createHostTools({ tools: { crm: { tool: tool as unknown as HostTool } } })).toThrow(
+      expect.objectContaining({
+        code: "TOOL_INVALID",
+        message: `crm.tool ${fault}: make it with defineTool({ description, input, execute }).`,
+      }) as Error,
+    );
+  });
+
   it("refuses arguments for a tool that takes none", async () => {
     const tool = defineTool({ description: "", execute: () => 1 });
     expect(await call(tool, { a: 1 })).toMatchObject({ error: { code: "ARGUMENTS_INVALID" } });

@@ -53,7 +53,7 @@ export interface HostTools extends ToolSource {
  * `TOOL_TIMEOUT`, `RESULT_INVALID`, `RESULT_NOT_JSON` or `RESULT_TOO_LARGE`. Put `checkCalls` in front: it checks
  * arguments against JSON Schemas, which this does not.
  *
- * @throws CemError `TOOL_INVALID` when the input of a tool is not an object.
+ * @throws CemError `TOOL_INVALID` for a tool without `execute`, or whose input is not an object.
  */
 export function createHostTools(settings: HostToolsSettings): HostTools {
   const { hideSecrets = (text) => text } = settings;

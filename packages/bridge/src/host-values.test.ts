@@ -75,13 +75,23 @@ describe("toJsonResult", () => {
 
   it("finds bytes in arrays, in objects with and without a prototype, and in more than one place", async () => {
     const bytes = Buffer.from("a");
+    const buffer = new TextEncoder().encode("a").buffer;
     const bare = Object.assign(Object.create(null) as object, { bytes: Buffer.from("a") });
     const data = { type: "resource", mimeType: "application/octet-stream", size: 1, data: "YQ==" };
-    expect(await toJsonResult(tool, { list: [bytes], bare, other: { bytes } }, {})).toEqual({
-      list: [data],
+    expect(await toJsonResult(tool, { list: [bytes, buffer], bare, other: { bytes } }, {})).toEqual({
+      list: [data, data],
       bare: { bytes: data },
       other: { bytes: data },
     });
+  });
+
+  it("leaves objects of a class, and wrapped values, to JSON", async () => {
+    const value = {
+      empty: Object.create({ shared: 1 }) as unknown,
+      number: Object(1) as unknown,
+      text: Object("") as unknown,
+    };
+    expect(await toJsonResult(tool, value, {})).toEqual({ empty: {}, number: 1, text: "" });
   });
 
   it("leaves objects of a class to their toJSON", async () => {
@@ -120,13 +130,15 @@ describe("toJsonResult", () => {
     ]);
   });
 
-  it("makes a list of a Set and an object of a Map, with the bytes in them", async () => {
+  it("makes a list of a Set, an object of a Map and what an Error says, with the bytes in them", async () => {
     const data = { type: "resource", mimeType: "application/octet-stream", size: 1, data: "YQ==" };
     const value = new Map<string, unknown>([
       ["ids", new Set([1, new Map([[2, "b"]])])],
       ["file", Buffer.from("a")],
+      ["failed", [new TypeError("x")]],
     ]);
-    expect(await toJsonResult(tool, value, {})).toEqual({ ids: [1, { 2: "b" }], file: data });
+    const failed = [{ name: "TypeError", message: "x" }];
+    expect(await toJsonResult(tool, value, {})).toEqual({ ids: [1, { 2: "b" }], file: data, failed });
   });
 
   it.each([
@@ -139,6 +151,11 @@ describe("toJsonResult", () => {
       "an object of type Array Iterator, in place of its values as a list or an object",
     ],
     [(function* () {})(), "an object of type Generator, in place of its values as a list or an object"],
+    [
+      new Float64Array([1.5]),
+      "an object of type Float64Array, in place of its values as a list or an object",
+    ],
+    [new Headers(), "an object of type Headers, in place of its values as a list or an object"],
     [{ row: Promise.resolve(1) }, "an object of type Promise, in place of its values as a list or an object"],
   ])("refuses %o, which would be written as nothing", async (value, reason) => {
     await expect(toJsonResult(tool, value, {})).rejects.toMatchObject({

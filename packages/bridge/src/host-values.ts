@@ -16,8 +16,8 @@ export function withoutPrototypeKeys(value: JsonValue): JsonValue {
 }
 
 /**
- * Converts what a host tool returned to JSON. Each `Blob` and `Uint8Array` becomes a handle, or base64 without a store; a
- * `Set` a list and a `Map` an object; a large value becomes a handle as a whole.
+ * Converts what a host tool returned to JSON. Each `Blob`, `ArrayBuffer` and `Uint8Array` becomes a handle, or base64 without
+ * a store; a `Set` a list, a `Map` an object and an `Error` its name and message; a large value becomes a handle as a whole.
  *
  * @throws CemError `RESULT_NOT_JSON`; `RESULT_TOO_LARGE` for a large value without a store.
  */
@@ -31,8 +31,8 @@ export async function toJsonResult(
   const kept = new Map<unknown, unknown>();
   const once = keepOnce(keeping);
   for (const found of findObjects(value)) {
-    if (found instanceof Blob || found instanceof Uint8Array)
-      kept.set(found, await keepBytes(await toAttachment(found, tool.name), once));
+    if (isBinary(found)) kept.set(found, await keepBytes(await toAttachment(found, tool.name), once));
+    else if (found instanceof Error) kept.set(found, { name: found.name, message: found.message });
     else if (isCollection(found))
       kept.set(found, found instanceof Map ? Object.fromEntries(found) : [...found.values()]);
     else throw notJson(`an object of type ${kindOf(found)}, in place of its values as a list or an object`);
@@ -62,11 +62,11 @@ function findObjects(root: unknown): ReadonlySet<object> {
   const holders = new Set<object>();
   const look = (value: unknown): void => {
     if (!isObject(value)) return;
-    if (value instanceof Blob || value instanceof Uint8Array) found.add(value);
+    if (isBinary(value)) found.add(value);
     else if (isPlain(value)) {
       // The rows of large data hold no objects, and need not be remembered.
       if (Object.values(value).some(isObject)) holders.add(value);
-    } else if (EMPTY_IN_JSON.test(kindOf(value)) && !("toJSON" in value) && !found.has(value)) {
+    } else if (isLostInJson(value) && !found.has(value)) {
       found.add(value);
       if (isCollection(value)) for (const inner of value.values()) look(inner);
     }
@@ -76,7 +76,23 @@ function findObjects(root: unknown): ReadonlySet<object> {
   return found;
 }
 
-const EMPTY_IN_JSON = /^(?:Map|Set|Promise|(?:Async)?Generator|.* Iterator)$/;
+/** What holds bytes, other than as numbers of their own. */
+type Binary = Blob | ArrayBuffer | Uint8Array;
+
+function isBinary(value: object): value is Binary {
+  return value instanceof Blob || value instanceof ArrayBuffer || value instanceof Uint8Array;
+}
+
+const UNREAD_BY_JSON = /^(?:Error|Map|Set|Promise|(?:Async)?Generator|.* Iterator)$/;
+const WRAPPED = /^(?:Boolean|Number|String)$/;
+
+/** Whether JSON would lose the content of an object of a built-in type, or write numbers as an object of their places. */
+function isLostInJson(value: object): boolean {
+  const kind = kindOf(value);
+  if (kind === "Object" || "toJSON" in value) return false;
+  if (UNREAD_BY_JSON.test(kind) || ArrayBuffer.isView(value)) return true;
+  return Object.keys(value).length === 0 && !WRAPPED.test(kind);
+}
 
 function kindOf(value: object): string {
   return Object.prototype.toString.call(value).slice(8, -1);
@@ -91,10 +107,11 @@ function isPlain(value: object): boolean {
   return Array.isArray(value) || prototype === Object.prototype || prototype === null;
 }
 
-async function toAttachment(bytes: Blob | Uint8Array, name: string): Promise<Attachment> {
-  const isBlob = bytes instanceof Blob;
-  const mimeType = readMimeType(isBlob ? bytes.type : undefined, "application/octet-stream");
-  const whole = isBlob ? new Uint8Array(await bytes.arrayBuffer()) : bytes;
+async function toAttachment(binary: Binary, name: string): Promise<Attachment> {
+  const isBlob = binary instanceof Blob;
+  const mimeType = readMimeType(isBlob ? binary.type : undefined, "application/octet-stream");
+  const bytes = isBlob ? await binary.arrayBuffer() : binary;
+  const whole = bytes instanceof Uint8Array ? bytes : new Uint8Array(bytes);
   return { type: handleType(mimeType), mimeType, bytes: whole, name };
 }
 

@@ -95,14 +95,26 @@ export interface HostToolDescription {
 /**
  * Describes a host tool for a catalog.
  *
- * @throws CemError `TOOL_INVALID` when its input is not an object.
+ * @throws CemError `TOOL_INVALID` when it is of the wrong shape, or its input is not an object.
  */
 export function describeHostTool(server: string, name: string, tool: HostTool): HostToolDescription {
+  const fault = faultOf(tool);
+  if (fault !== undefined) {
+    const message = `${server}.${name} ${fault}: make it with defineTool({ description, input, execute }).`;
+    throw new CemError("TOOL_INVALID", message, { details: { tool: `${server}.${name}` } });
+  }
   const { description, input, output, annotations, inputJsonSchema, outputJsonSchema } = tool;
   const inputSchema = inputJsonSchema ?? inputSchemaOf(input);
   assertObjectInput(`${server}.${name}`, inputSchema);
   const outputSchema = outputJsonSchema ?? toJsonSchema(output, "output");
   return { server, name, description, inputSchema, outputSchema, annotations };
+}
+
+function faultOf(tool: unknown): string | undefined {
+  const { execute, input = {}, timeoutMs = 1 } = Object(tool) as Partial<Record<keyof HostTool, unknown>>;
+  if (typeof execute !== "function") return "has no function `execute`";
+  if (Object(input) !== input) return "has an input that is no schema";
+  return Number(timeoutMs) > 0 ? undefined : "has a timeoutMs that is not above 0";
 }
 
 function inputSchemaOf(input: HostTool["input"]): JsonSchema {

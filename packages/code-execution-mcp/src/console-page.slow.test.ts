@@ -52,7 +52,7 @@ function serve(cwd: string, config: ConfigInput = {}): Promise<RunningServer> {
           description: `Remove a contact. ${HOSTILE}`,
           annotations: { destructiveHint: true },
           input: { type: "object", properties: { id: { type: "string" } }, required: ["id"] },
-          execute: () => ({ removed: HOSTILE, mail: "ada@example.org" }),
+          execute: () => ({ removed: `${HOSTILE}\u202E`, mail: "ada@example.org" }),
         }),
       },
     },
@@ -164,6 +164,7 @@ describeWith("chromium")("the console's page", () => {
     const result = page.getByRole("region", { name: "Result" });
     await result.waitFor();
     expect(await result.textContent()).toContain("<script>");
+    expect(await result.textContent()).toContain("<U+202E>");
     expect(await result.textContent()).not.toContain("ada@example.org");
     expect(await result.locator("mark").textContent()).toBe("email");
     await page.getByText("Kept out of context").waitFor();

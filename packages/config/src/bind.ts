@@ -84,6 +84,11 @@ class Binder {
   }
 
   bind(value: unknown, schema: z.ZodMiniType, keyPath: KeyPath): unknown {
+    const isWhole = keyPath.keys.length === 0;
+    if (value instanceof Map || value instanceof Set || (isWhole && kindOf(value) !== "mapping")) {
+      this.#problem(keyPath, "is not an object of settings.");
+      return undefined;
+    }
     const target = schemaFor(schema, kindOf(value));
     if (Array.isArray(value)) {
       if (!(target instanceof z.ZodMiniArray)) return value;

@@ -133,6 +133,10 @@ describe("a bad value", () => {
   });
 
   it("in arguments says so", async () => {
+    for (const given of [() => ({}), [], new Map(), { guardrails: new Map([["maxMemoryMb", 512]]) }]) {
+      const { message } = await failure(loadConfig({ file: false, env: {}, overrides: given as object }));
+      expect(message).toContain("is not an object of settings.");
+    }
     const overrides = { guardrails: { maxMemoryMb: "512" } } as unknown as object;
     expect((await failure(loadConfig({ file: false, env: {}, overrides }))).message).toBe(
       'argument  guardrails.maxMemoryMb  is "512". Allowed: a whole number from 32 to 1048576.',

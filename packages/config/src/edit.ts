@@ -5,6 +5,8 @@ import { checkLayer } from "./check.ts";
 import { originIn, parseConfig } from "./config-file.ts";
 import type { ConfigProblem } from "./layer.ts";
 
+export { editInTurn } from "./edit-turn.ts";
+
 const KEYS = ["mcp_servers", "mcpServers"];
 
 /** The entry of a server in config.yaml. */

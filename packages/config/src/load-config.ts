@@ -182,6 +182,11 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Loade
   const warnings = [
     ...[found, dotenv, ...environment].flatMap((source) => source.warnings),
     ...unusable,
+    ...variableServers
+      .filter(({ name }) => !isAdded(name))
+      .map(
+        ({ name, origin }) => `${origin.label}  is not used: mcp_servers names the server "${name}" already.`,
+      ),
     ...(trust.problem === undefined ? [] : [trust.problem]),
     ...sources.flatMap(({ from, variables }) => warnOfRemovedVariables(from, variables)),
     ...noticeOfIdleModel(origins["llm.enabled"], sources),

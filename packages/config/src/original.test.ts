@@ -115,7 +115,10 @@ describe("variables written for the Python original", () => {
       ["1", "http://localhost:1"],
     ]);
     expect(trust.held.map(({ name }) => name)).toEqual(["two", "1"]);
-    expect(warnings).toEqual([expect.stringContaining("environment MCP_SERVER_4_URL  is not used")]);
+    expect(warnings).toEqual([
+      expect.stringContaining("environment MCP_SERVER_4_URL  is not used"),
+      '.env MCP_SERVER_TWO_URL  is not used: mcp_servers names the server "two" already.',
+    ]);
   });
 
   it("call no model by Azure's alone, which is said until llm.enabled is set", async () => {

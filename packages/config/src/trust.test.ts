@@ -397,3 +397,14 @@ describe("a store that the folder names", () => {
     expect([config.store.url, trust.held]).toEqual(["/srv/shared", []]);
   });
 });
+
+describe("addTrust", () => {
+  it("keeps what others add at the same time", async () => {
+    const file = trustFile(await homeEnv());
+    const folders = Array.from({ length: 8 }, (_, at) => `/folder/${at}`);
+    await Promise.all(folders.map((folder) => addTrust(file, folder, [])));
+    expect(Object.keys((await readTrust(file)).folders).toSorted()).toEqual(folders);
+    expect(await Promise.all(folders.map((folder) => removeTrust(file, folder)))).not.toContain(false);
+    expect((await readTrust(file)).folders).toEqual({});
+  });
+});

@@ -520,14 +520,14 @@ describe("createDiscovery", () => {
       "null",
       "[]",
       '{"format":"cem-discovery-0"}',
-      '{"format":"cem-discovery-5","entries":[["a",1]]}',
+      '{"format":"cem-discovery-6","entries":[["a",1]]}',
       "\0\0",
     ])("ignores a cache that holds %j", async (content) => {
       const { root, list, cacheFile } = cached(files);
       const fresh = await list();
       writeTree(root, { "cache/tools.json": content });
       expect(await list()).toEqual(fresh);
-      expect(JSON.parse(readFileSync(cacheFile, "utf8"))).toHaveProperty("format", "cem-discovery-5");
+      expect(JSON.parse(readFileSync(cacheFile, "utf8"))).toHaveProperty("format", "cem-discovery-6");
       expect(readdirSync(path.dirname(cacheFile))).toEqual(["tools.json"]);
     });
 

@@ -124,6 +124,16 @@ describe("folders of skills", () => {
     ]);
   });
 
+  it("say that their SKILL.md can't be read", async () => {
+    const { servers, problems } = await discover(
+      makeTree({ "skills/pdf/SKILL.md": "---\ndescription: [a\n---\n", "skills/pdf/index.ts": add }),
+    );
+    expect(servers).toMatchObject([{ name: "pdf", description: "", tools: [{ name: "add" }] }]);
+    expect(problems).toMatchObject([
+      { server: "pdf", message: expect.stringMatching(/^SKILL.md has front matter that can't be read/u) },
+    ]);
+  });
+
   it("are asked for where a file stands alone", async () => {
     const { problems } = await discover(makeTree({ "skills/twice.ts": twice, "servers/notes.ts": add }));
     expect(problems.map(({ message }) => message)).toEqual([

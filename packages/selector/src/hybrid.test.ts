@@ -182,6 +182,45 @@ describe("createSelector", () => {
       expect(first?.tool.name).toBe("list_tables");
     });
 
+    const infinite = [1, Infinity];
+    it.each([
+      ["NaN for a tool", () => [NaN, 1], /finite/u],
+      ["an infinite number for a text", (kind: string) => (kind === "query" ? infinite : [1, 0]), /finite/u],
+      ["nothing in it", () => [], /empty/u],
+      ["another length for a text", (kind: string) => (kind === "query" ? [1] : [1, 0]), /lengths/u],
+    ])("goes on by words when a vector has %s", async (_, vectorOf, reason) => {
+      const embed: Embedder["embed"] = async (texts, { kind }) => texts.map(() => vectorOf(kind));
+      const selector = createSelector({ embedder: { specificationVersion: "v1", id: "odd", embed } });
+      await selector.prepare(sampleTools);
+      const { selected, notes } = await selector.select({ task: "list tables", tools: sampleTools });
+      expect(selected[0]?.tool.name).toBe("list_tables");
+      expect(notes?.[0]).toMatch(reason);
+      expect(selector.semantics).toMatchObject({ state: "failed", reason: expect.stringMatching(reason) });
+    });
+
+    it("takes vectors as plain lists", async () => {
+      const inner = embedderOfServer();
+      const embed: Embedder["embed"] = async (...asked) =>
+        (await inner.embed(...asked)).map((vector) => Array.from(vector));
+      const selector = createSelector({ embedder: { ...inner, embed } });
+      await selector.prepare(sampleTools);
+      expect((await selector.search({ ...request, limit: 1.5 }))[0]?.tool.server).toBe("weather");
+      await selector.dispose();
+    });
+
+    it.each(["document", "query"])("is disposed while a vector for a %s never comes", async (never) => {
+      const embed: Embedder["embed"] = (texts, { kind }) =>
+        kind === never ? new Promise(() => {}) : Promise.resolve(texts.map(() => [1, 0]));
+      const selector = createSelector({ embedder: { specificationVersion: "v1", id: "stuck", embed } });
+      const prepared = selector.prepare(sampleTools);
+      if (never === "query") await prepared;
+      const { signal } = new AbortController();
+      const found = selector.search({ task: "list tables", tools: sampleTools, signal });
+      await selector.dispose();
+      await prepared;
+      expect((await found)[0]?.tool.name).toBe("list_tables");
+    });
+
     it("asks for the vector of a text once", async () => {
       const selector = createSelector({ embedder: embedderOfServer() });
       await selector.prepare(sampleTools);

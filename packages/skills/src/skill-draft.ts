@@ -4,6 +4,8 @@ import { parseProgram, visitNodes } from "@cem/program";
 import type { Program } from "@cem/program";
 
 const NAME = /^[a-z0-9]+(?:[-_][a-z0-9]+)*$/u;
+/** Folders that the catalog passes over. */
+const UNUSABLE_NAMES = new Set(["node_modules", "vendor"]);
 const MAX_NAME_CHARACTERS = 64;
 const MAX_DESCRIPTION_CHARACTERS = 1_024;
 const MAX_TEXT_CHARACTERS = 256 * 1_024;
@@ -37,11 +39,18 @@ export function parseDraft(draft: SkillDraft, tools: readonly ToolDefinition[]):
   if (tools.some(({ kind, server }) => kind !== "skill" && server === name)) {
     throw invalid(name, `"${name}" is the name of a server, so a skill needs another`);
   }
+  if (UNUSABLE_NAMES.has(name)) {
+    throw invalid(
+      name,
+      `a folder named "${name}" is for packages and never a skill, so it needs another name`,
+    );
+  }
   const description = textOf(draft, "description", MAX_DESCRIPTION_CHARACTERS);
   if (description.trim() === "")
     throw invalid(name, "its description is empty: say what the skill does and when");
   if (draft.instructions !== undefined) textOf(draft, "instructions", MAX_TEXT_CHARACTERS);
   const code = parse(draft, "code");
+  const test = parse(draft, "test");
   const texts = [draft.code, draft.test, description, draft.instructions ?? ""];
   if (texts.some((text) => holdsRedactionToken(text))) {
     throw invalid(
@@ -49,7 +58,6 @@ export function parseDraft(draft: SkillDraft, tools: readonly ToolDefinition[]):
       "it holds a value that is kept from the model, which means nothing in another session: pass it as an argument",
     );
   }
-  const test = parse(draft, "test");
   if (exportedNames(code).length === 0) {
     throw invalid(name, "its code exports nothing: write `export async function …`");
   }

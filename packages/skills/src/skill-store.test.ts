@@ -136,6 +136,8 @@ describe("a store of skills", () => {
     ["a name that leads elsewhere", { name: "../x" }, /can't be a skill's name/u],
     ["a name in upper case", { name: "Add" }, /lower-case/u],
     ["the name of a server", { name: "calculator" }, /is the name of a server/u],
+    ["the name of a folder that is never a skill", { name: "vendor" }, /never a skill/u],
+    ["no test", { test: undefined as unknown as string }, /its test must be text/u],
     ["no description", { description: " " }, /description is empty/u],
     ["a long description", { description: "x".repeat(1_025) }, /1025 characters, and 1024/u],
     ["code that can't be parsed", { code: "export function (" }, /code can't be parsed, line 1/u],

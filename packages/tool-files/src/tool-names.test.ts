@@ -151,4 +151,18 @@ describe("nameServerFolders", () => {
       expect(folder).not.toMatch(/^(?:con|nul)(?:\.|$)/i);
     }
   });
+
+  it("leaves a folder to the server that has it, else to the first", () => {
+    expect([...nameServerFolders(["my crm", "my/crm"]).values()]).toEqual([
+      "my-crm",
+      expect.stringMatching(/^my-crm-[\da-f]{6}$/u),
+    ]);
+    const second = nameServerFolders(["my crm", "my/crm"]).get("my/crm") ?? "";
+    const owners: Record<string, string> = { [second]: "my/crm" };
+    expect(nameServerFolders(["my/crm"], (folder) => owners[folder])).toEqual(new Map([["my/crm", second]]));
+    owners["my-crm"] = "my crm";
+    const turned = nameServerFolders(["my/crm", "my-crm", "my crm"], (folder) => owners[folder]);
+    expect([turned.get("my crm"), turned.get("my/crm")]).toEqual(["my-crm", second]);
+    expect(turned.get("my-crm")).toMatch(/^my-crm-[\da-f]{6}$/u);
+  });
 });

@@ -71,19 +71,37 @@ const MAX_FOLDER_CHARACTERS = 64;
 
 /**
  * Assigns a unique folder name to every server: its own name where that is a safe file name on every operating system.
- * The folder names are also unique on case-insensitive file systems.
+ * The folder names are also unique on case-insensitive file systems. Of servers whose names map to one folder, the one has it
+ * for which its files were generated, else the first.
+ *
+ * @param ownerOf - Gives the server for which the files in a folder were generated, so that servers keep their folders.
  */
-export function nameServerFolders(servers: readonly string[]): Map<string, string> {
-  const sorted = servers.toSorted(byCodeUnits);
-  const sharing = countBy(sorted, (name) => toFolder(name).toLowerCase());
-  return new Map(
-    sorted.map((name) => {
-      const folder = toFolder(name);
-      const keeps =
-        sharing.get(folder.toLowerCase()) === 1 || (name === folder && name === name.toLowerCase());
-      return [name, keeps ? folder : `${folder}-${nameHash(name)}`];
-    }),
-  );
+export function nameServerFolders(
+  servers: readonly string[],
+  ownerOf: (folder: string) => string | undefined = () => undefined,
+): Map<string, string> {
+  const folders = new Map<string, string>();
+  const taken = new Set<string>();
+  const take = (name: string, folder: string): void => {
+    folders.set(name, folder);
+    taken.add(folder.toLowerCase());
+  };
+  const lower = (name: string): string => toFolder(name).toLowerCase();
+  const sharing = countBy(servers, lower);
+  for (const name of servers) {
+    const shared = sharing.get(lower(name)) === 1 ? [] : [toFolder(name)];
+    const own = [toOwnFolder(name), ...shared].find((folder) => ownerOf(folder) === name);
+    if (own !== undefined) take(name, own);
+  }
+  const isSafe = (name: string): boolean => name === lower(name);
+  const open = servers.filter((name) => !folders.has(name));
+  for (const name of [...open.filter(isSafe), ...open.filter((one) => !isSafe(one))])
+    take(name, taken.has(lower(name)) ? toOwnFolder(name) : toFolder(name));
+  return folders;
+}
+
+function toOwnFolder(server: string): string {
+  return `${toFolder(server)}-${nameHash(server)}`;
 }
 
 function toFolder(server: string): string {

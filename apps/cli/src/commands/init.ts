@@ -25,6 +25,11 @@ Examples:
   cem init
   cem init my-project`,
   declare: (command) => command.argument("[dir]", "where", "."),
+  read: (command, given) => {
+    if (given.dir.trim() === "")
+      command.error("The folder's name is empty. For the folder you are in: cem init");
+    return given;
+  },
   run: initialize,
 });
 

@@ -105,7 +105,7 @@ async function replay(
   }
   const { recording, missing } = recordingOfRun(run);
   const about = { run, answered: recorded ? recording.length : undefined, missing };
-  if (!options.quiet) context.io.stderr.write(`${renderReplay(about).join("\n")}\n`);
+  if (!options.quiet && !options.json) context.io.stderr.write(`${renderReplay(about).join("\n")}\n`);
   return withAgent(
     options,
     context,

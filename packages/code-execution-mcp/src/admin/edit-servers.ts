@@ -129,8 +129,15 @@ export async function addServers(
   servers: readonly { name: string; entry: ServerEntry }[],
   source: ServerSource = {},
 ): Promise<AddedServers> {
+  return editConfig(source, (place) => addServersTo(place, servers, source));
+}
+
+async function addServersTo(
+  { file, text }: ConfigText,
+  servers: Parameters<typeof addServers>[0],
+  source: ServerSource,
+): Promise<AddedServers> {
   const { addServer } = await import("@cem/config/edit");
-  const { file, text } = await readConfigText(source);
   const edited = servers.reduce((yaml, { name, entry }) => addServer(yaml, name, entry), text ?? "");
   await replaceFile(file, edited);
   let config: Config;
@@ -166,12 +173,13 @@ export async function addServers(
  */
 export async function exemptFromApproval(name: string, source: ServerSource = {}): Promise<void> {
   const { exemptServer } = await import("@cem/config/edit");
-  const { file, text = "" } = await readConfigText(source);
-  const load = (): Promise<LoadedConfig> => loadConfig({ cwd: source.cwd, file, trustFolder: false });
-  const before = await load();
-  await replaceFile(file, exemptServer(text, name));
-  const { trust } = await load();
-  if (before.trust.held.length === 0) await trustItems(trust.folder, trust.requested);
+  await editConfig(source, async ({ file, text = "" }) => {
+    const load = (): Promise<LoadedConfig> => loadConfig({ cwd: source.cwd, file, trustFolder: false });
+    const before = await load();
+    await replaceFile(file, exemptServer(text, name));
+    const { trust } = await load();
+    if (before.trust.held.length === 0) await trustItems(trust.folder, trust.requested);
+  });
 }
 
 /** The outcome of adding servers. */
@@ -212,12 +220,14 @@ export async function removeServerAndFiles(name: string, source: ServerSource = 
     },
   );
   const { removeServer } = await import("@cem/config/edit");
-  const { file, text } = await readConfigText(source);
-  const edited = removeServer(text ?? "", name);
-  if (edited === undefined && !isGenerated) throw serverNotFound(name, known);
-  if (edited !== undefined) await replaceFile(file, edited);
+  const changed = await editConfig(source, async ({ file, text = "" }) => {
+    const edited = removeServer(text, name);
+    if (edited === undefined && !isGenerated) throw serverNotFound(name, known);
+    if (edited !== undefined) await replaceFile(file, edited);
+    return edited === undefined ? undefined : file;
+  });
   const removed = isGenerated ? await removeFiles(directory) : [];
-  return { file: edited === undefined ? undefined : file, removed, signIn };
+  return { file: changed, removed, signIn };
 }
 
 async function signInOf(name: string, { config, folder }: Project): Promise<string | undefined> {
@@ -237,8 +247,23 @@ async function removeFiles(directory: string): Promise<string[]> {
   return names.map((name) => path.join(directory, name));
 }
 
+interface ConfigText {
+  file: string;
+  text?: string | undefined;
+}
+
+/** Edits the configuration file that is in force, in turn with other processes. */
+async function editConfig<Result>(
+  source: ServerSource,
+  edit: (place: ConfigText) => Promise<Result>,
+): Promise<Result> {
+  const { editInTurn } = await import("@cem/config/edit");
+  const { file } = await readConfigText(source);
+  return editInTurn(file, async () => edit(await readConfigText(source)));
+}
+
 /** Reads the configuration file that is in force; without text, it is where one would be created. */
-async function readConfigText(source: ServerSource): Promise<{ file: string; text?: string | undefined }> {
+async function readConfigText(source: ServerSource): Promise<ConfigText> {
   const named = typeof source.configFile === "string" ? source.configFile : undefined;
   const cwd = path.resolve(source.cwd ?? ".");
   if (named !== undefined && (await stat(path.resolve(cwd, named)).catch(() => undefined)) === undefined) {

@@ -1,5 +1,9 @@
-import { describe, expect, it } from "vitest";
-import { unpinnedImage, warningsOf } from "./edit-servers.ts";
+import { mkdtempSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { loadConfig } from "../wiring/open-project.ts";
+import { addServers, removeServerAndFiles, unpinnedImage, warningsOf } from "./edit-servers.ts";
 
 const DIGEST = `@sha256:${"a".repeat(64)}`;
 
@@ -64,5 +68,22 @@ describe("warningsOf", () => {
     expect(unpinnedImage({ command: "/usr/bin/docker", args })).toBe(image);
     expect(unpinnedImage({ command: "npx", args })).toBeUndefined();
     expect(warningsOf("mine", { command: "docker", args }, [])).toHaveLength(image === undefined ? 0 : 1);
+  });
+});
+
+describe("addServers", () => {
+  afterEach(() => vi.unstubAllEnvs());
+
+  it("loses none of those that are added and removed at once", async () => {
+    const cwd = mkdtempSync(path.join(os.tmpdir(), "cem-add-"));
+    vi.stubEnv("XDG_CONFIG_HOME", path.join(cwd, "home"));
+    const entry = { command: process.execPath, args: ["server.mjs"] };
+    const add = (name: string) => addServers([{ name, entry }], { cwd });
+    const names = ["a", "b", "c", "d"];
+    await add("old");
+    await Promise.all([...names.map(add), removeServerAndFiles("old", { cwd })]);
+    const { config, trust } = await loadConfig({ cwd, trustFolder: false });
+    expect(config.mcpServers.map(({ name }) => name).toSorted()).toEqual(names);
+    expect(trust.held).toEqual([]);
   });
 });

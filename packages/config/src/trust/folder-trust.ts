@@ -5,6 +5,7 @@ import { homedir } from "node:os";
 import { delimiter, isAbsolute, join, relative, resolve } from "node:path";
 import type { CemError } from "@cem/core";
 import { replaceFile } from "@cem/core/files";
+import { editInTurn } from "../edit-turn.ts";
 import { TRUST_VARIABLE, variableValue } from "../environment.ts";
 import type { Variables } from "../environment.ts";
 import { TRUST_KINDS } from "../schema/risk.ts";
@@ -67,25 +68,29 @@ export async function readTrust(file: string): Promise<TrustRecord & { problem?:
 
 /** Adds items to what is trusted of a folder, in place of those of the same kind and name. */
 export async function addTrust(file: string, folder: string, items: readonly TrustItem[]): Promise<void> {
-  const { folders } = await readTrust(file);
-  const fresh = new Set(items.map(keyOf));
-  const kept = (folders[folder]?.items ?? []).filter((one) => !fresh.has(keyOf(one)));
-  const all = [...kept, ...items].map(({ kind, name, text, files, digest }) => ({
-    kind,
-    name,
-    text,
-    files: [...files],
-    digest,
-  }));
-  await write(file, { ...folders, [folder]: { trustedAt: new Date().toISOString(), items: all } });
+  await editInTurn(file, async () => {
+    const { folders } = await readTrust(file);
+    const fresh = new Set(items.map(keyOf));
+    const kept = (folders[folder]?.items ?? []).filter((one) => !fresh.has(keyOf(one)));
+    const all = [...kept, ...items].map(({ kind, name, text, files, digest }) => ({
+      kind,
+      name,
+      text,
+      files: [...files],
+      digest,
+    }));
+    await write(file, { ...folders, [folder]: { trustedAt: new Date().toISOString(), items: all } });
+  });
 }
 
 /** @returns whether the folder was trusted. */
 export async function removeTrust(file: string, folder: string): Promise<boolean> {
-  const { folders } = await readTrust(file);
-  if (!Object.hasOwn(folders, folder)) return false;
-  await write(file, Object.fromEntries(Object.entries(folders).filter(([name]) => name !== folder)));
-  return true;
+  return editInTurn(file, async () => {
+    const { folders } = await readTrust(file);
+    if (!Object.hasOwn(folders, folder)) return false;
+    await write(file, Object.fromEntries(Object.entries(folders).filter(([name]) => name !== folder)));
+    return true;
+  });
 }
 
 async function write(file: string, folders: TrustRecord["folders"]): Promise<void> {

@@ -4,10 +4,11 @@ import type { SourceModule, SourceModuleResult } from "../source/source-module.t
 import type { SourceFiles } from "./source-files.ts";
 
 /** Changes whenever what is read from a file, or how it is stored, changes. */
-export const FORMAT = "cem-discovery-5";
+export const FORMAT = "cem-discovery-6";
 
 const FRONT_MATTER = /^\uFEFF?---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)/;
 const MAX_FRONT_MATTER_CHARACTERS = 64 * 1024;
+const MATTER_UNREAD = "has front matter that can't be read: it must be YAML, and its description a text";
 
 /**
  * Reads the description of a server or skill from its README.md or SKILL.md: the front matter's `description`, else the
@@ -15,7 +16,7 @@ const MAX_FRONT_MATTER_CHARACTERS = 64 * 1024;
  */
 async function readMarkdown(text: string): Promise<ModuleFacts> {
   const match = FRONT_MATTER.exec(text);
-  const facts = failedModule({ kind: "unread", message: "has front matter that is not valid YAML" });
+  const facts = failedModule({ kind: "unread", message: MATTER_UNREAD });
   const matter = match ? await readMatter(match[1] ?? "") : {};
   if (!matter) return facts;
   const { failure: _failure, ...empty } = facts;

@@ -209,6 +209,9 @@ export async function readServer(
 
   const description = await describe(folder, index, kind, graph);
   if (kind === "skill") {
+    const readme = pathOf(folder.readme ?? "SKILL.md");
+    const { failure } = folder.readme === undefined ? {} : await graph.factsOf(readme);
+    if (failure !== undefined) report(readme, failure.message);
     for (const [name, tool] of tools) {
       const uses = await graph.toolsUsedBy(modules.get(name) ?? "");
       if (uses.length > 0) tools.set(name, { ...tool, uses });

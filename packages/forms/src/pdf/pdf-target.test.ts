@@ -88,6 +88,7 @@ describe("a PDF file", () => {
   beforeAll(async () => {
     await writeTemplate(path.join(workspace, "template.pdf"));
     writeFileSync(path.join(workspace, "photo.png"), PNG);
+    writeFileSync(path.join(workspace, "damaged.pdf"), "%PDF-1.4 garbage");
     writeFileSync(path.join(workspace, "DejaVuSans.ttf"), readFileSync(FONT));
   });
 
@@ -176,7 +177,8 @@ describe("a PDF file", () => {
   it.each([
     ["../template.pdf", 'target.template "../template.pdf" is not a file of the workspace.'],
     ["/etc/hostname", 'target.template "/etc/hostname" must lie in the workspace.'],
-    ["photo.png", "photo.png can't be filled: it is not a PDF file."],
+    ["photo.png", "photo.png can't be filled: it is not a PDF file, or a damaged one."],
+    ["damaged.pdf", "damaged.pdf can't be filled: it is not a PDF file, or a damaged one."],
   ])("is not opened at %s", async (template, message) => {
     await expect(fill(DATA, { template })).rejects.toMatchObject({ code: "FORM_TARGET_FAILED", message });
   });

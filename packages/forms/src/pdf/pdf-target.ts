@@ -114,12 +114,15 @@ async function fontOf(
 
 async function load(library: PdfLibrary, bytes: Uint8Array, name: string): Promise<PDFDocument> {
   try {
-    return await library.PDFDocument.load(bytes);
+    const document = await library.PDFDocument.load(bytes);
+    // A damaged file loads, and has no catalog that would hold a form.
+    document.getForm();
+    return document;
   } catch (cause) {
     const why =
       cause instanceof library.EncryptedPDFError
         ? "it is encrypted; save it without a password"
-        : "it is not a PDF file";
+        : "it is not a PDF file, or a damaged one";
     throw new CemError("FORM_TARGET_FAILED", `${name} can't be filled: ${why}.`, {
       details: { file: name },
       cause,

@@ -20,6 +20,8 @@ export interface PageElement {
   files?: Iterable<{ name: string }> | null;
   options?: Iterable<{ value: string; label: string; selected: boolean }>;
   validity?: Readonly<Record<string, boolean>>;
+  form?: { noValidate: boolean; matches(selector: string): boolean } | null;
+  formNoValidate?: boolean;
   getAttribute(name: string): string | null;
   checkVisibility(options: { visibilityProperty: boolean }): boolean;
 }

@@ -51,6 +51,7 @@ describeWith("chromium")("a web page", () => {
       ),
       "/hangs": one(NAME, 'document.querySelector("input").oninput = () => { for (;;); }'),
       "/hangs-as-sent": one(NAME, 'document.querySelector("form").onsubmit = () => { for (;;); }'),
+      "/asks-more": one(`${NAME}<input name="need" required>`).replace("/done", "/asked"),
       "/two-names": one(NAME + NAME),
       "/strict": one(
         '<label>Name <input name="name" pattern="[A-Z]+"></label><label>Code <input name="code" maxlength="3"></label>' +
@@ -108,6 +109,13 @@ describeWith("chromium")("a web page", () => {
     const result = await fill("/trial", { name: "Ada" }, { isTrial: true });
     expect(result).toMatchObject({ status: "success", submitted: false });
     expect(site.requests.map((request) => request.path)).not.toContain("/tried");
+  });
+
+  it("is not said to be sent where the browser keeps it for a field that is missing", async () => {
+    const result = await fill("/asks-more", { name: "Ada" }, { target: { confirmation: "All set" } });
+    expect(result).toMatchObject({ status: "error", submitted: false });
+    expect(result.problems).toEqual([{ message: expect.stringContaining("The form was not sent") }]);
+    expect(site.requests.map((request) => request.path)).not.toContain("/asked");
   });
 
   it("may not lead to another origin", async () => {

@@ -5,6 +5,7 @@ import type { WebTargetDefinition } from "../form/form-schema.ts";
 import type { FillOutcome, FillRequest, FormTarget } from "../targets/target.ts";
 import { openBrowser } from "./browser.ts";
 import type { BrowserSettings } from "./browser.ts";
+import type { PageElement } from "./control.ts";
 import { startOriginProxy } from "./origin-proxy.ts";
 import { PageFilling } from "./page-filling.ts";
 import { keepScreenshot } from "./screenshots.ts";
@@ -14,6 +15,8 @@ const DEFAULT_TIMEOUT_MS = 120_000;
 /** How long a page may take to answer to a button. */
 const STEP_TIMEOUT_MS = 15_000;
 const POLL_MS = 100;
+/** How long a page may take to begin to send what its browser holds for incomplete. */
+const SETTLE_MS = 500;
 
 /** Settings of {@link createWebTarget}. */
 export interface WebTargetSettings extends BrowserSettings, ScreenshotSettings {}
@@ -69,6 +72,7 @@ class Visit {
   uncertainty: { isUncertain?: true } = {};
   /** Where the page was led to last, be it allowed or not. */
   #address = "";
+  #requests = 0;
 
   constructor(
     page: Page,
@@ -84,6 +88,7 @@ class Visit {
     this.#settings = settings;
     this.#filling = new PageFilling(page, request.fields, settings.workspace);
     page.on("request", (asked) => {
+      this.#requests += 1;
       if (asked.isNavigationRequest() && asked.frame() === page.mainFrame()) this.#address = asked.url();
     });
   }
@@ -165,7 +170,19 @@ class Visit {
       return { submitted: false };
     }
     this.uncertainty = { isUncertain: true };
+    const before = this.#requests;
+    const element = await button.elementHandle();
     await button.click();
+    // A page that went on has no such element.
+    if (await element?.evaluate(isHeld).catch(() => false)) {
+      await delay(SETTLE_MS);
+      if (this.#requests === before) {
+        this.uncertainty = {};
+        problems.push({ message: NOT_SENT });
+        await this.#picture();
+        return { submitted: false };
+      }
+    }
     if (confirmation !== undefined && !(await this.#shows(confirmation))) {
       problems.push({ message: "The form was sent, and the page does not show the confirmation." });
     }
@@ -235,6 +252,14 @@ class Visit {
       );
     }
   }
+}
+
+const NOT_SENT =
+  "The form was not sent: the page does not take it as it is filled in, most likely for want of a required field that the form here lacks. See the screenshot.";
+
+/** Whether the browser keeps a button from submitting its form, for a value that is missing or wrong. */
+function isHeld({ form, formNoValidate = false }: PageElement): boolean {
+  return form != null && !form.noValidate && !formNoValidate && form.matches(":invalid");
 }
 
 function failed(what: string, details: { isUncertain?: true; origin?: string } = {}): CemError {

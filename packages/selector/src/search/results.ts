@@ -112,7 +112,7 @@ export function best(scores: Float32Array, limit: number): number[] {
       let at = found.length;
       while (at > 0 && (scores[found[at - 1] ?? 0] ?? 0) < score) at -= 1;
       found.splice(at, 0, document);
-      found.length = Math.min(found.length, limit);
+      if (found.length > limit) found.pop();
     }
   }
   return found;

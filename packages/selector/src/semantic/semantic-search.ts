@@ -1,3 +1,4 @@
+import { abandonOnAbort } from "@cem/core";
 import type { ToolDefinition } from "@cem/core";
 import { splitWords } from "@cem/core/text";
 import type { LexicalIndex } from "../catalog/lexical-index.ts";
@@ -9,7 +10,7 @@ export interface Embedder {
   /** Identifies the model and everything that changes its vectors. Vectors are cached by it and never mixed. */
   readonly id: string;
   /** Computes a vector for each text, in order and all of the same length. They need not be normalised. */
-  embed(texts: readonly string[], options: EmbedOptions): Promise<Float32Array[]>;
+  embed(texts: readonly string[], options: EmbedOptions): Promise<(Float32Array | number[])[]>;
   /** Frees the resources of the embedder, which is not used afterwards. */
   dispose?(): Promise<void>;
 }
@@ -40,6 +41,7 @@ const QUERY_TIMEOUT_MS = 2_000;
 const RETRY_AFTER_MS = 60_000;
 const MAX_REMEMBERED_QUERIES = 256;
 const MAX_CATALOGS = 4;
+const UNALIKE = "the embedder gave vectors of different lengths or too few";
 
 /** Settings of {@link SemanticSearch}. */
 interface SemanticSettings {
@@ -90,8 +92,8 @@ export class SemanticSearch {
   ): Promise<Float32Array | undefined> {
     const vectors = this.#catalogs.get(index) ?? (await this.#awaitVectors(index, signal));
     if (vectors === undefined || this.#isBackingOff()) return undefined;
-    const query = await this.#embedQuery(text.slice(0, MAX_QUERY_CHARACTERS), signal);
-    return query?.length === vectors.dimensions ? compare(vectors, query) : undefined;
+    const query = await this.#embedQuery(text.slice(0, MAX_QUERY_CHARACTERS), vectors.dimensions, signal);
+    return query && compare(vectors, query);
   }
 
   /** Computes the vectors of a catalog. Resolves when they are ready or have failed. */
@@ -146,8 +148,7 @@ export class SemanticSearch {
     for (let at = 0; at < missing.length; at += BATCH_TEXTS) {
       this.#state = { state: "computing", done: at, total: missing.length };
       const batch = missing.slice(at, at + BATCH_TEXTS);
-      const options = { kind: "document", signal: this.#stop.signal } as const;
-      const vectors = await this.#embedder.embed(batch, options);
+      const vectors = await this.#embed(batch, "document", this.#stop.signal);
       await this.#cache.add(
         batch,
         vectors.map((vector) => normalise(vector)),
@@ -158,25 +159,26 @@ export class SemanticSearch {
     const data = new Float32Array(texts.length * dimensions);
     for (const [at, vector] of all.entries()) {
       if (vector?.length !== dimensions) {
-        throw new Error(`the embedder gave vectors of different lengths or too few`);
+        throw new Error(UNALIKE);
       }
       data.set(vector, at * dimensions);
     }
     return { dimensions, data };
   }
 
-  async #embedQuery(text: string, signal: AbortSignal | undefined): Promise<Float32Array | undefined> {
+  async #embedQuery(
+    text: string,
+    dimensions: number,
+    signal: AbortSignal | undefined,
+  ): Promise<Float32Array | undefined> {
     const known = this.#queries.get(text);
     if (known !== undefined) return known;
     const deadline = AbortSignal.timeout(Math.max(QUERY_TIMEOUT_MS, this.#patienceMs));
     try {
       const signals = [deadline, this.#stop.signal, signal].filter((one) => one !== undefined);
-      const [vector] = await this.#embedder.embed([text], {
-        kind: "query",
-        signal: AbortSignal.any(signals),
-      });
-      if (vector === undefined) return undefined;
+      const [vector = []] = await this.#embed([text], "query", AbortSignal.any(signals));
       const query = normalise(vector);
+      if (query.length !== dimensions) throw new Error(UNALIKE);
       if (this.#queries.size >= MAX_REMEMBERED_QUERIES) this.#queries.clear();
       this.#queries.set(text, query);
       return query;
@@ -185,6 +187,16 @@ export class SemanticSearch {
       if (!deadline.aborted) this.#fail(error);
       return undefined;
     }
+  }
+
+  /** Asks the embedder, and waits no longer than the signal lets it. */
+  #embed(
+    texts: readonly string[],
+    kind: EmbedOptions["kind"],
+    signal: AbortSignal,
+  ): ReturnType<Embedder["embed"]> {
+    const ask = async (): ReturnType<Embedder["embed"]> => this.#embedder.embed(texts, { kind, signal });
+    return abandonOnAbort(ask(), signal);
   }
 
   #fail(error: unknown): void {
@@ -200,9 +212,14 @@ function textOf({ server, name, description, annotations }: ToolDefinition): str
   return `${splitWords(server).join(" ")}: ${title}. ${description}`.slice(0, MAX_TOOL_CHARACTERS);
 }
 
-function normalise(vector: Float32Array): Float32Array {
+/** @throws for a vector that can't be compared with others. */
+function normalise(given: Float32Array | number[]): Float32Array {
+  const vector = Float32Array.from(given);
   let sum = 0;
   for (const value of vector) sum += value * value;
+  if (vector.length === 0 || !Number.isFinite(sum)) {
+    throw new Error("the embedder gave a vector that is empty or holds something else than finite numbers");
+  }
   const length = Math.sqrt(sum) || 1;
   return vector.map((value) => value / length);
 }

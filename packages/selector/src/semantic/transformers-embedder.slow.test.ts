@@ -25,8 +25,8 @@ afterAll(async () => {
   await rm(path.dirname(modelDir), { recursive: true, force: true });
 });
 
-function cosine(one: Float32Array | undefined, other: Float32Array | undefined): number {
-  return [...(one ?? [])].reduce((sum, value, at) => sum + value * (other?.[at] ?? 0), 0);
+function cosine(one: ArrayLike<number> = [], other: ArrayLike<number> = []): number {
+  return Array.from(one).reduce((sum, value, at) => sum + value * (other[at] ?? 0), 0);
 }
 
 describe("createTransformersEmbedder", () => {

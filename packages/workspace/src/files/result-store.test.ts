@@ -36,6 +36,7 @@ describe("createResultStore", () => {
       ["Report 1 (final).pdf", "Report-1-final-.pdf"],
       ["..-.hidden.txt", "hidden.txt"],
       ["../../x/ä.png", "x-.png"],
+      ["名.txt", "result.txt"],
       ["", "result"],
       ["...", "result"],
       [`a${".".repeat(99)}b.txt`, "b.txt"],

@@ -112,7 +112,10 @@ function resultNotFound(path: string): CemError {
 
 /** Turns a suggested name into a portable file name. */
 function plainName(suggested: string): string {
-  const plain = suggested.replaceAll(/[^A-Za-z0-9._-]+/g, "-").replace(/^[.-]+/, "");
+  const plain = suggested
+    .replaceAll(/[^A-Za-z0-9._-]+/g, "-")
+    .replace(/^[.-]+(?=\.\w+$)/, "result")
+    .replace(/^[.-]+/, "");
   return plain.slice(-MAX_NAME_CHARACTERS).replace(/^[.-]+/, "") || "result";
 }
 

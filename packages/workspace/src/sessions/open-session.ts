@@ -1,8 +1,19 @@
+import { lstat } from "node:fs/promises";
+import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { writeFailure } from "@cem/core";
 import type { JsonValue, SessionCheckpoint, SessionRecord, SessionTask } from "@cem/core";
+import type { ContainedFolder } from "../files/contained-files.ts";
+import { withLock } from "../files/file-lock.ts";
 import { STATE_ENDINGS } from "../state/state-format.ts";
-import { createNext, hasFile, markCurrent, openSessions, SESSIONS_FOLDER } from "./session-files.ts";
+import {
+  createNext,
+  hasFile,
+  markCurrent,
+  openSessions,
+  readRecord,
+  SESSIONS_FOLDER,
+} from "./session-files.ts";
 import type { StoredSession } from "./session-files.ts";
 import { redacted, toSessionTask } from "./session-task.ts";
 import type { Redact, SessionRun } from "./session-task.ts";
@@ -47,6 +58,9 @@ export class OpenSession {
   /** Each task as JSON, in the order of the file. */
   readonly #written: string[] = [];
   readonly #tasks: SessionTask[] = [];
+  /** How many of them are in the file, and how the file was known when this log had written it. */
+  #stored = 0;
+  #mark: string | undefined;
   readonly #stateFiles = new Set<string>();
   #record: StoredSession | undefined;
   #checkpoint: { step: number | undefined; context: JsonValue; at: Date } | undefined;
@@ -155,8 +169,36 @@ export class OpenSession {
     await this.#takeAdded();
     const { isThere, logDir, workspaceDir } = this.#settings;
     if ((await isThere?.()) === false) return;
-    await using folder = await openSessions(logDir ?? workspaceDir, true);
+    const root = logDir ?? workspaceDir;
+    await using folder = await openSessions(root, true);
     if (folder === undefined) return;
+    const id = this.#id;
+    if (id === undefined) await this.#writeTo(folder);
+    else
+      await withLock(path.join(root, SESSIONS_FOLDER, id), `the log of ${id}`, async () => {
+        await this.#takeOthers(folder, `${id}.json`);
+        await this.#writeTo(folder);
+        this.#mark = await markOf(folder, `${id}.json`);
+      });
+    this.#stored = this.#tasks.length;
+    markCurrent(folder, this.#id as string);
+  }
+
+  /** Takes in what other logs have written: several may go on with a session at once. */
+  async #takeOthers(folder: ContainedFolder, file: string): Promise<void> {
+    if (this.#mark !== undefined && this.#mark === (await markOf(folder, file))) return;
+    const found = await readRecord(folder, file);
+    if (found === undefined) return;
+    const own = this.#tasks.splice(this.#stored);
+    this.#written.length = this.#stored;
+    for (const task of [...found.tasks.slice(this.#stored), ...own])
+      this.#keep({ ...task, task_id: this.#nextTaskId() });
+    for (const stateFile of found.state_files) this.#stateFiles.add(stateFile);
+    const record = this.#record as StoredSession;
+    record.checkpoint = found.checkpoint ?? record.checkpoint;
+  }
+
+  async #writeTo(folder: ContainedFolder): Promise<void> {
     const record = this.#record as StoredSession;
     if (this.#checkpoint !== undefined) {
       const { step, context, at } = this.#checkpoint;
@@ -179,7 +221,6 @@ export class OpenSession {
       const isDurable = this.#settings.nextNumber === undefined;
       await folder.replace(`${this.#id}.json`, this.#encode(this.#id), isDurable);
     }
-    markCurrent(folder, this.#id);
   }
 
   /** Where it fails, nothing of the context is kept. */
@@ -206,14 +247,19 @@ export class OpenSession {
     this.#id = earlier?.session_id;
     for (const file of earlier?.state_files ?? []) this.#stateFiles.add(file);
     for (const task of earlier?.tasks ?? []) this.#keep(task);
+    this.#stored = this.#tasks.length;
   }
 
   async #takeAdded(): Promise<void> {
     for (const task of this.#added.splice(0)) {
-      task.task_id = `task_${String(this.#tasks.length + 1).padStart(TASK_DIGITS, "0")}`;
+      task.task_id = this.#nextTaskId();
       await this.#noteStateFiles(task.code);
       this.#keep(await redacted(task, this.#settings.redact));
     }
+  }
+
+  #nextTaskId(): string {
+    return `task_${String(this.#tasks.length + 1).padStart(TASK_DIGITS, "0")}`;
   }
 
   #keep(task: SessionTask): void {
@@ -246,6 +292,12 @@ export class OpenSession {
       `${opening},\n"tasks":${tasks},\n"state_files":${JSON.stringify(files)},\n"checkpoint":${JSON.stringify(checkpoint)}}\n`,
     );
   }
+}
+
+/** Changes with each write of a file. */
+async function markOf(folder: ContainedFolder, file: string): Promise<string | undefined> {
+  const found = await lstat(folder.child(file), { bigint: true }).catch(() => undefined);
+  return found && `${found.ino} ${found.mtimeNs} ${found.size}`;
 }
 
 export interface SessionLogSettings {

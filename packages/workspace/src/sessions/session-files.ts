@@ -217,7 +217,8 @@ async function numbersIn(folder: ContainedFolder): Promise<number[]> {
     .toSorted((one, other) => one - other);
 }
 
-async function readRecord(folder: ContainedFolder, name: string): Promise<StoredSession | undefined> {
+/** Reads a session's log from its file. `undefined` when there is none. */
+export async function readRecord(folder: ContainedFolder, name: string): Promise<StoredSession | undefined> {
   try {
     const read = await readContained(folder, name, { check: requireSize });
     return read && toSessionRecord(read.bytes.toString("utf8"));

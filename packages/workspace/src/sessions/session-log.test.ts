@@ -121,6 +121,41 @@ describe("createSessionLog", () => {
     await expect(none.read()).rejects.toMatchObject({ code: "SESSION_NOT_FOUND" });
   });
 
+  it("loses no task of those who go on with one session at once", async () => {
+    const first = createSessionLog({ workspaceDir });
+    first.record(run("first"));
+    await first.checkpoint();
+    const others = ["a", "b"].map((name) => ({
+      name,
+      log: createSessionLog({ workspaceDir, resume: "last" }),
+    }));
+    for (const turn of [1, 2]) {
+      for (const { name, log } of others) log.record(run(`${name}${turn}`));
+      await Promise.all(others.map(({ log }) => log.read()));
+    }
+    first.record(run("last"));
+    await Promise.all([first, ...others.map(({ log }) => log)].map((log) => log.close()));
+    const { tasks } = await readSession(workspaceDir, "last");
+    expect(tasks.map(({ description }) => description).toSorted()).toEqual([
+      "a1",
+      "a2",
+      "b1",
+      "b2",
+      "first",
+      "last",
+    ]);
+    expect(tasks.map(({ task_id }) => task_id)).toEqual(tasks.map((_, at) => `task_00${at + 1}`));
+  });
+
+  it("keeps a task whose value is no JSON, and those after it", async () => {
+    const log = createSessionLog({ workspaceDir });
+    log.record(run("one", 1n as unknown as JsonValue));
+    log.record(run("two"));
+    await log.close();
+    const { tasks } = json("session_001.json");
+    expect(tasks.map(({ result }) => result)).toEqual([expect.stringContaining("no JSON"), 1]);
+  });
+
   it("keeps what is redacted out of every file, and everything where redacting fails", async () => {
     const redact = <Value>(value: Value): Value =>
       JSON.parse(JSON.stringify(value).replaceAll("ada@example.com", "[[EMAIL]]")) as Value;

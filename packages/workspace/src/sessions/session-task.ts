@@ -8,7 +8,7 @@ const MAX_DESCRIPTION_CHARACTERS = 4_096;
 const MAX_CODE_CHARACTERS = 64 * 1024;
 const MAX_OUTPUT_CHARACTERS = 8 * 1024;
 const MAX_RESULT_CHARACTERS = 32 * 1024;
-const TOO_LARGE = "(a large value, which is not kept)";
+const NOT_KEPT = "(a value that is large or no JSON, which is not kept)";
 const WITHHELD = "(withheld)";
 
 /** Removes values that must not be stored, such as personal data, from data of any shape before it is written. */
@@ -21,7 +21,7 @@ export function toSessionTask({ task, result }: SessionRun, at: Date): SessionTa
     task_id: "",
     description: copyBeginning(task ?? "", MAX_DESCRIPTION_CHARACTERS),
     code: copyBeginning(code, MAX_CODE_CHARACTERS),
-    result: fits(value, MAX_RESULT_CHARACTERS) ? value : TOO_LARGE,
+    result: fits(value, MAX_RESULT_CHARACTERS) ? value : NOT_KEPT,
     output: copyBeginning(output, MAX_OUTPUT_CHARACTERS),
     timestamp: at.toISOString(),
     error:
@@ -41,7 +41,7 @@ export async function redacted(task: SessionTask, redact: Redact | undefined): P
   }
 }
 
-/** Whether a value's JSON has at most about so many characters. Stops where it has more. */
+/** Whether a value is JSON and has at most about so many characters. Stops where it has more. */
 function fits(root: JsonValue, most: number): boolean {
   let left = most;
   const pending: JsonValue[] = [root];
@@ -49,6 +49,7 @@ function fits(root: JsonValue, most: number): boolean {
     left -= 2;
     if (typeof value === "string") left -= value.length;
     else if (typeof value === "number") left -= 8;
+    else if (typeof value === "bigint") return false;
     if (typeof value !== "object" || value === null) continue;
     const members = Object.entries(value);
     left -= members.length;

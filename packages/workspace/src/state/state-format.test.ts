@@ -34,6 +34,15 @@ describe("formats of state", () => {
     }
   });
 
+  it.each(STATE_FORMATS)("refuse what is no JSON: %s", async (format) => {
+    const round: Record<string, unknown> = {};
+    round["round"] = round;
+    for (const value of [undefined, round, { big: 1n }]) {
+      const refused = expect.objectContaining({ code: "STATE_UNREADABLE" });
+      await expect(encodeState(value as unknown as JsonValue, format)).rejects.toEqual(refused);
+    }
+  });
+
   it.each(STATE_FORMATS)("save what JSON has not as JSON has it: %s", async (format) => {
     const value = { mean: Number.NaN, at: new Date(0), none: undefined } as unknown as JsonValue;
     const saved = { mean: null, at: "1970-01-01T00:00:00.000Z" };

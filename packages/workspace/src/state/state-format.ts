@@ -95,7 +95,14 @@ function unsaved(format: string, reason: string, wayOut: string): CemError {
 
 /** A large file is for no reader, and half of it would be indentation. */
 function jsonOf(value: JsonValue): string {
-  const compact = JSON.stringify(value);
+  let compact: string | undefined;
+  let reason = `it is no JSON, but ${typeof value}`;
+  try {
+    compact = JSON.stringify(value) as string | undefined;
+  } catch (error) {
+    [reason = ""] = (error instanceof Error ? error.message : String(error)).split("\n");
+  }
+  if (compact === undefined) throw unsaved("JSON", reason, "Save what JSON can hold");
   return compact.length > MAX_INDENTED_CHARACTERS ? compact : JSON.stringify(value, undefined, INDENT);
 }
 

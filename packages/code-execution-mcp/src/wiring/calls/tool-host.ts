@@ -76,12 +76,14 @@ async function openHost(
     const configured =
       options.audit ?? (await createConfiguredAudit(loaded, log, isLogRead(config, options)));
     const planned: PlannedWrite[] = [];
+    // The calls of a replay are answered, so it plans none, and has tools that are files where the recorded run had them.
     const onPlannedWrite =
-      options.onPlannedWrite &&
-      ((write: PlannedWrite): void => {
-        planned.push(write);
-        options.onPlannedWrite?.(write);
-      });
+      isDry && options.replay === undefined
+        ? (write: PlannedWrite): void => {
+            planned.push(write);
+            options.onPlannedWrite?.(write);
+          }
+        : undefined;
     const audit =
       configured && isDry
         ? (await import("../dry-run/dry-run.ts")).auditOfDryRun(configured, planned)
@@ -103,7 +105,7 @@ async function openHost(
       serversDir: config.execution.serversDir,
       skillsDir: config.execution.skillsDir,
       viewsDir: viewsDirOf(config),
-      isGuarded: concernsFiles(loaded, options),
+      isGuarded: concernsFiles(loaded, { ...options, onPlannedWrite }),
       concern: async () => (await callGuards.get()).concern,
       catalog,
       // A file calls a tool within a run, whose first call has made the invoker.

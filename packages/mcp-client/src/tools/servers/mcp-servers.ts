@@ -1,5 +1,6 @@
+import { readFileSync, statSync } from "node:fs";
 import path from "node:path";
-import { CemError } from "@cem/core";
+import { CemError, isObject, parseJson } from "@cem/core";
 import type { Elicit } from "@cem/core";
 import type { LogEntry } from "../../connection/connection-types.ts";
 import type { McpConnections, McpConnectionsSettings } from "../../connections.ts";
@@ -80,8 +81,10 @@ export function createMcpServers(settings: McpServersSettings, changes: ServerCh
     byName: byName as ReadonlyMap<string, ConfiguredServer>,
     /** The folder of a server's generated tools, absolute. */
     async folderOf(server: string): Promise<string> {
-      folderNames ??= import("@cem/tool-files").then(({ nameServerFolders }) =>
-        nameServerFolders([...byName.keys()]),
+      folderNames ??= import("@cem/tool-files").then(({ nameServerFolders, LOCK_FILE }) =>
+        nameServerFolders([...byName.keys()], (folder) =>
+          lockedServer(path.join(serversDir, folder, LOCK_FILE)),
+        ),
       );
       return path.join(serversDir, (await folderNames).get(server) ?? server);
     },
@@ -95,6 +98,14 @@ export function createMcpServers(settings: McpServersSettings, changes: ServerCh
       await made?.close();
     },
   };
+}
+
+/** The name of the server that a lock file is of. */
+function lockedServer(file: string): string | undefined {
+  if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true) return undefined;
+  const lock = parseJson(readFileSync(file, "utf8"));
+  const server = isObject(lock) ? lock["server"] : undefined;
+  return isObject(server) && typeof server["name"] === "string" ? server["name"] : undefined;
 }
 
 /**
