@@ -116,15 +116,15 @@ class Pipeline implements Agent {
       };
       return settings.workspaceSync === undefined
         ? save()
-        : (await settings.workspaceSync.during(save)).result;
+        : (await settings.workspaceSync.during(save, { signal })).result;
     });
   }
 
   async checkpoint(options: Parameters<SessionLog["checkpoint"]>[0] = {}): Promise<SessionCheckpoint> {
-    return this.#request({}, async ({ settings: { sessionLog, workspaceSync } }) => {
+    return this.#request({}, async ({ settings: { sessionLog, workspaceSync } }, signal) => {
       if (sessionLog === undefined) throw new CemError("SESSIONS_DISABLED", "Sessions are not logged here.");
       const note = (): Promise<SessionCheckpoint> => sessionLog.checkpoint(options);
-      return workspaceSync === undefined ? note() : (await workspaceSync.during(note)).result;
+      return workspaceSync === undefined ? note() : (await workspaceSync.during(note, { signal })).result;
     });
   }
 
@@ -162,7 +162,8 @@ class Pipeline implements Agent {
     return this.#request(options, async (stages, signal) => {
       const { workspaceSync } = stages.settings;
       if (workspaceSync === undefined) return run(stages, signal);
-      const { result, remarks } = await workspaceSync.during(() => run(stages, signal), { logsFollow: true });
+      const options = { logsFollow: true, signal };
+      const { result, remarks } = await workspaceSync.during(() => run(stages, signal), options);
       return remarks.length === 0
         ? result
         : { ...result, warnings: [...(result.warnings ?? []), ...remarks] };

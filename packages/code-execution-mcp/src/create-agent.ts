@@ -213,7 +213,6 @@ async function createStages(
       await loaded.records?.flush();
       await (await recordRedactor.settled())?.dispose();
       // Changes that can't be uploaded now are uploaded when the workspace is opened here again.
-      await workspaceSync?.put().catch(() => undefined);
       await workspaceSync?.close();
       await opened?.mcpTools.close();
       await (await selector.settled())?.dispose();

@@ -66,7 +66,13 @@ export interface ErrorInfo {
 }
 
 /** Codes of failures of what a host uses, whose messages have addresses that its clients have no business with. */
-const INTERNAL = new Set(["STORE_UNAVAILABLE", "STORE_SEALED", "FILES_UNAVAILABLE", "FILES_DAMAGED"]);
+const INTERNAL = new Set([
+  "AUDIT_UNWRITABLE",
+  "STORE_UNAVAILABLE",
+  "STORE_SEALED",
+  "FILES_UNAVAILABLE",
+  "FILES_DAMAGED",
+]);
 
 /** An error as clients of a server and code in the sandbox may read it: without addresses of what the host uses. */
 export function forClients<Info extends Pick<ErrorInfo, "code" | "message"> & Partial<ErrorInfo>>(

@@ -143,18 +143,19 @@ export interface WorkspaceSync {
    * Fetches the changes of others, executes a run, and uploads its changes, also where it fails.
    *
    * @param options - With `logsFollow` the logs of sessions, where they are all that was changed, are put a moment later.
+   *   The signal ends the wait for the changes of others, and the run then does not begin.
    * @returns the result of the work, and remarks for it: files that were kept twice, or could not be uploaded.
    * @throws CemError `STORE_UNAVAILABLE`, `FILES_UNAVAILABLE` or `FILES_DAMAGED` before the run, which does not begin with
    *   old files; and any error of the work.
    */
   during<Result>(
     work: () => Promise<Result>,
-    options?: { logsFollow?: boolean | undefined },
+    options?: { logsFollow?: boolean | undefined; signal?: AbortSignal | undefined },
   ): Promise<{ result: Result; remarks: string[] }>;
   /** Fetches what others changed. @returns remarks. @throws CemError as {@link WorkspaceSync.during}. */
   fetch(): Promise<string[]>;
   /** Puts back what was changed here. @returns remarks. @throws CemError as {@link WorkspaceSync.during}. */
   put(): Promise<string[]>;
-  /** Waits for what is under way. */
+  /** Puts what was not put back yet, and waits for what is under way; where storage does not answer, a few seconds only. */
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-import { withoutValues } from "@cem/core";
+import { toErrorInfo, withoutValues } from "@cem/core";
 import type { Redactor } from "@cem/core";
 import { ProtocolError } from "@modelcontextprotocol/server";
 import type {
@@ -8,6 +8,8 @@ import type {
   McpServer,
   ServerContext,
 } from "@modelcontextprotocol/server";
+import { reportFault } from "./exchange.ts";
+import { toldAnyway } from "./told-anyway.ts";
 import { sessionOf } from "./tools/server-tool.ts";
 import type { HostOf } from "./tools/server-tool.ts";
 
@@ -37,7 +39,18 @@ export class AnswerRedaction {
     const redactor = await this.note(request);
     // Questions come from runs, whose redactor has seen them.
     if (redactor === undefined || !("content" in answer)) return answer;
-    return redactAnswer(answer as CallToolResult, redactor, sessionOf(request.context).session);
+    const { session } = sessionOf(request.context);
+    const { words, isAll } = toldAnyway(answer);
+    // Where the store is away, its answer must not wait for the store once more.
+    if (isAll === true) return redactor.tokenize(answer, { session });
+    try {
+      return await redactAnswer(answer as CallToolResult, redactor, session);
+    } catch (error) {
+      reportFault(error);
+      const { code } = toErrorInfo(error);
+      const text = `${words} The answer can't be shown: what has to be hidden in it can't be looked up now (${code}). The server's log has the reason.`;
+      return { isError: true, content: [{ type: "text", text: redactor.tokenize(text, { session }) }] };
+    }
   }
 
   async redactFailure(error: unknown, request: AnsweredRequest): Promise<unknown> {

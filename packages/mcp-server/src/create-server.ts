@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { messageOf } from "@cem/tool-files/answers";
 import type { HintFor } from "@cem/tool-files/answers";
-import { assertKnownOptions, CemError, toErrorInfo } from "@cem/core";
+import { assertKnownOptions, CemError, forClients, toErrorInfo } from "@cem/core";
 import type { Agent, Replicas } from "@cem/core";
 import type { ClientTrace } from "@cem/core/telemetry";
 import { McpServer } from "@modelcontextprotocol/server";
@@ -29,6 +29,7 @@ import { hostPerRequest, servedClient } from "./served-client.ts";
 import { canAskUser } from "./runs/questions.ts";
 import { RunRegistry } from "./runs/run-registry.ts";
 import type { ServedClient } from "./served-client.ts";
+import { BrokenRun, callsMade, tellAnyway } from "./told-anyway.ts";
 import { SERVED_PARTS } from "./tools/server-tool.ts";
 import type { Caller, HostOf, ServedParts, ServerTool, ToolHost } from "./tools/server-tool.ts";
 import { workflowTool } from "./tools/run-tools.ts";
@@ -214,7 +215,13 @@ class ToolServer<Config> implements AgentServer<Config> {
   /** Answers with an error of ours. The SDK answers with the others, its protocol errors among them. */
   #answerError(error: unknown): CallToolResult {
     if (!CemError.isInstance(error)) throw error;
-    return { isError: true, content: [{ type: "text", text: messageOf(toErrorInfo(error), this.#hintFor) }] };
+    const info = toErrorInfo(error);
+    const made = error instanceof BrokenRun ? ` ${callsMade(error.calls)}` : "";
+    const text = `${messageOf(info, this.#hintFor)}${made}`;
+    // A message that is replaced for clients is one of our own.
+    const isAll = forClients(info).message !== info.message;
+    const words = isAll ? text : `The call failed (${info.code}).${made}`;
+    return tellAnyway({ isError: true, content: [{ type: "text", text }] }, { words, isAll });
   }
 }
 

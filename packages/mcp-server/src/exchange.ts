@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
+import { toErrorInfo } from "@cem/core";
 import type { HttpBindings } from "@hono/node-server";
 import type { AuthInfo } from "@modelcontextprotocol/server";
 
@@ -15,6 +16,8 @@ export interface HttpExchange {
   onClose: (listener: () => void) => void;
   /** Sets the answer's Retry-After header, unless the answer has begun. */
   retryAfter: (seconds: number) => void;
+  /** Logs why the client was not told all. Absent: it is a warning of the process. */
+  fault?: ((reason: string) => void) | undefined;
 }
 
 /** The environment of the Hono app that serves everything over HTTP. */
@@ -38,6 +41,12 @@ export function inExchange<T>(exchange: HttpExchange, handle: () => T): T {
 /** The exchange of the request that is being handled. Over stdio there is none. */
 export function currentExchange(): HttpExchange {
   return exchanges.getStore() ?? { quotaOwner: "", onClose: () => {}, retryAfter: () => {} };
+}
+
+/** Has the log say why the client of the current request was not told all. */
+export function reportFault(error: unknown): void {
+  const { fault = (reason: string) => process.emitWarning(reason, "CemWarning") } = currentExchange();
+  fault(toErrorInfo(error).message);
 }
 
 /** The client whose share of the server the current request uses. Empty over stdio. */

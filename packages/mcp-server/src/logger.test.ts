@@ -80,12 +80,12 @@ describe("/metrics", () => {
       .toContain('cem_sandbox_runs{state="running"} 0');
     const { body, headers } = await ask(at(url, "/metrics"));
     expect(headers["content-type"]).toMatch(/^text\/plain; version=/);
-    // The server has run a program itself, to see whether it is ready.
-    expect(body).toMatch(/cem_runs_total\{kind="code",status="success",isolation="\w+"\} [12]\n/);
+    // The server has run a program itself, to see whether it is ready, and those of other tests in this process may still do so.
+    expect(body).toMatch(/cem_runs_total\{kind="code",status="success",isolation="\w+"\} [1-9]\n/);
     expect(body).toContain('cem_runs_total{kind="code",status="refused",isolation="none"} 1');
     expect(body).toContain('cem_tool_calls_total{ok="true"} 1');
     expect(body).toContain('cem_refusals_total{code="CODE_REFUSED"} 1');
-    expect(body).toMatch(/cem_run_duration_seconds_count\{kind="code"\} [23]/);
+    expect(body).toMatch(/cem_run_duration_seconds_count\{kind="code"\} [2-9]/);
     expect(body).toContain("cem_runs_active 0");
     expect(body).toMatch(/cem_http_requests_total\{status="200"\} \d/);
     expect(body).toMatch(/cem_guests\{state="standby"\} \d/);

@@ -101,7 +101,8 @@ export const SANDBOX_ERRORS = {
     hint: "fix",
   },
   STATE_BUSY: {
-    meaning: "Another process has been writing the same file of state, a session or the configuration for long.",
+    meaning:
+      "Another process has been writing the same file of state, a session or the configuration for long.",
     fix: "End that process, or try again when it is done.",
   },
   STATE_CONFLICT: {

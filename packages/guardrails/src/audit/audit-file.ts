@@ -4,11 +4,13 @@ import {
   existsSync,
   fchmodSync,
   fstatSync,
+  ftruncateSync,
   openSync,
   readdirSync,
   readFileSync,
   readSync,
   renameSync,
+  writeFileSync,
   writeSync,
 } from "node:fs";
 import path from "node:path";
@@ -128,8 +130,15 @@ export function createAuditLog({ file, maxBytes = DEFAULT_MAX_BYTES, onBroken }:
         }
         const facts = { seq: last.seq + 1, time: new Date().toISOString(), prev: last.hash };
         const { line, hash } = writeLine(facts, withoutSession(event));
-        const written = writeSync(log, `${line}\n`);
-        writeSync(writable, writeHead({ seq: facts.seq, hash, size: last.size + written }), 0);
+        try {
+          // Unlike writeSync it goes on after a part, as a full disk takes one, and fails where no more is taken.
+          writeFileSync(log, `${line}\n`);
+          writeSync(writable, writeHead({ seq: facts.seq, hash, size: fstatSync(log).size }), 0);
+        } catch (error) {
+          // The beginning of a line would look as if someone had changed it.
+          ftruncateSync(log, last.size);
+          throw error;
+        }
       } finally {
         closeSync(log);
         closeSync(writable);

@@ -80,6 +80,22 @@ describe("createAuditLog", () => {
     expect(() => write(1)).toThrow(expect.objectContaining({ code: "AUDIT_UNWRITABLE" }));
   });
 
+  it("stays whole where the disk takes only a part of a line", async () => {
+    // A limit on a file's size ends a write midway, as a full disk does.
+    const script = `
+      import { createAuditLog } from ${JSON.stringify(path.join(import.meta.dirname, "index.ts"))};
+      const log = createAuditLog({ file: ${JSON.stringify(file)} });
+      let recorded = 0;
+      try { for (; recorded < 100; recorded += 1) log.record({ type: "call", server: "s", tool: "t", ok: true, ms: 1 }); }
+      catch ({ code }) { console.log(code, recorded); }`;
+    const limited = ["-c", 'ulimit -f 2; exec "$0" --conditions=@cem/source --input-type=module -e "$1"'];
+    const { stdout } = await promisify(execFile)("sh", [...limited, process.execPath, script]);
+    expect(stdout).toBe(`AUDIT_UNWRITABLE ${lines().length}\n`);
+    expect(lines().length).toBeLessThan(100);
+    write(1);
+    expect(await problems()).toEqual([]);
+  });
+
   it("takes over the lock of a process that is gone", () => {
     write(1);
     const code = `const { FileLock } = await import("@cem/core/files");

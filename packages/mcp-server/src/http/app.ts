@@ -91,7 +91,8 @@ export class HttpApp {
       const facts = { requestId, kind, ms: Math.round(ms), status, code: error?.code };
       // Clients are told that the log has the reason.
       const fault = error && forClients(error).message !== error.message ? error.message : undefined;
-      logger.info({ ...facts, toolCalls: result?.toolCalls.length, fault }, "run");
+      const level = fault === undefined ? "info" : "warn";
+      logger[level]({ ...facts, toolCalls: result?.toolCalls.length, fault }, "run");
     });
   }
 
@@ -149,7 +150,7 @@ export class HttpApp {
     const { headers, socket } = request;
     const peer = socket.remoteAddress ?? "";
     const client = this.#proxies.clientOf(peer, headers);
-    const exchange = exchangeOf(response, client);
+    const exchange = exchangeOf(response, client, this.#logger);
     response.setHeader("x-request-id", exchange.requestId);
     this.#observe(request, response, exchange.requestId);
     if (request.method === "POST") this.#track(response);
@@ -205,9 +206,15 @@ export class HttpApp {
   }
 }
 
-function exchangeOf(response: ServerResponse, client: string): HttpExchange & { requestId: string } {
+function exchangeOf(
+  response: ServerResponse,
+  client: string,
+  logger: Logger,
+): HttpExchange & { requestId: string } {
+  const requestId = randomUUID();
   return {
-    requestId: randomUUID(),
+    requestId,
+    fault: (error) => logger.warn({ requestId, error }, "fault"),
     quotaOwner: networkOf(client),
     onClose(listener) {
       if (response.closed) listener();

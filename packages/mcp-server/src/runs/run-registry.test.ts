@@ -1,6 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { CemError } from "@cem/core";
 import type { Agent, ExecuteOptions, TaskResult } from "@cem/core";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import { openMetrics } from "../http/metrics.ts";
 import { MAX_KEPT_RUNS_PER_CLIENT } from "../limits.ts";
 import { RunRegistry } from "./run-registry.ts";
 import type { RunRequest, RunView } from "./run.ts";
@@ -66,6 +68,21 @@ describe("RunRegistry", () => {
       const failed = runs.start(request(() => Promise.reject(new Error("broken"))));
       await expect(failed).rejects.toThrow("broken");
       expect([runs.active, runs.kept]).toEqual([0, 0]);
+    });
+
+    it("rejects with the calls that were made, and counts what the agent threw", async () => {
+      const metrics = openMetrics();
+      onTestFinished(() => metrics.close());
+      const call = { server: "crm", tool: "refund", ms: 1, ok: true };
+      const begin = async ({ onEvent }: ExecuteOptions): Promise<TaskResult> => {
+        onEvent?.({ type: "tool-called", call });
+        throw new CemError("STORE_UNAVAILABLE", "The store is away.");
+      };
+      await expect(runs.start(request(begin))).rejects.toMatchObject({
+        code: "STORE_UNAVAILABLE",
+        calls: [call],
+      });
+      expect(await metrics.registry.metrics()).toContain('cem_refusals_total{code="STORE_UNAVAILABLE"} 1');
     });
 
     it("ends a run whose call is cancelled, before and after it began", async () => {

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { CemError, Shares, statusOfRun } from "@cem/core";
+import { CemError, Shares, statusOfRun, toErrorInfo } from "@cem/core";
 import type { Agent, RunRecord, TaskResult } from "@cem/core";
+import { measure } from "@cem/core/telemetry";
 import {
   MAX_ACTIVE_RUNS_PER_CLIENT,
   MAX_KEPT_RUNS_PER_CLIENT,
@@ -198,7 +199,7 @@ export class RunRegistry {
     const run = this.#find(id, owner);
     this.#forget(run);
     run.end(new CemError("ABORTED", "The run was ended by the client."));
-    return run.result;
+    return run.resultForClient();
   }
 
   /** Ends a kept run whose call was cancelled while its questions were asked. */
@@ -263,7 +264,7 @@ export class RunRegistry {
       if (state === "finished" || this.#keep(run)) return await this.#view(run, state);
       // The run can't be kept, so nobody could answer its questions later.
       run.questions.cancelAll();
-      return { state: "finished", result: await run.result };
+      return { state: "finished", result: await run.resultForClient() };
     } finally {
       waiter.signal.removeEventListener("abort", cancel);
     }
@@ -277,6 +278,8 @@ export class RunRegistry {
       const ms = performance.now() - started;
       // It was not begun here.
       if (run.isAdopted) return;
+      // An agent counts what its results say. Where it throws, there is none.
+      if (thrown !== undefined) measure("refusals", 1, { code: toErrorInfo(thrown).code });
       for (const listener of this.#listeners)
         listener({ kind, ms, status: statusOfRun(result, thrown), result, thrown });
     };
@@ -332,6 +335,6 @@ export class RunRegistry {
     if (state === "running")
       return { state, id, output: run.takeOutput(), since: run.since, isWaiting: run.isWaiting };
     this.#forget(run);
-    return { state, result: await run.result };
+    return { state, result: await run.resultForClient() };
   }
 }

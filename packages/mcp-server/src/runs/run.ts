@@ -1,9 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { isObject } from "@cem/core";
-import type { AgentEvent, ExecuteOptions, TaskResult, Redactor } from "@cem/core";
+import type { AgentEvent, ExecuteOptions, TaskResult, ToolCallRecord, Redactor } from "@cem/core";
 import { isJSONRPCRequest } from "@modelcontextprotocol/server";
 import { MAX_LIVE_OUTPUT_CHARACTERS } from "../limits.ts";
+import { BrokenRun } from "../told-anyway.ts";
 import { OpenQuestions } from "./questions.ts";
 import type { Questions } from "./questions.ts";
 
@@ -56,6 +57,7 @@ export class Run {
   readonly questions = new OpenQuestions();
   readonly #ended: Promise<RunState>;
   #onEvent: RunRequest["onEvent"];
+  readonly #calls: ToolCallRecord[] = [];
   #output = "";
   #outputCharacters = 0;
   /** Whether no worker has taken it from the queue yet. */
@@ -90,6 +92,7 @@ export class Run {
       signal: this.#controller.signal,
       onEvent: (event) => {
         this.isWaiting = event.type === "waiting";
+        if (event.type === "tool-called") this.#calls.push(event.call);
         if (event.type === "output") this.#collect(event.chunk.text);
         this.#onEvent?.(event);
         watcher?.onEvent(event);
@@ -133,6 +136,15 @@ export class Run {
       return await Promise.race([this.#ended, asking, timeout]);
     } finally {
       timer.abort();
+    }
+  }
+
+  /** The result for a client. @throws BrokenRun in place of what was thrown after tools were called. */
+  async resultForClient(): Promise<TaskResult> {
+    try {
+      return await this.result;
+    } catch (error) {
+      throw this.#calls.length === 0 ? error : new BrokenRun(error, this.#calls);
     }
   }
 

@@ -5,6 +5,7 @@ import type { JsonValue, ResultStore, TaskResult } from "@cem/core";
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/server";
 import { currentExchange } from "../exchange.ts";
 import type { RunView } from "../runs/run.ts";
+import { callsMade, tellAnyway } from "../told-anyway.ts";
 import { seconds } from "./server-tool.ts";
 import type { GuestFacts } from "./server-tool.ts";
 
@@ -28,7 +29,8 @@ export async function answerRun(
   const { results } = options;
   const { id, output } = view;
   const hint = `${stillRunning(view, options.guest)} read_result {"handle":"${id}"} waits for more; with "end":true it stops the run.`;
-  return answer({ run: id, output: await shortenOutput(output, results, readResult) }, [text(hint)]);
+  const shown = { run: id, output: await shortenOutput(output, results, readResult) };
+  return tellAnyway(answer(shown, [text(hint)]), { words: hint });
 }
 
 /** Says since when a run is under way and how long at most. The time limit begins with its code, not with the call. */
@@ -52,7 +54,9 @@ async function answerResult(
   const waiting = retryAfter === undefined ? data : { ...data, retry_after_seconds: retryAfter };
   const blocks = attachments.map(blockOf);
   const more = summary === "" ? blocks : [text(summary), ...blocks];
-  return data.success ? answer(waiting, more) : { ...answer(waiting, more), isError: true };
+  const answered = data.success ? answer(waiting, more) : { ...answer(waiting, more), isError: true };
+  const words = `The run ended with the status "${result.status}". ${callsMade(result.toolCalls)}`;
+  return tellAnyway(answered, { words });
 }
 
 /** Bytes as MCP content: an image, a sound, or an embedded resource. */

@@ -1,4 +1,4 @@
-import { CemError, isObject, nobodyAsked } from "@cem/core";
+import { CemError, forClients, isObject, nobodyAsked, toErrorInfo } from "@cem/core";
 import type { JsonObject, JsonValue } from "@cem/core";
 import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import type { McpServer, ServerContext } from "@modelcontextprotocol/server";
@@ -186,6 +186,6 @@ async function answered(result: Promise<JsonObject>): Promise<JsonObject> {
     if (!CemError.isInstance(error)) throw error;
     const { rpcCode } = error.details;
     const code = typeof rpcCode === "number" ? rpcCode : ProtocolErrorCode.InternalError;
-    throw new ProtocolError(code, error.message);
+    throw new ProtocolError(code, forClients(toErrorInfo(error)).message);
   }
 }

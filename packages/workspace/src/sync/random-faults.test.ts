@@ -1,8 +1,10 @@
 import { array, assert, asyncProperty, boolean, constantFrom, nat, record } from "fast-check";
-import { expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { faultyStore } from "../../test/sync/faulty-store.ts";
 import { Machines } from "../../test/sync/machines.ts";
 import type { Machine } from "../../test/sync/machines.ts";
+import { createStoreBlobs } from "./blobs.ts";
+import type { BlobStore } from "./blobs.ts";
 
 const RUNS = process.env["CEM_TESTS"] === "all" ? 500 : 8;
 const FILES = ["a.txt", "b.txt", "data", "data/in.txt", "data/deep/in.txt"];
@@ -127,4 +129,50 @@ it("does not bring a file back that another machine deleted after the one that w
   } finally {
     await machines.close();
   }
+});
+
+describe("storage that does not answer", () => {
+  /** Two machines, of which the second waits for the first piece that it reads, and when it does. */
+  async function stalling(): Promise<{ two: Machine; stalled: Promise<void> }> {
+    const machines = await Machines.open();
+    onTestFinished(() => machines.close());
+    const pieces = createStoreBlobs(machines.scope());
+    const { promise: stalled, resolve } = Promise.withResolvers<void>();
+    let isFirst = true;
+    const read: BlobStore["read"] = async (name) => {
+      if (!isFirst) return pieces.read(name);
+      isFirst = false;
+      resolve();
+      return new Promise(() => {});
+    };
+    const [one, two] = [machines.machine("one"), machines.machine("two", { blobs: { ...pieces, read } })];
+    await one.sync.during(() => one.write("a.txt", "a"));
+    return { two, stalled };
+  }
+
+  it("lets runs end that wait for it, and others go on once it answers", async () => {
+    const { two, stalled } = await stalling();
+    const [ended, waiting] = [new AbortController(), new AbortController()];
+    const runs = [ended, waiting, new AbortController()].map(async ({ signal }) => {
+      const options = { logsFollow: false, signal };
+      return two.sync.during(() => two.files(), options).catch((error: unknown) => error);
+    });
+    await stalled;
+    waiting.abort("not any more");
+    expect(await runs[1]).toBe("not any more");
+    ended.abort("ended");
+    expect([await runs[0], await runs[2]]).toEqual(["ended", { result: { "a.txt": "a" }, remarks: [] }]);
+  });
+
+  it("does not hold the end of the process for long", async () => {
+    const { two, stalled } = await stalling();
+    const put = two.sync.put().catch((error: unknown) => error);
+    await stalled;
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const closed = two.sync.close();
+    vi.advanceTimersByTime(3_000);
+    await closed;
+    expect(await put).toMatchObject({ code: "FILES_UNAVAILABLE" });
+  });
 });

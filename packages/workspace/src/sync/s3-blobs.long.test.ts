@@ -1,5 +1,7 @@
 import http from "node:http";
 import type { AddressInfo } from "node:net";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { parseSealingKeys, seal, unseal } from "@cem/store";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { freePort } from "../../../store/test/free-port.ts";
@@ -7,6 +9,7 @@ import { Machines } from "../../test/sync/machines.ts";
 import { S3_KEY, startS3 } from "../../test/sync/s3-server.ts";
 import type { S3Server } from "../../test/sync/s3-server.ts";
 import { sealBlobs } from "./blobs.ts";
+import type { BlobStore } from "./blobs.ts";
 import { createS3Blobs, parseS3Url } from "./s3-blobs.ts";
 import type { S3Place } from "./s3-blobs.ts";
 
@@ -67,18 +70,62 @@ describe("createS3Blobs", () => {
     await expect(away.read("x")).rejects.toThrow("ECONNREFUSED");
   });
 
-  it("tries again where the server failed for a moment", async () => {
-    let asked = 0;
+  /** Pieces of a server that answers as told. */
+  async function answering(answer: http.RequestListener, timeoutMs?: number): Promise<BlobStore> {
     const flaky = http.createServer((request, response) => {
       request.resume();
-      asked += 1;
-      response.writeHead(asked < 3 ? 503 : 200).end("here");
+      answer(request, response);
     });
     await new Promise<void>((resolve) => flaky.listen(0, "127.0.0.1", resolve));
-    onTestFinished(() => void flaky.close());
+    onTestFinished(() => {
+      flaky.close();
+      flaky.closeAllConnections();
+    });
     const endpoint = new URL(`http://127.0.0.1:${(flaky.address() as AddressInfo).port}`);
-    const blobs = createS3Blobs({ place: { ...place(), endpoint }, credentials: S3_KEY }, "own");
+    return createS3Blobs({ place: { ...place(), endpoint }, credentials: S3_KEY, timeoutMs }, "own");
+  }
+  const half = (response: http.ServerResponse): void =>
+    void response.writeHead(200, { "content-length": 4 }).write("he");
+
+  it("tries again where the server failed for a moment, also midway", async () => {
+    let asked = 0;
+    const blobs = await answering((request, response) => {
+      asked += 1;
+      if (asked === 1) response.writeHead(503).end();
+      else if (asked === 3) response.end("here");
+      else {
+        half(response);
+        setTimeout(() => request.socket.destroy(), 50);
+      }
+    });
     expect(await blobs.read("x")).toEqual(Buffer.from("here"));
+    await expect(blobs.read("x")).rejects.toMatchObject({ code: "FILES_UNAVAILABLE" });
+    expect(asked).toBe(6);
+  });
+
+  it("waits only so long for an answer that stops midway, whatever is collected meanwhile", async () => {
+    setFlagsFromString("--expose-gc");
+    const collect = runInNewContext("gc") as () => void;
+    const begun = Promise.withResolvers<void>();
+    const blobs = await answering((_, response) => {
+      half(response);
+      begun.resolve();
+    }, 400);
+    const read = blobs.read("x").catch((error: unknown) => error);
+    await begun.promise;
+    const collecting = setInterval(collect, 50);
+    onTestFinished(() => clearInterval(collecting));
+    expect(await read).toMatchObject({
+      code: "FILES_UNAVAILABLE",
+      message: expect.stringContaining("it did not answer in full within 0.4 s"),
+    });
+  });
+
+  it("says how long what it sends is", async () => {
+    const blobs = await answering((request, response) =>
+      response.writeHead(request.headers["content-length"] === "3" ? 200 : 411).end(),
+    );
+    await expect(blobs.write("x", Buffer.from("abc"))).resolves.toBeUndefined();
   });
 });
 

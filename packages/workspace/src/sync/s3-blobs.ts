@@ -44,7 +44,7 @@ export function parseS3Url(
 
 const TRIES = 3;
 const FIRST_PAUSE_MS = 100;
-const TIMEOUT_MS = 60_000;
+const DEFAULT_TIMEOUT_MS = 60_000;
 const MAX_REASON_CHARACTERS = 200;
 
 /** AWS credentials, read from the usual environment variables. */
@@ -58,6 +58,12 @@ export interface S3Credentials {
 export interface S3BlobsSettings {
   place: S3Place;
   credentials: S3Credentials;
+  /**
+   * The time after which a request ends, with its answer and all tries, in milliseconds.
+   *
+   * @defaultValue 60 seconds
+   */
+  timeoutMs?: number | undefined;
 }
 
 /**
@@ -65,7 +71,10 @@ export interface S3BlobsSettings {
  *
  * @param folder - Where in the bucket, below the place's prefix: letters, digits, `-`, `_` and `/`.
  */
-export function createS3Blobs({ place, credentials }: S3BlobsSettings, folder: string): BlobStore {
+export function createS3Blobs(
+  { place, credentials, timeoutMs = DEFAULT_TIMEOUT_MS }: S3BlobsSettings,
+  folder: string,
+): BlobStore {
   const { bucket, endpoint, prefix, region } = place;
   const { sessionToken, ...key } = credentials;
   const client = new AwsClient({
@@ -79,20 +88,23 @@ export function createS3Blobs({ place, credentials }: S3BlobsSettings, folder: s
   const location = `s3://${bucket}/${base}`;
   const root = `${endpoint.origin}${endpoint.pathname.replace(/\/$/, "")}/${bucket}`;
 
-  /** Once more where the server or the way to it failed, not where it refused. */
-  async function send(url: string, init?: RequestInit): Promise<Response> {
+  /** Once more where the server or the way to it failed, not where it refused. All tries together end in time. */
+  async function ask(url: string, init: RequestInit = {}): Promise<{ isFound: boolean; body: Buffer }> {
+    const signal = AbortSignal.timeout(timeoutMs);
     for (let attempt = 1; ; attempt += 1) {
       let why: unknown;
       try {
-        const answer = await client.fetch(url, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS) });
-        if (answer.ok || answer.status === 404) return answer;
-        why = `it answered ${answer.status}${reasonIn(await answer.text())}`;
+        // Not client.fetch, whose request alone has the signal and may be collected before the body has come: then nothing ends it.
+        const answer = await fetch(await client.sign(url, init), { signal });
+        const body = Buffer.from(await answer.arrayBuffer());
+        if (answer.ok || answer.status === 404) return { isFound: answer.ok, body };
+        why = `it answered ${answer.status}${reasonIn(body.toString())}`;
         if (answer.status < 500 && answer.status !== 429) throw filesUnavailable(location, String(why));
       } catch (error) {
         if (isRefusal(error)) throw error;
-        why = error;
+        why = signal.aborted ? `it did not answer in full within ${timeoutMs / 1_000} s` : error;
       }
-      if (attempt >= TRIES) throw filesUnavailable(location, textOf(why), why);
+      if (attempt >= TRIES || signal.aborted) throw filesUnavailable(location, textOf(why), why);
       await new Promise((resolve) => setTimeout(resolve, FIRST_PAUSE_MS * 2 ** attempt * Math.random()));
     }
   }
@@ -101,23 +113,21 @@ export function createS3Blobs({ place, credentials }: S3BlobsSettings, folder: s
     specificationVersion: "v1",
     location,
     async read(name) {
-      const answer = await send(`${root}/${base}/${name}`);
-      if (answer.ok) return Buffer.from(await answer.arrayBuffer());
-      const text = await answer.text();
-      if (/NoSuchBucket/.test(text)) throw filesUnavailable(location, `there is no bucket ${bucket}`);
+      const { isFound, body } = await ask(`${root}/${base}/${name}`);
+      if (isFound) return body;
+      if (/NoSuchBucket/.test(body.toString()))
+        throw filesUnavailable(location, `there is no bucket ${bucket}`);
       return undefined;
     },
     async write(name, bytes) {
-      const answer = await send(`${root}/${base}/${name}`, {
+      const { isFound } = await ask(`${root}/${base}/${name}`, {
         method: "PUT",
         body: bytes as Uint8Array<ArrayBuffer>,
       });
-      if (!answer.ok) throw filesUnavailable(location, `there is no bucket ${bucket}`);
-      await answer.arrayBuffer();
+      if (!isFound) throw filesUnavailable(location, `there is no bucket ${bucket}`);
     },
     async remove(name) {
-      const answer = await send(`${root}/${base}/${name}`, { method: "DELETE" });
-      await answer.arrayBuffer();
+      await ask(`${root}/${base}/${name}`, { method: "DELETE" });
     },
     async *names() {
       let last: string | undefined;
@@ -125,9 +135,9 @@ export function createS3Blobs({ place, credentials }: S3BlobsSettings, folder: s
         const query = new URLSearchParams({ prefix: `${base}/` });
         // The first version of the list, which every server has: it goes on after a name.
         if (last !== undefined) query.set("marker", last);
-        const answer = await send(`${root}?${query.toString()}`);
-        const text = await answer.text();
-        if (!answer.ok) throw filesUnavailable(location, `there is no bucket ${bucket}`);
+        const { isFound, body } = await ask(`${root}?${query.toString()}`);
+        const text = body.toString();
+        if (!isFound) throw filesUnavailable(location, `there is no bucket ${bucket}`);
         const keys = [...text.matchAll(/<Key>([^<]*)<\/Key>/g)].map(([, key = ""]) => key);
         for (const key of keys) if (key.startsWith(`${base}/`)) yield key.slice(base.length + 1);
         last = /<IsTruncated>true</.test(text) ? keys.at(-1) : undefined;

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { CemError, parseJson, updateStored } from "@cem/core";
+import { abandonOnAbort, CemError, parseJson, updateStored } from "@cem/core";
 import type { Store, StoreKey } from "@cem/core";
 import pMap from "p-map";
 import { filesDamaged, tooManyFiles } from "./blobs.ts";
@@ -55,6 +55,20 @@ export class SharedCopy {
 
   get blobs(): BlobStore {
     return this.#settings.blobs;
+  }
+
+  /** The same for work that a signal ends, which then no longer waits for what it reads. What it writes is written whole. */
+  until(signal: AbortSignal): SharedCopy {
+    const { blobs } = this.#settings;
+    const ending: BlobStore = {
+      specificationVersion: "v1",
+      location: blobs.location,
+      read: (name) => abandonOnAbort(blobs.read(name), signal),
+      write: (name, bytes) => blobs.write(name, bytes),
+      remove: (name) => blobs.remove(name),
+      names: () => blobs.names(),
+    };
+    return new SharedCopy({ ...this.#settings, blobs: ending });
   }
 
   async readHead(): Promise<ReadHead> {

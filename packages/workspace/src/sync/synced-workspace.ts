@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { CemError, createTurns, parseJson, toErrorInfo } from "@cem/core";
+import { abandonOnAbort, CemError, createTurns, parseJson, toErrorInfo } from "@cem/core";
 import type { Store, StoreKey, WorkspaceSync } from "@cem/core";
 import pMap from "p-map";
 import { withLock } from "../files/file-lock.ts";
-import { workspaceGone } from "./blobs.ts";
+import { filesUnavailable, workspaceGone } from "./blobs.ts";
 import type { BlobStore, Limits } from "./blobs.ts";
 import { LocalRecord } from "./common-state.ts";
 import { ChangedMeanwhile } from "./file-content.ts";
@@ -62,6 +62,8 @@ const LOCK_WAIT_MS = 600_000;
 const LOGS_FOLLOW_MS = 1_000;
 const PUT_TRIES = 3;
 const PUT_PAUSE_MS = 300;
+/** At the end so long is waited for storage that does not answer. */
+const CLOSE_WAIT_MS = 3_000;
 const DEFAULT_GARBAGE_REST_MS = 86_400_000;
 const GARBAGE_CHECK_MS = 3_600_000;
 
@@ -120,6 +122,7 @@ class SyncedWorkspace implements WorkspaceSync {
   readonly #inTurn = createTurns();
   #checkedGarbageAt = -Infinity;
   #collecting: Promise<unknown> = Promise.resolve();
+  readonly #closing = new AbortController();
 
   constructor(settings: WorkspaceSyncSettings) {
     const { store, blobs, roots, limits, recordFile } = settings;
@@ -130,27 +133,31 @@ class SyncedWorkspace implements WorkspaceSync {
 
   async during<Result>(
     work: () => Promise<Result>,
-    { logsFollow = false } = {},
+    {
+      logsFollow = false,
+      signal,
+    }: { logsFollow?: boolean | undefined; signal?: AbortSignal | undefined } = {},
   ): Promise<{ result: Result; remarks: string[] }> {
-    const remarks = await this.fetch();
+    // Also the wait for the turn of others ends with the signal.
+    const remarks = await abandonOnAbort(this.fetch(signal), signal);
     try {
       const result = await work();
-      return { result, remarks: [...remarks, ...(await this.#putPatiently(logsFollow))] };
+      return { result, remarks: [...remarks, ...(await this.#putPatiently(logsFollow, signal))] };
     } catch (error) {
-      await this.#putPatiently(logsFollow);
+      await this.#putPatiently(logsFollow, signal);
       throw error;
     } finally {
       if (logsFollow) this.#following ??= setTimeout(() => void this.#putLogs(), LOGS_FOLLOW_MS);
     }
   }
 
-  async fetch(): Promise<string[]> {
+  async fetch(signal?: AbortSignal): Promise<string[]> {
     if (!this.#isBehind) {
       const [known, ...older] = await this.#here.record.read();
       const { version } = await this.#shared.readHead();
       if (known?.version === version && older.length === 0) return [];
     }
-    return this.#sync("fetch");
+    return this.#sync("fetch", signal);
   }
 
   async put(): Promise<string[]> {
@@ -174,18 +181,25 @@ class SyncedWorkspace implements WorkspaceSync {
 
   async close(): Promise<void> {
     clearTimeout(this.#following);
+    const late = setTimeout(() => {
+      this.#closing.abort(filesUnavailable(this.#shared.blobs.location, "it did not answer until the end"));
+    }, CLOSE_WAIT_MS);
+    // The log of the last run may not have been put yet.
+    await this.#put(false).catch(() => {});
     await this.#inTurn(() => {});
     await this.#collecting;
+    clearTimeout(late);
   }
 
-  /** Says so where what a run wrote could not be put back. It is kept here. */
-  async #putPatiently(logsFollow: boolean): Promise<string[]> {
+  /** Says so where what a run wrote could not be put back. It is kept here. An ended run waits for one try only. */
+  async #putPatiently(logsFollow: boolean, signal?: AbortSignal): Promise<string[]> {
     for (let tries = 1; ; tries += 1) {
       try {
         return await this.#put(logsFollow);
       } catch (error) {
         const { code, message } = toErrorInfo(error);
-        if (tries < PUT_TRIES && code.endsWith("_UNAVAILABLE")) await sleep(PUT_PAUSE_MS * tries);
+        const isOver = signal?.aborted === true || this.#closing.signal.aborted;
+        if (tries < PUT_TRIES && !isOver && code.endsWith("_UNAVAILABLE")) await sleep(PUT_PAUSE_MS * tries);
         else if (code === "OWNER_GONE") return [message];
         else {
           this.#settings.onProblem?.(error);
@@ -198,10 +212,10 @@ class SyncedWorkspace implements WorkspaceSync {
   }
 
   /** One at a time, also between the processes of this machine. */
-  async #sync(kind: "fetch" | "put"): Promise<string[]> {
+  async #sync(kind: "fetch" | "put", signal?: AbortSignal): Promise<string[]> {
     const { recordFile, onFetched } = this.#settings;
     const { remarks, isFetched, isWritten } = await this.#inTurn(() =>
-      withLock(recordFile, "the files of the workspace", () => this.#syncLocked(kind), LOCK_WAIT_MS),
+      withLock(recordFile, "the files of the workspace", () => this.#syncLocked(kind, signal), LOCK_WAIT_MS),
     ).catch((error: unknown) => {
       this.#isBehind = true;
       throw error;
@@ -212,9 +226,13 @@ class SyncedWorkspace implements WorkspaceSync {
     return remarks;
   }
 
-  async #syncLocked(kind: "fetch" | "put"): Promise<Synced> {
+  async #syncLocked(kind: "fetch" | "put", signal: AbortSignal | undefined): Promise<Synced> {
+    signal?.throwIfAborted();
     if (!(await this.#isThere())) throw workspaceGone();
-    const attempt = new SyncAttempt({ shared: this.#shared, ...this.#here });
+    const attempt = new SyncAttempt({
+      shared: this.#shared.until(signal ?? this.#closing.signal),
+      ...this.#here,
+    });
     for (let count = 0; count < MAX_ATTEMPTS; count += 1) {
       try {
         return await attempt.run(kind, count > 0);
@@ -239,8 +257,8 @@ class SyncedWorkspace implements WorkspaceSync {
     const { garbageRestMs = DEFAULT_GARBAGE_REST_MS, onProblem, store } = this.#settings;
     if (now - this.#checkedGarbageAt < Math.min(GARBAGE_CHECK_MS, garbageRestMs)) return;
     this.#checkedGarbageAt = now;
-    this.#collecting = collectGarbage(store, this.#shared, garbageRestMs).catch((error: unknown) =>
-      onProblem?.(error),
+    this.#collecting = collectGarbage(store, this.#shared.until(this.#closing.signal), garbageRestMs).catch(
+      (error: unknown) => onProblem?.(error),
     );
   }
 }

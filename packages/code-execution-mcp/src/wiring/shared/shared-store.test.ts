@@ -3,8 +3,13 @@ import os from "node:os";
 import path from "node:path";
 import { inspect } from "node:util";
 import { toErrorInfo } from "@cem/core";
+import { createRedactor } from "@cem/pii";
+import { createSharedVaults } from "@cem/pii/vaults";
+import { createFolderStore, storeUnavailable } from "@cem/store";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { hintFor } from "@cem/core/errors";
+import { defineTool, runServer } from "../../index.ts";
 import { openProject } from "../open-project.ts";
 import { probeStore } from "./store.ts";
 
@@ -74,5 +79,58 @@ describe("the store of a configuration", () => {
     const failure = await loaded.store?.get().catch((error: unknown) => error);
     expect(failure).toMatchObject({ code: "CONFIG_INVALID", details: { setting: "store.keys" } });
     expect(inspect(failure, { depth: 9 })).not.toContain("tooshort");
+  });
+});
+
+describe("a run whose store goes away before its answer", () => {
+  it.each([
+    ["the run's own tokens can't be kept", "refunded for ada@example.com", "does not work now"],
+    ["what the answer may hold can't be looked up", "refunded", "can't be shown"],
+  ])("is answered with its calls, and nothing that may have to be hidden: %s", async (_, answer, why) => {
+    const cwd = await mkdtemp(path.join(os.tmpdir(), "cem-store-"));
+    const kept = createFolderStore({ folder: path.join(cwd, "shared") });
+    let isAway = false;
+    const away = storeUnavailable("redis://10.0.0.7:6379/0", new Error("connect ECONNREFUSED"));
+    const store: typeof kept = {
+      ...kept,
+      location: kept.location,
+      read: (key) => (isAway ? Promise.reject(away) : kept.read(key)),
+    };
+    const refund = defineTool({
+      description: "Refund an order.",
+      execute: () => {
+        isAway = true;
+        return answer;
+      },
+    });
+    const running = await runServer({
+      cwd,
+      transport: "http",
+      port: 0,
+      config: { logging: { level: "CRITICAL" }, guardrails: { approvals: [] } },
+      tools: { shop: { refund } },
+      redactor: createRedactor({
+        shared: createSharedVaults({ store, keyOf: async (session) => [session] }),
+      }),
+    });
+    const client = new Client({ name: "model", version: "1" });
+    onTestFinished(async () => {
+      await client.close();
+      await running.close(0);
+      await kept.close();
+      await rm(cwd, { recursive: true, force: true });
+    });
+    await client.connect(new StreamableHTTPClientTransport(new URL(running.url ?? "")));
+    const code = `import { refund } from "./servers/shop/index.ts"; return await refund();`;
+    const execute = () => client.callTool({ name: "execute_code", arguments: { code } });
+    const made = /made 1 tool call \(among them shop\.refund 1x\); a retry does the same again/u;
+    const { content, isError } = await execute();
+    expect([isError, JSON.stringify(content)]).toEqual([true, expect.stringMatching(made)]);
+    expect(JSON.stringify(content)).toContain(why);
+    expect(JSON.stringify(content)).not.toMatch(/refunded|10\.0\.0\.7|ECONNREFUSED/u);
+    // Nothing begins before the store is there.
+    const next = JSON.stringify((await execute()).content);
+    expect(next).toMatch(/does not work now \(STORE_UNAVAILABLE\)/u);
+    expect(next).not.toMatch(/tool call|10\.0\.0\.7/u);
   });
 });
