@@ -105,7 +105,7 @@ describe("cem customers", () => {
     [["customers", "usage"], 2, "needs a customer's id"],
     [["customers", "clean"], 2, "needs --inactive"],
     [["customers", "clean", "--inactive", "soon"], 2, "number of days"],
-    [["run", "--customer", "../x", "Calculate 5 + 3"], 1, "can't be a customer's id"],
+    [["run", "--customer", "../x", "Calculate 5 + 3"], 2, "can't be a customer's id"],
   ])("refuses %j", async (args, code, message) => {
     const ended = await cem(...args);
     expect(ended.code).toBe(code);

@@ -63,7 +63,7 @@ describe("cem workflow", () => {
   it.each([
     [["validate", "wrong.yaml"], 1, /wrong\.yaml:7 .*Did you mean tool_call\?/u],
     [["validate", "torn.yaml"], 1, /torn\.yaml:3 .*bracket/u],
-    [["run", "none.yaml"], 1, /none\.yaml can't be read: the file does not exist[^]*cem workflow list/u],
+    [["run", "none.yaml"], 2, /none\.yaml can't be read: the file does not exist[^]*cem workflow list/u],
     [["run", "order.yaml"], 1, /"a" is not given\. It has: a, b\.[^]*--var <name>=<value>/u],
     [["show", "none"], 1, /no run "none"[^]*cem workflow list/u],
     [["resume"], 2, /cem workflow resume needs a run/u],
