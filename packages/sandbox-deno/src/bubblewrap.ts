@@ -7,7 +7,7 @@ import {
   NETWORK_FILES,
   systemLibraries,
 } from "@cem/sandbox/provider-kit";
-import { hiddenPlaces, placedInitOf, placeMounts } from "./guest-plan.ts";
+import { hiddenPlaces, namespacedPermissions, placedInitOf, placeMounts } from "./guest-plan.ts";
 import type { BackendProbe, GuestPlan, IsolationBackend, SpawnPlan } from "./guest-plan.ts";
 import { findProgram, resourceLimitPrefix } from "./command-prefixes.ts";
 import { seccompFilterFile } from "./seccomp.ts";
@@ -82,7 +82,7 @@ function planBubblewrap(bwrap: string, plan: GuestPlan): SpawnPlan {
     GUEST_WORKSPACE,
     "--",
     `${GUEST_RUNNER}/deno`,
-    ...namespacedDenoArguments({ ...plan, mounts }, guestBoot),
+    ...namespacedDenoArguments(namespacedPermissions(plan), guestBoot),
   ];
   return {
     file,

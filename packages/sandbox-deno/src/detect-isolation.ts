@@ -55,7 +55,7 @@ export function bootGuest(
   plan: GuestPlan,
   reuse = false,
 ): Promise<ConnectedGuest> {
-  return connectGuest(startGuest(backend.plan(plan), reuse));
+  return connectGuest(startGuest(backend, plan, reuse));
 }
 
 /**

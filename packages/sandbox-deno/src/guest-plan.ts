@@ -2,7 +2,7 @@ import { existsSync, realpathSync } from "node:fs";
 import { sep } from "node:path";
 import type { IsolationLevel, Mount, NetworkPolicy } from "@cem/core";
 import { GUEST_RUNNER, GUEST_WORKSPACE, toolFoldersOf } from "@cem/sandbox/provider-kit";
-import type { InitMessage } from "@cem/sandbox/provider-kit";
+import type { InitMessage, NamespacedGuest } from "@cem/sandbox/provider-kit";
 
 /** A guest's files, permissions and limits, for every isolation backend. */
 export interface GuestPlan {
@@ -50,6 +50,24 @@ export function placeMounts({ mounts }: GuestPlan): PlacedMount[] {
       ? `${GUEST_RUNNER}/mounts/${index}`
       : mount.guestPath,
   }));
+}
+
+/**
+ * The workspace's own folders that read-only mounts cover, as paths from the workspace. Nothing may write there: threads, and
+ * URLs in other spellings, lead to the folder itself, which may be the one that tool files come from.
+ */
+export function coveredFolders({ mounts }: GuestPlan): string[] {
+  const inWorkspace = toolFoldersOf(mounts).filter((folder) => folder.startsWith(`${GUEST_WORKSPACE}/`));
+  return inWorkspace.map((folder) => folder.slice(GUEST_WORKSPACE.length));
+}
+
+/** Deno's permissions of a guest with its own view of the file system. */
+export function namespacedPermissions(plan: GuestPlan): NamespacedGuest {
+  const covered = coveredFolders(plan).map((folder) => {
+    const path = GUEST_WORKSPACE + folder;
+    return { hostPath: path, guestPath: path, readOnly: true };
+  });
+  return { ...plan, mounts: [...placeMounts(plan), ...covered], denyRead: plan.hidden };
 }
 
 /** The `init` fields for a guest with its own view of the file system. It has paths to map only if mounts were moved. */

@@ -1,7 +1,7 @@
 import { mkdtempSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { denoArguments, GUEST_RUNNER, guestEnvironment } from "@cem/sandbox/provider-kit";
-import { guestPaths, hiddenHostPaths, initOf } from "./guest-plan.ts";
+import { coveredFolders, guestPaths, hiddenHostPaths, initOf } from "./guest-plan.ts";
 import type { GuestPlan, IsolationBackend, SpawnPlan } from "./guest-plan.ts";
 import { confineRoot, findProgram, resourceLimitPrefix } from "./command-prefixes.ts";
 
@@ -36,7 +36,7 @@ function planPermissions(plan: GuestPlan, rootPrefix: readonly string[]): SpawnP
       read: [workspaceDir, ...folders],
       write: [workspaceDir, ...folders.filter((path) => !readOnly.includes(path))],
       denyRead: hiddenHostPaths(plan),
-      denyWrite: readOnly,
+      denyWrite: [...readOnly, ...coveredFolders(plan).map((folder) => workspaceDir + folder)],
       network,
       memoryMb,
     }),

@@ -1,4 +1,13 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
@@ -133,6 +142,76 @@ return seen;`;
         const outcome = await sandbox.run({ code });
         expect(outcome).toMatchObject({ status: "completed", value: [], isolation: { level } });
         expect(readFileSync(join(folder, "j/note.txt"), "utf8")).toBe("written");
+      },
+    );
+
+    it.each(backends)("can't change tool files, by no spelling: $isolation", async ({ isolation, level }) => {
+      const workspaceDir = workspace(`k-${isolation}`);
+      const tools = join(workspaceDir, "servers/note");
+      mkdirSync(tools, { recursive: true });
+      writeFileSync(join(tools, "add.ts"), "export const add = 1;");
+      writeFileSync(join(tools, "key.host.ts"), "secret");
+      const sandbox = await createDenoSandboxProvider({ isolation, standby: 0 }).create({
+        workspaceDir,
+        mounts: [
+          { hostPath: join(workspaceDir, "servers"), guestPath: "/workspace/servers", readOnly: true },
+          // Tool files that are not there yet.
+          { hostPath: workspace("empty"), guestPath: "/workspace/skills", readOnly: true },
+        ],
+        hidden: ["/workspace/servers/note/key.host.ts"],
+      });
+      onTestFinished(() => sandbox.dispose());
+      const code = `import fs from "node:fs";
+const tries = [
+  () => Deno.writeTextFileSync(new URL("file:///workspace/%73ervers/note/add.ts"), "changed"),
+  () => Deno.readTextFileSync(new URL("file:///workspace/%73ervers/note/key.host.ts")),
+  () => Deno.renameSync(new URL("file:///workspace/%73ervers"), "/workspace/moved"),
+  () => Deno.mkdirSync(new URL("file:///workspace/%73kills")),
+];
+const done = tries.filter((one) => { try { one(); return true; } catch { return false; } }).map(String);
+// Without namespaces there are no threads.
+const wrote = ${level === "namespaces"} && await new Promise((resolve) => {
+  const worker = new Worker("data:text/javascript," + encodeURIComponent(
+    'try { Deno.writeTextFileSync("/workspace/servers/note/more.ts", "x"); postMessage(true); } catch { postMessage(false); }'
+  ), { type: "module" });
+  worker.onmessage = ({ data }) => { worker.terminate(); resolve(data); };
+});
+return { done, wrote, listed: fs.readdirSync("/workspace", { recursive: true }) };`;
+      expect(await sandbox.run({ code })).toMatchObject({
+        status: "completed",
+        value: { done: [], wrote: false, listed: expect.arrayContaining(["servers/note/add.ts"]) },
+      });
+    });
+
+    it.each(backends)(
+      "start in a workspace whose modes a program took away: $isolation",
+      async ({ isolation }) => {
+        const workspaceDir = workspace(`l-${isolation}`);
+        const sandbox = await createDenoSandboxProvider({ isolation, standby: 0 }).create({ workspaceDir });
+        onTestFinished(() => sandbox.dispose());
+        for (const value of [1, 2]) {
+          const outcome = await sandbox.run({
+            code: `Deno.chmodSync("/workspace", 0o050); return ${value};`,
+          });
+          expect(outcome).toMatchObject({ status: "completed", value });
+        }
+        await sandbox.run({ code: "return 3;" });
+        expect(statSync(workspaceDir).mode & 0o7777).toBe(0o750);
+      },
+    );
+
+    it.runIf(backends.some(({ isolation }) => isolation === "bubblewrap"))(
+      "leave no file that runs as the host's user",
+      async () => {
+        const sandbox = await createDenoSandboxProvider({ isolation: "bubblewrap" }).create({
+          workspaceDir: workspace("m"),
+        });
+        onTestFinished(() => sandbox.dispose());
+        const code = `Deno.writeTextFileSync("/workspace/x", "");
+Deno.chmodSync("/workspace/x", 0o755);
+try { Deno.chmodSync("/workspace/x", 0o6755); } catch (error) { return error.name; }`;
+        expect(await sandbox.run({ code })).toMatchObject({ value: "PermissionDenied" });
+        expect(statSync(join(folder, "m/x")).mode & 0o7777).toBe(0o755);
       },
     );
 

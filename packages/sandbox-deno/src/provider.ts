@@ -91,7 +91,7 @@ class DenoProvider implements GuestSandboxProvider {
       isolation: this.#isolation(backend),
       gate: this.#gate,
       firstGuest,
-      startGuest: () => startGuest(backend.plan(plan), this.#isReused),
+      startGuest: () => startGuest(backend, plan, this.#isReused),
       checkWorkspace: await workspaceCheck(backend, plan),
       cleanUp: async () => removeProcessFolder(plan.privateDir),
     });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { buildSeccompFilter, SOCKET_FAMILIES, type SeccompArchitecture } from "./seccomp.ts";
-import { CHECKED_SYSCALLS, DENIED_SYSCALLS } from "./syscalls.ts";
+import { CHECKED_SYSCALLS, DENIED_SYSCALLS, MODE_SYSCALLS } from "./syscalls.ts";
 
 const ARCHITECTURES = { x64: 0xc000_003e, arm64: 0xc000_00b7 } as const;
 const ALLOW = 0x7fff_0000;
@@ -71,6 +71,16 @@ describe.each(["x64", "arm64"] as const)("the seccomp filter for %s", (name: Sec
     expect(decide(ioctl, 0, 0x5412)).toBe(fail(1));
     expect(decide(ioctl, 0, 0x541c)).toBe(fail(1));
     expect(decide(ioctl, 0, 0x5401)).toBe(ALLOW);
+  });
+
+  it("lets no file run as its owner or group", () => {
+    const calls = Object.values(MODE_SYSCALLS).filter((numbers) => numbers[column] >= 0);
+    expect(calls).toHaveLength(name === "x64" ? 4 : 3);
+    for (const { [column]: number, 2: at } of calls) {
+      const chmod = (mode: number) => decide(number, ...Array.from({ length: at }, () => 0o7777), mode);
+      expect([0o4755, 0o2755, 0o106_777].map(chmod)).toEqual([fail(1), fail(1), fail(1)]);
+      expect([0o1777, 0o755, 0].map(chmod)).toEqual([ALLOW, ALLOW, ALLOW]);
+    }
   });
 
   it("ends a process that calls by another architecture's numbers", () => {

@@ -2,7 +2,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { NetworkPolicy } from "@cem/core";
 import { needsIpv6 } from "@cem/sandbox/provider-kit";
-import { CHECKED_SYSCALLS, DENIED_SYSCALLS } from "./syscalls.ts";
+import { CHECKED_SYSCALLS, DENIED_SYSCALLS, MODE_SYSCALLS } from "./syscalls.ts";
 
 export type SeccompArchitecture = "x64" | "arm64";
 
@@ -30,6 +30,7 @@ const AUDIT_ARCHITECTURE = { x64: 0xc000_003e, arm64: 0xc000_00b7 } as const;
 /** System calls of the x32 ABI have this bit: the same calls by other numbers. */
 const X32_BIT = 0x4000_0000;
 const CLONE_THREAD = 0x0001_0000;
+const SET_ID_BITS = 0o6000;
 const TIOCSTI = 0x5412;
 const TIOCLINUX = 0x541c;
 
@@ -46,7 +47,8 @@ const whenEqual = (value: number, count: number): Instruction => [JUMP_IF_EQUAL,
 
 /**
  * Builds the seccomp filter of a guest: {@link DENIED_SYSCALLS} fail with EPERM, threads can be started but processes
- * can't, and only sockets of the given families can be opened. System calls of another architecture kill the process.
+ * can't, only sockets of the given families can be opened, and no file gets a set-user-ID or set-group-ID bit. System calls of
+ * another architecture kill the process.
  */
 export function buildSeccompFilter(
   architecture: SeccompArchitecture,
@@ -81,6 +83,17 @@ export function buildSeccompFilter(
     answer(FAIL_WITH | EPERM),
     answer(ALLOW),
   );
+  // A guest's files belong to the host's user: with such a bit, whoever starts one on the host would become this user.
+  for (const numbers of Object.values(MODE_SYSCALLS)) {
+    if (numbers[column] < 0) continue;
+    program.push(
+      whenEqual(numbers[column], 4),
+      load(argumentAt(numbers[2])),
+      [JUMP_IF_ANY_BIT, 0, 1, SET_ID_BITS],
+      answer(FAIL_WITH | EPERM),
+      answer(ALLOW),
+    );
+  }
   const families = settings.families;
   program.push(whenEqual(CHECKED_SYSCALLS.socket[column], families.length * 2 + 2), load(argumentAt(0)));
   for (const family of families) program.push(whenEqual(family, 1), answer(ALLOW));

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { accessSync, closeSync, constants, existsSync, openSync } from "node:fs";
+import { accessSync, chmodSync, closeSync, constants, existsSync, lstatSync, openSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import type { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
@@ -10,16 +10,32 @@ import { dirname, isAbsolute, join } from "node:path";
 import type { Guest, GuestExit } from "@cem/sandbox";
 import { createUsageReader, encodeHostMessage } from "@cem/sandbox/provider-kit";
 import { CemError } from "@cem/core";
-import type { SpawnPlan } from "./guest-plan.ts";
+import type { GuestPlan, IsolationBackend } from "./guest-plan.ts";
 
 const TOKEN_BYTES = 16;
+
+/** To list and to enter. */
+const OPEN_BITS = 0o500;
+const OWNER_BITS = 0o700;
+
+/**
+ * Gives the workspace back its owner's bits where a program took those away without which no guest starts. One that lacks only the
+ * right to write may be meant to.
+ */
+function reopenWorkspace(workspaceDir: string): void {
+  const found = lstatSync(workspaceDir, { throwIfNoEntry: false });
+  if (found === undefined || !found.isDirectory() || found.uid !== process.getuid?.()) return;
+  if ((found.mode & OPEN_BITS) !== OPEN_BITS) chmodSync(workspaceDir, (found.mode & 0o7777) | OWNER_BITS);
+}
 
 /**
  * Spawns one guest and sends it the `init` message.
  *
  * @param reuse - Whether the guest may serve more than one run.
  */
-export function startGuest(plan: SpawnPlan, reuse = false): Guest {
+export function startGuest(backend: IsolationBackend, guestPlan: GuestPlan, reuse = false): Guest {
+  reopenWorkspace(guestPlan.workspaceDir);
+  const plan = backend.plan(guestPlan);
   const token = randomBytes(TOKEN_BYTES).toString("hex");
   const descriptor = plan.descriptorFile === undefined ? undefined : openSync(plan.descriptorFile, "r");
   const child = spawn(plan.file, plan.args, {

@@ -87,3 +87,11 @@ export const CHECKED_SYSCALLS = {
   ioctl: [16, 29],
   socket: [41, 198],
 } as const satisfies Record<string, readonly [number, number]>;
+
+/** System calls that set a file's mode, with the position of the mode among their arguments. */
+export const MODE_SYSCALLS: Readonly<Record<string, readonly [x64: number, arm64: number, mode: number]>> = {
+  chmod: [90, -1, 1],
+  fchmod: [91, 52, 1],
+  fchmodat: [268, 53, 2],
+  fchmodat2: [452, 452, 2],
+};

@@ -8,7 +8,7 @@ import {
   namespacedDenoArguments,
   NETWORK_FILES,
 } from "@cem/sandbox/provider-kit";
-import { hiddenPlaces, placedInitOf, placeMounts } from "./guest-plan.ts";
+import { hiddenPlaces, namespacedPermissions, placedInitOf, placeMounts } from "./guest-plan.ts";
 import type { BackendProbe, GuestPlan, IsolationBackend, SpawnPlan } from "./guest-plan.ts";
 import { findProgram, resourceLimitPrefix } from "./command-prefixes.ts";
 
@@ -129,7 +129,7 @@ function planUnshare(plan: GuestPlan): SpawnPlan {
     script,
     "sh",
     `${GUEST_RUNNER}/deno`,
-    ...namespacedDenoArguments({ ...plan, mounts }, guestBoot),
+    ...namespacedDenoArguments(namespacedPermissions(plan), guestBoot),
   ];
   const path = "/usr/sbin:/usr/bin:/sbin:/bin";
   return {

@@ -527,6 +527,22 @@ describe("requireApproval, of a program that names several calls", () => {
     expect(reached).toHaveLength(4);
   });
 
+  it("asks about a call that is made more often than it was shown", async () => {
+    const { call, reached } = tool();
+    const { questions, context } = asked("Yes, this once");
+    await Promise.all([call({ id: 1 }, context), call({ to: 2 }, context, "files.move")]);
+    for (const _ of [2, 3]) await call({ id: 1 }, context);
+    expect(questions).toEqual([
+      expect.stringContaining("2 calls"),
+      ...[2, 3].map(() => expect.stringContaining("wants to call files.remove")),
+    ]);
+    expect(reached).toHaveLength(4);
+    const twice = asked("Yes, this once");
+    const shownTwice = { ...twice.context, planned: [...planned, ...planned.slice(0, 1)] };
+    for (const _ of [1, 2]) await call({ id: 1 }, shownTwice);
+    expect(twice.questions).toEqual([expect.stringContaining("3 calls")]);
+  });
+
   it("asks about a call whose arguments the code computes when it is made", async () => {
     const { call, reached } = tool();
     const { questions, context: given } = asked("Yes, this once");

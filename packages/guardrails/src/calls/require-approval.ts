@@ -60,8 +60,13 @@ type PlannedCall = NonNullable<InvokeContext["planned"]>[number];
 /** The most calls of a program that one question lists; a program with more asks call by call. */
 const MAX_PLANNED = 20;
 
-/** `unasked`: most of its tools were said yes to before. */
-type PlanAnswer = ApprovalAnswer | "unanswered" | "unasked";
+/** A program's calls that one question was about. */
+interface Plan {
+  /** `unasked`: most of its tools were said yes to before. */
+  answer: ApprovalAnswer | "unanswered" | "unasked";
+  /** The calls that a yes was given for and that were not made yet. */
+  left: PlannedCall[];
+}
 
 /** Says which calls a program will make, for one question about all of them. */
 function describePlan(stated: readonly PlannedCall[]): string {
@@ -124,7 +129,7 @@ export interface ApprovalSettings {
 
 /**
  * Has a person decide calls. The run's clock stands still while one is asked. A yes for the session holds for the tool,
- * whatever its arguments; a yes once for this call alone. It throws `NOT_APPROVED`.
+ * whatever its arguments; a yes once for this call alone, or for each that its question shows. It throws `NOT_APPROVED`.
  */
 export function requireApproval({
   tools = ["destructive"],
@@ -171,7 +176,7 @@ export function requireApproval({
   const record = (
     { server, tool, args = null }: PlannedCall,
     { run, session }: InvokeContext,
-    answer: Exclude<PlanAnswer, "unasked"> | "earlier",
+    answer: Exclude<Plan["answer"], "unasked"> | "earlier",
   ): void =>
     audit?.record({ type: "approval", run, session, server, tool, args: auditedValue(audit, args), answer });
 
@@ -183,12 +188,12 @@ export function requireApproval({
     planned: readonly PlannedCall[],
     elicit: Elicit | undefined,
     context: InvokeContext,
-  ): Promise<PlanAnswer> => {
+  ): Promise<Plan> => {
     const { signal } = context;
     // A person decides by the arguments: a call whose arguments the code computes is asked about when it is made.
     const stated = elicit === undefined ? planned : planned.filter(({ args }) => args !== undefined);
-    if (stated.filter((call) => !isKnown(call, context)).length < 2) return "unasked";
-    let answer: PlanAnswer = "unanswered";
+    if (stated.filter((call) => !isKnown(call, context)).length < 2) return { answer: "unasked", left: [] };
+    let answer: ApprovalAnswer | "unanswered" = "unanswered";
     context.onWaiting?.(true);
     try {
       if (elicit !== undefined)
@@ -199,32 +204,31 @@ export function requireApproval({
       context.onWaiting?.(false);
     }
     for (const call of stated) record(call, context, answer);
-    return answer;
+    return { answer, left: [...stated] };
   };
 
   /** By the calls of one program: a repaired program is another, and is asked about anew. */
-  const plans = new WeakMap<readonly PlannedCall[], Promise<PlanAnswer>>();
+  const plans = new WeakMap<readonly PlannedCall[], Promise<Plan>>();
 
   /** Asks about all calls of a program before the first is made. `undefined` where calls are asked about one by one. */
-  const planAnswer = (context: InvokeContext): Promise<PlanAnswer> | undefined => {
+  const planOf = (context: InvokeContext): Promise<Plan> | undefined => {
     const { planned = [], elicit = ownElicit } = context;
     if (planned.length < 2 || planned.length > MAX_PLANNED) return undefined;
     // A function that decides calls decides each by its own arguments.
     if ((context.approve ?? approve) !== undefined) return undefined;
-    const answer = plans.get(planned) ?? askAboutPlan(planned, elicit, context);
-    plans.set(planned, answer);
-    return answer;
+    const plan = plans.get(planned) ?? askAboutPlan(planned, elicit, context);
+    plans.set(planned, plan);
+    return plan;
   };
 
   const requireYes = async (call: GuardedCall, context: InvokeContext, reason: string): Promise<void> => {
     const { server, tool } = call;
     const name = JSON.stringify([server, tool]);
-    const plan = await planAnswer(context);
-    if (plan === "no" || plan === "unanswered") throw notApproved(call, reason, plan);
+    const { answer: planned, left }: Partial<Plan> = (await planOf(context)) ?? {};
+    if (planned === "no" || planned === "unanswered") throw notApproved(call, reason, planned);
     // A rule's question depends on the arguments: an earlier yes does not hold.
     const isAsked = questionOf(call) !== undefined;
-    const ofPlan = plan !== undefined && plan !== "unasked" && !isAsked && covers(context.planned, call);
-    const isEarlier = ofPlan || (!isAsked && isKnown(call, context));
+    const isEarlier = !isAsked && (isKnown(call, context) || takeFrom(left, call));
     const answer = isEarlier ? "earlier" : await ask(call, context, reason);
     record(call, context, answer);
     if (answer === "no" || answer === "unanswered") throw notApproved(call, reason, answer);
@@ -236,22 +240,23 @@ export function requireApproval({
     if (reason !== undefined) return requireYes(call, context, reason);
     // Before the first call, so that a program without a yes ends before anything is done.
     const { planned = [] } = context;
-    return planAnswer(context)?.then((answer) => {
+    return planOf(context)?.then(({ answer }) => {
       if (answer === "no" || answer === "unanswered") throw planNotApproved(planned, call, answer);
       return undefined;
     });
   });
 }
 
-/** Whether a program's plan names a call with these arguments. */
-function covers(planned: readonly PlannedCall[] = [], { server, tool, args }: GuardedCall): boolean {
-  return planned.some(
+/** Takes a call with these arguments out of those that are left, so that a yes covers it once. */
+function takeFrom(left: PlannedCall[] = [], { server, tool, args }: GuardedCall): boolean {
+  const at = left.findIndex(
     (one) =>
       one.server === server &&
       one.tool === tool &&
       one.args !== undefined &&
       isDeepStrictEqual(one.args, args),
   );
+  return at !== -1 && left.splice(at, 1).length > 0;
 }
 
 /** The key that a yes is remembered under. Without a session, a yes ends with its run. */

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -57,8 +57,41 @@ describe("an older microsandbox server in the configuration", () => {
 });
 
 describe("createSandbox", () => {
-  const workspaceDir = mkdtempSync(join(tmpdir(), "cem-choose-"));
+  const workspaceDir = realpathSync(mkdtempSync(join(tmpdir(), "cem-choose-")));
   afterAll(() => rmSync(workspaceDir, { recursive: true, force: true }));
+
+  const load = async (execution: object) => {
+    const overrides = { execution: { sandboxType: "deno", ...execution } } as const;
+    return (await loadConfig({ file: false, env: {}, overrides })).config;
+  };
+
+  it("mounts an empty folder where there are no tool files, and makes none", async () => {
+    const [serversDir, skillsDir] = [join(workspaceDir, "servers"), join(tmpdir(), "cem-no-skills")];
+    const sandbox = await createSandbox(await load({ workspaceDir, serversDir, skillsDir }), {
+      oneRun: true,
+    });
+    try {
+      const code = `const made = [];
+for (const path of ["/workspace/servers/crm", "/workspace/skills/tidy", new URL("file:///workspace/%73ervers")])
+  try { Deno.mkdirSync(path, { recursive: true }); made.push(String(path)); } catch {}
+return [made, ["servers", "skills"].map((name) => [...Deno.readDirSync("/workspace/" + name)].length)];`;
+      expect(await sandbox.run({ code })).toMatchObject({ status: "completed", value: [[], [0, 0]] });
+      expect([serversDir, skillsDir].filter((folder) => existsSync(folder))).toEqual([]);
+    } finally {
+      await sandbox.dispose();
+    }
+  });
+
+  it.each(["serversDir", "skillsDir"])(
+    "refuses a %s that code finds in the workspace by another name",
+    async (setting) => {
+      const config = await load({ workspaceDir, [setting]: join(workspaceDir, "lib/tools") });
+      await expect(createSandbox(config)).rejects.toMatchObject({
+        code: "CONFIG_INVALID",
+        message: expect.stringContaining(join(workspaceDir, setting.replace("Dir", ""))),
+      });
+    },
+  );
 
   it("gives runs that name no session the agent's, and keeps the sandbox's stats", async () => {
     const overrides = {

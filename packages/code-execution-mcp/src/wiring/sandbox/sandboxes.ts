@@ -1,8 +1,9 @@
-import { existsSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import type { Config } from "@cem/config";
 import { CemError, DEFAULT_RUN_LIMITS } from "@cem/core";
+import { createProcessFolder } from "@cem/core/files";
 import type { Mount, NetworkPolicy, RunLimits, Sandbox, SandboxProvider, SandboxSpec } from "@cem/core";
 import type { SandboxVariant } from "@cem/mcp-client/tools";
 import type { GuestFacts } from "@cem/mcp-server";
@@ -53,6 +54,7 @@ export async function createSandbox(config: Config, options: SandboxOptions = {}
   const sandboxProvider = await sandboxProviderOf(config, options);
   const { workspaceDir, serversDir } = config.execution;
   makeWorkspace(workspaceDir);
+  await assertNoToolFilesWithin(config);
   for (const entry of options.hosted ?? []) {
     await assertOutOfReach(config, {
       folder: path.join(serversDir, entry),
@@ -65,7 +67,11 @@ export async function createSandbox(config: Config, options: SandboxOptions = {}
   try {
     return await sandboxProvider.create({
       ...spec,
-      mounts: [...(spec.mounts ?? []), ...mounts],
+      mounts: [
+        ...(spec.mounts ?? []),
+        ...(sandboxProvider.name === "deno" ? missingMounts(config, servers) : []),
+        ...mounts,
+      ],
       hidden,
       hostTools,
       owner,
@@ -76,6 +82,23 @@ export async function createSandbox(config: Config, options: SandboxOptions = {}
     });
   } catch (error) {
     throw withChoice(error, config, options.chosenBy);
+  }
+}
+
+/**
+ * Refuses tool files that code would find, and could change, by their path in the workspace. A folder of the workspace that has
+ * a mount's name is covered by it.
+ */
+async function assertNoToolFilesWithin({ execution }: Config): Promise<void> {
+  const { isWithin, realPath } = await import("@cem/config");
+  const workspace = realPath(execution.workspaceDir);
+  const { serversDir: servers, skillsDir: skills } = execution;
+  for (const [name, folder] of Object.entries({ servers, skills })) {
+    const covered = path.join(workspace, name);
+    if (realPath(folder) === covered || !isWithin(workspace, realPath(folder))) continue;
+    const setting = `execution.${name}_dir`;
+    const message = `Code in the sandbox could change the ${name} in ${folder}, since they are in its workspace. Set ${setting} to a folder outside of ${execution.workspaceDir}, or to ${covered}.`;
+    throw new CemError("CONFIG_INVALID", message, { details: { setting, folder, reached: workspace } });
   }
 }
 
@@ -92,16 +115,40 @@ function withChoice(error: unknown, { execution }: Config, chosenBy: string | un
   return new CemError("SANDBOX_UNAVAILABLE", error.message, { details, cause: error });
 }
 
-/** Maps the configuration to the specification of a sandbox. */
-export function sandboxSpec({ execution, guardrails }: Config, servers?: readonly Mount[]): SandboxSpec {
+/** The mounts of tool files, whether there are any or not. */
+function toolMounts({ execution }: Config, servers?: readonly Mount[]): Mount[] {
   const asTheyAre = [{ hostPath: execution.serversDir, guestPath: "/workspace/servers", readOnly: true }];
+  return [
+    ...(servers ?? asTheyAre),
+    { hostPath: execution.skillsDir, guestPath: "/workspace/skills", readOnly: true },
+  ];
+}
+
+let emptyFolder: string | undefined;
+
+/**
+ * Mounts of an empty folder in place of those whose tool files are not there: what a program wrote there would be taken for tools
+ * by the programs of other sessions. Machines would make these places in the workspace on the host, so they go without.
+ */
+function missingMounts(config: Config, servers?: readonly Mount[]): Mount[] {
+  const missing = toolMounts(config, servers).filter(({ hostPath }) => !existsSync(hostPath));
+  return missing.map((mount) => {
+    if (emptyFolder === undefined || !existsSync(emptyFolder))
+      emptyFolder = createProcessFolder(os.tmpdir(), "cem-empty");
+    // One for each, since errors name a folder by its place in the guest.
+    const hostPath = path.join(emptyFolder, path.basename(mount.guestPath));
+    mkdirSync(hostPath, { recursive: true });
+    return { ...mount, hostPath };
+  });
+}
+
+/** Maps the configuration to the specification of a sandbox. */
+export function sandboxSpec(config: Config, servers?: readonly Mount[]): SandboxSpec {
+  const { execution, guardrails } = config;
   return {
     workspaceDir: execution.workspaceDir,
     mounts: [
-      ...[
-        ...(servers ?? asTheyAre),
-        { hostPath: execution.skillsDir, guestPath: "/workspace/skills", readOnly: true },
-      ].filter(({ hostPath }) => existsSync(hostPath)),
+      ...toolMounts(config, servers).filter(({ hostPath }) => existsSync(hostPath)),
       ...execution.mountDirectories.map(({ host, guest, mode }): Mount => ({
         hostPath: host,
         guestPath: guest,
