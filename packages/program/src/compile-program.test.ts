@@ -250,10 +250,10 @@ return [a, b, c, d(), E.value, F.G, q(7)];`;
   });
 
   it("calls its parameter $cem, or by a name that the program does not use", async () => {
-    expect(source("1")).toMatch(/^export default async function \(\$cem\) \{/);
+    expect(source("1")).toMatch(/^export default async \(\$cem\) => \{/);
     const code =
       "const $cem = 1, $cem0 = 2, $cem1 = 3, $cem7 = 4; export default $cem + $cem0 + $cem1 + $cem7;";
-    expect(source(code)).toContain("function ($cem8)");
+    expect(source(code)).toContain("async ($cem8) =>");
     expect((await evaluate(code)).exported).toBe(10);
   });
 

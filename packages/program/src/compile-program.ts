@@ -22,7 +22,7 @@ export function withoutFence(text: string): string {
 /** A program compiled to a module that a guest can load. */
 export interface CompiledProgram {
   /**
-   * A TypeScript module whose default export is `async function ($cem)`. It loads its static imports with
+   * A TypeScript module whose default export is `async ($cem) =>`. It loads its static imports with
    * `$cem.import(requests)` and its dynamic ones with `$cem.load(specifier)`, reads `import.meta` from `$cem.meta` and
    * assigns its default export to `$cem.default`, or else the value of its last expression to `$cem.last`. It resolves to
    * the value of a top-level `return`.

@@ -72,7 +72,7 @@ interface Emitter {
 
 type EmitResult = { ok: true; source: string } | { ok: false; error: GuestError };
 
-/** Emits the module for a parsed program. */
+/** Emits the module for a parsed program: an arrow function, whose parameter no `arguments` gives away. */
 export function emitModule(program: Program): EmitResult {
   const error = findUnsupported(program);
   if (error !== undefined) return { ok: false, error };
@@ -94,7 +94,7 @@ export function emitModule(program: Program): EmitResult {
   const own = isCommonJs ? "const module = { exports: {} }; const { exports } = module;" : "";
   if (isCommonJs) emitter.epilogue.push(`;${runtime}.default ??= module.exports;`);
   const imports = emitImports(emitter.imports, runtime);
-  const opening = `export default async function (${runtime}) { ${own}${imports}${beginning}`;
+  const opening = `export default async (${runtime}) => { ${own}${imports}${beginning}`;
   const closing = [...emitter.epilogue, "}"].join("\n");
   return { ok: true, source: `${opening}\n${emitter.edits.toString()}\n${closing}\n` };
 }

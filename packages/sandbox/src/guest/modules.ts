@@ -129,9 +129,8 @@ export class Modules {
         ? await this.#load(url, request.attributes)
         : await this.#withValues(url, named.calls, named.text),
     );
-    const isKept = this.#settings.toolFolders.some((folder) => pathOf(url).startsWith(`${folder}/`));
     // A program could give a module of its own the name of any server.
-    if (!isKept) return linked;
+    if (!this.#isKept(url)) return linked;
     return async () => ({ namespace: this.#realm.inside.traced(server, (await linked()).namespace) });
   }
 
@@ -146,7 +145,7 @@ export class Modules {
       url,
       this.#hostToolsOf(url).filter((name) => asked.delete(name)),
     );
-    const listed = asked.size === 0 ? undefined : reExports(this.#readIfThere(url) ?? "");
+    const listed = asked.size === 0 ? undefined : reExports(this.#indexText(url) ?? "");
     let text = "";
     for (const exported of asked) {
       const { name, file } = listed?.get(exported) ?? {};
@@ -192,7 +191,7 @@ export class Modules {
     if (url === CLIENT_SPECIFIER) return this.#withValues(url, this.#realm.inside.clientExports());
     if (url.startsWith("node:")) return this.#withValues(url, await this.#nodeExports(url));
     const own = this.#hostToolsOf(url);
-    if (own.length > 0) return this.#withValues(url, this.#hosted(url, own), this.#readIfThere(url));
+    if (own.length > 0) return this.#withValues(url, this.#hosted(url, own), this.#indexText(url));
     const text = url.startsWith("file:") ? this.#read(url) : await (await fetch(url)).text();
     if (attributes["type"] === "json") {
       const value = this.#realm.inside.parse(text.replace(/^\uFEFF/, ""));
@@ -253,7 +252,13 @@ export class Modules {
     return nodeModule(url);
   }
 
-  #readIfThere(url: string): string | undefined {
+  #isKept(url: string): boolean {
+    return this.#settings.toolFolders.some((folder) => pathOf(url).startsWith(`${folder}/`));
+  }
+
+  /** What the module of a server's tools exports beside those on the host. Elsewhere a program of another session may have left it. */
+  #indexText(url: string): string | undefined {
+    if (!this.#isKept(url)) return undefined;
     try {
       return this.#read(url);
     } catch (error) {

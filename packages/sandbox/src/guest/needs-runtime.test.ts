@@ -60,4 +60,23 @@ describe("needsRuntime", () => {
   ])("is true for anything else: %s", (code) => {
     expect(needs(code)).toBe(true);
   });
+
+  it.each([
+    "import.meta",
+    "import\u2028.\tmeta.url",
+    "import/**/.meta",
+    "import//\n.meta",
+    "import.//\u2028meta",
+    "import . /* */ meta",
+    "if (x) /\"/.test(''); import.meta //\"",
+    "`${`}`}`; import.meta",
+  ])("is true for a module with %s", (code) => {
+    expect(needsRuntime(code)).toBe(true);
+  });
+
+  it("is false for words of a comment on imports", () => {
+    expect(
+      needsRuntime("/** Rows to import. An import/export. Meta: import (CSV). */ export const a = 1;"),
+    ).toBe(false);
+  });
 });

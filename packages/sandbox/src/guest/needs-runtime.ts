@@ -26,6 +26,11 @@ const TEXT =
   /\/\*(?:[^*]|\*(?!\/))*(?:\*\/)?|\/\/[^\n]*|"(?:\\.|[^"\\\n])*"?|'(?:\\.|[^'\\\n])*'?|\/(?<=(?:[(,=:[!&|?{;]|=>|\breturn)\s*\/)(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[])+\/|[`{}]/gs;
 /** Text of a template, up to its end or the code in it. */
 const TEMPLATE = /(?:\\.|[^`\\$]|\$(?!\{))*(?:`|\$\{)/sy;
+/**
+ * `import.meta`, however it is written: made at its first use, by code of the guest's own realm. Where the stack is full, that
+ * throws an error of that realm. Looked for in strings and comments as well, as `withoutText` may take code for text.
+ */
+const IMPORT_META = /import\s*(?:\/[/*]|\.\s*(?:\/[/*]|meta))/;
 const DYNAMIC_IMPORT = /(?<![.\w$])import\s*\(|\$cem\d*\.load\b/;
 const WORD = /(?<![.\w$])[A-Za-z_$][\w$]*|(?<=\.\.\.)[A-Za-z_$][\w$]*/g;
 
@@ -46,6 +51,7 @@ export class RuntimeNeeded extends Error {}
  * the language and tools alone can be loaded into a realm that has nothing else.
  */
 export function needsRuntime(code: string): boolean {
+  if (IMPORT_META.test(code)) return true;
   const plain = withoutText(code);
   if (DYNAMIC_IMPORT.test(plain)) return true;
   for (const { 0: name, index } of plain.matchAll(WORD)) {

@@ -181,7 +181,8 @@ describe("createGuestSandbox", () => {
 
   it.each([
     ["empty output", { type: "stderr", text: "" }, "output-flood"],
-    ["reports of its work", { type: "unawaited", isStopped: false, work: [] }, "protocol"],
+    ["reports of its work", { type: "unawaited", isStopped: false, work: [] }, "output-flood"],
+    ["words on its realm", { type: "single-use" }, "protocol"],
     [
       "calls",
       { type: "trace", server: "s", tool: "t", ms: 0, ok: true, characters: 0, sample: "" },

@@ -4,6 +4,9 @@ import { FrameReader } from "./frame-reader.ts";
 const TOKEN = "0123456789abcdef";
 const MARK = `\0cem:${TOKEN}:`;
 
+/** The shortest piece that more may follow. */
+const LONG = "x".repeat(1_024);
+
 function piece(text: string, last = true): string {
   return `${MARK}${Buffer.byteLength(text)},${last ? 1 : 0};${text}`;
 }
@@ -31,9 +34,9 @@ function read(stream: string, chunkBytes: number, maxFrameBytes?: number) {
 
 describe("FrameReader", () => {
   it.each([1, 2, 3, 7, 50, 100_000])("separates messages from text in chunks of %i bytes", (chunkBytes) => {
-    const stream = `before${piece("{}")}between\n${piece("one ", false)}${piece("two")}${piece("é🦕")}${piece("")}after`;
+    const stream = `before${piece("{}")}between\n${piece(LONG, false)}${piece("two")}${piece("é🦕")}after`;
     expect(read(stream, chunkBytes)).toEqual({
-      frames: ["{}", "one two", "é🦕", ""],
+      frames: ["{}", `${LONG}two`, "é🦕"],
       text: "beforebetween\nafter",
       violations: [],
     });
@@ -59,8 +62,8 @@ describe("FrameReader", () => {
   });
 
   it("takes text between the pieces of one message", () => {
-    expect(read(`${piece("a", false)}worker says hi${piece("b")}`, 9)).toMatchObject({
-      frames: ["ab"],
+    expect(read(`${piece(LONG, false)}worker says hi${piece("b")}`, 9)).toMatchObject({
+      frames: [`${LONG}b`],
       text: "worker says hi",
     });
   });
@@ -69,11 +72,11 @@ describe("FrameReader", () => {
     const frames: string[] = [];
     const settings = { token: TOKEN, onText: () => {}, onViolation: () => {} };
     const reader = new FrameReader({ ...settings, onFrame: (frame) => frames.push(frame.toString()) });
-    const chunk = Buffer.from(piece("first", false));
+    const chunk = Buffer.from(piece(LONG, false));
     reader.push(chunk);
     chunk.fill(0);
     reader.push(Buffer.from(piece(" last")));
-    expect(frames).toEqual(["first last"]);
+    expect(frames).toEqual([`${LONG} last`]);
   });
 
   it.each([
@@ -85,6 +88,9 @@ describe("FrameReader", () => {
     ["something before it", " 2,1;{}", "a frame with a wrong length"],
     ["something after it", "2,1 ;{}", "a frame with a wrong length"],
     ["a piece over 8 KiB", `8193,1;${"x".repeat(8_193)}`, "a frame with a wrong length"],
+    ["no bytes", "0,1;", "a frame with a wrong length"],
+    ["no bytes, and more to come", "0,0;", "a frame with a wrong length"],
+    ["few bytes, and more to come", `1023,0;${"x".repeat(1_023)}`, "a frame with a wrong length"],
     ["no end", "999999999999", "a frame without a length"],
   ])("reports a header with %s, and reads nothing after it", (_, header, message) => {
     for (const chunkBytes of [1, 3, 100_000]) {
@@ -100,14 +106,14 @@ describe("FrameReader", () => {
   });
 
   it("bounds a message, all pieces together, and each message anew", () => {
-    const four = piece("abcd", false);
-    expect(read(four + piece("efgh"), 7, 8).frames).toEqual(["abcdefgh"]);
+    const first = piece(LONG, false);
+    expect(read(first + piece("efgh"), 7, 1_028).frames).toEqual([`${LONG}efgh`]);
     expect(read(piece("abcdefgh") + piece("abcdefgh"), 7, 8).frames).toHaveLength(2);
-    expect(read(four + piece("efgh") + four + piece("efgh"), 7, 8).frames).toHaveLength(2);
-    expect(read(four + piece("efghi") + piece("{}"), 7, 8)).toEqual({
+    expect(read(first + piece("efgh") + first + piece("efgh"), 7, 1_028).frames).toHaveLength(2);
+    expect(read(first + piece("efghi") + piece("{}"), 7, 1_028)).toEqual({
       frames: [],
       text: "",
-      violations: [["a message of more than 8 bytes", "size"]],
+      violations: [["a message of more than 1028 bytes", "size"]],
     });
   });
 

@@ -1,5 +1,7 @@
 const MAX_HEADER_BYTES = 12;
 const MAX_PIECE_BYTES = 8_192;
+/** Each piece that is kept costs the host far more than its bytes. The runner sends larger ones, up to the last of a message. */
+const MIN_PIECE_BYTES = 1_024;
 const SEMICOLON = 59;
 
 export interface FrameReaderSettings {
@@ -77,14 +79,15 @@ export class FrameReader {
     }
     const header = /^(\d{1,5}),([01])$/.exec(data.toString("latin1", headerStart, headerStart + headerEnd));
     const length = Number(header?.[1] ?? Number.NaN);
-    if (header === null || length > MAX_PIECE_BYTES) {
+    const isLast = header?.[2] === "1";
+    if (header === null || length > MAX_PIECE_BYTES || length < (isLast ? 1 : MIN_PIECE_BYTES)) {
       this.#violate("a frame with a wrong length", "protocol");
       return undefined;
     }
     const bodyStart = headerStart + headerEnd + 1;
     const bodyEnd = bodyStart + length;
     if (bodyEnd > data.length) return undefined;
-    this.#takePiece(data.subarray(bodyStart, bodyEnd), header[2] === "1");
+    this.#takePiece(data.subarray(bodyStart, bodyEnd), isLast);
     return bodyEnd;
   }
 

@@ -84,6 +84,17 @@ describe("readGuestMessage", () => {
     expect(readGuestMessage(Buffer.from(most)).ok).toBe(true);
   });
 
+  it("rejects messages of very many different names without parsing them", () => {
+    const members = (count: number) => Array.from({ length: count }, (_, index) => `"${index}":0`).join();
+    expect(readGuestMessage(Buffer.from(`{"type":"done","value":{${members(100_100)}}}`))).toEqual({
+      ok: false,
+      problem: "a message of more than 100,000 different names",
+    });
+    expect(readGuestMessage(Buffer.from(`{"type":"done","value":{${members(100_000)}}}`)).ok).toBe(true);
+    const rows = `[${`{${members(20)}},`.repeat(40_000)}0]`;
+    expect(readGuestMessage(Buffer.from(`{"type":"done","value":${rows}}`)).ok).toBe(true);
+  });
+
   it("rejects values nested deeper than 500 levels", () => {
     expect(readGuestMessage(Buffer.from(nested(501)))).toMatchObject({ ok: true });
     expect(readGuestMessage(Buffer.from(nested(502)))).toEqual({

@@ -2,7 +2,7 @@ import { isObject } from "@cem/core";
 import type { JsonValue, ToolCallRecord } from "@cem/core";
 import * as z from "zod/mini";
 import type { RawGuestError } from "./guest-stack.ts";
-import { MAX_VALUE_DEPTH, MAX_VALUES, measureJson } from "./json-depth.ts";
+import { MAX_NAMES, MAX_VALUE_DEPTH, MAX_VALUES, measureJson } from "./json-depth.ts";
 
 /** Report of a tool call that ran in the guest. */
 export interface GuestTrace extends Omit<
@@ -44,7 +44,7 @@ export type GuestMessage =
   | { type: "failed"; kind: "syntax" | "exception"; error: RawGuestError };
 
 /** JSON limits of one message: those of a value, plus the message's own envelope. */
-const MESSAGE_LIMITS = { depth: MAX_VALUE_DEPTH + 2, marks: MAX_VALUES * 2 + 16 };
+const MESSAGE_LIMITS = { depth: MAX_VALUE_DEPTH + 2, marks: MAX_VALUES * 2 + 16, names: MAX_NAMES + 16 };
 
 const MAX_NAME_CHARACTERS = 256;
 const MAX_STACK_CHARACTERS = 65_536;
@@ -61,17 +61,18 @@ const guestError = z.object({
 
 /** More than a guest lists. */
 const MAX_WORK = 64;
-const work = z.object({
+const work = z.strictObject({
   kind: z.enum(["call", "operation", "timer"]),
   server: name,
   name,
   stack: z.string().check(z.maxLength(MAX_STACK_CHARACTERS)),
 });
 
+/** Members that no message has would be parsed, and counted by no limit. */
 const guestMessage: z.ZodMiniType<GuestMessage> = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("ready"), version: name }),
-  z.object({ type: z.literal("stderr"), text: z.string() }),
-  z.object({
+  z.strictObject({ type: z.literal("ready"), version: name }),
+  z.strictObject({ type: z.literal("stderr"), text: z.string() }),
+  z.strictObject({
     type: z.literal("trace"),
     server: name,
     tool: name,
@@ -81,12 +82,12 @@ const guestMessage: z.ZodMiniType<GuestMessage> = z.discriminatedUnion("type", [
     characters: count,
     sample: z.string().check(z.maxLength(64 * 1024)),
   }),
-  z.object({
+  z.strictObject({
     type: z.literal("unawaited"),
     isStopped: z.boolean(),
     work: z.array(work).check(z.maxLength(MAX_WORK)),
   }),
-  z.object({ type: z.literal("single-use") }),
+  z.strictObject({ type: z.literal("single-use") }),
   z.object({ type: z.literal("limit"), of: z.enum(["argument", "value"]) }),
   z.object({ type: z.literal("done"), value: z.optional(jsonValue) }),
   z.object({ type: z.literal("failed"), kind: z.enum(["syntax", "exception"]), error: guestError }),
@@ -117,6 +118,9 @@ export function readGuestMessage(frame: Buffer): ReadMessage {
   }
   if (shape.marks > MESSAGE_LIMITS.marks) {
     return { ok: false, problem: `a message of more than ${MAX_VALUES.toLocaleString("en")} values` };
+  }
+  if (shape.names > MESSAGE_LIMITS.names) {
+    return { ok: false, problem: `a message of more than ${MAX_NAMES.toLocaleString("en")} different names` };
   }
   let parsed: unknown;
   try {

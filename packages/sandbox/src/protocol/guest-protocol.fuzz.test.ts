@@ -24,7 +24,11 @@ const piece = fc.oneof(
   ),
   fc.nat(9_000).map((length) => `${MARK}${length},1;`),
   fc.string({ unit: "binary", maxLength: 40 }),
-  fc.json({ maxDepth: 3 }).map((text) => `${MARK}${Buffer.byteLength(text)},${text.length % 2};${text}`),
+  fc.json({ maxDepth: 3 }).map((text) => {
+    const isLast = text.length % 2;
+    const sent = isLast ? text : text.padEnd(1_024);
+    return `${MARK}${Buffer.byteLength(sent)},${isLast};${sent}`;
+  }),
 );
 
 function read(stream: Buffer, cuts: readonly number[]) {

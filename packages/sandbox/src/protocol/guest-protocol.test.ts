@@ -6,6 +6,7 @@ import { ScriptedGuest, type GuestScript } from "../testing/scripted-guest.ts";
 
 const isolation = { level: "permissions", sandbox: "scripted", mechanisms: ["none"] } as const;
 const CALL = { type: "call", id: 1, server: "s", tool: "t", args: {} } as const;
+const TRACE = { type: "trace", server: "s", tool: "t", ms: 1, ok: true, characters: 1, sample: "1" } as const;
 const made: GuestSandbox[] = [];
 
 function open(onRun: GuestScript, more: Partial<GuestSandboxSettings> = {}): GuestSandbox {
@@ -45,9 +46,14 @@ describe("createGuestSandbox with a guest that knows its token and breaks the pr
       "100,000 levels",
       (guest) => guest.frame(`{"type":"done","value":${"[".repeat(1e5)}${"]".repeat(1e5)}}`),
     ],
+    ["a member that the protocol lacks", (guest) => guest.send({ type: "stderr", text: "", x: [[], []] })],
+    ["a report that says where it is from", (guest) => guest.send({ ...TRACE, place: "host" })],
+    ["two words on one thing", (guest) => [1, 2].forEach(() => guest.send({ type: "single-use" }))],
     ["a second greeting", (guest) => guest.send({ type: "ready", version: "1" })],
     ["a length that is not a number", (guest) => void guest.raw(`${guest.mark}abc,1;{}`)],
     ["a length without end", (guest) => void guest.raw(guest.mark + "9".repeat(50))],
+    ["pieces of nothing", (guest) => void guest.raw(`${guest.mark}0,0;`)],
+    ["pieces of hardly anything", (guest) => void guest.raw(`${guest.mark}100,0;${"x".repeat(100)}`)],
     ["a piece that is too long", (guest) => void guest.raw(`${guest.mark}99999,1;${"x".repeat(99_999)}`)],
   ])("ends the run at %s", async (_, script) => {
     const outcome = await run(script, { invoker });
@@ -151,7 +157,7 @@ describe("createGuestSandbox with a guest that knows its token and breaks the pr
     const outcome = await open((guest) => {
       guest.send({ type: "single-use" });
       guest.send(CALL);
-      guest.send({ ...trace, place: "host" });
+      guest.send(trace);
       setImmediate(() => guest.send({ type: "failed", kind: "syntax", error }));
     }).run({ code: "0", invoker });
     // Not that nothing was run.

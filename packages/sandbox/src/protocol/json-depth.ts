@@ -1,6 +1,7 @@
 const QUOTE = 34;
 const BACKSLASH = 92;
 const COMMA = 44;
+const COLON = 58;
 const OPEN_BRACKET = 91;
 const CLOSE_BRACKET = 93;
 const OPEN_BRACE = 123;
@@ -12,12 +13,17 @@ export const MAX_VALUE_DEPTH = 500;
 /** The most values in a value that crosses between host and guest. Parsing empty arrays takes a second for 2,700,000. */
 export const MAX_VALUES = 1_000_000;
 
+/** The most different names of members in one. Objects that share none cost many times what lists and rows of as many values do. */
+export const MAX_NAMES = 100_000;
+
 /** Nesting depth and size of JSON text, counted up to the first exceeded limit. */
 export interface JsonShape {
   /** How deep it nests. */
   depth: number;
   /** The number of commas, arrays and objects: at most two for each value. */
   marks: number;
+  /** The number of different names of members; where there are no more members than the limit, that of members. */
+  names: number;
 }
 
 /** Measures JSON text without parsing it. Stops as soon as it exceeds a limit. */
@@ -25,10 +31,13 @@ export function measureJson(json: Buffer, limits: JsonShape): JsonShape {
   let depth = 0;
   let deepest = 0;
   let marks = 0;
+  let members = 0;
   for (let index = 0; index < json.length; index += 1) {
     const byte = json[index];
     if (byte === QUOTE) {
       index = endOfString(json, index);
+    } else if (byte === COLON) {
+      members += 1;
     } else if (byte === OPEN_BRACKET || byte === OPEN_BRACE) {
       depth += 1;
       marks += 1;
@@ -41,7 +50,25 @@ export function measureJson(json: Buffer, limits: JsonShape): JsonShape {
       depth -= 1;
     }
   }
-  return { depth: deepest, marks };
+  const names = members > limits.names ? differentNames(json, limits.names) : members;
+  return { depth: deepest, marks, names };
+}
+
+/** Counts different names of members, up to the first beyond the limit. */
+function differentNames(json: Buffer, limit: number): number {
+  const names = new Set<string>();
+  let stringAt = 0;
+  for (let index = 0; index < json.length && names.size <= limit; index += 1) {
+    const byte = json[index];
+    if (byte === QUOTE) {
+      stringAt = index;
+      index = endOfString(json, index);
+    } else if (byte === COLON) {
+      names.add(json.toString("latin1", stringAt, index));
+      stringAt = index;
+    }
+  }
+  return names.size;
 }
 
 /** The index of the quote that closes the string opened at `start`; the text's length when none does. */

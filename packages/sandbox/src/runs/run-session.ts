@@ -30,8 +30,8 @@ const MESSAGE_OVERHEAD_BYTES = 1_024;
 
 /** Added to the program's output for each message on stderr, so that empty messages count as a flood, too. */
 const STDERR_MESSAGE_BYTES = 256;
-/** Reports of unawaited work in one run. A guest sends one for each time it waits. */
-const MAX_UNAWAITED_REPORTS = 10_000;
+/** The same for a report of unawaited work, of which a guest sends two or three. */
+const REPORT_BYTES = 16 * 1024;
 /** A larger value takes milliseconds to read, and to look through. */
 const LARGE_VALUE_BYTES = 128 * 1024;
 /** Pieces of unawaited work that an outcome names. */
@@ -70,7 +70,6 @@ export class RunSession implements GuestListener {
   readonly #outcome: PromiseWithResolvers<RunOutcome> = Promise.withResolvers<RunOutcome>();
   readonly #cleanups: (() => void)[] = [];
   #unawaited: UnawaitedWork[] = [];
-  #unawaitedReports = 0;
   /** The size of the message with the program's value. */
   #valueBytes = 0;
   #ended = false;
@@ -126,6 +125,10 @@ export class RunSession implements GuestListener {
   onText(stream: "stdout" | "stderr", bytes: Buffer): void {
     if (this.#ended) return;
     this.#output.add(stream, bytes);
+    this.#endIfFlood();
+  }
+
+  #endIfFlood(): void {
     if (!this.#output.isFlood) return;
     this.#kill(
       "output-flood",
@@ -156,16 +159,11 @@ export class RunSession implements GuestListener {
       case "trace":
         return this.#bridge.trace(message);
       case "unawaited":
-        this.#unawaitedReports += 1;
-        if (this.#unawaitedReports > MAX_UNAWAITED_REPORTS) {
-          return this.#kill(
-            "protocol",
-            `The guest sent more than ${MAX_UNAWAITED_REPORTS} reports of its work.`,
-          );
-        }
+        this.#output.charge(bytes + REPORT_BYTES);
         this.#unawaited = toUnawaited(message).concat(this.#unawaited).slice(0, MAX_UNAWAITED);
-        return;
+        return this.#endIfFlood();
       case "single-use":
+        if (this.#isSingleUse) return this.#kill("protocol", "The guest sent `single-use` twice.");
         this.#isSingleUse = true;
         return;
       case "limit":

@@ -35,6 +35,8 @@ export function createJsonEncoder(primordials: Primordials, standIn: (value: obj
   const MAX_DEPTH = 500;
   /** The most values in one; the host has the same limit. */
   const MAX_VALUES = 1_000_000;
+  /** The most different names of members in one; the host has the same limit. */
+  const MAX_NAMES = 100_000;
   const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
   const MapConstructor = Map;
   const SetConstructor = Set;
@@ -61,6 +63,8 @@ export function createJsonEncoder(primordials: Primordials, standIn: (value: obj
     text: string;
     limit: number;
     values: number;
+    names: Record<string, true>;
+    nameCount: number;
     what: string;
     /** Objects from the root to here. */
     open: InstanceType<typeof SafeWeakMap<boolean>>;
@@ -74,7 +78,9 @@ export function createJsonEncoder(primordials: Primordials, standIn: (value: obj
 
   function begin(what: string, limit: number, isResult: boolean, printing?: Printing): Encoder {
     const open = new SafeWeakMap<boolean>();
-    return { text: "", limit, values: 0, what, open, isResult, printing, notes: "", noteCount: 0 };
+    const names = { __proto__: null } as never;
+    const counts = { values: 0, names, nameCount: 0, noteCount: 0 };
+    return { text: "", limit, what, open, isResult, printing, notes: "", ...counts };
   }
 
   /**
@@ -164,6 +170,16 @@ export function createJsonEncoder(primordials: Primordials, standIn: (value: obj
         if (value === null) put(encoder, "null");
         else writeObject(encoder, value as object, path, depth);
     }
+  }
+
+  function countName(encoder: Encoder, name: string): void {
+    if (encoder.printing !== undefined || encoder.names[name] === true) return;
+    encoder.names[name] = true;
+    encoder.nameCount += 1;
+    if (encoder.nameCount <= MAX_NAMES) return;
+    throw new NotJsonError(
+      `${encoder.what} has more than ${MAX_NAMES} different names of members inside. Give a list instead, such as [{ key, value }] or [[key, value]], or write them to a file in /workspace.`,
+    );
   }
 
   function printedPrimitive(value: unknown): string {
@@ -257,6 +273,7 @@ export function createJsonEncoder(primordials: Primordials, standIn: (value: obj
     put(encoder, "{");
     for (let index = 0; index < entries.length; index += 1) {
       const { 0: name, 1: item } = entries[index] as [string, unknown];
+      countName(encoder, name);
       put(encoder, `${index > 0 ? "," : ""}${quote(name)}:`);
       write(encoder, item, path + stepTo(name), depth + 1);
     }
@@ -308,6 +325,7 @@ export function createJsonEncoder(primordials: Primordials, standIn: (value: obj
       // A getter that throws is printed as one.
       const member = encoder.printing === undefined ? read() : attempt(read, UNREAD);
       if (member === undefined && encoder.printing === undefined) continue;
+      countName(encoder, name);
       put(encoder, `${first ? "" : ","}${quote(name)}:`);
       first = false;
       if (member === UNREAD) put(encoder, "[Getter]");

@@ -17,7 +17,7 @@ console.log(hostile); console.log("%s %j %o %d", hostile, hostile, hostile, host
   [
     "a full stack",
     `const deep = (action) => { let left = 60; const down = () => { try { down(); } catch (error) { look(error); } if (left-- > 0) try { look(action()); } catch (error) { look(error); } }; down(); };
-for (const action of [() => performance.now(), () => crypto.randomUUID(), () => queueMicrotask(() => {}), () => setTimeout(() => {}, 0), () => console.log("x"), () => callTool("h", "t", {}).catch(look), () => arguments[0].load("./servers/counter/index.ts").catch(look)]) deep(action);
+for (const action of [() => performance.now(), () => crypto.randomUUID(), () => queueMicrotask(() => {}), () => setTimeout(() => {}, 0), () => console.log("x"), () => callTool("h", "t", {}).catch(look)]) deep(action);
 await new Promise((go) => setTimeout(go, 5));`,
   ],
   [
@@ -40,20 +40,19 @@ await new Promise((go) => setTimeout(go, 2));`,
   [
     "setters that everything inherits",
     `for (const key of ["get", "set", "value", "writable", "configurable", "then", "code", "stack", "message", "id", "ok", "0", "1"]) Object.defineProperty(Object.prototype, key, { __proto__: null, configurable: true, get() { look(this); return undefined; }, set(value) { look(this); look(value); } });
-try { look(await callTool("h", "t", { a: [1] })); setTimeout(() => {}, 0); console.log({ a: 1 }); look(await arguments[0].load("./servers/counter/index.ts")); } catch (error) { look(error); }
+try { look(await callTool("h", "t", { a: [1] })); setTimeout(() => {}, 0); console.log({ a: 1 }); } catch (error) { look(error); }
 for (const key of ["get", "set", "value", "writable", "configurable", "then", "code", "stack", "message", "id", "ok", "0", "1"]) delete Object.prototype[key];`,
   ],
   [
     "changed promises and iterators",
     `const own = Promise.prototype.then; Promise.prototype.then = new Proxy(own, { apply(then, self, all) { look(self); look(all); for (const one of all) look(one); return Reflect.apply(then, self, all); } });
 Object.defineProperty(Promise.prototype, "constructor", { configurable: true, get() { look(this); return class { static get [Symbol.species]() { return class { constructor(executor) { look(executor); executor((value) => look(value), (reason) => look(reason)); } }; } }; } });
-for (const make of [() => arguments[0].load("./none.ts"), () => arguments[0].load("data:text/javascript,export default 1"), () => callTool("h", "fail", {}), () => callTool("h", "t", 1)]) try { look(await make()); } catch (error) { look(error); }`,
+for (const make of [() => callTool("h", "fail", {}), () => callTool("h", "t", 1)]) try { look(await make()); } catch (error) { look(error); }`,
   ],
   [
     "code made of text, and modules of the runtime",
     `const hidden = "construct" + "or"; const types = [() => {}, function* () {}, async () => {}, async function* () {}].map((one) => one[hidden]);
-for (const type of types) try { look(type("return import('node:fs')")()); found.push("code"); } catch (error) { look(error); }
-for (const wrong of [null, 1, [null], [{ specifier: {} }], [{ specifier: "node:fs", names: [] }], [{ specifier: "./servers/counter/index.ts", names: [{ name: {}, line: {}, column: {} }] }], new Proxy([], { get: (_, key) => look(key) })]) try { look(await arguments[0].load(wrong)); } catch (error) { look(error); }`,
+for (const type of types) try { look(type("return import('node:fs')")()); found.push("code"); } catch (error) { look(error); }`,
   ],
   [
     "species, and what methods of the language call back",
@@ -86,7 +85,6 @@ delete Object.prototype.code; delete Object.prototype.create;`,
     `const each = (error) => { look(error); for (let one = error; typeof one === "object" && one !== null; one = Object.getPrototypeOf(one)) for (const key of Reflect.ownKeys(one)) try { look(error[key]); look(one[key]); } catch (thrown) { look(thrown); } };
 const circle = {}; circle.a = circle; for (const args of [1n, circle, () => {}, Symbol("x"), new Map(), "x".repeat(1_000), new Proxy({}, { ownKeys() { throw { thrown: look }; } }), { get a() { throw new Proxy({}, {}); } }, Promise.resolve(1), new Uint8Array(3), new Error("x"), Object(1)]) try { look(await callTool("h", "t", args)); } catch (error) { each(error); }
 try { await callTool("h", "fail", {}); } catch (error) { each(error); } class Sub extends client.ToolError { constructor(...all) { super(...all); look(this); } } try { new Sub({ code: "A", message: { toString: () => "x" }, details: new Proxy({}, {}) }, {}, {}); } catch (error) { each(error); }
-for (const specifier of ["./none.ts", "node:none", "https://example.com/a.ts", "npm:x", "data:text/javascript,throw new Error(1)", "/etc/passwd", "", "./servers/counter/index.ts?x", { toString() { return "./none.ts"; } }, Symbol("x")]) for (const options of [undefined, { with: { type: "json" } }, { with: new Proxy({}, {}) }, { get with() { look(this); return { type: "text" }; } }]) try { look(await arguments[0].load(specifier, options)); } catch (error) { each(error); }
 for (const use of [() => import.meta.resolve({ toString() { look(this); return "./a.ts"; } }), () => import.meta.resolve("npm:x"), () => tools.count({ get a() { throw look; } }), () => client.readResource("h", { toString: () => "x" }), () => client.saveSkill(new Proxy({}, {}))]) try { look(await use()); } catch (error) { each(error); }`,
   ],
   [
@@ -103,7 +101,7 @@ const stackOf = Object.getOwnPropertyDescriptor(new Error("x"), "stack"); look(s
     `const hold = {}; async function inner() { await Promise.all([1, Promise.reject(new AggregateError([new Error("x")]))]); } async function outer() { await null; Error.captureStackTrace(hold); look(hold.stack); try { await inner(); } catch (error) { look(error); for (const key of Reflect.ownKeys(error)) look(error[key]); } } await outer();
 class Own extends Error { get stack() { look(this); throw this; } get message() { look(this); return { toString: () => { look(this); return "m"; } }; } get name() { return new Proxy({}, { get: (target, _, self) => { look(target); look(self); return undefined; } }); } get cause() { return this; } }
 const own = new Own(); console.log(own); console.error("%s", own, [own], { own }); try { throw own; } catch (error) { look(error); }
-const lacking = (() => this)() ?? {}; for (const name of ["Atomics", "FinalizationRegistry", "SharedArrayBuffer", "WeakRef", "WebAssembly"]) if (lacking[name] !== undefined) found.push(name); if (arguments[0].load !== undefined) found.push("load");`,
+const lacking = (() => this)() ?? {}; for (const name of ["Atomics", "FinalizationRegistry", "SharedArrayBuffer", "WeakRef", "WebAssembly"]) if (lacking[name] !== undefined) found.push(name); try { look(arguments); found.push("arguments"); } catch (error) { look(error); }`,
   ],
   [
     "formats, locales and buffers",
@@ -151,6 +149,26 @@ export function breakoutsContract(makeProvider: () => SandboxProvider, files: Re
         expect(session.stats().reused).toBe(1);
       }),
     );
+  });
+
+  it("leave no module in place of host tools whose server has no folder", async () => {
+    const session = await SessionHarness.make(makeProvider, {}, { hostTools: { crm: ["find"] } });
+    try {
+      const planted = `console.log("planted"); export const extra = 1; export const find = 2;`;
+      const leave = `Deno.mkdirSync("/workspace/servers/crm", { recursive: true }); for (const end of ["ts", "mts", "js"]) Deno.writeTextFileSync("/workspace/servers/crm/index." + end, ${JSON.stringify(planted)});`;
+      await session.run(leave, { session: "one" });
+      const code = `import * as crm from "./servers/crm/index.ts"; return [Object.keys(crm), await crm.find({ a: 1 })];`;
+      const options = { invoker, session: "two" };
+      expect(await session.run(code, options)).toMatchObject({ value: [["find"], { a: 1 }], output: "" });
+      const extra = await session.run(
+        `import { find, extra } from "./servers/crm/index.ts"; return extra;`,
+        options,
+      );
+      const message = expect.stringMatching(/^extra is not exported by .{0,60} It exports find\.$/) as string;
+      expect(extra).toMatchObject({ error: { message }, output: "" });
+    } finally {
+      await session.dispose();
+    }
   });
 
   it(

@@ -21,7 +21,7 @@ const FUZZ = `let state = SEED; const random = (below) => { state = (state * 110
 const names = [Object, Function.prototype, Array, Number, Boolean, String, Symbol, Date, Promise, RegExp, Error, AggregateError, RangeError, TypeError, JSON, Math, Intl, ArrayBuffer, Uint8Array, Float64Array, DataView, Map, BigInt, Set, WeakMap, WeakSet, Iterator, Proxy, Reflect];
 Deno.mkdirSync("/workspace/results", { recursive: true }); Deno.writeTextFileSync("/workspace/results/list.json", "[1,2]");
 const handle = await callTool("h", "t", { type: "json", mimeType: "application/json", size: 5, path: "/workspace/results/list.json" });
-const given = [handle, handle.page, handle.bytes, handle.items, Deno.readTextFileSync, Deno.readDir, client, tools, console.log, console.error, console.dir, console.warn, setTimeout, setInterval, clearTimeout, queueMicrotask, performance.now, crypto.randomUUID, import.meta, arguments, setTimeout(() => {}, 1)];
+const given = [handle, handle.page, handle.bytes, handle.items, Deno.readTextFileSync, Deno.readDir, client, tools, console.log, console.error, console.dir, console.warn, setTimeout, setInterval, clearTimeout, queueMicrotask, performance.now, crypto.randomUUID, import.meta, setTimeout(() => {}, 1)];
 const values = []; const seen = new WeakSet(); let calls = 0;
 const isObject = (value) => (typeof value === "object" && value !== null) || typeof value === "function";
 function take(value) { if (!isObject(value) || seen.has(value)) return; seen.add(value); look(value); if (values.length < 4_000) values.push(value); else values[random(values.length)] = value; }

@@ -121,6 +121,10 @@ const COSTLY: [name: string, code: string, limits?: { timeoutMs: number }][] = [
   ["a global of the runtime", "new URL('a:b');"],
   ["a function of Deno for more than texts", "Deno.readFileSync('note.txt');"],
   ["a module of Node's", "import 'node:path';"],
+  [
+    "a module that asks for its own address",
+    "import { url } from \"data:text/javascript,export const url = () => import /* { */ . meta.url\"; if (!url().startsWith('data:')) throw 1;",
+  ],
   ["a module that uses the runtime", "import './uses-runtime.ts';"],
   ["such a module, later", "await import('./uses-runtime.ts');"],
   ["such a module of a skill", "import { cwd } from './skills/where/index.ts'; cwd();"],
@@ -231,7 +235,7 @@ export default [await count({}), await other({}), await third({}), await ask({ a
   it("are freed with all that they imported", async () => {
     const code = `import { ask, count } from "./servers/counter/index.ts";
 import { callTool } from "./client/index.ts";
-import { turns } from "data:text/javascript,export const turns = () => import.meta.url;";
+import { turns } from "data:text/javascript,export const turns = () => 'data';";
 export default [await count({}), await ask({}), await callTool("h", "t", 3), typeof turns()];`;
     for (let turn = 0; turn < 30; turn += 1) await session.value(code, { invoker });
     const before = session.stats().reused;

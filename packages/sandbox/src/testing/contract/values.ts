@@ -139,6 +139,24 @@ export default [new Box(total).get(), settings.level, Level[1]] as const;`;
     });
   });
 
+  it("refuses more than 100,000 different names in one, and takes rows of the same", async () => {
+    const limits = { memoryMb: 1_024 };
+    const message = expect.stringMatching(
+      /^The (?:program's value|tool's argument) has more than 100000 different names .{0,80} list .{0,200}file/,
+    ) as string;
+    const call = 'import { callTool } from "cem:client"; ';
+    for (const end of [
+      "return made;",
+      "return new Map(Object.entries(made));",
+      'await callTool("h", "t", made);',
+    ]) {
+      const code = `${call}const made = Object.fromEntries(Array.from({ length: 100_001 }, (_, index) => ["k" + index, 0])); ${end}`;
+      expect(await harness().run(code, { limits })).toMatchObject({ status: "failed", error: { message } });
+    }
+    const rows = `return Array.from({ length: 10_000 }, () => Object.fromEntries(Array.from({ length: 20 }, (_, index) => ["column" + index, 0])))`;
+    expect(await harness().run(rows, { limits })).toMatchObject({ status: "completed" });
+  });
+
   it("carries keys that are names of Object's own, as data only", async () => {
     const code = `return JSON.parse('{"__proto__":{"polluted":true},"constructor":{"prototype":{"x":1}},"toString":1}')`;
     const given = (await value(code)) as Record<string, unknown>;
