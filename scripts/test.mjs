@@ -31,7 +31,7 @@ const PACKED_CHECKS = {
 };
 /**
  * Turbo begins with the packages that others need. `longest` are half of the tests by their time: so many of them as `atOnce`
- * says are run at a time, and beside them two of the others, until the end.
+ * says are run at a time, and beside them so many of the others as `beside` says, until the end.
  */
 const MODES = {
   sources: {
@@ -40,6 +40,7 @@ const MODES = {
     env: { CEM_TEST_TOOLS: "none" },
     longest: ["code-execution-mcp", "@cem/cli", "@cem/mcp-server", "@cem/mcp-client", "@cem/workspace"],
     atOnce: 2,
+    beside: 2,
   },
   packed: { checks: PACKED_CHECKS, tests: [] },
   more: {
@@ -48,10 +49,11 @@ const MODES = {
     env: { CEM_TESTS: "more" },
     longest: ["code-execution-mcp", "@cem/cli", "@cem/sandbox-deno"],
     atOnce: 2,
+    beside: 3,
   },
 };
 const mode = process.argv[2] ?? "sources";
-const { checks: CHECKS, tests, env = {}, longest = [], atOnce } = MODES[mode];
+const { checks: CHECKS, tests, env = {}, longest = [], atOnce, beside } = MODES[mode];
 const TESTS = new Set(tests);
 /** Tasks of the root: they look at all packages at once. */
 const ROOT_ONLY = new Set(["knip", "lint"]);
@@ -85,7 +87,7 @@ async function runTurbo() {
       ? [names]
       : [
           [...TESTS, `--concurrency=${atOnce}`, ...longest.map((name) => `--filter=${name}`)],
-          [...names, "--concurrency=2", ...filters, ...longest.map((name) => `--filter=!${name}`)],
+          [...names, `--concurrency=${beside}`, ...filters, ...longest.map((name) => `--filter=!${name}`)],
         ];
   const planned = JSON.parse(
     await turbo(["run", ...names, ...filters, "--dry=json"], "collect"),
