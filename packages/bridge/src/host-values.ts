@@ -76,7 +76,7 @@ function findObjects(root: unknown): ReadonlySet<object> {
   return found;
 }
 
-/** What holds bytes, other than as numbers of their own. */
+/** Bytes, other than as numbers of their own. */
 type Binary = Blob | ArrayBuffer | Uint8Array;
 
 function isBinary(value: object): value is Binary {

@@ -1,6 +1,5 @@
 import path from "node:path";
-import { CemError } from "@cem/core";
-import { makeFolder, PRIVATE_FOLDER, withFileLock } from "@cem/core/files";
+import { makeFolder, PRIVATE_FOLDER, stillWritten, withFileLock } from "@cem/core/files";
 
 const WAIT_MS = 10_000;
 
@@ -11,9 +10,6 @@ const WAIT_MS = 10_000;
  */
 export async function editInTurn<Result>(file: string, work: () => Promise<Result>): Promise<Result> {
   makeFolder(path.dirname(file), PRIVATE_FOLDER);
-  const busy = (): CemError =>
-    new CemError("STATE_BUSY", `Another process has been writing ${file} for ${WAIT_MS / 1_000} s.`, {
-      details: { file },
-    });
+  const busy = (): Error => stillWritten(file, WAIT_MS);
   return withFileLock(`${file}.lock`, work, { waitMs: WAIT_MS, busy });
 }

@@ -29,7 +29,7 @@ export function callsMade(calls: readonly ToolCallRecord[]): string {
   return `It made ${counted}${list}; a retry does the same again.`;
 }
 
-/** What may be told of an answer, and whether it holds nothing else. */
+/** The part of an answer that may be told in any case, and whether the answer holds nothing else. */
 interface Told {
   words: string;
   isAll?: boolean | undefined;
@@ -43,7 +43,7 @@ export function tellAnyway(answer: CallToolResult, told: Told): CallToolResult {
   return answer;
 }
 
-/** What of an answer may be told anyway. */
+/** The part of an answer that may be told in any case. */
 export function toldAnyway(answer: object): Told {
   return tellable.get(answer) ?? { words: "The call was made." };
 }

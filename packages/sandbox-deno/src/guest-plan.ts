@@ -63,11 +63,8 @@ export function coveredFolders({ mounts }: GuestPlan): string[] {
 
 /** Deno's permissions of a guest with its own view of the file system. */
 export function namespacedPermissions(plan: GuestPlan): NamespacedGuest {
-  const covered = coveredFolders(plan).map((folder) => {
-    const path = GUEST_WORKSPACE + folder;
-    return { hostPath: path, guestPath: path, readOnly: true };
-  });
-  return { ...plan, mounts: [...placeMounts(plan), ...covered], denyRead: plan.hidden };
+  const denyWrite = coveredFolders(plan).map((folder) => GUEST_WORKSPACE + folder);
+  return { ...plan, mounts: placeMounts(plan), denyRead: plan.hidden, denyWrite };
 }
 
 /** The `init` fields for a guest with its own view of the file system. It has paths to map only if mounts were moved. */

@@ -1,6 +1,7 @@
 import { closeSync, existsSync, openSync, rmSync, statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
+import { CemError } from "../errors.ts";
 
 const FIRST_PAUSE_MS = 1;
 const MAX_PAUSE_MS = 50;
@@ -110,6 +111,12 @@ function make(file: string): string | undefined {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   }
   return identityOf(file);
+}
+
+/** `STATE_BUSY`, for a lock that other processes have had all the time. */
+export function stillWritten(file: string, waitMs: number): CemError {
+  const message = `Another process has been writing ${file} for ${waitMs / 1_000} s.`;
+  return new CemError("STATE_BUSY", message, { details: { file } });
 }
 
 /** Runs an action while no other process holds a lock. */

@@ -15,6 +15,6 @@ export type { ReplaceOptions } from "./write-files.ts";
 export { removeFolder } from "./remove-folder.ts";
 export { resolveOwnPackage } from "./own-package.ts";
 export type { OwnPackage, OwnPackageImporters } from "./own-package.ts";
-export { FileLock, withFileLock } from "./file-lock.ts";
+export { FileLock, stillWritten, withFileLock } from "./file-lock.ts";
 export type { FileLockOptions } from "./file-lock.ts";
 export { createProcessFolder, removeProcessFolder, isProcessRunning, processStart } from "./processes.ts";

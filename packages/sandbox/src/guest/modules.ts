@@ -256,7 +256,7 @@ export class Modules {
     return this.#settings.toolFolders.some((folder) => pathOf(url).startsWith(`${folder}/`));
   }
 
-  /** What the module of a server's tools exports beside those on the host. Elsewhere a program of another session may have left it. */
+  /** The text that a server's module has beside its tools on the host. Elsewhere a program of another session may have left it. */
   #indexText(url: string): string | undefined {
     if (!this.#isKept(url)) return undefined;
     try {

@@ -13,11 +13,13 @@ export interface NamespacedGuest {
   memoryMb: number;
   /** Guest paths that Deno refuses to read, for files that the view itself can't hide. */
   denyRead?: readonly string[] | undefined;
+  /** Guest paths that Deno refuses to write, besides those of read-only mounts. */
+  denyWrite?: readonly string[] | undefined;
 }
 
 /** Builds Deno's arguments for a guest that has a file system view of its own. */
 export function namespacedDenoArguments(plan: NamespacedGuest, bootFile: string): string[] {
-  const { mounts, network, memoryMb, denyRead = [] } = plan;
+  const { mounts, network, memoryMb, denyRead = [], denyWrite = [] } = plan;
   const placeOf = ({ guestPath, place }: (typeof mounts)[number]): string => place ?? guestPath;
   const paths = mounts.map(placeOf);
   const readOnly = mounts.filter((mount) => mount.readOnly).map(placeOf);
@@ -26,7 +28,7 @@ export function namespacedDenoArguments(plan: NamespacedGuest, bootFile: string)
     read: [GUEST_WORKSPACE, ...paths],
     write: [GUEST_WORKSPACE, ...paths.filter((path) => !readOnly.includes(path))],
     denyRead,
-    denyWrite: readOnly,
+    denyWrite: [...readOnly, ...denyWrite],
     network,
     memoryMb,
   });

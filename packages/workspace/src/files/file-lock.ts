@@ -3,7 +3,7 @@ import { lstatSync, mkdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { CemError, writeFailure } from "@cem/core";
-import { FileLock, PRIVATE_FOLDER } from "@cem/core/files";
+import { FileLock, PRIVATE_FOLDER, stillWritten } from "@cem/core/files";
 
 const DEFAULT_WAIT_MS = 10_000;
 
@@ -23,10 +23,7 @@ export async function withLock<Result>(
   waitMs: number = DEFAULT_WAIT_MS,
 ): Promise<Result> {
   const place = join(lockFolder(), `${createHash("sha256").update(key).digest("hex")}.lock`);
-  const busy = (): CemError =>
-    new CemError("STATE_BUSY", `Another process has been writing ${shown} for ${waitMs / 1_000} s.`, {
-      details: { file: shown },
-    });
+  const busy = (): Error => stillWritten(shown, waitMs);
   let lock: FileLock;
   try {
     lock = await FileLock.take(place, { waitMs, busy });
