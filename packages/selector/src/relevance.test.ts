@@ -61,6 +61,13 @@ describe("createSelector", () => {
         tools: [...sampleTools, terminal],
       });
       expect(found).toMatchObject({ tool: terminal, isDoubtful: true });
+      const clock = tool("time", "current_time", "Tell the current time.");
+      const [now] = await createSelector().search({
+        task: "what time is it in Tokyo",
+        tools: [...sampleTools, clock],
+      });
+      expect(now).toMatchObject({ tool: clock });
+      expect(now).not.toHaveProperty("isDoubtful");
     });
 
     it("finds what the words of people say in the words of tools", async () => {

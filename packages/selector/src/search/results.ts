@@ -2,7 +2,7 @@ import type { RankedTool, ToolDefinition } from "@cem/core";
 import { isStopWord, splitWords, stem } from "@cem/core/text";
 import { hasTerm, type LexicalIndex } from "../catalog/lexical-index.ts";
 import { relatedTo } from "../words/synonyms.ts";
-import { NO_ACTIONS, offeredActions } from "../words/verbs.ts";
+import { askedActions, NO_ACTIONS } from "../words/verbs.ts";
 import { highest } from "./search-scorer.ts";
 import { isRequestStem } from "./reading.ts";
 import type { Ranks } from "./search-ranking.ts";
@@ -93,9 +93,9 @@ const MAX_OBJECTS = 2;
 
 /** Whether a tool fits no more of a short text than its action: `delete a file` a tool that deletes something else. */
 export function fitsActionAlone(index: LexicalIndex, tool: ToolDefinition, text: string): boolean {
-  const words = tellingWords(text).map(stem);
-  const verb = words.find((word) => offeredActions(word) !== NO_ACTIONS);
-  const objects = words.filter((word) => word !== verb);
+  const words = tellingWords(text);
+  const verb = words.find((word) => askedActions(word) !== NO_ACTIONS);
+  const objects = words.filter((word) => word !== verb).map(stem);
   if (objects.length === 0 || objects.length > MAX_OBJECTS) return false;
   const document = index.tools.indexOf(tool);
   const meant = objects.flatMap((word) => [word, ...relatedTo(word)]);
