@@ -37,6 +37,18 @@ describe("RunClock", () => {
     expect(expired).toBe(1);
   });
 
+  it("counts what is computed in a pause, and nothing else that it is told of", () => {
+    const clock = make(100);
+    clock.start();
+    clock.charge(90);
+    clock.setWaiting(true);
+    vi.advanceTimersByTime(1_000);
+    clock.charge(99);
+    expect([expired, clock.spentMs]).toEqual([0, 99]);
+    clock.charge(1);
+    expect(expired).toBe(1);
+  });
+
   it("adds up the time before several pauses", () => {
     const clock = make(100);
     clock.start();

@@ -1,7 +1,7 @@
 /** A longer timer would end at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** A timeout in which the time does not count while a person is asked. */
+/** A timeout in which the time does not count while a person is asked, but for what the program computes meanwhile. */
 export class RunClock {
   readonly #onExpired: () => void;
   #leftMs: number;
@@ -33,6 +33,14 @@ export class RunClock {
     clearTimeout(this.#timer);
     this.#leftMs = Math.max(0, this.#leftMs - this.#halt());
   };
+
+  /** Counts processor time of a program while a person is asked. */
+  charge(ms: number): void {
+    if (this.#waiting === 0 || this.#stopped) return;
+    this.#spentMs += ms;
+    this.#leftMs = Math.max(0, this.#leftMs - ms);
+    if (this.#leftMs === 0) this.#onExpired();
+  }
 
   /** Lets it run for so long from now on. */
   restart(leftMs: number): void {

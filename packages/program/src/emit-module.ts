@@ -1,3 +1,4 @@
+import { randomInt } from "node:crypto";
 import type { ExportDefaultDeclaration, ExportNamedDeclaration, Node, Statement } from "@babel/types";
 import type { GuestError } from "@cem/core";
 import { emitImports, ImportPlan, SourceEdits } from "./emit-imports.ts";
@@ -122,11 +123,12 @@ function emitLastExpression(program: Program, { edits, runtime }: Emitter): stri
   return "";
 }
 
-/** Chooses `$cem`, or `$cem` with a number where the program uses that name itself. */
+/**
+ * Chooses `$cem`, or a name that can't be guessed where the program may have that one itself, perhaps with escapes. No program
+ * may name the parameter.
+ */
 function unusedName(code: string): string {
-  let next = -1;
-  for (const [, digits] of code.matchAll(/\$cem(\d{0,9})/g)) next = Math.max(next, Number(digits) + 1);
-  return next === -1 ? "$cem" : `$cem${next}`;
+  return /\$cem|\\u/.test(code) ? `$cem${randomInt(2 ** 47)}` : "$cem";
 }
 
 function emitStatement(statement: Statement, emitter: Emitter): void {

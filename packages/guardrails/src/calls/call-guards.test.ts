@@ -558,6 +558,23 @@ describe("requireApproval, of a program that names several calls", () => {
     expect(reached).toHaveLength(3);
   });
 
+  it("asks about a call whose arguments are too long to be shown whole when it is made, with a part of each", async () => {
+    const { call } = tool();
+    const { questions, context: given } = asked("Yes, this once");
+    const long = { note: "n".repeat(400), to: "mallory" };
+    const context = { ...given, planned: [...planned, { server: "files", tool: "send", args: long }] };
+    await call(long, context, "files.send");
+    expect(questions).toEqual([
+      expect.stringContaining("2 calls"),
+      expect.stringMatching(/wants to call files\.send.*"to": "mallory"/),
+    ]);
+    const longer = { note: "n".repeat(4_000), list: ["a".repeat(4_000)], to: "mallory" };
+    await call(longer, context, "files.send");
+    expect(questions[2]).toMatch(
+      /"note": "n{480,}… \(\d+ more characters are not shown\), "list": \[ "a+… \(\d+ more characters are not shown\), "to": "mallory" \}$/,
+    );
+  });
+
   it("makes no call after a no", async () => {
     const { call, reached } = tool();
     const { questions, context } = asked("No");

@@ -60,6 +60,11 @@ type PlannedCall = NonNullable<InvokeContext["planned"]>[number];
 /** The most calls of a program that one question lists; a program with more asks call by call. */
 const MAX_PLANNED = 20;
 
+/** Where there are so many arguments that each would have fewer characters, they are cut as one text. */
+const LEAST_OF_MEMBER = 30;
+/** The most characters of a call's arguments that such a question shows; a call with more is asked about when it is made. */
+const MAX_PLANNED_CHARACTERS = MAX_SHOWN_CHARACTERS / 5;
+
 /** A program's calls that one question was about. */
 interface Plan {
   /** `unasked`: most of its tools were said yes to before. */
@@ -71,23 +76,35 @@ interface Plan {
 /** Says which calls a program will make, for one question about all of them. */
 function describePlan(stated: readonly PlannedCall[]): string {
   const lines = stated.map(
-    ({ server, tool, args = null }) =>
-      `${shownName(server, tool)}: ${shownArgs(args, MAX_SHOWN_CHARACTERS / 5)}`,
+    ({ server, tool, args = null }) => `${shownName(server, tool)}: ${visibleArgs(args)}`,
   );
   return `The code names ${stated.length} calls that need a yes, and asks for all of them at once. ${lines.join("; ")}`;
 }
 
 /** Says what will be done with which arguments, without what could deceive the reader. */
 export function describeApproval({ server, tool, args, reason }: Omit<ApprovalRequest, "signal">): string {
-  return `The code wants to call ${shownName(server, tool)}, and ${visible(reason)}. Its arguments: ${shownArgs(args, MAX_SHOWN_CHARACTERS)}`;
+  return `The code wants to call ${shownName(server, tool)}, and ${visible(reason)}. Its arguments: ${shownArgs(args)}`;
 }
 
 function shownName(...parts: string[]): string {
   return parts.map((part) => (PLAIN_NAME.test(part) ? part : visible(JSON.stringify(part)))).join(".");
 }
 
-function shownArgs(args: JsonValue, most: number): string {
-  const shown = visible(JSON.stringify(args, undefined, 1).replaceAll(/\n\s*/g, " "));
+function visibleArgs(args: JsonValue): string {
+  return visible(JSON.stringify(args, undefined, 1).replaceAll(/\n\s*/g, " "));
+}
+
+/** Of arguments that are too long a part of each, so that none hides the others. */
+function shownArgs(args: JsonValue): string {
+  const shown = visibleArgs(args);
+  if (shown.length <= MAX_SHOWN_CHARACTERS) return shown;
+  const members = Array.isArray(args) ? [] : Object.entries(args as Record<string, JsonValue>);
+  const most = Math.floor(MAX_SHOWN_CHARACTERS / members.length);
+  if (members.length === 0 || most < LEAST_OF_MEMBER) return cutAt(shown, MAX_SHOWN_CHARACTERS);
+  return `{ ${members.map(([name, value]) => cutAt(visibleArgs({ [name]: value }).slice(2, -2), most)).join(", ")} }`;
+}
+
+function cutAt(shown: string, most: number): string {
   const kept = copyWholeWords(shown, most);
   const left = shown.length - kept.length;
   return left > 0 ? `${kept}… (${left} more characters are not shown)` : shown;
@@ -191,7 +208,12 @@ export function requireApproval({
   ): Promise<Plan> => {
     const { signal } = context;
     // A person decides by the arguments: a call whose arguments the code computes is asked about when it is made.
-    const stated = elicit === undefined ? planned : planned.filter(({ args }) => args !== undefined);
+    const stated =
+      elicit === undefined
+        ? planned
+        : planned.filter(
+            ({ args }) => args !== undefined && visibleArgs(args).length <= MAX_PLANNED_CHARACTERS,
+          );
     if (stated.filter((call) => !isKnown(call, context)).length < 2) return { answer: "unasked", left: [] };
     let answer: ApprovalAnswer | "unanswered" = "unanswered";
     context.onWaiting?.(true);

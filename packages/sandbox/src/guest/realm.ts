@@ -39,7 +39,12 @@ export interface RealmSettings {
 type MakeInside = (host: HostFunction, runtime: RuntimeParts | undefined) => Inside;
 
 const script = new Script(insideSource(), { filename: INSIDE_URL });
-const { setTimeout: startTimer, setInterval: startInterval, clearTimeout: stopTimer } = globalThis;
+const {
+  setTimeout: startTimer,
+  setInterval: startInterval,
+  clearTimeout: stopTimer,
+  queueMicrotask: later,
+} = globalThis;
 const randomUuid = crypto.randomUUID.bind(crypto);
 
 function print(isError: boolean, text: string): void {
@@ -82,7 +87,8 @@ export function createRealm(settings: RealmSettings, isLight: boolean): Realm {
     progress: () => noteProgress(realm),
     done: (json: string | undefined) => done(realm, json),
     failed: (json: string) => failed(realm, json),
-    import: (id: number, requests: string) => void importModules(realm, id, requests),
+    // Never on the program's stack: where that is full, the guest's own code fails with errors of its own realm.
+    import: (id: number, requests: string) => later(() => void importModules(realm, id, requests)),
     readKept: (path: string, offset: number, limit: number) => answer(() => readKept(path, offset, limit)),
     file: (method: string, path: string, other?: string, options?: string) =>
       answer(() => doWithFile(method, path, other, options)),
@@ -119,9 +125,11 @@ export function createRealm(settings: RealmSettings, isLight: boolean): Realm {
     context,
     inside,
     ownError(error) {
+      if (!isLight) return error;
       // A program may throw anything, such as a proxy that throws.
-      const isOfGuest = isLight && attempt(() => error instanceof Error, false);
-      return isOfGuest ? inside.makeError((error as Error).name, textOf(error as Error)) : error;
+      const told = (): unknown =>
+        error instanceof Error ? inside.makeError(error.name, textOf(error)) : error;
+      return attempt(told, inside.makeError("Error", "What was thrown can't be read."));
     },
     get hasTimers() {
       return timers.size > 0;

@@ -206,6 +206,7 @@ export class RunSession implements GuestListener {
     if (guest.usage === undefined) return;
     let writtenBefore: number | undefined;
     let writtenLast: number | undefined;
+    let computedLast: number | undefined;
     const timer = setInterval(() => {
       const usage = guest.usage?.();
       if (usage === undefined) return;
@@ -213,6 +214,8 @@ export class RunSession implements GuestListener {
       if (usage.memoryBytes > limits.memoryMb * BYTES_PER_MIB) {
         this.#end({ status: "out-of-memory", limitMb: limits.memoryMb });
       }
+      this.#clock.charge(usage.processorMs - (computedLast ?? usage.processorMs));
+      computedLast = usage.processorMs;
       const written = usage.writtenBytes - connected.receivedBytes;
       quota?.noteWritten(written - (writtenLast ?? written));
       writtenLast = written;
