@@ -315,7 +315,9 @@ describe.runIf(hasHelm)("the Helm chart", () => {
     for (const own of labels) for (const [key, value] of selected) expect(own[key]).toBe(value);
     const allow = find(manifests, "NetworkPolicy", "-guest").spec;
     expect(allow.podSelector.matchLabels).toMatchObject({ "cem/network": "allowed" });
-    expect(allow.egress.at(-1).to[0].ipBlock.except).toContain("169.254.0.0/16");
+    expect(allow.egress.at(-1).to[0].ipBlock.except).toEqual(
+      expect.arrayContaining(["169.254.0.0/16", "192.0.0.0/24", "198.18.0.0/15", "224.0.0.0/3"]),
+    );
   });
 
   it("gives no rights in the cluster but those that guests in pods need", () => {

@@ -3,6 +3,9 @@ import { toErrorInfo } from "@cem/core";
 import type { HttpBindings } from "@hono/node-server";
 import type { AuthInfo } from "@modelcontextprotocol/server";
 
+/** The client id of all who have the shared token. */
+export const SHARED_CLIENT_ID = "shared-token";
+
 /** The HTTP exchange that a request belongs to. */
 export interface HttpExchange {
   /** Absent for a request that another replica has forwarded. */

@@ -24,6 +24,12 @@ export const MAX_KEPT_CHARACTERS_PER_CLIENT = 16 * 1024 * 1024;
 export const MAX_KEPT_CHARACTERS = 128 * 1024 * 1024;
 /** The idle timeout of a kept run: it is ended and forgotten. */
 export const YIELDED_RUN_IDLE_MS = 10 * 60_000;
+/** Questions of a run that wait for answers: those of as many calls as a program makes at once, and no flood of a server. */
+export const MAX_OPEN_QUESTIONS = 100;
+/** The size of all of them, with forms and requests for completions. */
+export const MAX_OPEN_QUESTIONS_CHARACTERS = 1024 * 1024;
+/** The length of the message of a question. A longer one is cut. */
+export const MAX_QUESTION_CHARACTERS = 16 * 1024;
 /** Output kept of a run under way. */
 export const MAX_LIVE_OUTPUT_CHARACTERS = 256 * 1024;
 

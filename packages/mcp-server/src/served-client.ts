@@ -2,7 +2,7 @@ import { CemError } from "@cem/core";
 import type { AuthInfo, ServerContext } from "@modelcontextprotocol/server";
 import { currentExchange } from "./exchange.ts";
 import { MAX_CODE_CHARACTERS, MAX_TASK_CHARACTERS } from "./limits.ts";
-import { ownerOf, requireLength, sessionOf } from "./tools/server-tool.ts";
+import { inSession, ownerOf, requireLength, sessionOf } from "./tools/server-tool.ts";
 import type { Caller, HostOf, ServedParts, ToolHost } from "./tools/server-tool.ts";
 
 /** Finds the agent and the stores for a request: those of its owner, where requests have owners. */
@@ -39,22 +39,22 @@ export function servedClient(host: ToolHost, caller: Caller): ServedClient {
   const { agent, redactor } = parts;
   const owner = ownerOf(caller);
   const audience = quotaOwner ?? owner;
-  const session = sessionOf(caller);
+  const { session } = sessionOf(caller);
   return {
     ...parts,
     audience,
-    session: session.session,
+    session,
     launch(kind, input) {
       requireLength(kind, input, kind === "code" ? MAX_CODE_CHARACTERS : MAX_TASK_CHARACTERS);
       return runs.launch({
         kind,
         owner,
         quotaOwner: quotaOwner ?? currentExchange().quotaOwner,
-        facts: { input, audience, redactor, session: session.session },
+        facts: { input, audience, redactor, session },
         // The run belongs to no call that could end it.
         signal: new AbortController().signal,
         begin: (options) => {
-          const all = { ...options, ...session };
+          const all = inSession(options, caller);
           return kind === "code" ? agent.executeCode(input, all) : agent.executeTask(input, all);
         },
       });

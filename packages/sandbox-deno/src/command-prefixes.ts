@@ -20,10 +20,10 @@ export function findProgram(name: string): string | undefined {
   return undefined;
 }
 
-/** Command prefix that confines a guest running as root. Empty where nothing can be confined. */
+/** Confines a guest that runs as root. */
 export interface RootConfinement {
-  /** The beginning of the command. */
-  prefix: readonly string[];
+  /** The beginning of the command, by the files and folders that are only read. Empty where nothing can be confined. */
+  prefix: (readOnly: readonly string[]) => string[];
   /** The protections it adds, for display: `dropped capabilities`. */
   mechanisms: readonly string[];
 }
@@ -33,19 +33,24 @@ const KERNEL_FOLDERS = ["/proc", "/sys"] as const;
 const KEPT_CAPABILITIES = ["dac_override", "dac_read_search"] as const;
 const PROBE_TIMEOUT_MS = 5_000;
 
-/** Each file system below the folders is a mount of its own: cgroup hierarchies, binfmt_misc, debugfs. */
-const REMOUNT = `while read -r _ _ _ _ place _; do
+/**
+ * `READ_ONLY … -- COMMAND …`. A file's owner changes its mode through a descriptor for reading, for which Deno asks nobody. Each
+ * file system below the kernel's folders is a mount of its own: cgroup hierarchies, binfmt_misc, debugfs.
+ */
+const REMOUNT = `while [ "$1" != -- ]; do mount -o rbind,ro -- "$1" "$1" || exit 1; shift; done
+shift
+while read -r _ _ _ _ place _; do
 case "$place" in ${KERNEL_FOLDERS.map((folder) => `${folder}|${folder}/*`).join("|")}) mount -o remount,bind,ro "$place" || exit 1;; esac
 done < /proc/self/mountinfo
 exec "$@"`;
 
-const UNCONFINED: RootConfinement = { prefix: [], mechanisms: [] };
+const UNCONFINED: RootConfinement = { prefix: () => [], mechanisms: [] };
 let confinement: RootConfinement | undefined;
 
 /**
  * Takes from a guest that runs as root what a process of root may do to the kernel without any check of Deno's: its
- * capabilities, and writing to `/proc` and `/sys`, by a mount namespace in which both are read-only. Each is tried once
- * in a process; what the host does not allow is left out.
+ * capabilities, and writing to `/proc`, `/sys` and read-only mounts, by a mount namespace in which these are read-only. Each
+ * is tried once in a process; what the host does not allow is left out.
  */
 export function confineRoot(): RootConfinement {
   confinement ??= process.platform === "linux" && process.getuid?.() === 0 ? tryConfinement() : UNCONFINED;
@@ -56,17 +61,20 @@ function tryConfinement(): RootConfinement {
   const [setpriv, unshare, shell] = ["setpriv", "unshare", "sh"].map(findProgram);
   const steps: RootConfinement[] = [];
   if (unshare !== undefined && shell !== undefined && canWriteKernelFiles()) {
-    const prefix = [unshare, "--mount", "--propagation", "private", "--", shell, "-c", REMOUNT, "sh"];
-    steps.push({ prefix, mechanisms: ["read-only /proc and /sys"] });
+    const start = [unshare, "--mount", "--propagation", "private", "--", shell, "-c", REMOUNT, "sh"];
+    steps.push({
+      prefix: (readOnly) => [...start, ...readOnly, "--"],
+      mechanisms: ["read-only /proc, /sys and mounts"],
+    });
   }
   if (setpriv !== undefined) {
     const kept = KEPT_CAPABILITIES.map((name) => `+${name}`).join(",");
     const prefix = [setpriv, `--bounding-set=-all,${kept}`, "--inh-caps=-all", "--ambient-caps=-all", "--"];
-    steps.push({ prefix, mechanisms: ["dropped capabilities"] });
+    steps.push({ prefix: () => prefix, mechanisms: ["dropped capabilities"] });
   }
-  const working = steps.filter(({ prefix }) => works(prefix));
+  const working = steps.filter(({ prefix }) => works(prefix([])));
   return {
-    prefix: working.flatMap(({ prefix }) => prefix),
+    prefix: (readOnly) => working.flatMap(({ prefix }) => prefix(readOnly)),
     mechanisms: working.flatMap(({ mechanisms }) => mechanisms),
   };
 }

@@ -16,17 +16,17 @@ export function permissionsOnly(): IsolationBackend {
     get mechanisms() {
       return ["deno permissions", ...rlimits, ...confineRoot().mechanisms];
     },
-    plan: (plan) => planPermissions(plan, confineRoot().prefix),
+    plan: planPermissions,
   };
 }
 
-function planPermissions(plan: GuestPlan, rootPrefix: readonly string[]): SpawnPlan {
+function planPermissions(plan: GuestPlan): SpawnPlan {
   const { workspaceDir, mounts, network, denoFile, bootFile, privateDir, memoryMb } = plan;
   const folders = mounts.map(({ hostPath }) => hostPath);
   const readOnly = mounts.filter((mount) => mount.readOnly).map(({ hostPath }) => hostPath);
   const setpriv = process.platform === "linux" ? findProgram("setpriv") : undefined;
   const [file = denoFile, ...args] = [
-    ...rootPrefix,
+    ...confineRoot().prefix(readOnly),
     // Kills the guest with the host, even one that is too busy to notice that its stdin was closed.
     ...(setpriv === undefined ? [] : [setpriv, "--pdeathsig", "KILL", "--no-new-privs", "--"]),
     ...(process.platform === "linux" ? resourceLimitPrefix(plan) : []),

@@ -17,6 +17,11 @@ import { availableBackends, backendPerLevel } from "./testing/backends.ts";
 const backends = await availableBackends();
 const perLevel = await backendPerLevel();
 
+/** Where the host's user is not root, and only Deno's permissions hold, a program changes the modes of its files. */
+const holdingModes = perLevel.filter(
+  ({ isolation }) => isolation !== "permissions" || process.getuid?.() === 0,
+);
+
 const MIB = 1024 * 1024;
 
 describe("createDenoSandboxProvider", () => {
@@ -212,6 +217,24 @@ Deno.chmodSync("/workspace/x", 0o755);
 try { Deno.chmodSync("/workspace/x", 0o6755); } catch (error) { return error.name; }`;
         expect(await sandbox.run({ code })).toMatchObject({ value: "PermissionDenied" });
         expect(statSync(join(folder, "m/x")).mode & 0o7777).toBe(0o755);
+      },
+    );
+
+    it.each(holdingModes)(
+      "change nothing of what is mounted read-only: $isolation",
+      async ({ isolation }) => {
+        const [workspaceDir, tools] = [workspace(`n-${isolation}`), workspace(`tools-${isolation}`)];
+        writeFileSync(join(tools, "one.ts"), "", { mode: 0o644 });
+        const sandbox = await createDenoSandboxProvider({ isolation }).create({
+          workspaceDir,
+          mounts: [{ hostPath: tools, guestPath: "/workspace/servers", readOnly: true }],
+        });
+        onTestFinished(() => sandbox.dispose());
+        const code = `import fs from "node:fs"; const found = [];
+for (const path of ["/workspace/servers", "/workspace/servers/one.ts"]) for (const change of [fs.fchmodSync, fs.futimesSync])
+  try { change(fs.openSync(path, "r"), 0, 0); found.push(path); } catch {}
+return found;`;
+        expect(await sandbox.run({ code })).toMatchObject({ value: [] });
       },
     );
 

@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { createLinkSearch, hasLinkBetween } from "./workspace-links.ts";
 
 /** Longer than a tick of any system's clock of files. */
@@ -99,6 +99,20 @@ describe("links in a workspace", () => {
       expect(await search()).toBe(link);
       rmSync(link);
     }
+  });
+
+  it("are searched for in turns, so that others have the thread", async () => {
+    for (let index = 0; index < 1_200; index += 1) mkdirSync(join(workspace, `folder${index}`));
+    const search = createLinkSearch([workspace]);
+    const later = Date.now() + 3_600_000;
+    const clock = vi.spyOn(Date, "now").mockReturnValue(later);
+    onTestFinished(() => clock.mockRestore());
+    await search();
+    let turns = 0;
+    const timer = setInterval(() => (turns += 1), 1);
+    await search();
+    clearInterval(timer);
+    expect(turns).toBeGreaterThan(0);
   });
 
   it("are seen on the way to a mount's place", async () => {

@@ -2,6 +2,7 @@ import { lstatSync } from "node:fs";
 import type { BigIntStats } from "node:fs";
 import { lstat, readdir, readlink, realpath } from "node:fs/promises";
 import { join, sep } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { CemError } from "@cem/core";
 import type { RunRefusal } from "@cem/sandbox";
 import { GUEST_WORKSPACE } from "@cem/sandbox/provider-kit";
@@ -49,6 +50,8 @@ export async function workspaceCheck(
 /** A change in the same tick of the system's clock as the one before does not show in a folder's time. */
 const SETTLED_MS = 2_000;
 const NS_PER_MS = 1_000_000n;
+/** Folders that are looked at before others have the thread: some milliseconds. */
+const FOLDERS_PER_TURN = 500;
 
 /** Cached listing of one folder: its subfolders and symbolic links. */
 interface ReadFolder {
@@ -83,6 +86,7 @@ export function createLinkSearch(
     for (let path = pending.pop(); path !== undefined; path = pending.pop()) {
       if (seen.has(path)) continue;
       seen.add(path);
+      if (seen.size % FOLDERS_PER_TURN === 0) await nextTurn();
       const folder = await readFolder(path, read);
       for (const link of folder.links) {
         if (!(await staysInside(link, real))) return link;

@@ -53,6 +53,9 @@ describe("guestPod", () => {
 });
 
 describe("judgeIsolation", () => {
+  const guest = { name: "guest" };
+  const PRIVILEGED = { securityContext: { privileged: true } };
+  const holding = (securityContext: object) => ({ containers: [{ ...guest, securityContext }] });
   const facts = { handler: undefined, guestBootId: "guest", nodeBootId: "node" };
 
   it.each([
@@ -62,7 +65,19 @@ describe("judgeIsolation", () => {
     ["kata-qemu", { hostNetwork: true }, "permissions"],
     [undefined, { hostPID: true }, "permissions"],
     [undefined, { volumes: [{ name: "host", hostPath: { path: "/" } }] }, "permissions"],
-    [undefined, { containers: [{ name: "guest", securityContext: { privileged: true } }] }, "permissions"],
+    [undefined, { hostIPC: true }, "permissions"],
+    [undefined, holding({ privileged: true }), "permissions"],
+    [undefined, holding({ capabilities: { add: ["SYS_ADMIN"] } }), "permissions"],
+    [undefined, holding({ capabilities: { add: ["CHOWN"] } }), "namespaces"],
+    ["kata-qemu", holding({ capabilities: { add: ["SYS_ADMIN"] } }), "microvm"],
+    [undefined, holding({ procMount: "Unmasked" }), "permissions"],
+    [undefined, { containers: [guest, { name: "beside", ...PRIVILEGED }] }, "permissions"],
+    [undefined, { initContainers: [{ name: "before", ...PRIVILEGED }] }, "namespaces"],
+    [
+      undefined,
+      { initContainers: [{ name: "beside", restartPolicy: "Always", ...PRIVILEGED }] },
+      "permissions",
+    ],
   ])("of the runtime %s with %j is %s", (handler, more, level) => {
     const { isolation } = judgeIsolation({ ...template.spec, ...more }, { ...facts, handler });
     expect(isolation.level).toBe(level);

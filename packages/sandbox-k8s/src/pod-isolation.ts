@@ -1,5 +1,5 @@
 import type { Isolation } from "@cem/core";
-import type { V1PodSpec } from "@kubernetes/client-node";
+import type { V1Container, V1PodSpec } from "@kubernetes/client-node";
 
 /** Runtime handler and boot ids, which show whether a started guest pod shares its node's kernel. */
 export interface KernelFacts {
@@ -22,7 +22,8 @@ const ALWAYS = ["deno permissions", "realm"];
 /** Judges what holds a guest pod: its runtime, tested by its kernel, and what its specification takes from it. */
 export function judgeIsolation(pod: V1PodSpec, facts: KernelFacts): PodIsolation {
   const mechanisms = [...runtimeMechanisms(facts), ...podMechanisms(pod), ...ALWAYS];
-  const breach = findBreach(pod);
+  const hasOwnKernel = isKata(facts.handler) && facts.nodeBootId !== facts.guestBootId;
+  const breach = findBreach(pod, hasOwnKernel);
   if (breach !== undefined) {
     return result(
       "permissions",
@@ -36,7 +37,7 @@ export function judgeIsolation(pod: V1PodSpec, facts: KernelFacts): PodIsolation
       "The runtime class says that the pod has a kernel of its own. The node may not be read to check it.",
     ]);
   }
-  if (facts.nodeBootId !== facts.guestBootId) return result("microvm", mechanisms, []);
+  if (hasOwnKernel) return result("microvm", mechanisms, []);
   return result(
     "namespaces",
     ["container", ...podMechanisms(pod), ...ALWAYS],
@@ -77,12 +78,31 @@ function isFiltered(type: string | undefined): boolean {
   return type !== undefined && type !== "Unconfined";
 }
 
-/** The first setting that exposes the node to the pod (host PIDs, host network, privileged, hostPath), if any. */
-function findBreach(pod: V1PodSpec): string | undefined {
+/** The capabilities that containers have unless they drop them, so to add one of them gives nothing more. */
+const USUAL_CAPABILITIES =
+  "AUDIT_WRITE CHOWN DAC_OVERRIDE FOWNER FSETID KILL MKNOD NET_BIND_SERVICE NET_RAW SETFCAP SETGID SETPCAP SETUID SYS_CHROOT".split(
+    " ",
+  );
+
+/** The first setting that exposes the node to the pod, if any. */
+function findBreach(pod: V1PodSpec, hasOwnKernel: boolean): string | undefined {
   if (pod.hostPID === true) return "processes (hostPID)";
+  if (pod.hostIPC === true) return "memory (hostIPC)";
   if (pod.hostNetwork === true) return "network (hostNetwork)";
-  if (pod.containers[0]?.securityContext?.privileged === true) return "devices (privileged)";
-  return pod.volumes?.some(({ hostPath }) => hostPath !== undefined) === true
-    ? "files (hostPath)"
-    : undefined;
+  if (pod.volumes?.some(({ hostPath }) => hostPath !== undefined) === true) return "files (hostPath)";
+  // All that run beside the guest's: they share its network and its volumes.
+  const sidecars = (pod.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === "Always");
+  for (const container of [...pod.containers, ...sidecars]) {
+    const breach = findContainerBreach(container, hasOwnKernel);
+    if (breach !== undefined) return breach;
+  }
+  return undefined;
+}
+
+function findContainerBreach({ securityContext }: V1Container, hasOwnKernel: boolean): string | undefined {
+  if (securityContext?.privileged === true) return "devices (privileged)";
+  if (hasOwnKernel) return undefined;
+  if (securityContext?.procMount === "Unmasked") return "kernel (procMount: Unmasked)";
+  const added = securityContext?.capabilities?.add?.find((name) => !USUAL_CAPABILITIES.includes(name));
+  return added === undefined ? undefined : `kernel (capability ${added})`;
 }

@@ -146,7 +146,7 @@ export class RecordedRun implements RunWatcher {
   };
 
   readonly onQuestions = (): void => {
-    if (!this.hasEnded) this.#seen.status = this.#run.questions.all.size > 0 ? "asking" : "running";
+    if (!this.hasEnded) this.#seen.status = this.#run.questions.size > 0 ? "asking" : "running";
     this.#onChange(this);
   };
 

@@ -8,6 +8,7 @@ import {
 } from "@modelcontextprotocol/server";
 import type { AuthInfo, OAuthTokenVerifier, VerifyBearerTokenOptions } from "@modelcontextprotocol/server";
 import type { JWTPayload, JWTVerifyGetKey } from "jose";
+import { SHARED_CLIENT_ID } from "../exchange.ts";
 import { withOwner } from "../served-client.ts";
 
 /** A bearer token that all clients share. */
@@ -43,8 +44,6 @@ export interface Authenticator {
 
 /** Where clients find the protected resource metadata (RFC 9728); the resource's path may follow. */
 export const RESOURCE_METADATA_PATH = "/.well-known/oauth-protected-resource";
-/** The client id of all who have the shared token. */
-export const SHARED_CLIENT_ID = "shared-token";
 const MIN_TOKEN_CHARACTERS = 16;
 const FETCH_TIMEOUT_MS = 5_000;
 /** Accepts tokens of an issuer whose clock is ahead. */

@@ -1,9 +1,8 @@
 import { validateHostHeader, validateOriginHeader } from "@modelcontextprotocol/server";
 import type { MiddlewareHandler } from "hono";
-import { currentExchange } from "../exchange.ts";
+import { currentExchange, SHARED_CLIENT_ID } from "../exchange.ts";
 import type { HttpEnv } from "../exchange.ts";
 import { withOwner } from "../served-client.ts";
-import { SHARED_CLIENT_ID } from "./auth.ts";
 import type { Authenticator } from "./auth.ts";
 import type { TrustedProxies } from "./trusted-proxies.ts";
 

@@ -4,6 +4,7 @@ import {
   MAX_KEPT_RUNS,
   MAX_KEPT_RUNS_PER_CLIENT,
 } from "../limits.ts";
+import { roughSize } from "./rough-size.ts";
 import type { Run } from "./run.ts";
 
 interface Kept {
@@ -101,23 +102,4 @@ function sizeOf(kept: readonly Kept[]): number {
 /** Over stdio there is one client, which is not named. */
 function keyOf({ quotaOwner = "" }: Pick<Run, "quotaOwner">): string {
   return quotaOwner;
-}
-
-/** The part of the size that a number, a property or an object adds, in characters. */
-const NODE_CHARACTERS = 8;
-
-/** Estimates the size of data in memory, in characters. It does not look further once it is above the limit. */
-function roughSize(data: unknown, limit: number): number {
-  const pending: unknown[] = [data];
-  let size = 0;
-  while (pending.length > 0 && size <= limit) {
-    const one = pending.pop();
-    size += NODE_CHARACTERS;
-    if (typeof one === "string") size += one.length;
-    else if (one instanceof Uint8Array) size += one.byteLength;
-    else if (typeof one === "object" && one !== null) {
-      for (const value of Object.values(one)) pending.push(value);
-    }
-  }
-  return size;
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { nobodyAsked } from "@cem/core";
+import { copyWholeWords, nobodyAsked } from "@cem/core";
 import type { Elicit, ElicitAnswer, ElicitRequest, JsonObject, Sample } from "@cem/core";
 import {
   CLIENT_CAPABILITIES_META_KEY,
@@ -19,6 +19,8 @@ import type {
   ServerContext,
   StandardSchemaWithJSON,
 } from "@modelcontextprotocol/server";
+import { MAX_OPEN_QUESTIONS, MAX_OPEN_QUESTIONS_CHARACTERS, MAX_QUESTION_CHARACTERS } from "../limits.ts";
+import { roughSize } from "./rough-size.ts";
 
 type SampleRequest = Parameters<Sample>[0];
 
@@ -26,6 +28,11 @@ type SampleRequest = Parameters<Sample>[0];
 const NOBODY_WAITS = nobodyAsked("too many other runs wait for answers");
 /** The answer where the client can't ask its user. */
 const NO_USER = nobodyAsked("the client can't ask its user");
+
+/** The answer to more questions than are kept for a client. */
+const TOO_MUCH_ASKED = nobodyAsked(
+  `at most ${MAX_OPEN_QUESTIONS} questions of a run wait for answers, with ${MAX_OPEN_QUESTIONS_CHARACTERS} characters altogether`,
+);
 
 /** The reason that a client gets for a question that is withdrawn, whatever the server behind gave. */
 const NO_LONGER_ASKED = "The question is no longer asked.";
@@ -44,14 +51,18 @@ export type Answers = ReadonlyMap<string, Answer>;
 
 /** The unanswered questions that the tools of one run asked its client. */
 export class OpenQuestions {
-  readonly #open = new Map<string, { request: Question; resolve: (answer: Answer) => void }>();
+  readonly #open = new Map<
+    string,
+    { request: Question; characters: number; resolve: (answer: Answer) => void }
+  >();
+  #characters = 0;
   #isCancelling = false;
   #arrived = Promise.withResolvers<void>();
   /** Called after a question came or was closed. */
   onChange: (() => void) | undefined;
 
   readonly elicit: Elicit = async (request) => {
-    const answer = await this.#ask(request);
+    const answer = await this.#ask({ ...request, message: shortened(request.message) });
     return answer.action === "sampled" ? { action: "cancel" } : answer;
   };
 
@@ -65,6 +76,10 @@ export class OpenQuestions {
   async #ask(request: Question): Promise<Answer> {
     if (this.#isCancelling) return NOBODY_WAITS;
     request.signal.throwIfAborted();
+    // A server may ask without end, and each question is kept until it is answered. One alone may be as large as a message.
+    const characters = roughSize(request, MAX_OPEN_QUESTIONS_CHARACTERS);
+    const isTooMuch = this.#characters + characters > MAX_OPEN_QUESTIONS_CHARACTERS;
+    if (this.size > 0 && (isTooMuch || this.size >= MAX_OPEN_QUESTIONS)) return TOO_MUCH_ASKED;
     const key = randomUUID();
     const { promise, resolve, reject } = Promise.withResolvers<Answer>();
     const giveUp = (): void => {
@@ -72,7 +87,8 @@ export class OpenQuestions {
       reject(request.signal.reason);
     };
     request.signal.addEventListener("abort", giveUp, { once: true });
-    this.#open.set(key, { request, resolve });
+    this.#open.set(key, { request, characters, resolve });
+    this.#characters += characters;
     this.#arrived.resolve();
     this.onChange?.();
     try {
@@ -80,6 +96,10 @@ export class OpenQuestions {
     } finally {
       request.signal.removeEventListener("abort", giveUp);
     }
+  }
+
+  get size(): number {
+    return this.#open.size;
   }
 
   get all(): Questions {
@@ -105,11 +125,19 @@ export class OpenQuestions {
   /** Removes a question from the open ones and returns the function that answers it. */
   #close(key: string): ((answer: Answer) => void) | undefined {
     const question = this.#open.get(key);
-    if (!this.#open.delete(key)) return undefined;
+    if (question === undefined) return undefined;
+    this.#open.delete(key);
+    this.#characters -= question.characters;
     this.onChange?.();
-    if (this.#open.size === 0) this.#arrived = Promise.withResolvers();
-    return question?.resolve;
+    if (this.size === 0) this.#arrived = Promise.withResolvers();
+    return question.resolve;
   }
+}
+
+function shortened(message: string): string {
+  const kept = copyWholeWords(message, MAX_QUESTION_CHARACTERS);
+  const left = message.length - kept.length;
+  return left === 0 ? message : `${kept}… (${left} more characters are not shown)`;
 }
 
 /**

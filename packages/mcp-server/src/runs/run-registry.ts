@@ -296,7 +296,7 @@ export class RunRegistry {
   #touch(run: Run): void {
     clearTimeout(run.idleTimer);
     run.idleTimer = setTimeout(() => {
-      if (run.isLaunched && run.questions.all.size === 0) return this.#touch(run);
+      if (run.isLaunched && run.questions.size === 0) return this.#touch(run);
       this.#forget(run);
       const reason = new CemError("ABORTED", "Nobody asked for the run any longer.");
       // Another replica may be asked for it.

@@ -10,6 +10,7 @@ import {
   RUNS_CODE,
   declareTool,
   filesSentence,
+  inSession,
   networkSentence,
   ownerOf,
   runQuotaOwnerOf,
@@ -91,10 +92,10 @@ function startRun(
   context: ServerContext,
   verbose?: boolean,
 ): Promise<CallToolResult | InputRequiredResult> {
-  const session = sessionOf(context);
-  const begin: BeginRun = (options) => beginRun({ ...options, ...session });
+  const { session } = sessionOf(context);
+  const begin: BeginRun = (options) => beginRun(inSession(options, context));
   const { redactor } = host;
-  const facts = { input, redactor, session: session.session, audience: host.quotaOwner ?? ownerOf(context) };
+  const facts = { input, redactor, session, audience: host.quotaOwner ?? ownerOf(context) };
   return followRun(
     host,
     context,

@@ -22,7 +22,7 @@ import type {
   StandardSchemaWithJSON,
   ToolAnnotations,
 } from "@modelcontextprotocol/server";
-import { currentExchange } from "../exchange.ts";
+import { currentExchange, SHARED_CLIENT_ID } from "../exchange.ts";
 import { MAX_ARGUMENT_CHARACTERS } from "../limits.ts";
 import type { RunRegistry } from "../runs/run-registry.ts";
 
@@ -203,6 +203,26 @@ export function sessionOf(context: Caller): { session: string | undefined; singl
   if (sessionId !== undefined) return { session: JSON.stringify([owner, sessionId]) };
   if (owner !== "") return { session: JSON.stringify([owner]) };
   return { session: undefined, singleUse: true };
+}
+
+/** How choices that outlast their run are worded, by guards and by the redactor. */
+const LASTING = "for this session";
+
+/**
+ * The options of a run in the session of its caller. All clients with the shared token are one where the protocol has no
+ * sessions, so a question says so whose answer would hold for the others too.
+ */
+export function inSession(options: ExecuteOptions, context: Caller): ExecuteOptions {
+  const { onElicit: ask } = options;
+  const all = { ...options, ...sessionOf(context) };
+  if (ask === undefined || context.sessionId !== undefined || ownerOf(context) !== SHARED_CLIENT_ID)
+    return all;
+  const onElicit: typeof ask = async (request) => {
+    const isLasting = request.mode === "form" && JSON.stringify(request.requestedSchema).includes(LASTING);
+    const more = isLasting ? " (This session is that of all who use the server's token.)" : "";
+    return ask({ ...request, message: `${request.message}${more}` });
+  };
+  return { ...all, onElicit };
 }
 
 /** JSON Schema of a string. */

@@ -134,6 +134,17 @@ export default await callTool("host", "echo", "back");`;
     expect(await run("return 6 * 7;")).toMatchObject({ value: 42 });
   });
 
+  it("reads no more than a program may have printed, and ends a machine that answers more", async () => {
+    await open({ floods: true });
+    expect(await run("return 1;")).toMatchObject({ status: "killed", reason: "crashed" });
+    const readings =
+      server?.requests.filter(({ params }) => JSON.stringify(params).includes("tail -c")) ?? [];
+    expect(readings.length).toBeGreaterThan(0);
+    // One of each machine: what was lost would be asked for again.
+    expect(new Set(readings.map(({ params }) => params["sandbox"])).size).toBe(readings.length);
+    await expect.poll(() => server?.sandboxes.size).toBe(0);
+  });
+
   it("tells of a machine that was killed under its run, and the next one works", async () => {
     await open();
     const outcome = await run("console.log('here'); await new Promise(() => {});", {

@@ -4,6 +4,8 @@ import * as z from "zod/mini";
 
 /** Default timeout of a request, in milliseconds. */
 const QUICK_TIMEOUT_MS = 10_000;
+/** The longest answer to read: more than two readings of a program's output take in base64. */
+const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 /** Characters of an unexpected answer that its error message quotes. */
 const TOLD_CHARACTERS = 300;
 
@@ -184,9 +186,18 @@ export class ServerRpc {
         headersTimeout: 0,
         bodyTimeout: 0,
       });
-      return { status: answer.statusCode, text: await answer.body.text() };
+      const pieces: Buffer[] = [];
+      let bytes = 0;
+      for await (const piece of answer.body as AsyncIterable<Buffer>) {
+        bytes += piece.length;
+        // It holds what a machine's programs print, and a program that is root there may have replaced those.
+        if (bytes > MAX_ANSWER_BYTES)
+          throw this.#notTheServer(`${path} answered more than ${MAX_ANSWER_BYTES} bytes`);
+        pieces.push(piece);
+      }
+      return { status: answer.statusCode, text: Buffer.concat(pieces).toString() };
     } catch (error) {
-      if (signal?.aborted === true) throw error;
+      if (signal?.aborted === true || CemError.isInstance(error)) throw error;
       const why = late.aborted
         ? `did not answer within ${timeoutMs} ms`
         : `can't be reached (${reasonOf(error)})`;

@@ -15,6 +15,8 @@ export interface OldServerOptions {
   hasDeno?: boolean | undefined;
   /** Loses the last lines of every other command, as the real one may. */
   losesOutput?: boolean | undefined;
+  /** What reads a program's output in its machines prints more than any program did. */
+  floods?: boolean | undefined;
   /** Mounts nothing of this host. */
   elsewhere?: boolean | undefined;
 }
@@ -46,6 +48,7 @@ const SYSTEM = [
 const DATA_BYTES = 1024 * 1024 * 1024;
 /** Absolute, since commands are started with a `PATH` of their own. */
 const BUBBLEWRAP: string = spawnSync("sh", ["-c", "command -v bwrap"], { encoding: "utf8" }).stdout.trim();
+const FLOOD_BYTES = 17 * 1024 * 1024;
 const WRITABLE = ["tmp", "var", "cem"];
 
 /**
@@ -184,6 +187,8 @@ export class OldServer {
     if (!this.sandboxes.has(key)) throw new Error("Internal server error");
     this.#commands += 1;
     const kept = this.#options.losesOutput === true && this.#commands % 2 === 0 ? -1 : undefined;
+    if (this.#options.floods === true && args.join(" ").includes("tail -c"))
+      return { exit_code: 0, output: [{ stream: "stdout", text: "x".repeat(FLOOD_BYTES) }] };
     const output = [...linesOf("stdout", out).slice(0, kept), ...linesOf("stderr", err)];
     return { command, args, exit_code: exitCode, success: exitCode === 0, output };
   }

@@ -30,11 +30,18 @@ function hostArgument(value: unknown): unknown {
   return url;
 }
 
-/** Wraps a function to map its first arguments from guest paths to host paths, keeping its properties. */
-function withPaths(original: Callable, count: number): Callable {
+/**
+ * Wraps a function to map its first arguments from guest paths to host paths, keeping its properties.
+ *
+ * @param hasCallback - Whether a function that it is given is called with an error.
+ */
+function withPaths(original: Callable, count: number, hasCallback = false): Callable {
   return new Proxy(original, {
     apply(target, self, args: unknown[]) {
-      const mapped = args.map((value, index) => (index < count ? hostArgument(value) : value));
+      const mapped = args.map((value, index) => {
+        if (hasCallback && typeof value === "function") return withCleanErrors(value as Callable);
+        return index < count ? hostArgument(value) : value;
+      });
       return withGuestErrors(() => Reflect.apply<unknown, unknown[], unknown>(target, self, mapped));
     },
   });
@@ -50,15 +57,30 @@ function withGuestErrors(action: () => unknown): unknown {
   }
 }
 
+/** Wraps a function that is called with errors. */
+function withCleanErrors(original: Callable): Callable {
+  return function (this: unknown, ...args) {
+    args.forEach(cleanError);
+    return original.apply(this, args);
+  };
+}
+
 function rethrow(error: unknown): never {
-  if (error instanceof Error) {
-    const members = error as unknown as Functions;
+  cleanError(error);
+  throw error;
+}
+
+function cleanError(error: unknown): void {
+  if (!(error instanceof Error)) return;
+  // An error of two paths tells them there again.
+  const { info } = error as { info?: unknown };
+  for (const part of [error, info]) {
+    if (typeof part !== "object" || part === null) continue;
     for (const name of ["message", "stack", "path", "dest"]) {
-      const text = Object.getOwnPropertyDescriptor(error, name)?.value as unknown;
-      if (typeof text === "string") members[name] = toGuestText(text);
+      const text = Object.getOwnPropertyDescriptor(part, name)?.value as unknown;
+      if (typeof text === "string") (part as Functions)[name] = toGuestText(text);
     }
   }
-  throw error;
 }
 
 /** Members of what the runtime gives that are paths. */
@@ -128,7 +150,8 @@ let hasOwnView = false;
 
 /**
  * Patches a module of Node's, where the guest has no file system view of its own: functions of files accept guest paths,
- * and none tells the host's.
+ * and what they give by themselves (results, errors, events) has no others. A program that looks for the host's paths finds them
+ * all the same: in the filter of a copy, or in a query of a database.
  */
 export function patchNodeModule(name: string, members: Functions): void {
   if (!isPatched || patchedModules.has(members)) return;
@@ -177,10 +200,19 @@ function patchNodeFunctions(functions: Functions): void {
   for (const name of Object.keys(functions)) {
     if (!/^[a-z]/.test(name)) continue;
     const count = NODE_TWO_PATHS.has(name.replace(/Sync$/, "")) ? 2 : 1;
-    patch(functions, name, (original) => withPaths(original, count));
+    // A listener has to stay the one that it is, to be removed again.
+    patch(functions, name, (original) => withPaths(original, count, !/watch/i.test(name)));
   }
-  for (const name of both("realpath mkdtemp readlink opendir readdir createReadStream createWriteStream"))
-    patch(functions, name, withGuestResult);
+  const giving =
+    "realpath mkdir mkdtemp mkdtempDisposable readlink opendir readdir createReadStream createWriteStream";
+  for (const name of both(giving)) patch(functions, name, withGuestResult);
+  for (const name of ["createReadStream", "createWriteStream"]) {
+    patch(functions, name, (original) => (...args) => {
+      const stream = original(...args) as { emit: Callable };
+      stream.emit = withCleanErrors(stream.emit);
+      return stream;
+    });
+  }
 }
 
 /** An empty name, and this one, are those of a database in memory. */

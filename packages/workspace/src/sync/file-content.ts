@@ -52,6 +52,19 @@ export function isSame(one: FileEntry | undefined, other: FileEntry | undefined)
   );
 }
 
+/** The size of the pieces that some files have and others have not. */
+export function bytesOfPieces(files: Files, others: Files): number {
+  const known = new Set([...others.values()].flatMap(({ pieces }) => pieces));
+  let bytes = 0;
+  for (const { size, pieces } of files.values())
+    for (const [at, name] of pieces.entries()) {
+      if (known.has(name)) continue;
+      known.add(name);
+      bytes += Math.min(PIECE_BYTES, size - at * PIECE_BYTES);
+    }
+  return bytes;
+}
+
 const MAX_PATH_BYTES = 4_096;
 const MAX_NAME_BYTES = 255;
 const MAX_PARTS = 64;

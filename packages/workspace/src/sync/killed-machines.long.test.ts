@@ -178,6 +178,7 @@ describeWith("redis-server")("machines that are killed", () => {
     });
     for (let turn = 0; turn < 3; turn += 1) {
       await scope.removeAll(["marked", "rest"]);
+      await scope.removeAll(["marked", "short-rest"]);
       await collectGarbage(scope, shared, 60_000);
     }
     const { head } = await shared.readHead();

@@ -28,6 +28,8 @@ export interface Head {
   buried: readonly string[];
   /** How often pieces that no manifest names were removed. Pieces sent before the last removal are sent again. */
   sweeps: number;
+  /** The size of the pieces that were replaced and are not removed, at most. Absent: none. */
+  replaced?: number | undefined;
 }
 
 /** A head as it was read. The version is empty where there is none. */
@@ -55,6 +57,10 @@ export class SharedCopy {
 
   get blobs(): BlobStore {
     return this.#settings.blobs;
+  }
+
+  get limits(): Limits {
+    return this.#settings.limits;
   }
 
   /** The same for work that a signal ends, which then no longer waits for what it reads. What it writes is written whole. */
@@ -156,12 +162,16 @@ function encodeHead({ manifest, ...head }: Head): Buffer {
 }
 
 function parseHead(bytes: Uint8Array): Head | undefined {
-  const { format, salt, manifest, buried, sweeps } = (parseJson(bytes) ?? {}) as Record<string, unknown>;
+  const { format, salt, manifest, buried, sweeps, replaced } = (parseJson(bytes) ?? {}) as Record<
+    string,
+    unknown
+  >;
   const isList = Array.isArray(manifest) && manifest.every(isPieceName);
   if (format !== FORMAT || typeof salt !== "string" || !(isList || manifest === null)) return undefined;
   if (!Array.isArray(buried) || !buried.every((one) => typeof one === "string")) return undefined;
   if (typeof sweeps !== "number") return undefined;
-  return { salt, manifest: isList ? manifest : undefined, buried, sweeps };
+  const head = { salt, manifest: isList ? manifest : undefined, buried, sweeps };
+  return typeof replaced === "number" ? { ...head, replaced } : head;
 }
 
 /** The files of a workspace as bytes. The same files give the same bytes. */

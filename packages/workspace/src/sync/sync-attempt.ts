@@ -10,7 +10,7 @@ import {
   withNames,
 } from "./common-state.ts";
 import type { CommonState, LocalRecord } from "./common-state.ts";
-import { ChangedMeanwhile, isSame } from "./file-content.ts";
+import { bytesOfPieces, ChangedMeanwhile, isSame } from "./file-content.ts";
 import type { FileEntry, Files, LocalFile } from "./file-content.ts";
 import type { LocalFolders } from "./local-folders.ts";
 import { mergeStates, reconcile } from "./reconcile.ts";
@@ -155,7 +155,11 @@ export class SyncAttempt {
     const target = await this.#sender.send(plan, sides);
     const isWritten = !isUnchanged(remote, target);
     const reached: CommonState = { ...read, files: target, roots };
-    if (isWritten) await this.#publish({ ...reached, head }, reachedBefore);
+    if (isWritten)
+      await this.#publish(
+        { ...reached, head },
+        { before: reachedBefore, replaced: bytesOfPieces(remote, target) },
+      );
     else {
       await this.#sender.settle();
       await record.write([reached]);
@@ -179,10 +183,17 @@ export class SyncAttempt {
   }
 
   /** Makes files the newest ones. Both states are noted before: it is not known afterwards, when it is cut off. */
-  async #publish(reached: CommonState & { head: Head }, before: CommonState | undefined): Promise<void> {
+  async #publish(
+    { head, ...reached }: CommonState & { head: Head },
+    { before, replaced }: { before: CommonState | undefined; replaced: number },
+  ): Promise<void> {
     const { record, shared } = this.#sides;
-    const manifest = this.#sender.sendManifest(reached.files, reached.head.salt);
-    const next = { ...reached, head: { ...reached.head, manifest } };
+    const { manifest, bytes } = this.#sender.sendManifest(reached.files, head.salt);
+    // Each manifest is replaced by the next.
+    const next = {
+      ...reached,
+      head: { ...head, manifest, replaced: (head.replaced ?? 0) + replaced + bytes },
+    };
     await record.write([next, ...(before === undefined ? [] : [before])]);
     await this.#sender.settle();
     // Once others have gone on, the head no longer tells which of the two was reached.

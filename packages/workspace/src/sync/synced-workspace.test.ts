@@ -5,7 +5,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Machines } from "../../test/sync/machines.ts";
 import { createStoreBlobs } from "./blobs.ts";
 import { LocalRecord } from "./common-state.ts";
-import { deleteSharedWorkspace } from "./synced-workspace.ts";
+import { SharedCopy } from "./shared-copy.ts";
+import { collectGarbage, deleteSharedWorkspace } from "./synced-workspace.ts";
 
 let machines: Machines;
 
@@ -310,6 +311,33 @@ describe("pieces that no file has", () => {
     const two = machines.machine("two");
     await two.sync.fetch();
     expect(await two.files()).toEqual({ "n.txt": "number 5" });
+  });
+
+  it("do not wait for a day once they are more than the workspace may hold", async () => {
+    const store = machines.scope();
+    const limits = { maxFiles: 10, maxBytes: 100_000 };
+    const roots = new Set(["workspace"]);
+    const shared = new SharedCopy({ store, blobs: createStoreBlobs(store), limits, roots });
+    const collectMinutesLater = async () => {
+      await store.remove(["marked", "short-rest"]);
+      return collectGarbage(store, shared, 86_400_000);
+    };
+    const one = machines.machine("one", { limits });
+    const write = async (text: string) => {
+      await one.sync.during(() => one.write("n.bin", text.repeat(40_000)));
+      await one.sync.close();
+    };
+    for (const text of ["1", "2", "3"]) await write(text);
+    expect([await collectMinutesLater(), await collectMinutesLater()]).toEqual([0, 0]);
+    await write("4");
+    // First they are marked.
+    expect([await collectMinutesLater(), await collectMinutesLater()]).toEqual([0, 6]);
+    expect(await store.list(["pieces"])).toHaveLength(2);
+    await write("5");
+    expect([await collectMinutesLater(), await collectMinutesLater()]).toEqual([0, 0]);
+    const two = machines.machine("two");
+    await two.sync.fetch();
+    expect(await two.files()).toEqual({ "n.bin": "5".repeat(40_000) });
   });
 });
 

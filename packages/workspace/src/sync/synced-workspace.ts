@@ -6,7 +6,7 @@ import { withLock } from "../files/file-lock.ts";
 import { filesUnavailable, workspaceGone } from "./blobs.ts";
 import type { BlobStore, Limits } from "./blobs.ts";
 import { LocalRecord } from "./common-state.ts";
-import { ChangedMeanwhile } from "./file-content.ts";
+import { ChangedMeanwhile, PIECE_BYTES } from "./file-content.ts";
 import { LocalFolders } from "./local-folders.ts";
 import type { Root } from "./scan-folders.ts";
 import { isConflict, MARKED, PIECES_AT_ONCE, SharedCopy } from "./shared-copy.ts";
@@ -14,20 +14,25 @@ import { changedHere, SyncAttempt } from "./sync-attempt.ts";
 import type { Synced } from "./sync-attempt.ts";
 
 const REST: StoreKey = ["marked", "rest"];
+const SHORT_REST: StoreKey = ["marked", "short-rest"];
+/** Where more was replaced than the workspace may hold: long enough for who is reading it. */
+const SHORT_REST_MS = 120_000;
 
 /**
  * Removes pieces that no manifest names: what was replaced, and what a machine that was killed had sent. They are marked first,
  * and removed when they are still not named some time later, on the store's own clock. The head is written before, so that who
  * sent pieces and has not named them yet fails to, and sends them again. A name is never used again.
  *
- * @param restMs - That time.
+ * @param restMs - That time. It is two minutes at most where more was replaced than the workspace may hold.
  * @returns how many were removed.
  */
 export async function collectGarbage(store: Store, shared: SharedCopy, restMs: number): Promise<number> {
-  if ((await store.read(REST)) !== undefined) return 0;
-  const marked = await readMarked(store);
   const { head, version } = await shared.readHead();
   if (head?.manifest === undefined) return 0;
+  const { sweeps, replaced = 0 } = head;
+  const isMuch = replaced > shared.limits.maxBytes;
+  if ((await store.read(isMuch ? SHORT_REST : REST)) !== undefined) return 0;
+  const marked = await readMarked(store);
   const used = new Set(head.manifest);
   for (const { pieces } of (await shared.readFiles(head)).values()) for (const name of pieces) used.add(name);
   const [unused, removed]: [string[], string[]] = [[], []];
@@ -36,7 +41,8 @@ export async function collectGarbage(store: Store, shared: SharedCopy, restMs: n
   }
   if (removed.length > 0) {
     try {
-      await shared.writeHead({ ...head, sweeps: head.sweeps + 1 }, version);
+      const left = Math.min(replaced, unused.length * PIECE_BYTES);
+      await shared.writeHead({ ...head, sweeps: sweeps + 1, replaced: left }, version);
     } catch (error) {
       // Somebody is at work: another time.
       if (isConflict(error)) return 0;
@@ -45,6 +51,7 @@ export async function collectGarbage(store: Store, shared: SharedCopy, restMs: n
     await pMap(removed, (name) => shared.blobs.remove(name), { concurrency: PIECES_AT_ONCE });
   }
   await store.write(MARKED, Buffer.from(JSON.stringify(unused)));
+  await store.write(SHORT_REST, Buffer.of(1), { expiresInMs: Math.min(SHORT_REST_MS, restMs) });
   await store.write(REST, Buffer.of(1), { expiresInMs: restMs });
   return removed.length;
 }
@@ -65,7 +72,7 @@ const PUT_PAUSE_MS = 300;
 /** At the end so long is waited for storage that does not answer. */
 const CLOSE_WAIT_MS = 3_000;
 const DEFAULT_GARBAGE_REST_MS = 86_400_000;
-const GARBAGE_CHECK_MS = 3_600_000;
+const GARBAGE_CHECK_MS = 60_000;
 
 /** Settings of {@link createWorkspaceSync}. */
 export interface WorkspaceSyncSettings {
@@ -86,7 +93,7 @@ export interface WorkspaceSyncSettings {
   /** Is told what went wrong beside the runs. */
   onProblem?: ((error: unknown) => void) | undefined;
   /**
-   * After so many milliseconds pieces that no file has are removed.
+   * After so many milliseconds pieces that no file has are removed, or after two minutes where there are more than the limits say.
    *
    * @defaultValue a day
    */

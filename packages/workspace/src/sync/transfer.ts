@@ -111,15 +111,15 @@ export class FileSender {
     return target;
   }
 
-  /** Sends the list of all files, until {@link settle}. @returns the names of its pieces. */
-  sendManifest(files: Files, salt: string): string[] {
+  /** Sends the list of all files, until {@link settle}. @returns the names of its pieces, and its size. */
+  sendManifest(files: Files, salt: string): { manifest: string[]; bytes: number } {
     const bytes = encodeManifest(files);
-    const names: string[] = [];
+    const manifest: string[] = [];
     for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
       const piece = bytes.subarray(at, at + PIECE_BYTES);
-      names.push(this.#write(piece, digestPiece(salt, piece)).name);
+      manifest.push(this.#write(piece, digestPiece(salt, piece)).name);
     }
-    return names;
+    return { manifest, bytes: bytes.length };
   }
 
   /** Waits until all is written, also where a part fails: nothing is to be written after an attempt has ended. */
