@@ -1,6 +1,6 @@
 import os from "node:os";
 import path from "node:path";
-import type { ErrorInfo, KnownErrorCode, TaskStatus } from "@cem/core";
+import type { ErrorInfo, KnownErrorCode } from "@cem/core";
 import { hintFor } from "@cem/core/errors";
 import type { ExaminedServer, GeneratedServer } from "code-execution-mcp/admin";
 
@@ -40,10 +40,6 @@ export function exitCodeOfError({ code }: ErrorInfo): number {
   const isMisuse =
     isOwnCode(code) || MISUSE_CODES.has(code) || code.startsWith("CONFIG_") || code.startsWith("RECORDING_");
   return isMisuse ? EXIT_MISUSE : EXIT_FAILED;
-}
-
-export function exitCodeOfTask(status: TaskStatus): number {
-  return status === "success" ? EXIT_OK : EXIT_FAILED;
 }
 
 /** The error with what helps against it. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { alignColumns, cut, withRight, wrap, wrapIndented } from "./render/text.ts";
+import { alignColumns, cut, wrap, wrapIndented } from "./render/text.ts";
 
 describe("wrap", () => {
   it("breaks between words and at line breaks", () => {
@@ -62,12 +62,5 @@ describe("cut", () => {
   it("ends what is too wide in an ellipsis", () => {
     expect(cut("abcdef", 4)).toBe("abc…");
     expect(cut("abcd", 4)).toBe("abcd");
-  });
-});
-
-describe("withRight", () => {
-  it("puts text at the right, and after a line that has no room", () => {
-    expect(withRight("a", "1 ms", 10)).toBe("a     1 ms");
-    expect(withRight("abcdefgh", "1 ms", 10)).toBe("abcdefgh   1 ms");
   });
 });

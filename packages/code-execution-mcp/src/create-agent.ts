@@ -14,8 +14,8 @@ import { createRecordRedactor, redactGenerator, redactorOf } from "./wiring/priv
 import type { Project } from "./wiring/project.ts";
 import { recordRunsIn } from "./wiring/records/run-records.ts";
 import { createConfiguredSessions } from "./wiring/records/workspace.ts";
-import { meterOf, ownedSandbox } from "./wiring/sandbox/choose-sandbox.ts";
-import { createSandbox, sandboxProviderOf } from "./wiring/sandbox/sandboxes.ts";
+import { chooseProvider, meterOf, ownedSandbox } from "./wiring/sandbox/choose-sandbox.ts";
+import { createSandbox } from "./wiring/sandbox/sandboxes.ts";
 import { saveCheckedSkill } from "./wiring/skills.ts";
 import { createGenerator } from "./wiring/stages/generators.ts";
 import { createConfiguredSelector } from "./wiring/stages/selector.ts";
@@ -174,9 +174,10 @@ async function createStages(
         plugins: await pluginSet?.get(),
         chosenBy: loaded.origins["execution.sandbox_type"]?.label,
       };
-      const provider = await sandboxProviderOf(config, settings);
+      const sandboxProvider =
+        settings.sandboxProvider ?? (await chooseProvider(config, settings.oneRun, settings.plugins));
       return fileTools.openSandbox((variant) =>
-        createSandbox(config, { ...settings, ...variant, sandboxProvider: provider }),
+        createSandbox(config, { ...settings, ...variant, sandboxProvider }),
       );
     },
     invoker: async () => (await host.get()).bridge.invoker.get(),

@@ -5,12 +5,14 @@ import { hintForAgent } from "@cem/core/errors";
 import { flushTelemetry, exportMetrics, observeQueue } from "@cem/core/telemetry";
 import type * as McpServer from "@cem/mcp-server";
 import type { AuthSettings, Serving } from "@cem/mcp-server";
+import type { ConsoleParts } from "@cem/mcp-server/console";
 import { createLoadedAgent } from "./create-agent.ts";
 import { agentOptionsOf, assertServerOptions } from "./options.ts";
 import type { CemServer, RunServerOptions, ServerOptions, TransportName } from "./options.ts";
 import { lazyHost } from "./wiring/calls/tool-host.ts";
 import { authOf, findHeldAuthorization } from "./wiring/http/clients.ts";
-import { consolePartsOf, partsFor, showInConsole, QueueHistory } from "./wiring/http/console-parts.ts";
+import { consolePartsOf, recordQueue } from "./wiring/http/console-parts.ts";
+import type { Identity } from "./wiring/http/console-parts.ts";
 import { loggerOf, logTo, logWarnings } from "./wiring/log.ts";
 import { openProject } from "./wiring/open-project.ts";
 import { openRequestHosts } from "./wiring/owners/request-hosts.ts";
@@ -27,8 +29,16 @@ import { createWorkflowTools } from "./wiring/workflows/workflow-tools.ts";
 import { startWorkThreads } from "./work-threads/work-threads.ts";
 
 const MS_PER_SECOND = 1_000;
-/** Why servers can't be reached over HTTP: the authorization that their folder asks for is held back. */
-const heldAuthorization = new WeakMap<CemServer, CemError>();
+
+/** What serving over HTTP needs of the set-up of a server. */
+interface SetUp {
+  /** Why it can't be reached over HTTP: the authorization that its folder asks for is held back. */
+  obstacle: CemError | undefined;
+  /** Opens what its console shows, by client: records, sessions, workflows, customers and the queue. Absent for a given agent. */
+  openConsole?: (() => (identity: Identity) => Promise<ConsoleParts>) | undefined;
+}
+
+const setUps = new WeakMap<CemServer, SetUp>();
 
 /**
  * Creates an MCP server, set up by the configuration. Its own agent is warmed in the background, so that the first call
@@ -38,7 +48,9 @@ const heldAuthorization = new WeakMap<CemServer, CemError>();
  */
 export async function createServer(options: ServerOptions = {}): Promise<CemServer> {
   assertServerOptions(options);
-  const isRecorded = options.agent === undefined && options.records !== false;
+  // A given agent brings its own sandbox, MCP servers, queue, replicas and owners.
+  const isGiven = options.agent !== undefined;
+  const isRecorded = !isGiven && options.records !== false;
   const loaded = await openProject(
     options,
     isRecorded ? async (config) => options.log ?? logTo(await loggerOf(config)) : undefined,
@@ -47,21 +59,19 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
   const { createAgentServer, currentQuotaOwner } = await loadServer();
   const log = options.log ?? logTo(await loggerOf(config));
   logWarnings(loaded, log);
-  const ownRedactor = options.agent === undefined ? redactorOf(loaded, options) : undefined;
+  const ownRedactor = isGiven ? undefined : redactorOf(loaded, options);
   const redactor = options.redactor ?? (await ownRedactor?.get());
   const agentOptions = { ...agentOptionsOf(options), redactor, log };
-  // A given agent brings its own queue, replicas and owners.
-  const queue = options.agent === undefined ? await openConfiguredQueue(config) : undefined;
+  const queue = isGiven ? undefined : await openConfiguredQueue(config);
   const replicas = queue && (await openConfiguredReplicas(config));
-  const requestHosts =
-    options.agent === undefined
-      ? await openRequestHosts(loaded, agentOptions, {
-          openAgent: createLoadedAgent,
-          queue,
-          onGone: (quotaOwner) => server.runs.forgetOf(quotaOwner),
-          expose: options.expose,
-        })
-      : undefined;
+  const requestHosts = isGiven
+    ? undefined
+    : await openRequestHosts(loaded, agentOptions, {
+        openAgent: createLoadedAgent,
+        queue,
+        onGone: (quotaOwner) => server.runs.forgetOf(quotaOwner),
+        expose: options.expose,
+      });
   const host = lazyHost(loaded, agentOptions);
   // Runs are executed by the agents of their owners, which have guests of their own, or by workers.
   const isElsewhere = requestHosts !== undefined || queue !== undefined;
@@ -85,46 +95,38 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
     redactor,
     replicas,
     probe: queue && (() => probeQueue(queue)),
-    // Of an agent that was given, the sandbox is not known.
-    guest: options.agent === undefined ? guestFactsOf(config) : {},
+    guest: isGiven ? {} : guestFactsOf(config),
     hintFor: hintForAgent,
-    // The MCP servers of a given agent are not known either.
-    upstream:
-      options.agent === undefined && requestHosts === undefined
-        ? upstreamOf(loaded, host, redactor)
-        : undefined,
+    upstream: isGiven || requestHosts !== undefined ? undefined : upstreamOf(loaded, host, redactor),
     expose: options.expose ?? config.server.expose,
     onMissing: (name, error) =>
       log("warning", `What server "${name}" has is missing from a list: ${toErrorInfo(error).message}`),
   });
-  const obstacle = await findHeldAuthorization(loaded);
-  if (obstacle !== undefined) heldAuthorization.set(server, obstacle);
-  const threads = startWorkThreads(currentQuotaOwner);
-  const close = server.close.bind(server);
-  if (options.agent !== undefined) {
-    return Object.assign(server, {
-      close: async (graceMs?: number) => {
-        await close(graceMs);
-        await threads.close();
-      },
-    });
-  }
-  let queueHistory: QueueHistory | undefined;
-  showInConsole(server, () => {
-    queueHistory = queue && new QueueHistory(queue);
-    return async (authInfo) => {
-      const parts = (await requestHosts?.getFor(authInfo)) ?? { project: loaded, workflows };
-      return consolePartsOf({ ...parts, identity: authInfo, queue: queueHistory });
+  let queueHistory: ReturnType<typeof recordQueue> | undefined;
+  let stopObserving: (() => void) | undefined;
+  const openConsole: SetUp["openConsole"] = () => {
+    queueHistory = queue && recordQueue(queue);
+    return async (identity) => {
+      const parts = (await requestHosts?.getFor(identity)) ?? { project: loaded, workflows };
+      return consolePartsOf({ ...parts, identity, queue: queueHistory });
     };
+  };
+  setUps.set(server, {
+    obstacle: await findHeldAuthorization(loaded),
+    openConsole: isGiven ? undefined : openConsole,
   });
-  if (requestHosts === undefined) tellChanges(server, host, log).catch(() => {});
-  agent.warm().catch(() => {});
-  if (queue !== undefined) void reportUnreachable(() => queue.counts(), log);
-  const { store } = loaded;
-  if (store !== undefined) void reportUnreachable(async () => probeStore(await store.get()), log);
-  // Gauges are there before the first run.
-  exportMetrics();
-  const stopObserving = queue && observeQueue(() => queue.load());
+  const threads = startWorkThreads(currentQuotaOwner);
+  if (!isGiven) {
+    if (requestHosts === undefined) tellChanges(server, host, log).catch(() => {});
+    agent.warm().catch(() => {});
+    if (queue !== undefined) void reportUnreachable(() => queue.counts(), log);
+    const { store } = loaded;
+    if (store !== undefined) void reportUnreachable(async () => probeStore(await store.get()), log);
+    // Gauges are there before the first run.
+    exportMetrics();
+    stopObserving = queue && observeQueue(() => queue.load());
+  }
+  const close = server.close.bind(server);
   return Object.assign(server, {
     close: async (graceMs?: number) => {
       await close(graceMs);
@@ -133,7 +135,7 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
       queueHistory?.stop();
       await requestHosts?.dispose();
       await workflows.dispose();
-      await agent.dispose();
+      if (!isGiven) await agent.dispose();
       await threads.close();
       await replicas?.close();
       await queue?.close();
@@ -188,14 +190,14 @@ async function serve(
     logger.info("serving over stdio");
     return serveStdio(server, { onError: (error) => logger.warn({ error: error.message }, "protocol") });
   }
-  const obstacle = heldAuthorization.get(server);
+  const { obstacle, openConsole } = setUps.get(server) ?? {};
   if (obstacle !== undefined) throw obstacle;
   const { allowedHosts, allowedOrigins, publicUrl, trustedProxies } = config.server;
   const auth = authOf(config);
   const hasConsole = config.server.console && transport === "http";
   const serving = await serveHttp(server, {
     mounts: hasConsole
-      ? (await import("@cem/mcp-server/console")).createConsole(server, { partsOf: partsFor(server) })
+      ? (await import("@cem/mcp-server/console")).createConsole(server, { partsOf: openConsole?.() })
       : [],
     transport,
     host: host ?? config.server.host,

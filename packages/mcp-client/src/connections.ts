@@ -16,8 +16,7 @@ import type {
 import { limitLog } from "./connection/limit-log.ts";
 import { createServerClient } from "./connection/server-client.ts";
 import type { ServerClient } from "./connection/server-client.ts";
-import { fetchRawList } from "./connection/tool-list.ts";
-import type { ListMethod } from "./connection/tool-list.ts";
+import { fetchRawList, LIST_METHODS } from "./connection/tool-list.ts";
 import { createOAuth } from "./oauth/oauth.ts";
 import type { McpServerSettings } from "./settings/server-settings.ts";
 import { NO_SDK_TIMEOUT_MS } from "./transport/running-calls.ts";
@@ -147,15 +146,10 @@ export function createMcpConnections(settings: McpConnectionsSettings): McpConne
   };
 }
 
-const LISTS = {
-  resources: { method: "resources/list", capability: "resources" },
-  resourceTemplates: { method: "resources/templates/list", capability: "resources" },
-  prompts: { method: "prompts/list", capability: "prompts" },
-} as const satisfies Record<ListKind, { method: ListMethod; capability: "resources" | "prompts" }>;
-
 /** Lists all items of one kind. The list is empty for a server without the capability. */
 async function listItems(server: ServerClient, kind: ListKind, options: CallOptions): Promise<ListedItems> {
-  const { method, capability } = LISTS[kind];
+  const method = LIST_METHODS[kind];
+  const capability = kind === "prompts" ? kind : "resources";
   return server.request(method, options, async ({ client }, running) => {
     if (client.getServerCapabilities()?.[capability] === undefined) return { items: [] };
     const { items, cut } = await fetchRawList(client, method, running);

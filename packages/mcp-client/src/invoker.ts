@@ -57,7 +57,8 @@ export function createMcpToolSource(
   connections: McpConnections,
   settings: McpToolSourceSettings = {},
 ): ToolSource {
-  const findTool = settings.findTool ?? findListed(connections);
+  const findTool =
+    settings.findTool ?? (async (server, tool) => (await connections.listTools(server)).byName.get(tool));
   const { store, maxInlineBytes } = settings;
   const keeping = { store, maxInlineBytes };
   const checkResult = createResultCheck(settings);
@@ -90,10 +91,6 @@ export function createMcpToolSource(
       return await mapToolResult(origin, raw, { ...keeping, checkResult });
     },
   };
-}
-
-function findListed(connections: McpConnections): NonNullable<McpToolSourceSettings["findTool"]> {
-  return async (server, tool) => (await connections.listTools(server)).byName.get(tool);
 }
 
 /** The `TOOL_NOT_FOUND` for a tool, or what the connection throws for a server that does not exist or is down. */

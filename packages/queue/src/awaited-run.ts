@@ -186,7 +186,10 @@ export class AwaitedRun {
   readonly #cancel = (): void => {
     void this.#send(this.#entryOf({ type: "cancel" }));
     void this.#removeWaiting().catch(() => {});
-    this.#cancelling = setTimeout(() => this.#resolveAborted(), CANCEL_MS);
+    this.#cancelling = setTimeout(
+      () => this.#resolve(unrunResult(this.#run, CANCELLED, this.#calls)),
+      CANCEL_MS,
+    );
   };
 
   /** Ends it for all who wait for it. */
@@ -211,10 +214,6 @@ export class AwaitedRun {
     if (why !== undefined && this.#isMissing)
       this.#resolve(unrunResult(this.#run, interrupted(this.#calls, why), this.#calls));
     this.#isMissing = why !== undefined;
-  }
-
-  #resolveAborted(): void {
-    this.#resolve(unrunResult(this.#run, CANCELLED, this.#calls));
   }
 
   #resolve(result: TaskResult): void {

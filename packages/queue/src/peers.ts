@@ -34,12 +34,12 @@ export class Peers<Message> {
   async join(receive: (message: Message) => void): Promise<void> {
     const { client, streams, name } = this.#settings;
     const sign = (): void => {
-      client.set(signOf(this.#settings.base, name), "1", "PX", LOST_AFTER_MS).catch(() => {});
+      client.set(this.#signOf(name), "1", "PX", LOST_AFTER_MS).catch(() => {});
     };
     this.#signing = setInterval(sign, SIGN_EVERY_MS);
     this.#signing.unref();
     sign();
-    const inbox = inboxOf(this.#settings.base, name);
+    const inbox = this.#inboxOf(name);
     const read = (message: unknown, entry: string): void => {
       client.xdel(inbox, entry).catch(() => {});
       receive(message as Message);
@@ -48,11 +48,11 @@ export class Peers<Message> {
   }
 
   async send(name: string, message: Message): Promise<void> {
-    await this.#settings.streams.append(inboxOf(this.#settings.base, name), [message], KEEP_MESSAGES_MS);
+    await this.#settings.streams.append(this.#inboxOf(name), [message], KEEP_MESSAGES_MS);
   }
 
   async lives(name: string): Promise<boolean> {
-    return (await this.#settings.client.exists(signOf(this.#settings.base, name))) === 1;
+    return (await this.#settings.client.exists(this.#signOf(name))) === 1;
   }
 
   /** Looks again and again whether a peer is there, until it is lost or the watch is stopped. */
@@ -73,14 +73,14 @@ export class Peers<Message> {
     const { client, name } = this.#settings;
     clearInterval(this.#signing);
     this.#stopFollowing?.();
-    await client.del(signOf(this.#settings.base, name)).catch(() => {});
+    await client.del(this.#signOf(name)).catch(() => {});
   }
-}
 
-function signOf(base: string, name: string): string {
-  return `${base}:${name}:lives`;
-}
+  #signOf(name: string): string {
+    return `${this.#settings.base}:${name}:lives`;
+  }
 
-function inboxOf(base: string, name: string): string {
-  return `${base}:${name}:inbox`;
+  #inboxOf(name: string): string {
+    return `${this.#settings.base}:${name}:inbox`;
+  }
 }

@@ -4,7 +4,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { CemError } from "@cem/core";
 import { shownLocation, storeUnavailable } from "@cem/store";
 import { measure } from "@cem/core/telemetry";
-import type { Redis } from "ioredis";
 import {
   DEFAULT_PREFIX,
   connectPatiently,
@@ -15,8 +14,8 @@ import {
 import type { QueueConnection } from "./run-queue.ts";
 import { SharedRuns, channelsOf, givenRun } from "./shared-runs.ts";
 import { Streams } from "./streams.ts";
-import { WorkerRun } from "./worker-run.ts";
-import type { RunningAgent, WorkerRunSettings } from "./worker-run.ts";
+import { attemptRun } from "./worker-run.ts";
+import type { RunningAgent, WorkerRun } from "./worker-run.ts";
 
 const DEFAULT_CONCURRENCY = 4;
 /** For each of its slots a worker has at most so many runs that wait for answers: each has a guest. */
@@ -81,147 +80,121 @@ export interface QueueWorker {
  * @throws CemError `STORE_UNAVAILABLE` when the server can't be reached at the start, or may drop jobs.
  */
 export async function startQueueWorker(settings: QueueWorkerSettings): Promise<QueueWorker> {
-  const worker = new RedisQueueWorker(settings);
-  await worker.open();
-  return worker;
-}
-
-class RedisQueueWorker implements QueueWorker {
-  readonly name: string;
-  readonly #settings: QueueWorkerSettings;
-  readonly #runSettings: WorkerRunSettings;
-  readonly #client: Redis;
-  readonly #subscriber: Redis;
-  readonly #lostAfterMs: number;
-  readonly #active = new Map<string, WorkerRun>();
+  const { url, prefix = DEFAULT_PREFIX, keys, agentFor, onProblem = () => {}, keepsGuests = true } = settings;
+  const { lostAfterMs = DEFAULT_LOST_AFTER_MS, drainMs = DEFAULT_DRAIN_MS } = settings;
+  const [client, subscriber] = [connectPatiently(url), connectPatiently(url)];
+  const codec = createMessageCodec(keys);
+  const streams = new Streams(client, subscriber, codec);
+  const runs = new SharedRuns(client, prefix);
+  const location = shownLocation(url);
+  // Names that people give may be given twice.
+  const worker = randomBytes(ID_BYTES).toString("hex");
+  const active = new Map<string, WorkerRun>();
+  let slots = settings.concurrency ?? DEFAULT_CONCURRENCY;
   /** Runs that are this worker's by the server, and of which it had no notice at its last sign of life. */
-  #unknown: string[] = [];
-  #slots: number;
-  #signing: NodeJS.Timeout | undefined;
-  #signedAt = 0;
+  let unknown: string[] = [];
+  let signedAt = 0;
 
-  constructor(settings: QueueWorkerSettings) {
-    const { url, prefix = DEFAULT_PREFIX, keys, agentFor } = settings;
-    this.name = settings.name ?? `${os.hostname()}-${process.pid}`;
-    this.#settings = settings;
-    this.#lostAfterMs = settings.lostAfterMs ?? DEFAULT_LOST_AFTER_MS;
-    this.#slots = settings.concurrency ?? DEFAULT_CONCURRENCY;
-    this.#client = connectPatiently(url);
-    this.#subscriber = connectPatiently(url);
-    const codec = createMessageCodec(keys);
-    this.#runSettings = {
-      runs: new SharedRuns(this.#client, prefix),
-      streams: new Streams(this.#client, this.#subscriber, codec),
-      codec,
-      prefix,
-      location: shownLocation(url),
-      // Names that people give may be given twice.
-      worker: randomBytes(ID_BYTES).toString("hex"),
-      agentFor,
-      onAsking: () => this.#signSoon(),
-    };
-  }
+  const disconnect = (): void => {
+    client.disconnect();
+    subscriber.disconnect();
+  };
 
-  async open(): Promise<void> {
-    const { url, onProblem = () => {} } = this.#settings;
-    const { codec, prefix, worker, streams } = this.#runSettings;
-    await this.#reach(() => requireKept(this.#client, url, onProblem));
-    await this.#reach(() => requireSameKeys(this.#client, prefix, codec));
-    const { runs, inbox } = channelsOf(prefix, worker);
-    this.#subscriber.on("message", (channel, notice) => {
-      if (channel === runs) void this.#take(notice).catch(onProblem);
-    });
-    await Promise.all([streams.subscribe(runs), streams.subscribe(inbox)]);
-    this.#subscriber.on("ready", () => {
-      this.#signSoon();
-      setTimeout(() => this.#signSoon(), LOOK_AGAIN_MS).unref();
-    });
-    for (const connection of [this.#client, this.#subscriber]) connection.on("error", onProblem);
-    await this.#sign();
-    this.#signing = setInterval(() => this.#signSoon(), Math.ceil(this.#lostAfterMs / SIGNS));
-  }
+  /** Slots of runs that wait for people, who take their time: others have them meanwhile. */
+  const lent = (): number => {
+    const asking = [...active.values()].filter((run) => run.isAsking()).length;
+    return Math.min(asking, slots * MAX_LENT);
+  };
 
-  async close(): Promise<void> {
-    const { drainMs = DEFAULT_DRAIN_MS } = this.#settings;
-    this.#slots = 0;
-    this.#signSoon();
-    if (!(await this.#idle(drainMs))) {
-      for (const run of this.#active.values()) run.stop();
-      // A guest that can't be ended in time loses its run to another worker.
-      await this.#idle(CLOSE_GRACE_MS);
-    }
-    clearInterval(this.#signing);
-    // After a cut there may be no answer: others find its signs to have stopped.
-    const leaving = this.#runSettings.runs.leave(this.#runSettings.worker).catch(() => {});
-    await Promise.race([leaving, sleep(CLOSE_GRACE_MS, undefined, { ref: false })]);
-    this.#client.disconnect();
-    this.#subscriber.disconnect();
-  }
+  /** Gives a sign of life, and compares the runs that are this worker's with those that it has. */
+  const sign = async (): Promise<void> => {
+    const before = [...active];
+    const still = unknown.filter((id) => !active.has(id));
+    const own = new Set(await runs.sign(worker, { slots: slots + lent(), keepsGuests, lostAfterMs }, still));
+    signedAt = performance.now();
+    unknown = [...own].filter((id) => !active.has(id));
+    for (const [id, run] of before) if (!own.has(id)) run.lose();
+  };
 
-  async #take(notice: string): Promise<void> {
+  const signSoon = (): void => {
+    // With the next one.
+    sign().catch(() => {});
+  };
+
+  const take = async (notice: string): Promise<void> => {
     const given = givenRun(notice);
-    const run = new WorkerRun(this.#runSettings, given);
+    const run = attemptRun(
+      { runs, streams, codec, prefix, location, worker, agentFor, onAsking: signSoon },
+      given,
+    );
     // A worker that was stuck may have found its own run lost, and taken it again.
-    this.#active.get(given.id)?.lose();
-    this.#active.set(given.id, run);
+    active.get(given.id)?.lose();
+    active.set(given.id, run);
     measure("queueWait", given.waitedMs / MS_PER_SECOND);
     try {
       // One that was stuck may have lost what it was given meanwhile.
-      if (performance.now() - this.#signedAt > this.#lostAfterMs) await this.#sign();
+      if (performance.now() - signedAt > lostAfterMs) await sign();
       await run.execute();
     } finally {
-      if (this.#active.get(given.id) === run) this.#active.delete(given.id);
+      if (active.get(given.id) === run) active.delete(given.id);
     }
-  }
-
-  #signSoon(): void {
-    // With the next one.
-    this.#sign().catch(() => {});
-  }
-
-  /** Gives a sign of life, and compares the runs that are this worker's with those that it has. */
-  async #sign(): Promise<void> {
-    const { runs, worker } = this.#runSettings;
-    const { keepsGuests = true } = this.#settings;
-    const before = [...this.#active];
-    const unknown = this.#unknown.filter((id) => !this.#active.has(id));
-    const settings = { slots: this.#slots + this.#lent(), keepsGuests, lostAfterMs: this.#lostAfterMs };
-    const own = new Set(await runs.sign(worker, settings, unknown));
-    this.#signedAt = performance.now();
-    this.#unknown = [...own].filter((id) => !this.#active.has(id));
-    for (const [id, run] of before) if (!own.has(id)) run.lose();
-  }
-
-  /** Slots of runs that wait for people, who take their time: others have them meanwhile. */
-  #lent(): number {
-    const asking = [...this.#active.values()].filter((run) => run.isAsking).length;
-    return Math.min(asking, this.#slots * MAX_LENT);
-  }
+  };
 
   /** @returns whether no run was under way any more within a time. */
-  async #idle(withinMs: number): Promise<boolean> {
+  const idle = async (withinMs: number): Promise<boolean> => {
     const until = performance.now() + withinMs;
-    while (this.#active.size > 0 && performance.now() < until) await sleep(IDLE_POLL_MS);
-    return this.#active.size === 0;
-  }
+    while (active.size > 0 && performance.now() < until) await sleep(IDLE_POLL_MS);
+    return active.size === 0;
+  };
 
-  async #reach(check: () => Promise<void>): Promise<void> {
-    const location = shownLocation(this.#settings.url);
+  const reach = async (check: () => Promise<void>): Promise<void> => {
     let problem: Error | undefined;
-    this.#client.on("error", (error: Error) => (problem = error));
+    client.on("error", (error: Error) => (problem = error));
     const over = new AbortController();
-    const late = sleep(this.#lostAfterMs, undefined, { signal: over.signal }).then(() => {
-      throw problem ?? new Error(`no answer within ${this.#lostAfterMs} ms`);
+    const late = sleep(lostAfterMs, undefined, { signal: over.signal }).then(() => {
+      throw problem ?? new Error(`no answer within ${lostAfterMs} ms`);
     });
     try {
       await Promise.race([check(), late]);
     } catch (error) {
-      this.#client.disconnect();
-      this.#subscriber.disconnect();
+      disconnect();
       throw CemError.isInstance(error) ? error : storeUnavailable(location, error);
     } finally {
       late.catch(() => {});
       over.abort();
     }
-  }
+  };
+
+  await reach(() => requireKept(client, url, onProblem));
+  await reach(() => requireSameKeys(client, prefix, codec));
+  const channels = channelsOf(prefix, worker);
+  subscriber.on("message", (channel, notice) => {
+    if (channel === channels.runs) void take(notice).catch(onProblem);
+  });
+  await Promise.all([streams.subscribe(channels.runs), streams.subscribe(channels.inbox)]);
+  subscriber.on("ready", () => {
+    signSoon();
+    setTimeout(signSoon, LOOK_AGAIN_MS).unref();
+  });
+  for (const connection of [client, subscriber]) connection.on("error", onProblem);
+  await sign();
+  const signing = setInterval(signSoon, Math.ceil(lostAfterMs / SIGNS));
+
+  return {
+    name: settings.name ?? `${os.hostname()}-${process.pid}`,
+    async close() {
+      slots = 0;
+      signSoon();
+      if (!(await idle(drainMs))) {
+        for (const run of active.values()) run.stop();
+        // A guest that can't be ended in time loses its run to another worker.
+        await idle(CLOSE_GRACE_MS);
+      }
+      clearInterval(signing);
+      // After a cut there may be no answer: others find its signs to have stopped.
+      const leaving = runs.leave(worker).catch(() => {});
+      await Promise.race([leaving, sleep(CLOSE_GRACE_MS, undefined, { ref: false })]);
+      disconnect();
+    },
+  };
 }

@@ -211,6 +211,66 @@ describeWith("redis-server")("a queue of runs", () => {
     );
   });
 
+  it("leaves slots free of an owner who has the most, and gives all of them to clients without owners", async () => {
+    const ends: (() => void)[] = [];
+    const began: string[] = [];
+    await work((input) => new Promise<void>((resolve) => void [began.push(input), ends.push(resolve)]));
+    const queue = open();
+    const runs = [1, 2, 3, 4, 5, 6].map(() => queue.execute(code("ada", "ada")));
+    await expect.poll(async () => await queue.counts()).toMatchObject({ running: 3, waiting: 3 });
+    runs.push(queue.execute(code("bob", "bob")));
+    await expect.poll(() => began).toEqual(["ada", "ada", "ada", "bob"]);
+    expect(await queue.counts()).toMatchObject({ running: 4, waiting: 3 });
+    while (began.length < 7 || ends.length > 0) {
+      ends.splice(0, 1)[0]?.();
+      await sleep(5);
+    }
+    await Promise.all(runs);
+    const others = [1, 2, 3, 4].map(() => queue.execute(code("no owner"), { owner: "eve" }));
+    await expect.poll(() => ends.length).toBe(4);
+    for (const end of ends) end();
+    await Promise.all(others);
+  });
+
+  it("keeps of an owner's results the newest, and says of an older one that it is not kept", async () => {
+    let runs = 0;
+    await work(async () => (runs += 1));
+    const queue = open();
+    for (const runId of ["k", "l"]) await queue.execute(code("x", "ada"), { runId });
+    await queue.execute(code("x", "bob"), { runId: "k" });
+    const client = new Redis(server().url);
+    const kept = "{cem}:owner:ada:kept";
+    const [oldest = ""] = await client.zrange(kept, 0, "0");
+    await client.zadd(kept, Date.now() - 20_000, oldest);
+    await client.incrby(`${kept}:bytes`, 64 * 1024 * 1024);
+    await queue.execute(code("x", "ada"), { runId: "m" });
+    expect(await client.zcard(kept)).toBe(2);
+    client.disconnect();
+    const again = (runId: string, owner: string) => open().execute(code("x", owner), { runId });
+    expect((await again("k", "ada")).error).toMatchObject({
+      code: "RUN_INTERRUPTED",
+      message: expect.stringContaining("its result is no longer kept"),
+    });
+    expect([(await again("l", "ada")).value, (await again("k", "bob")).value]).toEqual([2, 3]);
+    expect(runs).toBe(4);
+  });
+
+  it("tells of a tool's progress what is newest, and not more of it than a line", async () => {
+    const events: AgentEvent[] = [];
+    await work(async (_, { onEvent }) => {
+      for (let progress = 0; progress < 1_000; progress += 1)
+        onEvent?.({
+          type: "tool-progressed",
+          server: "s",
+          tool: "t",
+          progress: { progress, message: "x".repeat(50_000) },
+        });
+    });
+    await open().execute(code("x"), { onEvent: (event) => void events.push(event) });
+    expect(events.length).toBeLessThan(10);
+    expect(events.at(-2)).toMatchObject({ progress: { progress: 999, message: "x".repeat(1_000) } });
+  });
+
   it("serves clients in turn where there are no owners", async () => {
     const queue = open();
     const order: unknown[] = [];

@@ -20,16 +20,7 @@ import type { MessageCodec } from "./connection.ts";
 import { ASKED } from "./protocol.ts";
 import type { QueuedRun, RunMessage, RunReply } from "./protocol.ts";
 import { placeOfReason } from "./run-queue.ts";
-import type {
-  AskedRun,
-  DeadRun,
-  QueueCounts,
-  QueueLoad,
-  QueuedOwner,
-  RejoinOptions,
-  RunQueue,
-  RunQueueSettings,
-} from "./run-queue.ts";
+import type { AskedRun, QueuedOwner, RunQueue, RunQueueSettings } from "./run-queue.ts";
 import { SharedRuns } from "./shared-runs.ts";
 import { Streams } from "./streams.ts";
 
@@ -52,40 +43,69 @@ const DISPOSED = new CemError("AGENT_DISPOSED", "The agent was disposed and can'
 const HANDLERS = { elicit: "onElicit", approve: "onApprove", sample: "onSample" } as const;
 
 /** Opens the queue for a host. Connects with the first run. */
-export function createRunQueue(settings: RunQueueSettings): RunQueue {
-  return new RedisRunQueue(settings);
-}
-
-class RedisRunQueue implements RunQueue {
-  readonly #settings: RunQueueSettings;
-  readonly #prefix: string;
-  readonly #location: string;
-  #opened: Opened | undefined;
+export function createRunQueue({
+  url,
+  prefix = DEFAULT_PREFIX,
+  keys,
+  maxWaiting = DEFAULT_MAX_WAITING,
+}: RunQueueSettings): RunQueue {
+  let opened: Opened | undefined;
   /** Resolves once the server has said that it keeps its runs, and this host hears of them. */
-  #ready: Promise<void> | undefined;
+  let ready: Promise<void> | undefined;
   /** The reason why the connection was last lost. */
-  #problem: Error | undefined;
+  let problem: Error | undefined;
 
-  constructor(settings: RunQueueSettings) {
-    this.#settings = settings;
-    this.#prefix = settings.prefix ?? DEFAULT_PREFIX;
-    this.#location = shownLocation(settings.url);
-  }
+  const open = (): Opened => {
+    const [client, subscriber] = [connectBriefly(url), connectBriefly(url)];
+    client.on("error", (lost: Error) => (problem = lost));
+    const codec = createMessageCodec(keys);
+    const streams = new Streams(client, subscriber, codec);
+    const host = `${prefix}:host:${randomBytes(HOST_BYTES).toString("hex")}`;
+    const runs = new SharedRuns(client, prefix);
+    return { client, subscriber, codec, streams, runs, host, closing: new AbortController() };
+  };
 
-  agent(local: Agent, owner?: QueuedOwner): Agent {
-    return queuedAgent(this, local, owner);
-  }
+  const prepare = async ({ client, codec, streams, host }: Opened): Promise<void> => {
+    try {
+      await Promise.all([
+        requireKept(client, url),
+        requireSameKeys(client, prefix, codec),
+        streams.subscribe(host),
+      ]);
+    } catch (error) {
+      ready = undefined;
+      throw error;
+    }
+  };
 
-  async execute(asked: AskedRun, options: ExecuteOptions = {}): Promise<TaskResult> {
-    return traced(`send ${QUEUE}`, { kind: "producer", attributes: messaging("send") }, () =>
-      this.#execute(asked, options),
-    );
-  }
+  const ask = async <Answer>(question: (opened: Opened) => Promise<Answer>): Promise<Answer> => {
+    try {
+      opened ??= open();
+      const asked = opened;
+      await (ready ??= prepare(asked));
+      return await question(asked);
+    } catch (error) {
+      if (CemError.isInstance(error)) throw error;
+      // That it was tried again says nothing of why.
+      const isGivenUp = (error as Error).name === "MaxRetriesPerRequestError";
+      throw storeUnavailable(shownLocation(url), isGivenUp ? (problem ?? error) : error);
+    }
+  };
 
-  async #execute(
+  /** @returns whether it is new */
+  const put = async ({ runs, codec, host }: Opened, id: string, run: QueuedRun): Promise<boolean> => {
+    const answer = await runs.put({ id, payload: codec.encode(`job:${id}`, run), run, host, maxWaiting });
+    if ("waiting" in answer) throw await fullError(runs, maxWaiting, answer);
+    // What was too much to be kept is empty.
+    if (answer.known !== undefined && answer.known !== "")
+      requireSame(codec.decode(`job:${id}`, answer.known) as QueuedRun, run);
+    return answer.known === undefined;
+  };
+
+  const execute = (
     { kind, input, owner, incarnation }: AskedRun,
     options: ExecuteOptions,
-  ): Promise<TaskResult> {
+  ): Promise<TaskResult> => {
     const { limits, typeCheck, mode, context, allowedTools, session, singleUse, runId, record } = options;
     const runOptions = { limits, typeCheck, mode, context, allowedTools, session, singleUse, runId, record };
     const run: QueuedRun = {
@@ -100,127 +120,71 @@ class RedisRunQueue implements RunQueue {
       trace: traceCarrier(),
     };
     const id = idOf(owner, options);
-    return this.#ask(async (opened) => {
-      const awaited = new AwaitedRun(opened, namesOf(this.#prefix, id), id, run, options);
-      return awaited.follow(() => this.#put(opened, id, run));
-    });
-  }
+    return ask((asked) =>
+      new AwaitedRun(asked, namesOf(prefix, id), id, run, options).follow(() => put(asked, id, run)),
+    );
+  };
 
-  async rejoin(key: string, owner?: string, options: RejoinOptions = {}): Promise<TaskResult | undefined> {
-    const id = idOf(owner, { rejoin: { key } });
-    return this.#ask(async (opened) => {
-      const { codec, streams, runs, host } = opened;
-      const payload = await runs.join(id, host);
-      if (payload === undefined) return undefined;
-      const run = codec.decode(`job:${id}`, payload) as QueuedRun;
-      const names = namesOf(this.#prefix, id);
-      const replies = (await streams.read(names.replies)) as RunReply[];
-      const answered = replies.flatMap((reply) => (reply.type === "cancel" ? [] : [reply.number]));
-      const { leave, ...others } = options;
-      const awaited = new AwaitedRun(opened, names, id, run, { ...others, rejoin: { key, leave } });
-      awaited.leaveOut(answered);
-      return awaited.follow(async () => false);
-    });
-  }
-
-  async counts(): Promise<QueueCounts> {
-    return this.#ask(({ runs }) => runs.counts());
-  }
-
-  async probe(): Promise<QueueCounts> {
-    return this.#ask(({ runs }) => runs.counts(true));
-  }
-
-  async load(): Promise<QueueLoad> {
-    return this.#ask(async ({ runs }) => ({ ...(await runs.counts()), ...(await runs.load()) }));
-  }
-
-  async dead(): Promise<DeadRun[]> {
-    return this.#ask(async ({ runs, codec }) => {
-      const found = await runs.dead(MAX_LISTED);
-      return found.map((run) => ({ ...run, reason: reasonOf(codec, run.id, run.reason) }));
-    });
-  }
-
-  async retry(id: string): Promise<boolean> {
-    return this.#ask(({ runs }) => runs.retry(id));
-  }
-
-  async removeOwner(owner: string): Promise<void> {
-    return this.#ask(async ({ runs, streams }) => {
-      const until = performance.now() + REMOVAL_MS;
-      const content: RunMessage = { type: "failed", error: toErrorInfo(GONE) };
-      const cancel: RunReply = { type: "cancel", isGone: true };
-      const cancelled = new Set<string>();
-      for (let isLeft = true; isLeft && performance.now() < until;) {
-        isLeft = false;
-        for await (const id of runs.ofOwner(owner)) {
-          const { messages, replies } = namesOf(this.#prefix, id);
-          if (await runs.remove(id, streams.entryOf(messages, [content]))) continue;
-          isLeft = true;
-          if (!cancelled.has(id)) await runs.reply(id, streams.entryOf(replies, [cancel]));
-          cancelled.add(id);
+  const queue: RunQueue = {
+    agent: (local, owner) => queuedAgent(queue, local, owner),
+    execute: (run, options = {}) =>
+      traced(`send ${QUEUE}`, { kind: "producer", attributes: messaging("send") }, () =>
+        execute(run, options),
+      ),
+    async rejoin(key, owner, options = {}) {
+      const id = idOf(owner, { rejoin: { key } });
+      return ask(async (asked) => {
+        const { codec, streams, runs, host } = asked;
+        const payload = await runs.join(id, host);
+        if (payload === undefined || payload === "") return undefined;
+        const run = codec.decode(`job:${id}`, payload) as QueuedRun;
+        const names = namesOf(prefix, id);
+        const replies = (await streams.read(names.replies)) as RunReply[];
+        const answered = replies.flatMap((reply) => (reply.type === "cancel" ? [] : [reply.number]));
+        const { leave, ...others } = options;
+        const awaited = new AwaitedRun(asked, names, id, run, { ...others, rejoin: { key, leave } });
+        awaited.leaveOut(answered);
+        return awaited.follow(async () => false);
+      });
+    },
+    counts: () => ask(({ runs }) => runs.counts()),
+    probe: () => ask(({ runs }) => runs.counts(true)),
+    load: () => ask(async ({ runs }) => ({ ...(await runs.counts()), ...(await runs.load()) })),
+    dead: () =>
+      ask(async ({ runs, codec }) => {
+        const found = await runs.dead(MAX_LISTED);
+        return found.map((run) => ({ ...run, reason: reasonOf(codec, run.id, run.reason) }));
+      }),
+    retry: (id) => ask(({ runs }) => runs.retry(id)),
+    removeOwner: (owner) =>
+      ask(async ({ runs, streams }) => {
+        const until = performance.now() + REMOVAL_MS;
+        const content: RunMessage = { type: "failed", error: toErrorInfo(GONE) };
+        const cancel: RunReply = { type: "cancel", isGone: true };
+        const cancelled = new Set<string>();
+        for (let isLeft = true; isLeft && performance.now() < until;) {
+          isLeft = false;
+          for await (const id of runs.ofOwner(owner)) {
+            const { messages, replies } = namesOf(prefix, id);
+            if (await runs.remove(id, streams.entryOf(messages, [content]))) continue;
+            isLeft = true;
+            if (!cancelled.has(id)) await runs.reply(id, streams.entryOf(replies, [cancel]));
+            cancelled.add(id);
+          }
+          if (isLeft) await sleep(LOOK_AGAIN_MS);
         }
-        if (isLeft) await sleep(LOOK_AGAIN_MS);
-      }
-      await runs.forget(owner);
-    });
-  }
-
-  async close(): Promise<void> {
-    const opened = this.#opened;
-    this.#opened = undefined;
-    this.#ready = undefined;
-    opened?.closing.abort();
-    opened?.client.disconnect();
-    opened?.subscriber.disconnect();
-  }
-
-  /** @returns whether it is new */
-  async #put({ runs, codec, host }: Opened, id: string, run: QueuedRun): Promise<boolean> {
-    const { maxWaiting = DEFAULT_MAX_WAITING } = this.#settings;
-    const put = await runs.put({ id, payload: codec.encode(`job:${id}`, run), run, host, maxWaiting });
-    if ("waiting" in put) throw await fullError(runs, maxWaiting, put);
-    if (put.known !== undefined) requireSame(codec.decode(`job:${id}`, put.known) as QueuedRun, run);
-    return put.known === undefined;
-  }
-
-  async #ask<Answer>(question: (opened: Opened) => Promise<Answer>): Promise<Answer> {
-    try {
-      const opened = (this.#opened ??= this.#open());
-      await (this.#ready ??= this.#prepare(opened));
-      return await question(opened);
-    } catch (error) {
-      if (CemError.isInstance(error)) throw error;
-      // That it was tried again says nothing of why.
-      const isGivenUp = (error as Error).name === "MaxRetriesPerRequestError";
-      throw storeUnavailable(this.#location, isGivenUp ? (this.#problem ?? error) : error);
-    }
-  }
-
-  async #prepare({ client, codec, streams, host }: Opened): Promise<void> {
-    try {
-      await Promise.all([
-        requireKept(client, this.#settings.url),
-        requireSameKeys(client, this.#prefix, codec),
-        streams.subscribe(host),
-      ]);
-    } catch (error) {
-      this.#ready = undefined;
-      throw error;
-    }
-  }
-
-  #open(): Opened {
-    const { url, keys } = this.#settings;
-    const [client, subscriber] = [connectBriefly(url), connectBriefly(url)];
-    client.on("error", (problem: Error) => (this.#problem = problem));
-    const codec = createMessageCodec(keys);
-    const streams = new Streams(client, subscriber, codec);
-    const host = `${this.#prefix}:host:${randomBytes(HOST_BYTES).toString("hex")}`;
-    const runs = new SharedRuns(client, this.#prefix);
-    return { client, subscriber, codec, streams, runs, host, closing: new AbortController() };
-  }
+        await runs.forget(owner);
+      }),
+    async close() {
+      const closed = opened;
+      opened = undefined;
+      ready = undefined;
+      closed?.closing.abort();
+      closed?.client.disconnect();
+      closed?.subscriber.disconnect();
+    },
+  };
+  return queue;
 }
 
 async function fullError(

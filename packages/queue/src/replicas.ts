@@ -1,8 +1,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { toErrorInfo } from "@cem/core";
-import type { ForwardedAnswer, ForwardedRequest, Replicas } from "@cem/core";
+import type { ForwardedRequest, Replicas } from "@cem/core";
 import { shownLocation, storeUnavailable } from "@cem/store";
-import type { Redis } from "ioredis";
 import { SendWindow, StreamedAnswer } from "./streamed-answer.ts";
 import type { FromReplica } from "./streamed-answer.ts";
 import { DEFAULT_PREFIX, connectBriefly, createMessageCodec } from "./connection.ts";
@@ -36,103 +35,32 @@ export interface QueuedReplicas extends Replicas {
 }
 
 /** Joins the replicas of a server. Connects with the first use. */
-export function createReplicas(connection: QueueConnection): QueuedReplicas {
-  return new RedisReplicas(connection);
-}
+export function createReplicas({ url, prefix = DEFAULT_PREFIX, keys }: QueueConnection): QueuedReplicas {
+  const name = randomBytes(NAME_BYTES).toString("hex");
+  const base = `${prefix}:replica`;
+  const active = new Map<string, GivenAnswer>();
 
-class RedisReplicas implements QueuedReplicas {
-  readonly specificationVersion = "v1";
-  readonly name = randomBytes(NAME_BYTES).toString("hex");
-  readonly #connection: QueueConnection;
-  readonly #base: string;
-  readonly #active = new Map<string, GivenAnswer>();
-  #opened: Opened | undefined;
+  const connect = () => {
+    const [client, subscriber] = [connectBriefly(url), connectBriefly(url)];
+    const codec = createMessageCodec(keys);
+    const streams = new Streams(client, subscriber, codec);
+    const peers = new Peers<ToReplica>({ client, streams, base, name });
+    return { client, subscriber, codec, streams, peers };
+  };
+  let connected: ReturnType<typeof connect> | undefined;
+  const open = () => (connected ??= connect());
 
-  constructor(connection: QueueConnection) {
-    this.#connection = connection;
-    this.#base = `${connection.prefix ?? DEFAULT_PREFIX}:replica`;
-  }
+  const outboxOf = (id: string): string => `${base}:answer:${id}`;
 
-  async receive(handle: Handle): Promise<void> {
-    await this.#open().peers.join((message) => {
-      if (message.type === "gone") this.#active.get(message.id)?.leaving.abort();
-      else if (message.type === "taken") this.#active.get(message.id)?.window.noteTaken(message.bytes);
-      else void this.#answer(message, handle).catch(() => {});
-    });
-  }
-
-  async send(
-    replica: string,
-    request: ForwardedRequest,
-    signal: AbortSignal,
-  ): Promise<ForwardedAnswer | undefined> {
-    const { streams, client, peers } = this.#open();
-    try {
-      if (!(await peers.lives(replica))) return undefined;
-      const id = randomUUID();
-      const notify = (message: ToReplica): void => void peers.send(replica, message).catch(() => {});
-      const answer = new StreamedAnswer((bytes) => notify({ type: "taken", id, bytes }));
-      const outbox = this.#outboxOf(id);
-      const stop = await streams.follow(outbox, (content, entry) => {
-        client.xdel(outbox, entry).catch(() => {});
-        answer.take(content as FromReplica);
-      });
-      const leave = (): void => answer.break("the client is gone");
-      const stopWatching = peers.watch(replica, () => answer.lose());
-      signal.addEventListener("abort", leave, { once: true });
-      void answer.over.finally(() => {
-        if (!answer.isComplete) notify({ type: "gone", id });
-        stop();
-        stopWatching();
-        signal.removeEventListener("abort", leave);
-        client.del(outbox).catch(() => {});
-      });
-      try {
-        await peers.send(replica, { type: "request", id, request, from: this.name });
-        if (signal.aborted) leave();
-        return await answer.head;
-      } catch (error) {
-        answer.break(toErrorInfo(error).message);
-        throw error;
-      }
-    } catch (error) {
-      throw storeUnavailable(shownLocation(this.#connection.url), error);
-    }
-  }
-
-  async sharedKey(): Promise<Uint8Array> {
-    const { client, codec } = this.#open();
-    const name = `${this.#base}:key`;
-    const fresh = randomBytes(KEY_BYTES).toString("base64");
-    try {
-      await client.set(name, codec.encode(name, fresh), "NX");
-      const shared = opened(codec, name, await client.get(name));
-      // One that was sealed with a key that is given up is of no use to anybody.
-      if (shared === undefined) await client.set(name, codec.encode(name, fresh));
-      return Buffer.from(shared ?? fresh, "base64");
-    } catch (error) {
-      throw storeUnavailable(shownLocation(this.#connection.url), error);
-    }
-  }
-
-  async close(): Promise<void> {
-    for (const { leaving } of this.#active.values()) leaving.abort();
-    const opened = this.#opened;
-    await opened?.peers.leave();
-    opened?.client.disconnect();
-    opened?.subscriber.disconnect();
-  }
-
-  async #answer({ id, request, from }: ToReplica & { type: "request" }, handle: Handle): Promise<void> {
-    const { streams, peers } = this.#open();
+  const answer = async ({ id, request, from }: ToReplica & { type: "request" }, handle: Handle) => {
+    const { streams, peers } = open();
     const leaving = new AbortController();
     const { signal } = leaving;
     const window = new SendWindow(signal);
-    this.#active.set(id, { leaving, window });
+    active.set(id, { leaving, window });
     // Without a reader it would be held back for ever.
     const stopWatching = peers.watch(from, () => leaving.abort());
-    const append = (content: FromReplica): Promise<void> =>
-      streams.append(this.#outboxOf(id), [content], KEEP_MS);
+    const append = (content: FromReplica): Promise<void> => streams.append(outboxOf(id), [content], KEEP_MS);
     try {
       const { status, headers, body } = await handle(request, signal);
       await append({ type: "head", status, headers, hasBody: body !== undefined });
@@ -146,23 +74,75 @@ class RedisReplicas implements QueuedReplicas {
       await append({ type: "broken", reason: toErrorInfo(error).message });
     } finally {
       stopWatching();
-      this.#active.delete(id);
+      active.delete(id);
     }
-  }
+  };
 
-  #outboxOf(id: string): string {
-    return `${this.#base}:answer:${id}`;
-  }
-
-  #open(): Opened {
-    if (this.#opened !== undefined) return this.#opened;
-    const { url, keys } = this.#connection;
-    const [client, subscriber] = [connectBriefly(url), connectBriefly(url)];
-    const codec = createMessageCodec(keys);
-    const streams = new Streams(client, subscriber, codec);
-    const peers = new Peers<ToReplica>({ client, streams, base: this.#base, name: this.name });
-    return (this.#opened = { client, subscriber, codec, streams, peers });
-  }
+  return {
+    specificationVersion: "v1",
+    name,
+    async receive(handle) {
+      await open().peers.join((message) => {
+        if (message.type === "gone") active.get(message.id)?.leaving.abort();
+        else if (message.type === "taken") active.get(message.id)?.window.noteTaken(message.bytes);
+        else void answer(message, handle).catch(() => {});
+      });
+    },
+    async send(replica, request, signal) {
+      const { streams, client, peers } = open();
+      try {
+        if (!(await peers.lives(replica))) return undefined;
+        const id = randomUUID();
+        const notify = (message: ToReplica): void => void peers.send(replica, message).catch(() => {});
+        const given = new StreamedAnswer((bytes) => notify({ type: "taken", id, bytes }));
+        const outbox = outboxOf(id);
+        const stop = await streams.follow(outbox, (content, entry) => {
+          client.xdel(outbox, entry).catch(() => {});
+          given.take(content as FromReplica);
+        });
+        const leave = (): void => given.break("the client is gone");
+        const stopWatching = peers.watch(replica, () => given.lose());
+        signal.addEventListener("abort", leave, { once: true });
+        void given.over.finally(() => {
+          if (!given.isComplete) notify({ type: "gone", id });
+          stop();
+          stopWatching();
+          signal.removeEventListener("abort", leave);
+          client.del(outbox).catch(() => {});
+        });
+        try {
+          await peers.send(replica, { type: "request", id, request, from: name });
+          if (signal.aborted) leave();
+          return await given.head;
+        } catch (error) {
+          given.break(toErrorInfo(error).message);
+          throw error;
+        }
+      } catch (error) {
+        throw storeUnavailable(shownLocation(url), error);
+      }
+    },
+    async sharedKey() {
+      const { client, codec } = open();
+      const place = `${base}:key`;
+      const fresh = randomBytes(KEY_BYTES).toString("base64");
+      try {
+        await client.set(place, codec.encode(place, fresh), "NX");
+        const shared = opened(codec, place, await client.get(place));
+        // One that was sealed with a key that is given up is of no use to anybody.
+        if (shared === undefined) await client.set(place, codec.encode(place, fresh));
+        return Buffer.from(shared ?? fresh, "base64");
+      } catch (error) {
+        throw storeUnavailable(shownLocation(url), error);
+      }
+    },
+    async close() {
+      for (const { leaving } of active.values()) leaving.abort();
+      await connected?.peers.leave();
+      connected?.client.disconnect();
+      connected?.subscriber.disconnect();
+    },
+  };
 }
 
 function opened(codec: MessageCodec, name: string, sealed: string | null): string | undefined {
@@ -171,12 +151,4 @@ function opened(codec: MessageCodec, name: string, sealed: string | null): strin
   } catch {
     return undefined;
   }
-}
-
-interface Opened {
-  client: Redis;
-  subscriber: Redis;
-  codec: MessageCodec;
-  streams: Streams;
-  peers: Peers<ToReplica>;
 }

@@ -9,6 +9,9 @@ const KEEP_SESSION_MS = 300_000;
 export const MAX_LOSSES = 2;
 /** A larger run is fetched by its worker instead of coming with the notice. */
 const MAX_NOTICE_BYTES = 65_536;
+/** What is kept of an owner's ended runs, in bytes; the hosts of one that ended lately may still read it. */
+const MAX_KEPT_BYTES = 64 * 1024 * 1024;
+const READ_WITHIN_MS = 10_000;
 const MINUTE_SECONDS = 60;
 const KEEP_COUNTS_SECONDS = 180;
 const PROBE_MS = 60_000;
@@ -55,6 +58,18 @@ const LIBRARY = `
     return tonumber(redis.call("ZSCORE", SIGNS, worker) or "0") - now > lostAfter * 0.6
   end
 
+  local function activeOf(owner) return prefix .. ":owner:" .. owner .. ":active" end
+
+  -- Whether an owner may take a slot: the more it has, the more it leaves free for others.
+  local function mayTake(owner)
+    if owner == "" then return true end
+    local own, left = redis.call("SCARD", activeOf(owner)), 0
+    if own == 0 then return true end
+    local workers = redis.call("ZREVRANGEBYSCORE", FREE, "+inf", "(1", "WITHSCORES")
+    for at = 2, #workers, 2 do left = left + math.floor(workers[at]) end
+    return left > 1 + own / 8
+  end
+
   local function anyReady()
     for _, worker in ipairs(redis.call("ZREVRANGEBYSCORE", FREE, "+inf", "(1", "LIMIT", 0, 16)) do
       if isReady(worker) then return worker end
@@ -62,8 +77,9 @@ const LIBRARY = `
   end
 
   -- Gives a run to a worker that is ready. The session's next runs are for its home.
-  local function give(id, worker, session, home, payload, attempt, waited, isTold)
+  local function give(id, worker, owner, session, home, payload, attempt, waited, isTold)
     redis.call("HSET", ACTIVE, id, worker)
+    if owner ~= "" then redis.call("SADD", activeOf(owner), id) end
     redis.call("SADD", runsOf(worker), id)
     redis.call("ZADD", FREE, math.floor(free[worker]) - (now % NUMBERS + 1) / NUMBERS, worker)
     local _, keepsGuests = settingsOf(worker)
@@ -79,33 +95,69 @@ const LIBRARY = `
       local waiting = redis.call("ZRANGE", WAITING, 0, ${LOOK_AHEAD} - 1, "WITHSCORES")
       local worker = waiting[1] and anyReady()
       if not worker then return end
-      local id, passed = waiting[1], 0
+      local id, first, turn, passed, owner
       for at = 1, #waiting, 2 do
-        local session, times = unpack(redis.call("HMGET", nameOf(waiting[at]), "session", "passed"))
-        if at == 1 then passed = tonumber(times or 0) end
-        local warm = session and session ~= "" and redis.call("GET", session)
-        if warm and (warm == worker or isReady(warm)) then
-          id, worker = waiting[at], warm
-          break
+        local session, times, its = unpack(redis.call("HMGET", nameOf(waiting[at]), "session", "passed", "owner"))
+        if mayTake(its or "") then
+          local isFirst = not first
+          if isFirst then first, turn, passed, id, owner = waiting[at], waiting[at + 1], tonumber(times or 0), waiting[at], its end
+          local warm = session and session ~= "" and redis.call("GET", session)
+          if warm and (warm == worker or isReady(warm)) then
+            id, worker, owner = waiting[at], warm, its
+            break
+          end
+          if isFirst and (not warm or passed == ${MAX_PASSED}) then break end
         end
-        if at == 1 and (not warm or passed == ${MAX_PASSED}) then break end
       end
-      if id ~= waiting[1] then redis.call("HSET", nameOf(waiting[1]), "passed", passed + 1) end
-      local turn = math.floor(tonumber(waiting[2]) / WITHIN_TURN)
+      if not first then return end
+      if id ~= first then redis.call("HSET", nameOf(first), "passed", passed + 1) end
+      turn = math.floor(tonumber(turn) / WITHIN_TURN)
       if turn > tonumber(redis.call("GET", STANDS) or "0") then redis.call("SET", STANDS, turn) end
       redis.call("ZREM", WAITING, id)
       local payload, session, at = unpack(redis.call("HMGET", nameOf(id), "payload", "session", "at"))
       if payload then
         local isTold = redis.call("EXISTS", messagesOf(id), repliesOf(id)) > 0 and 1 or 0
-        give(id, worker, session, worker, payload, redis.call("HINCRBY", nameOf(id), "attempt", 1), now - at, isTold)
+        give(id, worker, owner, session, worker, payload, redis.call("HINCRBY", nameOf(id), "attempt", 1), now - at, isTold)
       end
     end
   end
 
+  local function deactivate(id)
+    local owner = redis.call("HGET", nameOf(id), "owner")
+    redis.call("HDEL", ACTIVE, id)
+    if owner and owner ~= "" then redis.call("SREM", activeOf(owner), id) end
+    return owner or ""
+  end
+
   local function release(id, worker)
     redis.call("SREM", runsOf(worker), id)
-    redis.call("HDEL", ACTIVE, id)
+    local owner = deactivate(id)
     redis.call("ZINCRBY", FREE, 1, worker)
+    return owner
+  end
+
+  -- Keeps an ended run for hosts that ask again. Of an owner's oldest it is kept only that they were, where there are too many bytes.
+  local function keep(owner, id)
+    local kept = prefix .. ":owner:" .. owner .. ":kept"
+    local sum, bytes = kept .. ":bytes", redis.call("HGET", nameOf(id), "bytes") or "0"
+    redis.call("PEXPIRE", nameOf(id), ${KEEP_RESULTS_MS})
+    redis.call("ZADD", kept, now, id .. " " .. bytes)
+    local total = redis.call("INCRBY", sum, bytes)
+    redis.call("PEXPIRE", kept, ${KEEP_RESULTS_MS})
+    redis.call("PEXPIRE", sum, ${KEEP_RESULTS_MS})
+    while true do
+      local oldest, at = unpack(redis.call("ZRANGE", kept, 0, 0, "WITHSCORES"))
+      local age = now - tonumber(at or now)
+      local isExpired = age > ${KEEP_RESULTS_MS}
+      if not isExpired and (total <= ${MAX_KEPT_BYTES} or age < ${READ_WITHIN_MS}) then return end
+      redis.call("ZREM", kept, oldest)
+      local other, size = string.match(oldest, "(%S+) (%d+)")
+      total = redis.call("DECRBY", sum, size)
+      if not isExpired then
+        redis.call("DEL", messagesOf(other), repliesOf(other))
+        redis.call("HSET", nameOf(other), "payload", "")
+      end
+    end
   end
 
   local function bury(id)
@@ -123,7 +175,7 @@ const LIBRARY = `
 
   local function remove(worker, losses)
     for _, id in ipairs(redis.call("SMEMBERS", runsOf(worker))) do
-      redis.call("HDEL", ACTIVE, id)
+      deactivate(id)
       giveBack(id, losses)
     end
     redis.call("DEL", runsOf(worker))
@@ -153,6 +205,7 @@ export const PUT = script(`
   local waiting = redis.call("ZCARD", WAITING)
   local warm = waiting == 0 and session ~= "" and redis.call("GET", session)
   local worker = warm and isReady(warm) and warm or waiting == 0 and anyReady()
+  if worker and not mayTake(owner) then worker = nil end
   local turn
   if not worker then
     local stands, last = 0, 0
@@ -167,17 +220,20 @@ export const PUT = script(`
   local attempt = worker and 1 or 0
   redis.call(
     "HSET", nameOf(id),
-    "payload", payload, "session", session, "owner", owner, "kind", kind, "at", now, "hosts", host, "attempt", attempt
+    "payload", payload, "session", session, "owner", owner, "kind", kind, "at", now, "hosts", host, "attempt", attempt,
+    "bytes", #payload
   )
   redis.call("DEL", messagesOf(id), repliesOf(id))
   if worker then
     -- It comes back to a worker that is only busy.
     local home = warm and (warm == worker or settingsOf(warm) > 0) and warm or worker
-    give(id, worker, session, home, payload, attempt, 0, 0)
+    give(id, worker, owner, session, home, payload, attempt, 0, 0)
   else
     if waiting == 0 then redis.call("DEL", STANDS, LAST) end
     redis.call("HSET", LAST, quota, turn + 1)
     redis.call("ZADD", WAITING, turn * WITHIN_TURN + redis.call("INCR", NUMBER) % WITHIN_TURN, id)
+    -- Those before it may be of owners who have enough.
+    if waiting > 0 then serve() end
   end
   return {}
 `);
@@ -194,16 +250,19 @@ export const SEND = script(`
   local id, attempt, worker, ending, payload, by, reason = unpack(ARGV)
   local newest, hosts = unpack(redis.call("HMGET", nameOf(id), "attempt", "hosts"))
   if newest ~= attempt or redis.call("HGET", ACTIVE, id) ~= worker then return 0 end
-  if ending ~= "" then release(id, worker) end
+  local owner = ending ~= "" and release(id, worker)
   if ending == "back" then giveBack(id, 0) end
   if ending == "gone" then redis.call("XTRIM", messagesOf(id), "MAXLEN", 0) end
-  local keep = ending == "gone" and ${KEEP_GONE_MS} or ending == "" and ${KEEP_RUN_MS} or ${KEEP_RESULTS_MS}
-  if payload ~= "" then tell(messagesOf(id), payload, by, keep, hosts) end
+  local keepMs = ending == "gone" and ${KEEP_GONE_MS} or ending == "" and ${KEEP_RUN_MS} or ${KEEP_RESULTS_MS}
+  if payload ~= "" then
+    tell(messagesOf(id), payload, by, keepMs, hosts)
+    redis.call("HINCRBY", nameOf(id), "bytes", #payload)
+  end
   if ending == "dead" then
     redis.call("HSET", nameOf(id), "reason", reason)
     bury(id)
   elseif ending == "gone" then redis.call("DEL", nameOf(id), repliesOf(id))
-  elseif ending == "done" then redis.call("PEXPIRE", nameOf(id), ${KEEP_RESULTS_MS}) end
+  elseif ending == "done" then keep(owner, id) end
   if ending == "back" then serve()
   elseif ending ~= "" then
     local minute = prefix .. ":served:" .. math.floor(clock[1] / ${MINUTE_SECONDS})

@@ -136,12 +136,14 @@ export class SharedRuns {
   /** Why nobody will end a run, in a sentence. `undefined` where somebody has it, will have it or has ended it. */
   async whyGone(id: string): Promise<string | undefined> {
     const { run } = namesOf(this.#prefix, id);
-    const [there, dead] = await Promise.all([
-      this.#client.exists(run),
+    const [payload, dead] = await Promise.all([
+      this.#client.hget(run, "payload"),
       this.#client.zscore(`${this.#prefix}:runs:dead`, id),
     ]);
     if (dead !== null) return `${MAX_LOSSES + 1} workers were lost while they executed the run.`;
-    return there === 0 ? "The worker was lost." : undefined;
+    if (payload === "")
+      return "The run has ended, and its result is no longer kept, as later ones took its place.";
+    return payload === null ? "The worker was lost." : undefined;
   }
 
   /** The newest dead runs, with their reasons as they were given. */
@@ -174,7 +176,8 @@ export class SharedRuns {
 
   /** Forgets an owner who was deleted. */
   async forget(owner: string): Promise<void> {
-    await this.#client.hdel(`${this.#prefix}:turns:last`, owner);
+    const kept = `${this.#prefix}:owner:${owner}:kept`;
+    await this.#client.multi().hdel(`${this.#prefix}:turns:last`, owner).del(kept, `${kept}:bytes`).exec();
   }
 
   #run({ lua, digest }: Script, ...args: (string | number)[]): Promise<unknown> {

@@ -85,18 +85,6 @@ for (let at = written; ; at += 1) {
   }
 });
 
-it("drops what only the first version had", async () => {
-  const folder = temporary();
-  const database = new DatabaseSync(path.join(folder, "store.db"));
-  database.exec(`create table cem_values (key blob primary key, value blob not null, version text not null, expires_at integer) without rowid;
-    create table cem_logs (key blob, number integer, entry blob not null, primary key (key, number)) without rowid;
-    insert into cem_values values (x'61', x'31', 'v', null); pragma user_version = 1`);
-  await using store = closing(createFolderStore({ folder }));
-  expect((await store.read(["a"]))?.version).toBe("v");
-  expect(database.prepare("select name from sqlite_schema where name = 'cem_logs'").all()).toEqual([]);
-  database.close();
-});
-
 it("says what is wrong with a file that is none of its own, and with one of a newer version", async () => {
   const folder = temporary();
   writeFileSync(path.join(folder, "store.db"), "no database, but long enough to be looked at".repeat(50));

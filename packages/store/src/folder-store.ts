@@ -12,7 +12,7 @@ import {
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { CemError } from "@cem/core";
-import type { Store, StoredValue, StoreKey, WriteOptions } from "@cem/core";
+import type { Store, StoreKey } from "@cem/core";
 import { makeFolder, PRIVATE_FILE, PRIVATE_FOLDER } from "@cem/core/files";
 import { losesChanges } from "./folder-log.ts";
 import { checkSize, decodeKey, encodeKey, pageSize, rangeOf, storeConflict } from "./keys.ts";
@@ -20,12 +20,11 @@ import { storeUnavailable } from "./unavailable.ts";
 
 const FILE = "store.db";
 const BUSY_TIMEOUT_MS = 30_000;
+/** Raised with each change of the table. A program leaves a file of a newer one alone. */
 const SCHEMA_VERSION = 2;
 const SCHEMA = `
   create table cem_values (key blob primary key, value blob not null, version text not null, expires_at integer) without rowid;
 `;
-/** Logs and counters, which the first version had. */
-const REMOVED = "drop table if exists cem_logs; drop table if exists cem_counters;";
 const LIVES = "(expires_at is null or expires_at > ?)";
 
 /** Settings of {@link createFolderStore}. */
@@ -49,101 +48,89 @@ export interface FolderStoreSettings {
 }
 
 /** A store in a folder of one machine, for any number of its processes: a SQLite database, which survives a kill. */
-export function createFolderStore(settings: FolderStoreSettings): Store {
-  return new FolderStore(settings);
-}
+export function createFolderStore({ folder, durability = "machine", onDamaged }: FolderStoreSettings): Store {
+  const location = path.join(path.resolve(folder), FILE);
+  let opened: DatabaseSync | undefined;
 
-class FolderStore implements Store {
-  readonly specificationVersion = "v1";
-  readonly location: string;
-  readonly #folder: string;
-  readonly #synchronous: "full" | "normal";
-  readonly #onDamaged: FolderStoreSettings["onDamaged"];
-  #database: DatabaseSync | undefined;
+  const close = (): void => {
+    try {
+      opened?.close();
+    } finally {
+      opened = undefined;
+    }
+  };
 
-  constructor({ folder, durability = "machine", onDamaged }: FolderStoreSettings) {
-    this.#folder = path.resolve(folder);
-    this.#synchronous = durability === "machine" ? "full" : "normal";
-    this.#onDamaged = onDamaged;
-    this.location = path.join(this.#folder, FILE);
-  }
+  /** Copies a log of which changes are lost, while no other process writes. SQLite overwrites it. */
+  const copyBrokenLog = (): string | undefined => {
+    const log = `${location}-wal`;
+    if (!existsSync(log) || !losesChanges(readFileSync(log))) return undefined;
+    if (onDamaged === undefined) throw new Error("changes in its log can't be read");
+    const copiedTo = `${log}.damaged-${Date.now()}`;
+    copyFileSync(log, copiedTo);
+    return copiedTo;
+  };
 
-  async read(key: StoreKey): Promise<StoredValue | undefined> {
-    const found = this.#run((database) =>
-      database
-        .prepare(`select value, version from cem_values where key = ? and ${LIVES}`)
-        .get(encodeKey(key), Date.now()),
-    );
-    return found && { value: found["value"] as Uint8Array, version: String(found["version"]) };
-  }
+  const prepare = (database: DatabaseSync): void => {
+    // With a log written ahead, readers and a writer don't wait for each other; synchronized fully, each change is on disk
+    // before it is answered.
+    const synchronous = durability === "machine" ? "full" : "normal";
+    database.exec(`pragma journal_mode = wal; pragma synchronous = ${synchronous}; begin immediate`);
+    const { user_version: version } = database.prepare("pragma user_version").get() as {
+      user_version: number;
+    };
+    if (version > SCHEMA_VERSION) {
+      throw new Error(`it was written by a newer version (${version}, this one knows ${SCHEMA_VERSION})`);
+    }
+    const copiedTo = copyBrokenLog();
+    database.prepare(`delete from cem_values where not ${LIVES}`).run(Date.now());
+    database.exec(`pragma user_version = ${SCHEMA_VERSION}; commit`);
+    if (copiedTo === undefined) return;
+    database.exec("pragma wal_checkpoint(truncate)");
+    onDamaged?.(copiedTo);
+  };
 
-  async write(
-    key: StoreKey,
-    value: Uint8Array,
-    { version, expiresInMs }: WriteOptions = {},
-  ): Promise<string> {
-    checkSize(key, value);
-    const next = randomUUID();
-    this.#change((database) => {
-      this.#requireVersion(database, key, version);
-      database
-        .prepare(
-          `insert into cem_values (key, value, version, expires_at) values (?, ?, ?, ?)
-             on conflict (key) do update set value = excluded.value, version = excluded.version, expires_at = excluded.expires_at`,
-        )
-        .run(encodeKey(key), value, next, expiryOf(expiresInMs));
-    });
-    return next;
-  }
+  const open = (): DatabaseSync => {
+    makeFolder(path.dirname(location), PRIVATE_FOLDER);
+    if (statSync(location, { throwIfNoEntry: false }) === undefined) create(location);
+    // SQLite would begin anew, and say nothing.
+    else if (isEmpty(location)) throw damage("it is empty");
+    const database = new DatabaseSync(location, { timeout: BUSY_TIMEOUT_MS });
+    try {
+      chmodSync(location, PRIVATE_FILE);
+      prepare(database);
+    } catch (error) {
+      database.close();
+      throw error;
+    }
+    return database;
+  };
 
-  async remove(key: StoreKey, version?: string): Promise<boolean> {
-    return this.#change((database) => {
-      this.#requireVersion(database, key, version);
-      const { changes } = database
-        .prepare(`delete from cem_values where key = ? and ${LIVES}`)
-        .run(encodeKey(key), Date.now());
-      return changes > 0;
-    });
-  }
+  /** Moves a damaged file aside, unless another process has done so. */
+  const beginAnew = (): void => {
+    close();
+    if (!isDamaged(location)) return;
+    const movedTo = `${location}.damaged-${Date.now()}`;
+    renameSync(location, movedTo);
+    // They belong to the damaged file.
+    for (const suffix of ["-wal", "-shm"]) rmSync(location + suffix, { force: true });
+    onDamaged?.(movedTo);
+  };
 
-  async list(
-    prefix: StoreKey,
-    { after, limit }: { after?: StoreKey | undefined; limit?: number | undefined } = {},
-  ): Promise<StoreKey[]> {
-    const { from, to } = rangeOf(prefix, after);
-    return this.#keys(
-      `select key from cem_values where key >= ? and key < ? and ${LIVES} order by key limit ?`,
-      [from, to, Date.now(), pageSize(limit)],
-    );
-  }
-
-  async now(): Promise<number> {
-    return Date.now();
-  }
-
-  async removeAll(prefix: StoreKey): Promise<void> {
-    encodeKey(prefix);
-    const { from, to } = rangeOf(prefix);
-    this.#change((database) => {
-      database.prepare("delete from cem_values where key >= ? and key < ?").run(from, to);
-    });
-  }
-
-  async close(): Promise<void> {
-    this.#close();
-  }
-
-  #requireVersion(database: DatabaseSync, key: StoreKey, version: string | undefined): void {
-    if (version === undefined) return;
-    const found = database
-      .prepare(`select version from cem_values where key = ? and ${LIVES}`)
-      .get(encodeKey(key), Date.now());
-    if (String(found?.["version"] ?? "") !== version) throw storeConflict(key);
-  }
+  const run = <Result>(action: (database: DatabaseSync) => Result): Result => {
+    try {
+      return action((opened ??= open()));
+    } catch (error) {
+      if (CemError.isInstance(error)) throw error;
+      if (onDamaged === undefined || !(isDamage(error) || isFolder(location)))
+        throw storeUnavailable(location, error);
+    }
+    beginAnew();
+    return run(action);
+  };
 
   /** Does something of which all or nothing happens, while no other process changes anything. */
-  #change<Result>(action: (database: DatabaseSync) => Result): Result {
-    return this.#run((database) => {
+  const change = <Result>(action: (database: DatabaseSync) => Result): Result =>
+    run((database) => {
       database.exec("begin immediate");
       try {
         const result = action(database);
@@ -154,104 +141,83 @@ class FolderStore implements Store {
         throw error;
       }
     });
-  }
 
-  /** The keys that a query finds. */
-  #keys(sql: string, given: (Uint8Array | number)[]): StoreKey[] {
-    const found = this.#run((database) => database.prepare(sql).all(...given));
-    return found.map((row) => decodeKey(row["key"] as Uint8Array));
-  }
+  return {
+    specificationVersion: "v1",
+    location,
+    async read(key) {
+      const found = run((database) =>
+        database
+          .prepare(`select value, version from cem_values where key = ? and ${LIVES}`)
+          .get(encodeKey(key), Date.now()),
+      );
+      return found && { value: found["value"] as Uint8Array, version: String(found["version"]) };
+    },
+    async write(key, value, { version, expiresInMs } = {}) {
+      checkSize(key, value);
+      const next = randomUUID();
+      change((database) => {
+        requireVersion(database, key, version);
+        database
+          .prepare(
+            `insert into cem_values (key, value, version, expires_at) values (?, ?, ?, ?)
+               on conflict (key) do update set value = excluded.value, version = excluded.version, expires_at = excluded.expires_at`,
+          )
+          .run(encodeKey(key), value, next, expiryOf(expiresInMs));
+      });
+      return next;
+    },
+    async remove(key, version) {
+      return change((database) => {
+        requireVersion(database, key, version);
+        const { changes } = database
+          .prepare(`delete from cem_values where key = ? and ${LIVES}`)
+          .run(encodeKey(key), Date.now());
+        return changes > 0;
+      });
+    },
+    async list(prefix, { after, limit } = {}) {
+      const { from, to } = rangeOf(prefix, after);
+      const found = run((database) =>
+        database
+          .prepare(`select key from cem_values where key >= ? and key < ? and ${LIVES} order by key limit ?`)
+          .all(from, to, Date.now(), pageSize(limit)),
+      );
+      return found.map((row) => decodeKey(row["key"] as Uint8Array));
+    },
+    now: async () => Date.now(),
+    async removeAll(prefix) {
+      encodeKey(prefix);
+      const { from, to } = rangeOf(prefix);
+      change((database) => {
+        database.prepare("delete from cem_values where key >= ? and key < ?").run(from, to);
+      });
+    },
+    close: async () => close(),
+  };
+}
 
-  #run<Result>(action: (database: DatabaseSync) => Result): Result {
-    try {
-      return action((this.#database ??= this.#open()));
-    } catch (error) {
-      if (CemError.isInstance(error)) throw error;
-      if (this.#onDamaged === undefined || !(isDamage(error) || isFolder(this.location)))
-        throw storeUnavailable(this.location, error);
-    }
-    this.#beginAnew();
-    return this.#run(action);
-  }
+function requireVersion(database: DatabaseSync, key: StoreKey, version: string | undefined): void {
+  if (version === undefined) return;
+  const found = database
+    .prepare(`select version from cem_values where key = ? and ${LIVES}`)
+    .get(encodeKey(key), Date.now());
+  if (String(found?.["version"] ?? "") !== version) throw storeConflict(key);
+}
 
-  /** Moves a damaged file aside, unless another process has done so. */
-  #beginAnew(): void {
-    this.#close();
-    if (!isDamaged(this.location)) return;
-    const movedTo = `${this.location}.damaged-${Date.now()}`;
-    renameSync(this.location, movedTo);
-    // They belong to the damaged file.
-    for (const suffix of ["-wal", "-shm"]) rmSync(this.location + suffix, { force: true });
-    this.#onDamaged?.(movedTo);
-  }
-
-  #close(): void {
-    try {
-      this.#database?.close();
-    } finally {
-      this.#database = undefined;
-    }
-  }
-
-  /** Makes the database beside its place and moves it there, so that no file of that name is ever empty. */
-  #create(): void {
-    const made = `${this.location}.new-${randomUUID()}`;
-    const database = new DatabaseSync(made);
-    database.exec(`${SCHEMA} pragma user_version = ${SCHEMA_VERSION}`);
-    database.close();
-    try {
-      linkSync(made, this.location);
-    } catch {
-      // Another process was quicker, or there are no links here.
-      if (statSync(this.location, { throwIfNoEntry: false }) === undefined) renameSync(made, this.location);
-    } finally {
-      rmSync(made, { force: true });
-    }
-  }
-
-  #open(): DatabaseSync {
-    makeFolder(this.#folder, PRIVATE_FOLDER);
-    if (statSync(this.location, { throwIfNoEntry: false }) === undefined) this.#create();
-    // SQLite would begin anew, and say nothing.
-    else if (isEmpty(this.location)) throw damage("it is empty");
-    const database = new DatabaseSync(this.location, { timeout: BUSY_TIMEOUT_MS });
-    try {
-      chmodSync(this.location, PRIVATE_FILE);
-      this.#prepare(database);
-    } catch (error) {
-      database.close();
-      throw error;
-    }
-    return database;
-  }
-
-  #prepare(database: DatabaseSync): void {
-    // With a log written ahead, readers and a writer don't wait for each other; synchronized fully, each change is on disk
-    // before it is answered.
-    database.exec(`pragma journal_mode = wal; pragma synchronous = ${this.#synchronous}; begin immediate`);
-    const { user_version: version } = database.prepare("pragma user_version").get() as {
-      user_version: number;
-    };
-    if (version > SCHEMA_VERSION) {
-      throw new Error(`it was written by a newer version (${version}, this one knows ${SCHEMA_VERSION})`);
-    }
-    const copiedTo = this.#copyBrokenLog();
-    if (version === 1) database.exec(REMOVED);
-    database.prepare(`delete from cem_values where not ${LIVES}`).run(Date.now());
-    database.exec(`pragma user_version = ${SCHEMA_VERSION}; commit`);
-    if (copiedTo === undefined) return;
-    database.exec("pragma wal_checkpoint(truncate)");
-    this.#onDamaged?.(copiedTo);
-  }
-
-  /** Copies a log of which changes are lost, while no other process writes. SQLite overwrites it. */
-  #copyBrokenLog(): string | undefined {
-    const log = `${this.location}-wal`;
-    if (!existsSync(log) || !losesChanges(readFileSync(log))) return undefined;
-    if (this.#onDamaged === undefined) throw new Error("changes in its log can't be read");
-    const copiedTo = `${log}.damaged-${Date.now()}`;
-    copyFileSync(log, copiedTo);
-    return copiedTo;
+/** Makes the database beside its place and moves it there, so that no file of that name is ever empty. */
+function create(location: string): void {
+  const made = `${location}.new-${randomUUID()}`;
+  const database = new DatabaseSync(made);
+  database.exec(`${SCHEMA} pragma user_version = ${SCHEMA_VERSION}`);
+  database.close();
+  try {
+    linkSync(made, location);
+  } catch {
+    // Another process was quicker, or there are no links here.
+    if (statSync(location, { throwIfNoEntry: false }) === undefined) renameSync(made, location);
+  } finally {
+    rmSync(made, { force: true });
   }
 }
 

@@ -1,12 +1,17 @@
-export { checkSize, MAX_VALUE_BYTES, shownLocation, storeConflict } from "./keys.ts";
-export { evictionRisk, storeUnavailable } from "./unavailable.ts";
-export type { EvictionRisk } from "./unavailable.ts";
 export { createFolderStore } from "./folder-store.ts";
 export type { FolderStoreSettings } from "./folder-store.ts";
-export { decodeKey, encodeKey, rangeOf } from "./keys.ts";
-export type { KeyRange } from "./keys.ts";
-export { pageSize } from "./keys.ts";
-export { scopeStore } from "./keys.ts";
-export { countOlderKeys, sealStore } from "./sealed-store.ts";
-export { parseSealingKeys, seal, unseal } from "./sealed-store.ts";
+export {
+  checkSize,
+  decodeKey,
+  encodeKey,
+  MAX_VALUE_BYTES,
+  pageSize,
+  rangeOf,
+  scopeStore,
+  shownLocation,
+  storeConflict,
+} from "./keys.ts";
+export { countOlderKeys, parseSealingKeys, seal, sealStore, unseal } from "./sealed-store.ts";
 export type { SealingKey } from "./sealed-store.ts";
+export { evictionRisk, storeUnavailable } from "./unavailable.ts";
+export type { EvictionRisk } from "./unavailable.ts";

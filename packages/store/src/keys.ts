@@ -47,12 +47,6 @@ const ESCAPE = 1;
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
-/** All keys from `from` on and below `to`, as {@link encodeKey} gives them. */
-export interface KeyRange {
-  from: Buffer;
-  to: Buffer;
-}
-
 /**
  * A key as bytes that sort as keys do: parts in UTF-8 with a zero between them, and no other zero.
  *
@@ -84,8 +78,8 @@ export function decodeKey(bytes: Uint8Array): StoreKey {
   return parts.map((part) => decoder.decode(Uint8Array.from(part)));
 }
 
-/** The keys that begin with these parts, after a key. */
-export function rangeOf(prefix: StoreKey, after?: StoreKey): KeyRange {
+/** The bounds of the keys that begin with these parts, after a key: from `from` on and below `to`, as {@link encodeKey} gives them. */
+export function rangeOf(prefix: StoreKey, after?: StoreKey): { from: Buffer; to: Buffer } {
   checkTexts(prefix);
   const within = prefix.length === 0 ? undefined : encodeKey(prefix);
   const from = within ?? Buffer.alloc(0);

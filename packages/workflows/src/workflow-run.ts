@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
 import { CemError, RunClock, toErrorInfo } from "@cem/core";
-import type { Agent, Approve, Elicit, ErrorInfo, JsonObject, Redactor, WorkflowStepKind } from "@cem/core";
+import type { Agent, Approve, Elicit, JsonObject, Redactor, WorkflowStepKind } from "@cem/core";
 import type { LoadedWorkflow } from "./definition/load-workflow.ts";
-import { Journal, readJournal } from "./runs/journal.ts";
+import { openJournal, readJournal } from "./runs/journal.ts";
 import type { EndedStatus, NewRecord } from "./runs/journal.ts";
 import { Outcomes } from "./runs/outcomes.ts";
 import type { WorkflowEvent, WorkflowResult } from "./runs/outcomes.ts";
@@ -32,7 +32,7 @@ export interface RunParts {
   toolNames: ToolNames;
 }
 
-/** Options of {@link WorkflowRun}. */
+/** Options of {@link runWorkflow}. */
 export interface RunRequest {
   loaded: LoadedWorkflow;
   place: RunFolder;
@@ -45,83 +45,51 @@ export interface RunRequest {
   onApprove?: Approve | undefined;
 }
 
-/** One run of a workflow in this process, from its beginning or from where an earlier process left it. */
-export class WorkflowRun {
-  readonly #parts: RunParts;
-  readonly #request: RunRequest;
-  readonly #started = performance.now();
-  readonly #controller = new AbortController();
+/**
+ * Runs a workflow in this process, from its beginning or from where an earlier process left it.
+ *
+ * @throws CemError `WORKFLOW_RUN_UNREADABLE`, `WORKFLOW_RUN_UNWRITABLE`, `OPTION_INVALID`
+ */
+export async function runWorkflow(shared: RunParts, request: RunRequest): Promise<WorkflowResult> {
+  const { loaded, place, record, isResumed, decisions, signal, onElicit, onApprove } = request;
+  const { workflow, parts } = loaded;
+  const started = performance.now();
+  const controller = new AbortController();
+  const outcomes = new Outcomes();
+  const length = await readJournal(place.journal, outcomes.add);
+  assertUndecided(decisions, outcomes, place.id);
   /** How long earlier processes were at work. */
-  #before = 0;
+  const before = outcomes.ms;
+  const now = (): number => before + (performance.now() - started);
+  const resultOf = (ended: Pick<WorkflowResult, "status" | "outputs" | "error">): WorkflowResult => ({
+    run: place.id,
+    workflow: record.workflow,
+    ...ended,
+    ms: now(),
+  });
+  if (outcomes.end?.status === "success") return resultOf(outcomes.end);
 
-  constructor(parts: RunParts, request: RunRequest) {
-    this.#parts = parts;
-    this.#request = request;
-  }
+  const journal = openJournal(place.journal, now, length);
+  const write = async (line: NewRecord): Promise<void> => {
+    outcomes.add(journal.append(line));
+    await journal.flush();
+  };
 
-  /** @throws CemError `WORKFLOW_RUN_UNREADABLE`, `WORKFLOW_RUN_UNWRITABLE`, `OPTION_INVALID` */
-  async run(): Promise<WorkflowResult> {
-    const { place, signal } = this.#request;
-    const outcomes = new Outcomes();
-    const length = await readJournal(place.journal, outcomes.add);
-    assertUndecided(this.#request.decisions, outcomes, place.id);
-    this.#before = outcomes.ms;
-    if (outcomes.end?.status === "success") return this.#result(outcomes.end);
-    const now = (): number => this.#ms();
-    const journal = Journal.open(place.journal, { now, length });
-    const cancel = (): void =>
-      this.#controller.abort(
-        new CemError("ABORTED", "The run was cancelled.", { details: { run: place.id } }),
-      );
-    const poll = setInterval(() => {
-      if (existsSync(path.join(place.folder, CANCEL_FILE))) cancel();
-    }, CANCEL_POLL_MS).unref();
-    signal?.addEventListener("abort", cancel, { once: true });
-    if (signal?.aborted === true) cancel();
-    const clock = this.#startClock();
+  const emit = (event: WorkflowEvent): void => {
+    const warn = (error: unknown): void =>
+      process.emitWarning(`A listener of workflow events failed: ${String(error)}`);
     try {
-      return await this.#execute(journal, outcomes, clock);
-    } finally {
-      clock?.stop();
-      clearInterval(poll);
-      signal?.removeEventListener("abort", cancel);
-      await journal.close();
+      // One that is asynchronous is not waited for.
+      Promise.resolve(request.onEvent?.(event) as unknown).catch(warn);
+    } catch (error) {
+      warn(error);
     }
-  }
+  };
 
-  async #execute(journal: Journal, outcomes: Outcomes, clock: RunClock | undefined): Promise<WorkflowResult> {
-    const { isResumed, loaded, place, record } = this.#request;
-    const { workflow } = loaded;
-    const write = async (line: NewRecord): Promise<void> => {
-      outcomes.add(journal.append(line));
-      await journal.flush();
-    };
-    this.#emit({
-      type: "run-started",
-      run: place.id,
-      workflow: record.workflow,
-      isResumed,
-      steps: workflow.steps.length,
-    });
-    const result = await this.#steps(journal, outcomes, clock, write).catch((error: unknown) =>
-      this.#ended(error, write),
-    );
-    this.#emit({ type: "run-ended", result });
-    return result;
-  }
-
-  async #steps(
-    journal: Journal,
-    outcomes: Outcomes,
-    clock: RunClock | undefined,
-    write: (line: NewRecord) => Promise<void>,
-  ): Promise<WorkflowResult> {
-    const { isResumed, loaded, place, record, decisions, onElicit, onApprove } = this.#request;
-    const { workflow, parts } = loaded;
-    const setWaiting = clock?.setWaiting ?? (() => {});
+  const runSteps = async (setWaiting: (waiting: boolean) => void): Promise<WorkflowResult> => {
     await write({ type: isResumed ? "run-resumed" : "run-started" });
     const execution = new Execution({
-      ...this.#parts,
+      ...shared,
       id: place.id,
       session: record.session,
       folder: place.folder,
@@ -130,8 +98,8 @@ export class WorkflowRun {
       journal,
       outcomes,
       decisions,
-      signal: this.#controller.signal,
-      emit: (event) => this.#emit(event),
+      signal: controller.signal,
+      emit,
       onElicit,
       onApprove,
     });
@@ -143,66 +111,64 @@ export class WorkflowRun {
       loop: {},
     };
     const guardrails = workflow.guardrails === undefined ? [] : [workflow.guardrails];
-    const at = { path: "", signal: this.#controller.signal, guardrails, setWaiting };
+    const at = { path: "", signal: controller.signal, guardrails, setWaiting };
     const results = await runList({ execution, workflow, at, steps: workflow.steps, scope, prefix: "" });
     const outputs = outputsOf(workflow, scope, results);
     await write({ type: "run-ended", status: "success", outputs, error: null });
-    return this.#result({ status: "success", outputs, error: null });
-  }
+    return resultOf({ status: "success", outputs, error: null });
+  };
 
-  /** The result of a run that did not complete. One that must not be ended now can be resumed. */
-  async #ended(thrown: unknown, write: (line: NewRecord) => Promise<void>): Promise<WorkflowResult> {
-    const isEnded = !(thrown instanceof RunInterrupted) || this.#controller.signal.aborted;
+  /** Ends a run that did not complete. One that must not be ended now can be resumed. */
+  const end = async (thrown: unknown): Promise<WorkflowResult> => {
+    const isEnded = !(thrown instanceof RunInterrupted) || controller.signal.aborted;
     const error = thrown instanceof RunInterrupted ? thrown.info : toErrorInfo(thrown);
     const status = STATUS_OF[isEnded ? error.code : ""] ?? "error";
     if (!isEnded || error.code === "WORKFLOW_RUN_UNWRITABLE")
-      return this.#result({ status: "interrupted", outputs: {}, error });
+      return resultOf({ status: "interrupted", outputs: {}, error });
     try {
       await write({ type: "run-ended", status, outputs: {}, error });
     } catch (unwritten) {
-      return this.#result({ status: "interrupted", outputs: {}, error: toErrorInfo(unwritten) });
+      return resultOf({ status: "interrupted", outputs: {}, error: toErrorInfo(unwritten) });
     }
-    return this.#result({ status, outputs: {}, error });
-  }
+    return resultOf({ status, outputs: {}, error });
+  };
 
-  #startClock(): RunClock | undefined {
-    const { loaded, place } = this.#request;
-    const { timeoutMs, name } = loaded.workflow;
-    if (timeoutMs === undefined) return undefined;
-    // A resume has all of it again: the definition, and with it the timeout, stays the same.
-    const clock = new RunClock(timeoutMs, () => {
-      const message = `Workflow ${JSON.stringify(name)} took longer than its timeout of ${timeoutMs / 1_000} s.`;
-      this.#controller.abort(
-        new CemError("WORKFLOW_TIMED_OUT", message, { details: { run: place.id, timeoutMs } }),
-      );
-    });
-    clock.start();
-    return clock;
+  const cancel = (): void =>
+    controller.abort(new CemError("ABORTED", "The run was cancelled.", { details: { run: place.id } }));
+  const poll = setInterval(() => {
+    if (existsSync(path.join(place.folder, CANCEL_FILE))) cancel();
+  }, CANCEL_POLL_MS).unref();
+  signal?.addEventListener("abort", cancel, { once: true });
+  if (signal?.aborted === true) cancel();
+  const clock = startClock(loaded, place.id, controller);
+  try {
+    const { length: steps } = workflow.steps;
+    emit({ type: "run-started", run: place.id, workflow: record.workflow, isResumed, steps });
+    const result = await runSteps(clock?.setWaiting ?? (() => {})).catch(end);
+    emit({ type: "run-ended", result });
+    return result;
+  } finally {
+    clock?.stop();
+    clearInterval(poll);
+    signal?.removeEventListener("abort", cancel);
+    await journal.close();
   }
+}
 
-  #result(ended: {
-    status: WorkflowResult["status"];
-    outputs: JsonObject;
-    error: ErrorInfo | null;
-  }): WorkflowResult {
-    const { place, record } = this.#request;
-    return { run: place.id, workflow: record.workflow, ...ended, ms: this.#ms() };
-  }
-
-  #ms(): number {
-    return this.#before + (performance.now() - this.#started);
-  }
-
-  #emit(event: WorkflowEvent): void {
-    const warn = (error: unknown): void =>
-      process.emitWarning(`A listener of workflow events failed: ${String(error)}`);
-    try {
-      // One that is asynchronous is not waited for.
-      Promise.resolve(this.#request.onEvent?.(event) as unknown).catch(warn);
-    } catch (error) {
-      warn(error);
-    }
-  }
+function startClock(
+  { workflow }: LoadedWorkflow,
+  run: string,
+  controller: AbortController,
+): RunClock | undefined {
+  const { timeoutMs, name } = workflow;
+  if (timeoutMs === undefined) return undefined;
+  // A resume has all of it again: the definition, and with it the timeout, stays the same.
+  const clock = new RunClock(timeoutMs, () => {
+    const message = `Workflow ${JSON.stringify(name)} took longer than its timeout of ${timeoutMs / 1_000} s.`;
+    controller.abort(new CemError("WORKFLOW_TIMED_OUT", message, { details: { run, timeoutMs } }));
+  });
+  clock.start();
+  return clock;
 }
 
 /** @throws CemError `OPTION_INVALID` for a decision about a step of which it is known whether it was executed. */

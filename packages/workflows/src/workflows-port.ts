@@ -1,5 +1,6 @@
 import type { Agent, Approve, Elicit, JsonObject, Redactor, WorkflowStepKind } from "@cem/core";
-import type { FindWorkflow, LoadedWorkflow, WorkflowSource } from "./definition/load-workflow.ts";
+import type { FindWorkflow, LoadedWorkflow } from "./definition/load-workflow.ts";
+import type { WorkflowSource } from "./definition/workflow.ts";
 import type { RunStatus, WorkflowEvent, WorkflowResult } from "./runs/outcomes.ts";
 import type { RunDetails, RunSummary } from "./runs/run-summary.ts";
 import type { ToolNames } from "./steps/call-code.ts";

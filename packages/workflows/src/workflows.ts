@@ -4,179 +4,138 @@ import { CemError } from "@cem/core";
 import type { WorkflowStepKind } from "@cem/core";
 import { FileLock, PRIVATE_FILE } from "@cem/core/files";
 import { checkCalls } from "./definition/check-workflow.ts";
-import { loadWorkflow, sourcesOf } from "./definition/load-workflow.ts";
-import type { FindWorkflow, LoadedWorkflow, WorkflowSource } from "./definition/load-workflow.ts";
+import { loadWorkflow } from "./definition/load-workflow.ts";
+import type { FindWorkflow, LoadedWorkflow } from "./definition/load-workflow.ts";
 import { isBuiltIn } from "./definition/parse-workflow.ts";
 import { variablesOf } from "./definition/value-schema.ts";
 import type { WorkflowStep } from "./definition/workflow.ts";
-import type { RunStatus, WorkflowResult } from "./runs/outcomes.ts";
+import type { WorkflowResult } from "./runs/outcomes.ts";
 import { createRunId, RunFolders, runLockOf, takeRun } from "./runs/run-folder.ts";
-import type { RunFolder, RunRecord } from "./runs/run-folder.ts";
+import type { RunRecord } from "./runs/run-folder.ts";
 import { describeRun, endRun, summarizeDamaged, summarizeRun } from "./runs/run-summary.ts";
-import type { RunDetails, RunSummary } from "./runs/run-summary.ts";
+import type { RunSummary } from "./runs/run-summary.ts";
 import { tokenizeFor } from "./steps/execution.ts";
-import { CANCEL_FILE, WorkflowRun } from "./workflow-run.ts";
+import { CANCEL_FILE, runWorkflow } from "./workflow-run.ts";
 import type { RunParts, RunRequest } from "./workflow-run.ts";
-import type { ResumeOptions, RunWorkflowOptions, Workflows, WorkflowsSettings } from "./workflows-port.ts";
+import type { ResumeOptions, Workflows, WorkflowsSettings } from "./workflows-port.ts";
 
 /**
  * Creates what executes workflows with an agent.
  *
  * @throws CemError `OPTION_INVALID` for a type of steps that has the name of another.
  */
-export function createWorkflows(settings: WorkflowsSettings): Workflows {
-  return new AgentWorkflows(settings);
-}
+export function createWorkflows({
+  agent,
+  agentWith,
+  redactor,
+  runsDir,
+  ownerDir,
+  stepKinds = [],
+  toolNames = new Map(),
+  find = noWorkflows,
+  assertAllowed,
+  allow,
+}: WorkflowsSettings): Workflows {
+  const folders = new RunFolders(runsDir, ownerDir);
+  const kinds = kindsOf(stepKinds);
+  const agentFor: RunParts["agentFor"] = async (guardrails) => {
+    if (guardrails.length === 0) return agent;
+    if (agentWith !== undefined) return agentWith(guardrails);
+    throw new CemError("OPTION_INVALID", "This agent can't have other guardrails for a workflow or a step.");
+  };
+  const load: Workflows["load"] = (source) => loadWorkflow(source, kinds, find);
 
-class AgentWorkflows implements Workflows {
-  readonly #parts: RunParts;
-  readonly #folders: RunFolders;
-  readonly #find: FindWorkflow;
-  readonly #assertAllowed: WorkflowsSettings["assertAllowed"];
-  readonly #allow: WorkflowsSettings["allow"];
-
-  constructor({ agent, agentWith, redactor, runsDir, ownerDir, ...settings }: WorkflowsSettings) {
-    const { stepKinds = [], toolNames = new Map(), find = noWorkflows } = settings;
-    this.#folders = new RunFolders(runsDir, ownerDir);
-    this.#find = find;
-    this.#assertAllowed = settings.assertAllowed;
-    this.#allow = settings.allow;
-    this.#parts = {
-      redactor,
-      toolNames,
-      kinds: kindsOf(stepKinds),
-      async agentFor(guardrails) {
-        if (guardrails.length === 0) return agent;
-        if (agentWith !== undefined) return agentWith(guardrails);
-        throw new CemError(
-          "OPTION_INVALID",
-          "This agent can't have other guardrails for a workflow or a step.",
-        );
-      },
-    };
-  }
-
-  load(source: WorkflowSource): Promise<LoadedWorkflow> {
-    return loadWorkflow(source, this.#parts.kinds, this.#find);
-  }
-
-  async validate(
-    source: WorkflowSource,
-    { signal }: Pick<RunWorkflowOptions, "signal"> = {},
-  ): Promise<LoadedWorkflow> {
-    const { agentFor, kinds, toolNames } = this.#parts;
-    const catalog = await (await agentFor([])).discoverTools({ signal });
-    return loadWorkflow(source, kinds, this.#find, (workflow, problems) =>
-      checkCalls(workflow, problems, { catalog, toolNames }),
-    );
-  }
-
-  async run(source: WorkflowSource, options: RunWorkflowOptions = {}): Promise<WorkflowResult> {
-    const loaded = await this.load(source);
-    const { workflow, parts } = loaded;
-    for (const [origin, { steps }] of [[source.origin, workflow] as const, ...parts])
-      if (steps.some(isOfOtherKind)) await this.#assertAllowed?.(origin);
-    const given = variablesOf(workflow, options.variables ?? {});
-    const id = createRunId(workflow.name);
-    const session = options.session ?? `workflow:${id}`;
-    const record: RunRecord = {
-      id,
-      workflow: workflow.name,
-      version: workflow.version,
-      session,
-      startedAt: new Date().toISOString(),
-      definition: workflow.source,
-      parts: sourcesOf(parts),
-      variables: await tokenizeFor(this.#parts.redactor, given, session),
-    };
-    const place = await this.#folders.create(record);
-    return this.#execute({
-      loaded,
-      place,
-      record,
-      isResumed: false,
-      decisions: decisionsOf({}),
-      ...options,
-    });
-  }
-
-  async resume(run: string, options: ResumeOptions = {}): Promise<WorkflowResult> {
-    const place = await this.#folders.find(run);
-    const { variables, ...rest } = options;
-    const began = await this.#folders.read(place);
-    const { kinds, redactor } = this.#parts;
-    const find: FindWorkflow = async (name) => {
-      const value = Object.hasOwn(began.parts, name) ? began.parts[name] : undefined;
-      return value === undefined ? noWorkflows(name) : { value, origin: name };
-    };
-    const loaded = await loadWorkflow({ value: began.definition, origin: run }, kinds, find);
-    // Whoever put it there chose its steps and their values.
-    if (reachesOut(loaded)) await this.#assertAllowed?.(place.file, began.workflow);
-    let record = began;
-    if (variables !== undefined) {
-      const given = variablesOf(loaded.workflow, { ...began.variables, ...variables });
-      record = { ...began, variables: await tokenizeFor(redactor, given, began.session) };
-    }
-    return this.#execute({
-      loaded,
-      place,
-      record,
-      isResumed: true,
-      decisions: decisionsOf(options),
-      ...rest,
-    });
-  }
-
-  async cancel(run: string): Promise<RunStatus> {
-    const place = await this.#folders.find(run);
-    const { status } = await summarizeRun(this.#folders, place);
-    if (status !== "running" && status !== "interrupted") return status;
-    if (FileLock.isHeld(runLockOf(place))) {
-      await writeFile(path.join(place.folder, CANCEL_FILE), "", { mode: PRIVATE_FILE });
-      return "running";
-    }
-    await endRun(place);
-    return "cancelled";
-  }
-
-  async list(): Promise<RunSummary[]> {
-    const found: RunSummary[] = [];
-    for (const id of await this.#folders.ids()) {
-      // A run that has not begun, or is being removed, has no summary.
-      const summary = await this.#summaryOf(id).catch(() => undefined);
-      if (summary !== undefined) found.push(summary);
-    }
-    return found.toSorted((one, other) => other.startedAt.localeCompare(one.startedAt));
-  }
-
-  async show(run: string): Promise<RunDetails> {
-    return describeRun(this.#folders, await this.#folders.find(run));
-  }
-
-  async #summaryOf(id: string): Promise<RunSummary> {
-    const place = await this.#folders.find(id);
-    return summarizeRun(this.#folders, place).catch(() => summarizeDamaged(place));
-  }
-
-  async #execute(request: RunRequest): Promise<WorkflowResult> {
+  const execute = async (request: RunRequest): Promise<WorkflowResult> => {
     const { place, record, isResumed, loaded } = request;
     const lock = await takeRun(place);
     try {
-      await this.#parts.redactor?.restore?.(record.session);
-      if (isResumed) await this.#begin(place, record);
-      if (reachesOut(loaded)) await this.#allow?.(place.file, record.workflow);
-      return await new WorkflowRun(this.#parts, request).run();
+      await redactor?.restore?.(record.session);
+      if (isResumed) {
+        // What asked for the end of the run is taken back, and variables that were given again are written down.
+        await rm(path.join(place.folder, CANCEL_FILE), { force: true });
+        await folders.write(place, record);
+      }
+      if (reachesOut(loaded)) await allow?.(place.file, record.workflow);
+      return await runWorkflow({ agentFor, redactor, kinds, toolNames }, request);
     } finally {
-      await this.#parts.redactor?.persist?.(record.session);
+      await redactor?.persist?.(record.session);
       lock.release();
     }
-  }
+  };
 
-  /** Takes back what asked for the end of the run, and writes down variables that were given again. */
-  async #begin(place: RunFolder, record: RunRecord): Promise<void> {
-    await rm(path.join(place.folder, CANCEL_FILE), { force: true });
-    await this.#folders.write(place, record);
-  }
+  const summaryOf = async (id: string): Promise<RunSummary> => {
+    const place = await folders.find(id);
+    return summarizeRun(folders, place).catch(() => summarizeDamaged(place));
+  };
+
+  return {
+    load,
+    async validate(source, { signal } = {}) {
+      const catalog = await agent.discoverTools({ signal });
+      return loadWorkflow(source, kinds, find, (workflow, problems) =>
+        checkCalls(workflow, problems, { catalog, toolNames }),
+      );
+    },
+    async run(source, options = {}) {
+      const loaded = await load(source);
+      const { workflow, parts } = loaded;
+      for (const [origin, { steps }] of [[source.origin, workflow] as const, ...parts])
+        if (steps.some(isOfOtherKind)) await assertAllowed?.(origin);
+      const given = variablesOf(workflow, options.variables ?? {});
+      const id = createRunId(workflow.name);
+      const session = options.session ?? `workflow:${id}`;
+      const record: RunRecord = {
+        id,
+        workflow: workflow.name,
+        version: workflow.version,
+        session,
+        startedAt: new Date().toISOString(),
+        definition: workflow.source,
+        parts: Object.fromEntries([...parts].map(([name, part]) => [name, part.source])),
+        variables: await tokenizeFor(redactor, given, session),
+      };
+      const place = await folders.create(record);
+      return execute({ loaded, place, record, isResumed: false, decisions: decisionsOf({}), ...options });
+    },
+    async resume(run, { variables, ...options } = {}) {
+      const place = await folders.find(run);
+      const began = await folders.read(place);
+      const findPart: FindWorkflow = async (name) => {
+        const value = Object.hasOwn(began.parts, name) ? began.parts[name] : undefined;
+        return value === undefined ? noWorkflows(name) : { value, origin: name };
+      };
+      const loaded = await loadWorkflow({ value: began.definition, origin: run }, kinds, findPart);
+      // Whoever put it there chose its steps and their values.
+      if (reachesOut(loaded)) await assertAllowed?.(place.file, began.workflow);
+      let record = began;
+      if (variables !== undefined) {
+        const given = variablesOf(loaded.workflow, { ...began.variables, ...variables });
+        record = { ...began, variables: await tokenizeFor(redactor, given, began.session) };
+      }
+      return execute({ loaded, place, record, isResumed: true, decisions: decisionsOf(options), ...options });
+    },
+    async cancel(run) {
+      const place = await folders.find(run);
+      const { status } = await summarizeRun(folders, place);
+      if (status !== "running" && status !== "interrupted") return status;
+      if (FileLock.isHeld(runLockOf(place))) {
+        await writeFile(path.join(place.folder, CANCEL_FILE), "", { mode: PRIVATE_FILE });
+        return "running";
+      }
+      await endRun(place);
+      return "cancelled";
+    },
+    async list() {
+      const found: RunSummary[] = [];
+      for (const id of await folders.ids()) {
+        // A run that has not begun, or is being removed, has no summary.
+        const summary = await summaryOf(id).catch(() => undefined);
+        if (summary !== undefined) found.push(summary);
+      }
+      return found.toSorted((one, other) => other.startedAt.localeCompare(one.startedAt));
+    },
+    show: async (run) => describeRun(folders, await folders.find(run)),
+  };
 }
 
 async function noWorkflows(name: string): Promise<never> {

@@ -89,6 +89,9 @@ export function answer<Data extends object>(parts: AnswerParts<Data>): Answer {
   };
 }
 
+/** The answer of a command that prints none. */
+export const NO_ANSWER: Answer = { exitCode: EXIT_OK, data: {}, report: () => [], brief: () => "" };
+
 /**
  * An argument that an action of a command can't do without.
  *
@@ -155,13 +158,10 @@ export function addOptions(
 function invocationOf(definition: CommandDefinition, program: Command, command: Command): Invocation {
   const named = namedArguments(command);
   const own = definition.read?.(command, named) ?? named;
-  const given = { ...own, options: { ...sharedOptions(program, command), ...optionsOf(own) } };
+  // A command may read shared options in its own way.
+  const read = "options" in own ? (own.options as Partial<SharedOptions>) : {};
+  const given = { ...own, options: { ...sharedOptions(program, command), ...read } };
   return { command: definition.name, ...given, run: (context) => definition.run(given, context) };
-}
-
-/** Shared options that a command reads in its own way. */
-function optionsOf(own: object): Partial<SharedOptions> {
-  return "options" in own ? (own.options as Partial<SharedOptions>) : {};
 }
 
 /** The options of a command, and its arguments by their names. */

@@ -35,7 +35,8 @@ async function verifyAuditLog(
   const verified = await verifyAudit({ ...serverSourceOf(options, context), file, expect });
   const { files, lines, head, problems } = verified;
   const isWhole = problems.length === 0;
-  const failure = { error: { code: "AUDIT_BROKEN", message: describe(problems), details: verified } };
+  const message = `The audit log has ${counted(problems.length, "problem")}: ${problems[0]?.message ?? ""}`;
+  const failure = { error: { code: "AUDIT_BROKEN", message, details: verified } };
   return answer({
     data: isWhole ? verified : failure,
     isDone: isWhole,
@@ -48,14 +49,9 @@ async function verifyAuditLog(
     ],
     brief: () => head,
     complaint: (_, { colors }) =>
-      problems.map(({ file: broken, line, message }) => {
+      problems.map(({ file: broken, line, message: why }) => {
         const place = line === undefined ? shortPath(broken) : `${shortPath(broken)}:${line}`;
-        return colors.red(oneLine(safeText(`${place}  ${message}`)));
+        return colors.red(oneLine(safeText(`${place}  ${why}`)));
       }),
   });
-}
-
-function describe(problems: readonly { message: string }[]): string {
-  const [first] = problems;
-  return `The audit log has ${counted(problems.length, "problem")}: ${first?.message ?? ""}`;
 }

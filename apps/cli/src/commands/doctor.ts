@@ -54,10 +54,11 @@ async function examine(
 ): Promise<Answer> {
   const { loadConfig } = await import("code-execution-mcp");
   const { inspectHost, inspectSecurity } = await import("code-execution-mcp/admin");
-  const { checkConfig, checkFailure, checkHost, checkNode } = await import("../doctor/checks.ts");
+  const { check, checkConfig, checkFailure, checkHost } = await import("../doctor/checks.ts");
   const { checkSecurity } = await import("../doctor/security.ts");
   const { signal } = context;
-  const checks = [checkNode(process.versions.node)];
+  // A Node that is too old does not come this far.
+  const checks = [check("node", "ok", process.versions.node)];
   let settings: ListedSetting[] | undefined;
   try {
     const source = serverSourceOf(options, context);

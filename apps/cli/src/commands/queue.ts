@@ -1,7 +1,6 @@
 import { once } from "node:events";
 import { CemError } from "@cem/core";
 import type { DeadRun } from "code-execution-mcp/admin";
-import { EXIT_OK } from "../errors.ts";
 import type { Answer, CommandContext } from "../io/terminal.ts";
 import { renderRow } from "../render/rows.ts";
 import { counted, duration, oneLine, wrapIndented } from "../render/text.ts";
@@ -13,7 +12,7 @@ import {
   serverSourceOf,
   wholeNumber,
 } from "../command/options.ts";
-import { answer, defineCommand, needed } from "../command/define-command.ts";
+import { answer, defineCommand, needed, NO_ANSWER } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
 
 const ACTIONS = ["status", "error", "retry"] as const;
@@ -74,7 +73,7 @@ async function work(
   const running = await runWorker({ ...configSourceOf(options), port });
   if (!signal.aborted) await once(signal, "abort");
   await running.close();
-  return { exitCode: EXIT_OK, data: {}, report: () => [], brief: () => "" };
+  return NO_ANSWER;
 }
 
 async function lookAtQueue(

@@ -4,11 +4,9 @@ import type { TokenCost } from "code-execution-mcp/admin";
 import { Argument, InvalidArgumentError, Option } from "commander";
 import type { Answer, CommandContext } from "../io/terminal.ts";
 import { CODE_SETTINGS, configSourceOf, MAX_PORT, wholeNumber } from "../command/options.ts";
-import { EXIT_OK } from "../errors.ts";
 import { renderRow } from "../render/rows.ts";
 import { counted } from "../render/text.ts";
-import type { Style } from "../render/text.ts";
-import { answer, defineCommand } from "../command/define-command.ts";
+import { answer, defineCommand, NO_ANSWER } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
 
 /** Arguments. What is absent is as the configuration says. */
@@ -71,9 +69,6 @@ function exposed(value: string): Exposed[] {
 
 const PROFILES: readonly Profile[] = ["full", "code", "original"];
 
-/** Nothing is printed when a server ends: standard output belongs to the protocol. */
-const SILENCE: Answer = { exitCode: EXIT_OK, data: {}, report: () => [], brief: () => "" };
-
 async function startServer(invocation: Given<Serve>, { signal }: CommandContext): Promise<Answer> {
   const { transport, profile, expose, customTools, host, port, cost, options } = invocation;
   const source = configSourceOf(options);
@@ -96,7 +91,8 @@ async function startServer(invocation: Given<Serve>, { signal }: CommandContext)
   signal.addEventListener("abort", stop, { once: true });
   await running.closed;
   await running.close();
-  return SILENCE;
+  // Standard output belongs to the protocol.
+  return NO_ANSWER;
 }
 
 async function showCost(
@@ -107,7 +103,7 @@ async function showCost(
   const { createAgent, createServer } = await import("code-execution-mcp");
   const { measureDirectCost, measureTokenCost } = await import("code-execution-mcp/admin");
   const agent = createAgent(source);
-  const costs: ProfileCost[] = [];
+  const costs: (TokenCost & { profile: Profile })[] = [];
   for (const profile of profiles) {
     const server = await createServer({ ...source, agent, profile });
     costs.push({ profile, ...(await measureTokenCost(server)) });
@@ -119,24 +115,16 @@ async function showCost(
     data: { profiles: costs, direct },
     report: (_, style) => [
       "",
-      ...costs.flatMap((cost) => costRow(cost, style)),
+      ...costs.flatMap(({ profile, total, tools }) =>
+        renderRow(profile, tools.map(({ name }) => name).join(" "), style, {
+          right: counted(total, "token"),
+        }),
+      ),
       "",
-      ...directRow(direct, style),
+      ...renderRow("instead", `each of the ${counted(direct.tools, "tool")} here shown by itself`, style, {
+        right: counted(direct.tokens, "token"),
+      }),
     ],
     brief: () => costs.map(({ profile, total }) => `${profile} ${total}`).join("\n"),
   });
-}
-
-interface ProfileCost extends TokenCost {
-  profile: Profile;
-}
-
-function costRow({ profile, total, tools }: ProfileCost, style: Style): string[] {
-  const names = tools.map(({ name }) => name).join(" ");
-  return renderRow(profile, names, style, { right: counted(total, "token") });
-}
-
-function directRow({ tools, tokens }: { tools: number; tokens: number }, style: Style): string[] {
-  const text = `each of the ${counted(tools, "tool")} here shown by itself`;
-  return renderRow("instead", text, style, { right: counted(tokens, "token") });
 }

@@ -96,20 +96,11 @@ function doneStep(written: string, before: JsonObject): JsonObject {
   return written.includes("=") ? variable(written, before) : { ...before, [written]: null };
 }
 
-/** The target that each action takes. */
-const WANTED: Record<Exclude<Action, "list">, string> = {
-  run: "a workflow's name or file",
-  validate: "a workflow's name or file",
-  graph: "a workflow's name or file",
-  show: "a run",
-  resume: "a run",
-  cancel: "a run",
-};
-
 async function manageWorkflows(given: Given<Workflow>, context: CommandContext): Promise<Answer> {
   const { action, options, target } = given;
   if (action === "list") return listWorkflows(given, context);
-  const named = needed(target, `workflow ${action}`, WANTED[action]);
+  const isOfRun = action === "show" || action === "resume" || action === "cancel";
+  const named = needed(target, `workflow ${action}`, isOfRun ? "a run" : "a workflow's name or file");
   return withWorkflows(options, context, async (workflows) => {
     switch (action) {
       case "run":

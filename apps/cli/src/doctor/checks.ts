@@ -48,11 +48,6 @@ export function checkFailure({ code, message, hint }: ErrorInfo): Check {
   return check(name, "broken", summary, [...notes, ...(hint?.split("\n") ?? [])]);
 }
 
-/** A Node that is too old does not come this far. */
-export function checkNode(version: string): Check {
-  return check("node", "ok", version);
-}
-
 export function checkConfig({ file, origins, warnings }: LoadedConfig): Check {
   const from = (source: string): number =>
     Object.values(origins).filter((origin) => origin.from === source).length;

@@ -2,15 +2,16 @@ import { redactionTokensIn } from "@cem/core";
 import type { JsonValue, TaskResult, UnfilledStep } from "@cem/core";
 import { renderCode, renderCodeAround, renderValue, withReadableNumbers } from "./value.ts";
 import { renderPairs, renderRow } from "./rows.ts";
+import type { SharedOptions } from "../command/options.ts";
 import { counted, duration, grouped, oneLine, safeData, safeJson, wrapIndented } from "./text.ts";
 import type { Style } from "./text.ts";
 
-export interface ResultOptions {
-  verbose: boolean;
-}
-
 /** Renders the code, what was kept out of context, and the value, which comes last. */
-export function renderResult(result: TaskResult, style: Style, { verbose }: ResultOptions): string[] {
+export function renderResult(
+  result: TaskResult,
+  style: Style,
+  { verbose }: Pick<SharedOptions, "verbose">,
+): string[] {
   const safe = safeData(result);
   const blocks: string[][] = [];
   if (safe.code !== "" && safe.origin !== "given") blocks.push(renderCode(safe.code, style, verbose));
@@ -71,7 +72,11 @@ function usageText({ attempts = 1, usage }: TaskResult): string {
 }
 
 /** Renders why there is no value: what happened, where, and what helps. */
-export function renderFailure(result: TaskResult, style: Style, { verbose }: ResultOptions): string[] {
+export function renderFailure(
+  result: TaskResult,
+  style: Style,
+  { verbose }: Pick<SharedOptions, "verbose">,
+): string[] {
   const { error, code, notes = [], status } = safeData(result);
   if (error === null) return [];
   const { steps, line, stack } = error.details;

@@ -1,6 +1,6 @@
 import type { JsonValue } from "@cem/core";
 import { oneLine } from "./text.ts";
-import { alignColumns, columnsOf, counted, cut, padEnd, withRight, wrap, wrapIndented } from "./text.ts";
+import { alignColumns, columnsOf, counted, cut, padEnd, wrap, wrapIndented } from "./text.ts";
 import type { Style } from "./text.ts";
 
 const INDENT = "  ";
@@ -30,10 +30,10 @@ export function renderRow(label: string, text: string, style: Style, options: Ro
   const room = style.width - hanging.length - (right === "" ? 0 : columnsOf(right) + 3);
   const [first = "", ...rest] = wrap(text, room);
   const painted = (options.paint ?? String)(label) + " ".repeat(Math.max(0, labelColumns - columnsOf(label)));
-  const body = right === "" ? first : withRight(first, right, style.width - hanging.length);
-  const coloured =
-    right === "" ? body : `${body.slice(0, body.length - right.length)}${style.colors.dim(right)}`;
-  return [`${INDENT}${painted}  ${coloured}`.trimEnd(), ...rest.map((line) => `${hanging}${line}`.trimEnd())];
+  // At the edge, or after the text where there is no room.
+  const gap = Math.max(3, style.width - hanging.length - columnsOf(first) - columnsOf(right));
+  const body = right === "" ? first : `${first}${" ".repeat(gap)}${style.colors.dim(right)}`;
+  return [`${INDENT}${painted}  ${body}`.trimEnd(), ...rest.map((line) => `${hanging}${line}`.trimEnd())];
 }
 
 /**

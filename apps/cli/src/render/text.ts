@@ -90,13 +90,6 @@ function wordsOf(line: string): string[] {
   return parts.flatMap((part, index) => (index % 2 === 1 ? [part] : part.split(" ")));
 }
 
-/** Puts text at the right of a line, or after it where there is no room. */
-export function withRight(left: string, right: string, width: number): string {
-  if (right === "") return left;
-  const gap = width - columnsOf(left) - columnsOf(right);
-  return `${left}${" ".repeat(Math.max(3, gap))}${right}`;
-}
-
 /** `1 tool`, `2 tools`. */
 export function counted(count: number, noun: string): string {
   return `${grouped(count)} ${noun}${count === 1 ? "" : "s"}`;

@@ -102,15 +102,11 @@ function besideLabel(label: string, text: string, keyWidth: number, room: number
 
 /** The value on one line, if it fits. */
 function renderInline(value: JsonValue, { colors, width }: Style): string | undefined {
-  const plain = inlineText(value);
-  if (plain === undefined || columnsOf(plain) > width) return undefined;
-  if (!isFlatRow(value)) return plain;
-  return Object.entries(value)
-    .map(([key, item]) => `${colors.dim(`${oneLine(key)}:`)} ${String(item)}`)
-    .join(", ");
+  const text = inlineText(value, colors);
+  return text === undefined || columnsOf(text) > width ? undefined : text;
 }
 
-function inlineText(value: JsonValue): string | undefined {
+function inlineText(value: JsonValue, colors: Style["colors"]): string | undefined {
   if (typeof value === "string") return /[\n\t]/u.test(value) ? undefined : value;
   if (isScalar(value)) return String(value);
   if (Array.isArray(value)) {
@@ -123,7 +119,7 @@ function inlineText(value: JsonValue): string | undefined {
   if (!isFlatRow(value) || Object.values(value).some((item) => /[\n\t]/u.test(String(item))))
     return undefined;
   return Object.entries(value)
-    .map(([key, item]) => `${oneLine(key)}: ${String(item)}`)
+    .map(([key, item]) => `${colors.dim(`${oneLine(key)}:`)} ${String(item)}`)
     .join(", ");
 }
 

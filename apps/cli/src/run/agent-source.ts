@@ -1,6 +1,6 @@
 import type { Agent } from "@cem/core";
 import type { AgentOptions, OwnWorkflows } from "code-execution-mcp";
-import type { HeldItem, TrustItem, TrustKind } from "@cem/config";
+import type { HeldItem, TrustItem } from "@cem/config";
 import { askingOf } from "../ask/terminal-questions.ts";
 import { serverSourceOf } from "../command/options.ts";
 import type { SharedOptions } from "../command/options.ts";
@@ -13,16 +13,6 @@ import type { Style } from "../render/text.ts";
 /** A command can be long, and what is at its end counts too. */
 const MAX_TEXT_COLUMNS = 2_000;
 const MAX_FILES = 12;
-
-const LABELS: Readonly<Record<TrustKind, string>> = {
-  server: "server",
-  "host-tool": "host tool",
-  plugin: "plugin",
-  mount: "mount",
-  path: "path",
-  key: "key",
-  setting: "setting",
-};
 
 /** Renders what is held back, for the question whether to trust the folder. */
 export function renderAsked(
@@ -41,7 +31,7 @@ export function renderTrustItems(items: readonly (TrustItem | HeldItem)[], style
     const shown = files.slice(0, MAX_FILES).map((file) => oneLine(file));
     const more = files.length > shown.length ? ` and ${files.length - shown.length} more` : "";
     return [
-      ...renderRow(LABELS[kind], textOf(item), style),
+      ...renderRow(kind.replace("-", " "), textOf(item), style),
       ...note(files.length === 0 ? undefined : `as it is now: ${shown.join(", ")}${more}`, style),
       ...note(before && changeOf(before, item), style),
     ];

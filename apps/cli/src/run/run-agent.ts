@@ -4,10 +4,9 @@ import type { Agent, ExecuteOptions, TaskResult } from "@cem/core";
 import type { PlannedWrite } from "code-execution-mcp";
 import { askYesNo } from "../ask/prompt.ts";
 import type { SharedOptions } from "../command/options.ts";
-import { exitCodeOfTask, withHint } from "../errors.ts";
+import { EXIT_FAILED, EXIT_OK, withHint } from "../errors.ts";
 import type { Answer, CommandContext } from "../io/terminal.ts";
 import { renderBrief, renderFailure, renderResult } from "../render/result.ts";
-import type { ResultOptions } from "../render/result.ts";
 import { renderPairs } from "../render/rows.ts";
 import { oneLine, safeText, counted } from "../render/text.ts";
 import type { Style } from "../render/text.ts";
@@ -37,16 +36,10 @@ async function performWork(agent: Agent, work: Work, options: ExecuteOptions): P
   return agent.executeCode(callProgram(work.target, work.args, catalog), options);
 }
 
-/** The result of a dry run: the program and the writes it would make, which can be approved as one plan. */
-interface Plan {
-  code: string;
-  writes: readonly PlannedWrite[];
-}
-
 /** Runs code, a call or a task as its options say: at once, dry, or within an approved plan. */
 export async function runAgent(work: Work, options: SharedOptions, context: CommandContext): Promise<Answer> {
   if (options.dryRun === true) return runDry(work, options, context);
-  const approvedWrites = options.plan === undefined ? undefined : (await readPlan(options.plan)).writes;
+  const approvedWrites = options.plan === undefined ? undefined : await readPlan(options.plan);
   const execute = executeOptions(context, options);
   const done = await withAgent(options, context, (agent) => performWork(agent, work, execute), {
     approvedWrites,
@@ -65,10 +58,9 @@ async function runDry(work: Work, options: SharedOptions, context: CommandContex
     { onPlannedWrite: (write) => void writes.push(write), resume: resumedBy(work) },
   );
   const answer = answerToResult(result, options);
-  const plan = { code: result.code, writes };
   const listed: Answer = {
     ...answer,
-    data: { ...answer.data, dryRun: true, ...plan },
+    data: { ...answer.data, dryRun: true, code: result.code, writes },
     report: (style) => [
       ...answer.report(style),
       ...renderWrites(writes, style),
@@ -83,7 +75,7 @@ async function runDry(work: Work, options: SharedOptions, context: CommandContex
   const made = await withAgent(
     options,
     context,
-    (agent) => agent.executeCode(plan.code, executeOptions(context, options)),
+    (agent) => agent.executeCode(result.code, executeOptions(context, options)),
     { approvedWrites: writes },
   );
   return answerToResult(made, options);
@@ -111,10 +103,10 @@ function renderWrites(writes: readonly PlannedWrite[], style: Style): string[] {
   ];
 }
 
-/** Reads what `--dry-run --json` printed. */
-async function readPlan(file: string): Promise<Plan> {
-  const { code, writes } = (parseJson(await readFile(file)) ?? {}) as Partial<Plan>;
-  if (typeof code === "string" && Array.isArray(writes) && writes.every(isWrite)) return { code, writes };
+/** Reads what `--dry-run --json` printed: a program, and the writes that it would make, which are approved as one plan. */
+async function readPlan(file: string): Promise<readonly PlannedWrite[]> {
+  const { code, writes } = (parseJson(await readFile(file)) ?? {}) as { code?: unknown; writes?: unknown };
+  if (typeof code === "string" && Array.isArray(writes) && writes.every(isWrite)) return writes;
   throw new CemError("USAGE", `${file} is no plan: it is what a command prints with --dry-run --json.`);
 }
 
@@ -132,10 +124,10 @@ export function executeOptions({ signal, live }: CommandContext, options: Shared
 }
 
 /** Turns the result of a task or program into the answer of its command, with what helps against its error. */
-export function answerToResult(given: TaskResult, options: ResultOptions): Answer {
+export function answerToResult(given: TaskResult, options: Pick<SharedOptions, "verbose">): Answer {
   const result = given.error === null ? given : { ...given, error: withHint(given.error) };
   return {
-    exitCode: exitCodeOfTask(result.status),
+    exitCode: result.status === "success" ? EXIT_OK : EXIT_FAILED,
     data: result,
     report: (style) => renderResult(result, style, options),
     brief: (forTerminal) => renderBrief(result, forTerminal),

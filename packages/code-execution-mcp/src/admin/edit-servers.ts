@@ -129,42 +129,36 @@ export async function addServers(
   servers: readonly { name: string; entry: ServerEntry }[],
   source: ServerSource = {},
 ): Promise<AddedServers> {
-  return editConfig(source, (place) => addServersTo(place, servers, source));
-}
-
-async function addServersTo(
-  { file, text }: ConfigText,
-  servers: Parameters<typeof addServers>[0],
-  source: ServerSource,
-): Promise<AddedServers> {
   const { addServer } = await import("@cem/config/edit");
-  const edited = servers.reduce((yaml, { name, entry }) => addServer(yaml, name, entry), text ?? "");
-  await replaceFile(file, edited);
-  let config: Config;
-  try {
-    const load = (): Promise<LoadedConfig> => loadConfig({ cwd: source.cwd, file, trustFolder: false });
-    // First, since they can be part of what is trusted.
-    await layFilesFor(await load());
-    const loaded = await load();
-    const names = servers.map(({ name }) => name);
-    await trustServers(loaded, names);
-    ({ config } = loaded);
-  } catch (error) {
-    await (text === undefined ? rm(file) : replaceFile(file, text));
-    throw error;
-  }
-  const known = new Set(config.mcpServers.map(({ name }) => name));
-  const warnings = servers.flatMap(({ name, entry }) =>
-    warningsOf(
-      name,
-      entry,
-      [...known].filter((other) => other !== name),
-      config.mcpServers.flatMap((other) =>
-        other.name !== name && other.connectionType === "stdio" ? other.args : [],
+  return editConfig(source, async ({ file, text }) => {
+    const edited = servers.reduce((yaml, { name, entry }) => addServer(yaml, name, entry), text ?? "");
+    await replaceFile(file, edited);
+    let config: Config;
+    try {
+      const load = (): Promise<LoadedConfig> => loadConfig({ cwd: source.cwd, file, trustFolder: false });
+      // First, since they can be part of what is trusted.
+      await layFilesFor(await load());
+      const loaded = await load();
+      const names = servers.map(({ name }) => name);
+      await trustServers(loaded, names);
+      ({ config } = loaded);
+    } catch (error) {
+      await (text === undefined ? rm(file) : replaceFile(file, text));
+      throw error;
+    }
+    const known = new Set(config.mcpServers.map(({ name }) => name));
+    const warnings = servers.flatMap(({ name, entry }) =>
+      warningsOf(
+        name,
+        entry,
+        [...known].filter((other) => other !== name),
+        config.mcpServers.flatMap((other) =>
+          other.name !== name && other.connectionType === "stdio" ? other.args : [],
+        ),
       ),
-    ),
-  );
-  return { file, warnings };
+    );
+    return { file, warnings };
+  });
 }
 
 /**

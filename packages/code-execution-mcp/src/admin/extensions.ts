@@ -1,5 +1,5 @@
 import os from "node:os";
-import type { Skill, SkillDraft, SkillSummary, ToolDefinition } from "@cem/core";
+import type { Skill, SkillDraft, SkillSummary } from "@cem/core";
 import type { DrawnStep, Workflow } from "@cem/workflows";
 import { createLoadedAgent } from "../create-agent.ts";
 import type { ServerSource, ConfigSource } from "../options.ts";
@@ -56,13 +56,7 @@ export async function removeSkill(name: string, source: ServerSource = {}): Prom
   await (await createConfiguredSkills(await openProject(source))).remove(name);
 }
 
-interface OpenSkills {
-  store: Awaited<ReturnType<typeof createConfiguredSkills>>;
-  tools: readonly ToolDefinition[];
-  trial: SkillTrial;
-}
-
-async function openSkills(source: ServerSource): Promise<OpenSkills> {
+async function openSkills(source: ServerSource) {
   const { signal, onLog } = source;
   const loaded = await openProject(source);
   const openAgent = (other: Project) => createLoadedAgent(other, { oneRun: true, sessions: false, onLog });
@@ -70,11 +64,8 @@ async function openSkills(source: ServerSource): Promise<OpenSkills> {
   try {
     const { servers } = await agent.discoverTools({ signal });
     const store = await createConfiguredSkills(loaded);
-    return {
-      store,
-      tools: servers.flatMap(({ tools }) => tools),
-      trial: { loaded, openAgent },
-    };
+    const trial: SkillTrial = { loaded, openAgent };
+    return { store, tools: servers.flatMap(({ tools }) => tools), trial };
   } finally {
     await agent.dispose();
   }

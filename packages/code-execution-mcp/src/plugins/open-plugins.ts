@@ -84,11 +84,181 @@ export interface PluginSet {
  */
 export async function openPlugins(
   requests: readonly PluginRequest[],
-  settings: OpenPluginsSettings = {},
+  { taken = {}, log = () => {}, variable = (name) => process.env[name] }: OpenPluginsSettings = {},
 ): Promise<PluginSet> {
-  const opening = new PluginOpening(settings);
-  for (const request of requests) await opening.add(request);
-  return opening.set();
+  let logNow = log;
+  let disposed: Promise<void> | undefined;
+  const entries: Entry[] = [];
+  const listening: OwnedListener[] = [];
+  const all = {
+    tools: Object.create(null) as Record<string, Record<string, HostTool>>,
+    detectors: [] as CustomDetector[],
+    guards: [] as OwnedStage<Guard>[],
+    generators: [] as OwnedStage<CodeGenerator>[],
+    selectors: [] as OwnedStage<ToolSelector>[],
+    sandboxes: new Map<string, SandboxProvider>(),
+    steps: [] as WorkflowStepKind[],
+    transports: new Map<string, McpTransportProvider>(),
+  };
+  const owned = (names: readonly string[] = []): Map<string, string> =>
+    new Map(names.map((name) => [name, "cem or the project"]));
+  const owners: Record<NamedPart, Map<string, string>> = {
+    server: owned(taken.server),
+    sandbox: owned(taken.sandbox),
+    step: owned(taken.step),
+    transport: owned(taken.transport),
+  };
+
+  const useOf = (name: string, isRequired: boolean): PluginUse =>
+    new PluginUse(name, isRequired, (message) => logNow(message));
+
+  /** Whether a name is free. It is then the plugin's. */
+  const claim = (
+    kind: NamedPart,
+    name: string | undefined,
+    { use, adds }: Entry,
+    isListed = true,
+  ): boolean => {
+    if (typeof name !== "string" || name === "") {
+      use.unusable(kind, "it has no name");
+      return false;
+    }
+    const owner = owners[kind].get(name);
+    if (owner !== undefined) {
+      use.note(`The ${kind} ${name} of the plugin ${use.name} is left out: ${owner} has one of this name.`);
+      return false;
+    }
+    owners[kind].set(name, `the plugin ${use.name}`);
+    if (isListed) adds.push(`${kind} ${name}`);
+    return true;
+  };
+
+  const takeTools = async (entry: Entry, tools: PluginParts["tools"] = {}): Promise<void> => {
+    for (const [server, own] of Object.entries(tools)) {
+      if (!claim("server", server, entry, false)) continue;
+      const usable = Object.create(null) as Record<string, HostTool>;
+      for (const [name, tool] of Object.entries(own)) {
+        const fault = await faultOfTool(server, name, tool);
+        if (fault !== undefined) {
+          entry.use.unusable(`tool ${server}.${name}`, fault);
+          continue;
+        }
+        usable[name] = tool;
+        entry.adds.push(`tool ${server}.${name}`);
+      }
+      all.tools[server] = usable;
+    }
+  };
+
+  const take = async (entry: Entry, parts: PluginParts): Promise<void> => {
+    const { use, adds } = entry;
+    await takeTools(entry, parts.tools);
+    for (const detector of parts.detectors ?? []) {
+      all.detectors.push(guardDetector(detector, use));
+      adds.push(`detector ${detector.type}`);
+    }
+    for (const guard of parts.guards ?? []) {
+      all.guards.push(ownedGuard(guard, use));
+      adds.push("guard");
+    }
+    for (const generator of parts.generators ?? []) {
+      all.generators.push(ownedGenerator(generator, use));
+      adds.push("generator");
+    }
+    for (const selector of parts.selectors ?? []) {
+      all.selectors.push(ownedSelector(selector, use));
+      adds.push("selector");
+    }
+    for (const sandbox of parts.sandboxes ?? []) {
+      if (claim("sandbox", sandbox.name, entry)) all.sandboxes.set(sandbox.name, guardSandbox(sandbox, use));
+    }
+    for (const step of parts.steps ?? []) if (claim("step", step.name, entry)) all.steps.push(step);
+    for (const transport of parts.transports ?? []) {
+      if (!claim("transport", transport.scheme, entry)) continue;
+      const part = `transport ${transport.scheme}`;
+      all.transports.set(transport.scheme, guardPart(part, transport, use, { connect: TRANSPORT }));
+    }
+    if (parts.onEvent !== undefined) {
+      listening.push({ onEvent: parts.onEvent, use });
+      adds.push("event listener");
+    }
+  };
+
+  const open = async (entry: Entry): Promise<void> => {
+    const { named, from, options, required = false } = entry.request;
+    const plugin =
+      "file" in from ? await importPlugin({ named, file: from.file }) : requirePlugin(from.plugin, named);
+    const { name } = plugin;
+    const twin = entries.find((other) => other.plugin?.name === name);
+    if (twin !== undefined) {
+      const message = `The plugin ${named} has the name ${name}, as has ${twin.request.named} before it.`;
+      throw new CemError("PLUGIN_INVALID", message, { details: { plugin: name } });
+    }
+    entry.plugin = plugin;
+    entry.use = useOf(name, required);
+    const parts = await setUpPlugin(plugin, options, {
+      folder: "file" in from ? from.folder : undefined,
+      signal: entry.closing.signal,
+      variable,
+      log: (message) => logNow(`${name}: ${message}`),
+    });
+    const checked = checkParts(parts, (part, why) => entry.use.unusable(part, why));
+    entry.dispose = checked.dispose;
+    await take(entry, checked);
+  };
+
+  const disposeAll = async (): Promise<void> => {
+    const ending = entries.map(async ({ closing, dispose, use }) => {
+      closing.abort();
+      try {
+        await dispose?.();
+      } catch (error) {
+        use.failed("dispose", error);
+      }
+    });
+    await Promise.allSettled(ending);
+  };
+
+  for (const request of requests) {
+    const { named, required = false, obstacle } = request;
+    const entry: Entry = {
+      request,
+      use: useOf(named, required),
+      state: "ready",
+      adds: [],
+      setupMs: 0,
+      closing: new AbortController(),
+    };
+    entries.push(entry);
+    const started = performance.now();
+    try {
+      if (obstacle !== undefined) {
+        entry.state = obstacle.state;
+        throw obstacle.error;
+      }
+      await open(entry);
+    } catch (error) {
+      if (entry.state === "ready") entry.state = "error";
+      entry.closing.abort();
+      entry.use.note(toErrorInfo(error).message);
+      if (!required) continue;
+      await disposeAll();
+      throw error;
+    } finally {
+      entry.setupMs = performance.now() - started;
+    }
+  }
+  const listeners = new EventListeners(listening);
+  return {
+    ...all,
+    listeners,
+    logTo: (other) => {
+      logNow = other;
+    },
+    reports: () => entries.map(reportOf),
+    problems: () => entries.flatMap(({ use }) => use.problems),
+    dispose: () => (disposed ??= listeners.flush().then(disposeAll)),
+  };
 }
 
 /** The result of a transport provider's `connect`. */
@@ -108,194 +278,6 @@ interface Entry {
   /** Aborts when the plugin is let go. */
   closing: AbortController;
   dispose?: PluginParts["dispose"];
-}
-
-class PluginOpening {
-  readonly #settings: OpenPluginsSettings;
-  readonly #entries: Entry[] = [];
-  readonly #owners: Record<NamedPart, Map<string, string>>;
-  readonly #parts = {
-    tools: Object.create(null) as Record<string, Record<string, HostTool>>,
-    detectors: [] as CustomDetector[],
-    guards: [] as OwnedStage<Guard>[],
-    generators: [] as OwnedStage<CodeGenerator>[],
-    selectors: [] as OwnedStage<ToolSelector>[],
-    sandboxes: new Map<string, SandboxProvider>(),
-    steps: [] as WorkflowStepKind[],
-    transports: new Map<string, McpTransportProvider>(),
-  };
-  readonly #listeners: OwnedListener[] = [];
-  #log: (message: string) => void;
-  #disposed: Promise<void> | undefined;
-
-  constructor(settings: OpenPluginsSettings) {
-    this.#settings = settings;
-    const { taken = {}, log = () => {} } = settings;
-    this.#log = log;
-    const owned = (names: readonly string[] = []): Map<string, string> =>
-      new Map(names.map((name) => [name, "cem or the project"]));
-    this.#owners = {
-      server: owned(taken.server),
-      sandbox: owned(taken.sandbox),
-      step: owned(taken.step),
-      transport: owned(taken.transport),
-    };
-  }
-
-  async add(request: PluginRequest): Promise<void> {
-    const { named, required = false, obstacle } = request;
-    const entry: Entry = {
-      request,
-      use: this.#use(named, required),
-      state: "ready",
-      adds: [],
-      setupMs: 0,
-      closing: new AbortController(),
-    };
-    this.#entries.push(entry);
-    const started = performance.now();
-    try {
-      if (obstacle !== undefined) {
-        entry.state = obstacle.state;
-        throw obstacle.error;
-      }
-      await this.#open(entry);
-    } catch (error) {
-      if (entry.state === "ready") entry.state = "error";
-      entry.closing.abort();
-      entry.use.note(toErrorInfo(error).message);
-      if (!required) return;
-      await this.#dispose();
-      throw error;
-    } finally {
-      entry.setupMs = performance.now() - started;
-    }
-  }
-
-  #use(name: string, isRequired: boolean): PluginUse {
-    return new PluginUse(name, isRequired, (message) => this.#log(message));
-  }
-
-  async #open(entry: Entry): Promise<void> {
-    const { named, from, options, required = false } = entry.request;
-    const { variable = (name) => process.env[name] } = this.#settings;
-    const plugin =
-      "file" in from ? await importPlugin({ named, file: from.file }) : requirePlugin(from.plugin, named);
-    const { name } = plugin;
-    const twin = this.#entries.find((other) => other.plugin?.name === name);
-    if (twin !== undefined) {
-      const message = `The plugin ${named} has the name ${name}, as has ${twin.request.named} before it.`;
-      throw new CemError("PLUGIN_INVALID", message, { details: { plugin: name } });
-    }
-    entry.plugin = plugin;
-    entry.use = this.#use(name, required);
-    const parts = await setUpPlugin(plugin, options, {
-      folder: "file" in from ? from.folder : undefined,
-      signal: entry.closing.signal,
-      variable,
-      log: (message) => this.#log(`${name}: ${message}`),
-    });
-    const checked = checkParts(parts, (part, why) => entry.use.unusable(part, why));
-    entry.dispose = checked.dispose;
-    await this.#take(entry, checked);
-  }
-
-  async #take(entry: Entry, parts: PluginParts): Promise<void> {
-    const { use, adds } = entry;
-    await this.#takeTools(entry, parts.tools);
-    for (const detector of parts.detectors ?? []) {
-      this.#parts.detectors.push(guardDetector(detector, use));
-      adds.push(`detector ${detector.type}`);
-    }
-    for (const guard of parts.guards ?? []) {
-      this.#parts.guards.push(ownedGuard(guard, use));
-      adds.push("guard");
-    }
-    for (const generator of parts.generators ?? []) {
-      this.#parts.generators.push(ownedGenerator(generator, use));
-      adds.push("generator");
-    }
-    for (const selector of parts.selectors ?? []) {
-      this.#parts.selectors.push(ownedSelector(selector, use));
-      adds.push("selector");
-    }
-    for (const sandbox of parts.sandboxes ?? []) {
-      if (this.#claim("sandbox", sandbox.name, entry))
-        this.#parts.sandboxes.set(sandbox.name, guardSandbox(sandbox, use));
-    }
-    for (const step of parts.steps ?? []) {
-      if (this.#claim("step", step.name, entry)) this.#parts.steps.push(step);
-    }
-    for (const transport of parts.transports ?? []) {
-      if (!this.#claim("transport", transport.scheme, entry)) continue;
-      const part = `transport ${transport.scheme}`;
-      this.#parts.transports.set(transport.scheme, guardPart(part, transport, use, { connect: TRANSPORT }));
-    }
-    if (parts.onEvent !== undefined) {
-      this.#listeners.push({ onEvent: parts.onEvent, use });
-      adds.push("event listener");
-    }
-  }
-
-  async #takeTools(entry: Entry, tools: PluginParts["tools"] = {}): Promise<void> {
-    const { use } = entry;
-    for (const [server, own] of Object.entries(tools)) {
-      if (!this.#claim("server", server, entry, false)) continue;
-      const taken = Object.create(null) as Record<string, HostTool>;
-      for (const [name, tool] of Object.entries(own)) {
-        const fault = await faultOfTool(server, name, tool);
-        if (fault !== undefined) {
-          use.unusable(`tool ${server}.${name}`, fault);
-          continue;
-        }
-        taken[name] = tool;
-        entry.adds.push(`tool ${server}.${name}`);
-      }
-      this.#parts.tools[server] = taken;
-    }
-  }
-
-  /** Whether a name is free. It is then the plugin's. */
-  #claim(kind: NamedPart, name: string | undefined, { use, adds }: Entry, isListed = true): boolean {
-    if (typeof name !== "string" || name === "") {
-      use.unusable(kind, "it has no name");
-      return false;
-    }
-    const owner = this.#owners[kind].get(name);
-    if (owner !== undefined) {
-      use.note(`The ${kind} ${name} of the plugin ${use.name} is left out: ${owner} has one of this name.`);
-      return false;
-    }
-    this.#owners[kind].set(name, `the plugin ${use.name}`);
-    if (isListed) adds.push(`${kind} ${name}`);
-    return true;
-  }
-
-  set(): PluginSet {
-    const listeners = new EventListeners(this.#listeners);
-    return {
-      ...this.#parts,
-      listeners,
-      logTo: (log) => {
-        this.#log = log;
-      },
-      reports: () => this.#entries.map(reportOf),
-      problems: () => this.#entries.flatMap(({ use }) => use.problems),
-      dispose: () => (this.#disposed ??= listeners.flush().then(() => this.#dispose())),
-    };
-  }
-
-  async #dispose(): Promise<void> {
-    const ending = this.#entries.map(async ({ closing, dispose, use }) => {
-      closing.abort();
-      try {
-        await dispose?.();
-      } catch (error) {
-        use.failed("dispose", error);
-      }
-    });
-    await Promise.allSettled(ending);
-  }
 }
 
 /** Why a tool can't be used, though it was made with `defineTool`. */

@@ -39,11 +39,6 @@ export interface Project extends OwnedConfig {
   readonly dispose: () => Promise<void>;
 }
 
-/** The folder with one folder for each owner. */
-export function ownersDirOf({ customers }: Pick<LoadedConfig["config"], "customers">): string {
-  return customers.dir;
-}
-
 /** The configuration with another folder for the folders of owners. */
 export function withOwnersDir(config: LoadedConfig["config"], dir: string): LoadedConfig["config"] {
   return { ...config, customers: { ...config.customers, dir } };

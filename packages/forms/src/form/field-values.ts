@@ -2,12 +2,6 @@ import { RE2JS, RE2JSException } from "re2js";
 import { asValue, DATE_EXAMPLES, readDate } from "./dates.ts";
 import type { Condition, FieldType, FormField, Scalar } from "./form-schema.ts";
 
-/** A compiled pattern, which takes time in proportion to the text. */
-export interface LinearPattern {
-  /** Whether the whole text matches. */
-  matches(text: string): boolean;
-}
-
 /** Longer texts match no pattern. */
 const MAX_MATCHED_CHARACTERS = 10_000;
 
@@ -15,9 +9,9 @@ const MAX_MATCHED_CHARACTERS = 10_000;
  * Compiles a pattern with RE2, which has no way to take more than linear time. Lookarounds and references to groups are
  * therefore not possible.
  *
- * @returns the pattern, or why it can't be used: a clause.
+ * @returns whether the whole of a text matches; or why the pattern can't be used: a clause.
  */
-export function compilePattern(source: string): LinearPattern | { fault: string } {
+export function compilePattern(source: string): { matches: (text: string) => boolean } | { fault: string } {
   try {
     const compiled = RE2JS.compile(RE2JS.translateRegExp(source));
     return { matches: (text) => text.length <= MAX_MATCHED_CHARACTERS && compiled.matches(text) };
@@ -30,8 +24,6 @@ export function compilePattern(source: string): LinearPattern | { fault: string 
   }
 }
 
-/** Values of fields, by name. */
-export type FieldValues = ReadonlyMap<string, FieldValue>;
 /** The value of a field. Dates are texts of ISO 8601, files paths. */
 export type FieldValue = string | number | boolean | string[];
 
@@ -45,7 +37,7 @@ export function fieldsOf(condition: Condition): string[] {
 /** Whether a condition holds. A list holds what one of its items does. */
 export function holds(
   condition: Condition,
-  values: FieldValues,
+  values: ReadonlyMap<string, FieldValue>,
   typeOf: (field: string) => FieldType | undefined,
 ): boolean {
   if ("all" in condition) return condition.all.every((one) => holds(one, values, typeOf));

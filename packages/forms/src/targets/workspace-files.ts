@@ -22,13 +22,6 @@ const MIME_TYPES: Readonly<Record<string, string>> = {
   ".webp": "image/webp",
 };
 
-/** A file that was read. */
-export interface ReadFile {
-  name: string;
-  mimeType: string;
-  bytes: Buffer;
-}
-
 /** Checks that files lie in the workspace and are what their field takes. */
 export function checkFilesIn(workspace: string | undefined): CheckFiles {
   return async (field, paths) => {
@@ -54,7 +47,7 @@ export async function readWorkspaceFile(
   workspace: string | undefined,
   file: string,
   field: Pick<FormField, "accept" | "max_bytes"> = {},
-): Promise<ReadFile> {
+): Promise<{ name: string; mimeType: string; bytes: Buffer }> {
   const { handle, name, mimeType } = await openFile(workspace, file, field);
   try {
     return { name, mimeType, bytes: await handle.readFile() };
@@ -104,12 +97,11 @@ async function openFile(
       throw unusable("is a file that can't be read");
     },
   );
-  const { size, isFile } = await handle
-    .stat()
-    .then((found) => ({ size: found.size, isFile: found.isFile() }));
-  if (isFile && size <= maxBytes) return { handle, name, mimeType };
+  const found = await handle.stat();
+  const { size } = found;
+  if (found.isFile() && size <= maxBytes) return { handle, name, mimeType };
   await handle.close();
-  throw unusable(isFile ? `has ${size} bytes, and at most ${maxBytes} are taken` : "is not a file");
+  throw unusable(found.isFile() ? `has ${size} bytes, and at most ${maxBytes} are taken` : "is not a file");
 }
 
 /** Where a folder really is, or will be once it is made. */

@@ -2,7 +2,6 @@ import { constants } from "node:fs";
 import { access } from "node:fs/promises";
 import path from "node:path";
 import { CemError } from "@cem/core";
-import type { BrowserContext } from "playwright-core";
 import { importOptional } from "../targets/target.ts";
 
 const LAUNCH_TIMEOUT_MS = 60_000;
@@ -11,21 +10,15 @@ const ACTION_TIMEOUT_MS = 10_000;
 const NAVIGATION_TIMEOUT_MS = 30_000;
 const VIEWPORT = { width: 1_280, height: 1_024 };
 
-/** A browser with one profile, which is forgotten with it. */
-export interface OpenBrowser {
-  context: BrowserContext;
-  close(): Promise<void>;
-}
-
 /**
- * Starts the system's browser, which reaches the network through a proxy only.
+ * Starts the system's browser with one profile, which is forgotten with it. It reaches the network through a proxy only.
  *
  * @throws CemError `PACKAGE_MISSING`, `BROWSER_NOT_FOUND`, `BROWSER_FAILED`.
  */
 export async function openBrowser(
   { executable, headless = true, sandbox = process.getuid?.() !== 0 }: BrowserSettings,
   proxy: string,
-): Promise<OpenBrowser> {
+) {
   const { chromium } = await importOptional("playwright-core", () => import("playwright-core"));
   const file = await findBrowser(executable);
   try {

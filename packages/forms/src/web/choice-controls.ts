@@ -8,18 +8,17 @@ import { MAX_READ_CHARACTERS, OPTIONS_TIMEOUT_MS } from "./control.ts";
 import type { Control, PageElement, Reading } from "./control.ts";
 
 /** Chooses among radio buttons or check boxes, the browser's own or a page's. */
-export async function fillChoices(
+export function fillChoices(
   { locator }: Control,
   { field, value }: FilledField,
 ): Promise<string | undefined> {
-  const chosen = await chooseWhenOffered(() => offeredIn(locator), field, choiceOf(value));
-  if (chosen === undefined) return NO_SUCH_OPTION;
-  await choose(locator, chosen);
-  return undefined;
+  return choose(locator, field, choiceOf(value));
 }
 
 /** Brings the options of a set to what is wanted, with one click for each that differs. */
-async function choose(items: Locator, wanted: readonly number[]): Promise<void> {
+async function choose(items: Locator, field: FormField, value: FieldValue): Promise<string | undefined> {
+  const wanted = await chooseWhenOffered(() => offeredIn(items), field, value);
+  if (wanted === undefined) return NO_SUCH_OPTION;
   const offered = await offeredIn(items);
   for (const [index, { isChosen }] of offered.entries()) {
     const endsByItself = wanted.length === 1 && !wanted.includes(index);
@@ -29,11 +28,12 @@ async function choose(items: Locator, wanted: readonly number[]): Promise<void> 
     if (await item.isVisible()) await item.click();
     else await item.dispatchEvent("click");
   }
-  if (wanted.length !== 1) return;
+  if (wanted.length !== 1) return undefined;
   // Check boxes, unlike radio buttons, stay on when another is clicked.
   for (const [index, { isChosen }] of (await offeredIn(items)).entries()) {
     if (isChosen && !wanted.includes(index)) await items.nth(index).click();
   }
+  return undefined;
 }
 
 export async function readChoices({ locator }: Control, { field, value }: FilledField): Promise<Reading> {
@@ -43,7 +43,7 @@ export async function readChoices({ locator }: Control, { field, value }: Filled
 }
 
 /** Yes and no, as radio buttons are named. */
-function choiceOf(value: FilledField["value"]): FilledField["value"] {
+function choiceOf(value: FieldValue): FieldValue {
   return typeof value === "boolean" ? (value ? "Yes" : "No") : value;
 }
 
@@ -168,11 +168,7 @@ export async function fillListbox(
 ): Promise<string | undefined> {
   if (Array.isArray(value) && value.length > 1 && !control.facts.isMultiple)
     return "takes one option on the page";
-  const options = control.locator.getByRole("option");
-  const chosen = await chooseWhenOffered(() => offeredIn(options), field, value);
-  if (chosen === undefined) return NO_SUCH_OPTION;
-  await choose(options, chosen);
-  return undefined;
+  return choose(control.locator.getByRole("option"), field, value);
 }
 
 export async function readListbox({ locator }: Control, filled: FilledField): Promise<Reading> {

@@ -5,18 +5,11 @@ import type { Duplex } from "node:stream";
 
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { "http:": 80, "https:": 443 };
 
-/** The one way of a browser to the network. It lets through what goes to allowed origins. */
-export interface OriginProxy {
-  /** `http://127.0.0.1:3128` */
-  readonly address: string;
-  close(): void;
-}
-
 /**
- * Starts a proxy on the loopback. Unlike an interception of requests in the browser it sees redirects, sockets, workers and
+ * Starts a proxy on the loopback: the one way of a browser to the network, which lets through what goes to allowed origins. Unlike an interception of requests in the browser it sees redirects, sockets, workers and
  * whatever else a page can think of.
  */
-export async function startOriginProxy(origins: readonly string[]): Promise<OriginProxy> {
+export async function startOriginProxy(origins: readonly string[]) {
   const allowed = new Set(origins.map((origin) => hostOf(new URL(origin))));
   const sockets = new Set<Duplex>();
   const mayOpen = (url: URL | undefined): url is URL => url !== undefined && allowed.has(hostOf(url));
@@ -48,8 +41,9 @@ export async function startOriginProxy(origins: readonly string[]): Promise<Orig
   });
   const { port } = server.address() as AddressInfo;
   return {
+    /** `http://127.0.0.1:3128` */
     address: `http://127.0.0.1:${port}`,
-    close() {
+    close(): void {
       server.close();
       for (const socket of sockets) socket.destroy();
     },

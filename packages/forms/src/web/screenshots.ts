@@ -28,13 +28,13 @@ export async function keepScreenshot(
   page: Page,
   name: string,
   fields: readonly FilledField[],
-  controls: ReadonlyMap<string, Control>,
+  filled: ReadonlyMap<string, { control: Control }>,
   { workspace, screenshotFolder }: ScreenshotSettings,
 ): Promise<string | undefined> {
   const root = screenshotFolder ?? workspace;
   if (root === undefined) return undefined;
   const personal = fields.filter(({ isPersonal }) => isPersonal);
-  const own = personal.flatMap(({ field }) => controls.get(field.name)?.locator ?? []);
+  const own = personal.flatMap(({ field }) => filled.get(field.name)?.control.locator ?? []);
   const mask = [...own, ...(await placesWith(page, textsOf(personal)))];
   const picture = await page.screenshot({
     fullPage: true,

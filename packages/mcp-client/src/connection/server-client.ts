@@ -4,7 +4,7 @@ import type { Elicit, JsonObject } from "@cem/core";
 import { isNamedAsChange } from "@cem/core/text";
 import type { SignIn } from "../oauth/sign-in.ts";
 import { createRedact } from "../settings/secret-values.ts";
-import type { ConnectionSharing, McpServerSettings } from "../settings/server-settings.ts";
+import type { McpServerSettings } from "../settings/server-settings.ts";
 import { serverClosed, SessionLost, toServerError } from "../transport/call-failures.ts";
 import { createConnectionPool } from "./connection-pool.ts";
 import type {
@@ -148,10 +148,28 @@ export function createServerClient(settings: McpServerSettings, context: ServerC
   };
 
   return {
+    /** The state of the server, as its connection shows it. */
     status(): ServerStatus {
       const { connections } = pool;
       const shown = connections.find(({ state }) => state === "ready") ?? connections[0];
-      return { ...statusOf(settings, shown, health, tools, latencyMs), statefulTools };
+      const { state = "idle", current, isStateless = false } = shown ?? {};
+      const { transport, connections: sharing = "auto" } = settings;
+      const server = current?.client.getServerVersion() ?? tools?.server;
+      return {
+        name,
+        state,
+        transport: current?.transportKind ?? transport.kind,
+        protocol: current?.client.getNegotiatedProtocolVersion() ?? tools?.protocol,
+        server: server && { name: server.name, version: server.version },
+        toolCount: tools?.tools.length,
+        leftOutCount: tools?.leftOut.length,
+        latencyMs,
+        sharing: isStateless ? "stateless" : sharing === "auto" ? "session" : sharing,
+        statefulTools,
+        lastError: health.lastError,
+        retryInMs: health.waitMs === 0 ? undefined : health.waitMs,
+        pid: current?.process?.pid ?? undefined,
+      };
     },
     /** The last list of tools, also while the server is down. */
     knownTools: () => tools,
@@ -183,45 +201,6 @@ export function createServerClient(settings: McpServerSettings, context: ServerC
 }
 
 /**
- * The state of a server, as its connection shows it.
- *
- * @param tools - the last list of tools, if there is one.
- * @param latencyMs - the round trip of the request for it, in milliseconds.
- */
-function statusOf(
-  { name, transport, connections = "auto" }: McpServerSettings,
-  connection: Connection | undefined,
-  { waitMs, lastError }: ConnectionHealth,
-  tools: ToolList | undefined,
-  latencyMs: number | undefined,
-): Omit<ServerStatus, "statefulTools"> {
-  const { state = "idle", current } = connection ?? {};
-  const server = current?.client.getServerVersion() ?? tools?.server;
-  return {
-    name,
-    state,
-    transport: current?.transportKind ?? transport.kind,
-    protocol: current?.client.getNegotiatedProtocolVersion() ?? tools?.protocol,
-    server: server && { name: server.name, version: server.version },
-    toolCount: tools?.tools.length,
-    leftOutCount: tools?.leftOut.length,
-    latencyMs,
-    sharing: sharingOf(connections, connection),
-    lastError,
-    retryInMs: waitMs === 0 ? undefined : waitMs,
-    pid: current?.process?.pid ?? undefined,
-  };
-}
-
-function sharingOf(
-  set: ConnectionSharing,
-  connection: Pick<Connection, "isStateless"> | undefined,
-): ServerStatus["sharing"] {
-  if (connection?.isStateless === true) return "stateless";
-  return set === "auto" ? "session" : set;
-}
-
-/**
  * The scope in which calls of a tool wait for each other. Few servers expect two changes at once; of a tool without annotations its name
  * tells whether it makes one. Sessions that share the process of a server share its queue.
  */
@@ -229,16 +208,11 @@ function serialOf(
   { name, annotations }: RemoteTool,
   { writes = "serial", transport, connections }: McpServerSettings,
 ): KnownTool["serial"] {
-  if (writes === "parallel" || !mayChange(name, annotations)) return undefined;
-  return transport.kind === "stdio" && connections === "shared" ? "server" : "session";
-}
-
-function mayChange(name: string, annotations: RemoteTool["annotations"]): boolean {
+  if (writes === "parallel") return undefined;
   const { readOnlyHint, destructiveHint } = annotations ?? {};
-  return readOnlyHint === undefined ? destructiveHint === true || isChange(name) : !readOnlyHint;
-}
-
-/** `add` alone is arithmetic. */
-function isChange(name: string): boolean {
-  return name !== "add" && isNamedAsChange(name);
+  // `add` alone is arithmetic.
+  const isNamed = name !== "add" && isNamedAsChange(name);
+  const mayChange = readOnlyHint === undefined ? destructiveHint === true || isNamed : !readOnlyHint;
+  if (!mayChange) return undefined;
+  return transport.kind === "stdio" && connections === "shared" ? "server" : "session";
 }

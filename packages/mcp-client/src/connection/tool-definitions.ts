@@ -29,27 +29,19 @@ export interface LeftOutTool {
   reason: string;
 }
 
-/** The result of {@link readToolDefinitions}. */
-export interface ReadToolsResult {
-  tools: RemoteTool[];
-  leftOut: LeftOutTool[];
-}
-
-/** Options of {@link readToolDefinitions}. */
-export interface ReadToolsOptions {
-  /** Leaves out tools that declare HTTP headers for arguments in an invalid way. */
-  checkHeaders?: boolean | undefined;
-}
-
-/** Reads tool definitions one by one, so that an invalid one does not affect the others. */
+/**
+ * Reads tool definitions one by one, so that an invalid one does not affect the others.
+ *
+ * @param options - `checkHeaders` leaves out tools that declare HTTP headers for arguments in an invalid way.
+ */
 export function readToolDefinitions(
   items: readonly JsonValue[],
-  options: ReadToolsOptions = {},
-): ReadToolsResult {
+  { checkHeaders = false }: { checkHeaders?: boolean | undefined } = {},
+): { tools: RemoteTool[]; leftOut: LeftOutTool[] } {
   const tools = new Map<string, RemoteTool>();
   const leftOut: LeftOutTool[] = [];
   items.forEach((item, index) => {
-    const result = readToolSafely(item, index, options);
+    const result = readTool(item, index, checkHeaders);
     if ("reason" in result) leftOut.push(result);
     else if (tools.has(result.name))
       leftOut.push({ name: result.name, reason: "another tool has this name" });
@@ -58,16 +50,7 @@ export function readToolDefinitions(
   return { tools: [...tools.values()], leftOut };
 }
 
-/** JSON can be nested deeper than the call stack allows. */
-function readToolSafely(item: JsonValue, index: number, options: ReadToolsOptions): RemoteTool | LeftOutTool {
-  try {
-    return readTool(item, index, options);
-  } catch {
-    return { name: `#${index + 1}`, reason: "its definition is nested too deeply" };
-  }
-}
-
-function readTool(item: JsonValue, index: number, options: ReadToolsOptions): RemoteTool | LeftOutTool {
+function readTool(item: JsonValue, index: number, checkHeaders: boolean): RemoteTool | LeftOutTool {
   if (!isObject(item)) return { name: `#${index + 1}`, reason: "the definition is not an object" };
   const name = item["name"];
   if (typeof name !== "string" || name === "") return { name: `#${index + 1}`, reason: "it has no name" };
@@ -79,14 +62,24 @@ function readTool(item: JsonValue, index: number, options: ReadToolsOptions): Re
       reason: `its name is longer than ${MAX_NAME_CHARACTERS} characters`,
     };
   }
-  const oversize = findOversize(item);
-  if (oversize !== undefined) return { name, reason: oversize };
+  try {
+    return readNamedTool(name, item, checkHeaders);
+  } catch {
+    // JSON can be nested deeper than the call stack allows.
+    return { name, reason: "its definition is nested too deeply" };
+  }
+}
+
+function readNamedTool(name: string, item: JsonObject, checkHeaders: boolean): RemoteTool | LeftOutTool {
+  const bytes = Buffer.byteLength(JSON.stringify(item));
+  if (bytes > MAX_DEFINITION_BYTES)
+    return { name, reason: `its definition has ${bytes} bytes, more than ${MAX_DEFINITION_BYTES}` };
   const execution = item["execution"];
   if (isObject(execution) && execution["taskSupport"] === "required") {
     return { name, reason: "it only runs as a task, which is not supported" };
   }
   const input = readInputSchema(item["inputSchema"]);
-  const headerFault = options.checkHeaders === true ? findHeaderFault(input.schema) : undefined;
+  const headerFault = checkHeaders ? findHeaderFault(input.schema) : undefined;
   if (headerFault !== undefined) return { name, reason: headerFault };
 
   const tool: RemoteTool = {
@@ -101,16 +94,6 @@ function readTool(item: JsonValue, index: number, options: ReadToolsOptions): Re
   const annotations = readAnnotations(item["annotations"]);
   if (annotations !== undefined) tool.annotations = annotations;
   return tool;
-}
-
-function findOversize(item: JsonObject): string | undefined {
-  try {
-    const bytes = Buffer.byteLength(JSON.stringify(item));
-    if (bytes <= MAX_DEFINITION_BYTES) return undefined;
-    return `its definition has ${bytes} bytes, more than ${MAX_DEFINITION_BYTES}`;
-  } catch {
-    return "its definition is nested too deeply";
-  }
 }
 
 function readInputSchema(value: JsonValue | undefined): {

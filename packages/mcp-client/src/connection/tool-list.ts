@@ -3,19 +3,17 @@ import { splitWords } from "@cem/core/text";
 import type { Client, JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import * as z from "zod";
 import { NO_SDK_TIMEOUT_MS } from "../transport/running-calls.ts";
-import type { ToolList } from "./connection-types.ts";
+import type { ListedItems, ToolList } from "./connection-types.ts";
 import { readToolDefinitions } from "./tool-definitions.ts";
 
-/** The key of the result that holds the list, by method. */
-const LIST_KEYS = {
-  "tools/list": "tools",
-  "resources/list": "resources",
-  "resources/templates/list": "resourceTemplates",
-  "prompts/list": "prompts",
+/** The requests for paginated lists, by the key of the result that holds the list. */
+export const LIST_METHODS = {
+  tools: "tools/list",
+  resources: "resources/list",
+  resourceTemplates: "resources/templates/list",
+  prompts: "prompts/list",
 } as const;
-
-/** A request for a paginated list. */
-export type ListMethod = keyof typeof LIST_KEYS;
+const LIST_KEYS = new Map<string, string>(Object.entries(LIST_METHODS).map(([key, method]) => [method, key]));
 
 /** The key under which the items pass the SDK's validation unread. */
 const RAW_KEY = "cem.rawItems";
@@ -32,8 +30,9 @@ export function keepListsRaw(transport: Transport): void {
   const pending = new Map<string | number, string>();
   const send = transport.send.bind(transport);
   transport.send = (message, options) => {
-    if ("method" in message && "id" in message && message.id !== undefined && message.method in LIST_KEYS) {
-      pending.set(message.id, LIST_KEYS[message.method as ListMethod]);
+    if ("method" in message && "id" in message) {
+      const key = LIST_KEYS.get(message.method);
+      if (key !== undefined) pending.set(message.id, key);
     }
     return send(message, options);
   };
@@ -74,10 +73,7 @@ const DEFAULT_LIST_BOUNDS: Readonly<ListBounds> = Object.freeze({
 });
 
 /** A list as the server sent it. */
-export interface RawList {
-  items: JsonValue[];
-  /** Why the list is incomplete. Absent for a complete one. */
-  cut?: string | undefined;
+export interface RawList extends ListedItems {
   /** Round trip of the request for the first page, in milliseconds. */
   firstPageMs: number;
 }
@@ -85,7 +81,7 @@ export interface RawList {
 /** Fetches all pages of a list within the bounds. */
 export async function fetchRawList(
   client: Client,
-  method: ListMethod,
+  method: (typeof LIST_METHODS)[keyof typeof LIST_METHODS],
   options: { signal: AbortSignal; bounds?: ListBounds | undefined },
 ): Promise<RawList> {
   const bounds = options.bounds ?? DEFAULT_LIST_BOUNDS;

@@ -11,7 +11,6 @@ import type {
   AuthorizationCodeSettings,
   HttpSettings,
   McpServerSettings,
-  SseSettings,
   TransportSettings,
 } from "../settings/server-settings.ts";
 import { DEFAULT_CONNECT_TIMEOUT_MS, DEFAULT_TIMEOUT_MS } from "../settings/server-settings.ts";
@@ -138,7 +137,7 @@ async function prepareRecord(
   await store.write({ ...kept, callbackPort: port, client: isGood ? client : undefined });
 }
 
-function isWeb(transport: TransportSettings): transport is HttpSettings | SseSettings {
+function isWeb(transport: TransportSettings): transport is HttpSettings {
   return transport.kind === "http" || transport.kind === "sse";
 }
 

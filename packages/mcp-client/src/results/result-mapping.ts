@@ -19,22 +19,17 @@ export interface ResultOrigin extends FailedTool {
   outputSchema?: JsonSchema | undefined;
 }
 
-/** How results are checked and kept. */
-export interface ResultMapping extends ResultKeeping {
-  /** Checks structured content against the tool's output schema. */
-  checkResult: ResultCheck;
-}
-
 /**
  * Maps a tool's result to the value code receives: its structured content, or else what its parts say. A large value and
  * bytes go to the store, the same bytes once.
  *
+ * @param mapping - `checkResult` checks structured content against the tool's output schema.
  * @throws CemError `RESULT_INVALID` when the result is not what the tool's output schema promises; `RESULT_TOO_LARGE`.
  */
 export async function mapToolResult(
   tool: ResultOrigin,
   raw: RawToolResult,
-  { checkResult, ...keeping }: ResultMapping,
+  { checkResult, ...keeping }: ResultKeeping & { checkResult: ResultCheck },
 ): Promise<ToolResult> {
   if (raw.isError) return { ok: false, error: toFailure(tool, raw) };
   if (tool.outputSchema !== undefined) await assertPromised(tool, tool.outputSchema, raw, checkResult);

@@ -164,12 +164,6 @@ function member(value: unknown, key: string): unknown {
   return isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 }
 
-/** An entry of another program in the keys that this one has, and the names of the keys that have no like here. */
-export interface TranslatedDefinition {
-  definition: Record<string, unknown>;
-  leftOut: string[];
-}
-
 type Definition = Record<string, unknown>;
 
 /** Keys that config.yaml has too, with the same meaning. */
@@ -224,8 +218,11 @@ const REWRITE: Partial<Record<McpClientName, (entry: Definition) => Definition>>
   },
 };
 
-/** Translates an entry of another program. */
-function translateDefinition(client: McpClientName, entry: Definition): TranslatedDefinition {
+/** An entry of another program in the keys that this one has, and the names of the keys that have no like here. */
+function translateDefinition(
+  client: McpClientName,
+  entry: Definition,
+): Pick<FoundServer, "definition" | "leftOut"> {
   const { type, ...rewritten } = (REWRITE[client] ?? ((same) => same))(entry);
   const definition: Definition = {};
   const leftOut: string[] = [];

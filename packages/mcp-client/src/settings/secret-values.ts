@@ -3,47 +3,13 @@ import type { HideSecrets } from "@cem/bridge";
 import { CemError } from "@cem/core";
 import type { AuthSettings, McpServerSettings, TransportSettings } from "./server-settings.ts";
 
-/** Returns the value of a variable, or `undefined` when it is not set. */
-export type LookUp = (name: string) => string | undefined;
-
 const REFERENCE = /\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^{}]*))?\}/g;
 
-/** Where variables come from, and what was filled in. */
-export interface Expansion {
-  /** The name of the server whose settings are filled. */
-  server: string;
-  lookUp: LookUp;
-  /** Collects every value that was filled in, to be redacted from errors and logs. */
-  secrets: Set<string>;
-}
-
-/**
- * Replaces `${NAME}`, `${env:NAME}` and `${NAME:-default}` in a text. An empty variable counts as not set.
- *
- * @param setting - where the text stands in the server's settings, such as `headers.Authorization`; for the error.
- * @throws CemError `VARIABLE_MISSING` with the variable and the setting, and no value.
- */
-function expandVariables(text: string, setting: string, expansion: Expansion): string {
-  const { server, lookUp, secrets } = expansion;
-  return text.replace(REFERENCE, (_reference, variable: string, fallback: string | undefined) => {
-    const value = lookUp(variable);
-    if (value !== undefined && value !== "") {
-      secrets.add(value);
-      return value;
-    }
-    if (fallback !== undefined) return fallback;
-    throw new CemError(
-      "VARIABLE_MISSING",
-      `Server "${server}" needs the environment variable ${variable} for ${setting}, and it is not set.`,
-      { details: { server, setting, variable } },
-    );
-  });
-}
-
+/** @param setting - Where the text stands in the server's settings, such as `headers.Authorization`; for the error. */
 type Fill = (text: string, setting: string) => string;
 
 /**
- * Replaces `${NAME}`, `${env:NAME}` and `${NAME:-default}` in a server's settings. The values that were filled in
+ * Replaces `${NAME}`, `${env:NAME}` and `${NAME:-default}` in a server's settings. An empty variable counts as not set. The values that were filled in
  * are added to `secrets`, so that they are redacted from errors and logs.
  *
  * @param lookUp - returns the value of a variable. Default: reads `process.env`.
@@ -51,20 +17,34 @@ type Fill = (text: string, setting: string) => string;
  */
 export function fillVariables(
   settings: McpServerSettings,
-  lookUp: LookUp = (name) => process.env[name],
+  lookUp: (name: string) => string | undefined = (name) => process.env[name],
 ): McpServerSettings {
-  const expansion: Expansion = { server: settings.name, lookUp, secrets: new Set(settings.secrets) };
-  const fill: Fill = (text, setting) => expandVariables(text, setting, expansion);
+  const { name: server } = settings;
+  const secrets = new Set(settings.secrets);
+  const fill: Fill = (text, setting) =>
+    text.replace(REFERENCE, (_reference, variable: string, fallback: string | undefined) => {
+      const value = lookUp(variable);
+      if (value !== undefined && value !== "") {
+        secrets.add(value);
+        return value;
+      }
+      if (fallback !== undefined) return fallback;
+      throw new CemError(
+        "VARIABLE_MISSING",
+        `Server "${server}" needs the environment variable ${variable} for ${setting}, and it is not set.`,
+        { details: { server, setting, variable } },
+      );
+    });
   const transport = fillTransport(settings.transport, fill);
   if (transport.kind !== "stdio" && !URL.canParse(transport.url)) {
     throw new CemError(
       "OPTION_INVALID",
-      `Server "${settings.name}" needs a whole URL for url, such as https://example.com/mcp.`,
-      { details: { server: settings.name, option: "url" } },
+      `Server "${server}" needs a whole URL for url, such as https://example.com/mcp.`,
+      { details: { server, option: "url" } },
     );
   }
   const auth = settings.auth && fillAuth(settings.auth, fill);
-  return { ...settings, transport, auth, secrets: [...expansion.secrets] };
+  return { ...settings, transport, auth, secrets: [...secrets] };
 }
 
 function fillTransport(transport: TransportSettings, fill: Fill): TransportSettings {

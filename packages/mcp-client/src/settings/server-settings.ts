@@ -23,17 +23,12 @@ export interface StdioSettings {
   cwd?: string | undefined;
 }
 
-/** A server over Streamable HTTP. One that only supports the older HTTP+SSE transport is detected. */
+/**
+ * A server over HTTP. `http`: Streamable HTTP; one that only supports the older HTTP+SSE transport is detected. `sse`: that
+ * transport, of protocol version 2024-11-05.
+ */
 export interface HttpSettings {
-  kind: "http";
-  url: string;
-  /** Sent with each request to the server's own origin. */
-  headers?: Readonly<Record<string, string>> | undefined;
-}
-
-/** A server over the HTTP+SSE transport of protocol version 2024-11-05. */
-export interface SseSettings {
-  kind: "sse";
+  kind: "http" | "sse";
   url: string;
   /** Sent with each request to the server's own origin. */
   headers?: Readonly<Record<string, string>> | undefined;
@@ -48,7 +43,7 @@ export interface CustomSettings {
 }
 
 /** How a server is reached. */
-export type TransportSettings = StdioSettings | HttpSettings | SseSettings | CustomSettings;
+export type TransportSettings = StdioSettings | HttpSettings | CustomSettings;
 
 /** OAuth authorization code flow: the user signs in through the browser. */
 export interface AuthorizationCodeSettings {

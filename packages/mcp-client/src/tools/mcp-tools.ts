@@ -13,7 +13,7 @@ import type { GeneratedFolder } from "./generated/generated-folders.ts";
 import { createGeneratedToolSource } from "./generated/generated-tool-source.ts";
 import { takeInChanges, watchChanges } from "./generated/tool-updates.ts";
 import type { ToolsChange } from "./generated/tool-updates.ts";
-import { connectionsFor, createMcpServers } from "./servers/mcp-servers.ts";
+import { createMcpServers } from "./servers/mcp-servers.ts";
 import type { ConfiguredServer, McpServersSettings } from "./servers/mcp-servers.ts";
 
 export interface McpToolsSettings extends McpServersSettings {
@@ -124,7 +124,7 @@ export function createMcpTools(settings: McpToolsSettings): McpTools {
     startNamed: createServerStarter(parts),
     generate: (options) => generateServers(parts, options),
     examine: (options) => examineServers(parts, options),
-    connectionsFor: (server) => connectionsFor(server, servers),
+    connectionsFor: (server) => servers.connectionsFor(server),
     folderOf: (server) => servers.folderOf(server),
     readGenerated: async (server) => folders.read(await servers.folderOf(server)),
     onToolsChanged: (listener) => watch.onChange(listener),

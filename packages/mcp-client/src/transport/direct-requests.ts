@@ -18,29 +18,23 @@ interface Pending extends Pick<DirectOptions, "onProgress"> {
   settle: (answer: JsonObject | Error) => void;
 }
 
-/**
- * Requests that are sent past the SDK, which takes several times as long for one. It has all other messages, and the
- * handshake, which has to be one of a protocol before 2026-07-28: with that one a result may ask for input.
- */
-export interface DirectRequests {
-  /** @throws what the SDK's client throws: `ProtocolError` for an error of the server, else `SdkError`. */
-  request: (method: string, params: DirectParams, options: DirectOptions) => Promise<JsonObject>;
-  /** Whether a message is for one of these requests. */
-  concerns(message: JsonValue): boolean;
-  /** Takes a message that concerns them. */
-  take(message: JsonValue): void;
-  /** Fails all that have no answer. */
-  close(): void;
-}
+/** Requests that are sent past the SDK. */
+export type DirectRequests = ReturnType<typeof createDirectRequests>;
 
-/** @param write - Throws where the connection is lost. */
-export function createDirectRequests(write: (message: object) => void): DirectRequests {
+/**
+ * Sends requests past the SDK, which takes several times as long for one. It has all other messages, and the handshake, which
+ * has to be one of a protocol before 2026-07-28: with that one a result may ask for input.
+ *
+ * @param write - Throws where the connection is lost.
+ */
+export function createDirectRequests(write: (message: object) => void) {
   const pending = new Map<JsonValue | undefined, Pending>();
   let nextId = FIRST_ID;
 
   return {
-    request: (method, params, { signal, onProgress }) =>
-      new Promise((resolve, reject) => {
+    /** @throws what the SDK's client throws: `ProtocolError` for an error of the server, else `SdkError`. */
+    request: (method: string, params: DirectParams, { signal, onProgress }: DirectOptions) =>
+      new Promise<JsonObject>((resolve, reject) => {
         const id = nextId;
         nextId += 1;
         const cancel = (): void => {
@@ -64,8 +58,10 @@ export function createDirectRequests(write: (message: object) => void): DirectRe
           settle(error as Error);
         }
       }),
-    concerns: (message) => pending.size > 0 && pending.has(subjectOf(message)),
-    take(message) {
+    /** Whether a message is for one of these requests. */
+    concerns: (message: JsonValue) => pending.size > 0 && pending.has(subjectOf(message)),
+    /** Takes a message that concerns them. */
+    take(message: JsonValue) {
       const request = pending.get(subjectOf(message));
       const { params, result, error } = message as JsonObject;
       if (isObject(params)) request?.onProgress(progressOf(params));
@@ -75,6 +71,7 @@ export function createDirectRequests(write: (message: object) => void): DirectRe
         request?.settle(ProtocolError.fromError(code as number, text as string, data));
       }
     },
+    /** Fails all that have no answer. */
     close() {
       const lost = new SdkError(SdkErrorCode.ConnectionClosed, "Connection closed");
       for (const { settle } of pending.values()) settle(lost);

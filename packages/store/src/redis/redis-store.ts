@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { CemError } from "@cem/core";
-import type { ListOptions, Store, StoreKey, StoredValue, WriteOptions } from "@cem/core";
+import type { Store, StoreKey } from "@cem/core";
 import { Redis } from "ioredis";
 import type { RedisOptions } from "ioredis";
 import { checkSize, decodeKey, encodeKey, pageSize, rangeOf, shownLocation, storeConflict } from "../keys.ts";
@@ -26,128 +26,85 @@ export interface RedisStoreSettings {
 }
 
 /** A store in Redis 7 or Valkey. Connects with the first use, and again after a cut. */
-export function createRedisStore(settings: RedisStoreSettings): Store {
-  return new RedisStore(settings);
-}
-
-class RedisStore implements Store {
-  readonly specificationVersion = "v1";
-  readonly location: string;
-  readonly #url: string;
-  readonly #prefix: string;
-  #client: Redis | undefined;
+export function createRedisStore({ url, prefix = DEFAULT_PREFIX }: RedisStoreSettings): Store {
+  const location = shownLocation(url);
+  const listName = `${prefix}list:values`;
+  let opened: Redis | undefined;
   /** The last reason why there was no connection. */
-  #problem: Error | undefined;
+  let problem: Error | undefined;
 
-  constructor({ url, prefix = DEFAULT_PREFIX }: RedisStoreSettings) {
-    this.#url = url;
-    this.#prefix = prefix;
-    this.location = shownLocation(url);
-  }
+  const nameOf = (member: Buffer = Buffer.alloc(0)): Buffer =>
+    Buffer.concat([Buffer.from(`${prefix}values:`), member]);
 
-  async read(key: StoreKey): Promise<StoredValue | undefined> {
-    const name = this.#name(encodeKey(key));
-    const [value, version] = await this.#ask((client) => client.hmgetBuffer(name, "value", "version"));
-    return value && version ? { value, version: version.toString() } : undefined;
-  }
+  const connect = (): Redis => {
+    // A question is asked once more after a cut, then its asker decides.
+    const options = { commandTimeout: COMMAND_TIMEOUT_MS, maxRetriesPerRequest: 1 };
+    return openRedis(url, options, (lost) => (problem = lost));
+  };
 
-  async write(
-    key: StoreKey,
-    value: Uint8Array,
-    { version, expiresInMs = Infinity }: WriteOptions = {},
-  ): Promise<string> {
-    checkSize(key, value);
-    const next = randomUUID();
-    await this.#script(WRITE, key, [expected(version), Buffer.from(value), next, wholeMs(expiresInMs)]);
-    return next;
-  }
+  const ask = async <Answer>(question: (client: Redis) => Promise<Answer>): Promise<Answer> => {
+    try {
+      return await question((opened ??= connect()));
+    } catch (error) {
+      if (CemError.isInstance(error)) throw error;
+      // That it was tried again says nothing of why.
+      const isGivenUp = (error as Error).name === "MaxRetriesPerRequestError";
+      throw storeUnavailable(location, isGivenUp ? (problem ?? error) : error);
+    }
+  };
 
-  async remove(key: StoreKey, version?: string): Promise<boolean> {
-    return (await this.#script(REMOVE, key, [expected(version)])) === 1;
-  }
-
-  async list(prefix: StoreKey, { after, limit }: ListOptions = {}): Promise<StoreKey[]> {
-    const { from, to } = rangeOf(prefix, after);
-    const wanted = pageSize(limit);
-    const found = await this.#ask((client) =>
-      client.callBuffer(
-        "EVAL",
-        LIST,
-        1,
-        this.#listName,
-        bound("[", from),
-        bound("(", to),
-        wanted,
-        this.#name(),
-      ),
-    );
-    return (found as Buffer[]).map((member) => decodeKey(member));
-  }
-
-  async now(): Promise<number> {
-    const [seconds, microseconds] = await this.#ask((client) => client.time());
-    return Number(seconds) * MS_PER_SECOND + Math.floor(Number(microseconds) / MS_PER_SECOND);
-  }
-
-  async removeAll(prefix: StoreKey): Promise<void> {
-    encodeKey(prefix);
-    const { from, to } = rangeOf(prefix);
-    const removePage = () =>
-      this.#ask((client) =>
-        client.eval(REMOVE_ALL, 1, this.#listName, bound("[", from), bound("(", to), this.#name()),
-      );
-    while (Number(await removePage()) > 0);
-  }
-
-  async risks(): Promise<string[]> {
-    const risk = await this.#ask((client) => evictionRisk(client));
-    return risk === undefined ? [] : [risk.text];
-  }
-
-  async close(): Promise<void> {
-    this.#client?.disconnect();
-    this.#client = undefined;
-  }
-
-  async #script(script: string, key: StoreKey, args: (string | number | Buffer)[]): Promise<number> {
+  const run = async (script: string, key: StoreKey, args: (string | number | Buffer)[]): Promise<number> => {
     const member = encodeKey(key);
     try {
-      return Number(
-        await this.#ask((client) =>
-          client.eval(script, 2, this.#name(member), this.#listName, member, ...args),
-        ),
-      );
+      return Number(await ask((client) => client.eval(script, 2, nameOf(member), listName, member, ...args)));
     } catch (error) {
       const { cause } = error as Error;
       if (cause instanceof Error && cause.message.includes(CONFLICT)) throw storeConflict(key);
       throw error;
     }
-  }
+  };
 
-  async #ask<Answer>(question: (client: Redis) => Promise<Answer>): Promise<Answer> {
-    try {
-      return await question((this.#client ??= this.#connect()));
-    } catch (error) {
-      if (CemError.isInstance(error)) throw error;
-      // That it was tried again says nothing of why.
-      const isGivenUp = (error as Error).name === "MaxRetriesPerRequestError";
-      throw storeUnavailable(this.location, isGivenUp ? (this.#problem ?? error) : error);
-    }
-  }
-
-  #connect(): Redis {
-    // A question is asked once more after a cut, then its asker decides.
-    const options = { commandTimeout: COMMAND_TIMEOUT_MS, maxRetriesPerRequest: 1 };
-    return openRedis(this.#url, options, (problem) => (this.#problem = problem));
-  }
-
-  #name(member: Buffer = Buffer.alloc(0)): Buffer {
-    return Buffer.concat([Buffer.from(`${this.#prefix}values:`), member]);
-  }
-
-  get #listName(): string {
-    return `${this.#prefix}list:values`;
-  }
+  return {
+    specificationVersion: "v1",
+    location,
+    async read(key) {
+      const name = nameOf(encodeKey(key));
+      const [value, version] = await ask((client) => client.hmgetBuffer(name, "value", "version"));
+      return value && version ? { value, version: version.toString() } : undefined;
+    },
+    async write(key, value, { version, expiresInMs = Infinity } = {}) {
+      checkSize(key, value);
+      const next = randomUUID();
+      await run(WRITE, key, [expected(version), Buffer.from(value), next, wholeMs(expiresInMs)]);
+      return next;
+    },
+    remove: async (key, version) => (await run(REMOVE, key, [expected(version)])) === 1,
+    async list(prefix, { after, limit } = {}) {
+      const { from, to } = rangeOf(prefix, after);
+      const args = [bound("[", from), bound("(", to), pageSize(limit), nameOf()];
+      const found = await ask((client) => client.callBuffer("EVAL", LIST, 1, listName, ...args));
+      return (found as Buffer[]).map((member) => decodeKey(member));
+    },
+    async now() {
+      const [seconds, microseconds] = await ask((client) => client.time());
+      return Number(seconds) * MS_PER_SECOND + Math.floor(Number(microseconds) / MS_PER_SECOND);
+    },
+    async removeAll(prefix) {
+      encodeKey(prefix);
+      const { from, to } = rangeOf(prefix);
+      const removePage = () =>
+        ask((client) => client.eval(REMOVE_ALL, 1, listName, bound("[", from), bound("(", to), nameOf()));
+      while (Number(await removePage()) > 0);
+    },
+    async risks() {
+      const risk = await ask((client) => evictionRisk(client));
+      return risk === undefined ? [] : [risk.text];
+    },
+    async close() {
+      opened?.disconnect();
+      opened = undefined;
+    },
+  };
 }
 
 /** Opens a connection to Redis, and again after a cut. */

@@ -1,7 +1,7 @@
 import { findCircle } from "@cem/config/yaml";
 import type { DefinitionProblems } from "@cem/config/yaml";
 import { CemError } from "@cem/core";
-import type { JsonValue, WorkflowStepKind, CatalogSnapshot } from "@cem/core";
+import type { WorkflowStepKind, CatalogSnapshot } from "@cem/core";
 import { nearest } from "@cem/core/text";
 import type { Expression, DocumentPath } from "../expressions/expression.ts";
 import { visitExpressions } from "../expressions/template.ts";
@@ -35,140 +35,115 @@ export function checkWorkflow(
   { workflow, problems }: ParsedWorkflow,
   kinds: ReadonlyMap<string, WorkflowStepKind>,
 ): Workflow {
-  const checker = new WorkflowChecker(workflow, problems, kinds);
-  checker.list(workflow.steps, { visible: new Set(), names: GLOBALS });
-  checker.outputs();
-  problems.throwIfAny();
-  return workflow;
-}
+  const { variables, outputs } = workflow;
 
-class WorkflowChecker {
-  readonly #workflow: Workflow;
-  readonly #problems: DefinitionProblems;
-  readonly #kinds: ReadonlyMap<string, WorkflowStepKind>;
+  const checkNames = (
+    expression: Expression,
+    path: DocumentPath,
+    { names, visible }: Place,
+    own?: string,
+  ): void => {
+    for (const name of expression.names) {
+      if (names.includes(name)) continue;
+      const hint = name in variables ? `variables.${name}` : nearest(name, names)[0];
+      const question = hint === undefined ? `There are: ${names.join(", ")}.` : `Did you mean ${hint}?`;
+      problems.add(path, `refers to ${JSON.stringify(name)}, which is not known here. ${question}`);
+    }
+    for (const name of expression.variables) {
+      if (Object.hasOwn(variables, name)) continue;
+      const [meant] = nearest(name, Object.keys(variables));
+      const question = meant === undefined ? "Declare it in variables." : `Did you mean variables.${meant}?`;
+      problems.add(path, `refers to variables.${name}, which is not declared. ${question}`);
+    }
+    for (const step of [...expression.steps, ...expression.errors]) {
+      if (step === own) problems.add(path, "refers to the result or the error of its own step.");
+      else if (!visible.has(step))
+        problems.add(path, `refers to ${JSON.stringify(step)}, which is no step that can be seen here.`);
+    }
+  };
 
-  constructor(
-    workflow: Workflow,
-    problems: DefinitionProblems,
-    kinds: ReadonlyMap<string, WorkflowStepKind>,
-  ) {
-    this.#workflow = workflow;
-    this.#problems = problems;
-    this.#kinds = kinds;
-  }
+  const checkOnError = ({ name, path, onError }: WorkflowStep, siblings: readonly WorkflowStep[]): void => {
+    if ((ON_ERROR as readonly string[]).includes(onError)) return;
+    const at = siblings.findIndex((sibling) => sibling.name === onError);
+    const own = siblings.findIndex((sibling) => sibling.name === name);
+    if (at === -1) {
+      const message = `${notAStep(onError, siblings)} It takes ${ON_ERROR.join(", ")} or a later step of the same list.`;
+      problems.add([...path, "on_error"], message);
+    } else if (at <= own) {
+      problems.add(
+        [...path, "on_error"],
+        `goes back to ${JSON.stringify(onError)}: only later steps can follow.`,
+      );
+    }
+  };
 
-  list(steps: readonly WorkflowStep[], outside: Place): void {
+  const checkKind = ({ type, path, config }: WorkflowStep): void => {
+    if (isBuiltIn(type)) return;
+    const kind = kinds.get(type);
+    if (kind === undefined) {
+      const known = ["tool_call", "code_execution", "condition", "loop", "workflow", ...kinds.keys()];
+      const [meant] = nearest(type, known);
+      const hint = meant === undefined ? `There are: ${known.join(", ")}.` : `Did you mean ${meant}?`;
+      problems.add([...path, "type"], `is ${JSON.stringify(type)}, which is no type of steps. ${hint}`);
+      return;
+    }
+    // The value of an expression is known when the step runs.
+    if (JSON.stringify(config).includes("${{")) return;
+    for (const problem of schemaProblems(config, kind.configSchema))
+      problems.add([...path, "config"], problem);
+  };
+
+  const checkStep = (step: WorkflowStep, siblings: readonly WorkflowStep[], place: Place): void => {
+    const { name, path, needs } = step;
+    if ((ON_ERROR as readonly string[]).includes(name))
+      problems.add([...path, "name"], `is ${name}, which on_error has a meaning of its own for.`);
+    for (const [index, needed] of needs.entries()) {
+      if (needed === name) problems.add([...path, "needs", index], "is the step itself.");
+      else if (!siblings.some((sibling) => sibling.name === needed))
+        problems.add([...path, "needs", index], notAStep(needed, siblings));
+    }
+    checkOnError(step, siblings);
+    checkKind(step);
+    const inner = step.type === "loop" ? { ...place, names: [...GLOBALS, ...IN_LOOP] } : place;
+    const within = step.bodies.flatMap(({ steps }) => steps.map((body) => body.name));
+    const visible = new Set([...place.visible, ...within]);
+    visitStep(
+      step,
+      (expression, at) => checkNames(expression, at, { ...inner, visible }, name),
+      (error, at) => problems.add(at, error.message),
+    );
+    for (const { steps } of step.bodies) checkList(steps, inner);
+  };
+
+  const checkList = (steps: readonly WorkflowStep[], outside: Place): void => {
     const visible = new Set([...outside.visible, ...steps.map(({ name }) => name)]);
     const seen = new Set(outside.visible);
     for (const step of steps) {
-      if (seen.has(step.name)) {
-        this.#problems.add(
-          [...step.path, "name"],
-          `is ${JSON.stringify(step.name)}, as another step is called.`,
-        );
-      }
+      if (seen.has(step.name))
+        problems.add([...step.path, "name"], `is ${JSON.stringify(step.name)}, as another step is called.`);
       seen.add(step.name);
-      this.#step(step, steps, { ...outside, visible });
+      checkStep(step, steps, { ...outside, visible });
     }
     const circle = findCircle(
       new Map([...dependenciesOf(steps)].map(([name, { waitsFor }]) => [name, waitsFor])),
     );
     if (circle === undefined) return;
     const first = steps.find(({ name }) => name === circle[0]);
-    this.#problems.add(first?.path ?? [], `waits for itself: ${circle.join(" ← ")}.`);
-  }
+    problems.add(first?.path ?? [], `waits for itself: ${circle.join(" ← ")}.`);
+  };
 
-  outputs(): void {
-    const { outputs, steps } = this.#workflow;
-    const place = { visible: new Set(steps.map(({ name }) => name)), names: GLOBALS };
-    if (outputs !== undefined) this.#expressions(outputs, ["outputs"], place);
-  }
-
-  #step(step: WorkflowStep, siblings: readonly WorkflowStep[], place: Place): void {
-    const { name, path, needs, onError } = step;
-    if ((ON_ERROR as readonly string[]).includes(name))
-      this.#problems.add([...path, "name"], `is ${name}, which on_error has a meaning of its own for.`);
-    for (const [index, needed] of needs.entries()) {
-      if (needed === name) this.#problems.add([...path, "needs", index], "is the step itself.");
-      else if (!siblings.some((sibling) => sibling.name === needed))
-        this.#problems.add([...path, "needs", index], notAStep(needed, siblings));
-    }
-    this.#onError(onError, step, siblings);
-    this.#kind(step);
-    const inner = step.type === "loop" ? { ...place, names: [...GLOBALS, ...IN_LOOP] } : place;
-    const within = step.bodies.flatMap(({ steps }) => steps.map((body) => body.name));
-    visitStep(
-      step,
-      (expression, at) =>
-        this.#names(expression, at, { ...inner, visible: new Set([...place.visible, ...within]) }, name),
-      (error, at) => this.#problems.add(at, error.message),
-    );
-    for (const { steps } of step.bodies) this.list(steps, inner);
-  }
-
-  #onError(onError: string, { name, path }: WorkflowStep, siblings: readonly WorkflowStep[]): void {
-    if ((ON_ERROR as readonly string[]).includes(onError)) return;
-    const at = siblings.findIndex((sibling) => sibling.name === onError);
-    const own = siblings.findIndex((sibling) => sibling.name === name);
-    if (at === -1) {
-      const message = `${notAStep(onError, siblings)} It takes ${ON_ERROR.join(", ")} or a later step of the same list.`;
-      this.#problems.add([...path, "on_error"], message);
-    } else if (at <= own) {
-      this.#problems.add(
-        [...path, "on_error"],
-        `goes back to ${JSON.stringify(onError)}: only later steps can follow.`,
-      );
-    }
-  }
-
-  #kind({ type, path, config }: WorkflowStep): void {
-    if (isBuiltIn(type)) return;
-    const kind = this.#kinds.get(type);
-    if (kind === undefined) {
-      const known = ["tool_call", "code_execution", "condition", "loop", "workflow", ...this.#kinds.keys()];
-      const [meant] = nearest(type, known);
-      const hint = meant === undefined ? `There are: ${known.join(", ")}.` : `Did you mean ${meant}?`;
-      this.#problems.add([...path, "type"], `is ${JSON.stringify(type)}, which is no type of steps. ${hint}`);
-      return;
-    }
-    // The value of an expression is known when the step runs.
-    if (JSON.stringify(config).includes("${{")) return;
-    for (const problem of schemaProblems(config, kind.configSchema))
-      this.#problems.add([...path, "config"], problem);
-  }
-
-  #expressions(value: JsonValue, path: DocumentPath, place: Place): void {
+  checkList(workflow.steps, { visible: new Set(), names: GLOBALS });
+  if (outputs !== undefined) {
+    const place = { visible: new Set(workflow.steps.map(({ name }) => name)), names: GLOBALS };
     visitExpressions(
-      value,
-      path,
-      (expression, at) => this.#names(expression, at, place),
-      (error, at) => this.#problems.add(at, error.message),
+      outputs,
+      ["outputs"],
+      (expression, at) => checkNames(expression, at, place),
+      (error, at) => problems.add(at, error.message),
     );
   }
-
-  #names(expression: Expression, path: DocumentPath, { names, visible }: Place, own?: string): void {
-    for (const name of expression.names) {
-      if (names.includes(name)) continue;
-      const hint = name in this.#workflow.variables ? `variables.${name}` : nearest(name, names)[0];
-      const question = hint === undefined ? `There are: ${names.join(", ")}.` : `Did you mean ${hint}?`;
-      this.#problems.add(path, `refers to ${JSON.stringify(name)}, which is not known here. ${question}`);
-    }
-    const { variables } = this.#workflow;
-    for (const name of expression.variables) {
-      if (Object.hasOwn(variables, name)) continue;
-      const [meant] = nearest(name, Object.keys(variables));
-      const question = meant === undefined ? "Declare it in variables." : `Did you mean variables.${meant}?`;
-      this.#problems.add(path, `refers to variables.${name}, which is not declared. ${question}`);
-    }
-    for (const step of [...expression.steps, ...expression.errors]) {
-      if (step === own) this.#problems.add(path, "refers to the result or the error of its own step.");
-      else if (!visible.has(step))
-        this.#problems.add(
-          path,
-          `refers to ${JSON.stringify(step)}, which is no step that can be seen here.`,
-        );
-    }
-  }
+  problems.throwIfAny();
+  return workflow;
 }
 
 function notAStep(name: string, steps: readonly WorkflowStep[]): string {

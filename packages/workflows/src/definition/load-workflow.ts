@@ -1,14 +1,8 @@
 import { DefinitionProblems } from "@cem/config/yaml";
-import type { JsonObject, WorkflowStepKind } from "@cem/core";
+import type { WorkflowStepKind } from "@cem/core";
 import { checkWorkflow } from "./check-workflow.ts";
-import { parseWorkflowText, parseWorkflowValue } from "./parse-workflow.ts";
-import type { Workflow, WorkflowStep } from "./workflow.ts";
-
-/** A workflow as it is written: text in YAML or JSON, or data. */
-export type WorkflowSource = {
-  /** A file's name or another one, for messages. */
-  origin: string;
-} & ({ text: string } | { value: unknown });
+import { parseWorkflow } from "./parse-workflow.ts";
+import type { Workflow, WorkflowSource, WorkflowStep } from "./workflow.ts";
 
 /** Finds the workflow that a step of type `workflow` names. @throws CemError `WORKFLOW_NOT_FOUND` */
 export type FindWorkflow = (name: string) => Promise<WorkflowSource>;
@@ -34,8 +28,7 @@ export async function loadWorkflow(
 ): Promise<LoadedWorkflow> {
   const parts = new Map<string, Workflow>();
   const read = async (one: WorkflowSource): Promise<Workflow> => {
-    const parsed =
-      "text" in one ? parseWorkflowText(one.text, one.origin) : parseWorkflowValue(one.value, one.origin);
+    const parsed = parseWorkflow(one);
     const workflow = checkWorkflow(parsed, kinds);
     await checkFurther?.(workflow, parsed.problems);
     parsed.problems.throwIfAny();
@@ -60,11 +53,6 @@ export async function loadWorkflow(
   const workflow = await read(source);
   await loadParts(workflow, source.origin, [workflow.name]);
   return { workflow, parts };
-}
-
-/** The definitions that a run keeps of the workflows that are part of its own. */
-export function sourcesOf(parts: ReadonlyMap<string, Workflow>): Record<string, JsonObject> {
-  return Object.fromEntries([...parts].map(([name, { source }]) => [name, source]));
 }
 
 function partSteps(steps: readonly WorkflowStep[]): WorkflowStep[] {

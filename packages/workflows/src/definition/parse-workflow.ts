@@ -6,7 +6,7 @@ import type { z } from "zod";
 import type { DocumentPath } from "../expressions/expression.ts";
 import { schemaProblems } from "./value-schema.ts";
 import { BODIES, CONFIG_SCHEMAS, stepSchema, workflowSchema } from "./workflow.ts";
-import type { Retry, StepBody, Workflow, WorkflowStep, WorkflowVariable } from "./workflow.ts";
+import type { Retry, Workflow, WorkflowSource, WorkflowStep, WorkflowVariable } from "./workflow.ts";
 
 /** One thing that is wrong with a workflow. */
 export type { WorkflowProblem };
@@ -28,32 +28,14 @@ export interface ParsedWorkflow {
   problems: DefinitionProblems;
 }
 
-/**
- * Parses a workflow in YAML or JSON.
- *
- * @param origin - The file's name, for messages.
- * @throws CemError `WORKFLOW_INVALID` with the line of each error.
- */
-export function parseWorkflowText(text: string, origin: string): ParsedWorkflow {
-  const problems = new DefinitionProblems("WORKFLOW_INVALID", origin);
-  return parse(problems.read(text), problems);
-}
-
-/**
- * Parses a workflow that is data already.
- *
- * @throws CemError `WORKFLOW_INVALID`
- */
-export function parseWorkflowValue(value: unknown, origin: string): ParsedWorkflow {
-  return parse(value, new DefinitionProblems("WORKFLOW_INVALID", origin));
-}
-
-function parse(value: unknown, problems: DefinitionProblems): ParsedWorkflow {
+/** Parses a workflow. @throws CemError `WORKFLOW_INVALID`, of a text with the line of each error. */
+export function parseWorkflow(source: WorkflowSource): ParsedWorkflow {
+  const problems = new DefinitionProblems("WORKFLOW_INVALID", source.origin);
+  const value = "text" in source ? problems.read(source.text) : source.value;
   const written = problems.check(workflowSchema, value);
   problems.throwIfAny();
   if (written === undefined) throw new Error("A workflow without problems is read.");
-  const reader = new StepReader(problems);
-  const steps = reader.list(written.steps, ["steps"], 0);
+  const steps = readSteps(written.steps, problems);
   problems.throwIfAny();
   const { name, description = "", version = "1.0", variables = {}, timeout } = written;
   const workflow: Workflow = {
@@ -68,75 +50,69 @@ function parse(value: unknown, problems: DefinitionProblems): ParsedWorkflow {
     outputs: written.outputs,
     timeoutMs: timeout === undefined ? undefined : timeout * MS_PER_SECOND,
     maxParallel: written.max_parallel ?? DEFAULT_MAX_PARALLEL,
-    isTool: written.mcp_tool ?? false,
     source: value as JsonObject,
   };
   return { workflow, problems };
 }
 
-/** Reads lists of steps, with those within them. */
-class StepReader {
-  readonly #problems: DefinitionProblems;
-  #count = 0;
+/** Reads a list of steps, with those within them. */
+function readSteps(written: unknown, problems: DefinitionProblems): WorkflowStep[] {
+  let count = 0;
 
-  constructor(problems: DefinitionProblems) {
-    this.#problems = problems;
-  }
-
-  list(value: unknown, path: DocumentPath, depth: number): WorkflowStep[] {
+  const readList = (value: unknown, path: DocumentPath, depth: number): WorkflowStep[] => {
     if (!Array.isArray(value)) {
-      this.#problems.add(path, "has to be a list of steps.");
+      problems.add(path, "has to be a list of steps.");
       return [];
     }
     if (depth > MAX_BODY_DEPTH) {
-      this.#problems.add(path, `is nested deeper than ${MAX_BODY_DEPTH} levels.`);
+      problems.add(path, `is nested deeper than ${MAX_BODY_DEPTH} levels.`);
       return [];
     }
-    return value.flatMap((item: unknown, index) => this.#step(item, [...path, index], depth) ?? []);
-  }
+    return value.flatMap((item: unknown, index) => readStep(item, [...path, index], depth) ?? []);
+  };
 
-  #step(value: unknown, path: DocumentPath, depth: number): WorkflowStep | undefined {
-    this.#count += 1;
-    if (this.#count === MAX_STEPS + 1) this.#problems.add(path, `is one of more than ${MAX_STEPS} steps.`);
-    if (this.#count > MAX_STEPS) return undefined;
-    const written = this.#problems.check(stepSchema, value, path);
-    if (written === undefined) return undefined;
-    const { type, timeout, on_error: onError } = written;
-    const { config, bodies } = this.#configOf(type, written.config ?? {}, [...path, "config"], depth);
+  const readStep = (value: unknown, path: DocumentPath, depth: number): WorkflowStep | undefined => {
+    count += 1;
+    if (count === MAX_STEPS + 1) problems.add(path, `is one of more than ${MAX_STEPS} steps.`);
+    if (count > MAX_STEPS) return undefined;
+    const read = problems.check(stepSchema, value, path);
+    if (read === undefined) return undefined;
+    const { name, type, timeout, guardrails, needs = [], retry, on_error: onError } = read;
     return {
-      name: written.name,
+      name,
       type,
-      config,
-      bodies,
-      guardrails: written.guardrails,
-      onError: onError ?? (written.retry === undefined ? "stop" : "retry"),
-      retry: retryOf(written.retry),
+      ...readConfig(type, read.config ?? {}, [...path, "config"], depth),
+      guardrails,
+      onError: onError ?? (retry === undefined ? "stop" : "retry"),
+      retry: retryOf(retry),
       timeoutMs: timeout === undefined ? undefined : timeout * MS_PER_SECOND,
-      needs: written.needs ?? [],
-      isIdempotent: written.idempotent,
+      needs,
+      isIdempotent: read.idempotent,
       path,
     };
-  }
+  };
 
   /** The `config` without its lists of steps, and these. */
-  #configOf(
+  const readConfig = (
     type: string,
-    written: JsonObject,
+    value: JsonObject,
     path: DocumentPath,
     depth: number,
-  ): { config: JsonObject; bodies: StepBody[] } {
+  ): Pick<WorkflowStep, "config" | "bodies"> => {
     const names = Object.hasOwn(BODIES, type) ? (BODIES[type] ?? []) : [];
     const bodies = names
-      .filter((name) => written[name] !== undefined)
-      .map((name) => ({ name, steps: this.list(written[name], [...path, name], depth + 1) }));
-    const config = Object.fromEntries(Object.entries(written).filter(([key]) => !names.includes(key)));
-    if (isBuiltIn(type)) this.#problems.check<unknown>(CONFIG_SCHEMAS[type], config, path);
+      .filter((name) => value[name] !== undefined)
+      .map((name) => ({ name, steps: readList(value[name], [...path, name], depth + 1) }));
+    const config = Object.fromEntries(Object.entries(value).filter(([key]) => !names.includes(key)));
+    if (isBuiltIn(type)) problems.check<unknown>(CONFIG_SCHEMAS[type], config, path);
     if (type === "loop" && (config["items"] === undefined) === (config["while"] === undefined))
-      this.#problems.add(path, "needs either `items` or `while`.");
+      problems.add(path, "needs either `items` or `while`.");
     if (names.length > 0 && bodies.length === 0)
-      this.#problems.add(path, `lacks its steps: ${names.map((name) => `\`${name}\``).join(" or ")}.`);
+      problems.add(path, `lacks its steps: ${names.map((name) => `\`${name}\``).join(" or ")}.`);
     return { config, bodies };
-  }
+  };
+
+  return readList(written, ["steps"], 0);
 }
 
 /** Whether a type of steps is one that every workflow has. */

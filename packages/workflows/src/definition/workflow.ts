@@ -15,20 +15,14 @@ export interface Retry {
 /** The reaction to a failure: one of these words, or the name of a later step to continue with. */
 export const ON_ERROR = ["stop", "skip", "continue", "retry"] as const;
 
-/** A list of steps within a step. */
-export interface StepBody {
-  /** `then`, `else` or `steps`. */
-  name: string;
-  steps: readonly WorkflowStep[];
-}
-
 /** One step. */
 export interface WorkflowStep {
   name: string;
   type: string;
   /** Without the bodies. Expressions stand in it as they were written. */
   config: JsonObject;
-  bodies: readonly StepBody[];
+  /** The lists of steps within it, named `then`, `else` or `steps`. */
+  bodies: readonly { name: string; steps: readonly WorkflowStep[] }[];
   guardrails?: JsonObject | undefined;
   onError: string;
   retry: Retry;
@@ -60,11 +54,15 @@ export interface Workflow {
   timeoutMs?: number | undefined;
   /** The most steps of one list at once. */
   maxParallel: number;
-  /** Whether MCP clients see it as a tool. */
-  isTool: boolean;
   /** The content of the file, as it is kept with a run. */
   source: JsonObject;
 }
+
+/** A workflow as it is written: text in YAML or JSON, or data. */
+export type WorkflowSource = {
+  /** A file's name or another one, for messages. */
+  origin: string;
+} & ({ text: string } | { value: unknown });
 
 const MAX_SECONDS = 30 * 86_400;
 const MAX_ATTEMPTS = 100;

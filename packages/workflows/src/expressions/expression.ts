@@ -135,21 +135,9 @@ export function compileExpression(text: string): Expression {
 }
 
 function describe(text: string, run: ReturnType<Environment["parse"]>): Expression {
-  const names = new Set<string>();
-  const keys = { steps: new Set<string>(), errors: new Set<string>(), variables: new Set<string>() };
-  const found = { usesAllSteps: false };
-  visit(run.ast, new Set(), {
-    name: (name) => names.add(name),
-    key({ of, name, isOptional }) {
-      if (of !== "variables" || !isOptional) keys[of].add(name);
-    },
-    allSteps: () => (found.usesAllSteps = true),
-  });
   return {
     text,
-    names,
-    ...keys,
-    usesAllSteps: found.usesAllSteps,
+    ...referencesIn(run.ast),
     evaluate(scope) {
       try {
         return run(scope);
@@ -164,44 +152,46 @@ function describe(text: string, run: ReturnType<Environment["parse"]>): Expressi
   };
 }
 
-interface Visitor {
-  name(name: string): void;
-  key(key: ScopeKey): void;
-  allSteps(): void;
-}
-
 /** Macros whose first argument is a name that they bind. */
 const BINDING_MACROS = new Set(["all", "exists", "exists_one", "map", "filter"]);
 
-function visit(node: unknown, bound: ReadonlySet<string>, visitor: Visitor): void {
-  if (Array.isArray(node)) {
-    for (const part of node) visit(part, bound, visitor);
-    return;
-  }
-  if (!isNode(node)) return;
-  const { op, args } = node;
-  if (op === "value") return;
-  if (op === "id") {
-    if (bound.has(args)) return;
-    visitor.name(args);
-    if (args === "steps" || args === "errors") visitor.allSteps();
-    return;
-  }
-  const key = scopeKey(node);
-  if (key !== undefined && !bound.has(key.of)) {
-    visitor.name(key.of);
-    visitor.key(key);
-    return;
-  }
-  if (op === "rcall" && BINDING_MACROS.has(args[0]) && args[2].length > 1) {
-    const [, receiver, given] = args;
-    visit(receiver, bound, visitor);
-    const [binding, ...rest] = given;
-    const name = binding?.op === "id" ? [binding.args] : [];
-    visit(rest, new Set([...bound, ...name]), visitor);
-    return;
-  }
-  visit(args, bound, visitor);
+/** What an expression takes from its scope. */
+function referencesIn(ast: ASTNode): Omit<Expression, "text" | "evaluate"> {
+  const names = new Set<string>();
+  const keys = { steps: new Set<string>(), errors: new Set<string>(), variables: new Set<string>() };
+  let usesAllSteps = false;
+  const visit = (node: unknown, bound: ReadonlySet<string>): void => {
+    if (Array.isArray(node)) {
+      for (const part of node) visit(part, bound);
+      return;
+    }
+    if (!isNode(node)) return;
+    const { op, args } = node;
+    if (op === "value") return;
+    if (op === "id") {
+      if (bound.has(args)) return;
+      names.add(args);
+      usesAllSteps ||= args === "steps" || args === "errors";
+      return;
+    }
+    const key = scopeKey(node);
+    if (key !== undefined && !bound.has(key.of)) {
+      names.add(key.of);
+      if (key.of !== "variables" || !key.isOptional) keys[key.of].add(key.name);
+      return;
+    }
+    if (op === "rcall" && BINDING_MACROS.has(args[0]) && args[2].length > 1) {
+      const [, receiver, given] = args;
+      visit(receiver, bound);
+      const [binding, ...rest] = given;
+      const name = binding?.op === "id" ? [binding.args] : [];
+      visit(rest, new Set([...bound, ...name]));
+      return;
+    }
+    visit(args, bound);
+  };
+  visit(ast, new Set());
+  return { names, ...keys, usesAllSteps };
 }
 
 const KEYED = ["steps", "errors", "variables"] as const;

@@ -53,98 +53,80 @@ type Undated<Record> = Record extends unknown ? Omit<Record, "ms" | "at"> : neve
 /** A record without its times. */
 export type NewRecord = Undated<JournalRecord>;
 
-/** Options of {@link Journal.open}. */
-export interface JournalOptions {
-  /** How long the run has been at work, in milliseconds. */
-  now: () => number;
-  /** Where the last whole line ends, in bytes. What stands behind it is cut off. */
-  length: number;
-}
-
 /**
  * The journal of a run: one line of JSON after the other. A line counts once its end is written, so that one which was cut
  * by a kill or by a full disk does not.
  */
-export class Journal {
-  readonly #descriptor: number;
-  readonly #file: string;
-  readonly #now: () => number;
-  #failure: CemError | undefined;
+export type Journal = ReturnType<typeof openJournal>;
+
+/**
+ * Opens a journal to go on with.
+ *
+ * @param now - How long the run has been at work, in milliseconds.
+ * @param length - Where the last whole line ends, in bytes. What stands behind it is cut off.
+ * @throws CemError `WORKFLOW_RUN_UNWRITABLE`
+ */
+export function openJournal(file: string, now: () => number, length: number) {
+  let failure: CemError | undefined;
   /** How many lines were written. */
-  #lines = 0;
+  let lines = 0;
   /** How many of them are known to be on disk. */
-  #synced = 0;
-  #syncing: Promise<void> | undefined;
+  let synced = 0;
+  let syncing: Promise<void> | undefined;
+  const fail = (error: unknown): CemError => (failure ??= unwritable(file, error));
 
-  private constructor(file: string, { now, length }: JournalOptions) {
-    this.#file = file;
-    this.#now = now;
-    this.#descriptor = openForAppending(file);
-    ftruncateSync(this.#descriptor, length);
+  let descriptor: number;
+  try {
+    descriptor = openForAppending(file);
+    ftruncateSync(descriptor, length);
+  } catch (error) {
+    throw fail(error);
   }
 
-  /**
-   * Opens a journal to go on with.
-   *
-   * @throws CemError `WORKFLOW_RUN_UNWRITABLE`
-   */
-  static open(file: string, options: JournalOptions): Journal {
+  const syncAll = async (): Promise<void> => {
+    const written = lines;
     try {
-      return new Journal(file, options);
+      await sync(descriptor);
+      synced = written;
     } catch (error) {
-      throw unwritable(file, error);
-    }
-  }
-
-  /** Writes a line, which survives the process. @throws CemError `WORKFLOW_RUN_UNWRITABLE` */
-  append(record: NewRecord): JournalRecord {
-    if (this.#failure !== undefined) throw this.#failure;
-    const dated = { ms: Math.round(this.#now()), at: new Date().toISOString(), ...record };
-    const line = Buffer.from(`${JSON.stringify(dated)}\n`);
-    try {
-      for (let written = 0; written < line.length;)
-        written += writeSync(this.#descriptor, line, written, line.length - written);
-      this.#lines += 1;
-      return dated;
-    } catch (error) {
-      throw this.#fail(error);
-    }
-  }
-
-  /**
-   * Resolves once the lines that there are now are on disk, so that they survive the machine. Calls at the same time share
-   * the work.
-   */
-  async flush(): Promise<void> {
-    const wanted = this.#lines;
-    while (this.#synced < wanted) {
-      if (this.#failure !== undefined) throw this.#failure;
-      this.#syncing ??= this.#sync();
-      await this.#syncing;
-    }
-  }
-
-  async #sync(): Promise<void> {
-    const lines = this.#lines;
-    try {
-      await sync(this.#descriptor);
-      this.#synced = lines;
-    } catch (error) {
-      throw this.#fail(error);
+      throw fail(error);
     } finally {
-      this.#syncing = undefined;
+      syncing = undefined;
     }
-  }
+  };
 
-  async close(): Promise<void> {
-    await this.#syncing?.catch(() => {});
-    closeSync(this.#descriptor);
-  }
+  const flushTo = async (wanted: number): Promise<void> => {
+    if (synced >= wanted) return;
+    if (failure !== undefined) throw failure;
+    await (syncing ??= syncAll());
+    await flushTo(wanted);
+  };
 
-  #fail(error: unknown): CemError {
-    this.#failure ??= unwritable(this.#file, error);
-    return this.#failure;
-  }
+  return {
+    /** Writes a line, which survives the process. @throws CemError `WORKFLOW_RUN_UNWRITABLE` */
+    append(record: NewRecord): JournalRecord {
+      if (failure !== undefined) throw failure;
+      const dated = { ms: Math.round(now()), at: new Date().toISOString(), ...record };
+      const line = Buffer.from(`${JSON.stringify(dated)}\n`);
+      try {
+        for (let written = 0; written < line.length;)
+          written += writeSync(descriptor, line, written, line.length - written);
+        lines += 1;
+        return dated;
+      } catch (error) {
+        throw fail(error);
+      }
+    },
+    /**
+     * Resolves once the lines that there are now are on disk, so that they survive the machine. Calls at the same time share
+     * the work.
+     */
+    flush: () => flushTo(lines),
+    async close(): Promise<void> {
+      await syncing?.catch(() => {});
+      closeSync(descriptor);
+    },
+  };
 }
 
 function unwritable(file: string, cause: unknown): CemError {

@@ -40,13 +40,6 @@ export interface StepOutcome {
   attempts: number;
 }
 
-/** How a run ended. */
-export interface RunEnd {
-  status: EndedStatus;
-  outputs: JsonObject;
-  error: ErrorInfo | null;
-}
-
 /** The state of a run, from its journal. */
 export class Outcomes {
   readonly #steps = new Map<string, StepOutcome>();
@@ -55,7 +48,8 @@ export class Outcomes {
   /** In ISO 8601. */
   startedAt: string | undefined;
   updatedAt: string | undefined;
-  end: RunEnd | undefined;
+  /** How the run ended. */
+  end: { status: EndedStatus; outputs: JsonObject; error: ErrorInfo | null } | undefined;
 
   /** Without those within one that has its result. */
   get steps(): ReadonlyMap<string, StepOutcome> {

@@ -3,6 +3,7 @@ import { mkdir, open, readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { CemError, isObject } from "@cem/core";
 import type { JsonObject } from "@cem/core";
+import * as z from "zod";
 import { FileLock, ignoreMissing, PRIVATE_FOLDER, replaceFile } from "@cem/core/files";
 
 const RUN_ID = /^[a-z0-9][a-z0-9-]{0,80}$/u;
@@ -10,21 +11,23 @@ const RUN_FILE = "run.json";
 const MAX_RUN_FILE_BYTES = 64 * 1024 * 1024;
 const SLUG_CHARACTERS = 40;
 
-/** The definition and variables that a run began with, and continues with whatever becomes of the files they came from. */
-export interface RunRecord {
-  id: string;
-  workflow: string;
-  version: string;
+const runRecord = z.object({
+  id: z.string(),
+  workflow: z.string(),
+  version: z.string(),
   /** The session of its calls. */
-  session: string;
+  session: z.string(),
   /** In ISO 8601. */
-  startedAt: string;
-  definition: JsonObject;
+  startedAt: z.string(),
+  definition: z.custom<JsonObject>(isObject),
   /** The workflows that are part of it, by the names it calls them. */
-  parts: Readonly<Record<string, JsonObject>>;
+  parts: z.custom<Readonly<Record<string, JsonObject>>>(isObject),
   /** With tokens in place of personal values. */
-  variables: JsonObject;
-}
+  variables: z.custom<JsonObject>(isObject),
+});
+
+/** The definition and variables that a run began with, and continues with whatever becomes of the files they came from. */
+export type RunRecord = z.output<typeof runRecord>;
 
 /** The folder of one run. */
 export interface RunFolder {
@@ -96,12 +99,9 @@ export class RunFolders {
     try {
       const text = new TextDecoder("utf-8", { fatal: true }).decode(await readFile(file));
       if (text.length > MAX_RUN_FILE_BYTES) throw new Error("it is too large");
-      const record = JSON.parse(text) as RunRecord;
-      const { workflow, version, session, startedAt, definition, parts, variables } = record;
-      const isText = [workflow, version, session, startedAt].every((one) => typeof one === "string");
-      if (!isText || ![definition, parts, variables].every(isObject))
-        throw new Error("it is no record of a run");
-      return { ...record, id };
+      const read = runRecord.safeParse({ ...(JSON.parse(text) as object), id });
+      if (!read.success) throw new Error("it is no record of a run");
+      return read.data;
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       throw new CemError("WORKFLOW_RUN_UNREADABLE", `What run ${id} began with can't be read: ${reason}.`, {

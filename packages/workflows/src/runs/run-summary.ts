@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import type { ErrorInfo, JsonObject } from "@cem/core";
 import { FileLock } from "@cem/core/files";
-import { Journal, readJournal } from "./journal.ts";
+import { openJournal, readJournal } from "./journal.ts";
 import { Outcomes } from "./outcomes.ts";
 import type { RunStatus, StepOutcome } from "./outcomes.ts";
 import { runLockOf, takeRun } from "./run-folder.ts";
@@ -48,7 +48,7 @@ export async function describeRun(folders: RunFolders, place: RunFolder): Promis
   const steps = [...outcomes.steps].map(([step, outcome]) => ({ step, ...outcome }));
   const uncertain = steps.filter(({ isUncertain }) => isUncertain).map(({ step }) => step);
   return {
-    ...(await summaryOf(place, record, outcomes)),
+    ...summaryOf(place, record, outcomes),
     variables,
     definition,
     outputs,
@@ -78,11 +78,11 @@ async function readRun(
   return { record, outcomes };
 }
 
-async function summaryOf(
+function summaryOf(
   place: RunFolder,
   { workflow, version, startedAt }: RunRecord,
   outcomes: Outcomes,
-): Promise<ReadableRun> {
+): ReadableRun {
   const running = FileLock.isHeld(runLockOf(place)) ? "running" : "interrupted";
   const status = outcomes.end?.status ?? running;
   return {
@@ -106,10 +106,7 @@ export async function endRun(place: RunFolder): Promise<void> {
   try {
     const outcomes = new Outcomes();
     const length = await readJournal(place.journal, outcomes.add);
-    const journal = Journal.open(place.journal, {
-      now: () => outcomes.ms,
-      length,
-    });
+    const journal = openJournal(place.journal, () => outcomes.ms, length);
     const error = { code: "ABORTED", message: "The run was cancelled.", details: { run: place.id } };
     journal.append({ type: "run-ended", status: "cancelled", outputs: {}, error });
     await journal.flush();

@@ -60,12 +60,10 @@ export interface StepAtWork {
 /** One run under way: how its steps reach the agent, the user and the journal. */
 export class Execution {
   readonly settings: ExecutionSettings;
-  readonly session: string;
   readonly #catalog: Lazy<CatalogSnapshot>;
 
   constructor(settings: ExecutionSettings) {
     this.settings = settings;
-    this.session = settings.session;
     this.#catalog = new Lazy(async () => {
       const agent = await settings.agentFor([]);
       return agent.discoverTools({ signal: settings.signal });
@@ -82,7 +80,7 @@ export class Execution {
     const { onApprove, emit } = this.settings;
     const result = await agent.executeCode(code, {
       signal: step.signal,
-      session: this.session,
+      session: this.settings.session,
       typeCheck,
       onElicit: this.asker(step),
       onApprove: onApprove && ((request) => this.#waiting(step, () => onApprove(request))),
@@ -103,7 +101,7 @@ export class Execution {
 
   /** Puts tokens in the place of personal values. */
   async tokenize<Data>(data: Data): Promise<Data> {
-    return tokenizeFor(this.settings.redactor, data, this.session);
+    return tokenizeFor(this.settings.redactor, data, this.settings.session);
   }
 
   async detokenize(
@@ -111,9 +109,8 @@ export class Execution {
     target: { server: string; tool: string },
     step: StepAtWork,
   ): Promise<JsonValue> {
-    const { redactor } = this.settings;
+    const { redactor, session } = this.settings;
     if (redactor === undefined) return data;
-    const { session } = this;
     return redactor.detokenize(data, { ...target, session, elicit: this.asker(step), signal: step.signal });
   }
 

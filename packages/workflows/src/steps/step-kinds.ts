@@ -161,8 +161,7 @@ function contextOf(
   variables: JsonObject,
 ): WorkflowStepContext {
   let folder: string | undefined;
-  const { emit, redactor } = execution.settings;
-  const { session } = execution;
+  const { emit, redactor, session } = execution.settings;
   return {
     step: at.path,
     signal: at.signal,

@@ -1,10 +1,11 @@
 import { existsSync } from "node:fs";
 import { cp } from "node:fs/promises";
 import path from "node:path";
+import { realPath } from "@cem/config";
 import type { MountSetting } from "@cem/config";
 import type { AuditLog } from "@cem/core";
 import type { PlannedWrite } from "@cem/guardrails/calls";
-import { ownersDirOf, withOwnersDir } from "../project.ts";
+import { withOwnersDir } from "../project.ts";
 import type { Project } from "../project.ts";
 import { changesIn, ScratchCopies } from "./scratch-copies.ts";
 import type { ScratchCopy } from "./scratch-copies.ts";
@@ -13,21 +14,11 @@ const GUEST_WORKSPACE = "/workspace";
 const NO_NETWORK =
   "A dry run has no network, though execution.allow_network_access is true: a request could change something.";
 
-/** A project as a dry run sees it. */
-export interface DryRun {
-  /** The configuration with copies in place of everything that a run writes to. */
-  loaded: Project;
-  /** Differences from a real run, as notes of its result. */
-  warnings: readonly string[];
-  /** Reports the files that were changed as writes of the server `workspace`, and removes the copies. */
-  finish(onWrite: (write: PlannedWrite) => void): Promise<void>;
-}
-
 /**
  * Prepares a dry run, which changes nothing: code in the sandbox writes to copies of the workspace and of all mounts that it may
  * write to, caches and vaults are copies, too, there is no network, and nothing is shared or metered.
  */
-export async function prepareDryRun(loaded: Project): Promise<DryRun> {
+export async function prepareDryRun(loaded: Project) {
   const { execution, optimizations, privacy } = loaded.config;
   await (await loaded.sync?.get())?.fetch();
   const copies = await ScratchCopies.open(execution.limits);
@@ -52,7 +43,7 @@ export async function prepareDryRun(loaded: Project): Promise<DryRun> {
     const { owner } = loaded;
     if (owner !== undefined) await plain(path.join(owner.home, "vault"), path.join("owners", owner.id));
     const ownersDir =
-      owner === undefined ? ownersDirOf(loaded.config) : path.join(copies.folder, "kept", "owners");
+      owner === undefined ? loaded.config.customers.dir : path.join(copies.folder, "kept", "owners");
     const config: Project["config"] = {
       ...withOwnersDir(loaded.config, ownersDir),
       store: {},
@@ -71,10 +62,12 @@ export async function prepareDryRun(loaded: Project): Promise<DryRun> {
       privacy: { ...privacy, vaultDir: await plain(privacy.vaultDir, "vaults") },
     };
     return {
-      // The store itself stays: reads are audited there.
-      loaded: { ...loaded, config, sync: undefined, records: undefined },
+      /** The project with copies in place of everything that a run writes to. The store itself stays: reads are audited there. */
+      loaded: { ...loaded, config, sync: undefined, records: undefined } satisfies Project,
+      /** Differences from a real run, as notes of its result. */
       warnings: execution.allowNetworkAccess ? [NO_NETWORK] : [],
-      async finish(onWrite) {
+      /** Reports the files that were changed as writes of the server `workspace`, and removes the copies. */
+      async finish(onWrite: (write: PlannedWrite) => void): Promise<void> {
         try {
           for (const made of copies.made)
             for (const write of await writesTo(made, execution.workspaceDir, mounts)) onWrite(write);
@@ -95,7 +88,6 @@ async function writesTo(
   workspaceDir: string,
   mounts: readonly MountSetting[],
 ): Promise<PlannedWrite[]> {
-  const { realPath } = await import("@cem/config");
   const mount = mounts.find(({ host }) => realPath(host) === original);
   const isWorkspace = realPath(workspaceDir) === original;
   const changes = await changesIn(copy, before, original);
@@ -115,7 +107,7 @@ export async function copyOwner(
   id: string,
 ): Promise<{ config: Project["config"]; remove: () => Promise<void> }> {
   const copies = await ScratchCopies.open(config.execution.limits);
-  const home = await copies.copyOf(path.join(ownersDirOf(config), id));
+  const home = await copies.copyOf(path.join(config.customers.dir, id));
   return {
     config: withOwnersDir(config, path.dirname(home)),
     remove: () => copies.remove(),

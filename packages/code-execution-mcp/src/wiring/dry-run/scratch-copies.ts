@@ -4,7 +4,8 @@ import { chmod, cp, lstat, mkdir, mkdtemp, readdir, readlink } from "node:fs/pro
 import os from "node:os";
 import path from "node:path";
 import { pipeline } from "node:stream/promises";
-import type * as ConfigPackage from "@cem/config";
+import { isWithin, realPath } from "@cem/config";
+import type { Config } from "@cem/config";
 import { CemError } from "@cem/core";
 import { ignoreMissing, PRIVATE_FOLDER, removeFolder } from "@cem/core/files";
 
@@ -134,7 +135,7 @@ async function digestOf(file: string): Promise<string> {
 
 const BYTES_PER_MB = 1024 * 1024;
 
-type Places = Pick<typeof ConfigPackage, "isWithin" | "realPath">;
+type Limits = Config["execution"]["limits"];
 
 /** A place of the host and the copy that a dry run has in place of it. */
 export interface ScratchCopy {
@@ -148,26 +149,22 @@ export interface ScratchCopy {
 export class ScratchCopies {
   readonly folder: string;
   readonly made: ScratchCopy[] = [];
-  readonly #limits: ConfigPackage.Config["execution"]["limits"];
-  readonly #places: Places;
+  readonly #limits: Limits;
 
-  private constructor(folder: string, limits: ConfigPackage.Config["execution"]["limits"], places: Places) {
+  private constructor(folder: string, limits: Limits) {
     this.folder = folder;
     this.#limits = limits;
-    this.#places = places;
   }
 
   /** Opens an empty folder for copies that hold at most what a workspace may. */
-  static async open(limits: ConfigPackage.Config["execution"]["limits"]): Promise<ScratchCopies> {
-    const places = await import("@cem/config");
-    const folder = await mkdtemp(path.join(os.tmpdir(), "cem-dry-run-"));
-    return new ScratchCopies(folder, limits, places);
+  static async open(limits: Limits): Promise<ScratchCopies> {
+    return new ScratchCopies(await mkdtemp(path.join(os.tmpdir(), "cem-dry-run-")), limits);
   }
 
   /** The part of a copy that stands for a place. `undefined` where the place is in none. */
   find(place: string): string | undefined {
-    const real = this.#places.realPath(place);
-    const found = this.made.find(({ original }) => this.#places.isWithin(original, real));
+    const real = realPath(place);
+    const found = this.made.find(({ original }) => isWithin(original, real));
     return found && path.join(found.copy, path.relative(found.original, real));
   }
 
@@ -179,7 +176,7 @@ export class ScratchCopies {
   async copyOf(place: string): Promise<string> {
     const found = this.find(place);
     if (found !== undefined) return found;
-    const original = this.#places.realPath(place);
+    const original = realPath(place);
     const copy = path.join(this.folder, String(this.made.length), path.basename(original));
     await mkdir(path.dirname(copy));
     const left = {

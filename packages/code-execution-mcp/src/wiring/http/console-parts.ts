@@ -9,29 +9,10 @@ import type { WorkflowTools } from "../workflows/workflow-tools.ts";
 import { removeElsewhere } from "./clients.ts";
 
 /** A client's identity, from its authorization. */
-type Identity = Parameters<CemServer["openClient"]>[0];
+export type Identity = Parameters<CemServer["openClient"]>[0];
 
 const MAX_LISTED_SESSIONS = 200;
 const MAX_LISTED_CUSTOMERS = 500;
-const partsOfServers = new WeakMap<CemServer, () => (identity: Identity) => Promise<ConsoleParts>>();
-
-/**
- * Has a server's console show records, sessions, workflows, customers and the queue.
- *
- * @param open - Is called where the server has a console.
- */
-export function showInConsole(
-  server: CemServer,
-  open: () => (identity: Identity) => Promise<ConsoleParts>,
-): void {
-  partsOfServers.set(server, open);
-}
-
-/** Parts that a server's console shows, by client. `undefined` for a server of a given agent. */
-export function partsFor(server: CemServer): ((identity: Identity) => Promise<ConsoleParts>) | undefined {
-  return partsOfServers.get(server)?.();
-}
-
 /** Parts of a configuration that a client may see: of its customer's, or of the project that it has for itself. */
 export async function consolePartsOf({
   project,
@@ -138,27 +119,27 @@ function customersOf(project: Project): ConsoleParts["customers"] {
 const MINUTE_MS = 60_000;
 const SHOWN_MINUTES = 60;
 
-/** How the queue kept up during the last hour, measured by this server each minute. */
-export class QueueHistory implements NonNullable<ConsoleParts["queue"]> {
-  readonly #queue: RunQueue;
-  readonly #loads = new Map<number, QueueLoad>();
-  readonly #timer: ReturnType<typeof setInterval>;
-
-  constructor(queue: RunQueue) {
-    this.#queue = queue;
-    // While the queue can't be reached, its minutes stay empty.
-    const measure = (): void => void this.#measure().catch(() => {});
-    this.#timer = setInterval(measure, MINUTE_MS).unref();
-    measure();
-  }
-
-  async read(): ReturnType<NonNullable<ConsoleParts["queue"]>["read"]> {
-    const [now, dead] = await Promise.all([this.#measure(), this.#queue.dead()]);
+/** Records how the queue keeps up, each minute, to be read for the last hour. */
+export function recordQueue(queue: RunQueue) {
+  const loads = new Map<number, QueueLoad>();
+  const measure = async (): Promise<QueueLoad> => {
+    const load = await queue.load();
+    const now = minuteOf(Date.now());
+    loads.set(now, load);
+    loads.delete(now - SHOWN_MINUTES);
+    return load;
+  };
+  // While the queue can't be reached, its minutes stay empty.
+  const measureSoon = (): void => void measure().catch(() => {});
+  const timer = setInterval(measureSoon, MINUTE_MS).unref();
+  measureSoon();
+  const read: NonNullable<ConsoleParts["queue"]>["read"] = async () => {
+    const [now, dead] = await Promise.all([measure(), queue.dead()]);
     const runs = dead.map(({ owner, at, ...run }) => ({ ...run, customer: owner, at: at.toISOString() }));
     const latest = minuteOf(Date.now());
     const minutes = Array.from({ length: SHOWN_MINUTES }, (_, index) => {
       const minute = latest - SHOWN_MINUTES + 1 + index;
-      const load = this.#loads.get(minute);
+      const load = loads.get(minute);
       return {
         at: new Date(minute * MINUTE_MS).toISOString(),
         workers: load?.workers,
@@ -168,19 +149,8 @@ export class QueueHistory implements NonNullable<ConsoleParts["queue"]> {
       };
     });
     return { now: countsOf(now), minutes, runs };
-  }
-
-  stop(): void {
-    clearInterval(this.#timer);
-  }
-
-  async #measure(): Promise<QueueLoad> {
-    const load = await this.#queue.load();
-    const now = minuteOf(Date.now());
-    this.#loads.set(now, load);
-    this.#loads.delete(now - SHOWN_MINUTES);
-    return load;
-  }
+  };
+  return { read, stop: () => clearInterval(timer) };
 }
 
 function countsOf({ dead, ...counts }: QueueLoad) {

@@ -16,23 +16,15 @@ const MAX_LATEST_SESSIONS = 8;
 /** The redactor that the configuration asks for, or that an option brings. `undefined` where values are passed on. */
 export function redactorOf(
   loaded: Project,
-  options: { redactor?: Redactor | undefined },
-): Lazy<Redactor> | undefined {
-  const { owner } = loaded;
-  const everybodys = everybodysRedactor(loaded, options);
-  if (owner === undefined) return everybodys;
-  return everybodys && new Lazy(async () => scopeRedactor(await everybodys.get(), owner.id));
-}
-
-function everybodysRedactor(
-  loaded: Project,
   { redactor }: { redactor?: Redactor | undefined },
 ): Lazy<Redactor> | undefined {
-  if (redactor !== undefined) return new Lazy(async () => redactor);
-  const { privacyProtection, piiDetection, tokenization } = loaded.config.guardrails;
-  return privacyProtection && piiDetection && tokenization
-    ? new Lazy(async () => createConfiguredRedactor(loaded))
-    : undefined;
+  const { owner, config } = loaded;
+  const { privacyProtection, piiDetection, tokenization } = config.guardrails;
+  if (redactor === undefined && !(privacyProtection && piiDetection && tokenization)) return undefined;
+  return new Lazy(async () => {
+    const everybodys = redactor ?? (await createConfiguredRedactor(loaded));
+    return owner === undefined ? everybodys : scopeRedactor(everybodys, owner.id);
+  });
 }
 
 /** A redactor for what is kept on disk where runs have none: what is kept has tokens all the same. */

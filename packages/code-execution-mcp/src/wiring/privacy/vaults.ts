@@ -5,12 +5,8 @@ import type { Config } from "@cem/config";
 import { CemError } from "@cem/core";
 import type { StoreKey } from "@cem/core";
 import type { RedactorSettings } from "@cem/pii";
-import { ownersDirOf } from "../project.ts";
 import type { Project } from "../project.ts";
 import { scopeOfSession } from "./scoped-redactor.ts";
-
-/** Storage of personal data: memory only, the disk, or the shared store. */
-type VaultPlace = "memory" | "disk" | "store";
 
 /**
  * Where a redactor keeps personal data. In the store it is encrypted with the store's keys, or not there at all.
@@ -34,7 +30,7 @@ export async function configuredVaults(loaded: Project): Promise<Pick<RedactorSe
     const id = scopeOfSession(session);
     const digest = hash("sha256", session);
     if (id === undefined) return ["vaults", digest];
-    const isThere = await isOwnerThere(path.join(ownersDirOf(config), id), opened);
+    const isThere = await isOwnerThere(path.join(config.customers.dir, id), opened);
     return isThere ? ownerKey(id, "vaults", digest) : undefined;
   };
   return { shared: createSharedVaults({ store: opened, keyOf }) };
@@ -50,7 +46,8 @@ export function vaultWarnings({ config, origins }: Pick<Project, "config" | "ori
   ];
 }
 
-function vaultPlaceOf({ config, origins }: Project): VaultPlace {
+/** Storage of personal data: memory only, the disk, or the shared store. */
+function vaultPlaceOf({ config, origins }: Project): "memory" | "disk" | "store" {
   const { store, privacy } = config;
   if (store.url === undefined) return privacy.vault;
   if (store.keys !== undefined)
@@ -68,7 +65,7 @@ function vaultFolderOf(config: Config): (session: string) => string | undefined 
   return (session) => {
     const id = scopeOfSession(session);
     if (id === undefined) return config.privacy.vaultDir;
-    const home = path.join(ownersDirOf(config), id);
+    const home = path.join(config.customers.dir, id);
     return existsSync(home) ? path.join(home, "vault") : undefined;
   };
 }

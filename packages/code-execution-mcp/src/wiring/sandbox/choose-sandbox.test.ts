@@ -93,6 +93,18 @@ return [made, ["servers", "skills"].map((name) => [...Deno.readDirSync("/workspa
     },
   );
 
+  it.each([
+    ["a mount that code writes in has", "."],
+    ["has a mount in it that code writes in", "servers/crm"],
+  ])("refuses a servers_dir that %s", async (_, host) => {
+    const project = join(workspaceDir, "..", `cem-project-${process.pid}`);
+    const serversDir = join(project, "servers");
+    const mount = { host: join(project, host), guest: "/workspace/project", mode: "rw" };
+    await expect(
+      createSandbox(await load({ workspaceDir, serversDir, mountDirectories: [mount] })),
+    ).rejects.toMatchObject({ code: "CONFIG_INVALID", details: { reached: mount.host } });
+  });
+
   it("gives runs that name no session the agent's, and keeps the sandbox's stats", async () => {
     const overrides = {
       execution: { sandboxType: "deno", workspaceDir },

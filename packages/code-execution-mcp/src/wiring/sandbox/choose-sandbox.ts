@@ -1,7 +1,7 @@
 import path from "node:path";
 import type { Config } from "@cem/config";
 import { CemError, Lazy } from "@cem/core";
-import type { Mount, RunMeter, SandboxProbe, SandboxProvider, SandboxSpec } from "@cem/core";
+import type { Mount, RunMeter, SandboxProbe, SandboxProvider } from "@cem/core";
 import type { PluginSet } from "../../plugins/open-plugins.ts";
 import type { Project } from "../project.ts";
 
@@ -87,7 +87,7 @@ type PluginSandboxes = Pick<PluginSet, "sandboxes" | "problems">;
  */
 export async function chooseProvider(
   config: Config,
-  oneRun: boolean,
+  oneRun = false,
   plugins?: PluginSandboxes,
 ): Promise<SandboxProvider> {
   const { sandboxType } = config.execution;
@@ -127,12 +127,6 @@ export async function probeSandboxes(
 /** By the settings that make it. A provider holds no guests, only the gate at which its runs take turns. */
 const providers = new Map<string, Lazy<SandboxProvider>>();
 
-/** The part of a sandbox's specification that belongs to one owner. */
-export interface OwnedSandbox extends Pick<SandboxSpec, "owner" | "meter"> {
-  mounts: readonly Mount[];
-  sandboxProvider: SandboxProvider;
-}
-
 /**
  * The sandbox of an owner. Owners of one process share a provider, at whose gate they take turns.
  *
@@ -149,13 +143,14 @@ export async function ownedSandbox(
     sandboxProvider?: SandboxProvider | undefined;
     oneRun?: boolean | undefined;
   },
-): Promise<OwnedSandbox | undefined> {
+) {
   if (owner === undefined) return undefined;
   const { id, sessionsDir } = owner;
+  const mount: Mount = { hostPath: sessionsDir, guestPath: "/workspace/sessions", readOnly: true };
   return {
     owner: id,
     meter,
-    mounts: [{ hostPath: sessionsDir, guestPath: "/workspace/sessions", readOnly: true }],
+    mounts: [mount],
     sandboxProvider:
       sandboxProvider ?? (await sharedProvider(config, path.dirname(owner.home), oneRun).get()),
   };

@@ -35,14 +35,6 @@ export interface SandboxOptions
   chosenBy?: string | undefined;
 }
 
-/** The provider of the sandboxes that the configuration asks for. */
-export async function sandboxProviderOf(
-  config: Config,
-  { sandboxProvider, oneRun = false, plugins }: SandboxOptions,
-): Promise<SandboxProvider> {
-  return sandboxProvider ?? chooseProvider(config, oneRun, plugins);
-}
-
 /**
  * Creates the sandbox that the configuration asks for.
  *
@@ -51,7 +43,8 @@ export async function sandboxProviderOf(
  */
 export async function createSandbox(config: Config, options: SandboxOptions = {}): Promise<Sandbox> {
   const { hidden = [], hostTools = {}, mounts = [], owner, meter, servers, nested } = options;
-  const sandboxProvider = await sandboxProviderOf(config, options);
+  const sandboxProvider =
+    options.sandboxProvider ?? (await chooseProvider(config, options.oneRun, options.plugins));
   const { workspaceDir, serversDir } = config.execution;
   makeWorkspace(workspaceDir);
   await assertNoToolFilesWithin(config);
@@ -86,19 +79,23 @@ export async function createSandbox(config: Config, options: SandboxOptions = {}
 }
 
 /**
- * Refuses tool files that code would find, and could change, by their path in the workspace. A folder of the workspace that has
- * a mount's name is covered by it.
+ * Refuses tool files that code would find, and could change, by their path in the workspace or in a folder that it may write. A
+ * folder of the workspace that has a mount's name is covered by it.
  */
 async function assertNoToolFilesWithin({ execution }: Config): Promise<void> {
   const { isWithin, realPath } = await import("@cem/config");
-  const workspace = realPath(execution.workspaceDir);
-  const { serversDir: servers, skillsDir: skills } = execution;
+  const { workspaceDir, mountDirectories, serversDir: servers, skillsDir: skills } = execution;
+  const written = mountDirectories.filter(({ mode }) => mode === "rw").map(({ host }) => host);
   for (const [name, folder] of Object.entries({ servers, skills })) {
-    const covered = path.join(workspace, name);
-    if (realPath(folder) === covered || !isWithin(workspace, realPath(folder))) continue;
+    const real = realPath(folder);
+    const covered = path.join(realPath(workspaceDir), name);
+    const reached = [...(real === covered ? [] : [workspaceDir]), ...written].find(
+      (one) => isWithin(realPath(one), real) || (one !== workspaceDir && isWithin(real, realPath(one))),
+    );
+    if (reached === undefined) continue;
     const setting = `execution.${name}_dir`;
-    const message = `Code in the sandbox could change the ${name} in ${folder}, since they are in its workspace. Set ${setting} to a folder outside of ${execution.workspaceDir}, or to ${covered}.`;
-    throw new CemError("CONFIG_INVALID", message, { details: { setting, folder, reached: workspace } });
+    const message = `Code in the sandbox could change the ${name} in ${folder}, since it writes in ${reached}. Set ${setting} to a folder outside of it${reached === workspaceDir ? `, or to ${covered}` : ""}.`;
+    throw new CemError("CONFIG_INVALID", message, { details: { setting, folder, reached } });
   }
 }
 

@@ -18,12 +18,6 @@ interface Sharing {
   store?: Lazy<Store> | undefined;
 }
 
-/** The part of what machines share that belongs to a workspace. */
-interface SharedPlace {
-  store: Store;
-  blobs: BlobStore;
-}
-
 /**
  * Synchronizes a workspace with other machines, opened with its first use. `undefined` where each machine has its own.
  *
@@ -66,10 +60,7 @@ export function shareState(state: StateStore, sync: Lazy<WorkspaceSync> | undefi
       await (await sync.get()).fetch();
       return state.read(file, options);
     },
-    async save(data, file, options) {
-      const { result } = await changing(sync, () => state.save(data, file, options));
-      return result;
-    },
+    save: (data, file, options) => changing(sync, () => state.save(data, file, options)),
   };
 }
 
@@ -80,28 +71,23 @@ export function shareSkills(skills: SkillStore, sync: Lazy<WorkspaceSync> | unde
     await (await sync.get()).fetch();
     return skills;
   };
-  const changed = async <Result>(work: () => Promise<Result>): Promise<Result> =>
-    (await changing(sync, work)).result;
   return {
     specificationVersion: "v1",
     list: async (options) => (await fetched()).list(options),
     get: async (name, options) => (await fetched()).get(name, options),
-    save: (draft, options) => changed(() => skills.save(draft, options)),
-    promote: (name, approvedBy) => changed(() => skills.promote(name, approvedBy)),
-    remove: (name, options) => changed(() => skills.remove(name, options)),
+    save: (draft, options) => changing(sync, () => skills.save(draft, options)),
+    promote: (name, approvedBy) => changing(sync, () => skills.promote(name, approvedBy)),
+    remove: (name, options) => changing(sync, () => skills.remove(name, options)),
   };
 }
 
 /** Unlike a run, which says so in its result, a change that can't be shared fails. It is kept here. */
-async function changing<Result>(
-  sync: Lazy<WorkspaceSync>,
-  work: () => Promise<Result>,
-): Promise<{ result: Result }> {
+async function changing<Result>(sync: Lazy<WorkspaceSync>, work: () => Promise<Result>): Promise<Result> {
   const files = await sync.get();
   await files.fetch();
   const result = await work();
   await files.put();
-  return { result };
+  return result;
 }
 
 async function openSync(
@@ -147,7 +133,10 @@ function recordFileOf({ config: { execution }, owner }: Sharing): string {
 }
 
 /** @throws CemError `CONFIG_INVALID` */
-async function openPlace({ config, store }: Sharing, owner: string | undefined): Promise<SharedPlace> {
+async function openPlace(
+  { config, store }: Sharing,
+  owner: string | undefined,
+): Promise<{ store: Store; blobs: BlobStore }> {
   if (store === undefined) {
     const message =
       "store.files (CEM_STORE_FILES) needs store.url (CEM_STORE_URL), which says which files are the newest.";

@@ -4,7 +4,7 @@ import type { Store } from "@cem/core";
 import { hintFor } from "@cem/core/errors";
 import type { SealingKey } from "@cem/store";
 import type { Log } from "../log.ts";
-import { assertOutOfReach, ownersDirOf } from "../project.ts";
+import { assertOutOfReach } from "../project.ts";
 
 /** Written to see whether a store answers, and is not full. */
 const PROBED = ["probe"];
@@ -73,7 +73,7 @@ async function openServer(url: string): Promise<Store> {
 /** @throws CemError `CONFIG_INVALID` for a folder that code in the sandbox can reach. */
 async function openFolder(config: Config, folder: string): Promise<Store> {
   const what = "What machines share";
-  await assertOutOfReach(config, { folder, what, setting: "store.url", reached: [ownersDirOf(config)] });
+  await assertOutOfReach(config, { folder, what, setting: "store.url", reached: [config.customers.dir] });
   const { createFolderStore } = await import("@cem/store");
   return createFolderStore({ folder });
 }

@@ -2,7 +2,6 @@ import { stat } from "node:fs/promises";
 import path from "node:path";
 import type { Config } from "@cem/config";
 import { toErrorInfo } from "@cem/core";
-import type * as SelectorPackage from "@cem/selector";
 import type { Embedder, Selector } from "@cem/selector";
 
 /** How a configuration searches for tools. */
@@ -16,19 +15,17 @@ export interface SearchReport {
 /** How long the only request of a process waits for the vectors of its catalog. */
 const ONE_RUN_PATIENCE_MS = 10_000;
 
-type Selectors = typeof SelectorPackage;
-
 /**
  * The selector that the configuration asks for.
  *
  * @param oneRun - Whether it is for one request, which then waits for vectors: there is no next one that could have them.
  */
 export async function createConfiguredSelector(config: Config, oneRun = false): Promise<Selector> {
-  const selectors = await import("@cem/selector");
+  const { createSelector } = await import("@cem/selector");
   const { enabled, toolCache, searchCacheDir } = config.optimizations;
   const cacheDir = enabled && toolCache ? searchCacheDir : undefined;
   const patienceMs = oneRun ? ONE_RUN_PATIENCE_MS : 0;
-  return selectors.createSelector({ ...(await createEmbedder(config, selectors)), cacheDir, patienceMs });
+  return createSelector({ embedder: await createEmbedder(config), cacheDir, patienceMs });
 }
 
 export async function inspectSearch(config: Config): Promise<SearchReport> {
@@ -63,21 +60,17 @@ async function libraryProblem(): Promise<string | undefined> {
 }
 
 /** The embedding model that is named: one on disk before a service, Azure before others. */
-async function createEmbedder(
-  config: Config,
-  selectors: Selectors,
-): Promise<{ embedder?: Embedder | undefined }> {
-  const { optimizations, llm } = config;
-  const { createOpenAiEmbedder, createTransformersEmbedder } = selectors;
-  if (optimizations.embeddingModelDir !== undefined) {
-    return { embedder: createTransformersEmbedder({ modelDir: optimizations.embeddingModelDir }) };
-  }
+async function createEmbedder({ optimizations, llm }: Config): Promise<Embedder | undefined> {
+  const { createOpenAiEmbedder, createTransformersEmbedder } = await import("@cem/selector");
+  const { embeddingModelDir: modelDir } = optimizations;
+  if (modelDir !== undefined) return createTransformersEmbedder({ modelDir });
   const apiKey = llm.apiKey?.reveal();
   const { azureEmbedderName, azureEmbedderVersion, azureEndpoint, embeddingModel, baseUrl } = llm;
   if (azureEmbedderName !== undefined && azureEndpoint !== undefined) {
     const azure = { endpoint: azureEndpoint, apiVersion: azureEmbedderVersion };
-    return { embedder: createOpenAiEmbedder({ model: azureEmbedderName, azure, apiKey }) };
+    return createOpenAiEmbedder({ model: azureEmbedderName, azure, apiKey });
   }
-  if (embeddingModel === undefined) return {};
-  return { embedder: createOpenAiEmbedder({ model: embeddingModel, apiKey, baseUrl }) };
+  return embeddingModel === undefined
+    ? undefined
+    : createOpenAiEmbedder({ model: embeddingModel, apiKey, baseUrl });
 }

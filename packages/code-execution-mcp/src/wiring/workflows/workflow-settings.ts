@@ -58,10 +58,7 @@ export function configuredSource(workflow: Config["workflows"][number]): Workflo
 /** The names of its own settings; what they hold is the workflow's. */
 function snakeKeys(settings: object): object {
   return Object.fromEntries(
-    Object.entries(settings).map(([key, value]) => [
-      key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-      value as unknown,
-    ]),
+    Object.entries(settings).map(([key, value]) => [toSnakeCase(key), value as unknown]),
   );
 }
 

@@ -2,6 +2,7 @@ import { CemError, toErrorInfo } from "@cem/core";
 import type {
   ErrorInfo,
   InvokeContext,
+  JsonValue,
   RunOutcome,
   Sandbox,
   ToolCall,
@@ -38,7 +39,7 @@ export async function callFileTool(
   { sandbox, session, modules, invoker, onOutput }: FileToolRun,
 ): Promise<ToolResult> {
   const { limits } = context;
-  using deadline = new RunDeadline(context);
+  using deadline = deadlineOf(context);
   const outcome = await sandbox.run({
     code: printCall(tool),
     session,
@@ -64,39 +65,29 @@ export async function callFileTool(
     },
   });
   if (outcome.output !== "") onOutput(outcome.output);
-  return deadline.isOver ? timedOut(tool, deadline.spentMs) : toResult(tool, outcome);
+  return deadline.isOver() ? timedOut(tool, deadline.spentMs()) : toResult(tool, outcome);
 }
 
 /** Ends a call a little before the run that it belongs to, so that code hears of it. A run that waits for a person stands still. */
-class RunDeadline {
-  readonly signal: AbortSignal;
-  readonly #over = new AbortController();
-  readonly #startedAt = performance.now();
-  #timer: NodeJS.Timeout | undefined;
-
-  constructor({ signal, limits, leftMs }: InvokeContext) {
-    this.signal = AbortSignal.any([signal, this.#over.signal]);
-    if (limits === undefined || leftMs === undefined) return;
+function deadlineOf({ signal, limits, leftMs }: InvokeContext) {
+  const over = new AbortController();
+  const startedAt = performance.now();
+  let timer: NodeJS.Timeout | undefined;
+  if (limits !== undefined && leftMs !== undefined) {
     const reserve = Math.min(limits.timeoutMs * RESERVE, MAX_RESERVE_MS);
     const check = (): void => {
       const left = leftMs() - reserve;
-      if (left > 0) this.#timer = setTimeout(check, left);
-      else this.#over.abort();
+      if (left > 0) timer = setTimeout(check, left);
+      else over.abort();
     };
     check();
   }
-
-  get isOver(): boolean {
-    return this.#over.signal.aborted;
-  }
-
-  get spentMs(): number {
-    return performance.now() - this.#startedAt;
-  }
-
-  [Symbol.dispose](): void {
-    clearTimeout(this.#timer);
-  }
+  return {
+    signal: AbortSignal.any([signal, over.signal]),
+    isOver: () => over.signal.aborted,
+    spentMs: () => performance.now() - startedAt,
+    [Symbol.dispose]: () => clearTimeout(timer),
+  };
 }
 
 function timedOut({ server, name: tool }: Pick<ToolDefinition, "server" | "name">, ms: number): ToolResult {
@@ -114,7 +105,7 @@ function toResult({ server, name: tool }: ToolDefinition, outcome: RunOutcome): 
   switch (outcome.status) {
     case "completed": {
       const { value, error } = (outcome.value ?? {}) as {
-        value?: ToolResultValue;
+        value?: JsonValue;
         error?: Partial<ErrorInfo>;
       };
       if (error === undefined) return { ok: true, value: value ?? null };
@@ -136,5 +127,3 @@ function toResult({ server, name: tool }: ToolDefinition, outcome: RunOutcome): 
       };
   }
 }
-
-type ToolResultValue = Extract<ToolResult, { ok: true }>["value"];

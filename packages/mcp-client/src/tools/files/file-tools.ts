@@ -20,7 +20,7 @@ import type { LocalTools, NamedTool } from "./hosted-servers.ts";
 import { planView } from "./program-view.ts";
 import type { ProgramView } from "./program-view.ts";
 import { ServerEntries } from "./server-entries.ts";
-import { ViewSandboxes } from "./view-sandboxes.ts";
+import { openViewSandboxes } from "./view-sandboxes.ts";
 import type { OpenSandbox } from "./view-sandboxes.ts";
 
 /** How deep tools that are files may call each other through the host. */
@@ -105,7 +105,7 @@ export class FileTools {
     this.#tools = tools;
     const viewOf = async (allowedTools?: readonly string[]): Promise<ProgramView | undefined> =>
       (await this.#arrange(allowedTools))?.view;
-    return ViewSandboxes.open({ open, tools, serversDir, skillsDir, viewsDir, viewOf });
+    return openViewSandboxes({ open, tools, serversDir, skillsDir, viewsDir, viewOf });
   }
 
   /** Finds out which tools guards concern in the runs with a list of allowed tools. `undefined`: none. */

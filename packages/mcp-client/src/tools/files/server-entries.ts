@@ -39,7 +39,7 @@ export class ServerEntries {
    */
   async read(isOpaque: (name: string) => boolean): Promise<ReadonlyMap<string, ServerEntry>> {
     const root = await realpath(this.#folder).catch(() => this.#folder);
-    const found = await list(this.#folder);
+    const found = await listFolder(this.#folder);
     const entries = await Promise.all(
       found.map(async (entry) => [entry.name, await this.#entry(entry, root, isOpaque(entry.name))] as const),
     );
@@ -88,7 +88,7 @@ export class ServerEntries {
       return [];
     }
     if (entry.isDirectory()) {
-      const inside = (await list(file)).filter(({ name }) => name !== "node_modules");
+      const inside = (await listFolder(file)).filter(({ name }) => name !== "node_modules");
       const modules = inside.map((one) => this.#modules(one, path.join(relative, one.name), into));
       return (await Promise.all(modules)).flat();
     }
@@ -103,8 +103,8 @@ export class ServerEntries {
   }
 }
 
-/** Sorted, so that what is made of it is the same every time. A folder that can't be listed is empty. */
-async function list(folder: string): Promise<Dirent[]> {
+/** The entries of a folder, sorted, so that what is made of them is the same on every file system and every time. A folder that can't be listed is empty. */
+export async function listFolder(folder: string): Promise<Dirent[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch((): Dirent[] => []);
   return entries.toSorted((one, other) => (one.name < other.name ? -1 : 1));
 }

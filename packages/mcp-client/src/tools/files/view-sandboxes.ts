@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import type { Isolation, Mount, RunOutcome, RunRequest, Sandbox, SandboxStats } from "@cem/core";
+import type { Mount, Sandbox, SandboxStats } from "@cem/core";
 import { Lazy } from "@cem/core";
 import { removeProcessFolder } from "@cem/core/files";
 import { mountsOf, writeView } from "./program-view.ts";
@@ -44,58 +44,73 @@ interface Opened {
 
 /**
  * One sandbox for each view of the folder of servers, opened when a run needs it, and the one of tools. A sandbox mounts the
- * folders that are there when it is opened; once the first server or skill makes a folder, later runs get another.
+ * folders that are there when it is opened; once the first server or skill makes a folder, later runs get another. The one
+ * of the runs that have no list of tools of their own is opened now.
  */
-export class ViewSandboxes implements Sandbox {
-  loadsAhead?: boolean | undefined;
-  stats?: () => SandboxStats;
-  readonly #settings: ViewSandboxesSettings;
+export async function openViewSandboxes({
+  open,
+  tools,
+  serversDir,
+  skillsDir,
+  viewsDir,
+  viewOf,
+}: ViewSandboxesSettings): Promise<Sandbox> {
   /** By the key of the view; the one that was used least recently comes first. */
-  readonly #opened = new Map<string, Opened>();
+  const opened = new Map<string, Opened>();
   /** Folders that have been there. Where one is gone with its owner, the sandbox that there is refuses the run. */
-  readonly #seen = new Set<string>();
+  const seen = new Set<string>();
   /** Disposals under way. */
-  readonly #closing = new Set<Promise<void>>();
-  /** The same for all of them. */
-  #isolation: Isolation = { level: "permissions", sandbox: "", mechanisms: [] };
+  const closing = new Set<Promise<void>>();
 
-  private constructor(settings: ViewSandboxesSettings) {
-    this.#settings = settings;
-  }
+  const mountedNow = (): string => {
+    for (const folder of [serversDir, skillsDir])
+      if (!seen.has(folder) && existsSync(folder)) seen.add(folder);
+    return JSON.stringify([...seen]);
+  };
 
-  /** Opens the sandbox of the runs that have no list of tools of their own. */
-  static async open(settings: ViewSandboxesSettings): Promise<ViewSandboxes> {
-    const sandboxes = new ViewSandboxes(settings);
-    const { sandbox } = sandboxes.#take(await settings.viewOf(undefined));
-    try {
-      const first = await sandbox.get();
-      sandboxes.#isolation = first.isolation;
-      sandboxes.loadsAhead = first.loadsAhead;
-      if (first.stats !== undefined) sandboxes.stats = () => sandboxes.#stats();
-      return sandboxes;
-    } catch (error) {
-      await sandboxes.dispose();
-      throw error;
-    }
-  }
+  const plan = (view: ProgramView | undefined, mounted: string): Opened => {
+    const state = { folder: undefined, runs: 0, mounted };
+    if (view === undefined) return { ...state, sandbox: new Lazy(() => open({})) };
+    const planned: Opened = {
+      ...state,
+      sandbox: new Lazy(async () => {
+        planned.folder ??= await writeView(view, viewsDir);
+        return open({ servers: mountsOf(view, planned.folder, serversDir), hosted: view.hosted });
+      }),
+    };
+    return planned;
+  };
 
-  get isolation(): Isolation {
-    return this.#isolation;
-  }
+  const take = (view: ProgramView | undefined): Opened => {
+    const mounted = mountedNow();
+    const key = `${mounted} ${view?.key ?? ""}`;
+    const taken = opened.get(key) ?? plan(view, mounted);
+    opened.delete(key);
+    opened.set(key, taken);
+    return taken;
+  };
 
-  async run(request: RunRequest): Promise<RunOutcome> {
-    const opened = this.#take(await this.#settings.viewOf(request.allowedTools));
-    opened.runs += 1;
-    try {
-      return await (await opened.sandbox.get()).run(request);
-    } finally {
-      opened.runs -= 1;
-      this.#closeIdle();
-    }
-  }
+  const close = (key: string, { sandbox, folder }: Opened): void => {
+    opened.delete(key);
+    const closed = (async () => {
+      await (await sandbox.settled())?.dispose();
+      if (folder !== undefined) removeProcessFolder(folder);
+    })().finally(() => closing.delete(closed));
+    closing.add(closed);
+  };
 
-  #stats(): SandboxStats {
-    const all = this.#current.map((sandbox) => sandbox.stats?.());
+  const closeIdle = (): void => {
+    const idle = [...opened].filter(([, { runs }]) => runs === 0);
+    const mounted = mountedNow();
+    for (const [at, [key, one]] of idle.entries())
+      if (at < idle.length - MAX_IDLE_VIEWS || one.mounted !== mounted) close(key, one);
+  };
+
+  const current = (): Sandbox[] =>
+    [tools, ...[...opened.values()].map(({ sandbox }) => sandbox)].flatMap((one) => one.current ?? []);
+
+  const stats = (): SandboxStats => {
+    const all = current().map((sandbox) => sandbox.stats?.());
     const sum = (key: keyof SandboxStats): number => all.reduce((total, one) => total + (one?.[key] ?? 0), 0);
     return {
       running: sum("running"),
@@ -110,66 +125,37 @@ export class ViewSandboxes implements Sandbox {
       lost: sum("lost"),
       discarded: sum("discarded"),
     };
-  }
+  };
 
-  endSession(session: string): void {
-    for (const sandbox of this.#current) sandbox.endSession?.(session);
-  }
+  const dispose = async (): Promise<void> => {
+    for (const [key, one] of opened) close(key, one);
+    const sandboxOfTools = await tools.settled();
+    await Promise.all([...closing, sandboxOfTools?.dispose()]);
+  };
 
-  get #current(): Sandbox[] {
-    const all = [this.#settings.tools, ...[...this.#opened.values()].map(({ sandbox }) => sandbox)];
-    return all.flatMap(({ current }) => current ?? []);
-  }
-
-  async dispose(): Promise<void> {
-    for (const [key, opened] of this.#opened) this.#close(key, opened);
-    const tools = await this.#settings.tools.settled();
-    await Promise.all([...this.#closing, tools?.dispose()]);
-  }
-
-  #take(view: ProgramView | undefined): Opened {
-    const mounted = this.#mounted();
-    const key = `${mounted} ${view?.key ?? ""}`;
-    const opened = this.#opened.get(key) ?? this.#plan(view, mounted);
-    this.#opened.delete(key);
-    this.#opened.set(key, opened);
-    return opened;
-  }
-
-  #mounted(): string {
-    const { serversDir, skillsDir } = this.#settings;
-    for (const folder of [serversDir, skillsDir])
-      if (!this.#seen.has(folder) && existsSync(folder)) this.#seen.add(folder);
-    return JSON.stringify([...this.#seen]);
-  }
-
-  #plan(view: ProgramView | undefined, mounted: string): Opened {
-    const { open, serversDir, viewsDir } = this.#settings;
-    const state = { folder: undefined, runs: 0, mounted };
-    if (view === undefined) return { ...state, sandbox: new Lazy(() => open({})) };
-    const opened: Opened = {
-      ...state,
-      sandbox: new Lazy(async () => {
-        opened.folder ??= await writeView(view, viewsDir);
-        return open({ servers: mountsOf(view, opened.folder, serversDir), hosted: view.hosted });
-      }),
+  try {
+    const first = await take(await viewOf(undefined)).sandbox.get();
+    return {
+      isolation: first.isolation,
+      loadsAhead: first.loadsAhead,
+      ...(first.stats !== undefined && { stats }),
+      async run(request) {
+        const used = take(await viewOf(request.allowedTools));
+        used.runs += 1;
+        try {
+          return await (await used.sandbox.get()).run(request);
+        } finally {
+          used.runs -= 1;
+          closeIdle();
+        }
+      },
+      endSession(session) {
+        for (const sandbox of current()) sandbox.endSession?.(session);
+      },
+      dispose,
     };
-    return opened;
-  }
-
-  #closeIdle(): void {
-    const idle = [...this.#opened].filter(([, { runs }]) => runs === 0);
-    const mounted = this.#mounted();
-    for (const [at, [key, opened]] of idle.entries())
-      if (at < idle.length - MAX_IDLE_VIEWS || opened.mounted !== mounted) this.#close(key, opened);
-  }
-
-  #close(key: string, { sandbox, folder }: Opened): void {
-    this.#opened.delete(key);
-    const closing = (async () => {
-      await (await sandbox.settled())?.dispose();
-      if (folder !== undefined) removeProcessFolder(folder);
-    })().finally(() => this.#closing.delete(closing));
-    this.#closing.add(closing);
+  } catch (error) {
+    await dispose();
+    throw error;
   }
 }

@@ -3,7 +3,6 @@ import { setTimeout as wait } from "node:timers/promises";
 import { abandonOnAbort, CemError, toErrorInfo } from "@cem/core";
 import type { ErrorInfo, ToolCatalog, ToolFlag } from "@cem/core";
 import type { ChangedTool, Difference, SkippedTool, ToolWarning } from "@cem/tool-files";
-import { connectionsFor } from "../servers/mcp-servers.ts";
 import { compareDefinitions, definitionsOf } from "./generated-folders.ts";
 import type { GeneratedParts } from "./generated-folders.ts";
 
@@ -149,7 +148,7 @@ export async function generateServer(
 ): Promise<GeneratedServer> {
   const files = await import("@cem/tool-files");
   const directory = await servers.folderOf(server);
-  const connections = await connectionsFor(server, servers);
+  const connections = await servers.connectionsFor(server);
   const before = await folders.read(directory);
   if (before === undefined) await assertFree(server, directory);
   const list = await connections.listTools(server, { refresh: true, signal });

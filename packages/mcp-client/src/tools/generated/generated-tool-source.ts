@@ -3,7 +3,6 @@ import { CemError, Lazy } from "@cem/core";
 import type { ResultStore } from "@cem/core";
 import type { LockComparison } from "@cem/tool-files";
 import type { ToolList } from "../../connection/connection-types.ts";
-import { connectionsFor } from "../servers/mcp-servers.ts";
 import { toolChanged } from "./generated-folders.ts";
 import type { GeneratedFolder, GeneratedParts } from "./generated-folders.ts";
 
@@ -29,7 +28,7 @@ export function createGeneratedToolSource(settings: GeneratedToolSourceSettings)
   const read = new Map<string, ReadServer>();
 
   const readServer = async (server: string, tool: string): Promise<KnownTool | undefined> => {
-    const connections = await connectionsFor(server, servers);
+    const connections = await servers.connectionsFor(server);
     // The connections report a server that does not exist.
     if (!servers.byName.has(server)) return undefined;
     const folder = await servers.folderOf(server);

@@ -1,5 +1,4 @@
-import type { Dirent } from "node:fs";
-import { readdir, realpath } from "node:fs/promises";
+import { realpath } from "node:fs/promises";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { isHostTool } from "@cem/bridge";
@@ -9,6 +8,7 @@ import { CemError, toErrorInfo } from "@cem/core";
 import type { ErrorInfo, ToolProblem } from "@cem/core";
 import { isWithin, resolveOwnPackage } from "@cem/core/files";
 import type { OwnPackage } from "@cem/core/files";
+import { listFolder } from "../files/server-entries.ts";
 
 /** Where files of host tools stand, and which of them may run on the host. */
 export interface HostToolFolders {
@@ -43,12 +43,12 @@ export interface HostToolFile {
 
 /** Finds `servers/<server>/<tool>.host.ts`. Links are skipped. */
 export async function findHostToolFiles(serversDir: string): Promise<HostToolFile[]> {
-  const folders = (await list(serversDir)).filter(
+  const folders = (await listFolder(serversDir)).filter(
     (entry) => entry.isDirectory() && !/^[._]/.test(entry.name),
   );
   const found = folders.map(async ({ name: server }) => {
     const folder = path.join(serversDir, server);
-    return (await list(folder)).flatMap((entry): HostToolFile[] => {
+    return (await listFolder(folder)).flatMap((entry): HostToolFile[] => {
       const name = HOST_FILE.exec(entry.name)?.groups?.["name"];
       return name === undefined || !entry.isFile()
         ? []
@@ -56,12 +56,6 @@ export async function findHostToolFiles(serversDir: string): Promise<HostToolFil
     });
   });
   return (await Promise.all(found)).flat();
-}
-
-/** Sorted, so that a catalog is the same on every file system. A folder that can't be listed is empty. */
-async function list(folder: string): Promise<Dirent[]> {
-  const entries = await readdir(folder, { withFileTypes: true }).catch((): Dirent[] => []);
-  return entries.toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 /**

@@ -76,6 +76,8 @@ export function createMcpServers(settings: McpServersSettings, changes: ServerCh
     return connected;
   };
 
+  const connections = (): Promise<McpConnections> => (connecting ??= connect());
+
   return {
     /** By name, in the order of the settings. */
     byName: byName as ReadonlyMap<string, ConfiguredServer>,
@@ -89,7 +91,18 @@ export function createMcpServers(settings: McpServersSettings, changes: ServerCh
       return path.join(serversDir, (await folderNames).get(server) ?? server);
     },
     /** The connections, made at the first call. No server is started by that. */
-    connections: () => (connecting ??= connect()),
+    connections,
+    /**
+     * The connections, for use with one server.
+     *
+     * @throws what is wrong with the server's settings.
+     */
+    async connectionsFor(server: string): Promise<McpConnections> {
+      const made = await connections();
+      const error = byName.get(server)?.error;
+      if (error !== undefined) throw error;
+      return made;
+    },
     /** The connections, if they were made already. */
     openConnections: () => connected,
     /** Ends every connection and server process. Safe to call twice. */
@@ -106,16 +119,4 @@ function lockedServer(file: string): string | undefined {
   const lock = parseJson(readFileSync(file, "utf8"));
   const server = isObject(lock) ? lock["server"] : undefined;
   return isObject(server) && typeof server["name"] === "string" ? server["name"] : undefined;
-}
-
-/**
- * The connections, for use with one server.
- *
- * @throws what is wrong with the server's settings.
- */
-export async function connectionsFor(server: string, servers: McpServers): Promise<McpConnections> {
-  const connections = await servers.connections();
-  const error = servers.byName.get(server)?.error;
-  if (error !== undefined) throw error;
-  return connections;
 }
