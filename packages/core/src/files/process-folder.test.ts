@@ -1,11 +1,22 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { createProcessFolder, removeProcessFolder } from "./processes.ts";
 
 it("makes folders that go with their process, and removes those of processes that are gone", () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
   const below = mkdtempSync(join(tmpdir(), "cem-below-"));
   onTestFinished(() => rmSync(below, { recursive: true }));
   const module = JSON.stringify(new URL("processes.ts", import.meta.url).href);
@@ -23,6 +34,12 @@ it("makes folders that go with their process, and removes those of processes tha
   const folder = createProcessFolder(below, "own");
   const left = readdirSync(below).filter((name) => join(below, name) !== folder);
   expect(left.toSorted()).toEqual([`own-${process.ppid}-abcdef`, `own-2-${gone}-abcdef`, "own-x"].toSorted());
+  const file = join(folder, "inner/file");
+  mkdirSync(join(folder, "inner"));
+  writeFileSync(file, "");
+  for (const one of [file, folder]) utimesSync(one, 0, 0);
+  vi.advanceTimersByTime(86_400_000);
+  for (const one of [file, folder]) expect(statSync(one).mtimeMs).toBeGreaterThan(0);
   removeProcessFolder(folder);
   removeProcessFolder(folder);
   expect(existsSync(folder)).toBe(false);

@@ -1,4 +1,4 @@
-import { readFileSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { lutimesSync, readFileSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
 /** Counted from the state, which is the first field behind the name of the program. */
@@ -40,6 +40,9 @@ function statusOf(pid: number): string[] | undefined {
 /** The part of a name behind the prefix: the process and a unique suffix. */
 const OF_PROCESS = /^-(\d+)-\w{6}$/;
 
+/** Systems remove temporary files that nobody touched for some days. */
+const TOUCH_EVERY_MS = 86_400_000;
+
 const made = new Set<string>();
 /** Where folders of earlier processes were looked for. */
 const swept = new Set<string>();
@@ -57,8 +60,21 @@ function sweep(below: string, prefix: string): void {
   }
 }
 
+/** Touches the folders of this process, and all that is in them. */
+function touchMade(): void {
+  const now = new Date();
+  for (const folder of made) {
+    try {
+      for (const name of ["", ...(readdirSync(folder, { recursive: true }) as string[])])
+        lutimesSync(join(folder, name), now, now);
+    } catch {
+      // A guest has removed a file of its own meanwhile.
+    }
+  }
+}
+
 /**
- * Creates a folder that only this user can read. It is removed when the process exits.
+ * Creates a folder that only this user can read. It is removed when the process exits, and kept from being removed before.
  *
  * @param below - The folder in which it is made.
  * @param prefix - The beginning of its name. In a folder that machines share, it has to name this one.
@@ -68,6 +84,7 @@ export function createProcessFolder(below: string, prefix: string): string {
     process.once("exit", () => {
       for (const path of made) removeProcessFolder(path);
     });
+    setInterval(touchMade, TOUCH_EVERY_MS).unref();
   }
   const place = join(below, prefix);
   if (!swept.has(place)) {
