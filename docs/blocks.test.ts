@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { parseCommandLine } from "../apps/cli/src/command/command-line.ts";
 import { COMMANDS } from "../apps/cli/src/commands/all.ts";
-import { parseWorkflowText } from "../packages/workflows/src/definition/parse-workflow.ts";
+import { parseWorkflow } from "../packages/workflows/src/definition/parse-workflow.ts";
 import { blocksOf, DOCUMENTS, fileNameOf, proseOf, root } from "./scripts/blocks.ts";
 import type { Block } from "./scripts/blocks.ts";
 import { commandsOf } from "./scripts/shell.ts";
@@ -111,7 +111,7 @@ async function assertYaml({ code, document }: Block): Promise<void> {
   const data: unknown = parse(code);
   if (typeof data !== "object" || data === null) return;
   if ("fields" in data) parseForm(code);
-  else if ("steps" in data) parseWorkflowText(code, document);
+  else if ("steps" in data) parseWorkflow({ text: code, origin: document });
   else if (!("services" in data) && !("jobs" in data) && !("scrape_configs" in data)) {
     const problems = await findProblems(code, "config.yaml");
     if (problems.length > 0)

@@ -180,6 +180,21 @@ describe("openWorkflows", () => {
     expect(looser.error?.message).toMatch(/only tighten/u);
   });
 
+  it("counts the calls of steps with guardrails of their own and of others together", async () => {
+    const limits = [{ tools: ["calculator.add"], calls: 1, per: 600 }];
+    const limited = await openWorkflows(configWith({ guardrails: { rateLimits: limits } }));
+    onTestFinished(() => limited.dispose());
+    const sum = { server: "calculator", tool: "add", arguments: { a: 1, b: 2 } };
+    const { error } = await limited.run({
+      name: "g",
+      steps: [
+        call("one", sum),
+        call("other", sum, { needs: ["one"], guardrails: { max_execution_time: 20 } }),
+      ],
+    });
+    expect(error).toMatchObject({ code: "RATE_LIMITED", message: expect.stringContaining("Step other") });
+  });
+
   it("keeps personal values out of what it writes, and gives them to the tool that is to have them", async () => {
     const email = "ada.lovelace@example.com";
     const result = await workflows.run(

@@ -1,6 +1,7 @@
 import type { Agent, Approve, Elicit, JsonObject, Redactor, WorkflowStepKind } from "@cem/core";
 import type { FindWorkflow, LoadedWorkflow } from "./definition/load-workflow.ts";
 import type { WorkflowSource } from "./definition/workflow.ts";
+import type { KeptRuns } from "./runs/clean-up.ts";
 import type { RunStatus, WorkflowEvent, WorkflowResult } from "./runs/outcomes.ts";
 import type { RunDetails, RunSummary } from "./runs/run-summary.ts";
 import type { ToolNames } from "./steps/call-code.ts";
@@ -29,6 +30,8 @@ export interface WorkflowsSettings {
   assertAllowed?: ((origin: string, workflow?: string) => Promise<void>) | undefined;
   /** Notes that such a run was begun here, by its file and the workflow's name, so that it may be resumed. */
   allow?: ((file: string, workflow: string) => Promise<void>) | undefined;
+  /** Bounds of the ended runs that are kept. Absent: all are. */
+  keep?: KeptRuns | undefined;
 }
 
 /** Options of {@link Workflows.run}. */
@@ -90,7 +93,7 @@ export interface Workflows {
    * @throws CemError `WORKFLOW_RUN_NOT_FOUND`
    */
   cancel(run: string): Promise<RunStatus>;
-  /** All runs, newest first. */
+  /** The 200 runs that were at work last, newest first. */
   list(): Promise<RunSummary[]>;
   /** @throws CemError `WORKFLOW_RUN_NOT_FOUND`, `WORKFLOW_RUN_UNREADABLE` */
   show(run: string): Promise<RunDetails>;

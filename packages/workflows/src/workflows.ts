@@ -9,6 +9,7 @@ import type { FindWorkflow, LoadedWorkflow } from "./definition/load-workflow.ts
 import { isBuiltIn } from "./definition/parse-workflow.ts";
 import { variablesOf } from "./definition/value-schema.ts";
 import type { WorkflowStep } from "./definition/workflow.ts";
+import { createCleanUp } from "./runs/clean-up.ts";
 import type { WorkflowResult } from "./runs/outcomes.ts";
 import { createRunId, RunFolders, runLockOf, takeRun } from "./runs/run-folder.ts";
 import type { RunRecord } from "./runs/run-folder.ts";
@@ -18,6 +19,8 @@ import { tokenizeFor } from "./steps/execution.ts";
 import { CANCEL_FILE, runWorkflow } from "./workflow-run.ts";
 import type { RunParts, RunRequest } from "./workflow-run.ts";
 import type { ResumeOptions, Workflows, WorkflowsSettings } from "./workflows-port.ts";
+
+const MAX_LISTED = 200;
 
 /**
  * Creates what executes workflows with an agent.
@@ -35,8 +38,10 @@ export function createWorkflows({
   find = noWorkflows,
   assertAllowed,
   allow,
+  keep,
 }: WorkflowsSettings): Workflows {
   const folders = new RunFolders(runsDir, ownerDir);
+  const cleanUp = keep && createCleanUp(folders, keep);
   const kinds = kindsOf(stepKinds);
   const agentFor: RunParts["agentFor"] = async (guardrails) => {
     if (guardrails.length === 0) return agent;
@@ -61,11 +66,6 @@ export function createWorkflows({
       await redactor?.persist?.(record.session);
       lock.release();
     }
-  };
-
-  const summaryOf = async (id: string): Promise<RunSummary> => {
-    const place = await folders.find(id);
-    return summarizeRun(folders, place).catch(() => summarizeDamaged(place));
   };
 
   return {
@@ -95,6 +95,7 @@ export function createWorkflows({
         variables: await tokenizeFor(redactor, given, session),
       };
       const place = await folders.create(record);
+      cleanUp?.();
       return execute({ loaded, place, record, isResumed: false, decisions: decisionsOf({}), ...options });
     },
     async resume(run, { variables, ...options } = {}) {
@@ -126,10 +127,14 @@ export function createWorkflows({
       return "cancelled";
     },
     async list() {
+      cleanUp?.();
       const found: RunSummary[] = [];
-      for (const id of await folders.ids()) {
+      for (const place of await folders.latest()) {
+        if (found.length === MAX_LISTED) break;
         // A run that has not begun, or is being removed, has no summary.
-        const summary = await summaryOf(id).catch(() => undefined);
+        const summary = await summarizeRun(folders, place)
+          .catch(() => summarizeDamaged(place))
+          .catch(() => undefined);
         if (summary !== undefined) found.push(summary);
       }
       return found.toSorted((one, other) => other.startedAt.localeCompare(one.startedAt));

@@ -32,6 +32,7 @@ type ProjectSource = ConfigSource & PluginOptions & Pick<CallGuardOptions, "onPl
 interface Opening {
   source: ProjectSource;
   store: Lazy<Store> | undefined;
+  counts: Project["counts"];
   recordsLog: RecordsLog | undefined;
 }
 
@@ -57,7 +58,9 @@ export async function openProject(source: ProjectSource, recordsLog?: RecordsLog
     ...loaded,
     warnings: [...loaded.warnings, ...vaultWarnings(loaded), ...logFileWarnings(loaded)],
   };
-  const opening = { source, store: storeOf(found.config), recordsLog };
+  const store = storeOf(found.config);
+  const counts = new Lazy(async () => (await import("@cem/guardrails/calls")).countCalls(await store?.get()));
+  const opening = { source, store, counts, recordsLog };
   const closeStore = async (): Promise<void> => (await opening.store?.settled())?.close();
   const id = customer ?? found.config.customers.id;
   if (id === undefined) return projectOf(found, opening, closeStore);
@@ -78,10 +81,10 @@ export function storeOf(config: Config): Lazy<Store> | undefined {
 }
 
 function projectOf(found: OwnedConfig, opening: Opening, release = async (): Promise<void> => {}): Project {
-  const { source, store, recordsLog } = opening;
+  const { source, store, counts, recordsLog } = opening;
   const { owner } = found;
   const pluginSet = lazyPlugins(found, source);
-  const parts = { ...found, pluginSet, store };
+  const parts = { ...found, pluginSet, store, counts };
   const records = recordsLog && openConfiguredRecords(parts, recordsLog);
   return {
     ...parts,

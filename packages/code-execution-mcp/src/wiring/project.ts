@@ -2,6 +2,7 @@ import path from "node:path";
 import type { LoadedConfig, Config } from "@cem/config";
 import { CemError } from "@cem/core";
 import type { Lazy, RunRecords, Store, WorkspaceSync } from "@cem/core";
+import type { CallCounts } from "@cem/guardrails/calls";
 import type { CustomerFolder, OwnerQuota } from "@cem/workspace";
 import type { PluginSet } from "../plugins/open-plugins.ts";
 
@@ -24,6 +25,8 @@ export interface Project extends OwnedConfig {
   readonly pluginSet?: Lazy<PluginSet> | undefined;
   /** The store that machines share, for all owners. `undefined` where each machine keeps its own. */
   readonly store?: Lazy<Store> | undefined;
+  /** Counts the calls of `guardrails.rate_limits`, for all owners: a customer's count outlives agent and customer. */
+  readonly counts: Lazy<CallCounts>;
   /** Records of the runs. `undefined` where none are kept. */
   readonly records?: RunRecords | undefined;
   /** Keeps the workspace in step with other machines. `undefined` where it is this machine's only. */

@@ -14,6 +14,7 @@ import {
   applyRules,
   checkEgress,
   checkInputs,
+  countCalls,
   elicitApproval,
   describeApproval,
   followPlan,
@@ -305,6 +306,20 @@ describe("limitCalls", () => {
     const { call } = guarded(limitCalls([{ tools: ["files"], calls: 1, per: 60, by: "all" }]));
     await call({}, { session: "a" });
     await expect(call({}, { session: "b" })).rejects.toMatchObject({ code: "RATE_LIMITED" });
+  });
+
+  it("shares counts with other guards, for each owner, and with so many keys too", async () => {
+    const counts = countCalls();
+    const limits = [{ tools: ["files"], calls: 1, per: 60 }];
+    const of = (owner: string, session?: string) =>
+      guarded(limitCalls(limits, { counts, owner })).call({}, { session });
+    await of("ada", "a");
+    for (let other = 0; other < 3_000; other += 1) await counts.add(`${other}`, { calls: 1, per: 0.001 }, 1);
+    await expect(of("ada", "a")).rejects.toMatchObject({ code: "RATE_LIMITED" });
+    await of("bob", "a");
+    // A guard's calls without a session are no other's.
+    await of("ada");
+    await of("ada");
   });
 
   it("counts a call that one limit refuses in none", async () => {

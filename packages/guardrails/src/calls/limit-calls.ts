@@ -1,15 +1,14 @@
+import { randomUUID } from "node:crypto";
 import { CemError } from "@cem/core";
-import type { RateLimiterMemory } from "rate-limiter-flexible";
-import { checkingGuard, matchTools, sessionOf } from "./guarded-call.ts";
+import { countCalls } from "./call-counts.ts";
+import type { CallCounts, Rate } from "./call-counts.ts";
+import { checkingGuard, matchTools } from "./guarded-call.ts";
 import type { CallGuard } from "./guarded-call.ts";
 
 /** How often each of some tools may be called. */
-export interface RateLimit {
+export interface RateLimit extends Rate {
   /** Patterns of the tools, such as `weather.*`. Each tool is counted by itself. */
   tools: readonly string[];
-  calls: number;
-  /** In seconds. */
-  per: number;
   /**
    * Whether each session has calls of its own, or all sessions share them.
    *
@@ -18,35 +17,36 @@ export interface RateLimit {
   by?: "session" | "all" | undefined;
 }
 
-const MS_PER_SECOND = 1_000;
+/** Options of {@link limitCalls}. */
+export interface LimitSettings {
+  /** Counts the calls. Default: those of this guard alone. */
+  counts?: CallCounts | undefined;
+  /** Keeps the calls of one owner apart from those of others that have the same counts. */
+  owner?: string | undefined;
+}
 
-/** Refuses calls beyond the limits, in this process. It throws `RATE_LIMITED` with the wait in `details.retryAfterMs`. */
-export function limitCalls(limits: readonly RateLimit[]): CallGuard {
+/** Refuses calls beyond the limits. It throws `RATE_LIMITED` with the wait in `details.retryAfterMs`. */
+export function limitCalls(
+  limits: readonly RateLimit[],
+  { counts = countCalls(), owner = "" }: LimitSettings = {},
+): CallGuard {
+  /** Calls without a session are one of this guard's own. */
+  const unnamed = randomUUID();
   const compiled = limits.map((limit) => ({ ...limit, matches: matchTools(limit.tools) }));
-  let limiters: Promise<RateLimiterMemory[]> | undefined;
-  const load = async (): Promise<RateLimiterMemory[]> => {
-    const { RateLimiterMemory } = await import("rate-limiter-flexible");
-    return limits.map(({ calls, per }) => new RateLimiterMemory({ points: calls, duration: per }));
-  };
-  return checkingGuard(async ({ server, tool }, context) => {
-    const counted: { limiter: RateLimiterMemory; key: string }[] = [];
-    for (const [at, { matches, calls, per, by = "session" }] of compiled.entries()) {
+  return checkingGuard(async ({ server, tool }, { session = unnamed }) => {
+    const counted: { key: string; limit: RateLimit }[] = [];
+    for (const [at, { matches, ...limit }] of compiled.entries()) {
       if (!matches(server, tool)) continue;
-      const limiter = (await (limiters ??= load()))[at];
-      if (limiter === undefined) continue;
-      const owner = by === "session" ? sessionOf(context) : "";
-      const key = JSON.stringify([owner, server, tool]);
-      const refused = await limiter.consume(key).then(
-        () => undefined,
-        (answer: { msBeforeNext?: number }) => answer,
-      );
-      if (refused === undefined) {
-        counted.push({ limiter, key });
+      const { calls, per, by = "session" } = limit;
+      const key = JSON.stringify([owner, by === "session" ? session : "", server, tool, at, per]);
+      const waitMs = await counts.add(key, limit, 1);
+      if (waitMs === undefined) {
+        counted.push({ key, limit });
         continue;
       }
       // A call that one limit refuses does not count in the others.
-      await Promise.all(counted.map((one) => one.limiter.reward(one.key)));
-      const retryAfterMs = Math.max(1, Math.ceil(refused.msBeforeNext ?? per * MS_PER_SECOND));
+      await Promise.all(counted.map((one) => counts.add(one.key, one.limit, -1)));
+      const retryAfterMs = Math.max(1, Math.ceil(waitMs));
       const wait = Math.ceil(retryAfterMs / 100) / 10;
       throw new CemError(
         "RATE_LIMITED",

@@ -1,15 +1,17 @@
 import { randomBytes } from "node:crypto";
-import { mkdir, open, readdir, readFile } from "node:fs/promises";
+import { lstat, mkdir, open, readdir, readFile, rename, stat } from "node:fs/promises";
 import path from "node:path";
 import { CemError, isObject } from "@cem/core";
 import type { JsonObject } from "@cem/core";
 import * as z from "zod";
-import { FileLock, ignoreMissing, PRIVATE_FOLDER, replaceFile } from "@cem/core/files";
+import { FileLock, ignoreMissing, PRIVATE_FOLDER, removeFolder, replaceFile } from "@cem/core/files";
 
 const RUN_ID = /^[a-z0-9][a-z0-9-]{0,80}$/u;
 const RUN_FILE = "run.json";
 const MAX_RUN_FILE_BYTES = 64 * 1024 * 1024;
 const SLUG_CHARACTERS = 40;
+/** Begins the name of a folder that is being removed. No run's id has a dot. */
+const REMOVED = ".removed-";
 
 const runRecord = z.object({
   id: z.string(),
@@ -80,18 +82,47 @@ export class RunFolders {
   /** @throws CemError `WORKFLOW_RUN_NOT_FOUND` */
   async find(id: string): Promise<RunFolder> {
     const place = this.#place(id);
-    if (!RUN_ID.test(id) || !(await this.ids()).includes(id)) {
-      throw new CemError("WORKFLOW_RUN_NOT_FOUND", `There is no run ${JSON.stringify(id)}.`, {
-        details: { run: id },
-      });
-    }
+    const found = RUN_ID.test(id) ? await lstat(place.folder).catch(ignoreMissing) : undefined;
+    if (found?.isDirectory() !== true) throw noRun(id);
     return place;
   }
 
-  /** The ids of all runs. */
-  async ids(): Promise<string[]> {
-    const found = (await readdir(this.#root, { withFileTypes: true }).catch(ignoreMissing)) ?? [];
-    return found.flatMap((entry) => (entry.isDirectory() && RUN_ID.test(entry.name) ? [entry.name] : []));
+  /** All runs, those that were at work last first. */
+  async latest(): Promise<(RunFolder & { usedMs: number })[]> {
+    const entries = (await readdir(this.#root, { withFileTypes: true }).catch(ignoreMissing)) ?? [];
+    const found = await Promise.all(
+      entries.map(async (entry) => {
+        if (!entry.isDirectory() || !RUN_ID.test(entry.name)) return [];
+        const place = this.#place(entry.name);
+        const last = await stat(place.journal).catch(() => stat(place.folder).catch(ignoreMissing));
+        return last === undefined ? [] : [{ ...place, usedMs: last.mtimeMs }];
+      }),
+    );
+    return found.flat().toSorted((one, other) => other.usedMs - one.usedMs);
+  }
+
+  /**
+   * Removes a run. Its folder is out of sight at once: half of one would look like a run that has done nothing yet.
+   *
+   * @param isMeant - Asked while no process can take the run.
+   * @throws CemError `WORKFLOW_RUN_BUSY`, `WORKFLOW_RUN_NOT_FOUND`
+   */
+  async remove(place: RunFolder, isMeant: () => Promise<boolean>): Promise<void> {
+    const lock = await takeRun(place);
+    const gone = path.join(this.#root, `${REMOVED}${place.id}`);
+    try {
+      if (!(await isMeant())) return;
+      await rename(place.folder, gone);
+    } finally {
+      lock.release();
+    }
+    await removeFolder(gone);
+  }
+
+  /** Removes what a process that was killed has left of runs that it removed. */
+  async removeRest(): Promise<void> {
+    for (const name of (await readdir(this.#root).catch(ignoreMissing)) ?? [])
+      if (name.startsWith(REMOVED)) await removeFolder(path.join(this.#root, name));
   }
 
   /** @throws CemError `WORKFLOW_RUN_UNREADABLE` */
@@ -115,6 +146,12 @@ export class RunFolders {
     const folder = path.join(this.#root, id);
     return { id, folder, file: path.join(folder, RUN_FILE), journal: path.join(folder, "journal.jsonl") };
   }
+}
+
+function noRun(id: string): CemError {
+  return new CemError("WORKFLOW_RUN_NOT_FOUND", `There is no run ${JSON.stringify(id)}.`, {
+    details: { run: id },
+  });
 }
 
 /** An id that no other run has, which begins with the name of its workflow. */
@@ -151,9 +188,13 @@ export function runLockOf({ folder }: RunFolder): string {
 /**
  * Takes the exclusive lease on a run.
  *
- * @throws CemError `WORKFLOW_RUN_BUSY` where another process has it.
+ * @throws CemError `WORKFLOW_RUN_BUSY` where another process has it, `WORKFLOW_RUN_NOT_FOUND` where it was removed.
  */
 export async function takeRun(place: RunFolder): Promise<FileLock> {
   const busy = (): CemError => new CemError("WORKFLOW_RUN_BUSY", "Another process executes this run.");
-  return FileLock.take(runLockOf(place), { waitMs: 0, busy });
+  try {
+    return await FileLock.take(runLockOf(place), { waitMs: 0, busy });
+  } catch (error) {
+    throw (error as NodeJS.ErrnoException).code === "ENOENT" ? noRun(place.id) : error;
+  }
 }

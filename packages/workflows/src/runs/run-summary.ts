@@ -68,7 +68,8 @@ export async function summarizeDamaged({ id, file }: RunFolder): Promise<RunSumm
   return { run: id, workflow: "", version: "", status: "unreadable", startedAt: at, updatedAt: at, ms: 0 };
 }
 
-async function readRun(
+/** @throws CemError `WORKFLOW_RUN_UNREADABLE` */
+export async function readRun(
   folders: RunFolders,
   place: RunFolder,
 ): Promise<{ record: RunRecord; outcomes: Outcomes }> {

@@ -100,6 +100,7 @@ export async function createCallGuards(loaded: Project, settings: CallGuardSetti
   const {
     config: { guardrails },
     owner,
+    counts,
   } = loaded;
   const calls = await import("@cem/guardrails/calls");
   const { enabled, securityChecks, contentFiltering, rateLimiting, rateLimits } = guardrails;
@@ -140,12 +141,16 @@ export async function createCallGuards(loaded: Project, settings: CallGuardSetti
   }
   if (rules.length > 0) addFor(EVERY_TOOL, calls.applyRules(rules));
   if (enabled && rateLimiting && rateLimits.length > 0) {
-    // An owner has an agent to itself: its sessions share its calls.
+    // The sessions of an owner share its calls.
     const limits =
       owner === undefined ? rateLimits : rateLimits.map((limit) => ({ ...limit, by: "all" as const }));
     addFor(
       limits.flatMap(({ tools }) => tools),
-      calls.limitCalls(limits),
+      // A dry run does not make all calls, so it uses up none of those that are free.
+      calls.limitCalls(limits, {
+        counts: onPlannedWrite === undefined ? await counts.get() : undefined,
+        owner: owner?.id,
+      }),
     );
   }
   if (hasFlowRules(loaded, settings)) concerned.push(() => true);

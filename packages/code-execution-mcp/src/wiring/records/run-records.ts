@@ -19,13 +19,18 @@ export type RecordsLog = (config: Config) => Log | Promise<Log>;
 /** The configuration whose runs are recorded, and the store that machines share. */
 type Recorded = OwnedConfig & { store?: Lazy<Store> | undefined };
 
+/** The number of runs that are kept, and for how long. */
+export function keptRunsOf({ runs }: Config): { count: number; ageMs: number } {
+  return { count: MAX_RECORDS, ageMs: runs.maxDays * MS_PER_DAY };
+}
+
 /**
  * The records of the runs of a project or of its owner, as the configuration wants them: in the shared store where there is
  * one, else in a folder. Nothing is opened before the first use. `undefined` where none are kept.
  */
 export function openConfiguredRecords(recorded: Recorded, logOf: RecordsLog): RunRecords | undefined {
   const { config, owner, store } = recorded;
-  const { records, maxMb, maxDays } = config.runs;
+  const { records, maxMb } = config.runs;
   if (!records) return undefined;
   let isReported = false;
   const warn = (message: string): void =>
@@ -35,7 +40,7 @@ export function openConfiguredRecords(recorded: Recorded, logOf: RecordsLog): Ru
     let isThere: (() => Promise<boolean>) | undefined;
     return createRunRecords({
       open: () => openRecordStore(recorded, warn),
-      bounds: { count: MAX_RECORDS, bytes: maxMb * BYTES_PER_MB, ageMs: maxDays * MS_PER_DAY },
+      bounds: { ...keptRunsOf(config), bytes: maxMb * BYTES_PER_MB },
       isThere:
         owner &&
         (async () => {

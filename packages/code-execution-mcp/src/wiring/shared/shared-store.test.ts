@@ -3,6 +3,7 @@ import os from "node:os";
 import path from "node:path";
 import { inspect } from "node:util";
 import { toErrorInfo } from "@cem/core";
+import type { CemError, ToolInvoker } from "@cem/core";
 import { createRedactor } from "@cem/pii";
 import { createSharedVaults } from "@cem/pii/vaults";
 import { createFolderStore, storeUnavailable } from "@cem/store";
@@ -10,7 +11,9 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { describe, expect, it, onTestFinished } from "vitest";
 import { hintFor } from "@cem/core/errors";
 import { defineTool, runServer } from "../../index.ts";
+import { createCallGuards } from "../calls/call-guards.ts";
 import { openProject } from "../open-project.ts";
+import type { Project } from "../project.ts";
 import { probeStore } from "./store.ts";
 
 const KEYS = `first:${Buffer.alloc(32, 7).toString("base64")}`;
@@ -79,6 +82,54 @@ describe("the store of a configuration", () => {
     const failure = await loaded.store?.get().catch((error: unknown) => error);
     expect(failure).toMatchObject({ code: "CONFIG_INVALID", details: { setting: "store.keys" } });
     expect(inspect(failure, { depth: 9 })).not.toContain("tooshort");
+  });
+});
+
+describe("rate limits of a customer", () => {
+  const LIMITS = [{ tools: ["mail.send"], calls: 2, per: 600 }];
+  const tool: ToolInvoker = { specificationVersion: "v1", invoke: async () => ({ ok: true, value: null }) };
+
+  async function open(cwd: string, store: { url?: string } = {}): Promise<Project> {
+    const config = { guardrails: { rateLimits: LIMITS }, store };
+    const project = await openProject({ cwd, configFile: false, config });
+    onTestFinished(() => project.dispose());
+    return project;
+  }
+
+  /** Makes calls at once with an agent that is opened for them, and counts those that were made. */
+  async function made(project: Project, id: string, calls: number): Promise<number> {
+    const { guards } = await createCallGuards(await project.forOwner(id), {});
+    const invoker = guards.reduceRight((next, guard) => guard(next), tool);
+    const { signal } = new AbortController();
+    const call = { server: "mail", tool: "send", args: {} };
+    const ended = await Promise.all(
+      Array.from({ length: calls }, (_, at) =>
+        invoker.invoke(call, { signal, session: `s${at}` }).then(
+          () => "made",
+          ({ code }: CemError) => code,
+        ),
+      ),
+    );
+    expect(new Set([...ended, "made", "RATE_LIMITED"]).size).toBe(2);
+    return ended.filter((one) => one === "made").length;
+  }
+
+  it("outlive the agent and the customer, and are no other's", async () => {
+    const { cwd } = await load({});
+    const project = await open(cwd);
+    expect(await made(project, "ada", 1)).toBe(1);
+    await rm(path.join(cwd, "workspaces"), { recursive: true });
+    expect([await made(project, "ada", 2), await made(project, "bob", 3)]).toEqual([1, 2]);
+  });
+
+  it("hold for all who share a store together, whose keys name nobody", async () => {
+    const { cwd } = await load({});
+    const projects = [await open(cwd, { url: "./shared" }), await open(cwd, { url: "./shared" })];
+    const counts = await Promise.all(projects.map((project) => made(project, "ada", 10)));
+    expect(counts.reduce((sum, one) => sum + one)).toBe(2);
+    expect(await made(await open(cwd, { url: "./shared" }), "ada", 1)).toBe(0);
+    const store = await projects[0]?.store?.get();
+    expect(JSON.stringify(await store?.list(["limits"]))).toMatch(/^\[\["limits","[0-9a-f]{64}"\]\]$/u);
   });
 });
 

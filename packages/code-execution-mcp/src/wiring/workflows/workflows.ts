@@ -9,6 +9,7 @@ import type { Host, OpenAgent } from "../calls/tool-host.ts";
 import { redactorOf } from "../privacy/redaction.ts";
 import { assertOutOfReach } from "../project.ts";
 import type { Project } from "../project.ts";
+import { keptRunsOf } from "../records/run-records.ts";
 import { tightenGuardrails, workflowFinder } from "./workflow-settings.ts";
 
 /** The workflow engine of a configuration, with the lookup of its workflows. */
@@ -74,6 +75,7 @@ export async function openConfiguredWorkflows(
     toolNames: toolNamesOf(config),
     ...(options.trustFolder === false ? trustOf(loaded) : {}),
     agentWith,
+    keep: keptRunsOf(config),
   });
   return {
     workflows,
