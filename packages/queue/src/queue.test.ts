@@ -216,6 +216,10 @@ describeWith("redis-server")("a queue of runs", () => {
     const began: string[] = [];
     await work((input) => new Promise<void>((resolve) => void [began.push(input), ends.push(resolve)]));
     const queue = open();
+    // As a worker of an earlier version leaves it.
+    const client = new Redis(server().url);
+    await client.sadd("{cem}:owner:ada:active", "run-1", "run-2", "run-3", "run-4", "run-5");
+    client.disconnect();
     const runs = [1, 2, 3, 4, 5, 6].map(() => queue.execute(code("ada", "ada")));
     await expect.poll(async () => await queue.counts()).toMatchObject({ running: 3, waiting: 3 });
     runs.push(queue.execute(code("bob", "bob")));

@@ -67,7 +67,15 @@ const LIBRARY = `
     if own == 0 then return true end
     local workers = redis.call("ZREVRANGEBYSCORE", FREE, "+inf", "(1", "WITHSCORES")
     for at = 2, #workers, 2 do left = left + math.floor(workers[at]) end
-    return left > 1 + own / 8
+    if left > 1 + own / 8 then return true end
+    -- A worker of an earlier version does not take out the runs that it ends.
+    for _, id in ipairs(redis.call("SMEMBERS", activeOf(owner))) do
+      if redis.call("HEXISTS", ACTIVE, id) == 0 then
+        redis.call("SREM", activeOf(owner), id)
+        own = own - 1
+      end
+    end
+    return own == 0 or left > 1 + own / 8
   end
 
   local function anyReady()

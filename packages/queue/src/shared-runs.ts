@@ -176,8 +176,9 @@ export class SharedRuns {
 
   /** Forgets an owner who was deleted. */
   async forget(owner: string): Promise<void> {
-    const kept = `${this.#prefix}:owner:${owner}:kept`;
-    await this.#client.multi().hdel(`${this.#prefix}:turns:last`, owner).del(kept, `${kept}:bytes`).exec();
+    const of = `${this.#prefix}:owner:${owner}`;
+    const names = [`${of}:kept`, `${of}:kept:bytes`, `${of}:active`];
+    await this.#client.multi().hdel(`${this.#prefix}:turns:last`, owner).del(names).exec();
   }
 
   #run({ lua, digest }: Script, ...args: (string | number)[]): Promise<unknown> {
