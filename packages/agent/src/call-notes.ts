@@ -1,5 +1,6 @@
 import { toolId } from "@cem/core";
 import type { RunOutcome, ToolCallRecord } from "@cem/core";
+import type { DescribeCall } from "./ending.ts";
 
 /** Calls that are shown: the first that failed, and the last before the error. It may come from either. */
 const MAX_SHOWN_CALLS = 6;
@@ -34,7 +35,7 @@ const KEPT_REMARK =
 export function callNotes(
   outcome: RunOutcome | undefined,
   code: string,
-  describeCall: (call: ToolCallRecord) => ToolCallRecord,
+  describeCall: DescribeCall,
 ): string[] {
   if (outcome?.status === "completed") return doubtfulAnswers(outcome.toolCalls, describeCall);
   if (outcome?.status !== "failed" || outcome.kind !== "exception") return [];
@@ -65,10 +66,7 @@ function together(lines: readonly string[]): string[] {
   });
 }
 
-function doubtfulAnswers(
-  calls: readonly ToolCallRecord[],
-  describeCall: (call: ToolCallRecord) => ToolCallRecord,
-): string[] {
+function doubtfulAnswers(calls: readonly ToolCallRecord[], describeCall: DescribeCall): string[] {
   const kinds = [
     ["Answered with an empty text", ({ result }: ToolCallRecord) => result === EMPTY],
     ["Reported a failure in the answer", ({ result = "" }: ToolCallRecord) => FAILURE.test(result)],

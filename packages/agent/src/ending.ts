@@ -5,7 +5,6 @@ import type {
   ErrorInfo,
   Finding,
   GuestError,
-  JsonValue,
   RunOutcome,
   TaskResult,
   ToolCallRecord,
@@ -17,13 +16,10 @@ import type { Program } from "./stages.ts";
 export type Ending = Pick<TaskResult, "status" | "value" | "error">;
 
 /** Turns the outcome of a run into the ending of a task. */
-export function endingOf(
-  outcome: RunOutcome,
-  describeCall: (call: ToolCallRecord) => ToolCallRecord = (call) => call,
-): Ending {
+export function endingOf(outcome: RunOutcome, describeCall: DescribeCall = (call) => call): Ending {
   switch (outcome.status) {
     case "completed":
-      return success(outcome.value ?? null);
+      return { status: "success", value: outcome.value ?? null, error: null };
     case "failed":
       return outcome.kind === "syntax" ? invalidCode(outcome.error) : exception(outcome);
     case "timed-out": {
@@ -64,11 +60,8 @@ export function cancelledEnding({ reason }: AbortSignal): Ending {
   return { status: "error", value: null, error: toErrorInfo(reason) };
 }
 
-function success(value: JsonValue): Ending {
-  return { status: "success", value, error: null };
-}
-
-function failure(
+/** The ending of a task with an error. */
+export function failure(
   code: ErrorCode,
   message: string,
   details: ErrorDetails = {},
@@ -102,23 +95,20 @@ function subjectOf({ name, line, column }: GuestError): string {
 
 const NOTHING_RETURNED = "The code returned and printed nothing: end with `return …` or `export default …`.";
 
-/** Turns a call into the tool's name in code. */
-type Describe = (call: ToolCallRecord) => ToolCallRecord;
-
-/** A run, or code that was not run. */
-interface FinishedRun {
-  outcome: RunOutcome | undefined;
-  program: Program;
-  findings: readonly Finding[];
-}
+/** Reduces a call to the fields that events and results report, with the tool's name in code. */
+export type DescribeCall = (call: ToolCallRecord) => ToolCallRecord;
 
 /**
  * Remarks on a run that whoever wrote the code should know: what it did not await, fields that it read and that are not there,
  * and that it gave no result.
  */
 export function notesOf(
-  { outcome, program: { origin }, findings }: FinishedRun,
-  describeCall: Describe,
+  {
+    outcome,
+    program,
+    findings,
+  }: { outcome: RunOutcome | undefined; program: Program; findings: readonly Finding[] },
+  describeCall: DescribeCall,
 ): string[] {
   if (outcome === undefined) return [];
   const { output, outputDroppedBytes, status, unawaited = [] } = outcome;
@@ -127,12 +117,12 @@ export function notesOf(
     notes.push(line === undefined ? message : `Line ${line}: ${message}`);
   const isSilent = status === "completed" && outcome.value === undefined && output === "";
   // Code by rules ends without a value only where its task asks for none.
-  if (isSilent && outputDroppedBytes === 0 && origin !== "rules") notes.push(NOTHING_RETURNED);
+  if (isSilent && outputDroppedBytes === 0 && program.origin !== "rules") notes.push(NOTHING_RETURNED);
   return notes;
 }
 
 /** Names work that was not awaited: `crm.find (lines 3 and 5), setTimeout (line 7)`. */
-function nameWork(works: readonly UnawaitedWork[], describeCall: Describe): string {
+function nameWork(works: readonly UnawaitedWork[], describeCall: DescribeCall): string {
   const lines = new Map<string, Set<number>>();
   for (const work of works) {
     const name = nameOf(work, describeCall);
@@ -143,7 +133,7 @@ function nameWork(works: readonly UnawaitedWork[], describeCall: Describe): stri
   return [...lines].map(([name, of]) => (of.size === 0 ? name : `${name} (${linesOf([...of])})`)).join(", ");
 }
 
-function unawaitedNotes(works: readonly UnawaitedWork[], describeCall: Describe): string[] {
+function unawaitedNotes(works: readonly UnawaitedWork[], describeCall: DescribeCall): string[] {
   const notes: string[] = [];
   const calls = works.filter(({ isStopped, kind }) => !isStopped && kind !== "timer");
   if (calls.length > 0) {
@@ -158,7 +148,7 @@ function unawaitedNotes(works: readonly UnawaitedWork[], describeCall: Describe)
   return notes;
 }
 
-function nameOf({ kind, name, server = "" }: UnawaitedWork, describeCall: Describe): string {
+function nameOf({ kind, name, server = "" }: UnawaitedWork, describeCall: DescribeCall): string {
   if (kind !== "call") return name;
   const { tool } = describeCall({ server, tool: name, ms: 0, ok: true });
   return toolId({ server, name: tool });

@@ -1,11 +1,11 @@
-import type { Elicit, RunOutcome, RunRequest, ToolCallRecord, ToolInvoker, Verdict } from "@cem/core";
+import type { Elicit, RunOutcome, RunRequest, ToolInvoker, Verdict } from "@cem/core";
+import type { DescribeCall } from "./ending.ts";
 import { localCallRecorder } from "./run-recording.ts";
 import { callTracer, traceGuest } from "./run-telemetry.ts";
 import type { Program, RunContext } from "./stages.ts";
 
 interface ExecutionSettings {
-  /** Reduces a call to the fields that events and results report. */
-  describeCall: (call: ToolCallRecord) => ToolCallRecord;
+  describeCall: DescribeCall;
   /** The calls of the code that need a yes. */
   planned?: Verdict["needsApproval"];
   /** The program, where the sandbox was given it before. */

@@ -1,29 +1,14 @@
 import { abandonOnAbort, CemError, Lazy, toErrorInfo } from "@cem/core";
-import type {
-  Agent,
-  CatalogSnapshot,
-  ErrorCode,
-  ExecuteOptions,
-  RankedTool,
-  ResultStore,
-  SandboxStats,
-  SaveSkillOptions,
-  SearchOptions,
-  SessionCheckpoint,
-  SessionLog,
-  Skill,
-  SkillDraft,
-  TaskResult,
-} from "@cem/core";
+import type { Agent, CatalogSnapshot, ErrorCode, ExecuteOptions, TaskResult } from "@cem/core";
 import { toolsOf } from "./catalog.ts";
 import { assertExecuteOptions } from "./execute-options.ts";
 import { warm } from "./preparation.ts";
 import { redacted, redactedTask } from "./redaction.ts";
 import { recorded, withRunId } from "./run-recording.ts";
 import { sessionOf, withRecap } from "./session-context.ts";
-import { Stages } from "./stages.ts";
-import type { OwnedPipelineSettings, PipelineSettings } from "./stages.ts";
-import { TaskRun } from "./task-run.ts";
+import { createStages } from "./stages.ts";
+import type { OwnedPipelineSettings, PipelineSettings, Stages } from "./stages.ts";
+import { createTaskRun } from "./task-run.ts";
 
 /**
  * Joins stages into a pipeline from a task to its result.
@@ -35,7 +20,118 @@ import { TaskRun } from "./task-run.ts";
  *   happens to a task or to code is a `TaskResult`.
  */
 export function createPipeline(settings: PipelineSettings | (() => Promise<OwnedPipelineSettings>)): Agent {
-  return new Pipeline(typeof settings === "function" ? settings : async () => settings);
+  const lazyStages = new Lazy(async () =>
+    createStages(typeof settings === "function" ? await settings() : settings),
+  );
+  const requests = new Set<Promise<unknown>>();
+  const disposal = new AbortController();
+  let disposed: Promise<void> | undefined;
+
+  /** Runs one request with the stages. Its signal aborts when the caller cancels or the pipeline is disposed. */
+  const request = async <T>(
+    { signal }: { signal?: AbortSignal | undefined },
+    handle: (stages: Stages, signal: AbortSignal) => Promise<T>,
+  ): Promise<T> => {
+    if (disposal.signal.aborted) throw disposedError();
+    const signals = signal === undefined ? [] : [signal];
+    const answer = lazyStages
+      .get()
+      .then((stages) => handle(stages, AbortSignal.any([disposal.signal, ...signals])));
+    requests.add(answer);
+    try {
+      return await answer;
+    } finally {
+      requests.delete(answer);
+    }
+  };
+
+  /** A request that changes nothing: a stage of one's own that does not heed the signal is not waited for. */
+  const read: typeof request = (options, handle) =>
+    request(options, (stages, signal) => abandonOnAbort(handle(stages, signal), signal));
+
+  /** Runs a task or code, with the files of the workspace as other machines left them. */
+  const run = (
+    options: ExecuteOptions,
+    work: (stages: Stages, signal: AbortSignal) => Promise<TaskResult>,
+  ): Promise<TaskResult> =>
+    request(options, async (stages, signal) => {
+      const { workspaceSync } = stages.settings;
+      if (workspaceSync === undefined) return work(stages, signal);
+      const syncing = { logsFollow: true, signal };
+      const { result, remarks } = await workspaceSync.during(() => work(stages, signal), syncing);
+      return remarks.length === 0
+        ? result
+        : { ...result, warnings: [...(result.warnings ?? []), ...remarks] };
+    });
+
+  return {
+    specificationVersion: "v1",
+    async executeTask(task, options = {}) {
+      requireText(task, "TASK_EMPTY", "The task is empty: say what should be done.");
+      assertExecuteOptions(options, "executeTask");
+      return run(options, async (stages, signal) => {
+        const { sessionLog } = stages.settings;
+        const heard = withRunId(heardBy(stages, options));
+        const informed = sessionLog === undefined ? heard : await withRecap(task, heard, sessionLog);
+        const result = await recorded(stages, heard, { kind: "task", input: task }, () =>
+          redacted(stages, informed, (own) => createTaskRun(stages, own, signal).task(task)),
+        );
+        if (options.record !== false)
+          sessionLog?.record({ task: await redactedTask(stages, task, options), result }, sessionOf(options));
+        return result;
+      });
+    },
+    async executeCode(code, options = {}) {
+      requireText(code, "CODE_EMPTY", "The code is empty: there is nothing to run.");
+      assertExecuteOptions(options, "executeCode");
+      return run(options, async (stages, signal) => {
+        const heard = withRunId(heardBy(stages, options));
+        const result = await recorded(stages, heard, { kind: "code", input: code }, () =>
+          redacted(stages, heard, (own) => createTaskRun(stages, own, signal).code(code)),
+        );
+        if (options.record !== false) stages.settings.sessionLog?.record({ result }, sessionOf(options));
+        return result;
+      });
+    },
+    discoverTools: (options = {}) =>
+      read(options, async ({ catalog }, signal) => (await catalog.get()).list({ ...options, signal })),
+    async searchTools(query, options = {}) {
+      requireText(query, "QUERY_EMPTY", "The query is empty: say what the tool should do.");
+      return read(options, async ({ catalog, selector }, signal) => {
+        const tools = toolsOf(await (await catalog.get()).list({ signal }));
+        return (await selector.get()).search({ ...options, task: query, tools, signal });
+      });
+    },
+    saveSkill: (draft, options = {}) =>
+      request(options, async ({ catalog, settings: { saveSkill, workspaceSync } }, signal) => {
+        if (saveSkill === undefined) throw new CemError("SKILLS_DISABLED", "Skills can't be saved here.");
+        const save = async () => {
+          const list = async (): Promise<CatalogSnapshot> => (await catalog.get()).list({ signal });
+          const tools = toolsOf(await abandonOnAbort(list(), signal));
+          return saveSkill(draft, { ...options, tools, signal });
+        };
+        return workspaceSync === undefined ? save() : (await workspaceSync.during(save, { signal })).result;
+      }),
+    checkpoint: (options = {}) =>
+      request({}, async ({ settings: { sessionLog, workspaceSync } }, signal) => {
+        if (sessionLog === undefined)
+          throw new CemError("SESSIONS_DISABLED", "Sessions are not logged here.");
+        const note = () => sessionLog.checkpoint(options);
+        return workspaceSync === undefined ? note() : (await workspaceSync.during(note, { signal })).result;
+      }),
+    warm: (options = {}) => keepingAlive(() => read(options, warm)),
+    openResults: () =>
+      request({}, async ({ settings: { results } }) => (typeof results === "function" ? results() : results)),
+    sandboxStats: () => lazyStages.current?.sandbox.current?.stats?.(),
+    dispose() {
+      disposal.abort(disposedError());
+      disposed ??= keepingAlive(async () => {
+        await Promise.allSettled(requests);
+        await (await lazyStages.settled())?.dispose();
+      });
+      return disposed;
+    },
+  };
 }
 
 /** The longest that a timer of Node can wait. */
@@ -48,152 +144,6 @@ async function keepingAlive<T>(work: () => Promise<T>): Promise<T> {
     return await work();
   } finally {
     clearInterval(timer);
-  }
-}
-
-class Pipeline implements Agent {
-  readonly specificationVersion = "v1";
-  readonly #stages: Lazy<Stages>;
-  readonly #requests = new Set<Promise<unknown>>();
-  readonly #disposal = new AbortController();
-  #disposed: Promise<void> | undefined;
-
-  constructor(createSettings: () => Promise<OwnedPipelineSettings>) {
-    this.#stages = new Lazy(async () => new Stages(await createSettings()));
-  }
-
-  async executeTask(task: string, options: ExecuteOptions = {}): Promise<TaskResult> {
-    requireText(task, "TASK_EMPTY", "The task is empty: say what should be done.");
-    assertExecuteOptions(options, "executeTask");
-    return this.#run(options, async (stages, signal) => {
-      const { sessionLog } = stages.settings;
-      const heard = withRunId(heardBy(stages, options));
-      const informed = sessionLog === undefined ? heard : await withRecap(task, heard, sessionLog);
-      const result = await recorded(stages, heard, { kind: "task", input: task }, () =>
-        redacted(stages, informed, (own) => new TaskRun(stages, own, signal).task(task)),
-      );
-      if (options.record !== false)
-        sessionLog?.record({ task: await redactedTask(stages, task, options), result }, sessionOf(options));
-      return result;
-    });
-  }
-
-  async executeCode(code: string, options: ExecuteOptions = {}): Promise<TaskResult> {
-    requireText(code, "CODE_EMPTY", "The code is empty: there is nothing to run.");
-    assertExecuteOptions(options, "executeCode");
-    return this.#run(options, async (stages, signal) => {
-      const heard = withRunId(heardBy(stages, options));
-      const result = await recorded(stages, heard, { kind: "code", input: code }, () =>
-        redacted(stages, heard, (own) => new TaskRun(stages, own, signal).code(code)),
-      );
-      if (options.record !== false) stages.settings.sessionLog?.record({ result }, sessionOf(options));
-      return result;
-    });
-  }
-
-  async discoverTools(options: Parameters<Agent["discoverTools"]>[0] = {}): Promise<CatalogSnapshot> {
-    return this.#read(options, async ({ catalog }, signal) =>
-      (await catalog.get()).list({ ...options, signal }),
-    );
-  }
-
-  async searchTools(query: string, options: SearchOptions = {}): Promise<RankedTool[]> {
-    requireText(query, "QUERY_EMPTY", "The query is empty: say what the tool should do.");
-    return this.#read(options, async ({ catalog, selector }, signal) => {
-      const tools = toolsOf(await (await catalog.get()).list({ signal }));
-      return (await selector.get()).search({ ...options, task: query, tools, signal });
-    });
-  }
-
-  async saveSkill(draft: SkillDraft, options: SaveSkillOptions = {}): Promise<Skill> {
-    return this.#request(options, async ({ catalog, settings }, signal) => {
-      const { saveSkill } = settings;
-      if (saveSkill === undefined) throw new CemError("SKILLS_DISABLED", "Skills can't be saved here.");
-      const save = async (): Promise<Skill> => {
-        const list = async (): Promise<CatalogSnapshot> => (await catalog.get()).list({ signal });
-        const tools = toolsOf(await abandonOnAbort(list(), signal));
-        return saveSkill(draft, { ...options, tools, signal });
-      };
-      return settings.workspaceSync === undefined
-        ? save()
-        : (await settings.workspaceSync.during(save, { signal })).result;
-    });
-  }
-
-  async checkpoint(options: Parameters<SessionLog["checkpoint"]>[0] = {}): Promise<SessionCheckpoint> {
-    return this.#request({}, async ({ settings: { sessionLog, workspaceSync } }, signal) => {
-      if (sessionLog === undefined) throw new CemError("SESSIONS_DISABLED", "Sessions are not logged here.");
-      const note = (): Promise<SessionCheckpoint> => sessionLog.checkpoint(options);
-      return workspaceSync === undefined ? note() : (await workspaceSync.during(note, { signal })).result;
-    });
-  }
-
-  async warm(options: { signal?: AbortSignal | undefined } = {}): Promise<void> {
-    return keepingAlive(() => this.#read(options, warm));
-  }
-
-  async openResults(): Promise<ResultStore | undefined> {
-    return this.#request({}, async ({ settings: { results } }) =>
-      typeof results === "function" ? results() : results,
-    );
-  }
-
-  sandboxStats(): SandboxStats | undefined {
-    return this.#stages.current?.sandbox.current?.stats?.();
-  }
-
-  dispose(): Promise<void> {
-    this.#disposal.abort(disposedError());
-    this.#disposed ??= keepingAlive(() => this.#disposeStages());
-    return this.#disposed;
-  }
-
-  async #disposeStages(): Promise<void> {
-    await Promise.allSettled(this.#requests);
-    const stages = await this.#stages.settled();
-    await stages?.dispose();
-  }
-
-  /** Runs a task or code, with the files of the workspace as other machines left them. */
-  #run(
-    options: ExecuteOptions,
-    run: (stages: Stages, signal: AbortSignal) => Promise<TaskResult>,
-  ): Promise<TaskResult> {
-    return this.#request(options, async (stages, signal) => {
-      const { workspaceSync } = stages.settings;
-      if (workspaceSync === undefined) return run(stages, signal);
-      const options = { logsFollow: true, signal };
-      const { result, remarks } = await workspaceSync.during(() => run(stages, signal), options);
-      return remarks.length === 0
-        ? result
-        : { ...result, warnings: [...(result.warnings ?? []), ...remarks] };
-    });
-  }
-
-  /** A request that changes nothing: a stage of one's own that does not heed the signal is not waited for. */
-  #read<T>(
-    options: { signal?: AbortSignal | undefined },
-    handle: (stages: Stages, signal: AbortSignal) => Promise<T>,
-  ): Promise<T> {
-    return this.#request(options, (stages, signal) => abandonOnAbort(handle(stages, signal), signal));
-  }
-
-  /** Runs one request with the stages. Its signal aborts when the caller cancels or the pipeline is disposed. */
-  async #request<T>(
-    { signal }: { signal?: AbortSignal | undefined },
-    handle: (stages: Stages, signal: AbortSignal) => Promise<T>,
-  ): Promise<T> {
-    if (this.#disposal.signal.aborted) throw disposedError();
-    const signals = signal === undefined ? [] : [signal];
-    const answer = this.#stages
-      .get()
-      .then((stages) => handle(stages, AbortSignal.any([this.#disposal.signal, ...signals])));
-    this.#requests.add(answer);
-    try {
-      return await answer;
-    } finally {
-      this.#requests.delete(answer);
-    }
   }
 }
 

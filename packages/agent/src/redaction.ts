@@ -28,9 +28,9 @@ export async function redacted(
   const options = { ...given, session: sessionOf(given) };
   await redactor.restore?.(options.session);
   const scope: RedactionScope = { session: options.session, isOfCode: redactor.guest === "tokens" };
-  const events = new RedactedEvents(redactor, scope, options.onEvent);
+  const events = redactEvents(redactor, scope, options.onEvent);
   try {
-    const raw = await carryOut({ ...options, onEvent: (event) => events.emit(event) });
+    const raw = await carryOut({ ...options, onEvent: events.emit });
     // Counts of our own hold no value, and look like the parts of one.
     const { output: printed, contextTokens, ...rest } = raw;
     const ofOutput = { ...scope, isCut: raw.outputDroppedBytes > 0 };
@@ -61,64 +61,55 @@ export async function redactedTask(
 }
 
 /** Passes a request's events on in their order, with tokens in place of values. */
-class RedactedEvents {
-  readonly #redactor: Redactor;
-  readonly #scope: RedactionScope;
-  readonly #onEvent: ExecuteOptions["onEvent"];
-  readonly #streams = new Map<"stdout" | "stderr", RedactionStream>();
-  #queue: Promise<void> = Promise.resolve();
+function redactEvents(redactor: Redactor, scope: RedactionScope, onEvent: ExecuteOptions["onEvent"]) {
+  const streams = new Map<"stdout" | "stderr", RedactionStream>();
+  let queue: Promise<void> = Promise.resolve();
 
-  constructor(redactor: Redactor, scope: RedactionScope, onEvent: ExecuteOptions["onEvent"]) {
-    this.#redactor = redactor;
-    this.#scope = scope;
-    this.#onEvent = onEvent;
-  }
-
-  emit(event: AgentEvent): void {
-    // The result is reported once its values are replaced.
-    if (this.#onEvent === undefined || event.type === "finished") return;
-    this.#queue = this.#queue.then(() => this.#pass(event));
-    this.#queue.catch(() => {});
-  }
-
-  /** Resolves once the events so far were passed on, or one could not be. */
-  passed(): Promise<void> {
-    return this.#queue.catch(() => {});
-  }
-
-  async finish(result: TaskResult): Promise<void> {
-    if (this.#onEvent === undefined) return;
-    await this.#queue;
-    this.#endStreams();
-    this.#onEvent({ type: "finished", result });
-  }
-
-  async #pass(event: AgentEvent): Promise<void> {
-    if (event.type === "output") return this.#passOutput(event.chunk);
-    if (event.type === "ran") this.#endStreams();
-    // Progress of a tool is not text of the code: it may hold a value in another form.
-    const { session } = this.#scope;
-    const scope =
-      event.type === "tool-progressed" ? { session, server: event.server, tool: event.tool } : this.#scope;
-    this.#onEvent?.(await tokenizeInTurns(this.#redactor, event, scope));
-  }
-
-  async #passOutput({ stream, text }: { stream: "stdout" | "stderr"; text: string }): Promise<void> {
-    await this.#redactor.recognize?.(text, this.#scope);
-    let pieces = this.#streams.get(stream);
-    if (pieces === undefined) this.#streams.set(stream, (pieces = this.#redactor.openStream(this.#scope)));
+  const emitOutput = (stream: "stdout" | "stderr", text: string): void => {
+    if (text !== "") onEvent?.({ type: "output", chunk: { stream, text } });
+  };
+  const endStreams = (): void => {
+    for (const [stream, pieces] of streams) emitOutput(stream, pieces.end());
+    streams.clear();
+  };
+  const passOutput = async ({
+    stream,
+    text,
+  }: {
+    stream: "stdout" | "stderr";
+    text: string;
+  }): Promise<void> => {
+    await redactor.recognize?.(text, scope);
+    const pieces = streams.get(stream) ?? redactor.openStream(scope);
+    streams.set(stream, pieces);
     for (let from = 0; from < text.length; from += LONG_CHARACTERS) {
       if (from > 0) await nextTurn();
-      this.#emitOutput(stream, pieces.push(text.slice(from, from + LONG_CHARACTERS)));
+      emitOutput(stream, pieces.push(text.slice(from, from + LONG_CHARACTERS)));
     }
-  }
+  };
+  const pass = async (event: AgentEvent): Promise<void> => {
+    if (event.type === "output") return passOutput(event.chunk);
+    if (event.type === "ran") endStreams();
+    // Progress of a tool is not text of the code: it may hold a value in another form.
+    const { session } = scope;
+    const of = event.type === "tool-progressed" ? { session, server: event.server, tool: event.tool } : scope;
+    onEvent?.(await tokenizeInTurns(redactor, event, of));
+  };
 
-  #endStreams(): void {
-    for (const [stream, pieces] of this.#streams) this.#emitOutput(stream, pieces.end());
-    this.#streams.clear();
-  }
-
-  #emitOutput(stream: "stdout" | "stderr", text: string): void {
-    if (text !== "") this.#onEvent?.({ type: "output", chunk: { stream, text } });
-  }
+  return {
+    emit: (event: AgentEvent): void => {
+      // The result is reported once its values are replaced.
+      if (onEvent === undefined || event.type === "finished") return;
+      queue = queue.then(() => pass(event));
+      queue.catch(() => {});
+    },
+    /** Resolves once the events so far were passed on, or one could not be. */
+    passed: () => queue.catch(() => {}),
+    async finish(result: TaskResult): Promise<void> {
+      if (onEvent === undefined) return;
+      await queue;
+      endStreams();
+      onEvent({ type: "finished", result });
+    },
+  };
 }

@@ -1,5 +1,6 @@
 import { toolId } from "@cem/core";
 import type { Finding, GenerationRefused, RankedTool, RunStop, UnfilledStep, Verdict } from "@cem/core";
+import { failure } from "./ending.ts";
 import type { Ending } from "./ending.ts";
 
 const CODES = {
@@ -18,24 +19,17 @@ export function refusedGeneration(
   { nearest, tools }: { nearest: readonly RankedTool[]; tools: number },
 ): Ending {
   const { reason } = refusal.steps[0] ?? { reason: "no-tool" as const };
-  return {
-    status: "refused",
-    value: null,
-    error: {
-      code: CODES[reason],
-      message: `${hintsOf(refusal)} Nothing was run.`,
-      details: {
-        steps: refusal.steps,
-        tools,
-        nearest: nearest.map(({ tool, score }) => ({ tool: toolId(tool), score })),
-      },
-    },
+  const details = {
+    steps: refusal.steps,
+    tools,
+    nearest: nearest.map(({ tool, score }) => ({ tool: toolId(tool), score })),
   };
+  return failure(CODES[reason], `${hintsOf(refusal)} Nothing was run.`, details, "refused");
 }
 
 /** The ending of a task whose code might not run now. */
-export function refusedByMeter({ code, message, details = {} }: RunStop): Ending {
-  return { status: "refused", value: null, error: { code, message, details } };
+export function refusedByMeter({ code, message, details }: RunStop): Ending {
+  return failure(code, message, details, "refused");
 }
 
 /** The hints of all steps that lack something, as one text. */
@@ -73,28 +67,13 @@ function whatRan(earlier: boolean): string {
 export function refusedReview(verdict: Verdict, { ranBefore }: { ranBefore: boolean }): Ending {
   const errors = verdict.findings.filter((finding) => finding.severity === "error");
   const shown = errors.length > 0 ? errors : verdict.findings;
-  return {
-    status: "refused",
-    value: null,
-    error: {
-      code: "CODE_REFUSED",
-      message: `${shown.map(describe).join(" ")} ${whatRan(ranBefore)}`,
-      details: { findings: verdict.findings },
-    },
-  };
+  const message = `${shown.map(describe).join(" ")} ${whatRan(ranBefore)}`;
+  return failure("CODE_REFUSED", message, { findings: verdict.findings }, "refused");
 }
 
 /** The ending of code that does not fit the types of its tools. */
 export function refusedTypes(findings: readonly Finding[], { ranBefore }: { ranBefore: boolean }): Ending {
   const errors = findings.filter(({ severity }) => severity === "error");
-  const line = errors[0]?.line;
-  return {
-    status: "refused",
-    value: null,
-    error: {
-      code: "CODE_MISTYPED",
-      message: `${errors.map(describe).join(" ")} ${whatRan(ranBefore)}`,
-      details: { findings, line },
-    },
-  };
+  const message = `${errors.map(describe).join(" ")} ${whatRan(ranBefore)}`;
+  return failure("CODE_MISTYPED", message, { findings, line: errors[0]?.line }, "refused");
 }

@@ -1,4 +1,3 @@
-import { CemError } from "@cem/core";
 import type { GeneratedCode, GenerationUsage, RunOutcome } from "@cem/core";
 import { describe, expect, it } from "vitest";
 import { outcome, written } from "../fixtures/stages.ts";
@@ -46,14 +45,6 @@ describe("recordGeneration", () => {
       for (const cost of costs) history.recordGeneration(generated({ usage: { ...usage, cost } }));
       expect(history.usage?.cost).toBeUndefined();
     }
-  });
-});
-
-describe("recordFailure", () => {
-  it("notes why no code could be written", () => {
-    const history = new RepairHistory(2);
-    history.recordFailure(new CemError("LLM_FAILED", "The API failed."));
-    expect(history.notes).toEqual(["The API failed."]);
   });
 });
 

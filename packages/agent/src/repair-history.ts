@@ -1,6 +1,5 @@
 import { toolId } from "@cem/core";
 import type {
-  CemError,
   ErrorInfo,
   Finding,
   GenerateFeedback,
@@ -67,11 +66,6 @@ export class RepairHistory {
     if (usage !== undefined) this.usage = this.usage === undefined ? usage : sum(this.usage, usage);
     this.notes.push(...notes);
     if (status === "generated") this.attempts += 1;
-  }
-
-  /** Adds the reason why the generator could not write code for a repair. */
-  recordFailure({ message }: CemError): void {
-    this.notes.push(message);
   }
 
   /**

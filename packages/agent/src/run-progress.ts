@@ -6,48 +6,39 @@ type Stage = Extract<AgentEvent, { type: "stage-started" }>["stage"];
 
 const MS_PER_SECOND = 1_000;
 
+export type RunProgress = ReturnType<typeof createRunProgress>;
+
 /** Reports the events of one run to its listener, and measures the stages. */
-export class RunProgress {
-  readonly #onEvent: ExecuteOptions["onEvent"];
-  readonly #signal: AbortSignal;
-  readonly #started = performance.now();
-  readonly #timings: TaskResult["timings"] = {};
-
-  constructor(onEvent: ExecuteOptions["onEvent"], signal: AbortSignal) {
-    this.#onEvent = onEvent;
-    this.#signal = signal;
-  }
-
-  /**
-   * Runs one stage. The time of a stage that is repeated adds up in {@link timings}.
-   *
-   * @returns the stage's result and how long it took this time, in milliseconds.
-   * @throws the signal's reason when the run was cancelled before the stage, or in any but `run`, which ends by itself and knows
-   *   what was done until then.
-   */
-  async stage<T>(stage: Stage, work: () => Promise<T>): Promise<{ result: T; ms: number }> {
-    this.#signal.throwIfAborted();
-    this.emit({ type: "stage-started", stage });
-    const started = performance.now();
-    try {
-      const worked = traced(`cem.stage ${stage}`, { attributes: { "cem.stage": stage } }, work);
-      const result = await (stage === "run" ? worked : abandonOnAbort(worked, this.#signal));
-      return { result, ms: elapsedSince(started) };
-    } finally {
-      const ms = elapsedSince(started);
-      this.#timings[stage] = rounded((this.#timings[stage] ?? 0) + ms);
-      measure("stageDuration", ms / MS_PER_SECOND, { stage });
-    }
-  }
-
-  emit(event: AgentEvent): void {
-    this.#onEvent?.(event);
-  }
-
-  /** The milliseconds of every stage so far, and the total until now. */
-  timings(): TaskResult["timings"] {
-    return { ...this.#timings, total: elapsedSince(this.#started) };
-  }
+export function createRunProgress(onEvent: ExecuteOptions["onEvent"], signal: AbortSignal) {
+  const begun = performance.now();
+  const timings: TaskResult["timings"] = {};
+  const emit = (event: AgentEvent): void => onEvent?.(event);
+  return {
+    emit,
+    /**
+     * Runs one stage. The time of a stage that is repeated adds up in `timings`.
+     *
+     * @returns the stage's result and how long it took this time, in milliseconds.
+     * @throws the signal's reason when the run was cancelled before the stage, or in any but `run`, which ends by itself and
+     *   knows what was done until then.
+     */
+    async stage<T>(stage: Stage, work: () => Promise<T>): Promise<{ result: T; ms: number }> {
+      signal.throwIfAborted();
+      emit({ type: "stage-started", stage });
+      const started = performance.now();
+      try {
+        const worked = traced(`cem.stage ${stage}`, { attributes: { "cem.stage": stage } }, work);
+        const result = await (stage === "run" ? worked : abandonOnAbort(worked, signal));
+        return { result, ms: elapsedSince(started) };
+      } finally {
+        const ms = elapsedSince(started);
+        timings[stage] = rounded((timings[stage] ?? 0) + ms);
+        measure("stageDuration", ms / MS_PER_SECOND, { stage });
+      }
+    },
+    /** The milliseconds of every stage so far, and the total until now. */
+    timings: (): TaskResult["timings"] => ({ ...timings, total: elapsedSince(begun) }),
+  };
 }
 
 function elapsedSince(started: number): number {

@@ -48,68 +48,49 @@ export function createRunId(): string {
   return `run-${randomBytes(RUN_ID_BYTES).toString("base64url")}`;
 }
 
+/** The log that a run is recorded in, and how it names the run. */
+async function auditOf({ id: run, options: { session }, stages }: RunContext) {
+  return { audit: await stages.audit?.get(), subject: { run, session } };
+}
+
 /** Records that a run began. What can't be recorded is not run. */
 export async function recordStart(
-  { id: run, options: { session }, stages }: RunContext,
+  context: RunContext,
   { kind, input }: { kind: "task" | "code"; input: string },
 ): Promise<void> {
-  const audit = await stages.audit?.get();
-  audit?.record({ type: "run-started", run, session, kind, input: audited(audit, input) });
+  const { audit, subject } = await auditOf(context);
+  audit?.record({ type: "run-started", ...subject, kind, input: audited(audit, input) });
 }
 
 /** Records what the review said of code. */
 export async function recordVerdict(
-  { id: run, options: { session }, stages }: RunContext,
+  context: RunContext,
   { code, origin }: Program,
   { allowed, findings }: Verdict,
 ): Promise<void> {
-  const audit = await stages.audit?.get();
+  const { audit, subject } = await auditOf(context);
+  if (audit === undefined) return;
   const found = findings.map(({ rule, severity, line }) => ({ rule, severity, line }));
-  audit?.record({
-    type: "verdict",
-    run,
-    session,
-    allowed,
-    origin,
-    code: audited(audit, code),
-    findings: found,
-  });
+  const reviewed = { allowed, origin, code: audited(audit, code), findings: found };
+  audit.record({ type: "verdict", ...subject, ...reviewed });
 }
 
 /** Records calls of tools whose code runs in the sandbox. Those on the host are recorded there. */
-export async function localCallRecorder({
-  id: run,
-  options: { session },
-  stages,
-}: RunContext): Promise<RunRequest["onToolCall"]> {
-  const audit = await stages.audit?.get();
+export async function localCallRecorder(context: RunContext): Promise<RunRequest["onToolCall"]> {
+  const { audit, subject } = await auditOf(context);
   if (audit === undefined) return undefined;
   return ({ server, tool, ok, ms, place }) => {
-    if (place === "guest") audit.record({ type: "call", run, session, server, tool, ok, ms });
+    if (place === "guest") audit.record({ type: "call", ...subject, server, tool, ok, ms });
   };
 }
 
-/** Records how a run ended. */
-export async function recordEnd(
-  { id: run, options: { session }, stages }: RunContext,
-  result: TaskResult,
-): Promise<void> {
-  const audit = await stages.audit?.get();
-  const { error, toolCalls, timings } = result;
-  const status = statusOfRun(result);
-  const ms = timings.total ?? 0;
-  audit?.record({ type: "run-ended", run, session, status, error: error?.code, calls: toolCalls.length, ms });
-}
-
-/** Records that a stage could not be created or used. */
-export async function recordFailure(
-  { id: run, options: { session }, stages }: RunContext,
-  thrown: unknown,
-): Promise<void> {
-  const audit = await stages.audit?.get();
-  const { code } = toErrorInfo(thrown);
-  const status = statusOfRun(undefined, thrown);
-  audit?.record({ type: "run-ended", run, session, status, error: code, calls: 0, ms: 0 });
+/** Records how a run ended: with a result, or since a stage could not be created or used. */
+export async function recordEnd(context: RunContext, result?: TaskResult, thrown?: unknown): Promise<void> {
+  const { audit, subject } = await auditOf(context);
+  const error = result === undefined ? toErrorInfo(thrown).code : result.error?.code;
+  const calls = result?.toolCalls.length ?? 0;
+  const ms = result?.timings.total ?? 0;
+  audit?.record({ type: "run-ended", ...subject, status: statusOfRun(result, thrown), error, calls, ms });
 }
 
 function audited(audit: AuditLog, text: string): Extract<AuditEvent, { type: "refusal" }>["args"] {

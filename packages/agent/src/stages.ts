@@ -29,60 +29,48 @@ import { DefinitionTokens } from "./context-tokens.ts";
 import type { RunProgress } from "./run-progress.ts";
 
 /** The stages of one pipeline. Those that are given as functions are created when they are first needed. */
-export class Stages {
-  readonly settings: OwnedPipelineSettings;
-  readonly catalog: Lazy<ToolCatalog>;
-  readonly selector: Lazy<ToolSelector>;
-  readonly generator: Lazy<CodeGenerator>;
-  readonly guard: Lazy<Guard>;
-  readonly sandbox: Lazy<Sandbox>;
-  /** `undefined` when no tool runs on the host. */
-  readonly invoker: Lazy<ToolInvoker> | undefined;
-  /** `undefined` when values are passed on. */
-  readonly redactor: Lazy<Redactor | undefined> | undefined;
+export type Stages = ReturnType<typeof createStages>;
+
+export function createStages(settings: OwnedPipelineSettings) {
+  const { audit, countTokens, invoker, redactor, sandbox: given } = settings;
+  let stopObserving: (() => void) | undefined;
+  const sandbox = new Lazy(async () => {
+    if (typeof given !== "function") return given;
+    const created = await given();
+    stopObserving = observeSandbox(() => created.stats?.());
+    return created;
+  });
   /** `undefined` when no types are checked. */
-  readonly typeChecker: Lazy<TypeChecker> | undefined;
-  /** `undefined` when nothing is recorded. */
-  readonly audit: Lazy<AuditLog | undefined> | undefined;
-  readonly tokenCounter: Lazy<TokenCounter>;
-  readonly definitionTokens = new DefinitionTokens();
-  #stopObserving: (() => void) | undefined;
-
-  constructor(settings: OwnedPipelineSettings) {
-    const { audit, countTokens, invoker, redactor, typeChecker } = settings;
-    this.audit = audit && new Lazy(async () => (typeof audit === "function" ? audit() : audit));
-    this.settings = settings;
-    this.catalog = port("catalog", settings.catalog, ["list"]);
-    this.selector = port("selector", settings.selector, ["select", "search"]);
-    this.generator = port("generator", settings.generator, ["generate"]);
-    this.guard = port("guard", settings.guard, ["review"]);
-    this.sandbox = new Lazy(async () => {
-      const { sandbox } = settings;
-      if (typeof sandbox !== "function") return sandbox;
-      const created = await sandbox();
-      this.#stopObserving = observeSandbox(() => created.stats?.());
-      return created;
-    });
-    this.invoker = invoker && port("invoker", invoker, ["invoke"]);
-    this.redactor =
-      redactor && new Lazy(async () => (typeof redactor === "function" ? redactor() : redactor));
-    this.typeChecker = typeChecker && port("typeChecker", typeChecker, ["check"]);
-    this.tokenCounter = new Lazy(async () => countTokens ?? (await loadTokenCounter()));
-  }
-
-  /** Disposes what was created here, then what the settings hold. */
-  async dispose(): Promise<void> {
-    const { sandbox, typeChecker } = this.settings;
-    try {
-      await Promise.all([
-        typeof sandbox === "function" && disposeCreated(this.sandbox),
-        typeof typeChecker === "function" && disposeCreated(this.typeChecker),
-      ]);
-    } finally {
-      this.#stopObserving?.();
-      await this.settings.dispose?.();
-    }
-  }
+  const typeChecker = settings.typeChecker && port("typeChecker", settings.typeChecker, ["check"]);
+  return {
+    settings,
+    catalog: port("catalog", settings.catalog, ["list"]),
+    selector: port("selector", settings.selector, ["select", "search"]),
+    generator: port("generator", settings.generator, ["generate"]),
+    guard: port("guard", settings.guard, ["review"]),
+    sandbox,
+    typeChecker,
+    /** `undefined` when no tool runs on the host. */
+    invoker: invoker && port("invoker", invoker, ["invoke"]),
+    /** `undefined` when values are passed on. */
+    redactor: redactor && new Lazy(async () => (typeof redactor === "function" ? redactor() : redactor)),
+    /** `undefined` when nothing is recorded. */
+    audit: audit && new Lazy(async () => (typeof audit === "function" ? audit() : audit)),
+    tokenCounter: new Lazy(async () => countTokens ?? (await loadTokenCounter())),
+    definitionTokens: new DefinitionTokens(),
+    /** Disposes what was created here, then what the settings hold. */
+    async dispose(): Promise<void> {
+      try {
+        await Promise.all([
+          typeof given === "function" && disposeCreated(sandbox),
+          typeof settings.typeChecker === "function" && disposeCreated(typeChecker),
+        ]);
+      } finally {
+        stopObserving?.();
+        await settings.dispose?.();
+      }
+    },
+  };
 }
 
 /** A stage that is checked when it is first needed, for callers that the compiler did not check. */

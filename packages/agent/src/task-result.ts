@@ -1,12 +1,12 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { CatalogSnapshot, Finding, RunOutcome, TaskResult, ToolCallRecord } from "@cem/core";
+import type { CatalogSnapshot, Finding, RunOutcome, TaskResult } from "@cem/core";
 import type { TokenCounter } from "@cem/core/tokens";
 import { callNotes } from "./call-notes.ts";
 import type { Offered } from "./candidate-tools.ts";
 import { toolsOf } from "./catalog.ts";
 import { contextTokens, countText, directTools } from "./context-tokens.ts";
 import { notesOf } from "./ending.ts";
-import type { Ending } from "./ending.ts";
+import type { DescribeCall, Ending } from "./ending.ts";
 import type { RepairHistory } from "./repair-history.ts";
 import { nonEmpty, toSelectedTool } from "./selection.ts";
 import type { Program, RunContext } from "./stages.ts";
@@ -20,7 +20,8 @@ export async function toTaskResult(
   state: RunState,
   ending: Ending,
 ): Promise<TaskResult> {
-  const { catalog, findings, history, offered, outcome, program } = state;
+  const { catalog, history, offered, outcome, program } = state;
+  const describeCall = describeCallIn(catalog);
   const { selection } = offered;
   const count = await context.stages.tokenCounter.get();
   const returned = [JSON.stringify(ending.value), outcome?.output ?? "", ending.error?.message ?? ""].join(
@@ -37,7 +38,7 @@ export async function toTaskResult(
     selectedTools: selection.selected.map(toSelectedTool),
     selectionNotes: nonEmpty(selection.notes),
     availableTools: toolsOf(catalog).length,
-    toolCalls: history.calls.map(describeCallIn(catalog)),
+    toolCalls: history.calls.map(describeCall),
     isolation: outcome?.isolation ?? null,
     timings: context.progress.timings(),
     contextTokens: countContext(context, state, returned, count),
@@ -45,8 +46,8 @@ export async function toTaskResult(
     attempts: program.origin === "given" ? undefined : history.attempts,
     notes: nonEmpty([
       ...history.notes,
-      ...notesOf({ outcome, program, findings }, describeCallIn(catalog)),
-      ...callNotes(outcome, program.code, describeCallIn(catalog)),
+      ...notesOf(state, describeCall),
+      ...callNotes(outcome, program.code, describeCall),
     ]),
     warnings: nonEmpty(context.stages.settings.warnings?.()),
   };
@@ -56,7 +57,7 @@ export async function toTaskResult(
  * Returns a function that reduces a call to the fields that events and results report: the tool by its name in code,
  * which may differ from its name on the server, and neither arguments nor result, which may be large or private.
  */
-export function describeCallIn({ servers }: CatalogSnapshot): (call: ToolCallRecord) => ToolCallRecord {
+export function describeCallIn({ servers }: CatalogSnapshot): DescribeCall {
   return ({ server, tool, ms, startMs, ok, isCancelled, place }) => {
     const tools = servers.find(({ name }) => name === server)?.tools;
     const name = tools?.find(({ originalName }) => originalName === tool)?.name ?? tool;

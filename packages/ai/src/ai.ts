@@ -1,13 +1,7 @@
 import type { Agent } from "@cem/core";
 import type { Attachment } from "@cem/tool-files/answers";
 import { describeExecution, findTools } from "./describe-tools.ts";
-import {
-  CODE_DESCRIPTION,
-  QUERY_DESCRIPTION,
-  SEARCH_DESCRIPTION,
-  needsYes,
-  textInputSchema,
-} from "./options.ts";
+import { SEARCH_DESCRIPTION, needsYes, textInputSchema } from "./options.ts";
 import type { ApprovedCodeOptions, SearchToolsOptions, TextInputSchema } from "./options.ts";
 import { attachmentsFor, base64Of, fileNameOf, runCode } from "./run-code.ts";
 import type { CodeOutput } from "./run-code.ts";
@@ -58,7 +52,7 @@ export async function executeCodeTool(
   const { needsApproval = false } = options;
   return {
     description: await describeExecution(agent, options),
-    inputSchema: textInputSchema("code", CODE_DESCRIPTION),
+    inputSchema: textInputSchema("code"),
     async execute({ code }, { abortSignal } = {}) {
       const { output } = await runCode(agent, code, options, abortSignal);
       return output;
@@ -77,7 +71,7 @@ export async function executeCodeTool(
 export function searchToolsTool(agent: Agent, options: SearchToolsOptions = {}): SearchToolsTool {
   return {
     description: SEARCH_DESCRIPTION,
-    inputSchema: textInputSchema("query", QUERY_DESCRIPTION),
+    inputSchema: textInputSchema("query"),
     execute: ({ query }, { abortSignal } = {}) => findTools(agent, query, options, abortSignal),
   };
 }

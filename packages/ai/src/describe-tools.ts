@@ -3,7 +3,6 @@ import type { Agent, ToolDefinition } from "@cem/core";
 import { createTokenBudget, loadTokenCounter, takeFitting } from "@cem/core/tokens";
 import type { TokenCounter } from "@cem/core/tokens";
 import { FAILED_TOOLS, HOW_TO_CODE, signaturesOf } from "@cem/tool-files/answers";
-import { DEFAULT_SEARCH_LIMIT, DEFAULT_SIGNATURE_TOKENS } from "./options.ts";
 import type { ExecuteCodeOptions, SearchToolsOptions } from "./options.ts";
 
 /** The most tools that are ranked for a task. */
@@ -14,11 +13,11 @@ const MAX_NAMED_SERVERS = 20;
 /** Describes how code is written, with as many signatures as fit into the tokens. */
 export async function describeExecution(
   agent: Agent,
-  { task, signatureTokens = DEFAULT_SIGNATURE_TOKENS }: ExecuteCodeOptions,
+  { task, signatureTokens = 2_000 }: ExecuteCodeOptions,
 ): Promise<string> {
   const rules = [HOW_TO_CODE, FAILED_TOOLS, LARGE_RESULTS].join(" ");
   const { servers } = await agent.discoverTools();
-  const groups = servers.map(({ tools }) => tools.filter(({ unavailable }) => unavailable === undefined));
+  const groups = servers.map(({ tools }) => tools.filter(isCallable));
   const all = groups.flat();
   if (all.length === 0) return `${rules} There are no tools here: code works with files alone.`;
   const count = await loadTokenCounter();
@@ -75,7 +74,7 @@ function moreTools(count: number, servers: readonly { name: string }[]): string 
 export async function findTools(
   agent: Agent,
   query: string,
-  { limit = DEFAULT_SEARCH_LIMIT }: SearchToolsOptions,
+  { limit = 10 }: SearchToolsOptions,
   signal: AbortSignal | undefined,
 ): Promise<string> {
   try {

@@ -1,15 +1,7 @@
 import type { Agent } from "@cem/core";
 import { DynamicStructuredTool } from "@langchain/core/tools";
 import { describeExecution, findTools } from "./describe-tools.ts";
-import {
-  CODE_DESCRIPTION,
-  EXECUTE_CODE,
-  QUERY_DESCRIPTION,
-  SEARCH_DESCRIPTION,
-  SEARCH_TOOLS,
-  needsYes,
-  textInputJsonSchema,
-} from "./options.ts";
+import { EXECUTE_CODE, SEARCH_DESCRIPTION, SEARCH_TOOLS, needsYes, textInputJsonSchema } from "./options.ts";
 import type { ApprovedCodeOptions, SearchToolsOptions, TextInputJsonSchema } from "./options.ts";
 import { base64Of, failed, fileNameOf, runCode } from "./run-code.ts";
 import type { CodeAnswer } from "./run-code.ts";
@@ -44,7 +36,7 @@ export async function executeCodeTool(
   return new DynamicStructuredTool({
     name: EXECUTE_CODE,
     description,
-    schema: textInputJsonSchema("code", CODE_DESCRIPTION),
+    schema: textInputJsonSchema("code"),
     responseFormat: "content_and_artifact",
     async func(input: { code: string }, _manager, config) {
       const answer = await execute(input, config?.signal);
@@ -61,7 +53,7 @@ export function searchToolsTool(
   return new DynamicStructuredTool({
     name: SEARCH_TOOLS,
     description: SEARCH_DESCRIPTION,
-    schema: textInputJsonSchema("query", QUERY_DESCRIPTION),
+    schema: textInputJsonSchema("query"),
     func: ({ query }: { query: string }, _manager, config) =>
       findTools(agent, query, options, config?.signal),
   });

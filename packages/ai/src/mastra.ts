@@ -2,15 +2,7 @@ import type { Agent } from "@cem/core";
 import { createTool } from "@mastra/core/tools";
 import type { Tool } from "@mastra/core/tools";
 import { describeExecution, findTools } from "./describe-tools.ts";
-import {
-  CODE_DESCRIPTION,
-  EXECUTE_CODE,
-  QUERY_DESCRIPTION,
-  SEARCH_DESCRIPTION,
-  SEARCH_TOOLS,
-  needsYes,
-  textInputSchema,
-} from "./options.ts";
+import { EXECUTE_CODE, SEARCH_DESCRIPTION, SEARCH_TOOLS, needsYes, textInputSchema } from "./options.ts";
 import type { ApprovedCodeOptions, SearchToolsOptions } from "./options.ts";
 import { attachmentsFor, base64Of, runCode } from "./run-code.ts";
 import type { CodeOutput } from "./run-code.ts";
@@ -24,7 +16,7 @@ export async function executeCodeTool(
   return createTool({
     id: EXECUTE_CODE,
     description: await describeExecution(agent, options),
-    inputSchema: textInputSchema("code", CODE_DESCRIPTION),
+    inputSchema: textInputSchema("code"),
     async execute({ code }, { abortSignal }) {
       const { output } = await runCode(agent, code, options, abortSignal);
       return output;
@@ -49,7 +41,7 @@ export function searchToolsTool(agent: Agent, options: SearchToolsOptions = {}):
   return createTool({
     id: SEARCH_TOOLS,
     description: SEARCH_DESCRIPTION,
-    inputSchema: textInputSchema("query", QUERY_DESCRIPTION),
+    inputSchema: textInputSchema("query"),
     execute: ({ query }, { abortSignal }) => findTools(agent, query, options, abortSignal),
   });
 }

@@ -2,15 +2,7 @@ import type { Agent } from "@cem/core";
 import { tool } from "@openai/agents";
 import type { FunctionTool, ToolOutputFileContent, ToolOutputImage, ToolOutputText } from "@openai/agents";
 import { describeExecution, findTools } from "./describe-tools.ts";
-import {
-  CODE_DESCRIPTION,
-  EXECUTE_CODE,
-  QUERY_DESCRIPTION,
-  SEARCH_DESCRIPTION,
-  SEARCH_TOOLS,
-  needsYes,
-  textInputSchema,
-} from "./options.ts";
+import { EXECUTE_CODE, SEARCH_DESCRIPTION, SEARCH_TOOLS, needsYes, textInputSchema } from "./options.ts";
 import type { ApprovedCodeOptions, SearchToolsOptions, TextInputSchema } from "./options.ts";
 import { base64Of, fileNameOf, runCode } from "./run-code.ts";
 import type { CodeAnswer } from "./run-code.ts";
@@ -23,7 +15,7 @@ export async function executeCodeTool<Context = unknown>(
   return tool<TextInputSchema<"code">, Context>({
     name: EXECUTE_CODE,
     description: await describeExecution(agent, options),
-    parameters: textInputSchema("code", CODE_DESCRIPTION),
+    parameters: textInputSchema("code"),
     execute: async ({ code }, _context, details) =>
       contentOf(await runCode(agent, code, options, details?.signal)),
     needsApproval: async (_context, { code }) => needsYes(agent, code, options),
@@ -39,7 +31,7 @@ export function searchToolsTool<Context = unknown>(
   return tool<TextInputSchema<"query">, Context>({
     name: SEARCH_TOOLS,
     description: SEARCH_DESCRIPTION,
-    parameters: textInputSchema("query", QUERY_DESCRIPTION),
+    parameters: textInputSchema("query"),
     execute: ({ query }, _context, details) => findTools(agent, query, options, details?.signal),
     errorFunction: tellModel,
   });

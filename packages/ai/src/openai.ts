@@ -2,14 +2,7 @@ import type { Agent } from "@cem/core";
 import type { RunnerFunction } from "openai/helpers/responses-tool-runner";
 import type { RunnableToolFunctionWithParse } from "openai/lib/RunnableFunction";
 import { describeExecution, findTools } from "./describe-tools.ts";
-import {
-  CODE_DESCRIPTION,
-  EXECUTE_CODE,
-  QUERY_DESCRIPTION,
-  SEARCH_DESCRIPTION,
-  SEARCH_TOOLS,
-  textInputJsonSchema,
-} from "./options.ts";
+import { EXECUTE_CODE, SEARCH_DESCRIPTION, SEARCH_TOOLS, textInputJsonSchema } from "./options.ts";
 import type { ExecuteCodeOptions, SearchToolsOptions } from "./options.ts";
 import { base64Of, fileNameOf, runCode } from "./run-code.ts";
 import type { CodeAnswer } from "./run-code.ts";
@@ -27,7 +20,7 @@ export async function executeCodeTool(
     function: {
       name: EXECUTE_CODE,
       description: await describeExecution(agent, options),
-      parameters: textInputJsonSchema("code", CODE_DESCRIPTION),
+      parameters: textInputJsonSchema("code"),
       strict: true,
       parse: (input) => ({ code: textIn(JSON.parse(input), "code") }),
       async function({ code }, { controller }) {
@@ -48,7 +41,7 @@ export function searchToolsTool(
     function: {
       name: SEARCH_TOOLS,
       description: SEARCH_DESCRIPTION,
-      parameters: textInputJsonSchema("query", QUERY_DESCRIPTION),
+      parameters: textInputJsonSchema("query"),
       strict: true,
       parse: (input) => ({ query: textIn(JSON.parse(input), "query") }),
       function: ({ query }, { controller }) => findTools(agent, query, options, controller.signal),
@@ -69,7 +62,7 @@ export async function executeCodeFunction(
       type: "function",
       name: EXECUTE_CODE,
       description: await describeExecution(agent, options),
-      parameters: textInputJsonSchema("code", CODE_DESCRIPTION),
+      parameters: textInputJsonSchema("code"),
       strict: true,
     },
     async execute(input, { signal } = { signal: undefined }) {
@@ -85,7 +78,7 @@ export function searchToolsFunction(agent: Agent, options: SearchToolsOptions = 
       type: "function",
       name: SEARCH_TOOLS,
       description: SEARCH_DESCRIPTION,
-      parameters: textInputJsonSchema("query", QUERY_DESCRIPTION),
+      parameters: textInputJsonSchema("query"),
       strict: true,
     },
     execute: (input, { signal } = { signal: undefined }) =>

@@ -6,8 +6,10 @@ export const EXECUTE_CODE = "execute_code";
 /** The name of the tool that searches for tools. */
 export const SEARCH_TOOLS = "search_tools";
 
-export const CODE_DESCRIPTION = "The program, in TypeScript.";
-export const QUERY_DESCRIPTION = "What the tool should do, in words.";
+/** The input of each tool: one text, with what it is. */
+const INPUTS = { code: "The program, in TypeScript.", query: "What the tool should do, in words." } as const;
+type InputName = keyof typeof INPUTS;
+
 export const SEARCH_DESCRIPTION =
   "Find tools by what they do. The answer has their signatures, to be used in code for execute_code.";
 
@@ -68,11 +70,6 @@ export interface SearchToolsOptions {
   limit?: number | undefined;
 }
 
-/** The default of {@link ExecuteCodeOptions.signatureTokens}. */
-export const DEFAULT_SIGNATURE_TOKENS = 2_000;
-/** The default of {@link SearchToolsOptions.limit}. */
-export const DEFAULT_SEARCH_LIMIT = 10;
-
 /** Whether a person has to approve code before it runs. */
 export async function needsYes(
   agent: Agent,
@@ -123,7 +120,7 @@ function wordsIn(code: string): ReadonlySet<string> {
 }
 
 /** The JSON Schema of an object with one text, strict enough for every provider. */
-export interface TextInputJsonSchema<Name extends string> {
+export interface TextInputJsonSchema<Name extends InputName> {
   type: "object";
   properties: Record<Name, { type: "string"; description: string }>;
   required: Name[];
@@ -132,16 +129,14 @@ export interface TextInputJsonSchema<Name extends string> {
 }
 
 /** A Standard Schema that also tells its JSON Schema, which is all that a framework needs of an input. */
-export interface TextInputSchema<Name extends string> {
+export interface TextInputSchema<Name extends InputName> {
   readonly "~standard": StandardSchemaV1.Props<Record<Name, string>> &
     StandardJSONSchemaV1.Props<Record<Name, string>>;
 }
 
 /** Describes an object with one text, as JSON Schema. */
-export function textInputJsonSchema<Name extends string>(
-  name: Name,
-  description: string,
-): TextInputJsonSchema<Name> {
+export function textInputJsonSchema<Name extends InputName>(name: Name): TextInputJsonSchema<Name> {
+  const description: string = INPUTS[name];
   return {
     type: "object",
     properties: { [name]: { type: "string", description } } as TextInputJsonSchema<Name>["properties"],
@@ -151,8 +146,8 @@ export function textInputJsonSchema<Name extends string>(
 }
 
 /** Describes an object with one text, as a Standard Schema. */
-export function textInputSchema<Name extends string>(name: Name, description: string): TextInputSchema<Name> {
-  const jsonSchema = (): TextInputJsonSchema<Name> => textInputJsonSchema(name, description);
+export function textInputSchema<Name extends InputName>(name: Name): TextInputSchema<Name> {
+  const jsonSchema = (): TextInputJsonSchema<Name> => textInputJsonSchema(name);
   return {
     "~standard": {
       version: 1,
@@ -163,7 +158,7 @@ export function textInputSchema<Name extends string>(name: Name, description: st
   };
 }
 
-function validateText<Name extends string>(
+function validateText<Name extends InputName>(
   name: Name,
   value: unknown,
 ): StandardSchemaV1.Result<Record<Name, string>> {

@@ -28,47 +28,43 @@ export const followSentCalls: Middleware = (next) => ({
 });
 
 /** The calls that were sent with one signal, that of a run. */
-class SentCalls {
-  readonly #run: AbortSignal;
-  readonly #cancelled = new AbortController();
-  #unanswered = 0;
-  #timer: NodeJS.Timeout | undefined;
-
-  constructor(run: AbortSignal) {
-    this.#run = run;
-    run.addEventListener("abort", () => this.#end(), { once: true });
-  }
-
+interface SentCalls {
   /** Aborts with the run, or later while answers are awaited. */
-  get signal(): AbortSignal {
-    return this.#cancelled.signal;
-  }
+  signal: AbortSignal;
+  follow(answer: Promise<unknown>): void;
+}
 
-  follow(answer: Promise<unknown>): void {
-    this.#unanswered += 1;
-    const settle = (): void => {
-      this.#unanswered -= 1;
-      if (this.#unanswered === 0 && this.#run.aborted) this.#cancel();
-    };
-    answer.then(settle, settle);
-  }
-
-  #end(): void {
-    const isLeft = (this.#run.reason as Partial<Error> | undefined)?.name === UNAWAITED_CALL;
-    if (this.#unanswered === 0 || !isLeft) this.#cancel();
-    else this.#timer = setTimeout(() => this.#cancel(), LATE_ANSWER_MS).unref();
-  }
-
-  #cancel(): void {
-    clearTimeout(this.#timer);
-    this.#cancelled.abort(this.#run.reason);
-  }
+function createSentCalls(run: AbortSignal): SentCalls {
+  const cancelled = new AbortController();
+  let unanswered = 0;
+  let timer: NodeJS.Timeout | undefined;
+  const cancel = (): void => {
+    clearTimeout(timer);
+    cancelled.abort(run.reason);
+  };
+  const end = (): void => {
+    const isLeft = (run.reason as Partial<Error> | undefined)?.name === UNAWAITED_CALL;
+    if (unanswered === 0 || !isLeft) cancel();
+    else timer = setTimeout(cancel, LATE_ANSWER_MS).unref();
+  };
+  run.addEventListener("abort", end, { once: true });
+  return {
+    signal: cancelled.signal,
+    follow(answer) {
+      unanswered += 1;
+      const settle = (): void => {
+        unanswered -= 1;
+        if (unanswered === 0 && run.aborted) cancel();
+      };
+      answer.then(settle, settle);
+    },
+  };
 }
 
 const bySignal = new WeakMap<AbortSignal, SentCalls>();
 
 function sentCallsOf(signal: AbortSignal): SentCalls {
   let calls = bySignal.get(signal);
-  if (calls === undefined) bySignal.set(signal, (calls = new SentCalls(signal)));
+  if (calls === undefined) bySignal.set(signal, (calls = createSentCalls(signal)));
   return calls;
 }

@@ -1,19 +1,18 @@
 import * as z from "zod/mini";
 import { isProxy } from "node:util/types";
-import {
-  dottedPath,
-  emptyLayer,
-  type Layer,
-  type Origin,
-  type SettingOrigin,
-  originKey,
-  problemAt,
-} from "./layer.ts";
-import { toSnakeCase } from "./schema/shape.ts";
 import { nearest } from "@cem/core/text";
-import { itemOf, type NodeKind, properties, schemaFor, unwrap, valueOf } from "./schema/shape.ts";
+import { dottedPath, emptyLayer, formatValue, originKey, problemAt } from "./layer.ts";
+import type { ConfigProblem, Layer, Origin, SettingOrigin } from "./layer.ts";
+import {
+  itemOf,
+  type NodeKind,
+  properties,
+  schemaFor,
+  toSnakeCase,
+  unwrap,
+  valueOf,
+} from "./schema/shape.ts";
 import { Secret } from "./redact.ts";
-import { type ConfigProblem, formatValue } from "./layer.ts";
 import { adviceOnRemovedSetting } from "./python-original.ts";
 import { SETTINGS, VARIABLES } from "./settings.ts";
 import type { YamlDocument } from "./yaml.ts";
@@ -67,26 +66,13 @@ function firstByName(paths: readonly string[]): ReadonlyMap<string, string> {
 }
 
 /** Matches what was written with the schema: keys get their TypeScript names, unknown keys become problems. */
-export function bind(given: unknown, schema: z.ZodMiniObject, options: BindOptions): Layer {
+export function bind(given: unknown, whole: z.ZodMiniObject, { style, origin, at }: BindOptions): Layer {
   const layer = emptyLayer();
-  const values = new Binder(options, layer).bind(given, schema, { keys: [], written: [] });
-  if (typeof values === "object" && values !== null) layer.values = values as Record<string, unknown>;
-  return layer;
-}
 
-class Binder {
-  readonly #options: BindOptions;
-  readonly #layer: Layer;
-
-  constructor(options: BindOptions, layer: Layer) {
-    this.#options = options;
-    this.#layer = layer;
-  }
-
-  bind(value: unknown, schema: z.ZodMiniType, keyPath: KeyPath): unknown {
+  function bindValue(value: unknown, schema: z.ZodMiniType, keyPath: KeyPath): unknown {
     const isWhole = keyPath.keys.length === 0;
     if (value instanceof Map || value instanceof Set || (isWhole && kindOf(value) !== "mapping")) {
-      this.#problem(keyPath, "is not an object of settings.");
+      report(keyPath, "is not an object of settings.");
       return undefined;
     }
     const target = schemaFor(schema, kindOf(value));
@@ -94,20 +80,24 @@ class Binder {
       if (!(target instanceof z.ZodMiniArray)) return value;
       return value.map((item, index) => {
         const inside = { keys: [...keyPath.keys, index], written: [...keyPath.written, index] };
-        this.#recordOrigin(inside);
-        return this.bind(item, itemOf(target), inside);
+        recordOrigin(inside);
+        return bindValue(item, itemOf(target), inside);
       });
     }
-    if (kindOf(value) === "scalar") return this.#scalar(value, target, keyPath);
+    if (kindOf(value) === "scalar") return bindScalar(value, target, keyPath);
     const entries = Object.entries(value as object);
-    if (target instanceof z.ZodMiniObject) return this.#object(entries, target, keyPath);
-    if (target instanceof z.ZodMiniRecord) return this.#record(entries, valueOf(target), keyPath);
+    if (target instanceof z.ZodMiniObject) return bindObject(entries, target, keyPath);
+    if (target instanceof z.ZodMiniRecord) return bindRecord(entries, valueOf(target), keyPath);
     return value;
   }
 
-  #object(entries: [string, unknown][], schema: z.ZodMiniObject, keyPath: KeyPath): Record<string, unknown> {
+  function bindObject(
+    entries: [string, unknown][],
+    schema: z.ZodMiniObject,
+    keyPath: KeyPath,
+  ): Record<string, unknown> {
     const values: Record<string, unknown> = {};
-    const known = properties(schema, this.#options.style);
+    const known = properties(schema, style);
     const servers = keyPath.keys.length === 0 ? known.get("mcp_servers") : undefined;
     if (servers !== undefined) known.set(MCP_SERVERS_ALIAS, servers);
     const siblings = [...known.keys()];
@@ -115,37 +105,41 @@ class Binder {
       const found = known.get(name);
       const written = [...keyPath.written, name];
       if (found === undefined) {
-        this.#unknown(name, siblings, { keys: keyPath.keys, written });
+        reportUnknown(name, siblings, { keys: keyPath.keys, written });
         continue;
       }
       const [key, child] = found;
       const inside = { keys: [...keyPath.keys, key], written };
       if (Object.hasOwn(values, key)) {
-        this.#problem(inside, "is the same setting as mcp_servers; give one of them.");
+        report(inside, "is the same setting as mcp_servers; give one of them.");
         continue;
       }
-      this.#recordOrigin(inside);
-      const value = given === null || given === undefined ? undefined : this.bind(given, child, inside);
+      recordOrigin(inside);
+      const value = given === null || given === undefined ? undefined : bindValue(given, child, inside);
       if (value !== undefined) values[key] = value;
     }
     return values;
   }
 
-  #record(entries: [string, unknown][], valueType: z.ZodMiniType, keyPath: KeyPath): Record<string, unknown> {
+  function bindRecord(
+    entries: [string, unknown][],
+    valueType: z.ZodMiniType,
+    keyPath: KeyPath,
+  ): Record<string, unknown> {
     const values: Record<string, unknown> = {};
     for (const [name, given] of entries) {
       const inside = { keys: [...keyPath.keys, name], written: [...keyPath.written, name] };
       if (name === "__proto__") {
-        this.#problem(inside, "can't be a name.");
+        report(inside, "can't be a name.");
         continue;
       }
-      this.#recordOrigin(inside);
-      values[name] = this.bind(given, valueType, inside);
+      recordOrigin(inside);
+      values[name] = bindValue(given, valueType, inside);
     }
     return values;
   }
 
-  #unknown(key: string, siblings: string[], keyPath: KeyPath): void {
+  function reportUnknown(key: string, siblings: string[], keyPath: KeyPath): void {
     const name = key === "" ? '""' : formatValue(key).slice(1, -1);
     const path = dottedPath([...keyPath.written.slice(0, -1), name]);
     const variable = VARIABLES.find((candidate) => candidate.name === key);
@@ -154,8 +148,7 @@ class Binder {
     const removed = adviceOnRemovedSetting(path);
     const elsewhere =
       keyPath.keys.length < 2
-        ? (sameNameElsewhere(styled(other, this.#options.style), this.#options.style) ??
-          sameNameElsewhere(key, this.#options.style))
+        ? (sameNameElsewhere(styled(other, style), style) ?? sameNameElsewhere(key, style))
         : undefined;
     const suggestion =
       variable?.path ??
@@ -164,33 +157,33 @@ class Binder {
       removed !== undefined
         ? removed
         : suggestion === undefined
-          ? `Settings here: ${siblings.filter((sibling) => sibling !== MCP_SERVERS_ALIAS || this.#options.style === "camel").join(", ")}.`
+          ? `Settings here: ${siblings.filter((sibling) => sibling !== MCP_SERVERS_ALIAS || style === "camel").join(", ")}.`
           : variable === undefined
             ? `Did you mean  ${suggestion} ?`
             : `As an environment variable it sets  ${suggestion} .`;
-    this.#problem(keyPath, `is not a setting. ${hint}`, {
+    report(keyPath, `is not a setting. ${hint}`, {
       suggestion,
       unknown: true,
       path,
     });
   }
 
-  #problem(keyPath: KeyPath, message: string, more?: Partial<ConfigProblem>): void {
-    this.#layer.problems.push(problemAt(this.#originAt(keyPath), message, more));
+  function report(keyPath: KeyPath, message: string, more?: Partial<ConfigProblem>): void {
+    layer.problems.push(problemAt(originAt(keyPath), message, more));
   }
 
-  #recordOrigin(keyPath: KeyPath): void {
-    this.#layer.origins.set(originKey(keyPath.keys), this.#originAt(keyPath));
+  function recordOrigin(keyPath: KeyPath): void {
+    layer.origins.set(originKey(keyPath.keys), originAt(keyPath));
   }
 
-  #originAt({ written }: KeyPath): SettingOrigin {
-    const position = this.#options.at?.(written).position;
-    return { path: dottedPath(written), origin: this.#options.origin(position?.line), position };
+  function originAt({ written }: KeyPath): SettingOrigin {
+    const position = at?.(written).position;
+    return { path: dottedPath(written), origin: origin(position?.line), position };
   }
 
   /** Converts an unquoted YAML scalar to what the setting takes: `yes` to a boolean, `8080` or `1.0` to text. */
-  #scalar(value: unknown, schema: z.ZodMiniType, { written }: KeyPath): unknown {
-    const source = this.#options.at?.(written).source;
+  function bindScalar(value: unknown, schema: z.ZodMiniType, { written }: KeyPath): unknown {
+    const source = at?.(written).source;
     if (source === undefined) return value;
     const inner = unwrap(schema);
     if (inner instanceof z.ZodMiniBoolean) {
@@ -200,6 +193,10 @@ class Binder {
     const takesText = inner instanceof z.ZodMiniString || inner instanceof z.ZodMiniCustom;
     return takesText && (typeof value === "number" || typeof value === "boolean") ? source : value;
   }
+
+  const values = bindValue(given, whole, { keys: [], written: [] });
+  if (typeof values === "object" && values !== null) layer.values = values as Record<string, unknown>;
+  return layer;
 }
 
 function kindOf(value: unknown): NodeKind {

@@ -6,7 +6,7 @@ import type { Position } from "./layer.ts";
 
 export { dottedPath, getPath, type Position };
 
-type PositionAt = (offset: number | undefined) => Partial<Position>;
+type PositionAt = (offset: number | undefined) => Position | undefined;
 
 export interface YamlProblem extends Partial<Position> {
   message: string;
@@ -62,7 +62,7 @@ const NO_ANCHOR =
 export function readYaml(text: string): YamlDocument {
   const counter = new LineCounter();
   const at: PositionAt = (offset) => {
-    if (offset === undefined) return {};
+    if (offset === undefined) return undefined;
     const { line, col } = counter.linePos(offset);
     return { line, column: col };
   };
@@ -117,7 +117,7 @@ function findMisindented(errors: Document.Parsed["errors"], text: string): numbe
   return errors.find(({ code, pos }) => code === "MISSING_CHAR" && text.slice(...pos).trim() === "")?.pos[0];
 }
 
-function unclosedProblem({ what, offset }: Unclosed, at: (offset: number) => Partial<Position>): YamlProblem {
+function unclosedProblem({ what, offset }: Unclosed, at: PositionAt): YamlProblem {
   const message =
     what === "quote"
       ? "lacks a closing quote: one begins here and does not end"
@@ -139,7 +139,7 @@ function inspect(document: Document.Parsed, at: PositionAt): { problems: YamlPro
         const first = known.get(key);
         if (first === undefined) known.set(key, pair);
         else if (key !== "<<") {
-          const message = `sets ${JSON.stringify(key.slice(0, 60))} twice, first on line ${at(startOf(first.key)).line}`;
+          const message = `sets ${JSON.stringify(key.slice(0, 60))} twice, first on line ${at(startOf(first.key))?.line}`;
           problems.push({ message, ...at(startOf(pair.key)) });
         }
       }
@@ -161,13 +161,13 @@ function findPlace(
   { pairs, at }: { pairs: Pairs; at: PositionAt },
 ): YamlPlace {
   let node: unknown = document.contents;
-  let position = positionOf(at(startOf(node)));
+  let position = at(startOf(node));
   for (const part of path) {
     if (isAlias(node)) node = node.resolve(document);
     const pair = isMap(node) ? pairs.get(node)?.get(String(part)) : undefined;
     const item: unknown = isSeq(node) ? node.items[Number(part)] : pair?.key;
     if (item === undefined) return { position };
-    position = positionOf(at(startOf(item))) ?? position;
+    position = at(startOf(item)) ?? position;
     node = pair === undefined ? item : pair.value;
   }
   if (isAlias(node)) node = node.resolve(document);
@@ -181,10 +181,6 @@ function startOf(node: unknown): number | undefined {
 
 function keyOf({ key }: Pair): string {
   return isScalar(key) ? String(key.value) : "";
-}
-
-function positionOf({ line, column }: Partial<Position>): Position | undefined {
-  return line === undefined || column === undefined ? undefined : { line, column };
 }
 
 /** Something that is opened in a text and not closed. */

@@ -92,3 +92,8 @@ export function toErrorInfo(thrown: unknown): ErrorInfo {
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   return { code: "UNEXPECTED", message, details: {} };
 }
+
+/** Makes an error of plain data, such as that of another process or thread. */
+export function fromErrorInfo({ code, message, details }: ErrorInfo): CemError {
+  return new CemError(code, message, { details });
+}

@@ -1,3 +1,4 @@
+import { isObject } from "./json.ts";
 import type { JsonObject, JsonSchema, JsonValue } from "./json.ts";
 import type { ToolDefinition } from "./tools.ts";
 
@@ -39,42 +40,61 @@ export function exampleCall(tool: ToolDefinition): string {
   return `await ${name}(${isEmpty ? "" : print(input)})`;
 }
 
-/** Makes a value for each required argument of a tool, as {@link exampleCall} writes them. */
+/**
+ * Makes a value for each required argument of a tool, as {@link exampleCall} writes them. Schemas are untrusted: a keyword may
+ * hold anything.
+ */
 export function exampleArguments({ inputSchema }: Pick<ToolDefinition, "inputSchema">): JsonObject {
-  return new ExampleWriter(inputSchema).objectOf(inputSchema, 0);
-}
+  let values = 0;
 
-/** Makes values of one schema. Schemas are untrusted: a keyword may hold anything. */
-class ExampleWriter {
-  readonly #root: JsonSchema;
-  #values = 0;
+  const find = (reference: string): unknown => {
+    if (!reference.startsWith("#")) return undefined;
+    let at: unknown = inputSchema;
+    for (const part of reference.slice(1).split("/").slice(1)) {
+      const key = part.replaceAll("~1", "/").replaceAll("~0", "~");
+      at = isObject(at) && Object.hasOwn(at, key) ? at[key] : undefined;
+    }
+    return at;
+  };
 
-  constructor(root: JsonSchema) {
-    this.#root = root;
-  }
+  /** Follows references within the schema. */
+  const resolve = (given: unknown): JsonSchema | undefined => {
+    let schema = given;
+    for (let step = 0; step < MAX_DEPTH && isObject<JsonValue>(schema); step++) {
+      const { $ref: reference } = schema;
+      if (typeof reference !== "string") return schema;
+      schema = find(reference);
+    }
+    return undefined;
+  };
 
   /** An object with the required properties. */
-  objectOf(schema: JsonSchema, depth: number): JsonObject {
-    const { properties, required } = schema;
+  const objectOf = ({ properties, required }: JsonSchema, depth: number): JsonObject => {
     const names = Array.isArray(required) ? required.filter((name) => typeof name === "string") : [];
     const entries = names.map((name): [string, JsonValue] => {
-      const property = isSchema(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined;
-      return [name, this.#valueOf(property, name, depth + 1)];
+      const property = isObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined;
+      return [name, valueOf(property, name, depth + 1)];
     });
     return Object.fromEntries(entries);
-  }
+  };
 
-  #valueOf(given: unknown, name: string, depth: number): JsonValue {
-    const schema = this.#resolve(given);
-    this.#values += 1;
-    if (schema === undefined || this.#values > MAX_VALUES) return name;
+  const listOf = (schema: JsonSchema, name: string, depth: number): JsonValue[] => {
+    const least = typeof schema["minItems"] === "number" ? schema["minItems"] : 1;
+    const count = Math.min(Math.max(1, least), MAX_DEPTH);
+    return Array.from({ length: count }, () => valueOf(schema.items, singular(name), depth + 1));
+  };
+
+  const valueOf = (given: unknown, name: string, depth: number): JsonValue => {
+    const schema = resolve(given);
+    values += 1;
+    if (schema === undefined || values > MAX_VALUES) return name;
     const stated = statedValue(schema);
     if (stated !== undefined) return stated;
     for (const parts of [schema.anyOf, schema["oneOf"], schema["allOf"]]) {
       if (!Array.isArray(parts) || depth >= MAX_DEPTH) continue;
-      const resolved = parts.map((part) => this.#resolve(part)).filter((part) => part !== undefined);
+      const resolved = parts.map(resolve).filter((part) => part !== undefined);
       const chosen = resolved.find(({ type }) => type !== "null") ?? resolved[0];
-      if (chosen !== undefined) return this.#valueOf({ ...chosen, ...textsOf(schema) }, name, depth + 1);
+      if (chosen !== undefined) return valueOf({ ...chosen, ...textsOf(schema) }, name, depth + 1);
     }
     switch (typeOf(schema)) {
       case "string":
@@ -87,51 +107,21 @@ class ExampleWriter {
       case "null":
         return null;
       case "array":
-        return depth >= MAX_DEPTH ? [] : this.#listOf(schema, name, depth);
+        return depth >= MAX_DEPTH ? [] : listOf(schema, name, depth);
       default:
-        return depth >= MAX_DEPTH ? {} : this.objectOf(schema, depth);
+        return depth >= MAX_DEPTH ? {} : objectOf(schema, depth);
     }
-  }
+  };
 
-  #listOf(schema: JsonSchema, name: string, depth: number): JsonValue[] {
-    const least = typeof schema["minItems"] === "number" ? schema["minItems"] : 1;
-    const count = Math.min(Math.max(1, least), MAX_DEPTH);
-    return Array.from({ length: count }, () => this.#valueOf(schema.items, singular(name), depth + 1));
-  }
-
-  /** Follows references within the schema. */
-  #resolve(given: unknown): JsonSchema | undefined {
-    let schema = given;
-    for (let step = 0; step < MAX_DEPTH && isSchema(schema); step++) {
-      const { $ref: reference } = schema;
-      if (typeof reference !== "string") return schema;
-      schema = this.#find(reference);
-    }
-    return undefined;
-  }
-
-  #find(reference: string): unknown {
-    if (!reference.startsWith("#")) return undefined;
-    let at: unknown = this.#root;
-    for (const part of reference.slice(1).split("/").slice(1)) {
-      const key = part.replaceAll("~1", "/").replaceAll("~0", "~");
-      at = isSchema(at) && Object.hasOwn(at, key) ? at[key] : undefined;
-    }
-    return at;
-  }
+  return objectOf(inputSchema, 0);
 }
 
 /** The value that a schema itself states. */
 function statedValue(schema: JsonSchema): JsonValue | undefined {
   const { const: only, examples, enum: choices } = schema;
   if (only !== undefined) return only;
-  const [first] = [...listOf(examples), ...listOf(schema.default), ...listOf(choices)];
+  const [first] = [examples, schema.default, choices].flatMap((value) => value ?? []);
   return isShort(first) ? first : undefined;
-}
-
-function listOf(value: JsonValue | undefined): JsonValue[] {
-  if (value === undefined || value === null) return [];
-  return Array.isArray(value) ? value : [value];
 }
 
 function isShort(value: JsonValue | undefined): boolean {
@@ -182,8 +172,4 @@ function print(value: JsonValue): string {
     ([key, member]) => `${IDENTIFIER.test(key) ? key : JSON.stringify(key)}: ${print(member)}`,
   );
   return members.length === 0 ? "{}" : `{ ${members.join(", ")} }`;
-}
-
-function isSchema(value: unknown): value is JsonSchema {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

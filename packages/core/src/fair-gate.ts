@@ -1,7 +1,3 @@
-interface Waiting {
-  enter(): void;
-}
-
 /** Identifies a caller of the gate, for fair queueing. */
 interface GateKey {
   /** Owners take turns, and none holds more slots than it leaves free. Absent: the session takes turns, and may hold all. */
@@ -9,6 +5,9 @@ interface GateKey {
   /** The sessions of an owner take turns too. */
   session: unknown;
 }
+
+/** Admits a caller that waits. */
+type Waiting = () => void;
 
 /** The callers of one owner. */
 interface Owner {
@@ -72,11 +71,9 @@ export class FairGate {
         this.#forget(owner, key.session, waiting);
         reject(signal?.reason as Error);
       };
-      const waiting: Waiting = {
-        enter: () => {
-          signal?.removeEventListener("abort", abort);
-          resolve(this.#admit(owner));
-        },
+      const waiting: Waiting = () => {
+        signal?.removeEventListener("abort", abort);
+        resolve(this.#admit(owner));
       };
       signal?.addEventListener("abort", abort, { once: true });
       const queue = owner.queues.get(key.session);
@@ -110,7 +107,7 @@ export class FairGate {
       left = true;
       this.#inside -= 1;
       owner.inside -= 1;
-      for (let next = this.#next(); next !== undefined; next = this.#next()) next.enter();
+      for (let next = this.#next(); next !== undefined; next = this.#next()) next();
       this.#forgetIdle(owner);
     };
   }

@@ -3,7 +3,7 @@ export { decodeTextInPlace, endOfJson, isJson, partsOfJson, pastCharacter, readJ
 export { createLineSplitter } from "./line-splitter.ts";
 export type { JsonObject, JsonSchema, JsonValue } from "./json.ts";
 export { abandonOnAbort, UNAWAITED_CALL, Lazy } from "./promises.ts";
-export { CemError, forClients, toErrorInfo } from "./errors.ts";
+export { CemError, forClients, fromErrorInfo, toErrorInfo } from "./errors.ts";
 export type { ErrorCode, ErrorDetails, ErrorInfo, KnownErrorCode } from "./errors.ts";
 export {
   callAborted,

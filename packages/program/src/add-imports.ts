@@ -3,7 +3,7 @@ import type { Node } from "@babel/types";
 import { SourceEdits } from "./emit-imports.ts";
 import { locationOf, type SourceLocation } from "./imports.ts";
 import { parseProgram, type Program } from "./parse-program.ts";
-import { namesUsedAtRunTime, patternNames, runtimeNodes, type NodeVisit } from "./syntax-tree.ts";
+import { isNamed, namesUsedAtRunTime, patternNames, runtimeNodes, type NodeVisit } from "./syntax-tree.ts";
 
 const NAME = "require";
 
@@ -58,10 +58,6 @@ function isMainTest(node: NodeVisit["node"]): boolean {
     isNamed(left.property, "main") &&
     isNamed(right, "module")
   );
-}
-
-function isNamed(node: NodeVisit["node"], name: string): boolean {
-  return node.type === "Identifier" && node.name === name;
 }
 
 /** Something that code may import. */

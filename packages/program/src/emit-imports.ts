@@ -45,54 +45,39 @@ export class SourceEdits {
 }
 
 /** One module to load, with the names that are taken from it. */
-interface PlannedImport {
+export interface PlannedImport {
   specifier: string;
   attributes: Record<string, string>;
   names: ImportedName[];
 }
 
-/** Collects the imports that are needed at run time, in order. */
-export class ImportPlan {
-  readonly planned: PlannedImport[] = [];
-  readonly #used: ReadonlySet<string>;
-  readonly #runtime: string;
-
-  /**
-   * @param used - The names that the program refers to at run time.
-   * @param runtime - The name of the compiled function's parameter.
-   */
-  constructor(used: ReadonlySet<string>, runtime: string) {
-    this.#used = used;
-    this.#runtime = runtime;
-  }
-
-  /**
-   * Adds a declaration. Imports that only types refer to are left out, as TypeScript does.
-   *
-   * @returns the variable that holds what is re-exported as `default`, if anything is.
-   */
-  add(declaration: ImportDeclaration | ExportNamedDeclaration | ExportAllDeclaration): string | undefined {
-    const all = namesOf(declaration).filter((name) => !name.typeOnly);
-    const names = all.filter((name) => name.local === undefined || this.#used.has(name.local));
-    const isImport = declaration.type === "ImportDeclaration";
-    const typeOnly = (isImport ? declaration.importKind : declaration.exportKind) === "type";
-    const forEffect = isImport && declaration.specifiers.length === 0;
-    if (typeOnly || (names.length === 0 && !forEffect)) return undefined;
-    let fromDefault: string | undefined;
-    if (declaration.type === "ExportNamedDeclaration") {
-      declaration.specifiers.forEach((specifier, index) => {
-        const source = names[index];
-        if (nameOf(specifier.exported) !== "default" || source === undefined) return;
-        fromDefault = `${this.#runtime}d`;
-        source.local = fromDefault;
-      });
+/**
+ * Reads the import that a declaration needs at run time. Those that only types refer to are left out, as TypeScript does.
+ *
+ * @param used - The names that the program refers to at run time.
+ * @param ofDefault - The variable that is to hold what is re-exported as `default`.
+ */
+export function planImport(
+  declaration: ImportDeclaration | ExportNamedDeclaration | ExportAllDeclaration,
+  used: ReadonlySet<string>,
+  ofDefault: string,
+): PlannedImport | undefined {
+  const all = namesOf(declaration).filter((name) => !name.typeOnly);
+  const names = all.filter((name) => name.local === undefined || used.has(name.local));
+  const isImport = declaration.type === "ImportDeclaration";
+  const typeOnly = (isImport ? declaration.importKind : declaration.exportKind) === "type";
+  const forEffect = isImport && declaration.specifiers.length === 0;
+  if (typeOnly || (names.length === 0 && !forEffect)) return undefined;
+  if (declaration.type === "ExportNamedDeclaration") {
+    for (const [index, specifier] of declaration.specifiers.entries()) {
+      const source = names[index];
+      if (nameOf(specifier.exported) === "default" && source !== undefined) source.local = ofDefault;
     }
-    const attributes = Object.fromEntries(
-      (declaration.attributes ?? []).map(({ key, value }) => [nameOf(key), value.value]),
-    );
-    this.planned.push({ specifier: declaration.source?.value ?? "", attributes, names });
-    return fromDefault;
   }
+  const attributes = Object.fromEntries(
+    (declaration.attributes ?? []).map(({ key, value }) => [nameOf(key), value.value]),
+  );
+  return { specifier: declaration.source?.value ?? "", attributes, names };
 }
 
 function bindings(name: ImportedName): string {
@@ -100,9 +85,9 @@ function bindings(name: ImportedName): string {
 }
 
 /** Emits one statement on one line that loads all imports and binds their names. Empty when there are none. */
-export function emitImports(plan: ImportPlan, runtime: string): string {
-  if (plan.planned.length === 0) return "";
-  const requests = plan.planned.map(({ specifier, attributes, names }) => ({
+export function emitImports(planned: readonly PlannedImport[], runtime: string): string {
+  if (planned.length === 0) return "";
+  const requests = planned.map(({ specifier, attributes, names }) => ({
     specifier,
     attributes,
     names: names
@@ -112,7 +97,7 @@ export function emitImports(plan: ImportPlan, runtime: string): string {
     whole: names.length > 1 && names.some((name) => name.imported === "*") ? true : undefined,
   }));
   const modules = `${runtime}m`;
-  const binds = plan.planned.flatMap(({ names }, index) => {
+  const binds = planned.flatMap(({ names }, index) => {
     const named = names.filter((name) => name.imported !== "*" && name.local !== undefined);
     const whole = names.filter((name) => name.imported === "*" && name.local !== undefined);
     return [

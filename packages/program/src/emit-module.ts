@@ -1,11 +1,11 @@
 import { randomInt } from "node:crypto";
 import type { ExportDefaultDeclaration, ExportNamedDeclaration, Node, Statement } from "@babel/types";
 import type { GuestError } from "@cem/core";
-import { emitImports, ImportPlan, SourceEdits } from "./emit-imports.ts";
+import { emitImports, planImport, SourceEdits, type PlannedImport } from "./emit-imports.ts";
 import { findLastExpression } from "./export-last-value.ts";
 import { locationOf, mayImportInExpression, nameOf } from "./imports.ts";
 import type { Program } from "./parse-program.ts";
-import { isTypeOnly, namesUsedAtRunTime, runtimeNodes } from "./syntax-tree.ts";
+import { isNamed, isTypeOnly, namesUsedAtRunTime, runtimeNodes } from "./syntax-tree.ts";
 
 /** Finds the first statement that a module may contain and a program, which runs as a function, may not. */
 export function findUnsupported({ ast }: Program): GuestError | undefined {
@@ -57,14 +57,13 @@ function isExports(target: Node): boolean {
   return false;
 }
 
-function isNamed(node: Node, name: string): boolean {
-  return node.type === "Identifier" && node.name === name;
-}
-
 interface Emitter {
   code: string;
   edits: SourceEdits;
-  imports: ImportPlan;
+  /** The imports that are needed at run time, in order. */
+  imports: PlannedImport[];
+  /** The names that the program refers to at run time. */
+  used: ReadonlySet<string>;
   /** The name of the emitted function's parameter. */
   runtime: string;
   /** Statements that are appended to the end of the function. */
@@ -82,7 +81,8 @@ export function emitModule(program: Program): EmitResult {
   const emitter: Emitter = {
     code,
     edits: new SourceEdits(code),
-    imports: new ImportPlan(namesUsedAtRunTime(ast.program), runtime),
+    imports: [],
+    used: namesUsedAtRunTime(ast.program),
     runtime,
     epilogue: [],
   };
@@ -132,13 +132,11 @@ function unusedName(code: string): string {
 }
 
 function emitStatement(statement: Statement, emitter: Emitter): void {
-  const { edits, imports } = emitter;
+  const { edits } = emitter;
   switch (statement.type) {
     case "ImportDeclaration":
-      imports.add(statement);
-      return remove(statement, edits);
     case "ExportAllDeclaration":
-      imports.add(statement);
+      addImport(statement, emitter);
       return remove(statement, edits);
     case "ExportNamedDeclaration":
       return emitNamedExport(statement, emitter);
@@ -159,6 +157,18 @@ function remove(node: Node, edits: SourceEdits): void {
   edits.overwrite(node.start ?? 0, node.end ?? 0, ";");
 }
 
+/** @returns the variable that holds what is re-exported as `default`, if anything is. */
+function addImport(
+  declaration: Parameters<typeof planImport>[0],
+  { imports, used, runtime }: Emitter,
+): string | undefined {
+  const ofDefault = `${runtime}d`;
+  const planned = planImport(declaration, used, ofDefault);
+  if (planned === undefined) return undefined;
+  imports.push(planned);
+  return planned.names.some(({ local }) => local === ofDefault) ? ofDefault : undefined;
+}
+
 function emitNamedExport(statement: ExportNamedDeclaration, emitter: Emitter): void {
   const { declaration } = statement;
   if (declaration != null) {
@@ -169,8 +179,8 @@ function emitNamedExport(statement: ExportNamedDeclaration, emitter: Emitter): v
     return emitter.edits.overwrite(statement.start ?? 0, declaration.start ?? 0, ";");
   }
   if (statement.source != null) {
-    const fromDefault = emitter.imports.add(statement);
-    if (fromDefault !== undefined) emitter.epilogue.push(`;${emitter.runtime}.default=${fromDefault};`);
+    const ofDefault = addImport(statement, emitter);
+    if (ofDefault !== undefined) emitter.epilogue.push(`;${emitter.runtime}.default=${ofDefault};`);
   } else if (statement.exportKind !== "type") {
     for (const specifier of statement.specifiers) {
       if (specifier.type !== "ExportSpecifier" || specifier.exportKind === "type") continue;

@@ -32,6 +32,11 @@ function isNode(value: unknown): value is Node {
   );
 }
 
+/** Whether a node is an identifier of this name. */
+export function isNamed(node: Node, name: string): boolean {
+  return node.type === "Identifier" && node.name === name;
+}
+
 /** Whether a node is types only and removed at run time. */
 export function isTypeOnly(node: Node): boolean {
   if (node.type.startsWith("TS")) return !TYPESCRIPT_WITH_CODE.has(node.type);

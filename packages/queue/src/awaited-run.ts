@@ -1,4 +1,4 @@
-import { CemError, toErrorInfo } from "@cem/core";
+import { CemError, fromErrorInfo, toErrorInfo } from "@cem/core";
 import type {
   AgentEvent,
   AnnouncedCall,
@@ -128,7 +128,7 @@ export class AwaitedRun {
     else if (message.type === "question") void this.#answer(message);
     else if (message.type === "withdrawn") this.#questions.get(message.number)?.abort();
     else if (message.type === "result") this.#resolve(message.result);
-    else if (message.type === "failed") this.#reject(errorOf(message.error));
+    else if (message.type === "failed") this.#reject(fromErrorInfo(message.error));
   }
 
   async #reportWaiting(): Promise<void> {
@@ -227,9 +227,4 @@ export class AwaitedRun {
     this.stop();
     this.#settled.reject(error);
   }
-}
-
-/** An error that came from another process. */
-function errorOf({ code, message, details }: ErrorInfo): CemError {
-  return new CemError(code, message, { details });
 }

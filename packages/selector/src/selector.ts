@@ -1,5 +1,5 @@
-import type { RankedTool, Selection, SelectRequest, ToolDefinition, ToolSelector } from "@cem/core";
-import { CatalogCache } from "./search/catalog-cache.ts";
+import type { RankedTool, Selection, ToolDefinition, ToolSelector } from "@cem/core";
+import { createCatalogCache } from "./search/catalog-cache.ts";
 import type { IndexedCatalog } from "./search/catalog-cache.ts";
 import {
   best,
@@ -14,7 +14,7 @@ import {
   rankAll,
 } from "./search/results.ts";
 import { fuse, fuseRelevant } from "./semantic/fusion.ts";
-import { SemanticSearch } from "./semantic/semantic-search.ts";
+import { createSemanticSearch } from "./semantic/semantic-search.ts";
 import type { SemanticState, Embedder } from "./semantic/semantic-search.ts";
 
 /** Tools with this share of the best rank are selected with the best. Chosen on the evaluation sets, like the other bounds. */
@@ -34,13 +34,13 @@ interface SelectionBounds {
 
 /** Selects the tools that a task names, and those that rank near the best, where the best explains enough of the task. */
 function selectTools(
-  { index, ranking }: IndexedCatalog,
+  { index, rank }: IndexedCatalog,
   task: string,
   { threshold, limit, meaning }: SelectionBounds,
 ): Selection {
-  const { scores, explained } = ranking.rank(task);
+  const { scores, explained } = rank(task);
   const ranks = meaning === undefined ? scores : fuse(scores, meaning);
-  const named = index.names.findIn(task);
+  const named = index.namedIn(task);
   const order = best(ranks, MAX_CLOSE_TOOLS + NEAREST_TOOLS + named.size);
   const top = ranks[order[0] ?? -1] ?? 0;
   const share = (document: number): number => (top === 0 ? 0 : (ranks[document] ?? 0) / top);
@@ -127,9 +127,9 @@ export interface Selector extends ToolSelector {
  */
 export function createSelector(settings: SelectorSettings = {}): Selector {
   const { threshold = DEFAULT_THRESHOLD, embedder, cacheDir, patienceMs = 0 } = settings;
-  const catalogs = new CatalogCache();
+  const catalogOf = createCatalogCache();
   const semantic =
-    embedder === undefined ? undefined : new SemanticSearch(embedder, { cacheDir, patienceMs });
+    embedder === undefined ? undefined : createSemanticSearch(embedder, { cacheDir, patienceMs });
   const notesOn = (meaning: Float32Array | undefined): string[] => {
     if (meaning !== undefined) return ["by words and by meaning"];
     return [`by words only: ${semantic === undefined ? NO_EMBEDDER : reasonOf(semantic.state)}`];
@@ -137,12 +137,12 @@ export function createSelector(settings: SelectorSettings = {}): Selector {
   return {
     specificationVersion: "v1",
 
-    get semantics(): SemanticState {
+    get semantics() {
       return semantic?.state ?? { state: "off" };
     },
 
     async prepare(tools) {
-      const { index } = catalogs.get(tools);
+      const { index } = catalogOf(tools);
       await semantic?.prepare(index);
     },
 
@@ -150,28 +150,22 @@ export function createSelector(settings: SelectorSettings = {}): Selector {
       await semantic?.dispose();
     },
 
-    async select({ task, tools, limit = DEFAULT_SELECT_LIMIT, signal }: SelectRequest): Promise<Selection> {
+    async select({ task, tools, limit = DEFAULT_SELECT_LIMIT, signal }) {
       signal?.throwIfAborted();
-      const catalog = catalogs.get(tools);
+      const catalog = catalogOf(tools);
       const text = endsOf(task);
       const meaning = await semantic?.similarities(catalog.index, text, signal);
       return { ...selectTools(catalog, text, { threshold, limit, meaning }), notes: notesOn(meaning) };
     },
 
-    async search({
-      task,
-      tools,
-      limit = DEFAULT_SEARCH_LIMIT,
-      signal,
-      onNote,
-    }: SelectRequest): Promise<RankedTool[]> {
+    async search({ task, tools, limit = DEFAULT_SEARCH_LIMIT, signal, onNote }) {
       signal?.throwIfAborted();
-      const { index, ranking } = catalogs.get(tools);
+      const { index, rank } = catalogOf(tools);
       const text = endsOf(task);
       const meaning = await semantic?.similarities(index, text, signal);
       for (const note of notesOn(meaning)) onNote?.(note);
-      const ranks = ranking.rank(text);
-      const named = index.names.findIn(text);
+      const ranks = rank(text);
+      const named = index.namedIn(text);
       const written = text.trim();
       const isName = named.size > 0 && NAME.test(written) && JOINT.test(written);
       const relevant = isName ? new Float32Array(ranks.scores.length) : keepRelevant(ranks, named);

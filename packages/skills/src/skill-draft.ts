@@ -10,9 +10,8 @@ const MAX_NAME_CHARACTERS = 64;
 const MAX_DESCRIPTION_CHARACTERS = 1_024;
 const MAX_TEXT_CHARACTERS = 256 * 1_024;
 
-/** A draft whose code and test can be parsed. */
-export interface ParsedDraft {
-  draft: SkillDraft;
+/** The code and the test of a draft. */
+interface ParsedDraft {
   code: Program;
   test: Program;
 }
@@ -70,7 +69,7 @@ export function parseDraft(draft: SkillDraft, tools: readonly ToolDefinition[]):
       `its test does not import it: begin with import { … } from "./skills/${name}/index.ts"`,
     );
   }
-  return { draft, code, test };
+  return { code, test };
 }
 
 /** The names of the values that a module exports. */

@@ -1,3 +1,4 @@
+import { isObject } from "@cem/core";
 import type { Skill, ToolDefinition } from "@cem/core";
 import { parse, stringify } from "yaml";
 import { formatToolDigests } from "./tool-digests.ts";
@@ -20,8 +21,9 @@ export interface SkillMarkdown {
 /** Reads a SKILL.md. What is missing, or not in YAML, is empty. */
 export function parseSkillMarkdown(text: string): SkillMarkdown {
   const match = FRONT_MATTER.exec(text);
-  const matter = toRecord(parseYaml(match?.[1] ?? ""));
-  const metadata = toRecord(matter["metadata"]);
+  const parsed = parseYaml(match?.[1] ?? "");
+  const matter = isObject(parsed) ? parsed : {};
+  const metadata = isObject(matter["metadata"]) ? matter["metadata"] : {};
   return {
     name: textOf(matter["name"]),
     description: textOf(matter["description"]),
@@ -42,12 +44,6 @@ function parseYaml(yaml: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function toRecord(value: unknown): Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-    ? (value as Record<string, unknown>)
-    : {};
 }
 
 function textOf(value: unknown): string {

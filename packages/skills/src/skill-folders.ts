@@ -15,100 +15,92 @@ const PROPOSALS = ".proposals";
 const VERSIONS = ".versions";
 
 /** The folders of a store: of skills, of proposals, of earlier versions, and of skills that others share. */
-export class SkillFolders {
-  readonly #folders: Readonly<Record<SkillStatus, string>>;
-  readonly #versions: string;
-  readonly #shared: string | undefined;
-
-  constructor(skillsDir: string, sharedSkillsDir: string | undefined) {
-    this.#shared = sharedSkillsDir;
-    this.#folders = { active: skillsDir, proposal: path.join(skillsDir, PROPOSALS) };
-    this.#versions = path.join(skillsDir, VERSIONS);
-  }
+export function createSkillFolders(skillsDir: string, sharedSkillsDir: string | undefined) {
+  const folders: Readonly<Record<SkillStatus, string>> = {
+    active: skillsDir,
+    proposal: path.join(skillsDir, PROPOSALS),
+  };
+  const versionsDir = path.join(skillsDir, VERSIONS);
+  const folderOf = (name: string, status: SkillStatus): string => path.join(folders[status], name);
 
   /** The names of all skills of a status, shared ones too. */
-  async namesOf(status: SkillStatus): Promise<string[]> {
-    const own = await skillNames(this.#folders[status]);
-    const shared = status === "active" && this.#shared !== undefined ? await skillNames(this.#shared) : [];
-    return [...new Set([...own, ...shared])];
-  }
-
-  /** Reads an own skill, else a shared one. */
-  async readAny(
-    name: string,
-    status: SkillStatus,
-    tools?: readonly ToolDefinition[],
-  ): Promise<Skill | undefined> {
-    const own = await this.read(name, status, tools);
-    if (own !== undefined || status === "proposal" || this.#shared === undefined) return own;
-    const read = await readSkillFolder(path.join(this.#shared, name));
-    return read === undefined ? undefined : toSkill(name, status, read, tools);
-  }
-
-  /** Reads an own skill. */
-  async read(
-    name: string,
-    status: SkillStatus,
-    tools?: readonly ToolDefinition[],
-  ): Promise<Skill | undefined> {
-    const read = await this.readFolder(name, status);
-    return read === undefined ? undefined : toSkill(name, status, read, tools);
-  }
+  const namesOf = async (status: SkillStatus): Promise<string[]> => {
+    const own = await skillNames(folders[status]);
+    const isShared = status === "active" && sharedSkillsDir !== undefined;
+    return [...new Set([...own, ...(isShared ? await skillNames(sharedSkillsDir) : [])])];
+  };
 
   /** Reads the folder of an own skill. */
-  async readFolder(name: string, status: SkillStatus): Promise<SkillFolder | undefined> {
+  const readFolder = async (name: string, status: SkillStatus): Promise<SkillFolder | undefined> => {
     requireSkillPath(name);
-    return readSkillFolder(this.#folderOf(name, status));
-  }
+    return readSkillFolder(folderOf(name, status));
+  };
 
-  /** Puts a skill in place. What an active one was before is kept as a version. */
-  async put(name: string, status: SkillStatus, files: SkillFiles): Promise<void> {
-    const folder = this.#folderOf(name, status);
-    if (status === "proposal") return replaceSkillFolder(folder, files);
-    const { version = 0 } = (await this.read(name, status)) ?? {};
-    await replaceSkillFolder(folder, files, path.join(this.#versions, name, `.${version}`));
-    await this.restore();
-  }
-
-  /** Removes a skill; an active one with its versions. */
-  async remove(name: string, status: SkillStatus): Promise<void> {
-    if (status === "active") await rm(path.join(this.#versions, name), { recursive: true, force: true });
-    await rm(this.#folderOf(name, status), { recursive: true, force: true });
-  }
+  /** Reads an own skill. */
+  const read = async (
+    name: string,
+    status: SkillStatus,
+    tools?: readonly ToolDefinition[],
+  ): Promise<Skill | undefined> => {
+    const found = await readFolder(name, status);
+    return found && toSkill(name, status, found, tools);
+  };
 
   /**
    * Takes the dot off the names of versions whose skills were replaced. Where a process was killed meanwhile, they are put
    * in place again; a skill that someone deleted stays deleted.
    */
-  async restore(): Promise<void> {
-    const active = new Set(await skillNames(this.#folders.active));
-    for (const name of await skillNames(this.#versions)) {
-      const versions = path.join(this.#versions, name);
+  const restore = async (): Promise<void> => {
+    const active = new Set(await skillNames(skillsDir));
+    for (const name of await skillNames(versionsDir)) {
+      const versions = path.join(versionsDir, name);
       for (const aside of await readdir(versions)) {
         if (!/^\.\d+$/u.test(aside)) continue;
         const kept = path.join(versions, aside.slice(1));
         if (active.has(name)) await rm(kept, { recursive: true, force: true });
-        const to = active.has(name) ? kept : path.join(this.#folders.active, name);
+        const to = active.has(name) ? kept : path.join(skillsDir, name);
         await rename(path.join(versions, aside), to).catch(() => {});
       }
     }
-  }
+  };
 
-  /** The error that lists the existing skills. */
-  async notFound(name: string, status: SkillStatus | undefined): Promise<CemError> {
-    const known = [
-      ...(status === "proposal" ? [] : await this.namesOf("active")),
-      ...(status === "active" ? [] : await this.namesOf("proposal")),
-    ];
-    const what = status === "proposal" ? "proposal of a skill" : "skill";
-    return new CemError("SKILL_NOT_FOUND", `There is no ${what} "${name}".`, {
-      details: { skill: name, known },
-    });
-  }
-
-  #folderOf(name: string, status: SkillStatus): string {
-    return path.join(this.#folders[status], name);
-  }
+  return {
+    namesOf,
+    readFolder,
+    read,
+    restore,
+    /** Reads an own skill, else a shared one. */
+    async readAny(name: string, status: SkillStatus, tools?: readonly ToolDefinition[]) {
+      const own = await read(name, status, tools);
+      if (own !== undefined || status === "proposal" || sharedSkillsDir === undefined) return own;
+      const found = await readSkillFolder(path.join(sharedSkillsDir, name));
+      return found && toSkill(name, status, found, tools);
+    },
+    /** Puts a skill in place. What an active one was before is kept as a version. */
+    async put(name: string, status: SkillStatus, files: SkillFiles): Promise<void> {
+      const folder = folderOf(name, status);
+      if (status === "proposal") return replaceSkillFolder(folder, files);
+      const { version = 0 } = (await read(name, status)) ?? {};
+      await replaceSkillFolder(folder, files, path.join(versionsDir, name, `.${version}`));
+      await restore();
+    },
+    /** Removes a skill; an active one with its versions. */
+    async remove(name: string, status: SkillStatus): Promise<void> {
+      if (status === "active") await rm(path.join(versionsDir, name), { recursive: true, force: true });
+      await rm(folderOf(name, status), { recursive: true, force: true });
+    },
+    /** The error that lists the existing skills. */
+    async notFound(name: string, status: SkillStatus | undefined): Promise<CemError> {
+      const known = [
+        ...(status === "proposal" ? [] : await namesOf("active")),
+        ...(status === "active" ? [] : await namesOf("proposal")),
+      ];
+      const what = status === "proposal" ? "proposal of a skill" : "skill";
+      return new CemError("SKILL_NOT_FOUND", `There is no ${what} "${name}".`, {
+        details: { skill: name, known },
+      });
+    },
+  };
 }
 
 /** A name that stands for one folder: skills from elsewhere need not have names of ours. */

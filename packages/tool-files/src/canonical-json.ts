@@ -1,8 +1,5 @@
 import { hash } from "node:crypto";
 
-/** Returned for a value whose JSON is longer than allowed, or that is nested too deeply to be written. */
-export const TOO_LARGE: unique symbol = Symbol("too large");
-
 /** Whether two values are the same as JSON, in whatever order their keys are. */
 export function isSameJson(left: unknown, right: unknown): boolean {
   return JSON.stringify(left) === JSON.stringify(right) || canonicalJson(left) === canonicalJson(right);
@@ -25,13 +22,16 @@ export function canonicalJson(value: unknown): string {
   return `{${text.slice(1)}}`;
 }
 
-/** Serializes a value as JSON without spaces, in the order of its keys; {@link TOO_LARGE} above the limit. */
-export function compactJson(value: unknown, maxCharacters = Infinity): string | typeof TOO_LARGE {
+/**
+ * Serializes a value as JSON without spaces, in the order of its keys; `undefined` where it is longer than the limit, or nested too
+ * deeply to be written.
+ */
+export function compactJson(value: unknown, maxCharacters = Infinity): string | undefined {
   try {
     const json = JSON.stringify(value) ?? "null";
-    return json.length > maxCharacters ? TOO_LARGE : json;
+    return json.length > maxCharacters ? undefined : json;
   } catch {
-    return TOO_LARGE;
+    return undefined;
   }
 }
 

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { compactJson, TOO_LARGE } from "./canonical-json.ts";
+import { compactJson } from "./canonical-json.ts";
 
 /** Limit of a definition, in characters of JSON. The largest of 12,000 real ones has 150,000. */
 const MAX_DEFINITION_CHARACTERS = 1024 * 1024;
@@ -56,7 +56,7 @@ export function readDefinition(raw: unknown, position = 0): RawToolDefinition | 
   }
   if (isDeeperThan(MAX_DEFINITION_LEVELS, definition))
     return { name, reason: `The definition is nested more than ${MAX_DEFINITION_LEVELS} levels deep.` };
-  if (compactJson(definition, MAX_DEFINITION_CHARACTERS) === TOO_LARGE) {
+  if (compactJson(definition, MAX_DEFINITION_CHARACTERS) === undefined) {
     const reason = `The definition has more than ${MAX_DEFINITION_CHARACTERS} characters of JSON.`;
     return { name, reason };
   }

@@ -4,8 +4,8 @@ import type { CompilerPackage } from "./compiler/compiler-process.ts";
 import { UnreadableProgram } from "./compiler/diagnostics.ts";
 import { GuestFiles } from "./compiler/guest-files.ts";
 import type { ToolFolders } from "./compiler/guest-files.ts";
-import { NativeCompiler } from "./compiler/native-compiler.ts";
-import { ProgramChecker, type CheckRequest } from "./program-checker.ts";
+import { startNativeCompiler } from "./compiler/native-compiler.ts";
+import { createProgramChecker, type CheckRequest } from "./program-checker.ts";
 
 /** Starting takes a tenth of a second, and many seconds on a busy machine. */
 const START_TIMEOUT_MS = 60_000;
@@ -25,78 +25,70 @@ export interface CheckBounds {
 export type CheckAnswer = { ok: true; findings: Finding[] } | { ok: false; reason: string };
 
 /** The checks of one compiler process. It ends when a check exceeds its time or memory. */
-export class CheckSession {
-  readonly #compiler: NativeCompiler;
-  readonly #checker: ProgramChecker;
-  readonly #files: GuestFiles;
-  readonly #timeoutMs: number;
-  readonly #started: Promise<unknown>;
-
-  constructor(compiler: CompilerPackage, folders: ToolFolders, { timeoutMs, memoryMb }: CheckBounds) {
-    const files = new GuestFiles(folders);
-    this.#files = files;
-    this.#timeoutMs = timeoutMs;
-    this.#compiler = new NativeCompiler(compiler, files, memoryMb);
-    this.#checker = new ProgramChecker(this.#compiler, files);
-    this.#started = this.#withTimeout(START_TIMEOUT_MS, "TypeScript's compiler did not start", () =>
-      this.#start(),
-    );
-    this.#started.catch(() => {});
-  }
-
+export interface CheckSession {
   /** Resolves once the compiler has read its library, or could not. */
-  async ready(): Promise<void> {
-    await this.#started.catch(() => {});
-  }
-
+  ready(): Promise<void>;
   /** Whether nothing more can be checked. */
-  get ended(): boolean {
-    return this.#compiler.ended !== undefined;
-  }
-
+  readonly ended: boolean;
   /**
    * Checks one program. Only one check may run at a time.
    *
    * @param timeoutMs - A shorter timeout than that of all checks.
    */
-  async check(request: CheckRequest, timeoutMs: number = this.#timeoutMs): Promise<CheckAnswer> {
-    this.#compiler.keepHostAlive(true);
-    try {
-      await this.#started;
-      const late = `it took more than ${timeoutMs / 1000} s`;
-      const findings = await this.#withTimeout(timeoutMs, late, () => this.#checker.check(request));
-      return { ok: true, findings };
-    } catch (error) {
-      const reason = reasonOf(error);
-      if (!(error instanceof UnreadableProgram)) this.#compiler.end(reason);
-      return { ok: false, reason };
-    } finally {
-      this.#compiler.keepHostAlive(false);
-      if (this.#files.known > MAX_KNOWN_FILES) this.#compiler.end("it has read too many files");
-    }
-  }
-
+  check(request: CheckRequest, timeoutMs?: number): Promise<CheckAnswer>;
   /** Ends the compiler's process and waits until it is gone. */
-  dispose(): Promise<void> {
-    return this.#compiler.dispose();
-  }
+  dispose(): Promise<void>;
+}
 
-  /** Has the compiler read its library, so that the first check is quick. */
-  async #start(): Promise<void> {
-    const findings = await this.#checker.check({ code: FIRST_PROGRAM, tools: [] });
-    if (findings.length > 0) throw new Error("TypeScript's library could not be read");
-  }
+/** Starts a compiler, and has it read its library, so that the first check is quick. */
+export function startCheckSession(
+  found: CompilerPackage,
+  folders: ToolFolders,
+  bounds: CheckBounds,
+): CheckSession {
+  const files = new GuestFiles(folders);
+  const native = startNativeCompiler(found, files, bounds.memoryMb);
+  const compiler = native.process;
+  const checker = createProgramChecker(native, files);
 
   /** Ends the compiler when the work is not done in time. What is left of the work then fails. */
-  async #withTimeout<T>(timeoutMs: number, reason: string, work: () => Promise<T>): Promise<T> {
-    const timer = setTimeout(() => this.#compiler.end(reason), timeoutMs);
-    timer.unref();
+  const withTimeout = async <T>(timeoutMs: number, reason: string, work: () => Promise<T>): Promise<T> => {
+    const timer = setTimeout(() => compiler.end(reason), timeoutMs).unref();
     try {
       return await work();
     } finally {
       clearTimeout(timer);
     }
-  }
+  };
+
+  const started = withTimeout(START_TIMEOUT_MS, "TypeScript's compiler did not start", async () => {
+    const findings = await checker.check({ code: FIRST_PROGRAM, tools: [] });
+    if (findings.length > 0) throw new Error("TypeScript's library could not be read");
+  });
+  started.catch(() => {});
+
+  return {
+    ready: () => started.catch(() => {}),
+    get ended() {
+      return compiler.ended !== undefined;
+    },
+    async check(request, timeoutMs = bounds.timeoutMs) {
+      compiler.keepHostAlive(true);
+      try {
+        await started;
+        const late = `it took more than ${timeoutMs / 1000} s`;
+        return { ok: true, findings: await withTimeout(timeoutMs, late, () => checker.check(request)) };
+      } catch (error) {
+        const reason = reasonOf(error);
+        if (!(error instanceof UnreadableProgram)) compiler.end(reason);
+        return { ok: false, reason };
+      } finally {
+        compiler.keepHostAlive(false);
+        if (files.known > MAX_KNOWN_FILES) compiler.end("it has read too many files");
+      }
+    },
+    dispose: () => compiler.dispose(),
+  };
 }
 
 function reasonOf(error: unknown): string {
@@ -125,7 +117,7 @@ export async function check({ folders, bounds, request }: CheckWork): Promise<Ch
   if (current === undefined) {
     const compiler = findCompiler();
     if ("missing" in compiler) return { ok: false, reason: compiler.missing };
-    current = { key, session: new CheckSession(compiler, folders, bounds) };
+    current = { key, session: startCheckSession(compiler, folders, bounds) };
   }
   return current.session.check(request);
 }

@@ -6,10 +6,10 @@ import { afterAll, describe, expect, it } from "vitest";
 import { findCompiler } from "./compiler/compiler-process.ts";
 import { GuestFiles } from "./compiler/guest-files.ts";
 import type { ToolFolders } from "./compiler/guest-files.ts";
-import { NativeCompiler } from "./compiler/native-compiler.ts";
+import { startNativeCompiler, type NativeCompiler } from "./compiler/native-compiler.ts";
 // oxlint-disable-next-line import/no-unassigned-import -- loaded when first needed; here already, so that no test waits
 import "./findings/explain.ts";
-import { ProgramChecker, type CheckedTool } from "./program-checker.ts";
+import { createProgramChecker, type CheckedTool, type ProgramChecker } from "./program-checker.ts";
 
 const root = path.resolve(import.meta.dirname, "../../..");
 const WEATHER = 'import { get_forecast, get_weather, list_locations } from "./servers/weather/index.ts";\n';
@@ -24,15 +24,15 @@ const search: CheckedTool = {
 };
 
 const compilers: NativeCompiler[] = [];
-afterAll(() => Promise.all(compilers.map((compiler) => compiler.dispose())));
+afterAll(() => Promise.all(compilers.map((compiler) => compiler.process.dispose())));
 
 function open(folders: ToolFolders): ProgramChecker {
   const found = findCompiler();
   if ("missing" in found) throw new Error(found.missing);
   const files = new GuestFiles(folders);
-  const compiler = new NativeCompiler(found, files, 512);
+  const compiler = startNativeCompiler(found, files, 512);
   compilers.push(compiler);
-  return new ProgramChecker(compiler, files);
+  return createProgramChecker(compiler, files);
 }
 
 const checker = open({

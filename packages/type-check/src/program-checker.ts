@@ -34,82 +34,83 @@ const MISMATCHES = new Set([2322, 2739, 2740, 2741]);
 /** How much of what TypeScript reports is looked at. */
 const MAX_DIAGNOSTICS = 200;
 
-/** Checks programs, one after another, with a compiler that keeps the tools and the library between them. */
-export class ProgramChecker {
-  readonly #compiler: NativeCompiler;
-  readonly #files: GuestFiles;
-  /**
-   * The declarations written for tools without files, by module and file. They stay for programs that import the module
-   * again: a file that changes has TypeScript set up the whole program anew.
-   */
-  readonly #declared = new Map<string, ReadonlyMap<string, string>>();
-
-  constructor(compiler: NativeCompiler, files: GuestFiles) {
-    this.#compiler = compiler;
-    this.#files = files;
-  }
-
+/** Checks programs, one after another. */
+export interface ProgramChecker {
   /**
    * @returns what a run of the program would fail on. Nothing for a syntax error, which is left to the review.
    * @throws UnreadableProgram; any other error means that the compiler can't be used any more.
    */
-  async check({ code, tools, strict = false }: CheckRequest): Promise<Finding[]> {
-    // The parser loads while the compiler starts.
-    const { checkedText, mayLackAwait } = await programText.get();
-    const text = checkedText(code);
-    if (text === undefined) return [];
-    this.#declare(code, tools);
-    this.#files.write(PROGRAM_FILE, text);
-    await this.#compiler.update();
-    const diagnostics = await this.#compiler.diagnostics("Semantic");
-    const isWrong = diagnostics.some(strict ? isError : mayStop);
-    if (!isWrong && !mayLackAwait(code)) return [];
-    if ((await this.#compiler.diagnostics("Syntactic")).length > 0) return [];
-    const look = async (views: ProgramViews): Promise<Finding[]> => {
-      const certain = await certainFindings(views);
-      return strict ? withErrors(certain, views.strict) : certain;
-    };
-    return this.#compiler.inspect(look, { lenient: isWrong });
-  }
+  check(request: CheckRequest): Promise<Finding[]>;
+}
+
+/** Creates a checker with a compiler that keeps the tools and the library between checks. */
+export function createProgramChecker(compiler: NativeCompiler, files: GuestFiles): ProgramChecker {
+  /**
+   * The declarations written for tools without files, by module and file. They stay for programs that import the module
+   * again: a file that changes has TypeScript set up the whole program anew.
+   */
+  const declared = new Map<string, ReadonlyMap<string, string>>();
+
+  const overlay = (module: string, written: ReadonlyMap<string, string>): void => {
+    for (const file of declared.get(module)?.keys() ?? []) if (!written.has(file)) files.remove(file);
+    for (const [file, text] of written) files.write(file, text);
+    if (written.size === 0) declared.delete(module);
+    else declared.set(module, written);
+  };
 
   /**
    * Declares tools that have no file by their signatures. Where a module has tools in a file and tools on the host, both
    * are exported, and the file's declaration takes precedence.
    */
-  #declare(code: string, tools: readonly CheckedTool[]): void {
+  const declare = (code: string, tools: readonly CheckedTool[]): void => {
     const modules = Map.groupBy(tools, (tool) => tool.module);
-    for (const module of this.#declared.keys()) {
-      if (!modules.has(module) && code.includes(modulePath(module))) this.#overlay(module, new Map());
+    for (const module of declared.keys()) {
+      if (!modules.has(module) && code.includes(modulePath(module))) overlay(module, new Map());
     }
-    for (const [module, group] of modules) this.#overlay(module, this.#declarationsOf(module, group));
-  }
+    for (const [module, group] of modules) overlay(module, declarationsOf(module, group, files));
+  };
 
-  /** The declarations of a module's tools that no file declares, by the path of the file they are written as. */
-  #declarationsOf(module: string, tools: readonly CheckedTool[]): ReadonlyMap<string, string> {
-    const file = module.replace(/^\./u, "/workspace");
-    const original = file.replace(/^\/workspace\//u, FILES_FOLDER);
-    const onDisk = this.#files.isOnHost(file);
-    const declared = tools.filter(({ isInFile }) => !isInFile || !onDisk);
-    if (declared.length === 0) return new Map();
-    const signatures = declared.map(({ signature }) => signature.replaceAll(/[\r\n]+/gu, " "));
-    const text = signatures.map((signature) => `export declare function ${signature};\n`).join("");
-    if (!onDisk) return new Map([[file, text]]);
-    // Of two exports of one name TypeScript takes the first.
-    const both = `export * from ${JSON.stringify(original)};\nexport * from "./${HOST_TOOLS_FILE}";\n`;
-    return new Map([
-      [file.replace(/(?<![^/])[^/]+$/u, HOST_TOOLS_FILE), text],
-      [file, both],
-    ]);
-  }
+  return {
+    async check({ code, tools, strict = false }) {
+      // The parser loads while the compiler starts.
+      const { checkedText, mayLackAwait } = await programText.get();
+      const text = checkedText(code);
+      if (text === undefined) return [];
+      declare(code, tools);
+      files.write(PROGRAM_FILE, text);
+      await compiler.update();
+      const diagnostics = await compiler.diagnostics("Semantic");
+      const isWrong = diagnostics.some(strict ? isError : mayStop);
+      if (!isWrong && !mayLackAwait(code)) return [];
+      if ((await compiler.diagnostics("Syntactic")).length > 0) return [];
+      return compiler.inspect(async (views) => {
+        const certain = await certainFindings(views);
+        return strict ? withErrors(certain, views.strict) : certain;
+      }, isWrong);
+    },
+  };
+}
 
-  #overlay(module: string, files: ReadonlyMap<string, string>): void {
-    for (const file of this.#declared.get(module)?.keys() ?? []) {
-      if (!files.has(file)) this.#files.remove(file);
-    }
-    for (const [file, text] of files) this.#files.write(file, text);
-    if (files.size === 0) this.#declared.delete(module);
-    else this.#declared.set(module, files);
-  }
+/** The declarations of a module's tools that no file declares, by the path of the file they are written as. */
+function declarationsOf(
+  module: string,
+  tools: readonly CheckedTool[],
+  files: GuestFiles,
+): ReadonlyMap<string, string> {
+  const file = module.replace(/^\./u, "/workspace");
+  const original = file.replace(/^\/workspace\//u, FILES_FOLDER);
+  const onDisk = files.isOnHost(file);
+  const undeclared = tools.filter(({ isInFile }) => !isInFile || !onDisk);
+  if (undeclared.length === 0) return new Map();
+  const signatures = undeclared.map(({ signature }) => signature.replaceAll(/[\r\n]+/gu, " "));
+  const text = signatures.map((signature) => `export declare function ${signature};\n`).join("");
+  if (!onDisk) return new Map([[file, text]]);
+  // Of two exports of one name TypeScript takes the first.
+  const both = `export * from ${JSON.stringify(original)};\nexport * from "./${HOST_TOOLS_FILE}";\n`;
+  return new Map([
+    [file.replace(/(?<![^/])[^/]+$/u, HOST_TOOLS_FILE), text],
+    [file, both],
+  ]);
 }
 
 /** The part of a module's path that every form of its import contains: `servers/weather`. */

@@ -5,7 +5,7 @@ import type { Finding, ToolDefinition, TypeChecker } from "@cem/core";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { ENDLESS_TYPES, HOSTILE_PROGRAMS } from "../fixtures/hostile-programs.ts";
 import { findCompiler } from "./compiler/compiler-process.ts";
-import { createTypeChecker, NativeTypeChecker } from "./type-checker.ts";
+import { createTypeChecker, openTypeChecker } from "./type-checker.ts";
 
 const root = path.resolve(import.meta.dirname, "../../..");
 /** A tool without a file: only its signature is known. */
@@ -139,7 +139,7 @@ describe("createTypeChecker", () => {
     it("looks for no compiler, and for one only while it is used", async () => {
       let searches = 0;
       const open = () =>
-        new NativeTypeChecker({}, () => {
+        openTypeChecker({}, () => {
           searches += 1;
           return findCompiler();
         });
@@ -160,7 +160,7 @@ describe("createTypeChecker", () => {
 
     it("lets a compiler go that nobody has used for five minutes, and starts another for the next check", async () => {
       let searches = 0;
-      const own = new NativeTypeChecker({}, () => {
+      const own = openTypeChecker({}, () => {
         searches += 1;
         return findCompiler();
       });
@@ -183,7 +183,7 @@ describe("createTypeChecker", () => {
 
     it("keeps its compiler, also after a program that can't be parsed", async () => {
       let searches = 0;
-      const own = new NativeTypeChecker({}, () => {
+      const own = openTypeChecker({}, () => {
         searches += 1;
         return findCompiler();
       });
@@ -236,7 +236,7 @@ describe("createTypeChecker", () => {
         /^The types were not checked: TypeScript's compiler did not start \(.+\)\. The code may still be right\.$/,
       ],
     ])("lets code pass, with a warning: %o", async (found, message) => {
-      const own = new NativeTypeChecker({}, () => found);
+      const own = openTypeChecker({}, () => found);
       onTestFinished(() => own.dispose());
       void own.prepare();
       for (const code of ["export default missing;", "export default another;"]) {
@@ -248,7 +248,7 @@ describe("createTypeChecker", () => {
 
     it("says so where the compiler does not find its library", async () => {
       const libraryFolder = path.join(root, path.sep);
-      const own = new NativeTypeChecker({}, () => {
+      const own = openTypeChecker({}, () => {
         const found = findCompiler();
         return "missing" in found ? found : { ...found, libraryFolder };
       });

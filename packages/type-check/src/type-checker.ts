@@ -11,8 +11,8 @@ import {
   toErrorInfo,
 } from "@cem/core";
 import type { Finding, OffloadedWork, ToolDefinition, TypeChecker } from "@cem/core";
-import { CheckSession, type CheckAnswer, type CheckBounds } from "./check-session.ts";
-import type { CheckWork } from "./check-session.ts";
+import { startCheckSession } from "./check-session.ts";
+import type { CheckAnswer, CheckSession, CheckWork } from "./check-session.ts";
 import { findCompiler } from "./compiler/compiler-process.ts";
 import type { ToolFolders } from "./compiler/guest-files.ts";
 import { modulePath, type CheckedTool, type CheckRequest } from "./program-checker.ts";
@@ -69,82 +69,76 @@ export interface TypeCheckerSettings extends ToolFolders {
  * own library. It does not keep the process alive and ends with it, or by `dispose()`.
  */
 export function createTypeChecker(settings: TypeCheckerSettings = {}): TypeChecker {
-  return new NativeTypeChecker(settings);
+  return openTypeChecker(settings, findCompiler);
 }
 
 /** The type checker, with a compiler of choice. */
-export class NativeTypeChecker implements TypeChecker {
-  readonly specificationVersion = "v1";
-  readonly #folders: ToolFolders;
-  readonly #bounds: CheckBounds;
-  readonly #findCompiler: typeof findCompiler;
+export function openTypeChecker(
+  settings: TypeCheckerSettings,
+  find: typeof findCompiler,
+): TypeChecker & { prepare(): Promise<void> } {
+  const { serversDir, skillsDir, timeoutMs = DEFAULT_TIMEOUT_MS, memoryMb = DEFAULT_MEMORY_MB } = settings;
+  const folders: ToolFolders = { serversDir, skillsDir };
+  const bounds = { timeoutMs, memoryMb };
   /** Findings by the key of their check, oldest first. */
-  readonly #memory = new Map<string, Finding[]>();
-  #session: CheckSession | undefined;
-  #rest: NodeJS.Timeout | undefined;
-  readonly #inTurn = createTurns();
-  #disposed = false;
+  const memory = new Map<string, Finding[]>();
+  const inTurn = createTurns();
+  let open: CheckSession | undefined;
+  let rest: NodeJS.Timeout | undefined;
+  let isDisposed = false;
 
-  constructor(
-    { serversDir, skillsDir, timeoutMs, memoryMb }: TypeCheckerSettings,
-    find: typeof findCompiler = findCompiler,
-  ) {
-    this.#folders = { serversDir, skillsDir };
-    this.#findCompiler = find;
-    this.#bounds = {
-      timeoutMs: timeoutMs ?? DEFAULT_TIMEOUT_MS,
-      memoryMb: memoryMb ?? DEFAULT_MEMORY_MB,
-    };
-  }
-
-  async prepare(): Promise<void> {
-    const session = this.#obtainSession();
-    if (!("missing" in session)) await session.ready();
-  }
-
-  async check({
-    code,
-    tools,
-    strict = false,
-    signal,
-  }: Parameters<TypeChecker["check"]>[0]): Promise<Finding[]> {
-    signal?.throwIfAborted();
-    if (this.#disposed) {
-      throw new CemError("TYPE_CHECKER_DISPOSED", "The type checker was disposed before the check.");
+  const obtainSession = (): CheckSession | { missing: string } => {
+    if (isDisposed) return { missing: "the type checker was disposed" };
+    rest ??= setTimeout(() => void open?.dispose(), IDLE_MS).unref();
+    rest.refresh();
+    if (open !== undefined && !open.ended) return open;
+    const compiler = find();
+    if ("missing" in compiler) return compiler;
+    try {
+      return (open = startCheckSession(compiler, folders, bounds));
+    } catch (error) {
+      // A host without a process or a file to spare.
+      return { missing: `TypeScript's compiler did not start (${toErrorInfo(error).message})` };
     }
-    if (code.length > MAX_CODE_CHARACTERS) {
-      return [notChecked(`it is longer than ${MAX_CODE_CHARACTERS.toLocaleString("en")} characters`)];
-    }
-    const imported = toolsNamedIn(code, tools);
-    const key = keyOf(code, imported, strict);
-    const known = this.#memory.get(key);
-    if (known !== undefined) return known;
-    const request = { code, tools: imported.map((tool) => this.#checkedTool(tool)), strict };
-    const { isQuicklyRead } = await reader.get();
-    // All wait for the compiler that they share: what takes long gets one of its own, where there are threads for it.
-    const timeoutMs = hasWorkThreads() ? QUICK_TIMEOUT_MS : undefined;
-    const checked =
-      timeoutMs === undefined || isQuicklyRead(code)
-        ? await abandonOnAbort(
-            this.#inTurn(() => this.#run(request, key, timeoutMs)),
-            signal,
-          )
-        : undefined;
-    return checked ?? this.#runElsewhere(request, key, signal);
-  }
+  };
 
-  #checkedTool({ module, signature, file }: ToolDefinition): CheckedTool {
-    const { serversDir, skillsDir } = this.#folders;
+  const checkedTool = ({ module, signature, file }: ToolDefinition): CheckedTool => {
     const isInFile =
       file !== undefined &&
       !HOST_TOOL_FILE.test(file) &&
       [serversDir, skillsDir].some((folder) => folder !== undefined && file.startsWith(folder + path.sep));
     return { module, signature, isInFile };
-  }
+  };
 
-  async #runElsewhere(request: CheckRequest, key: string, signal?: AbortSignal): Promise<Finding[]> {
-    const work: CheckWork = { folders: this.#folders, bounds: this.#bounds, request };
-    const { timeoutMs } = this.#bounds;
+  const take = (answer: CheckAnswer, key: string): Finding[] => {
+    // Not cached: the next check of the same code may succeed.
+    if (!answer.ok) return [notChecked(answer.reason)];
+    const { findings } = answer;
+    memory.set(key, findings);
+    const [oldest] = memory.keys();
+    if (memory.size > MAX_IN_MEMORY && oldest !== undefined) memory.delete(oldest);
+    return findings;
+  };
+
+  /** @returns `undefined` for a check that did not end in the time given, which is shorter than that of all checks. */
+  const run = async (
+    request: CheckRequest,
+    key: string,
+    quickMs?: number,
+  ): Promise<Finding[] | undefined> => {
+    const session = obtainSession();
+    if ("missing" in session) return [notChecked(session.missing)];
+    const shorter = quickMs === undefined ? undefined : Math.min(quickMs, timeoutMs);
+    const answer = await session.check(request, shorter);
+    return shorter !== undefined && !answer.ok && session.ended ? undefined : take(answer, key);
+  };
+
+  const runElsewhere = async (
+    request: CheckRequest,
+    key: string,
+    signal?: AbortSignal,
+  ): Promise<Finding[]> => {
+    const work: CheckWork = { folders, bounds, request };
     const describe = (): OffloadedWork => ({
       module: moduleBeside("check-session", import.meta.url),
       name: "check",
@@ -153,51 +147,48 @@ export class NativeTypeChecker implements TypeChecker {
       signal,
     });
     const here: CheckAnswer = { ok: false, reason: "there is no thread for it" };
-    return this.#take(await offload(describe, () => here).catch(unlessTooLarge), key);
-  }
+    return take(await offload(describe, () => here).catch(unlessTooLarge), key);
+  };
 
-  async dispose(): Promise<void> {
-    this.#disposed = true;
-    clearTimeout(this.#rest);
-    await this.#session?.dispose();
-    // Until all pending checks have ended.
-    await this.#inTurn(() => {});
-  }
-
-  /** @returns `undefined` for a check that did not end in the time given, which is shorter than that of all checks. */
-  async #run(request: CheckRequest, key: string, timeoutMs?: number): Promise<Finding[] | undefined> {
-    const session = this.#obtainSession();
-    if ("missing" in session) return [notChecked(session.missing)];
-    const shorter = timeoutMs === undefined ? undefined : Math.min(timeoutMs, this.#bounds.timeoutMs);
-    const answer = await session.check(request, shorter);
-    return shorter !== undefined && !answer.ok && session.ended ? undefined : this.#take(answer, key);
-  }
-
-  #take(answer: CheckAnswer, key: string): Finding[] {
-    // Not cached: the next check of the same code may succeed.
-    if (!answer.ok) return [notChecked(answer.reason)];
-    const { findings } = answer;
-    this.#memory.set(key, findings);
-    const [oldest] = this.#memory.keys();
-    if (this.#memory.size > MAX_IN_MEMORY && oldest !== undefined) this.#memory.delete(oldest);
-    return findings;
-  }
-
-  #obtainSession(): CheckSession | { missing: string } {
-    if (this.#disposed) return { missing: "the type checker was disposed" };
-    this.#rest ??= setTimeout(() => void this.#session?.dispose(), IDLE_MS).unref();
-    this.#rest.refresh();
-    if (this.#session !== undefined && !this.#session.ended) return this.#session;
-    const compiler = this.#findCompiler();
-    if ("missing" in compiler) return compiler;
-    try {
-      this.#session = new CheckSession(compiler, this.#folders, this.#bounds);
-      return this.#session;
-    } catch (error) {
-      // A host without a process or a file to spare.
-      return { missing: `TypeScript's compiler did not start (${toErrorInfo(error).message})` };
-    }
-  }
+  return {
+    specificationVersion: "v1",
+    async prepare() {
+      const session = obtainSession();
+      if (!("missing" in session)) await session.ready();
+    },
+    async check({ code, tools, strict = false, signal }) {
+      signal?.throwIfAborted();
+      if (isDisposed) {
+        throw new CemError("TYPE_CHECKER_DISPOSED", "The type checker was disposed before the check.");
+      }
+      if (code.length > MAX_CODE_CHARACTERS) {
+        return [notChecked(`it is longer than ${MAX_CODE_CHARACTERS.toLocaleString("en")} characters`)];
+      }
+      const imported = toolsNamedIn(code, tools);
+      const key = keyOf(code, imported, strict);
+      const known = memory.get(key);
+      if (known !== undefined) return known;
+      const request = { code, tools: imported.map(checkedTool), strict };
+      const { isQuicklyRead } = await reader.get();
+      // All wait for the compiler that they share: what takes long gets one of its own, where there are threads for it.
+      const quickMs = hasWorkThreads() ? QUICK_TIMEOUT_MS : undefined;
+      const checked =
+        quickMs === undefined || isQuicklyRead(code)
+          ? await abandonOnAbort(
+              inTurn(() => run(request, key, quickMs)),
+              signal,
+            )
+          : undefined;
+      return checked ?? runElsewhere(request, key, signal);
+    },
+    async dispose() {
+      isDisposed = true;
+      clearTimeout(rest);
+      await open?.dispose();
+      // Until all pending checks have ended.
+      await inTurn(() => {});
+    },
+  };
 }
 
 function notChecked(reason: string): Finding {

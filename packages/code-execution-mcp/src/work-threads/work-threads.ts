@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { getCompileCacheDir } from "node:module";
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
-import { CemError, FairGate, moduleBeside, useWorkThreads } from "@cem/core";
+import { CemError, FairGate, fromErrorInfo, moduleBeside, useWorkThreads } from "@cem/core";
 import type { ErrorInfo, OffloadedWork } from "@cem/core";
 
 type WorkThreads = Parameters<typeof useWorkThreads>[0];
@@ -109,7 +109,7 @@ export class OwnedWorkThreads implements WorkThreads {
     const leave = await this.#gate.enter({ owner: this.#ownerOf(), session: "" }, ended);
     try {
       const response = await this.#ask({ module: module.href, name, args }, { transfer, timeoutMs, ended });
-      if ("error" in response) throw errorOf(response.error);
+      if ("error" in response) throw fromErrorInfo(response.error);
       return response.result;
     } finally {
       leave();
@@ -191,8 +191,4 @@ function tooLarge(why: string): CemError {
     "INPUT_TOO_LARGE",
     `Reading this ${why}, so it was stopped. Nothing was run: make the task or the code shorter.`,
   );
-}
-
-function errorOf({ code, message, details }: ErrorInfo): CemError {
-  return new CemError(code, message, { details });
 }

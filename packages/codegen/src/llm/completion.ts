@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { CemError, type ErrorDetails } from "@cem/core";
 import type { OpenAI } from "openai";
-import { adaptDialect, guessDialect, toRequest, type Dialect } from "./dialect.ts";
+import { adaptDialect, guessDialect, toRequest } from "./dialect.ts";
 
 /** The status that the client puts before the API's message. */
 const LEADING_STATUS = /^\d{3} /u;
@@ -123,7 +123,7 @@ const MAX_ANSWER_CHARACTERS = 512 * 1024;
 /** A message of the Chat Completions API. */
 export type Message = OpenAI.Chat.ChatCompletionMessageParam;
 
-/** Settings that all requests of a {@link CompletionStream} share. */
+/** Settings that all requests of {@link createCompletions} share. */
 interface CompletionSettings {
   model: string;
   /** Removed from the messages of errors. */
@@ -154,67 +154,43 @@ export interface Completion {
   usage?: { inputTokens: number; outputTokens: number } | undefined;
 }
 
-/** Streams answers of one model, and remembers which request parameters it supports. */
-export class CompletionStream {
-  readonly #client: OpenAI;
-  readonly #settings: CompletionSettings;
-  #dialect: Dialect;
+/**
+ * Creates a function that requests one completion of a model, as a stream. It remembers which request parameters the model
+ * supports, and retries what failed for a passing reason after the time that the API asks for, else with exponential backoff. It
+ * does not wait for an API that asks for more than the timeout, all its waits together.
+ *
+ * The function throws CemError `LLM_KEY_REFUSED`, `LLM_RATE_LIMITED`, `LLM_REQUEST_REFUSED`, `LLM_FAILED`, `LLM_TIMED_OUT`,
+ * `LLM_UNREACHABLE` or `LLM_ANSWER_UNUSABLE`; the signal's reason when it is aborted.
+ */
+export function createCompletions(
+  client: OpenAI,
+  settings: CompletionSettings,
+): (request: CompletionRequest) => Promise<Completion> {
+  const { maxRetries, model, temperature, timeoutMs } = settings;
+  let dialect = guessDialect(model);
 
-  constructor(client: OpenAI, settings: CompletionSettings) {
-    this.#client = client;
-    this.#settings = settings;
-    this.#dialect = guessDialect(settings.model);
-  }
-
-  /**
-   * Requests one completion. Retries what failed for a passing reason after the time that the API asks for, else with
-   * exponential backoff. It does not wait for an API that asks for more than the timeout, all its waits together.
-   *
-   * @throws CemError `LLM_KEY_REFUSED`, `LLM_RATE_LIMITED`, `LLM_REQUEST_REFUSED`, `LLM_FAILED`, `LLM_TIMED_OUT`,
-   * `LLM_UNREACHABLE` or `LLM_ANSWER_UNUSABLE`; the signal's reason when it is aborted.
-   */
-  async complete(request: CompletionRequest): Promise<Completion> {
-    const { maxRetries, timeoutMs } = this.#settings;
-    let askedMs = 0;
-    for (let retries = 0; ;) {
-      try {
-        return await this.#stream(request);
-      } catch (error) {
-        request.signal?.throwIfAborted();
-        if (CemError.isInstance(error)) throw error;
-        const failure = readFailure(error);
-        const adapted = adaptDialect(this.#dialect, failure);
-        if (adapted !== undefined) {
-          this.#dialect = adapted;
-          continue;
-        }
-        const { retryAfterMs } = failure;
-        askedMs += retryAfterMs ?? 0;
-        if (!isTransient(failure) || retries >= maxRetries || askedMs > timeoutMs)
-          throw llmError(failure, this.#settings);
-        const delayMs = retryAfterMs ?? Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** retries);
-        await sleep(delayMs, undefined, { signal: request.signal }).catch(() =>
-          request.signal?.throwIfAborted(),
-        );
-        retries += 1;
-      }
-    }
-  }
-
-  async #stream({ messages, maxTokens, onProgress, signal }: CompletionRequest): Promise<Completion> {
-    const { model, temperature, timeoutMs } = this.#settings;
-    const silence = new IdleTimeout(timeoutMs);
+  const stream = async ({
+    messages,
+    maxTokens,
+    onProgress,
+    signal,
+  }: CompletionRequest): Promise<Completion> => {
+    const silence = new AbortController();
+    const timer = setTimeout(() => silence.abort(), timeoutMs);
+    const throwIfSilent = (): void => {
+      if (silence.signal.aborted) throw new DOMException("no data for too long", "TimeoutError");
+    };
     const signals = signal === undefined ? [silence.signal] : [silence.signal, signal];
     try {
-      const stream = await this.#client.chat.completions.create(
-        toRequest(this.#dialect, { model, messages, maxTokens, temperature }),
+      const chunks = await client.chat.completions.create(
+        toRequest(dialect, { model, messages, maxTokens, temperature }),
         { signal: AbortSignal.any(signals) },
       );
       let text = "";
       let finish: string | undefined;
       let usage: Completion["usage"];
-      for await (const chunk of stream) {
-        silence.restart();
+      for await (const chunk of chunks) {
+        timer.refresh();
         const choice = chunk.choices?.[0];
         text += choice?.delta?.content ?? "";
         finish = choice?.finish_reason ?? finish;
@@ -224,16 +200,43 @@ export class CompletionStream {
         if (text.length > MAX_ANSWER_CHARACTERS) throw answerTooLong(model);
         onProgress?.(text);
       }
-      silence.throwIfExpired();
+      throwIfSilent();
       if (finish === undefined) throw new Error("the answer ended in the middle");
       return { text, finish, usage };
     } catch (error) {
-      silence.throwIfExpired();
+      throwIfSilent();
       throw error;
     } finally {
-      silence.stop();
+      clearTimeout(timer);
     }
-  }
+  };
+
+  return async (request) => {
+    let askedMs = 0;
+    for (let retries = 0; ;) {
+      try {
+        return await stream(request);
+      } catch (error) {
+        request.signal?.throwIfAborted();
+        if (CemError.isInstance(error)) throw error;
+        const failure = readFailure(error);
+        const adapted = adaptDialect(dialect, failure);
+        if (adapted !== undefined) {
+          dialect = adapted;
+          continue;
+        }
+        const { retryAfterMs } = failure;
+        askedMs += retryAfterMs ?? 0;
+        if (!isTransient(failure) || retries >= maxRetries || askedMs > timeoutMs)
+          throw llmError(failure, settings);
+        const delayMs = retryAfterMs ?? Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** retries);
+        await sleep(delayMs, undefined, { signal: request.signal }).catch(() =>
+          request.signal?.throwIfAborted(),
+        );
+        retries += 1;
+      }
+    }
+  };
 }
 
 function answerTooLong(model: string): CemError {
@@ -241,30 +244,4 @@ function answerTooLong(model: string): CemError {
   return new CemError("LLM_ANSWER_UNUSABLE", `The answer of ${model} is longer than ${most} characters.`, {
     details: { model, maxCharacters: MAX_ANSWER_CHARACTERS },
   });
-}
-
-/** Aborts a request when no data arrives for a time. */
-class IdleTimeout {
-  readonly #abort = new AbortController();
-  readonly #timer: NodeJS.Timeout;
-
-  constructor(timeoutMs: number) {
-    this.#timer = setTimeout(() => this.#abort.abort(), timeoutMs);
-  }
-
-  get signal(): AbortSignal {
-    return this.#abort.signal;
-  }
-
-  restart(): void {
-    this.#timer.refresh();
-  }
-
-  stop(): void {
-    clearTimeout(this.#timer);
-  }
-
-  throwIfExpired(): void {
-    if (this.#abort.signal.aborted) throw new DOMException("no data for too long", "TimeoutError");
-  }
 }

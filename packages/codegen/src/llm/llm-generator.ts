@@ -12,7 +12,7 @@ import type {
 import { formOf, readAnswer } from "./answer.ts";
 import type { Answer } from "./answer.ts";
 import type { ReadCall } from "./call-lines.ts";
-import { CompletionStream } from "./completion.ts";
+import { createCompletions } from "./completion.ts";
 import type { Completion, CompletionRequest } from "./completion.ts";
 import { createPrompt, toldTools, toolLine } from "./prompt.ts";
 import {
@@ -42,85 +42,69 @@ const TOOLS_SHARE = 0.25;
  * complete but unusable answer cost. No message, detail or cause holds the API key.
  */
 export function createLlmGenerator(settings: LlmSettings): CodeGenerator {
-  return new LlmGenerator(settings);
-}
-
-class LlmGenerator implements CodeGenerator {
-  readonly specificationVersion = "v1";
-  readonly toolBudget: NonNullable<CodeGenerator["toolBudget"]>;
-  readonly #settings: LlmSettings;
+  const { acceptsArguments, budget, maxTokens = DEFAULT_MAX_TOKENS, model, prices } = settings;
+  const affordableForTools = Math.floor((budget?.tokens ?? Infinity) * TOOLS_SHARE);
   /** The package or the key that was missing may be there at the next request. */
-  readonly #stream = new Lazy(() => this.#createStream());
-
-  constructor(settings: LlmSettings) {
-    const { budget, toolTokens = DEFAULT_TOOL_TOKENS } = settings;
-    this.#settings = settings;
-    const affordable = Math.floor((budget?.tokens ?? Infinity) * TOOLS_SHARE);
-    this.toolBudget = {
-      tokens: Math.min(toolTokens, affordable),
-      describe: toolLine,
-    };
-  }
-
-  async generate(request: GenerateRequest): Promise<GeneratedCode | GenerationRefused> {
-    const { onProgress, signal, spent, task } = request;
-    const tools = toldTools(request);
-    const { budget, maxTokens = DEFAULT_MAX_TOKENS, model, prices } = this.#settings;
-    signal?.throwIfAborted();
-    const messages = createPrompt(request);
-    const affordable =
-      budget === undefined
-        ? maxTokens
-        : await affordableTokens(messages, spent, { budget, maxTokens, model, prices });
-    const stream = await this.#stream.get();
-    const asked: CompletionRequest = { messages, maxTokens: affordable, signal };
-    if (onProgress !== undefined) {
-      let form: GenerationProgress["form"];
-      asked.onProgress = (text) => {
-        form ??= formOf(text);
-        if (form !== undefined) onProgress({ model, characters: text.length, form });
-      };
-    }
-    const completion = await stream.complete(asked);
-    const usage = await usageOf(completion, messages, this.#settings);
-    const answer = readWithUsage(completion, affordable, tools, usage);
-    if ("missing" in answer) return { ...refusal(task, answer.missing), usage };
-    const { calls, code } = answer;
-    return {
-      status: "generated",
-      code,
-      origin: "llm",
-      isChecked: await this.#areAccepted(calls),
-      uses: tools.filter((tool) => isUsed(tool, code)),
-      usage,
-    };
-  }
+  const lazyComplete = new Lazy(() => completionsOf(settings));
 
   /** Whether an answer is calls alone, all of whose arguments satisfy the schemas of their tools. */
-  async #areAccepted(calls: readonly ReadCall[] | undefined): Promise<boolean> {
-    const { acceptsArguments } = this.#settings;
+  const areAccepted = async (calls: readonly ReadCall[] | undefined): Promise<boolean> => {
     if (calls === undefined || acceptsArguments === undefined) return false;
     const answers = await Promise.all(calls.map(({ tool, args }) => acceptsArguments(tool, args)));
     return !answers.includes(false);
-  }
+  };
 
-  async #createStream(): Promise<CompletionStream> {
-    const {
-      model,
-      maxRetries = DEFAULT_MAX_RETRIES,
-      temperature = DEFAULT_TEMPERATURE,
-      timeoutMs = DEFAULT_TIMEOUT_MS,
-    } = this.#settings;
-    const endpoint = endpointOf(this.#settings);
-    const client = await createClient(endpoint, timeoutMs);
-    return new CompletionStream(client, {
-      model,
-      apiKey: endpoint.apiKey,
-      temperature,
-      timeoutMs,
-      maxRetries,
-    });
-  }
+  return {
+    specificationVersion: "v1",
+    toolBudget: {
+      tokens: Math.min(settings.toolTokens ?? DEFAULT_TOOL_TOKENS, affordableForTools),
+      describe: toolLine,
+    },
+    async generate(request) {
+      const { onProgress, signal, spent, task } = request;
+      const tools = toldTools(request);
+      signal?.throwIfAborted();
+      const messages = createPrompt(request);
+      const affordable =
+        budget === undefined
+          ? maxTokens
+          : await affordableTokens(messages, spent, { budget, maxTokens, model, prices });
+      const complete = await lazyComplete.get();
+      const asked: CompletionRequest = { messages, maxTokens: affordable, signal };
+      if (onProgress !== undefined) {
+        let form: GenerationProgress["form"];
+        asked.onProgress = (text) => {
+          form ??= formOf(text);
+          if (form !== undefined) onProgress({ model, characters: text.length, form });
+        };
+      }
+      const completion = await complete(asked);
+      const usage = await usageOf(completion, messages, settings);
+      const answer = readWithUsage(completion, affordable, tools, usage);
+      if ("missing" in answer) return { ...refusal(task, answer.missing), usage };
+      const { calls, code } = answer;
+      return {
+        status: "generated",
+        code,
+        origin: "llm",
+        isChecked: await areAccepted(calls),
+        uses: tools.filter((tool) => isUsed(tool, code)),
+        usage,
+      };
+    },
+  };
+}
+
+async function completionsOf(settings: LlmSettings): Promise<ReturnType<typeof createCompletions>> {
+  const {
+    model,
+    maxRetries = DEFAULT_MAX_RETRIES,
+    temperature = DEFAULT_TEMPERATURE,
+    timeoutMs = DEFAULT_TIMEOUT_MS,
+  } = settings;
+  const endpoint = endpointOf(settings);
+  const client = await createClient(endpoint, timeoutMs);
+  return createCompletions(client, { model, apiKey: endpoint.apiKey, temperature, timeoutMs, maxRetries });
 }
 
 /** Reads an answer. An error has the usage in its details, since even an unusable answer costs tokens. */
@@ -188,7 +172,7 @@ export function createFallbackGenerator(
   return {
     specificationVersion: "v1",
     toolBudget: first.toolBudget,
-    async generate(request: GenerateRequest): Promise<GeneratedCode | GenerationRefused> {
+    async generate(request) {
       try {
         return await first.generate(request);
       } catch (error) {

@@ -1,7 +1,6 @@
 import * as z from "zod/mini";
 import { OWNER_ID_RULE, GIVEN_OWNER_ID } from "@cem/core";
-import { atMost } from "./risk.ts";
-import { described, number, setting, text, unique, whole, withDefault } from "./setting.ts";
+import { described, harmless, limit, number, setting, text, unique, whole, withDefault } from "./setting.ts";
 
 const MAX_SECONDS = 86_400;
 const MAX_QUOTA_RUNS = 1_000_000_000;
@@ -41,7 +40,7 @@ export const customerSettings = {
     "Claim of the access token that names the customer. Default: issuer, client and subject together.",
   ),
   header: setting(z.optional(text), "Header in which a proxy of server.trusted_proxies names the customer."),
-  quotas: setting(
+  quotas: harmless(
     withDefault(
       z.array(quota).check(
         unique(
@@ -53,16 +52,13 @@ export const customerSettings = {
       [],
     ),
     "What each customer may use: a list of {per, runs, seconds}, such as {per: hour, runs: 100, seconds: 600}. All of them hold.",
-    { risk: "none" },
   ),
-  maxOpen: setting(
+  maxOpen: limit(
     withDefault(whole(1, 10_000), 50),
     "Customers who have guests and connections at once. Requests of others are refused until one of them is idle.",
-    { isStricter: atMost },
   ),
-  idle: setting(
+  idle: limit(
     withDefault(number(1, MAX_SECONDS), 300),
     "Seconds after which the guests and connections of a customer who does nothing are let go.",
-    { isStricter: atMost },
   ),
 };

@@ -1,12 +1,14 @@
 import * as z from "zod/mini";
 import { DEFAULT_RUN_LIMITS, ISOLATION_LEVELS } from "@cem/core";
-import { atMost, oneOf, orderedBy } from "./risk.ts";
+import { oneOf, orderedBy } from "./risk.ts";
 import { kubernetesSettings, mounts } from "./sandboxes.ts";
 import {
   choice,
   count,
   flag,
+  harmless,
   isPathByForm,
+  limit,
   number,
   secretText,
   section,
@@ -22,22 +24,22 @@ const BYTES_PER_KB = 1024;
 const BYTES_PER_MB = 1024 * 1024;
 
 const state = section("State that persists between runs.", {
-  enabled: setting(flag(true), "Whether state is kept.", { variables: ["STATE_ENABLED"], risk: "none" }),
+  enabled: harmless(flag(true), "Whether state is kept.", ["STATE_ENABLED"]),
   workspaceDir: setting(z.optional(text), "Folder of the state. Default: execution.workspace_dir.", {
     variables: ["STATE_WORKSPACE_DIR"],
     path: true,
   }),
-  stateFile: setting(
+  stateFile: harmless(
     withDefault(text, "state.json"),
     "Name of the state file in that folder. Its ending is that of state_format.",
-    { variables: ["STATE_FILE"], risk: "none" },
+    ["STATE_FILE"],
   ),
-  autoSave: setting(
+  autoSave: harmless(
     flag(true),
     "Save each run in the log of its session, sessions/session_001.json and so on in the workspace.",
-    { variables: ["STATE_AUTO_SAVE"], risk: "none" },
+    ["STATE_AUTO_SAVE"],
   ),
-  stateFormat: setting(
+  stateFormat: harmless(
     withDefault(
       z.pipe(
         z.enum(["json", "yaml", "binary", "pickle"]),
@@ -46,44 +48,36 @@ const state = section("State that persists between runs.", {
       "json",
     ),
     "How state is written, with the file's ending: json, yaml, or binary (MessagePack, .msgpack). pickle stands for binary.",
-    { variables: ["STATE_FORMAT"], risk: "none" },
+    ["STATE_FORMAT"],
   ),
 });
 
 const limits = section(
   "Limits of a run and of the workspace, besides guardrails.max_execution_time and max_memory_mb.",
   {
-    maxOutputKb: setting(
+    maxOutputKb: limit(
       count(1_048_576, DEFAULT_RUN_LIMITS.outputBytes / BYTES_PER_KB),
       "Output kept of one run, in KiB. Output beyond it is counted and dropped.",
-      { isStricter: atMost },
     ),
-    maxToolCalls: setting(
+    maxToolCalls: limit(
       withDefault(whole(0, 10_000_000), DEFAULT_RUN_LIMITS.calls),
       "Maximum tool calls in one run.",
-      { isStricter: atMost },
     ),
-    maxPayloadMb: setting(
+    maxPayloadMb: limit(
       withDefault(number(0.001, 1_024), DEFAULT_RUN_LIMITS.payloadBytes / BYTES_PER_MB),
       "Maximum size of arguments, a result or a value, in MiB.",
-      { isStricter: atMost },
     ),
-    maxWriteMb: setting(
+    maxWriteMb: limit(
       count(1_048_576, DEFAULT_RUN_LIMITS.writeMb),
       "Maximum that one run may write to the workspace, in MiB.",
-      { isStricter: atMost },
     ),
-    maxWorkspaceMb: setting(
+    maxWorkspaceMb: limit(
       count(1_073_741_824, 10_240),
       "Maximum that the workspace may hold, in MiB. A run that takes it above is ended.",
-      {
-        isStricter: atMost,
-      },
     ),
-    maxWorkspaceEntries: setting(
+    maxWorkspaceEntries: limit(
       count(1_000_000_000, 250_000),
       "Maximum number of files and folders in the workspace. A run that takes it above is ended.",
-      { isStricter: atMost },
     ),
   },
 );

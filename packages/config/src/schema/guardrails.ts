@@ -2,8 +2,19 @@ import * as z from "zod/mini";
 import { isIPv4, isIPv6 } from "node:net";
 import { DEFAULT_RUN_LIMITS } from "@cem/core";
 import { nearest } from "@cem/core/text";
-import { atMost, oneOf, unionOf, withAll } from "./risk.ts";
-import { choice, described, flag, number, setting, text, whole, withDefault } from "./setting.ts";
+import { oneOf, unionOf, withAll } from "./risk.ts";
+import {
+  choice,
+  described,
+  flag,
+  harmless,
+  limit,
+  number,
+  setting,
+  text,
+  whole,
+  withDefault,
+} from "./setting.ts";
 
 const MAX_EXECUTION_TIME_SECONDS = 86_400;
 const MAX_MEMORY_MB = 1_048_576;
@@ -107,17 +118,12 @@ export const guardrailSettings = {
   rateLimiting: setting(flag(true), "Whether guardrails.rate_limits holds.", {
     isStricter: oneOf(true),
   }),
-  rateLimits: setting(
+  rateLimits: harmless(
     withDefault(z.array(rateLimit), []),
-    "How often tools may be called: {tools, calls, per}. All limits that name a tool hold.",
-    { risk: "none" },
+    "How often tools may be called: {tools, calls, per}. All limits that name a tool hold. Calls are counted over all machines where store.url names a store, else by each server, worker and agent of a program. A customer's count outlives the customer.",
   ),
-  allowedTools: setting(withDefault(toolPatterns, ["*"]), "Tools that code may call, such as weather.*.", {
-    risk: "none",
-  }),
-  blockedTools: setting(withDefault(toolPatterns, []), "Tools that code may not call, with precedence.", {
-    risk: "none",
-  }),
+  allowedTools: harmless(withDefault(toolPatterns, ["*"]), "Tools that code may call, such as weather.*."),
+  blockedTools: harmless(withDefault(toolPatterns, []), "Tools that code may not call, with precedence."),
   approvals: setting(
     withDefault(z.array(approvalPattern), ["destructive"]),
     "Tools whose calls a person has to approve. destructive: those that their server annotates so, or, where it says only that they change something, whose names do (delete, remove, reset, clean). writes: all that are not annotated as read-only. ! before a pattern: none of these. No answer is no. Where it is not set, tools that are files in servers/ need no approval, since the sandbox holds what they do.",
@@ -130,26 +136,19 @@ export const guardrailSettings = {
     withDefault(toolPatterns, []),
     "Tools that change nothing although their server does not annotate them so. A dry run calls them.",
   ),
-  egress: setting(
+  egress: harmless(
     withDefault(z.array(egressRule), []),
     "Where arguments of tools may point: {tools, hosts}. Tools without a rule may point anywhere but to a cloud's metadata service.",
-    { risk: "none" },
   ),
-  maxExecutionTime: setting(
+  maxExecutionTime: limit(
     withDefault(number(0.1, MAX_EXECUTION_TIME_SECONDS), DEFAULT_RUN_LIMITS.timeoutMs / 1000),
     "Timeout of one run, in seconds.",
-    {
-      variables: ["MAX_EXECUTION_TIME", "AGENT_EXECUTION_TIMEOUT"],
-      isStricter: atMost,
-    },
+    ["MAX_EXECUTION_TIME", "AGENT_EXECUTION_TIMEOUT"],
   ),
-  maxMemoryMb: setting(
+  maxMemoryMb: limit(
     withDefault(whole(LEAST_MEMORY_MB, MAX_MEMORY_MB), DEFAULT_RUN_LIMITS.memoryMb),
     "Maximum memory of the guest, in MiB.",
-    {
-      variables: ["MAX_MEMORY_MB"],
-      isStricter: atMost,
-    },
+    ["MAX_MEMORY_MB"],
   ),
   allowedNetworks: setting(
     withDefault(z.array(network), []),
@@ -162,10 +161,9 @@ export const guardrailSettings = {
       isStricter: oneOf("hold"),
     },
   ),
-  blockedPatterns: setting(
+  blockedPatterns: harmless(
     withDefault(z.array(text), []),
     "Code that matches one of these patterns is refused.",
-    { risk: "none" },
   ),
 };
 

@@ -1,6 +1,18 @@
 import * as z from "zod/mini";
-import { atLeastIfAny, atMost, atMostIfAny, oneOf } from "./risk.ts";
-import { choice, count, flag, number, secretText, setting, text, whole, withDefault } from "./setting.ts";
+import { atLeastIfAny, atMostIfAny, oneOf } from "./risk.ts";
+import {
+  choice,
+  count,
+  flag,
+  harmless,
+  limit,
+  number,
+  secretText,
+  setting,
+  text,
+  whole,
+  withDefault,
+} from "./setting.ts";
 
 /** Settings of the language model. */
 export const llmSettings = {
@@ -38,51 +50,33 @@ export const llmSettings = {
       variables: ["LLM_BASE_URL"],
     },
   ),
-  temperature: setting(
+  temperature: harmless(
     withDefault(number(0, 2), 0.3),
     "Sampling temperature. It is not sent to models that accept none.",
-    { variables: ["LLM_TEMPERATURE"], risk: "none" },
+    ["LLM_TEMPERATURE"],
   ),
-  maxTokens: setting(count(10_000_000, 2_000), "Maximum tokens of an answer.", {
-    variables: ["LLM_MAX_TOKENS"],
-    isStricter: atMost,
-  }),
-  maxCompletionTokens: setting(
+  maxTokens: limit(count(10_000_000, 2_000), "Maximum tokens of an answer.", ["LLM_MAX_TOKENS"]),
+  maxCompletionTokens: limit(
     z.optional(whole(1, 10_000_000)),
     "The same, with precedence over max_tokens. Which of the two parameters a model accepts is detected.",
-    {
-      isStricter: atMost,
-    },
   ),
-  timeout: setting(
+  timeout: limit(
     withDefault(number(0.1, 3_600), 60),
     "Timeout without any data from the service, in seconds.",
-    {
-      variables: ["LLM_TIMEOUT"],
-      isStricter: atMost,
-    },
+    ["LLM_TIMEOUT"],
   ),
-  maxRetries: setting(
+  maxRetries: limit(
     withDefault(whole(0, 20), 2),
     "Maximum retries of a request after the service was busy, failed or disconnected.",
-    {
-      variables: ["LLM_MAX_RETRIES"],
-      isStricter: atMost,
-    },
+    ["LLM_MAX_RETRIES"],
   ),
-  maxRepairs: setting(
+  maxRepairs: limit(
     withDefault(whole(0, 10), 2),
     "Maximum repairs by the model of code that was refused or failed.",
-    {
-      isStricter: atMost,
-    },
   ),
-  toolTokens: setting(
+  toolTokens: limit(
     count(1_000_000, 6_000),
     "Maximum tokens of tools in a prompt. Those that are not close to the task are told of only up to 1,890 of them, many by name alone; the model can ask for their descriptions.",
-    {
-      isStricter: atMost,
-    },
   ),
   dataFacts: setting(
     flag(true),
@@ -129,10 +123,7 @@ export const llmSettings = {
       "AZURE_OPENAI_CHAT_DEPLOYMENT",
     ],
   }),
-  azureApiVersion: setting(z.optional(text), "Version of the Azure API.", {
-    variables: ["AZURE_OPENAI_API_VERSION"],
-    risk: "none",
-  }),
+  azureApiVersion: harmless(z.optional(text), "Version of the Azure API.", ["AZURE_OPENAI_API_VERSION"]),
   azureEmbedderName: setting(
     z.optional(text),
     "Deployment of the embedding model on Azure. Enables semantic search of tools, whose texts are sent there.",
@@ -140,10 +131,9 @@ export const llmSettings = {
       variables: ["AZURE_OPENAI_EMBEDDER_NAME"],
     },
   ),
-  azureEmbedderVersion: setting(z.optional(text), "Version of the Azure API for embeddings.", {
-    variables: ["AZURE_OPENAI_EMBEDDER_VERSION"],
-    risk: "none",
-  }),
+  azureEmbedderVersion: harmless(z.optional(text), "Version of the Azure API for embeddings.", [
+    "AZURE_OPENAI_EMBEDDER_VERSION",
+  ]),
   embeddingModel: setting(
     z.optional(text),
     "Embedding model of OpenAI, or at llm.base_url. Enables semantic search of tools, whose texts are sent there.",

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { areQuick, oneOf, quickOnes, unionOf, withAll } from "./risk.ts";
-import { choice, secretText, setting, text, withDefault } from "./setting.ts";
+import { choice, harmless, secretText, setting, text, withDefault } from "./setting.ts";
 
 const TYPE = /^[A-Z][A-Z\d_]{0,31}$/;
 
@@ -42,10 +42,9 @@ export const privacySettings = {
       isStricter: oneOf("tokens"),
     },
   ),
-  rules: setting(
+  rules: harmless(
     withDefault(z.array(flowRule), []),
     "Which values may go where: a list of {from, to, action}. from: a server, a tool (server.tool) or a type such as EMAIL; to: a server or a tool; action: allow, deny or ask. The first that fits decides. Without rules every value may go to every tool; with some, what none names stays with its server.",
-    { risk: "none" },
   ),
   types: setting(
     z.optional(z.array(typeName)),

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
-import { atMost, oneOf } from "./risk.ts";
-import { flag, setting, text, whole, withDefault } from "./setting.ts";
+import { oneOf } from "./risk.ts";
+import { flag, harmless, limit, setting, text, whole, withDefault } from "./setting.ts";
 
 const LOG_LEVELS = ["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"] as const;
 
@@ -43,25 +43,22 @@ const MAX_DAYS = 36_500;
 
 /** Settings of the records of runs. */
 export const runSettings = {
-  records: setting(
+  records: harmless(
     flag(true),
     "Whether runs of cem and of servers are recorded, for cem runs and the console. Personal data and secrets are tokens in records.",
-    { risk: "none" },
   ),
   dir: setting(
     withDefault(text, ".cem/runs"),
     "Folder of the records where store.url names no store; those of a workspace that has an owner are with it. Code in the sandbox must not reach it.",
     { path: true },
   ),
-  keepCalls: setting(
+  keepCalls: harmless(
     flag(true),
     "Whether arguments and results of calls are recorded, to run code again with them. false: their sizes only.",
-    { risk: "none" },
   ),
-  maxMb: setting(withDefault(whole(1, MAX_MB), 64), "Size of all records, in MiB.", {
-    isStricter: atMost,
-  }),
-  maxDays: setting(withDefault(whole(1, MAX_DAYS), 30), "Days that a record is kept.", {
-    isStricter: atMost,
-  }),
+  maxMb: limit(withDefault(whole(1, MAX_MB), 64), "Size of all records, in MiB."),
+  maxDays: limit(
+    withDefault(whole(1, MAX_DAYS), 30),
+    "Days that a record is kept, and a workflow's run that has ended.",
+  ),
 };

@@ -1,7 +1,6 @@
 import * as z from "zod/mini";
 import { posix } from "node:path";
-import { atMost } from "./risk.ts";
-import { choice, described, fail, number, setting, text, unique, withDefault } from "./setting.ts";
+import { choice, described, fail, limit, number, setting, text, unique, withDefault } from "./setting.ts";
 
 const MAX_SECONDS = 3_600;
 
@@ -23,12 +22,9 @@ export const kubernetesSettings = {
     withDefault(text, "/files"),
     "Absolute path at which this process has that volume mounted. The workspace, tools and skills have to be below.",
   ),
-  startTimeout: setting(
+  startTimeout: limit(
     withDefault(number(1, MAX_SECONDS), 120),
     "Seconds in which a guest's pod has to be ready, the pull of its image included.",
-    {
-      isStricter: atMost,
-    },
   ),
 };
 

@@ -10,7 +10,7 @@ import { privacySettings } from "./privacy.ts";
 import { loggingSettings, runSettings } from "./records.ts";
 import { staysInSandbox } from "./risk.ts";
 import { serverSettings } from "./server.ts";
-import { section, setting, withDefault } from "./setting.ts";
+import { harmless, section, setting, withDefault } from "./setting.ts";
 import { queueSettings, storeSettings } from "./sharing.ts";
 
 /** The schema of the configuration: the name, type, default, bounds and description of every setting. */
@@ -38,10 +38,9 @@ export const configSchema = z.strictObject({
     "Plugins, loaded in this order: paths of modules (./my-plugin.ts), names of packages that are installed here, or {plugin, options, required}.",
     { askedAs: "plugin" },
   ),
-  toolMappings: setting(
+  toolMappings: harmless(
     withDefault(z.array(toolMapping), []),
     "Other names for tools, by which steps of workflows can call them: {server_name, tool_name, function_name}.",
-    { risk: "none" },
   ),
   workflows: setting(
     withDefault(z.array(workflow), []),

@@ -4,6 +4,7 @@ import {
   addressRange,
   choice,
   flag,
+  harmless,
   httpUrl,
   number,
   secretText,
@@ -18,10 +19,9 @@ const MAX_SECONDS = 3_600;
 
 /** Settings of `cem serve` and the server image. */
 export const serverSettings = {
-  profile: setting(
+  profile: harmless(
     choice(["full", "code", "original"], "full"),
     "Which tools clients see. full: all. code: execute_code, search_tools and read_result. original: the seven of the original.",
-    { risk: "none" },
   ),
   expose: setting(
     withDefault(z.array(z.enum(["resources", "prompts"])), []),
@@ -40,25 +40,21 @@ export const serverSettings = {
     "Port that http and sse listen on. 0: any that is free.",
     { variables: ["CEM_SERVER_PORT"] },
   ),
-  yieldAfter: setting(
+  yieldAfter: harmless(
     withDefault(number(0.1, MAX_SECONDS), 45),
     "Seconds after which a call returns the id of its run, which continues.",
-    { risk: "none" },
   ),
-  shutdownGrace: setting(
+  shutdownGrace: harmless(
     withDefault(number(0, MAX_SECONDS), 10),
     "Seconds that pending calls have to finish when the server is stopped.",
-    { risk: "none" },
   ),
-  console: setting(
+  console: harmless(
     flag(true),
     "Over http: the console for people at /console, and the REST API below /api/v1 that it uses.",
-    { risk: "none" },
   ),
-  clientTrace: setting(
+  clientTrace: harmless(
     choice(["auto", "join", "link"], "auto"),
     "With an OpenTelemetry SDK: spans go on in the trace that a client names (join), or in one of their own that links to it (link). auto: link where there are customers, else join.",
-    { risk: "none" },
   ),
   publicUrl: setting(
     z.optional(httpUrl),
@@ -98,7 +94,5 @@ export const serverSettings = {
     "OAuth: all clients share one workspace, with its files, state and results. Without it each client is a customer with a workspace of its own.",
     { isStricter: oneOf(false) },
   ),
-  authScopes: setting(withDefault(z.array(text), []), "OAuth: scopes that a token must have.", {
-    risk: "none",
-  }),
+  authScopes: harmless(withDefault(z.array(text), []), "OAuth: scopes that a token must have."),
 };

@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import { isAbsolute } from "node:path";
 import { _default as withDefault } from "zod/mini";
+import { atMost } from "./risk.ts";
 import type { IsStricter, TrustKind } from "./risk.ts";
 import { Secret } from "../redact.ts";
 
@@ -68,6 +69,24 @@ export function setting<S extends z.ZodMiniType>(
   const copy = described(schema, description);
   settingTraits.add(copy, traits);
   return copy;
+}
+
+/** A limit: a folder that is not trusted may set a lower one than is in force. */
+export function limit<S extends z.ZodMiniType>(
+  schema: S,
+  description: string,
+  variables?: SettingTraits["variables"],
+): S {
+  return setting(schema, description, { variables, isStricter: atMost });
+}
+
+/** A setting that a folder which is not trusted may set, since no value of it can do harm. */
+export function harmless<S extends z.ZodMiniType>(
+  schema: S,
+  description: string,
+  variables?: SettingTraits["variables"],
+): S {
+  return setting(schema, description, { variables, risk: "none" });
 }
 
 /** A section, whose settings all have a default or are optional: it may be left out. */

@@ -1,6 +1,15 @@
 import * as z from "zod/mini";
-import { atMost } from "./risk.ts";
-import { number, secretText, setting, settingTraits, text, whole, withDefault } from "./setting.ts";
+import {
+  harmless,
+  limit,
+  number,
+  secretText,
+  setting,
+  settingTraits,
+  text,
+  whole,
+  withDefault,
+} from "./setting.ts";
 
 const MAX_PORT = 65_535;
 const MAX_WAITING = 1_000_000;
@@ -26,25 +35,22 @@ export const queueSettings = {
     withDefault(text, "{cem}"),
     "What the names of the queue begin with. Braces keep them on one node of a cluster.",
   ),
-  maxWaiting: setting(
+  maxWaiting: limit(
     withDefault(whole(1, MAX_WAITING), 10_000),
     "Runs that may wait for a worker; a customer's may be as many as leave room for others. More are refused, with the time after which to try again.",
-    { isStricter: atMost },
   ),
-  concurrency: setting(
+  concurrency: limit(
     withDefault(whole(1, MAX_CONCURRENCY), 4),
     "Runs that one worker executes at once, at most customers.max_open. Those that wait for an answer to a question don't count, up to four times as many.",
-    { isStricter: atMost },
   ),
-  lostAfter: setting(
+  lostAfter: harmless(
     withDefault(number(1, MAX_LOST_AFTER_SECONDS), 8),
     "Seconds without a sign of life after which a worker's runs are given to another.",
-    { risk: "none" },
   ),
-  drainGrace: setting(
+  drainGrace: harmless(
     withDefault(number(0, MAX_DRAIN_SECONDS), 20),
     "Seconds that runs have to finish when cem worker is stopped: less than an orchestrator waits before it kills. Then they go to another worker, or end as interrupted where they called what is not to be repeated.",
-    { variables: ["CEM_DRAIN_GRACE"], risk: "none" },
+    ["CEM_DRAIN_GRACE"],
   ),
   workerPort: setting(
     z.optional(whole(0, MAX_PORT)),
@@ -74,7 +80,7 @@ settingTraits.add(filesPlace, { allowed: FILES_ALLOWED });
 export const storeSettings = {
   url: setting(
     z.optional(place),
-    "Where machines share personal data, quotas, approvals and the audit log: redis:// or rediss:// of Redis 7 or Valkey, postgres:// of PostgreSQL 13 or newer, or a folder for the processes of one machine. Unset: each keeps its own in files.",
+    "Where machines share personal data, quotas, rate limits, approvals and the audit log: redis:// or rediss:// of Redis 7 or Valkey, postgres:// of PostgreSQL 13 or newer, or a folder for the processes of one machine. Unset: each keeps its own in files.",
     {
       variables: ["CEM_STORE_URL"],
       path: (url) => !isServerUrl(url),

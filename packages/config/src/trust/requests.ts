@@ -1,11 +1,9 @@
 import { VARIABLES } from "../settings.ts";
 import type { Config } from "../schema/schema.ts";
-import { mountItems, type PathOrigins, pathItems } from "./items.ts";
+import { keyItems, mountItems, pathItems, settingItems, trustItem } from "./items.ts";
+import type { PathOrigins, SettingSources, TrustItem } from "./items.ts";
 import type { PluginPlace, PluginSource } from "./plugins.ts";
-import { keyItems } from "./items.ts";
 import { serverItem, type ServerPlace } from "./server-items.ts";
-import { settingItems, type SettingSources } from "./items.ts";
-import { type TrustItem, trustItem } from "./items.ts";
 
 const SETTING_VARIABLES: ReadonlySet<string> = new Set(VARIABLES.map(({ name }) => name));
 

@@ -1,6 +1,6 @@
 import { isObject } from "@cem/core";
 import { failedModule, type ModuleFacts, type ModuleFailure } from "../source/module-facts.ts";
-import type { SourceModule, SourceModuleResult } from "../source/source-module.ts";
+import type { SourceModule } from "../source/source-module.ts";
 import type { SourceFiles } from "./source-files.ts";
 
 /** Changes whenever what is read from a file, or how it is stored, changes. */
@@ -81,8 +81,11 @@ export function createFactsStore(sources: SourceFiles): FactsStore {
   const current = new Map<string, Promise<ModuleFacts>>();
   let reads = 0;
 
-  async function parse(file: string): Promise<SourceModuleResult | ModuleFailure> {
-    const text = sources.check(file).failure ?? (await sources.read(file));
+  const load = async (file: string): Promise<string | ModuleFailure> =>
+    sources.check(file).failure ?? sources.read(file);
+
+  async function parse(file: string): Promise<SourceModule | ModuleFailure> {
+    const text = await load(file);
     if (typeof text !== "string") return text;
     // The parser is loaded lazily: a process whose files are all cached never needs it.
     const { parseSourceModule } = await import("../source/source-module.ts");
@@ -93,7 +96,7 @@ export function createFactsStore(sources: SourceFiles): FactsStore {
     const present = parsed.get(file);
     if (present) return present;
     if (parsed.size >= MAX_PARSED_MODULES) parsed.clear();
-    const module = parse(file).then((result) => ("ok" in result && result.ok ? result.module : undefined));
+    const module = parse(file).then((result) => ("file" in result ? result : undefined));
     parsed.set(file, module);
     return module;
   }
@@ -101,18 +104,12 @@ export function createFactsStore(sources: SourceFiles): FactsStore {
   async function read(file: string): Promise<Omit<FactsEntry, "stamp">> {
     const failed = (failure: ModuleFailure) => ({ dependencies: [], facts: failedModule(failure) });
     if (file.endsWith(".md")) {
-      const text = sources.check(file).failure ?? (await sources.read(file));
+      const text = await load(file);
       return typeof text === "string" ? { dependencies: [], facts: await readMarkdown(text) } : failed(text);
     }
-    const result = await parse(file);
-    if (!("ok" in result)) return failed(result);
-    if (!result.ok)
-      return failed({
-        kind: "broken",
-        message: `is not valid TypeScript: ${result.message}`,
-        line: result.line,
-      });
-    const { facts, used } = await readWithImports(result.module);
+    const module = await parse(file);
+    if (!("file" in module)) return failed(module);
+    const { facts, used } = await readWithImports(module);
     return {
       dependencies: used.map((each): [string, string] => [each, sources.check(each).stamp]),
       facts,

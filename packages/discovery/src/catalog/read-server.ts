@@ -6,15 +6,7 @@ import type { BrokenLink, ModuleGraph } from "./module-graph.ts";
 import { SCRIPTS } from "./scan-folders.ts";
 import type { ToolFolder } from "./scan-folders.ts";
 
-/** A server as read from its folder, with the files it depends on. */
-interface CachedServer {
-  /** The names in the folder when it was read. */
-  listing: string;
-  files: ReadonlySet<string>;
-  result: ReadServer;
-}
-
-/** Servers by their folders. An entry holds as long as none of its files changes. */
+/** Servers by their folders, with the files that they depend on. An entry holds as long as none of its files changes. */
 interface ServerCache {
   /** The server of a folder and its files; `undefined` when it has to be read again. */
   get(folder: ToolFolder): { result: ReadServer; files: ReadonlySet<string> } | undefined;
@@ -27,7 +19,8 @@ interface ServerCache {
  * @param store - Tells which files changed.
  */
 export function createServerCache(store: FactsStore): ServerCache {
-  const cached = new Map<string, CachedServer>();
+  /** With the names in the folder when it was read. */
+  const cached = new Map<string, { listing: string; files: ReadonlySet<string>; result: ReadServer }>();
   return {
     get(folder) {
       const found = cached.get(folder.folder);

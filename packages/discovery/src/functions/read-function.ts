@@ -34,7 +34,7 @@ export function readFunction(source: FunctionSource): FunctionFacts {
   const comment = module.comments.of(statement);
   const scope: Scope = { module, parameters: genericsOf(node, module) };
   const input = createSchemaReader(load, budget);
-  const parameters = readParameters({ node, scope, reader: input, tags: parameterTags(comment), load });
+  const parameters = readParameters({ node, scope, reader: input, tags: parameterTags(comment) });
   const callStyle = styleOf(parameters);
   const inputSchema = bounded(
     input.finish(callStyle === "object" ? objectInput(parameters) : positionalInput(parameters)),

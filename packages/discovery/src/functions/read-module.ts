@@ -10,7 +10,7 @@ import { namesUsedAtRunTime, visitNodes } from "@cem/program";
 import { createTypeBudget } from "../schemas/create-schema-reader.ts";
 import type { ModuleLoader } from "../schemas/schema-reader.ts";
 import type { FunctionFacts, Link, ModuleFacts, Reexport, Star } from "../source/module-facts.ts";
-import { nameOf, type SourceModule, unwrapExport } from "../source/source-module.ts";
+import { importedName, nameOf, type SourceModule, unwrapExport } from "../source/source-module.ts";
 import { readFunction } from "./read-function.ts";
 import { annotatedType, exportedFunction, isFunction, type FunctionNode } from "./read-parameters.ts";
 
@@ -90,13 +90,7 @@ function importedNames({ specifiers }: ImportDeclaration, isUsed: (local: string
   return specifiers
     .filter((each) => !(each.type === "ImportSpecifier" && each.importKind === "type"))
     .filter(({ local }) => isUsed(local.name))
-    .map((each) =>
-      each.type === "ImportSpecifier"
-        ? nameOf(each.imported)
-        : each.type === "ImportDefaultSpecifier"
-          ? "default"
-          : "*",
-    );
+    .map(importedName);
 }
 
 function isTypeOnly(kind: string | null | undefined, specifiers: readonly Node[]): boolean {

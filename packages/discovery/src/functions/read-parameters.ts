@@ -10,10 +10,9 @@ import type {
 } from "@babel/types";
 import type { JsonSchema } from "@cem/core";
 import { parseProgram } from "@cem/program";
-import { literalValue } from "../schemas/literal-value.ts";
 import { allowsUndefined, memberName } from "../schemas/read-object.ts";
 import { describeSchema, literalSchema, objectSchema } from "../schemas/schema-reader.ts";
-import type { ModuleLoader, SchemaReader, Scope } from "../schemas/schema-reader.ts";
+import type { SchemaReader, Scope } from "../schemas/schema-reader.ts";
 import type { ParameterTag } from "../source/doc-comment.ts";
 
 /** A node that may be a tool's function. */
@@ -90,7 +89,6 @@ interface ParameterSource {
   scope: Scope;
   reader: SchemaReader;
   tags: readonly ParameterTag[];
-  load: ModuleLoader;
 }
 
 /** Names of a single parameter of unknown type that is taken to be an object. */
@@ -126,7 +124,7 @@ function readParameter(
   fallbackName: string,
   isOnly: boolean,
 ): Parameter {
-  const { scope, reader, load, tags } = source;
+  const { scope, reader, tags } = source;
   const isRest = node.type === "RestElement";
   const isAssigned = node.type === "AssignmentPattern";
   const target: Node = isAssigned ? node.left : isRest ? node.argument : node;
@@ -137,7 +135,7 @@ function readParameter(
     annotatedType("typeAnnotation" in node ? node.typeAnnotation : null) ??
     annotatedType("typeAnnotation" in target ? target.typeAnnotation : null) ??
     (own?.type === undefined ? undefined : parseJsDocType(own.type));
-  const value = isAssigned ? literalValue(node.right, scope.module, load) : undefined;
+  const value = isAssigned ? reader.valueOf(node.right, scope.module) : undefined;
   const hasDefault = value !== undefined && typeof value !== "object";
   const untyped = hasDefault ? withoutConst(literalSchema(value)) : {};
   let schema = type ? reader.schemaOf(type, scope) : untyped;
@@ -172,7 +170,7 @@ function takesObject(schema: JsonSchema, type: TSType | undefined, name: string)
 
 /** Adds what the destructuring pattern says: names where there are no types, and default values. */
 function withPattern(
-  { scope, load }: ParameterSource,
+  { scope, reader }: ParameterSource,
   schema: JsonSchema,
   pattern: ObjectPattern,
   isTyped: boolean,
@@ -185,7 +183,7 @@ function withPattern(
     if (name === undefined) continue;
     const value =
       element.value.type === "AssignmentPattern"
-        ? literalValue(element.value.right, scope.module, load)
+        ? reader.valueOf(element.value.right, scope.module)
         : undefined;
     const isAssigned = element.value.type === "AssignmentPattern";
     const present = properties.get(name);

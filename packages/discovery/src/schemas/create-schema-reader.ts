@@ -46,13 +46,14 @@ export function createSchemaReader(load: ModuleLoader, budget: TypeBudget): Root
       if (depth >= MAX_DEPTH || count > MAX_TYPES || budget.left < 0) return {};
       depth += 1;
       try {
-        return readType(reader, type, scope, load);
+        return readType(reader, type, scope);
       } finally {
         depth -= 1;
       }
     },
     find: (name, module) => findDeclaration(name, module, load),
     findIn: (specifier, name, module) => findExported(specifier, name, module, load),
+    valueOf: (node, module) => literalValue(node, module, load),
     named(key, name, read) {
       const entry = open.get(key);
       if (entry) {
@@ -90,7 +91,7 @@ function freeName(name: string, isTaken: (name: string) => boolean): string {
   }
 }
 
-function readType(reader: SchemaReader, type: TSType, scope: Scope, load: ModuleLoader): JsonSchema {
+function readType(reader: SchemaReader, type: TSType, scope: Scope): JsonSchema {
   switch (type.type) {
     case "TSStringKeyword":
     case "TSTemplateLiteralType":
@@ -109,7 +110,7 @@ function readType(reader: SchemaReader, type: TSType, scope: Scope, load: Module
     case "TSUndefinedKeyword":
       return withTypeText({}, "void");
     case "TSLiteralType": {
-      const value = literalValue(type.literal, scope.module, load);
+      const value = reader.valueOf(type.literal, scope.module);
       return value === undefined ? {} : literalSchema(value);
     }
     case "TSArrayType":
@@ -128,10 +129,10 @@ function readType(reader: SchemaReader, type: TSType, scope: Scope, load: Module
     case "TSOptionalType":
       return reader.schemaOf(type.typeAnnotation, scope);
     case "TSTypeLiteral":
-      return readObject(reader, type.members, scope, load);
+      return readObject(reader, type.members, scope);
     case "TSTypeReference":
     case "TSImportType":
-      return readReference(reader, type, scope, load);
+      return readReference(reader, type, scope);
     case "TSTypeOperator":
       if (type.operator === "keyof") return readKeys(reader, type.typeAnnotation, scope);
       return type.operator === "readonly" ? reader.schemaOf(type.typeAnnotation, scope) : {};
@@ -140,7 +141,7 @@ function readType(reader: SchemaReader, type: TSType, scope: Scope, load: Module
     case "TSMappedType":
       return readMapped(reader, type, scope);
     case "TSTypeQuery":
-      return readTypeQuery(reader, type, scope, load);
+      return readTypeQuery(reader, type, scope);
     default:
       return {};
   }

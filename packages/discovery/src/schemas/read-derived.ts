@@ -1,6 +1,5 @@
 import type { Expression, TSIndexedAccessType, TSMappedType, TSType, TSTypeQuery } from "@babel/types";
 import type { JsonSchema, JsonValue } from "@cem/core";
-import { literalValue } from "./literal-value.ts";
 import {
   arrayOf,
   enumSchema,
@@ -12,7 +11,7 @@ import {
   unionSchema,
   withTypeText,
 } from "./schema-reader.ts";
-import type { ModuleLoader, SchemaReader, Scope } from "./schema-reader.ts";
+import type { SchemaReader, Scope } from "./schema-reader.ts";
 
 /** Types without a counterpart in JSON Schema, with the schema of their JSON form; `{}` where they have none. */
 const SPECIAL = new Map<string, JsonSchema>([
@@ -162,16 +161,11 @@ export function readMapped(reader: SchemaReader, type: TSMappedType, scope: Scop
 }
 
 /** Reads `typeof CONSTANT`. */
-export function readTypeQuery(
-  reader: SchemaReader,
-  type: TSTypeQuery,
-  scope: Scope,
-  load: ModuleLoader,
-): JsonSchema {
+export function readTypeQuery(reader: SchemaReader, type: TSTypeQuery, scope: Scope): JsonSchema {
   if (type.exprName.type !== "Identifier") return {};
   const found = reader.find(type.exprName.name, scope.module);
   if (found?.kind !== "constant") return {};
-  const value = literalValue(found.node, found.module, load);
+  const value = reader.valueOf(found.node, found.module);
   return value === undefined ? {} : valueSchema(value, isConst(found.node));
 }
 

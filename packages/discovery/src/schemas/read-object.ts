@@ -2,9 +2,8 @@ import type { Node, TSType, TSTypeElement } from "@babel/types";
 import type { JsonSchema, JsonValue } from "@cem/core";
 import type { DocComment } from "../source/doc-comment.ts";
 import type { SourceModule } from "../source/source-module.ts";
-import { findDeclaration, literalValue } from "./literal-value.ts";
 import { describeSchema, objectSchema } from "./schema-reader.ts";
-import type { ModuleLoader, SchemaReader, Scope } from "./schema-reader.ts";
+import type { SchemaReader, Scope } from "./schema-reader.ts";
 
 /** Tags whose value is a number, by their lower-case names. */
 const NUMBER_TAGS = new Map([
@@ -22,7 +21,7 @@ const NUMBER_TAGS = new Map([
 ]);
 
 /** Turns a doc comment into schema keywords: description, default, bounds, format, examples. */
-function schemaTags(comment: DocComment, module: SourceModule, load: ModuleLoader): JsonSchema {
+function schemaTags(comment: DocComment, module: SourceModule, reader: SchemaReader): JsonSchema {
   const schema: JsonSchema = {};
   if (comment.summary !== "") schema.description = comment.summary;
   for (const { name, text } of comment.tags) {
@@ -32,10 +31,10 @@ function schemaTags(comment: DocComment, module: SourceModule, load: ModuleLoade
       const number = Number(text);
       if (text !== "" && Number.isFinite(number)) schema[keyword] = number;
     } else if (tag === "default" || tag === "defaultvalue") {
-      const value = writtenValue(text, module, load);
+      const value = writtenValue(text, module, reader);
       if (value !== undefined) schema.default = value;
     } else if (tag === "example") {
-      const value = writtenValue(text, module, load);
+      const value = writtenValue(text, module, reader);
       if (value !== undefined) schema.examples = [...(schema.examples ?? []), value];
     } else if (tag === "format" || tag === "pattern" || tag === "title") {
       if (text !== "") schema[tag] = text;
@@ -51,7 +50,7 @@ function schemaTags(comment: DocComment, module: SourceModule, load: ModuleLoade
 }
 
 /** Parses a value in a comment: a number, a quoted or bare word, true, false, null, or a constant's name. */
-function writtenValue(text: string, module: SourceModule, load: ModuleLoader): JsonValue | undefined {
+function writtenValue(text: string, module: SourceModule, reader: SchemaReader): JsonValue | undefined {
   const plain = text.replaceAll(/^`+|(?<!`)`+$/g, "").trim();
   if (plain === "" || plain.includes("\n")) return undefined;
   if (plain === "true" || plain === "false") return plain === "true";
@@ -60,8 +59,8 @@ function writtenValue(text: string, module: SourceModule, load: ModuleLoader): J
   const quoted = /^(["'])(.*)\1$/.exec(plain);
   if (quoted) return quoted[2] ?? "";
   if (!/^\w[\w.-]*$/.test(plain)) return undefined;
-  const found = findDeclaration(plain, module, load);
-  return found?.kind === "constant" ? literalValue(found.node, found.module, load) : plain;
+  const found = reader.find(plain, module);
+  return found?.kind === "constant" ? reader.valueOf(found.node, found.module) : plain;
 }
 
 /** Reads the members of an interface, a type literal or a class. */
@@ -69,7 +68,6 @@ export function readObject(
   reader: SchemaReader,
   members: readonly (TSTypeElement | Node)[],
   scope: Scope,
-  load: ModuleLoader,
 ): JsonSchema {
   const properties: [string, JsonSchema][] = [];
   const required: string[] = [];
@@ -84,7 +82,7 @@ export function readObject(
     const property = readMember(member);
     if (!property) continue;
     const schema = property.type ? reader.schemaOf(property.type, scope) : {};
-    const tags = schemaTags(scope.module.comments.of(member), scope.module, load);
+    const tags = schemaTags(scope.module.comments.of(member), scope.module, reader);
     properties.push([property.name, describeSchema(schema, tags)]);
     if (!property.isOptional && tags.default === undefined) required.push(property.name);
   }

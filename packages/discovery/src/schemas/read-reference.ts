@@ -1,7 +1,6 @@
 import type { Expression, Node, TSImportType, TSType, TSTypeParameter, TSTypeReference } from "@babel/types";
 import type { JsonSchema } from "@cem/core";
 import { nameOf, type Declaration } from "../source/source-module.ts";
-import { literalValue } from "./literal-value.ts";
 import { readBuiltin } from "./read-derived.ts";
 import { readObject } from "./read-object.ts";
 import {
@@ -9,7 +8,6 @@ import {
   enumSchema,
   intersectionSchema,
   readArgument,
-  type ModuleLoader,
   type SchemaReader,
   type Scope,
   type TypeArgument,
@@ -20,48 +18,36 @@ export function readReference(
   reader: SchemaReader,
   type: TSTypeReference | TSImportType,
   scope: Scope,
-  load: ModuleLoader,
 ): JsonSchema {
   const types = type.typeArguments?.params ?? [];
   if (type.type === "TSImportType") {
     if (type.qualifier?.type !== "Identifier") return {};
     const found = reader.findIn(type.source.value, type.qualifier.name, scope.module);
-    return found ? readDeclaration(reader, found, types, scope, load) : {};
+    return found ? readDeclaration(reader, found, types, scope) : {};
   }
-  if (type.typeName.type !== "Identifier") return readQualified(reader, type, scope, load);
-  return readNamed(reader, type.typeName.name, types, scope, load);
+  if (type.typeName.type !== "Identifier") return readQualified(reader, type, scope);
+  return readNamed(reader, type.typeName.name, types, scope);
 }
 
-function readNamed(
-  reader: SchemaReader,
-  name: string,
-  types: readonly TSType[],
-  scope: Scope,
-  load: ModuleLoader,
-): JsonSchema {
+function readNamed(reader: SchemaReader, name: string, types: readonly TSType[], scope: Scope): JsonSchema {
   const parameter = scope.parameters.get(name);
   if (parameter) return readArgument(reader, parameter);
   const found = reader.find(name, scope.module);
-  return found ? readDeclaration(reader, found, types, scope, load) : readBuiltin(reader, name, types, scope);
+  return found ? readDeclaration(reader, found, types, scope) : readBuiltin(reader, name, types, scope);
 }
 
 /** Reads `Color.Red` of an enum, or `types.Color` of a namespace import. */
-function readQualified(
-  reader: SchemaReader,
-  type: TSTypeReference,
-  scope: Scope,
-  load: ModuleLoader,
-): JsonSchema {
+function readQualified(reader: SchemaReader, type: TSTypeReference, scope: Scope): JsonSchema {
   if (type.typeName.type !== "TSQualifiedName" || type.typeName.left.type !== "Identifier") return {};
   const { left, right } = type.typeName;
   const origin = scope.module.imports.get(left.name);
   if (origin?.imported === "*") {
     const found = reader.findIn(origin.specifier, right.name, scope.module);
-    return found ? readDeclaration(reader, found, type.typeArguments?.params ?? [], scope, load) : {};
+    return found ? readDeclaration(reader, found, type.typeArguments?.params ?? [], scope) : {};
   }
   const found = reader.find(left.name, scope.module);
   if (found?.kind !== "enum") return {};
-  const value = enumMembers(found, load).get(right.name);
+  const value = enumMembers(found, reader).get(right.name);
   return value === undefined ? {} : enumSchema([value]);
 }
 
@@ -70,12 +56,11 @@ function readDeclaration(
   found: Declaration,
   types: readonly TSType[],
   scope: Scope,
-  load: ModuleLoader,
 ): JsonSchema {
   const { module } = found;
   if (found.kind === "constant") return {};
   if (found.kind === "enum") {
-    const schema = enumSchema([...enumMembers(found, load).values()]);
+    const schema = enumSchema([...enumMembers(found, reader).values()]);
     return withSummary(schema, found.node, found);
   }
   const node = found.kind === "interface" ? found.nodes[0] : found.node;
@@ -88,7 +73,7 @@ function readDeclaration(
     if (found.kind === "alias")
       return withSummary(reader.schemaOf(found.node.typeAnnotation, inside), found.node, found);
     if (found.kind === "class") {
-      const schema = readObject(reader, found.node.body.body, inside, load);
+      const schema = readObject(reader, found.node.body.body, inside);
       // Members that the constructor declares are not read.
       const isKnown = Object.keys(schema.properties ?? {}).length > 0;
       return withSummary(isKnown ? schema : {}, found.node, found);
@@ -96,9 +81,9 @@ function readDeclaration(
     const inherited = found.nodes
       .flatMap((each) => each.extends ?? [])
       .map(({ expression, typeArguments }) =>
-        readHeritage(reader, expression, typeArguments?.params ?? [], inside, load),
+        readHeritage(reader, expression, typeArguments?.params ?? [], inside),
       );
-    const own = found.nodes.map((each) => readObject(reader, each.body.body, inside, load));
+    const own = found.nodes.map((each) => readObject(reader, each.body.body, inside));
     return withSummary(intersectionSchema([...inherited, ...own]), node, found);
   });
 }
@@ -108,9 +93,8 @@ function readHeritage(
   expression: Expression,
   types: readonly TSType[],
   scope: Scope,
-  load: ModuleLoader,
 ): JsonSchema {
-  return expression.type === "Identifier" ? readNamed(reader, expression.name, types, scope, load) : {};
+  return expression.type === "Identifier" ? readNamed(reader, expression.name, types, scope) : {};
 }
 
 function bind(
@@ -157,12 +141,12 @@ function statementOf(node: Node, found: Declaration): Node {
 
 function enumMembers(
   found: Declaration & { kind: "enum" },
-  load: ModuleLoader,
+  reader: SchemaReader,
 ): Map<string, string | number> {
   const members = new Map<string, string | number>();
   let next = 0;
   for (const { id, initializer } of found.node.body.members) {
-    const written = initializer ? literalValue(initializer, found.module, load) : next;
+    const written = initializer ? reader.valueOf(initializer, found.module) : next;
     if (typeof written !== "string" && typeof written !== "number") continue;
     if (typeof written === "number") next = written + 1;
     members.set(nameOf(id), written);

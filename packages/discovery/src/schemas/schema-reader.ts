@@ -1,4 +1,4 @@
-import type { TSType } from "@babel/types";
+import type { Node, TSType } from "@babel/types";
 import type { JsonSchema, JsonValue } from "@cem/core";
 import { printSchemaType } from "@cem/tool-files";
 import type { Declaration, SourceModule } from "../source/source-module.ts";
@@ -156,6 +156,8 @@ export interface SchemaReader {
   find(name: string, module: SourceModule): Declaration | undefined;
   /** Finds what another file exports by a name. */
   findIn(specifier: string, name: string, module: SourceModule): Declaration | undefined;
+  /** Evaluates an expression of literals and constants in a file. `undefined` for any other expression. */
+  valueOf(node: Node, module: SourceModule): JsonValue | undefined;
   /** Runs `read` for a named type, and makes the result a definition if the type contains itself. */
   named(key: string, name: string, read: () => JsonSchema): JsonSchema;
 }

@@ -2,6 +2,7 @@ import type {
   ClassDeclaration,
   Expression,
   File,
+  ImportDeclaration,
   Node,
   Statement,
   TSEnumDeclaration,
@@ -10,6 +11,7 @@ import type {
 } from "@babel/types";
 import { parseProgram } from "@cem/program";
 import { indexComments, type Comments } from "./doc-comment.ts";
+import type { ModuleFailure } from "./module-facts.ts";
 
 /** A declaration that a type can refer to. */
 export type Declaration =
@@ -45,17 +47,12 @@ export interface SourceModule {
   exported: ReadonlyMap<string, string>;
 }
 
-/** A parsed file, or its syntax error. */
-export type SourceModuleResult =
-  | { ok: true; module: SourceModule }
-  | { ok: false; message: string; line?: number | undefined };
-
 /** Parses a file and lists what it declares. */
-export function parseSourceModule(file: string, code: string): SourceModuleResult {
+export function parseSourceModule(file: string, code: string): SourceModule | ModuleFailure {
   const parsed = parseProgram(code);
   if (!parsed.ok) {
     const { message, line } = parsed.error;
-    return { ok: false, message, line };
+    return { kind: "broken", message: `is not valid TypeScript: ${message}`, line };
   }
   const { ast } = parsed.program;
   const declarations = new Map<string, Declaration>();
@@ -78,15 +75,8 @@ export function parseSourceModule(file: string, code: string): SourceModuleResul
     for (const declared of declarationsOf(unwrapExport(statement), module))
       addDeclaration(declarations, ...declared);
     if (statement.type === "ImportDeclaration") {
-      for (const specifier of statement.specifiers) {
-        const imported =
-          specifier.type === "ImportSpecifier"
-            ? nameOf(specifier.imported)
-            : specifier.type === "ImportDefaultSpecifier"
-              ? "default"
-              : "*";
-        imports.set(specifier.local.name, { specifier: statement.source.value, imported });
-      }
+      for (const each of statement.specifiers)
+        imports.set(each.local.name, { specifier: statement.source.value, imported: importedName(each) });
     } else if (statement.type === "ExportAllDeclaration") {
       stars.push(statement.source.value);
     } else if (statement.type === "ExportNamedDeclaration") {
@@ -98,13 +88,19 @@ export function parseSourceModule(file: string, code: string): SourceModuleResul
       }
     }
   }
-  return { ok: true, module };
+  return module;
 }
 
 /** The declaration inside of `export …`, or the statement itself. */
 export function unwrapExport(statement: Statement): Node {
   if (statement.type === "ExportNamedDeclaration" && statement.declaration) return statement.declaration;
   return statement.type === "ExportDefaultDeclaration" ? statement.declaration : statement;
+}
+
+/** The name that is imported from the other module: `default`, or `*` for the whole module, too. */
+export function importedName(each: ImportDeclaration["specifiers"][number]): string {
+  if (each.type === "ImportSpecifier") return nameOf(each.imported);
+  return each.type === "ImportDefaultSpecifier" ? "default" : "*";
 }
 
 /** The name of an identifier or a string literal; "" for any other node. */

@@ -35,8 +35,6 @@ export interface GuardedCall extends ToolCall {
 /** Wraps an invoker. `compose` of `@cem/bridge` takes such functions. */
 export type CallGuard = (next: ToolInvoker) => ToolInvoker;
 
-/** The session that calls without one belong to. */
-const NO_SESSION = "";
 /** The most sessions that are remembered; the one that was used least recently goes first. */
 const MAX_SESSIONS = 10_000;
 
@@ -63,11 +61,6 @@ export class PerSubject<Value> {
     if (this.#values.size > MAX_SESSIONS && oldest !== undefined) this.#values.delete(oldest);
     return value;
   }
-}
-
-/** The session of a call. */
-export function sessionOf({ session = NO_SESSION }: InvokeContext): string {
-  return session;
 }
 
 /** Makes a guard of a check that throws what is wrong with a call. */

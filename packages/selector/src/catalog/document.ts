@@ -32,70 +32,61 @@ const MAX_SUMMARY_CHARACTERS = 200;
 const MAX_SCHEMA_DEPTH = 3;
 const MAX_PROPERTIES = 256;
 
-/** Reads definitions as term numbers, from which the index is built. */
-export class DocumentReader {
-  readonly #vocabulary: Vocabulary;
+/** Creates a reader of definitions, which gives the term numbers of each of {@link FIELDS}. The index is built from these. */
+export function createDocumentReader(vocabulary: Vocabulary): (tool: ToolDefinition) => number[][] {
   /** The terms of texts read before: catalogs repeat the same few thousand. */
-  readonly #known = new Map<string, readonly number[]>();
+  const known = new Map<string, readonly number[]>();
   /** The field that each term was last seen in, by the number of the field's read. */
-  readonly #seenIn: number[] = [];
-  #reading = 0;
+  const seenIn: number[] = [];
+  let reading = 0;
 
-  constructor(vocabulary: Vocabulary) {
-    this.#vocabulary = vocabulary;
-  }
+  const termsOf = (text: string): readonly number[] => {
+    const found = known.get(text);
+    if (found !== undefined) return found;
+    const tokens = text.match(TOKEN) ?? [];
+    const terms =
+      tokens[0] === text ? splitStems(text).map((stem) => vocabulary.add(stem)) : tokens.flatMap(termsOf);
+    if (text.length <= MAX_REMEMBERED_CHARACTERS) known.set(text, terms);
+    return terms;
+  };
 
-  /** The terms of each of {@link FIELDS}. */
-  read(tool: ToolDefinition): number[][] {
-    const parameters = textsOf(tool.inputSchema);
-    const output = textsOf(tool.outputSchema);
-    const { name, originalName = name, server, description, annotations } = tool;
-    const summary = firstSentence(description);
-    return [
-      this.#unique(originalName === name ? [name] : [originalName, name]),
-      this.#terms([annotations?.title ?? ""]),
-      this.#unique([server]),
-      this.#terms([description.slice(summary.length)]),
-      this.#unique(parameters.names),
-      this.#unique(parameters.texts),
-      this.#unique(output.names),
-      this.#unique(output.texts),
-      this.#terms([summary]),
-    ];
-  }
-
-  #unique(texts: readonly string[]): number[] {
-    this.#reading += 1;
-    return this.#terms(texts).filter((term) => {
-      const isNew = this.#seenIn[term] !== this.#reading;
-      this.#seenIn[term] = this.#reading;
-      return isNew;
-    });
-  }
-
-  #terms(texts: readonly string[]): number[] {
+  const termsIn = (texts: readonly string[]): number[] => {
     const terms: number[] = [];
     for (const text of texts) {
       if (typeof text !== "string") continue;
-      for (const term of this.#termsOf(text.slice(0, MAX_FIELD_CHARACTERS))) {
+      for (const term of termsOf(text.slice(0, MAX_FIELD_CHARACTERS))) {
         if (terms.length === MAX_FIELD_WORDS) return terms;
         terms.push(term);
       }
     }
     return terms;
-  }
+  };
 
-  #termsOf(text: string): readonly number[] {
-    const known = this.#known.get(text);
-    if (known !== undefined) return known;
-    const tokens = text.match(TOKEN) ?? [];
-    const terms =
-      tokens[0] === text
-        ? splitStems(text).map((stem) => this.#vocabulary.add(stem))
-        : tokens.flatMap((token) => this.#termsOf(token));
-    if (text.length <= MAX_REMEMBERED_CHARACTERS) this.#known.set(text, terms);
-    return terms;
-  }
+  const uniqueIn = (texts: readonly string[]): number[] => {
+    reading += 1;
+    return termsIn(texts).filter((term) => {
+      const isNew = seenIn[term] !== reading;
+      seenIn[term] = reading;
+      return isNew;
+    });
+  };
+
+  return ({ name, originalName = name, server, description, annotations, inputSchema, outputSchema }) => {
+    const parameters = textsOf(inputSchema);
+    const output = textsOf(outputSchema);
+    const summary = firstSentence(description);
+    return [
+      uniqueIn(originalName === name ? [name] : [originalName, name]),
+      termsIn([annotations?.title ?? ""]),
+      uniqueIn([server]),
+      termsIn([description.slice(summary.length)]),
+      uniqueIn(parameters.names),
+      uniqueIn(parameters.texts),
+      uniqueIn(output.names),
+      uniqueIn(output.texts),
+      termsIn([summary]),
+    ];
+  };
 }
 
 /** Letters, digits and apostrophes of ASCII, and all that is beyond it. */

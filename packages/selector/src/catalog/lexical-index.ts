@@ -2,8 +2,8 @@ import { toolId } from "@cem/core";
 import type { ToolDefinition } from "@cem/core";
 import { splitWords, stem } from "@cem/core/text";
 import { NO_ACTIONS, offeredActions, type Actions, verbClassesOf } from "../words/verbs.ts";
-import { DocumentReader, fieldMask, FIELDS, type Field } from "./document.ts";
-import { NameIndex, nameWords } from "./name-index.ts";
+import { createDocumentReader, fieldMask, FIELDS, type Field } from "./document.ts";
+import { createNameIndex, nameWords } from "./name-index.ts";
 import { Vocabulary } from "./vocabulary.ts";
 
 /** Weights of the fields (BM25F). Tuned over all evaluation sets together. */
@@ -171,7 +171,8 @@ export interface LexicalIndex extends Postings {
   readonly serverOf: Uint32Array;
   readonly serverCount: number;
   readonly vocabulary: Vocabulary;
-  readonly names: NameIndex;
+  /** Finds the documents of the tools that a text names: see {@link createNameIndex}. */
+  readonly namedIn: (text: string) => Set<number>;
   /** The actions of each tool, by the verbs of its name, or else the first verb of its description. */
   readonly actionsOf: Uint16Array;
   /** The verbs of each tool's name, a bit for each class. */
@@ -182,8 +183,7 @@ export interface LexicalIndex extends Postings {
 export function buildLexicalIndex(tools: readonly ToolDefinition[]): LexicalIndex {
   const sorted = sortById(tools);
   const vocabulary = new Vocabulary();
-  const reader = new DocumentReader(vocabulary);
-  const documents = sorted.map((tool) => reader.read(tool));
+  const documents = sorted.map(createDocumentReader(vocabulary));
   const words = sorted.map(nameWords);
   const ownWords = words.map((line) => (line.split("\t")[1] ?? "").split(" "));
   const serverOf = numberServers(sorted);
@@ -193,7 +193,7 @@ export function buildLexicalIndex(tools: readonly ToolDefinition[]): LexicalInde
     serverOf,
     serverCount: new Set(serverOf).size,
     vocabulary,
-    names: new NameIndex(words),
+    namedIn: createNameIndex(words),
     actionsOf: Uint16Array.from(sorted, (tool, at) => actionsOfTool(tool, ownWords[at] ?? [])),
     verbClassesOf: Uint16Array.from(ownWords, verbClassesOf),
   };

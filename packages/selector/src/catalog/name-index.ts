@@ -14,60 +14,54 @@ export function nameWords({ server, name, originalName = name }: ToolDefinition)
   return names.map((text) => splitWords(text).join(" ")).join("\t");
 }
 
-/** Finds the tools that a text names. The key of a name is its joined words. */
-export class NameIndex {
-  /** The {@link nameWords} of each document. */
-  readonly words: readonly string[];
+/**
+ * Creates a function that finds the documents of the tools that a text names, in any case style: `weather.get_weather`,
+ * `getWeather`, `"query"`, `the query tool`. A qualified name stands for that tool alone. The key of a name is its joined words.
+ *
+ * @param words - The {@link nameWords} of each document.
+ */
+export function createNameIndex(words: readonly string[]): (text: string) => Set<number> {
   /** Documents by the key of their name, and by that of their server and name. */
-  readonly #names = new Map<string, number[]>();
-  readonly #qualified = new Map<string, number[]>();
+  const byName = new Map<string, number[]>();
+  const byQualifiedName = new Map<string, number[]>();
   /** The most words of any name together with its server's. */
-  readonly #longest: number;
-
-  constructor(words: readonly string[]) {
-    this.words = words;
-    let longest = 1;
-    for (const [document, line] of words.entries()) {
-      const [server = "", ...names] = line.split("\t");
-      for (const name of names) {
-        add(this.#names, keyOf(name), document);
-        add(this.#qualified, keyOf(server + name), document);
-        longest = Math.max(longest, server.split(" ").length + name.split(" ").length);
-      }
+  let longest = 1;
+  for (const [document, line] of words.entries()) {
+    const [server = "", ...names] = line.split("\t");
+    for (const name of names) {
+      add(byName, keyOf(name), document);
+      add(byQualifiedName, keyOf(server + name), document);
+      longest = Math.max(longest, server.split(" ").length + name.split(" ").length);
     }
-    this.#longest = Math.min(longest, MAX_NAME_WORDS);
   }
+  longest = Math.min(longest, MAX_NAME_WORDS);
 
-  /**
-   * Finds the documents of the tools that a text names, in any case style: `weather.get_weather`, `getWeather`, `"query"`,
-   * `the query tool`. A qualified name stands for that tool alone.
-   */
-  findIn(text: string): Set<number> {
-    const written = new Set<number>();
-    const words = splitWords(text);
-    const names = [...text.matchAll(AS_A_NAME)].map((match) => match.slice(1).find((part) => part) ?? "");
-    for (const name of [...names, ...(text.match(CAMEL_CASE) ?? []), words.join("")]) {
-      for (const document of this.#names.get(identifierKey(name)) ?? []) written.add(document);
-    }
-    const qualified = this.#findQualified(words);
-    for (const document of qualified) {
-      const [, ...own] = (this.words[document] ?? "").split("\t");
-      for (const other of own.flatMap((name) => this.#names.get(keyOf(name)) ?? [])) written.delete(other);
-    }
-    return new Set([...written, ...qualified]);
-  }
-
-  #findQualified(words: readonly string[]): Set<number> {
+  const findQualified = (spoken: readonly string[]): Set<number> => {
     const found = new Set<number>();
-    for (let start = 0; start < words.length; start++) {
+    for (let start = 0; start < spoken.length; start++) {
       let key = "";
-      for (let end = start; end < Math.min(words.length, start + this.#longest); end++) {
-        key += words[end] ?? "";
-        for (const document of this.#qualified.get(key) ?? []) found.add(document);
+      for (let end = start; end < Math.min(spoken.length, start + longest); end++) {
+        key += spoken[end] ?? "";
+        for (const document of byQualifiedName.get(key) ?? []) found.add(document);
       }
     }
     return found;
-  }
+  };
+
+  return (text) => {
+    const written = new Set<number>();
+    const spoken = splitWords(text);
+    const names = [...text.matchAll(AS_A_NAME)].map((match) => match.slice(1).find((part) => part) ?? "");
+    for (const name of [...names, ...(text.match(CAMEL_CASE) ?? []), spoken.join("")]) {
+      for (const document of byName.get(identifierKey(name)) ?? []) written.add(document);
+    }
+    const qualified = findQualified(spoken);
+    for (const document of qualified) {
+      const [, ...own] = (words[document] ?? "").split("\t");
+      for (const other of own.flatMap((name) => byName.get(keyOf(name)) ?? [])) written.delete(other);
+    }
+    return new Set([...written, ...qualified]);
+  };
 }
 
 function add(index: Map<string, number[]>, key: string, document: number): void {

@@ -10,52 +10,44 @@ interface SimilarWord {
 const SPACE = 32;
 const CODE_UNITS = 0x1_0000;
 
-/** Finds words by shared character trigrams, with a space at both ends of each. */
-class GramIndex {
+/**
+ * Creates a function that finds words by shared character trigrams, with a space at both ends of each: the texts that are
+ * similar to a word by at least this Dice coefficient, 0 to 1, in no order.
+ */
+function createGramIndex(texts: readonly string[]): (word: string, least: number) => SimilarWord[] {
   /** The texts with each gram, in their order. */
-  readonly #texts = new Map<number, number[]>();
-  readonly #gramCounts: Uint32Array;
+  const textsOf = new Map<number, number[]>();
+  const gramCounts = new Uint32Array(texts.length);
   /** How many grams each text shares with the query; all zero between two queries. */
-  readonly #shared: Uint32Array;
-
-  constructor(texts: readonly string[]) {
-    this.#gramCounts = new Uint32Array(texts.length);
-    this.#shared = new Uint32Array(texts.length);
-    for (const [text, word] of texts.entries()) {
-      eachGram(word, (code) => {
-        const known = this.#texts.get(code);
-        if (known?.at(-1) === text) return;
-        if (known === undefined) this.#texts.set(code, [text]);
-        else known.push(text);
-        this.#gramCounts[text] = (this.#gramCounts[text] ?? 0) + 1;
-      });
-    }
+  const sharedBy = new Uint32Array(texts.length);
+  for (const [text, word] of texts.entries()) {
+    eachGram(word, (code) => {
+      const known = textsOf.get(code);
+      if (known?.at(-1) === text) return;
+      if (known === undefined) textsOf.set(code, [text]);
+      else known.push(text);
+      gramCounts[text] = (gramCounts[text] ?? 0) + 1;
+    });
   }
-
-  /**
-   * Finds the texts similar to a word, in no order.
-   *
-   * @param least - The least Dice coefficient, 0 to 1.
-   */
-  alike(word: string, least: number): SimilarWord[] {
+  return (word, least) => {
     const grams = new Set<number>();
     eachGram(word, (code) => grams.add(code));
     const touched: number[] = [];
     for (const code of grams) {
-      for (const text of this.#texts.get(code) ?? []) {
-        const shared = this.#shared[text] ?? 0;
+      for (const text of textsOf.get(code) ?? []) {
+        const shared = sharedBy[text] ?? 0;
         if (shared === 0) touched.push(text);
-        this.#shared[text] = shared + 1;
+        sharedBy[text] = shared + 1;
       }
     }
     const found: SimilarWord[] = [];
     for (const text of touched) {
-      const similarity = (2 * (this.#shared[text] ?? 0)) / (grams.size + (this.#gramCounts[text] ?? 0));
-      this.#shared[text] = 0;
+      const similarity = (2 * (sharedBy[text] ?? 0)) / (grams.size + (gramCounts[text] ?? 0));
+      sharedBy[text] = 0;
       if (similarity >= least) found.push({ term: text, similarity });
     }
     return found;
-  }
+  };
 }
 
 /** The trigrams of ` word ` in UTF-16 units, each as one number; those of ASCII are small integers. */
@@ -95,7 +87,7 @@ const MAX_SIMILAR_WORDS = 8;
 export class Vocabulary {
   readonly #numbers = new Map<string, number>();
   readonly #words: string[] = [];
-  #grams: GramIndex | undefined;
+  #alike: ReturnType<typeof createGramIndex> | undefined;
 
   get size(): number {
     return this.#words.length;
@@ -121,10 +113,10 @@ export class Vocabulary {
   similar(word: string): readonly SimilarWord[] {
     if (word.length < MIN_WORD_CHARACTERS) return [];
     const comparable = (known: string) => (known.length < MIN_WORD_CHARACTERS ? "" : known);
-    this.#grams ??= new GramIndex(this.#words.map(comparable));
+    this.#alike ??= createGramIndex(this.#words.map(comparable));
     const self = this.find(word);
     const found: SimilarWord[] = [];
-    for (const { term, similarity: alike } of this.#grams.alike(word, MIN_COMPARED_SIMILARITY)) {
+    for (const { term, similarity: alike } of this.#alike(word, MIN_COMPARED_SIMILARITY)) {
       const similarity = Math.max(alike, this.#typoSimilarity(word, term));
       if (similarity >= MIN_SIMILARITY && term !== self) {
         found.push({ term, similarity });

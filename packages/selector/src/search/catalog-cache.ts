@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { serialize } from "node:v8";
 import type { ToolDefinition } from "@cem/core";
 import { buildLexicalIndex, type LexicalIndex } from "../catalog/lexical-index.ts";
-import { SearchRanking } from "./search-ranking.ts";
+import { createRanking, type Ranks } from "./search-ranking.ts";
 
 /** The most catalogs in memory; the least recently used one is evicted. */
 const MAX_CATALOGS = 4;
@@ -10,7 +10,8 @@ const MAX_CATALOGS = 4;
 /** An indexed catalog. */
 export interface IndexedCatalog {
   readonly index: LexicalIndex;
-  readonly ranking: SearchRanking;
+  /** Ranks every document for a text. */
+  readonly rank: (text: string) => Ranks;
 }
 
 interface Entry {
@@ -20,33 +21,30 @@ interface Entry {
   catalog: IndexedCatalog;
 }
 
-/** A cache of indexes by the content of their catalogs. */
-export class CatalogCache {
-  #entries: Entry[] = [];
-
-  /** The index of a catalog, from memory or newly built. */
-  get(tools: readonly ToolDefinition[]): IndexedCatalog {
-    const known = this.#entries.find((entry) => sameObjects(entry.tools, tools));
-    if (known !== undefined) return this.#remember(known);
+/** Creates a cache of indexes by the content of their catalogs. It returns the index of one from memory, or newly built. */
+export function createCatalogCache(): (tools: readonly ToolDefinition[]) => IndexedCatalog {
+  let entries: Entry[] = [];
+  const remember = (entry: Entry): IndexedCatalog => {
+    const others = entries.filter((other) => other !== entry && other.catalog !== entry.catalog);
+    entries = [entry, ...others].slice(0, MAX_CATALOGS);
+    return entry.catalog;
+  };
+  return (tools) => {
+    const known = entries.find((entry) => sameObjects(entry.tools, tools));
+    if (known !== undefined) return remember(known);
     const copy = [...tools];
-    const digest = this.#entries.length === 0 ? undefined : digestOf(copy);
-    const equal = this.#entries.find(
+    const digest = entries.length === 0 ? undefined : digestOf(copy);
+    const equal = entries.find(
       (entry) => entry.tools.length === copy.length && (entry.digest ??= digestOf(entry.tools)) === digest,
     );
     const catalog = equal?.catalog ?? createCatalog(copy);
-    return this.#remember({ tools: copy, ...(digest !== undefined && { digest }), catalog });
-  }
-
-  #remember(entry: Entry): IndexedCatalog {
-    const others = this.#entries.filter((other) => other !== entry && other.catalog !== entry.catalog);
-    this.#entries = [entry, ...others].slice(0, MAX_CATALOGS);
-    return entry.catalog;
-  }
+    return remember({ tools: copy, ...(digest !== undefined && { digest }), catalog });
+  };
 }
 
 function createCatalog(tools: readonly ToolDefinition[]): IndexedCatalog {
   const index = buildLexicalIndex(tools);
-  return { index, ranking: new SearchRanking(index) };
+  return { index, rank: createRanking(index) };
 }
 
 /** Whether two catalogs have the same objects, which are never changed in place. A plain loop, since it runs for each query. */

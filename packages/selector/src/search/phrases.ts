@@ -14,67 +14,59 @@ const MAX_QUERY_WORDS = 256;
 
 /**
  * Finds words that stand together both in a text and in a tool's name, title or the beginning of its description: `stock
- * price` rather than `price` here and `stock` there. In any order, since names turn them around.
+ * price` rather than `price` here and `stock` there. In any order, since names turn them around. Adds the gain of each
+ * document near the best to its score. The highest score is 1.
  */
-export class Phrases {
-  readonly #index: LexicalIndex;
-
-  constructor(index: LexicalIndex) {
-    this.#index = index;
+export function addPhraseGains(index: LexicalIndex, scores: Float32Array, text: string): void {
+  const stems = splitStems(text).filter((word) => !isRequestStem(word));
+  const wanted = pairsOf(index, stems.slice(0, MAX_QUERY_WORDS));
+  if (wanted.size === 0) return;
+  let ideal = 0;
+  for (const word of new Set(stems)) ideal += rarityOf(index, index.vocabulary.find(word));
+  for (let document = 0; document < scores.length; document++) {
+    const score = scores[document] ?? 0;
+    if (score < LEAST_SHARE) continue;
+    // Few documents have both words of any phrase, and the texts of the others need not be read.
+    const present = [...wanted].filter(([pair]) => hasBoth(index, document, pair));
+    if (present.length === 0) continue;
+    const pairs = pairsOfDocument(index, document);
+    const found = present.reduce((sum, [pair, rarity]) => (pairs.has(pair) ? sum + rarity : sum), 0);
+    if (found > 0) scores[document] = score + PHRASE_WEIGHT * Math.min(1, found / ideal);
   }
+}
 
-  /** Adds the gain of each document near the best to its score. The highest score is 1. */
-  addTo(scores: Float32Array, text: string): void {
-    const stems = splitStems(text).filter((word) => !isRequestStem(word));
-    const wanted = this.#pairs(stems.slice(0, MAX_QUERY_WORDS));
-    if (wanted.size === 0) return;
-    let ideal = 0;
-    for (const word of new Set(stems)) ideal += this.#rarityOf(this.#index.vocabulary.find(word));
-    for (let document = 0; document < scores.length; document++) {
-      const score = scores[document] ?? 0;
-      if (score < LEAST_SHARE) continue;
-      // Few documents have both words of any phrase, and the texts of the others need not be read.
-      const present = [...wanted].filter(([pair]) => this.#hasBoth(document, pair));
-      if (present.length === 0) continue;
-      const pairs = this.#pairsOfDocument(document);
-      const found = present.reduce((sum, [pair, rarity]) => (pairs.has(pair) ? sum + rarity : sum), 0);
-      if (found > 0) scores[document] = score + PHRASE_WEIGHT * Math.min(1, found / ideal);
+function hasBoth(index: LexicalIndex, document: number, pair: number): boolean {
+  const { size } = index.vocabulary;
+  return [Math.floor(pair / size), pair % size].every((term) => hasTerm(index, document, term));
+}
+
+function pairsOfDocument(index: LexicalIndex, document: number): ReadonlySet<number> {
+  const tool = index.tools[document];
+  const pairs = new Set<number>();
+  for (const text of tool === undefined ? [] : textsOf(tool)) {
+    for (const pair of pairsOf(index, splitStems(text)).keys()) pairs.add(pair);
+  }
+  return pairs;
+}
+
+/** The pairs of words that stand together, each as one number, with their rarity. */
+function pairsOf(index: LexicalIndex, stems: readonly string[]): Map<number, number> {
+  const { vocabulary } = index;
+  const terms = stems.map((word) => vocabulary.find(word));
+  const pairs = new Map<number, number>();
+  for (const [at, first] of terms.entries()) {
+    if (first === undefined) continue;
+    for (const second of terms.slice(at + 1, at + 1 + WINDOW_WORDS)) {
+      if (second === undefined || second === first) continue;
+      const pair = Math.min(first, second) * vocabulary.size + Math.max(first, second);
+      pairs.set(pair, Math.max(rarityOf(index, first), rarityOf(index, second)));
     }
   }
+  return pairs;
+}
 
-  #hasBoth(document: number, pair: number): boolean {
-    const { size } = this.#index.vocabulary;
-    return [Math.floor(pair / size), pair % size].every((term) => hasTerm(this.#index, document, term));
-  }
-
-  #pairsOfDocument(document: number): ReadonlySet<number> {
-    const tool = this.#index.tools[document];
-    const pairs = new Set<number>();
-    for (const text of tool === undefined ? [] : textsOf(tool)) {
-      for (const pair of this.#pairs(splitStems(text)).keys()) pairs.add(pair);
-    }
-    return pairs;
-  }
-
-  /** The pairs of words that stand together, each as one number, with their rarity. */
-  #pairs(stems: readonly string[]): Map<number, number> {
-    const { vocabulary } = this.#index;
-    const terms = stems.map((word) => vocabulary.find(word));
-    const pairs = new Map<number, number>();
-    for (const [at, first] of terms.entries()) {
-      if (first === undefined) continue;
-      for (const second of terms.slice(at + 1, at + 1 + WINDOW_WORDS)) {
-        if (second === undefined || second === first) continue;
-        const pair = Math.min(first, second) * vocabulary.size + Math.max(first, second);
-        pairs.set(pair, Math.max(this.#rarityOf(first), this.#rarityOf(second)));
-      }
-    }
-    return pairs;
-  }
-
-  #rarityOf(term: number | undefined): number {
-    return term === undefined ? 0 : (this.#index.inverseFrequency[term] ?? 0);
-  }
+function rarityOf(index: LexicalIndex, term: number | undefined): number {
+  return term === undefined ? 0 : (index.inverseFrequency[term] ?? 0);
 }
 
 function textsOf({ server, name, description, annotations }: ToolDefinition): string[] {

@@ -2,8 +2,8 @@ import { splitSteps } from "@cem/core/text";
 import type { LexicalIndex } from "../catalog/lexical-index.ts";
 import { impliedSteps } from "../words/hints.ts";
 import { actionFactor, NO_ACTIONS } from "../words/verbs.ts";
-import { explainedShare, highest, idealScore, MAX_PARTS, SearchScorer } from "./search-scorer.ts";
-import { Phrases } from "./phrases.ts";
+import { createScorer, explainedShare, highest, idealScore, MAX_PARTS } from "./search-scorer.ts";
+import { addPhraseGains } from "./phrases.ts";
 import { readPart } from "./reading.ts";
 
 /** Weight of the best step beside the whole text. Tuned over all evaluation sets together, like the other weights. */
@@ -31,95 +31,83 @@ export interface Ranks {
  * Ranks the tools of a catalog for a text, by the whole text, its steps and the other tools of each server. Plain loops,
  * since iterators over thousands of scores would dominate the time.
  */
-export class SearchRanking {
-  readonly #index: LexicalIndex;
-  readonly #scorer: SearchScorer;
-  readonly #phrases: Phrases;
-
-  constructor(index: LexicalIndex) {
-    this.#index = index;
-    this.#scorer = new SearchScorer(index);
-    this.#phrases = new Phrases(index);
-  }
-
-  /** Ranks every document. */
-  rank(text: string): Ranks {
-    const whole = this.#scorer.score(text);
-    const cover = Math.min(1, highest(whole) / (idealScore(this.#index, text) || Infinity));
-    const explained = this.#explainedShare(text, whole);
+export function createRanking(index: LexicalIndex): (text: string) => Ranks {
+  const score = createScorer(index);
+  return (text) => {
+    const whole = score(text);
+    const cover = Math.min(1, highest(whole) / (idealScore(index, text) || Infinity));
+    const explained = explainedByBest(index, score, text, whole);
     const scores = share(whole);
-    this.#phrases.addTo(scores, text);
-    const explainedStep = this.#addSteps(scores, text);
-    if (this.#index.serverCount > 1) {
-      this.#addServers(scores);
-    }
+    addPhraseGains(index, scores, text);
+    const explainedStep = addSteps(index, score, scores, text);
+    if (index.serverCount > 1) addServers(index, scores);
     return { scores: share(scores, cover || LEAST_COVER), explained: Math.max(explained, explainedStep) };
-  }
+  };
+}
 
-  /**
-   * The share of a text that its best tool explains. Where it is small, general words don't count (`get` explains
-   * nothing), and an action that a tool does not offer counts against it.
-   */
-  #explainedShare(text: string, scores: Float32Array): number {
-    const explained = explainedShare(this.#index, text, scores);
-    if (explained >= DOUBTFUL_SHARE) return explained;
-    const { terms, actions } = readPart(text);
-    const objects = terms.filter(({ general }) => !general).map(({ word }) => word);
-    if (objects.length === 0) return explained;
-    const telling = objects.join(" ");
-    const { actionsOf } = this.#index;
-    const fits = this.#scorer.score(telling);
-    const suited = fits.map(
-      (fit, document) => fit * actionFactor(actions, actionsOf[document] ?? NO_ACTIONS),
-    );
-    return explainedShare(this.#index, telling, suited);
-  }
+type Score = ReturnType<typeof createScorer>;
 
-  /** @returns The share that the best tool of any step explains of it. */
-  #addSteps(scores: Float32Array, text: string): number {
-    const steps = new Set(splitSteps(text).map((step) => step.text));
-    const best = new Float32Array(scores.length);
-    let explained = 0;
-    for (const { text: step, weight } of impliedSteps(text)) {
-      const found = this.#scorer.score(step);
-      const cover = explainedShare(this.#index, step, found);
-      if (cover < IMPLIED_STEP_EXPLAINED) continue;
-      explained = Math.max(explained, weight * cover);
-      const fits = share(found);
-      raise(best, fits, weight);
-      addToBest(scores, fits, BEST_OF_IMPLIED_STEP_GAIN * weight);
-    }
-    for (const step of steps.size > 1 ? [...steps].slice(0, MAX_PARTS) : []) {
-      const found = this.#scorer.score(step);
-      explained = Math.max(explained, explainedShare(this.#index, step, found));
-      raise(best, share(found), 1);
-    }
-    for (let document = 0; document < scores.length; document++) {
-      scores[document] = (scores[document] ?? 0) + STEP_WEIGHT * (best[document] ?? 0);
-    }
-    return explained;
-  }
+/**
+ * The share of a text that its best tool explains. Where it is small, general words don't count (`get` explains
+ * nothing), and an action that a tool does not offer counts against it.
+ */
+function explainedByBest(index: LexicalIndex, score: Score, text: string, scores: Float32Array): number {
+  const explained = explainedShare(index, text, scores);
+  if (explained >= DOUBTFUL_SHARE) return explained;
+  const { terms, actions } = readPart(text);
+  const objects = terms.filter(({ general }) => !general).map(({ word }) => word);
+  if (objects.length === 0) return explained;
+  const telling = objects.join(" ");
+  const fits = score(telling);
+  const suited = fits.map(
+    (fit, document) => fit * actionFactor(actions, index.actionsOf[document] ?? NO_ACTIONS),
+  );
+  return explainedShare(index, telling, suited);
+}
 
-  #addServers(scores: Float32Array): void {
-    const { serverOf, serverCount } = this.#index;
-    const first = new Float32Array(serverCount);
-    const second = new Float32Array(serverCount);
-    for (let document = 0; document < scores.length; document++) {
-      const score = scores[document] ?? 0;
+/** @returns The share that the best tool of any step explains of it. */
+function addSteps(index: LexicalIndex, score: Score, scores: Float32Array, text: string): number {
+  const steps = new Set(splitSteps(text).map((step) => step.text));
+  const best = new Float32Array(scores.length);
+  let explained = 0;
+  for (const { text: step, weight } of impliedSteps(text)) {
+    const found = score(step);
+    const cover = explainedShare(index, step, found);
+    if (cover < IMPLIED_STEP_EXPLAINED) continue;
+    explained = Math.max(explained, weight * cover);
+    const fits = share(found);
+    raise(best, fits, weight);
+    addToBest(scores, fits, BEST_OF_IMPLIED_STEP_GAIN * weight);
+  }
+  for (const step of steps.size > 1 ? [...steps].slice(0, MAX_PARTS) : []) {
+    const found = score(step);
+    explained = Math.max(explained, explainedShare(index, step, found));
+    raise(best, share(found), 1);
+  }
+  for (let document = 0; document < scores.length; document++) {
+    scores[document] = (scores[document] ?? 0) + STEP_WEIGHT * (best[document] ?? 0);
+  }
+  return explained;
+}
+
+function addServers({ serverOf, serverCount }: LexicalIndex, scores: Float32Array): void {
+  const first = new Float32Array(serverCount);
+  const second = new Float32Array(serverCount);
+  for (let document = 0; document < scores.length; document++) {
+    const score = scores[document] ?? 0;
+    const server = serverOf[document] ?? 0;
+    if (score > (first[server] ?? 0)) {
+      second[server] = first[server] ?? 0;
+      first[server] = score;
+    } else if (score > (second[server] ?? 0)) {
+      second[server] = score;
+    }
+  }
+  for (let document = 0; document < scores.length; document++) {
+    const score = scores[document] ?? 0;
+    if (score > 0) {
       const server = serverOf[document] ?? 0;
-      if (score > (first[server] ?? 0)) {
-        second[server] = first[server] ?? 0;
-        first[server] = score;
-      } else if (score > (second[server] ?? 0)) {
-        second[server] = score;
-      }
-    }
-    for (let document = 0; document < scores.length; document++) {
-      const score = scores[document] ?? 0;
-      if (score > 0) {
-        const server = serverOf[document] ?? 0;
-        scores[document] = score + (SERVER_WEIGHT * ((first[server] ?? 0) + (second[server] ?? 0))) / 2;
-      }
+      scores[document] = score + (SERVER_WEIGHT * ((first[server] ?? 0) + (second[server] ?? 0))) / 2;
     }
   }
 }

@@ -74,36 +74,13 @@ interface Expansion {
   factor: number;
 }
 
-/** Query expansion for one catalog: the terms that match a word, related words and other spellings. */
-class Expansions {
-  readonly #index: LexicalIndex;
-  readonly #known = new Map<string, readonly Expansion[]>();
-
-  constructor(index: LexicalIndex) {
-    this.#index = index;
-  }
-
-  /** The terms that match a word, each once. */
-  of(word: string): readonly Expansion[] {
-    const known = this.#known.get(word);
-    if (known !== undefined) {
-      return known;
-    }
-    const found = this.#expand(word);
-    if (this.#known.size >= MAX_REMEMBERED_WORDS) {
-      this.#known.clear();
-    }
-    this.#known.set(word, found);
-    return found;
-  }
-
-  #expand(word: string): Expansion[] {
-    const { vocabulary, fieldsOf } = this.#index;
+/** Query expansion for one catalog: returns the terms that match a word, related words and other spellings, each once. */
+function createExpansions({ vocabulary, fieldsOf }: LexicalIndex): (word: string) => readonly Expansion[] {
+  const known = new Map<string, readonly Expansion[]>();
+  const expand = (word: string): Expansion[] => {
     const best = new Map<number, number>();
     const add = (term: number | undefined, factor: number): void => {
-      if (term !== undefined && factor > (best.get(term) ?? 0)) {
-        best.set(term, factor);
-      }
+      if (term !== undefined && factor > (best.get(term) ?? 0)) best.set(term, factor);
     };
     const own = vocabulary.find(word);
     const isTelling = own !== undefined && ((fieldsOf[own] ?? 0) & TELLING_FIELDS) !== 0;
@@ -111,11 +88,17 @@ class Expansions {
     for (const related of relatedTo(word)) {
       add(vocabulary.find(related), isTelling ? RELATED_OF_KNOWN_FACTOR : RELATED_FACTOR);
     }
-    for (const { term, similarity } of vocabulary.similar(word)) {
-      add(term, SIMILAR_FACTOR * similarity);
-    }
+    for (const { term, similarity } of vocabulary.similar(word)) add(term, SIMILAR_FACTOR * similarity);
     return [...best].map(([term, factor]) => ({ term, factor }));
-  }
+  };
+  return (word) => {
+    const before = known.get(word);
+    if (before !== undefined) return before;
+    const found = expand(word);
+    if (known.size >= MAX_REMEMBERED_WORDS) known.clear();
+    known.set(word, found);
+    return found;
+  };
 }
 
 /** Exponent of a word's weight by its role (verb, general noun). */
@@ -170,91 +153,81 @@ interface Tally {
   wordInName: Float32Array;
 }
 
-/** BM25F with query expansion, adjusted by the actions and verbs of tools. */
-export class SearchScorer {
-  readonly #index: LexicalIndex;
-  readonly #expansions: Expansions;
-
-  constructor(index: LexicalIndex) {
-    this.#index = index;
-    this.#expansions = new Expansions(index);
-  }
-
-  /** Scores a text against every document. */
-  score(text: string): Float32Array {
+/** BM25F with query expansion, adjusted by the actions and verbs of tools: scores a text against every document. */
+export function createScorer(index: LexicalIndex): (text: string) => Float32Array {
+  const expansionsOf = createExpansions(index);
+  return (text) => {
     const reading = readPart(text);
-    const size = this.#index.tools.length;
+    const size = index.tools.length;
     const tally: Tally = {
       totals: new Float32Array(size),
       named: new Float32Array(size),
       word: new Float32Array(size),
       wordInName: new Float32Array(size),
     };
-    for (const [word, weight] of searchWords(text, reading, this.#index.vocabulary)) {
-      this.#addWord(tally, this.#expansions.of(word), weight);
+    for (const [word, weight] of searchWords(text, reading, index.vocabulary)) {
+      addWord(index, tally, expansionsOf(word), weight);
     }
-    for (const hint of reading.hints) {
-      this.#addHint(tally, hint);
-    }
-    this.#temper(tally, reading, askedVerbClass(text));
+    for (const hint of reading.hints) addHint(index, tally, hint);
+    temper(index, tally, reading, askedVerbClass(text));
     return tally.totals;
-  }
+  };
+}
 
-  /** Adds the best of a word's expansions to each document that has any. */
-  #addWord(tally: Tally, expansions: readonly Expansion[], weight: number): void {
-    const { starts, documents, impacts, masks, inverseFrequency } = this.#index;
-    const { totals, named, word, wordInName } = tally;
-    const touched: number[] = [];
-    for (const { term, factor } of expansions) {
-      const own = inverseFrequency[term] ?? 0;
-      const inverse = weight * factor * own;
-      const end = starts[term + 1] ?? 0;
-      for (let at = starts[term] ?? 0; at < end; at++) {
-        const document = documents[at] ?? 0;
-        const score = inverse * (impacts[at] ?? 0);
-        const before = word[document] ?? 0;
-        if (before === 0) touched.push(document);
-        if (score > before) word[document] = score;
-        if (((masks[at] ?? 0) & NAME_FIELD) !== 0 && factor * own > (wordInName[document] ?? 0)) {
-          wordInName[document] = factor * own;
-        }
+/** Adds the best of a word's expansions to each document that has any. */
+function addWord(index: LexicalIndex, tally: Tally, expansions: readonly Expansion[], weight: number): void {
+  const { starts, documents, impacts, masks, inverseFrequency } = index;
+  const { totals, named, word, wordInName } = tally;
+  const touched: number[] = [];
+  for (const { term, factor } of expansions) {
+    const own = inverseFrequency[term] ?? 0;
+    const inverse = weight * factor * own;
+    const end = starts[term + 1] ?? 0;
+    for (let at = starts[term] ?? 0; at < end; at++) {
+      const document = documents[at] ?? 0;
+      const score = inverse * (impacts[at] ?? 0);
+      const before = word[document] ?? 0;
+      if (before === 0) touched.push(document);
+      if (score > before) word[document] = score;
+      if (((masks[at] ?? 0) & NAME_FIELD) !== 0 && factor * own > (wordInName[document] ?? 0)) {
+        wordInName[document] = factor * own;
       }
     }
-    for (const document of touched) {
-      totals[document] = (totals[document] ?? 0) + (word[document] ?? 0);
-      named[document] = (named[document] ?? 0) + (wordInName[document] ?? 0);
-      word[document] = 0;
-      wordInName[document] = 0;
-    }
   }
-
-  #addHint(tally: Tally, hint: Hint): void {
-    const terms = hint.stems.map((key) => this.#index.vocabulary.find(key));
-    const expansions = terms.filter((term) => term !== undefined).map((term) => ({ term, factor: 1 }));
-    // The words of a hint are not in the text, so they don't count as words of the name.
-    const named = new Float32Array(tally.named.length);
-    this.#addWord({ ...tally, named }, expansions, HINT_WEIGHT);
+  for (const document of touched) {
+    totals[document] = (totals[document] ?? 0) + (word[document] ?? 0);
+    named[document] = (named[document] ?? 0) + (wordInName[document] ?? 0);
+    word[document] = 0;
+    wordInName[document] = 0;
   }
+}
 
-  #temper({ totals, named }: Tally, reading: Reading, asked: number): void {
-    const { nameWeights, actionsOf, verbClassesOf } = this.#index;
-    // Cached by set of actions; 0 where not computed yet.
-    const actions = new Float64Array(ACTION_SETS);
-    for (let document = 0; document < totals.length; document++) {
-      const total = totals[document] ?? 0;
-      if (total === 0) continue;
-      const offered = actionsOf[document] ?? 0;
-      let action = actions[offered] ?? 0;
-      if (action === 0) {
-        action = actionFactor(reading.actions, offered);
-        actions[offered] = action;
-      }
-      const cover = Math.min(1, (named[document] ?? 0) / (nameWeights[document] || Infinity));
-      const verbs = verbClassesOf[document] ?? 0;
-      const verb = asked === 0 || verbs === 0 ? 0 : (verbs & asked) === 0 ? -VERB_WEIGHT : VERB_WEIGHT;
-      const listing = (verbs & asked & LISTING) === 0 ? 0 : LISTING_WEIGHT;
-      const gain = (1 + NAME_COVER_WEIGHT * cover) * (1 + verb) * (1 + listing);
-      totals[document] = total * gain * (1 - ACTION_WEIGHT * (1 - action));
+function addHint(index: LexicalIndex, tally: Tally, hint: Hint): void {
+  const terms = hint.stems.map((key) => index.vocabulary.find(key));
+  const expansions = terms.filter((term) => term !== undefined).map((term) => ({ term, factor: 1 }));
+  // The words of a hint are not in the text, so they don't count as words of the name.
+  const named = new Float32Array(tally.named.length);
+  addWord(index, { ...tally, named }, expansions, HINT_WEIGHT);
+}
+
+function temper(index: LexicalIndex, { totals, named }: Tally, reading: Reading, asked: number): void {
+  const { nameWeights, actionsOf, verbClassesOf } = index;
+  // Cached by set of actions; 0 where not computed yet.
+  const actions = new Float64Array(ACTION_SETS);
+  for (let document = 0; document < totals.length; document++) {
+    const total = totals[document] ?? 0;
+    if (total === 0) continue;
+    const offered = actionsOf[document] ?? 0;
+    let action = actions[offered] ?? 0;
+    if (action === 0) {
+      action = actionFactor(reading.actions, offered);
+      actions[offered] = action;
     }
+    const cover = Math.min(1, (named[document] ?? 0) / (nameWeights[document] || Infinity));
+    const verbs = verbClassesOf[document] ?? 0;
+    const verb = asked === 0 || verbs === 0 ? 0 : (verbs & asked) === 0 ? -VERB_WEIGHT : VERB_WEIGHT;
+    const listing = (verbs & asked & LISTING) === 0 ? 0 : LISTING_WEIGHT;
+    const gain = (1 + NAME_COVER_WEIGHT * cover) * (1 + verb) * (1 + listing);
+    totals[document] = total * gain * (1 - ACTION_WEIGHT * (1 - action));
   }
 }

@@ -1,5 +1,5 @@
 import { CemError } from "@cem/core";
-import type { Embedder, EmbedOptions } from "./semantic-search.ts";
+import type { Embedder } from "./semantic-search.ts";
 
 /** Settings of {@link createOpenAiEmbedder}. */
 export interface OpenAiEmbedderSettings {
@@ -58,7 +58,7 @@ export function createOpenAiEmbedder(settings: OpenAiEmbedderSettings): Embedder
     specificationVersion: "v1",
     id: JSON.stringify(["openai", service, model]),
 
-    async embed(texts: readonly string[], { signal }: EmbedOptions): Promise<Float32Array[]> {
+    async embed(texts, { signal }) {
       signal?.throwIfAborted();
       const vectors: Float32Array[] = [];
       try {

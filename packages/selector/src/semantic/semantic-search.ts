@@ -2,7 +2,7 @@ import { abandonOnAbort } from "@cem/core";
 import type { ToolDefinition } from "@cem/core";
 import { splitWords } from "@cem/core/text";
 import type { LexicalIndex } from "../catalog/lexical-index.ts";
-import { VectorCache } from "./vector-cache.ts";
+import { createVectorCache } from "./vector-cache.ts";
 
 /** An embedding model. Bring your own, or use one of this package. */
 export interface Embedder {
@@ -43,167 +43,150 @@ const MAX_REMEMBERED_QUERIES = 256;
 const MAX_CATALOGS = 4;
 const UNALIKE = "the embedder gave vectors of different lengths or too few";
 
-/** Settings of {@link SemanticSearch}. */
-interface SemanticSettings {
-  /** Folder for vectors, for the next process. */
-  cacheDir: string | undefined;
-  /** How long a query waits for the vectors of its catalog, and for its own if that is longer than usual. */
-  patienceMs: number;
-}
-
 interface Vectors {
   dimensions: number;
   /** Unit vectors, one after another in the order of the index. */
   data: Float32Array;
 }
 
-/** Compares queries with tools by their vectors. The vectors of tools are computed in the background. */
-export class SemanticSearch {
-  readonly #embedder: Embedder;
-  readonly #patienceMs: number;
-  readonly #cache: VectorCache;
-  readonly #catalogs = new Map<LexicalIndex, Vectors>();
-  readonly #queries = new Map<string, Float32Array>();
-  readonly #stop = new AbortController();
-  #state: SemanticState = { state: "idle" };
-  #failedAt = -Infinity;
-  #work: Promise<void> | undefined;
+/**
+ * Compares queries with tools by their vectors. The vectors of tools are computed in the background.
+ *
+ * @param settings - `cacheDir`: folder for vectors, for the next process. `patienceMs`: how long a query waits for the vectors
+ * of its catalog, and for its own if that is longer than usual.
+ */
+export function createSemanticSearch(
+  embedder: Embedder,
+  { cacheDir, patienceMs }: { cacheDir: string | undefined; patienceMs: number },
+) {
+  const cache = createVectorCache(embedder.id, cacheDir);
+  const catalogs = new Map<LexicalIndex, Vectors>();
+  const queries = new Map<string, Float32Array>();
+  const stop = new AbortController();
+  let state: SemanticState = { state: "idle" };
+  let failedAt = -Infinity;
+  let work: Promise<void> = Promise.resolve();
 
-  constructor(embedder: Embedder, { cacheDir, patienceMs }: SemanticSettings) {
-    this.#embedder = embedder;
-    this.#patienceMs = patienceMs;
-    this.#cache = new VectorCache(embedder.id, cacheDir);
-  }
+  /** Whether the embedder failed recently. */
+  const isBackingOff = (): boolean => performance.now() - failedAt < RETRY_AFTER_MS;
 
-  get state(): SemanticState {
-    return this.#state;
-  }
+  const fail = (error: unknown): void => {
+    if (stop.signal.aborted) return;
+    failedAt = performance.now();
+    state = { state: "failed", reason: error instanceof Error ? error.message : String(error) };
+  };
 
-  /**
-   * Computes the cosine similarity of each tool to a text, −1 to 1.
-   *
-   * @returns Similarities by document; `undefined` while the vectors of the catalog are not ready, whose computation it
-   * starts, and when the embedder fails or is too slow.
-   */
-  async similarities(
-    index: LexicalIndex,
-    text: string,
-    signal: AbortSignal | undefined,
-  ): Promise<Float32Array | undefined> {
-    const vectors = this.#catalogs.get(index) ?? (await this.#awaitVectors(index, signal));
-    if (vectors === undefined || this.#isBackingOff()) return undefined;
-    const query = await this.#embedQuery(text.slice(0, MAX_QUERY_CHARACTERS), vectors.dimensions, signal);
-    return query && compare(vectors, query);
-  }
+  /** Asks the embedder, and waits no longer than the signal lets it. */
+  const embed: Embedder["embed"] = (texts, options) => {
+    const ask = async (): ReturnType<Embedder["embed"]> => embedder.embed(texts, options);
+    return abandonOnAbort(ask(), options.signal);
+  };
+
+  const compute = async (texts: readonly string[]): Promise<Vectors> => {
+    const known = await cache.get(texts);
+    const missing = [...new Set(texts.filter((_, at) => known[at] === undefined))];
+    for (let at = 0; at < missing.length; at += BATCH_TEXTS) {
+      state = { state: "computing", done: at, total: missing.length };
+      const batch = missing.slice(at, at + BATCH_TEXTS);
+      const vectors = await embed(batch, { kind: "document", signal: stop.signal });
+      await cache.add(batch, vectors.map(normalise));
+    }
+    const all = await cache.get(texts);
+    const dimensions = all[0]?.length ?? 0;
+    const data = new Float32Array(texts.length * dimensions);
+    for (const [at, vector] of all.entries()) {
+      if (vector?.length !== dimensions) throw new Error(UNALIKE);
+      data.set(vector, at * dimensions);
+    }
+    return { dimensions, data };
+  };
+
+  const computeOnce = async (index: LexicalIndex): Promise<void> => {
+    if (catalogs.has(index) || isBackingOff() || stop.signal.aborted) return;
+    try {
+      catalogs.set(index, await compute(index.tools.map(textOf)));
+      const [oldest] = catalogs.keys();
+      if (catalogs.size > MAX_CATALOGS && oldest !== undefined) catalogs.delete(oldest);
+      state = { state: "ready" };
+    } catch (error) {
+      fail(error);
+    }
+  };
 
   /** Computes the vectors of a catalog. Resolves when they are ready or have failed. */
-  prepare(index: LexicalIndex): Promise<void> {
-    if (this.#catalogs.has(index) || this.#isBackingOff()) return Promise.resolve();
-    const before = this.#work ?? Promise.resolve();
-    this.#work = before.then(() => this.#computeOnce(index));
-    return this.#work;
-  }
+  const prepare = (index: LexicalIndex): Promise<void> => {
+    if (catalogs.has(index) || isBackingOff()) return Promise.resolve();
+    work = work.then(() => computeOnce(index));
+    return work;
+  };
 
   /** Starts the computation of a catalog's vectors, and waits for it as long as the settings say. */
-  async #awaitVectors(index: LexicalIndex, signal: AbortSignal | undefined): Promise<Vectors | undefined> {
-    const prepared = this.prepare(index);
-    if (this.#patienceMs > 0) {
+  const awaitVectors = async (
+    index: LexicalIndex,
+    signal: AbortSignal | undefined,
+  ): Promise<Vectors | undefined> => {
+    const prepared = prepare(index);
+    if (patienceMs > 0) {
       const { promise: over, resolve } = Promise.withResolvers<void>();
-      const timer = setTimeout(resolve, this.#patienceMs);
+      const timer = setTimeout(resolve, patienceMs);
       signal?.addEventListener("abort", () => resolve(), { once: true });
       await Promise.race([prepared, over]);
       clearTimeout(timer);
       signal?.throwIfAborted();
     }
-    return this.#catalogs.get(index);
-  }
+    return catalogs.get(index);
+  };
 
-  async dispose(): Promise<void> {
-    this.#stop.abort();
-    await this.#work;
-    await this.#embedder.dispose?.();
-  }
-
-  /** Whether the embedder failed recently. */
-  #isBackingOff(): boolean {
-    return performance.now() - this.#failedAt < RETRY_AFTER_MS;
-  }
-
-  async #computeOnce(index: LexicalIndex): Promise<void> {
-    if (this.#catalogs.has(index) || this.#isBackingOff() || this.#stop.signal.aborted) return;
-    try {
-      const vectors = await this.#compute(index.tools.map(textOf));
-      this.#catalogs.set(index, vectors);
-      const [oldest] = this.#catalogs.keys();
-      if (this.#catalogs.size > MAX_CATALOGS && oldest !== undefined) this.#catalogs.delete(oldest);
-      this.#state = { state: "ready" };
-    } catch (error) {
-      this.#fail(error);
-    }
-  }
-
-  async #compute(texts: readonly string[]): Promise<Vectors> {
-    const known = await this.#cache.get(texts);
-    const missing = [...new Set(texts.filter((_, at) => known[at] === undefined))];
-    for (let at = 0; at < missing.length; at += BATCH_TEXTS) {
-      this.#state = { state: "computing", done: at, total: missing.length };
-      const batch = missing.slice(at, at + BATCH_TEXTS);
-      const vectors = await this.#embed(batch, "document", this.#stop.signal);
-      await this.#cache.add(
-        batch,
-        vectors.map((vector) => normalise(vector)),
-      );
-    }
-    const all = await this.#cache.get(texts);
-    const dimensions = all[0]?.length ?? 0;
-    const data = new Float32Array(texts.length * dimensions);
-    for (const [at, vector] of all.entries()) {
-      if (vector?.length !== dimensions) {
-        throw new Error(UNALIKE);
-      }
-      data.set(vector, at * dimensions);
-    }
-    return { dimensions, data };
-  }
-
-  async #embedQuery(
+  const embedQuery = async (
     text: string,
     dimensions: number,
     signal: AbortSignal | undefined,
-  ): Promise<Float32Array | undefined> {
-    const known = this.#queries.get(text);
+  ): Promise<Float32Array | undefined> => {
+    const known = queries.get(text);
     if (known !== undefined) return known;
-    const deadline = AbortSignal.timeout(Math.max(QUERY_TIMEOUT_MS, this.#patienceMs));
+    const deadline = AbortSignal.timeout(Math.max(QUERY_TIMEOUT_MS, patienceMs));
     try {
-      const signals = [deadline, this.#stop.signal, signal].filter((one) => one !== undefined);
-      const [vector = []] = await this.#embed([text], "query", AbortSignal.any(signals));
+      const signals = [deadline, stop.signal, signal].filter((one) => one !== undefined);
+      const [vector = []] = await embed([text], { kind: "query", signal: AbortSignal.any(signals) });
       const query = normalise(vector);
       if (query.length !== dimensions) throw new Error(UNALIKE);
-      if (this.#queries.size >= MAX_REMEMBERED_QUERIES) this.#queries.clear();
-      this.#queries.set(text, query);
+      if (queries.size >= MAX_REMEMBERED_QUERIES) queries.clear();
+      queries.set(text, query);
       return query;
     } catch (error) {
       signal?.throwIfAborted();
-      if (!deadline.aborted) this.#fail(error);
+      if (!deadline.aborted) fail(error);
       return undefined;
     }
-  }
+  };
 
-  /** Asks the embedder, and waits no longer than the signal lets it. */
-  #embed(
-    texts: readonly string[],
-    kind: EmbedOptions["kind"],
-    signal: AbortSignal,
-  ): ReturnType<Embedder["embed"]> {
-    const ask = async (): ReturnType<Embedder["embed"]> => this.#embedder.embed(texts, { kind, signal });
-    return abandonOnAbort(ask(), signal);
-  }
-
-  #fail(error: unknown): void {
-    if (this.#stop.signal.aborted) return;
-    this.#failedAt = performance.now();
-    this.#state = { state: "failed", reason: error instanceof Error ? error.message : String(error) };
-  }
+  return {
+    get state(): SemanticState {
+      return state;
+    },
+    /**
+     * Computes the cosine similarity of each tool to a text, −1 to 1.
+     *
+     * @returns Similarities by document; `undefined` while the vectors of the catalog are not ready, whose computation it
+     * starts, and when the embedder fails or is too slow.
+     */
+    async similarities(
+      index: LexicalIndex,
+      text: string,
+      signal: AbortSignal | undefined,
+    ): Promise<Float32Array | undefined> {
+      const vectors = catalogs.get(index) ?? (await awaitVectors(index, signal));
+      if (vectors === undefined || isBackingOff()) return undefined;
+      const query = await embedQuery(text.slice(0, MAX_QUERY_CHARACTERS), vectors.dimensions, signal);
+      return query && compare(vectors, query);
+    },
+    prepare,
+    async dispose(): Promise<void> {
+      stop.abort();
+      await work;
+      await embedder.dispose?.();
+    },
+  };
 }
 
 /** The text that represents a tool in its embedding. */

@@ -1,12 +1,12 @@
 import { createRequire } from "node:module";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
-import { CemError, moduleBeside } from "@cem/core";
+import { abandonOnAbort, CemError, fromErrorInfo, moduleBeside } from "@cem/core";
 import type { ErrorInfo } from "@cem/core";
 import { existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import type { Worker } from "node:worker_threads";
-import type { Embedder, EmbedOptions } from "./semantic-search.ts";
+import type { Embedder } from "./semantic-search.ts";
 
 /** The package that runs models: an optional peer. */
 const TRANSFORMERS = "@huggingface/transformers";
@@ -104,112 +104,92 @@ export interface TransformersEmbedderSettings {
  *
  * `embed` throws CemError `EMBEDDER_MODEL_NOT_FOUND` or `EMBEDDER_FAILED`.
  */
-export function createTransformersEmbedder(settings: TransformersEmbedderSettings): Embedder {
-  return new TransformersEmbedder(settings);
-}
+export function createTransformersEmbedder({
+  modelDir: folder,
+  library = TRANSFORMERS,
+}: TransformersEmbedderSettings): Embedder {
+  const modelDir = path.resolve(folder);
+  const dtype = existsSync(path.join(modelDir, QUANTIZED_WEIGHTS)) ? "q8" : "fp32";
+  const model: ModelSettings = { modelDir, dtype, library };
+  const waiting = new Map<number, PromiseWithResolvers<EmbedReply>>();
+  let running: Worker | undefined;
+  let requests = 0;
+  let isDisposed = false;
 
-const QUANTIZED_WEIGHTS = "onnx/model_quantized.onnx";
+  const failAll = (error: unknown): void => {
+    for (const { reject } of waiting.values()) reject(error);
+  };
 
-const DISPOSED = "the embedder was disposed";
-
-interface Waiting {
-  resolve(reply: EmbedReply): void;
-  reject(error: unknown): void;
-}
-
-class TransformersEmbedder implements Embedder {
-  readonly specificationVersion = "v1";
-  readonly id: string;
-  readonly #model: ModelSettings;
-  readonly #waiting = new Map<number, Waiting>();
-  #worker: Worker | undefined;
-  #requests = 0;
-  #isDisposed = false;
-
-  constructor({ modelDir: folder, library = TRANSFORMERS }: TransformersEmbedderSettings) {
-    const modelDir = path.resolve(folder);
-    const dtype = existsSync(path.join(modelDir, QUANTIZED_WEIGHTS)) ? "q8" : "fp32";
-    this.#model = { modelDir, dtype, library };
-    this.id = JSON.stringify(["transformers", modelDir, dtype]);
-  }
-
-  async embed(texts: readonly string[], { signal }: EmbedOptions): Promise<Float32Array[]> {
-    signal?.throwIfAborted();
-    if (texts.length === 0) return [];
-    await this.#checkModel();
-    const reply = await this.#ask([...texts], signal);
-    const size = reply.dimensions;
-    return texts.map((_, at) => reply.data.subarray(at * size, (at + 1) * size));
-  }
-
-  async dispose(): Promise<void> {
-    this.#isDisposed = true;
-    const worker = this.#worker;
-    this.#worker = undefined;
-    await worker?.terminate();
-    this.#failAll(failure(DISPOSED));
-  }
-
-  async #checkModel(): Promise<void> {
-    const { modelDir } = this.#model;
-    const file = path.join(modelDir, "config.json");
-    const found = await stat(file).catch(() => undefined);
-    if (found?.isFile() !== true) {
-      throw new CemError(
-        "EMBEDDER_MODEL_NOT_FOUND",
-        `There is no embedding model in ${modelDir}: ${file} is missing. Put a sentence-embedding model in ONNX form there (config.json, tokenizer.json, onnx/model.onnx).`,
-        { details: { modelDir } },
-      );
-    }
-  }
-
-  async #ask(texts: string[], signal: AbortSignal | undefined): Promise<EmbedReply> {
-    const threads = await import("node:worker_threads");
-    if (this.#isDisposed) throw failure(DISPOSED);
-    const worker = this.#start(threads.Worker);
-    const id = (this.#requests += 1);
-    const { promise, resolve, reject } = Promise.withResolvers<EmbedReply>();
-    const stop = () => reject(signal?.reason);
-    signal?.addEventListener("abort", stop, { once: true });
-    this.#waiting.set(id, { resolve, reject });
-    worker.ref();
-    worker.postMessage({ id, texts } satisfies EmbedRequest, []);
-    try {
-      return await promise;
-    } finally {
-      signal?.removeEventListener("abort", stop);
-      this.#waiting.delete(id);
-      if (this.#waiting.size === 0) worker.unref();
-    }
-  }
-
-  #start(Thread: typeof Worker): Worker {
-    if (this.#worker !== undefined) return this.#worker;
-    const module = moduleBeside("transformers-worker", import.meta.url);
-    const worker = new Thread(module, { workerData: this.#model });
+  const start = (Thread: typeof Worker): Worker => {
+    const worker = new Thread(moduleBeside("transformers-worker", import.meta.url), { workerData: model });
     worker.on("message", (reply: EmbedReply | EmbedFailure) => {
-      const waiting = this.#waiting.get(reply.id);
-      if ("error" in reply) waiting?.reject(asError(reply.error));
-      else waiting?.resolve(reply);
+      const asked = waiting.get(reply.id);
+      if ("error" in reply) asked?.reject(asError(reply.error));
+      else asked?.resolve(reply);
     });
-    const stopped = (reason: unknown) => {
-      if (this.#worker === worker) this.#worker = undefined;
-      this.#failAll(reason);
+    const stopped = (reason: unknown): void => {
+      if (running === worker) running = undefined;
+      failAll(reason);
     };
     worker.on("error", (error) => stopped(failure(String(error), error)));
     worker.on("exit", (code) => stopped(failure(`its worker thread ended with code ${code}`)));
-    this.#worker = worker;
     return worker;
-  }
+  };
 
-  #failAll(error: unknown): void {
-    for (const waiting of this.#waiting.values()) waiting.reject(error);
-  }
+  const ask = async (texts: string[], signal: AbortSignal | undefined): Promise<EmbedReply> => {
+    const threads = await import("node:worker_threads");
+    if (isDisposed) throw failure(DISPOSED);
+    const worker = (running ??= start(threads.Worker));
+    const id = (requests += 1);
+    const answer = Promise.withResolvers<EmbedReply>();
+    waiting.set(id, answer);
+    worker.ref();
+    worker.postMessage({ id, texts } satisfies EmbedRequest, []);
+    try {
+      return await abandonOnAbort(answer.promise, signal);
+    } finally {
+      waiting.delete(id);
+      if (waiting.size === 0) worker.unref();
+    }
+  };
+
+  return {
+    specificationVersion: "v1",
+    id: JSON.stringify(["transformers", modelDir, dtype]),
+    async embed(texts, { signal }) {
+      signal?.throwIfAborted();
+      if (texts.length === 0) return [];
+      await requireModel(modelDir);
+      const { data, dimensions: size } = await ask([...texts], signal);
+      return texts.map((_, at) => data.subarray(at * size, (at + 1) * size));
+    },
+    async dispose() {
+      isDisposed = true;
+      const worker = running;
+      running = undefined;
+      await worker?.terminate();
+      failAll(failure(DISPOSED));
+    },
+  };
+}
+
+const QUANTIZED_WEIGHTS = "onnx/model_quantized.onnx";
+const DISPOSED = "the embedder was disposed";
+
+async function requireModel(modelDir: string): Promise<void> {
+  const file = path.join(modelDir, "config.json");
+  const found = await stat(file).catch(() => undefined);
+  if (found?.isFile() === true) return;
+  throw new CemError(
+    "EMBEDDER_MODEL_NOT_FOUND",
+    `There is no embedding model in ${modelDir}: ${file} is missing. Put a sentence-embedding model in ONNX form there (config.json, tokenizer.json, onnx/model.onnx).`,
+    { details: { modelDir } },
+  );
 }
 
 /** The error of the worker, which has its code unless the library threw it. */
-function asError({ code, message, details }: ErrorInfo): CemError {
-  return code.startsWith("EMBEDDER_") ? new CemError(code, message, { details }) : failure(message);
+function asError(error: ErrorInfo): CemError {
+  return error.code.startsWith("EMBEDDER_") ? fromErrorInfo(error) : failure(error.message);
 }
 
 function failure(reason: string, cause?: unknown): CemError {

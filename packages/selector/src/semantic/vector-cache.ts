@@ -10,56 +10,52 @@ const MAX_DIMENSIONS = 16_384;
 /** The largest file that is read. A larger one is replaced. */
 const MAX_FILE_BYTES = 512 * 1024 * 1024;
 
-/** A cache of the vectors of one embedder by the digests of their texts, in one append-only file. */
-export class VectorCache {
-  readonly #file: string | undefined;
-  #vectors: Promise<Map<string, Float32Array>> | undefined;
-  #writable: boolean;
-
-  /** @param folder - Folder of the file; without one, vectors are kept in memory only. */
-  constructor(embedderId: string, folder: string | undefined) {
-    const name = createHash("sha256").update(embedderId).digest("hex").slice(0, 16);
-    this.#file = folder === undefined ? undefined : path.join(folder, `vectors-${name}.bin`);
-    this.#writable = this.#file !== undefined;
-  }
-
+/** A cache of vectors by the digests of their texts. */
+interface VectorCache {
   /** The cached vectors of texts, in order; `undefined` for those that are not cached. */
-  async get(texts: readonly string[]): Promise<(Float32Array | undefined)[]> {
-    const vectors = await this.#load();
-    return texts.map((text) => vectors.get(keyOf(text)));
-  }
-
+  get(texts: readonly string[]): Promise<(Float32Array | undefined)[]>;
   /** Adds the vectors of texts. When the file can't be written, they are kept in memory only. */
-  async add(texts: readonly string[], added: readonly Float32Array[]): Promise<void> {
-    const vectors = await this.#load();
-    const isFirst = vectors.size === 0;
-    const records: Buffer[] = [];
-    for (const [at, vector] of added.entries()) {
-      const key = keyOf(texts[at] ?? "");
-      if (!vectors.has(key)) {
+  add(texts: readonly string[], added: readonly Float32Array[]): Promise<void>;
+}
+
+/**
+ * Creates a cache for one embedder, in one append-only file.
+ *
+ * @param folder - Folder of the file; without one, vectors are kept in memory only.
+ */
+export function createVectorCache(embedderId: string, folder: string | undefined): VectorCache {
+  const name = createHash("sha256").update(embedderId).digest("hex").slice(0, 16);
+  let file = folder === undefined ? undefined : path.join(folder, `vectors-${name}.bin`);
+  let loading: Promise<Map<string, Float32Array>> | undefined;
+  const load = () => (loading ??= readVectors(file));
+  return {
+    async get(texts) {
+      const vectors = await load();
+      return texts.map((text) => vectors.get(keyOf(text)));
+    },
+    async add(texts, added) {
+      const vectors = await load();
+      const isFirst = vectors.size === 0;
+      const records: Buffer[] = [];
+      for (const [at, vector] of added.entries()) {
+        const key = keyOf(texts[at] ?? "");
+        if (vectors.has(key)) continue;
         vectors.set(key, vector);
         records.push(Buffer.from(key, "hex"), asBytes(vector));
       }
-    }
-    const dimensions = added[0]?.length ?? 0;
-    if (this.#file === undefined || !this.#writable || records.length === 0) return;
-    try {
-      const { appendPrivately, replaceFile } = await import("@cem/core/files");
-      if (isFirst) {
-        const size = Buffer.alloc(FLOAT_BYTES);
-        size.writeUInt32LE(dimensions);
-        await replaceFile(this.#file, Buffer.concat([MAGIC, size, ...records]));
-      } else {
-        appendPrivately(this.#file, Buffer.concat(records));
+      if (file === undefined || records.length === 0) return;
+      try {
+        const { appendPrivately, replaceFile } = await import("@cem/core/files");
+        if (isFirst) {
+          const size = Buffer.alloc(FLOAT_BYTES);
+          size.writeUInt32LE(added[0]?.length ?? 0);
+          await replaceFile(file, Buffer.concat([MAGIC, size, ...records]));
+        } else appendPrivately(file, Buffer.concat(records));
+      } catch {
+        file = undefined;
       }
-    } catch {
-      this.#writable = false;
-    }
-  }
-
-  #load(): Promise<Map<string, Float32Array>> {
-    return (this.#vectors ??= readVectors(this.#file));
-  }
+    },
+  };
 }
 
 function keyOf(text: string): string {

@@ -2,7 +2,6 @@ import path from "node:path";
 import { CemError, isObject, readAnnotations } from "@cem/core";
 import type { ToolDefinition } from "@cem/core";
 import * as z from "zod/mini";
-import { compactJson } from "../canonical-json.ts";
 import { markFlagged, visibleText } from "../safe-text.ts";
 import { rawToolDefinition } from "../tool-definition.ts";
 import { isUsableIdentifier } from "../tool-names.ts";
@@ -48,9 +47,9 @@ export type ServerLock = z.infer<typeof serverLock>;
 export function printLock(lock: ServerLock): string {
   const { tools, ...head } = lock;
   const fields = Object.entries(head).map(
-    ([key, value]) => `  ${JSON.stringify(key)}: ${String(compactJson(value))},\n`,
+    ([key, value]) => `  ${JSON.stringify(key)}: ${JSON.stringify(value)},\n`,
   );
-  const lines = tools.map((tool) => `    ${String(compactJson(tool))}`);
+  const lines = tools.map((tool) => `    ${JSON.stringify(tool)}`);
   const list = lines.length === 0 ? "[]" : `[\n${lines.join(",\n")}\n  ]`;
   return `{\n${fields.join("")}  "tools": ${list}\n}\n`;
 }

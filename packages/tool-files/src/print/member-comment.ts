@@ -1,5 +1,5 @@
 import { isObject } from "@cem/core";
-import { compactJson, TOO_LARGE } from "../canonical-json.ts";
+import { compactJson } from "../canonical-json.ts";
 import { commentLine, harmlessInComment, quote } from "../safe-text.ts";
 import { keywordsOf } from "../schema/keywords.ts";
 
@@ -75,7 +75,7 @@ function lettersOf(text: string): string {
 function defaultFact(value: unknown): string {
   if (value === undefined || value === null || value === "") return "";
   const json = compactJson(value, MAX_DEFAULT_CHARACTERS);
-  if (json === TOO_LARGE) return "";
+  if (json === undefined) return "";
   return `default ${typeof value === "string" ? harmlessInComment(quote(value)) : commentLine(json, MAX_DEFAULT_CHARACTERS)}`;
 }
 

@@ -44,7 +44,7 @@ export function printSchemaType(
   textOf: (schema: JsonSchema) => string | undefined,
 ): string {
   const [whole] = readSchemaTypes(schema, "Type", createTypeNames(), false, textOf).types;
-  return textOf(schema) ?? printBriefType(whole?.node, MAX_DETAIL);
+  return textOf(schema) ?? printBriefType(whole.node, MAX_DETAIL);
 }
 
 /**
@@ -127,23 +127,15 @@ function describeCall(tool: CallableTool, note: NoteType): string {
   const { name, inputSchema, outputSchema, callStyle, signature } = tool;
   if (callStyle === "positional") return signature;
   const names = createTypeNames();
-  const input = wholeOf(inputSchema, `${name} input`, names, true);
+  const [input] = readSchemaTypes(inputSchema, names(`${name} input`), names, true).types;
   if (input.node === undefined || input.node === UNKNOWN) return signature;
-  const output = outputSchema && wholeOf(withHandles(outputSchema), `${name} output`, names, false);
+  const output =
+    outputSchema &&
+    readSchemaTypes(withHandles(outputSchema), names(`${name} output`), names, false).types[0];
   const isKnown = output?.node !== undefined && output.node !== UNKNOWN;
   const optional = acceptsEmptyObject(input.node);
   const call: Call = { identifier: name, input, optional, output: isKnown ? output : undefined };
   return printDescribedSignature(call, note, resultOf(signature));
-}
-
-function wholeOf(
-  schema: unknown,
-  words: string,
-  names: ReturnType<typeof createTypeNames>,
-  isInput: boolean,
-): NamedType {
-  const [whole] = readSchemaTypes(schema, names.next(words), names, isInput).types;
-  return whole ?? { name: words, comment: "", consistsOf: new Set() };
 }
 
 /** The type within `Promise<…>` at the end of a signature; types of files that a schema can't tell stand only there. */
@@ -161,7 +153,7 @@ function nameRepeated(repeated: ReadonlyMap<string, string>, signatures: readonl
   for (const [type, property] of longestFirst) {
     const text = texts.join("\n");
     if (text.indexOf(type) === text.lastIndexOf(type)) continue;
-    const name = typeNames.next(property === "" ? "value" : property);
+    const name = typeNames(property === "" ? "value" : property);
     const named = texts.map((one) => one.replaceAll(`(${type})`, name).replaceAll(type, name));
     texts = [...named, `type ${name} = ${type};`];
   }

@@ -1,10 +1,10 @@
 import { isObject } from "@cem/core";
 import type { ToolFlag } from "@cem/core";
-import { compactJson, TOO_LARGE } from "../canonical-json.ts";
+import { compactJson } from "../canonical-json.ts";
 import { clip, harmlessInComment, markFlagged, quote, visibleText } from "../safe-text.ts";
 import { withHandles } from "../schema/handle-types.ts";
 import { createTypeNames, readSchemaTypes, type SchemaTypes } from "../schema/schema-types.ts";
-import { acceptsEmptyObject, NEVER, OPEN_OBJECT, type NamedType, UNKNOWN } from "../schema/type-node.ts";
+import { acceptsEmptyObject, NEVER, OPEN_OBJECT, UNKNOWN } from "../schema/type-node.ts";
 import type { RawToolDefinition } from "../tool-definition.ts";
 import { printDeclaration, type PrintSettings } from "./print-type.ts";
 import { printSignature } from "./signature.ts";
@@ -53,9 +53,9 @@ export interface ToolModule {
 export function generateToolModule(definition: RawToolDefinition, naming: ToolModuleNaming): ToolModule {
   const { identifier } = naming;
   const names = createTypeNames();
-  const inputName = names.next(`${identifier} input`);
+  const inputName = names(`${identifier} input`);
   const { outputSchema } = definition;
-  const outputName = outputSchema === undefined ? "" : names.next(`${identifier} output`);
+  const outputName = outputSchema === undefined ? "" : names(`${identifier} output`);
   const input = readSchemaTypes(definition.inputSchema ?? {}, inputName, names, true);
   const output =
     outputSchema === undefined
@@ -63,12 +63,10 @@ export function generateToolModule(definition: RawToolDefinition, naming: ToolMo
       : readSchemaTypes(withHandles(outputSchema), outputName, names, false);
 
   // The arguments of a call are always an object.
-  const [anything] = input.types;
-  if (anything !== undefined && (anything.node === UNKNOWN || anything.node === NEVER))
-    anything.node = OPEN_OBJECT;
-  const [inputType, outputType] = [whole(input), output && whole(output)];
+  const [inputType] = input.types;
+  if (inputType.node === UNKNOWN || inputType.node === NEVER) inputType.node = OPEN_OBJECT;
   const optional = inputType.node !== undefined && acceptsEmptyObject(inputType.node);
-  const call = { identifier, input: inputType, optional, output: outputType };
+  const call = { identifier, input: inputType, optional, output: output?.types[0] };
   const parts: ModuleParts = { definition, naming, input, output, optional };
   let [code, signature]: (string | undefined)[] = [];
   return {
@@ -98,8 +96,8 @@ function withinBounds(parts: ModuleParts): string {
   if (detailed.length <= bound) return detailed;
   const plain = printModule(parts, { comments: false });
   if (plain.length <= bound) return plain;
-  const opened = (types: SchemaTypes): SchemaTypes => ({
-    types: [{ ...whole(types), node: UNKNOWN }],
+  const opened = ({ types: [whole] }: SchemaTypes): SchemaTypes => ({
+    types: [{ ...whole, node: UNKNOWN }],
     warnings: [],
   });
   const output = parts.output && opened(parts.output);
@@ -108,8 +106,8 @@ function withinBounds(parts: ModuleParts): string {
 
 /** Limit of the size of a module, in characters. */
 function sizeBound({ description = "", inputSchema, outputSchema }: RawToolDefinition): number {
-  const json = compactJson([inputSchema, outputSchema], MAX_MODULE_CHARACTERS);
-  const size = json === TOO_LARGE ? MAX_MODULE_CHARACTERS : json.length;
+  const size =
+    compactJson([inputSchema, outputSchema], MAX_MODULE_CHARACTERS)?.length ?? MAX_MODULE_CHARACTERS;
   const types = Math.min(Math.max(size * MAX_GROWTH, MIN_SIZE_BOUND_CHARACTERS), MAX_MODULE_CHARACTERS);
   // Its text is escaped, and each line is a line of a comment.
   return types + Math.min(description.length, MAX_DESCRIPTION_CHARACTERS) * MAX_COMMENT_GROWTH;
@@ -118,8 +116,8 @@ function sizeBound({ description = "", inputSchema, outputSchema }: RawToolDefin
 function printModule(parts: ModuleParts, settings: PrintSettings): string {
   const { definition, naming, input, output, optional } = parts;
   const { server, identifier, clientModule = DEFAULT_CLIENT_MODULE } = naming;
-  const inputName = whole(input).name;
-  const outputName = output === undefined ? "unknown" : whole(output).name;
+  const inputName = input.types[0].name;
+  const outputName = output?.types[0].name ?? "unknown";
   const declarations = [
     ...declare(input, settings),
     ...(output === undefined ? [] : declare(output, settings)),
@@ -163,11 +161,4 @@ function wholeText(text: string): string {
   const shown = clip(paragraphs, MAX_DESCRIPTION_CHARACTERS);
   if (shown === paragraphs && text.length <= MAX_DESCRIPTION_CHARACTERS * 4) return shown;
   return `${shown}\n\nThe rest of this description, beyond ${MAX_DESCRIPTION_CHARACTERS} characters, is in tools.lock.json.`;
-}
-
-/** The type of the whole schema. */
-function whole({ types }: SchemaTypes): NamedType {
-  const [first] = types;
-  if (first === undefined) throw new Error("A schema is read as at least one type.");
-  return first;
 }

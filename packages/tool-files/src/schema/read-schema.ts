@@ -1,5 +1,5 @@
 import { isObject } from "@cem/core";
-import { compactJson, TOO_LARGE } from "../canonical-json.ts";
+import { compactJson } from "../canonical-json.ts";
 import { propertyKey, quote } from "../safe-text.ts";
 import { asEntries, asList, keywordsOf, own, referenceOf, type Keywords } from "./keywords.ts";
 import type { SchemaObject } from "./keywords.ts";
@@ -255,8 +255,8 @@ function enumType(values: readonly unknown[]): TypeNode {
 
 /** The literal type of a value; its general type where it is long. */
 function literalType(value: unknown): TypeNode {
-  const size = compactJson(value, MAX_LITERAL_CHARACTERS);
-  return size === TOO_LARGE ? widened(value) : textNode(literalText(value));
+  const isShort = compactJson(value, MAX_LITERAL_CHARACTERS) !== undefined;
+  return isShort ? textNode(literalText(value)) : widened(value);
 }
 
 function literalText(value: unknown): string {

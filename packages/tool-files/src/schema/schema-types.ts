@@ -26,7 +26,7 @@ const MAX_COMMENT_CHARACTERS = 240;
 /** The types of a schema document. */
 export interface SchemaTypes {
   /** The type of the whole document, followed by the named types it refers to. */
-  types: NamedType[];
+  types: [whole: NamedType, ...others: NamedType[]];
   /** Invalid parts of the schema, each of which is read as `unknown`. */
   warnings: string[];
 }
@@ -87,7 +87,7 @@ export function readSchemaTypes(
     let named = bySchema.get(schema);
     if (named === undefined) {
       if (types.length >= MAX_NAMED_TYPES) return UNKNOWN;
-      named = declare(schema, names.next(words));
+      named = declare(schema, names(words));
       if (context.depth < MAX_READING_DEPTH) read(schema, named, context.depth + 1);
       else waiting.push([schema, named]);
     }
@@ -120,7 +120,7 @@ export function readSchemaTypes(
   if (isObject(root)) read(root, whole, 0);
   else whole.node = root === false ? NEVER : UNKNOWN;
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) read(next[0], next[1], 0);
-  return { types: types.length === 1 ? types : reachable(whole), warnings: [...warnings] };
+  return { types: [whole, ...reachable(whole)], warnings: [...warnings] };
 }
 
 function isDeep(keywords: Keywords, { depth, nesting }: TypeContext): boolean {
@@ -137,13 +137,13 @@ function reaches(from: NamedType, to: NamedType): boolean {
   return false;
 }
 
-/** The first type and those it refers to, directly or through others, in the order of reference. */
+/** The types that the first one refers to, directly or through others, in the order of reference. */
 function reachable(whole: NamedType): NamedType[] {
   const found = new Set([whole]);
   for (const named of found) {
     for (const to of named.node === undefined ? [] : referencesOf(named.node)) found.add(to);
   }
-  return [...found];
+  return [...found].slice(1);
 }
 
 /** The last segment of a reference, for the name of a type. */
@@ -160,27 +160,22 @@ const GLOBAL_TYPES = new Set(
   ),
 );
 
-/** Assigns unique names to the types of a module. */
-export interface TypeNames {
-  /** The next free name for some words: `GetWeatherInput` for `get_weather input`, then `GetWeatherInput2`. */
-  next(words: string): string;
-}
+/** Gives the types of a module unique names: `GetWeatherInput` for `get_weather input`, then `GetWeatherInput2`. */
+export type TypeNames = (words: string) => string;
 
 /** Creates the names of one module. */
 export function createTypeNames(): TypeNames {
   const counts = new Map<string, number>();
   const taken = new Set<string>();
-  return {
-    next(words) {
-      const pascal = pascalCase(words);
-      const base = GLOBAL_TYPES.has(pascal) ? `${pascal}Type` : pascal;
-      let number = counts.get(base) ?? 1;
-      let name = number === 1 ? base : `${base}${number}`;
-      for (; taken.has(name); name = `${base}${number}`) number += 1;
-      counts.set(base, number + 1);
-      taken.add(name);
-      return name;
-    },
+  return (words) => {
+    const pascal = pascalCase(words);
+    const base = GLOBAL_TYPES.has(pascal) ? `${pascal}Type` : pascal;
+    let number = counts.get(base) ?? 1;
+    let name = number === 1 ? base : `${base}${number}`;
+    for (; taken.has(name); name = `${base}${number}`) number += 1;
+    counts.set(base, number + 1);
+    taken.add(name);
+    return name;
   };
 }
 

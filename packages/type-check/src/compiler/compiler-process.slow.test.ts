@@ -6,7 +6,12 @@ import path from "node:path";
 import { afterAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { ENDLESS_TYPES, HOSTILE_PROGRAMS } from "../../fixtures/hostile-programs.ts";
 import { createTypeChecker } from "../type-checker.ts";
-import { CompilerProcess, findCompiler, type CompilerProcessSettings } from "./compiler-process.ts";
+import {
+  findCompiler,
+  startCompilerProcess,
+  type CompilerProcess,
+  type CompilerProcessSettings,
+} from "./compiler-process.ts";
 
 const folder = mkdtempSync(path.join(os.tmpdir(), "cem-compiler-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -14,7 +19,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 function start(settings: Partial<CompilerProcessSettings> = {}): CompilerProcess {
   const compiler = findCompiler();
   if ("missing" in compiler) throw new Error(compiler.missing);
-  const started = new CompilerProcess({
+  const started = startCompilerProcess({
     compiler,
     workingFolder: "/workspace",
     callbacks: [],
@@ -148,7 +153,7 @@ describe.runIf(process.platform === "linux")("CompilerProcess, on Linux", () => 
       const callbacks = ["readFile"];
       const handle = () => process.kill(process.pid, "SIGKILL");
       const settings = { compiler: findCompiler(), workingFolder: "/", memoryMb: 512, callbacks, handle };
-      const compiler = new CompilerProcess({ ...settings, deathSignal: ${deathSignal} });
+      const compiler = startCompilerProcess({ ...settings, deathSignal: ${deathSignal} });
       console.log(readFileSync(\`/proc/self/task/\${process.pid}/children\`, "utf8"));
       compiler.keepHostAlive(true);
       await compiler.request("updateSnapshot", { openProjects: ["/tsconfig.json"] });`);
@@ -193,7 +198,7 @@ function runHost(script: string): [host: ReturnType<typeof spawn>, output: NodeJ
   const source = (name: string) => JSON.stringify(new URL(name, import.meta.url).href);
   const code = `import { readFileSync } from "node:fs";
     import { findCompiler } from ${source("./compiler-process.ts")};
-    import { CompilerProcess } from ${source("./compiler-process.ts")};
+    import { startCompilerProcess } from ${source("./compiler-process.ts")};
     import { createTypeChecker } from ${source("../type-checker.ts")};
     const checker = createTypeChecker();
     ${script}`;

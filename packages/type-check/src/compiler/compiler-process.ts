@@ -6,7 +6,7 @@ import { createRequire } from "node:module";
 import os from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
-import { JsonRpc } from "./json-rpc.ts";
+import { connectJsonRpc } from "./json-rpc.ts";
 import type { RequestHandler } from "./json-rpc.ts";
 
 /** TypeScript's native compiler: one package for each platform, which `typescript` names as optional dependencies. */
@@ -61,118 +61,104 @@ export interface CompilerProcessSettings {
   deathSignal?: readonly string[] | null | undefined;
 }
 
-/** A process of TypeScript's native compiler. It ends with its host, and keeps it alive only while it is told to. */
-export class CompilerProcess {
-  readonly #child: ChildProcess;
-  readonly #rpc: JsonRpc;
-  readonly #memoryMb: number;
-  readonly #polls: boolean;
-  readonly #exited = Promise.withResolvers<void>();
-  #stderr = "";
-  #answered = false;
-  #asking = 0;
-  #poll: NodeJS.Timeout | undefined;
-  #ended: string | undefined;
+export type CompilerProcess = ReturnType<typeof startCompilerProcess>;
 
-  constructor(settings: CompilerProcessSettings) {
-    const { kernelLimit = process.platform === "linux" && existsSync(SHELL), memoryMb } = settings;
-    this.#memoryMb = memoryMb;
-    this.#polls = !kernelLimit;
-    const { deathSignal = deathSignalPrefix() ?? null } = settings;
-    const [file = "", ...args] = [...(deathSignal ?? []), ...commandOf(settings, kernelLimit)];
-    const child: ChildProcess = spawn(file, args, {
-      cwd: os.tmpdir(),
-      env: { GOMEMLIMIT: `${Math.ceil(memoryMb * SOFT_MEMORY_SHARE)}MiB`, GOTRACEBACK: "none" },
-      stdio: ["pipe", "pipe", "pipe"],
-      windowsHide: true,
-    });
-    this.#child = child;
-    const { stdin, stdout, stderr } = child;
-    if (!stdin || !stdout || !stderr) {
-      // The host has no file to spare, which Node tells later.
-      child.once("error", () => {});
-      throw new Error("no pipes");
-    }
-    child.once("error", (error) => {
-      this.end(`TypeScript's compiler did not start (${error.message})`);
-      this.#exited.resolve();
-    });
-    child.once("close", (code, signal) => {
-      this.end(this.#whyEnded(code ?? signal));
-      this.#exited.resolve();
-    });
-    stderr.setEncoding("utf8").on("data", (text: string) => {
-      this.#stderr = (this.#stderr + text).slice(0, MAX_STDERR_CHARACTERS);
-    });
-    this.#rpc = new JsonRpc({ stdin, stdout }, settings.handle, ({ message }) => this.end(message));
-    endOnExit(child);
-    if (deathSignal === null) watchHost(child);
-    this.keepHostAlive(false);
-  }
+/** Starts a process of TypeScript's native compiler. It ends with its host, and keeps it alive only while it is told to. */
+export function startCompilerProcess(settings: CompilerProcessSettings) {
+  const { kernelLimit = process.platform === "linux" && existsSync(SHELL), memoryMb } = settings;
+  const { deathSignal = deathSignalPrefix() ?? null } = settings;
+  const tooMuchMemory = `it needed more than ${memoryMb} MiB`;
+  const exited = Promise.withResolvers<void>();
+  let written = "";
+  let hasAnswered = false;
+  let asking = 0;
+  let poll: NodeJS.Timeout | undefined;
+  let ended: string | undefined;
 
-  /** Why the process can't be asked any more, in words that continue a sentence. `undefined` while it can. */
-  get ended(): string | undefined {
-    return this.#ended;
+  const [file = "", ...args] = [...(deathSignal ?? []), ...commandOf(settings, kernelLimit)];
+  const child: ChildProcess = spawn(file, args, {
+    cwd: os.tmpdir(),
+    env: { GOMEMLIMIT: `${Math.ceil(memoryMb * SOFT_MEMORY_SHARE)}MiB`, GOTRACEBACK: "none" },
+    stdio: ["pipe", "pipe", "pipe"],
+    windowsHide: true,
+  });
+  const { stdin, stdout, stderr } = child;
+  if (!stdin || !stdout || !stderr) {
+    // The host has no file to spare, which Node tells later.
+    child.once("error", () => {});
+    throw new Error("no pipes");
   }
-
-  /**
-   * @returns what the process answers.
-   * @throws its error; or, when it ends before, an error with the reason.
-   */
-  async request(method: string, params: unknown): Promise<unknown> {
-    this.#asking += 1;
-    if (this.#polls) this.#poll ??= setInterval(() => void this.#checkMemory(), MEMORY_POLL_MS).unref();
-    try {
-      const answer = await this.#rpc.request(method, params);
-      this.#answered = true;
-      return answer;
-    } finally {
-      this.#asking -= 1;
-      if (this.#asking === 0) {
-        clearInterval(this.#poll);
-        this.#poll = undefined;
-      }
-    }
-  }
+  child.once("error", (error) => {
+    end(`TypeScript's compiler did not start (${error.message})`);
+    exited.resolve();
+  });
+  child.once("close", (code, signal) => {
+    const how = hasAnswered ? "ended unexpectedly" : "did not start";
+    const why = `TypeScript's compiler ${how} (${code ?? signal})`;
+    end(OUT_OF_MEMORY.test(written) ? tooMuchMemory : why);
+    exited.resolve();
+  });
+  stderr.setEncoding("utf8").on("data", (text: string) => {
+    written = (written + text).slice(0, MAX_STDERR_CHARACTERS);
+  });
+  const rpc = connectJsonRpc({ stdin, stdout }, settings.handle, ({ message }) => end(message));
+  endOnExit(child);
+  if (deathSignal === null) watchHost(child);
+  keepHostAlive(false);
 
   /** Ends the process at once. What is asked is rejected with the reason. */
-  end(reason: string): void {
-    this.#ended ??= reason;
-    this.#rpc.close(new Error(this.#ended));
-    this.#child.kill("SIGKILL");
-  }
-
-  /** Ends the process and waits until it is gone. */
-  dispose(): Promise<void> {
-    this.end("the type checker was disposed");
-    this.keepHostAlive(true);
-    return this.#exited.promise;
+  function end(reason: string): void {
+    ended ??= reason;
+    rpc.close(new Error(ended));
+    child.kill("SIGKILL");
   }
 
   /** Whether the host waits for the process, or may end although it runs. */
-  keepHostAlive(alive: boolean): void {
+  function keepHostAlive(alive: boolean): void {
     const method = alive ? "ref" : "unref";
-    this.#child[method]();
-    for (const pipe of [this.#child.stdin, this.#child.stdout, this.#child.stderr]) {
+    child[method]();
+    for (const pipe of [stdin, stdout, stderr])
       (pipe as { ref?(): void; unref?(): void } | null)?.[method]?.();
-    }
   }
 
-  async #checkMemory(): Promise<void> {
-    const memory = await residentMb(this.#child.pid);
-    if (memory !== undefined && memory > this.#memoryMb) this.end(this.#tooMuchMemory());
+  async function checkMemory(): Promise<void> {
+    const memory = await residentMb(child.pid);
+    if (memory !== undefined && memory > memoryMb) end(tooMuchMemory);
   }
 
-  #whyEnded(status: number | string | null): string {
-    if (OUT_OF_MEMORY.test(this.#stderr)) return this.#tooMuchMemory();
-    return this.#answered
-      ? `TypeScript's compiler ended unexpectedly (${status})`
-      : `TypeScript's compiler did not start (${status})`;
-  }
-
-  #tooMuchMemory(): string {
-    return `it needed more than ${this.#memoryMb} MiB`;
-  }
+  return {
+    end,
+    keepHostAlive,
+    /** Why the process can't be asked any more, in words that continue a sentence. `undefined` while it can. */
+    get ended() {
+      return ended;
+    },
+    /**
+     * @returns what the process answers.
+     * @throws its error; or, when it ends before, an error with the reason.
+     */
+    async request(method: string, params: unknown): Promise<unknown> {
+      asking += 1;
+      if (!kernelLimit) poll ??= setInterval(() => void checkMemory(), MEMORY_POLL_MS).unref();
+      try {
+        const answer = await rpc.request(method, params);
+        hasAnswered = true;
+        return answer;
+      } finally {
+        asking -= 1;
+        if (asking === 0) {
+          clearInterval(poll);
+          poll = undefined;
+        }
+      }
+    },
+    /** Ends the process and waits until it is gone. */
+    dispose(): Promise<void> {
+      end("the type checker was disposed");
+      keepHostAlive(true);
+      return exited.promise;
+    },
+  };
 }
 
 function commandOf(

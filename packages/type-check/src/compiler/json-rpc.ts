@@ -15,83 +15,77 @@ interface Message {
 }
 
 /** A JSON-RPC 2.0 connection to a process over its pipes. Both sides may ask. */
-export class JsonRpc {
-  readonly #input: Writable;
-  readonly #reader = new MessageReader(MAX_MESSAGE_BYTES);
-  readonly #handle: RequestHandler;
-  readonly #pending = new Map<number, PromiseWithResolvers<unknown>>();
-  #closed: Error | undefined;
-  #nextId = 1;
-
-  /** @param onFailure - Called when what was received can't be read. */
-  constructor(
-    pipes: { stdin: Writable; stdout: Readable },
-    handle: RequestHandler,
-    onFailure: (error: Error) => void,
-  ) {
-    this.#input = pipes.stdin;
-    this.#handle = handle;
-    // The process has ended, which its exit tells.
-    pipes.stdin.on("error", () => {});
-    pipes.stdout.on("data", (chunk: Buffer) => {
-      try {
-        this.#receive(chunk);
-      } catch (error) {
-        onFailure(error as Error);
-      }
-    });
-  }
-
+export interface JsonRpc {
   /**
    * @returns what the other side answers.
    * @throws the other side's error, or the one that the connection was closed with.
    */
-  request(method: string, params: unknown): Promise<unknown> {
-    if (this.#closed !== undefined) return Promise.reject(this.#closed);
-    const id = this.#nextId;
-    this.#nextId += 1;
-    const answer = Promise.withResolvers<unknown>();
-    this.#pending.set(id, answer);
-    // Requests made in the same tick leave as one write.
-    this.#input.cork();
-    process.nextTick(() => this.#input.uncork());
-    this.#send({ id, method, params });
-    return answer.promise;
-  }
-
+  request(method: string, params: unknown): Promise<unknown>;
   /** Rejects whatever is or will be asked with an error. */
-  close(error: Error): void {
-    this.#closed ??= error;
-    for (const { reject } of this.#pending.values()) reject(this.#closed);
-    this.#pending.clear();
-  }
+  close(error: Error): void;
+}
 
-  #receive(chunk: Buffer): void {
-    // Many small answers leave as one write.
-    this.#input.cork();
-    for (const text of this.#reader.read(chunk)) {
-      const message = JSON.parse(text) as Message;
-      if (message.method === undefined) this.#settle(message);
-      else if (message.id !== undefined) this.#answer(message.id, message.method, message.params);
-    }
-    this.#input.uncork();
-  }
+/** @param onFailure - Called when what was received can't be read. */
+export function connectJsonRpc(
+  { stdin, stdout }: { stdin: Writable; stdout: Readable },
+  handle: RequestHandler,
+  onFailure: (error: Error) => void,
+): JsonRpc {
+  const reader = new MessageReader(MAX_MESSAGE_BYTES);
+  const pending = new Map<number, PromiseWithResolvers<unknown>>();
+  let closed: Error | undefined;
+  let nextId = 1;
 
-  #settle({ id, result, error }: Message): void {
-    const pending = this.#pending.get(id ?? 0);
-    this.#pending.delete(id ?? 0);
-    if (error === undefined) pending?.resolve(result);
-    else pending?.reject(new Error(error.message));
-  }
-
-  #answer(id: number, method: string, params: unknown): void {
-    this.#send({ id, result: this.#handle(method, params) ?? null });
-  }
-
-  #send(message: Message): void {
+  const send = (message: Message): void => {
     const text = JSON.stringify({ jsonrpc: "2.0", ...message });
-    this.#input.write(`Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`);
-  }
+    stdin.write(`Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`);
+  };
+  const settle = ({ id = 0, result, error }: Message): void => {
+    const asked = pending.get(id);
+    pending.delete(id);
+    if (error === undefined) asked?.resolve(result);
+    else asked?.reject(new Error(error.message));
+  };
+  const receive = (chunk: Buffer): void => {
+    // Many small answers leave as one write.
+    stdin.cork();
+    for (const text of reader.read(chunk)) {
+      const message = JSON.parse(text) as Message;
+      const { id, method, params } = message;
+      if (method === undefined) settle(message);
+      else if (id !== undefined) send({ id, result: handle(method, params) ?? null });
+    }
+    stdin.uncork();
+  };
+
+  // The process has ended, which its exit tells.
+  stdin.on("error", () => {});
+  stdout.on("data", (chunk: Buffer) => {
+    try {
+      receive(chunk);
+    } catch (error) {
+      onFailure(error as Error);
+    }
+  });
+  return {
+    request(method, params) {
+      if (closed !== undefined) return Promise.reject(closed);
+      const id = nextId;
+      nextId += 1;
+      const answer = Promise.withResolvers<unknown>();
+      pending.set(id, answer);
+      // Requests made in the same tick leave as one write.
+      stdin.cork();
+      process.nextTick(() => stdin.uncork());
+      send({ id, method, params });
+      return answer.promise;
+    },
+    close(error) {
+      closed ??= error;
+      for (const { reject } of pending.values()) reject(closed);
+      pending.clear();
+    },
+  };
 }
 
 const HEADER_END = "\r\n\r\n";

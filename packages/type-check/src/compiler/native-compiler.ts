@@ -1,7 +1,7 @@
 import type { SourceFile } from "typescript/unstable/ast";
 import type { Checker } from "typescript/unstable/async";
-import { CompilerProcess } from "./compiler-process.ts";
-import type { CompilerPackage } from "./compiler-process.ts";
+import { startCompilerProcess } from "./compiler-process.ts";
+import type { CompilerPackage, CompilerProcess } from "./compiler-process.ts";
 import type { Diagnostic } from "./diagnostics.ts";
 import { GLOBALS_FILE, PROGRAM_FILE, type FileChanges, type GuestFiles } from "./guest-files.ts";
 import { LIBRARY_FILES, readLibrary } from "./library.ts";
@@ -47,137 +47,113 @@ export interface ProgramViews {
   lenient?: ProgramView | undefined;
 }
 
-/**
- * TypeScript's native compiler, which keeps the program, the tools and its library between checks. Its protocol is spoken
- * here; the API in JavaScript, which is the same protocol, is loaded when types have to be looked at.
- */
-export class NativeCompiler {
-  readonly #process: CompilerProcess;
-  readonly #files: GuestFiles;
-  readonly #libraryFolder: string;
-  readonly #initialized: Promise<unknown>;
-  #snapshot: number | undefined;
-  #isLenientOpen = false;
-
-  constructor(compiler: CompilerPackage, files: GuestFiles, memoryMb: number) {
-    this.#files = files;
-    this.#libraryFolder = compiler.libraryFolder;
-    this.#process = new CompilerProcess({
-      compiler,
-      workingFolder: FOLDER,
-      callbacks: ["readFile", "fileExists", "directoryExists", "getAccessibleEntries", "realpath"],
-      handle: (method, file) => this.#answer(method, String(file)),
-      memoryMb,
-    });
-    this.#initialized = this.#process.request("initialize", null);
-    this.#initialized.catch(() => {});
-  }
-
-  /** Why nothing more can be checked, in words that continue a sentence. `undefined` while it can. */
-  get ended(): string | undefined {
-    return this.#process.ended;
-  }
-
-  /** Ends the compiler's process at once. What is asked is rejected with the reason. */
-  end(reason: string): void {
-    this.#process.end(reason);
-  }
-
-  /** Whether the host waits for the compiler, or may end although it runs. */
-  keepHostAlive(alive: boolean): void {
-    this.#process.keepHostAlive(alive);
-  }
-
-  /** Ends the compiler's process and waits until it is gone. */
-  dispose(): Promise<void> {
-    return this.#process.dispose();
-  }
-
+/** TypeScript's native compiler, which keeps the program, the tools and its library between checks. */
+export interface NativeCompiler {
+  readonly process: CompilerProcess;
   /** Has the compiler see the files as they are now. It is told what has changed and asks for what it needs. */
-  async update(): Promise<void> {
-    await this.#initialized;
-    const last = this.#snapshot;
-    const next =
-      last === undefined ? { openProjects: [STRICT] } : { fileChanges: notEmpty(this.#files.takeChanges()) };
-    const { snapshot } = (await this.#process.request("updateSnapshot", next)) as { snapshot: number };
-    this.#snapshot = snapshot;
-    // After what is asked next, in the same write.
-    if (last !== undefined)
-      process.nextTick(() => {
-        this.#process.request("release", { snapshot: last }).catch(() => {});
-      });
-  }
-
+  update(): Promise<void>;
   /** TypeScript's diagnostics of the program, with strict null checks. */
-  async diagnostics(kind: "Syntactic" | "Semantic"): Promise<readonly Diagnostic[]> {
-    const asked = { snapshot: this.#snapshot, project: STRICT, file: PROGRAM_FILE };
-    const answer = await this.#process.request(`get${kind}Diagnostics`, asked);
-    return (answer as readonly Diagnostic[] | null) ?? [];
-  }
-
+  diagnostics(kind: "Syntactic" | "Semantic"): Promise<readonly Diagnostic[]>;
   /**
    * Looks at the types of the program.
    *
-   * @param options - `lenient`: whether without strict null checks, too. This takes as long as another check.
+   * @param isLenient - Whether without strict null checks, too. This takes as long as another check.
    */
-  async inspect<T>(look: (views: ProgramViews) => Promise<T>, { lenient = false } = {}): Promise<T> {
-    // This API is unstable, so the version of the package is pinned. It takes as long to load as a check takes.
-    const { API } = await import("typescript/unstable/async");
-    const api = new API();
-    // The API would start a process of its own, without limits.
-    Reflect.set(api, "client", this.#client());
-    const snapshot = await api.updateSnapshot({
-      openProjects: lenient && !this.#isLenientOpen ? [LENIENT] : [],
-    });
-    this.#isLenientOpen ||= lenient;
-    const view = async (config: string): Promise<ProgramView> => {
-      const project = snapshot.getProject(config);
-      const source = await project?.program.getSourceFile(PROGRAM_FILE);
-      if (project === undefined || source === undefined) throw new Error("TypeScript lost the program");
-      const diagnostics = await project.program.getSemanticDiagnostics(PROGRAM_FILE);
-      return { source, checker: project.checker, diagnostics };
-    };
-    try {
-      const [strict, other] = await Promise.all([view(STRICT), ...(lenient ? [view(LENIENT)] : [])]);
-      return await look({ strict, lenient: other });
-    } finally {
-      await snapshot.dispose();
-    }
-  }
+  inspect<T>(look: (views: ProgramViews) => Promise<T>, isLenient: boolean): Promise<T>;
+}
 
-  /** The client that the API sends its requests through. */
-  #client(): object {
-    const apiRequest = (method: string, params: unknown): Promise<unknown> =>
-      method === "initialize" ? this.#initialized : this.#process.request(method, params);
-    return {
-      apiRequest,
-      async apiRequestBinary(method: string, params: unknown): Promise<Uint8Array | undefined> {
-        const answer = (await apiRequest(method, params)) as { data: string } | null;
-        return answer === null ? undefined : new Uint8Array(Buffer.from(answer.data, "base64"));
-      },
-      getTimingCollector: () => undefined,
-    };
-  }
-
+/**
+ * Starts the compiler. Its protocol is spoken here; the API in JavaScript, which is the same protocol, is loaded when types
+ * have to be looked at.
+ */
+export function startNativeCompiler(
+  { executable, libraryFolder }: CompilerPackage,
+  files: GuestFiles,
+  memoryMb: number,
+): NativeCompiler {
   /** Answers the compiler's questions about files, so that it reads nothing of the host itself. */
-  #answer(method: string, file: string): unknown {
+  const answer = (method: string, file: string): unknown => {
     switch (method) {
       case "readFile":
-        return { content: this.#read(file) ?? null };
+        return { content: CONFIGS.get(file) ?? readLibrary(libraryFolder, file) ?? files.read(file) ?? null };
       case "fileExists":
-        return LIBRARY_FILES.includes(file) || this.#files.exists(file);
+        return LIBRARY_FILES.includes(file) || files.exists(file);
       case "directoryExists":
-        return this.#files.isFolder(file);
+        return files.isFolder(file);
       case "getAccessibleEntries":
         return { files: [], directories: [] };
       default:
         return file;
     }
-  }
+  };
+  const compiler = startCompilerProcess({
+    compiler: { executable, libraryFolder },
+    workingFolder: FOLDER,
+    callbacks: ["readFile", "fileExists", "directoryExists", "getAccessibleEntries", "realpath"],
+    handle: (method, file) => answer(method, String(file)),
+    memoryMb,
+  });
+  const initialized = compiler.request("initialize", null);
+  initialized.catch(() => {});
+  let current: number | undefined;
+  let isLenientOpen = false;
 
-  #read(file: string): string | undefined {
-    return CONFIGS.get(file) ?? readLibrary(this.#libraryFolder, file) ?? this.#files.read(file);
-  }
+  /** The client that the API sends its requests through. */
+  const apiRequest = (method: string, params: unknown): Promise<unknown> =>
+    method === "initialize" ? initialized : compiler.request(method, params);
+  const client = {
+    apiRequest,
+    async apiRequestBinary(method: string, params: unknown): Promise<Uint8Array | undefined> {
+      const data = (await apiRequest(method, params)) as { data: string } | null;
+      return data === null ? undefined : new Uint8Array(Buffer.from(data.data, "base64"));
+    },
+    getTimingCollector: () => undefined,
+  };
+
+  return {
+    process: compiler,
+    async update() {
+      await initialized;
+      const last = current;
+      const next =
+        last === undefined ? { openProjects: [STRICT] } : { fileChanges: notEmpty(files.takeChanges()) };
+      const { snapshot } = (await compiler.request("updateSnapshot", next)) as { snapshot: number };
+      current = snapshot;
+      // After what is asked next, in the same write.
+      if (last !== undefined)
+        process.nextTick(() => {
+          compiler.request("release", { snapshot: last }).catch(() => {});
+        });
+    },
+    async diagnostics(kind) {
+      const asked = { snapshot: current, project: STRICT, file: PROGRAM_FILE };
+      const found = await compiler.request(`get${kind}Diagnostics`, asked);
+      return (found as readonly Diagnostic[] | null) ?? [];
+    },
+    async inspect(look, isLenient) {
+      // This API is unstable, so the version of the package is pinned. It takes as long to load as a check takes.
+      const { API } = await import("typescript/unstable/async");
+      const api = new API();
+      // The API would start a process of its own, without limits.
+      Reflect.set(api, "client", client);
+      const openProjects = isLenient && !isLenientOpen ? [LENIENT] : [];
+      const snapshot = await api.updateSnapshot({ openProjects });
+      isLenientOpen ||= isLenient;
+      const view = async (config: string): Promise<ProgramView> => {
+        const project = snapshot.getProject(config);
+        const source = await project?.program.getSourceFile(PROGRAM_FILE);
+        if (project === undefined || source === undefined) throw new Error("TypeScript lost the program");
+        const diagnostics = await project.program.getSemanticDiagnostics(PROGRAM_FILE);
+        return { source, checker: project.checker, diagnostics };
+      };
+      try {
+        const [strict, lenient] = await Promise.all([view(STRICT), ...(isLenient ? [view(LENIENT)] : [])]);
+        return await look({ strict, lenient });
+      } finally {
+        await snapshot.dispose();
+      }
+    },
+  };
 }
 
 function configOf(compilerOptions: object): string {

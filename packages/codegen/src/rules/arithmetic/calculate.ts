@@ -199,13 +199,8 @@ function expressionOf(calculation: Calculation, plan: Plan): Expression {
 /** Whether floating point can't add noise: whole numbers that are not divided. */
 function isExact(calculation: Calculation): boolean {
   if (calculation.kind === "number") return Number.isInteger(calculation.value);
-  if (calculation.kind === "result") return false;
-  return (
-    calculation.kind === "binary" &&
-    calculation.operator !== "/" &&
-    isExact(calculation.left) &&
-    isExact(calculation.right)
-  );
+  if (calculation.kind === "result" || calculation.operator === "/") return false;
+  return isExact(calculation.left) && isExact(calculation.right);
 }
 
 /** The only tool that takes an arithmetic expression and is sure to give a number. */

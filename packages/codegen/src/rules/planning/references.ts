@@ -6,7 +6,8 @@ import type { Plan } from "./plan.ts";
 import { cite, isNumeric, type Value } from "./value.ts";
 
 const TEXT_FILE = /\.(?:txt|md|log|csv|tsv|json|ya?ml|xml|html?|ts|js|ini|toml)$/iu;
-const ROWS: JsonSchema = { type: "array", items: { type: "object" } };
+/** Rows of which nothing else is known. */
+export const ROW_LIST: JsonSchema = { type: "array", items: { type: "object" } };
 
 /** Whether a path is one of the workspace, where programs read and write files themselves. */
 export function isInWorkspace(path: string): boolean {
@@ -33,7 +34,7 @@ export function loadFile(path: string, plan: Plan, words?: string): Value {
     return value;
   }
   if (/\.csv$/iu.test(path))
-    return plan.declare(useHelper("rowsOfCsv", text), { words: stemOf(path), schema: ROWS });
+    return plan.declare(useHelper("rowsOfCsv", text), { words: stemOf(path), schema: ROW_LIST });
   return plan.declare(text, { words: "content", schema: { type: "string" } });
 }
 

@@ -1,10 +1,11 @@
 import { COMPARATORS, EQUALITIES } from "../../vocabulary.ts";
 import { form, type Phrase, meaningOf, oneOf } from "../language/phrase.ts";
 import type { Plan } from "../planning/plan.ts";
+import { ROW_LIST } from "../planning/references.ts";
 import type { Value } from "../planning/value.ts";
 import { type Expression, literal, method } from "../program/expression.ts";
 import { useHelper } from "../program/print-program.ts";
-import { meansRows, ROW_LIST, rowsOf } from "./source.ts";
+import { meansRows, rowsOf } from "./source.ts";
 
 const LEAD = "(?:where|with|whose|having|that have|which have|who have)";
 const COMPARED = form(

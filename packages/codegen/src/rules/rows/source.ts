@@ -1,4 +1,4 @@
-import type { JsonSchema, ToolDefinition } from "@cem/core";
+import type { ToolDefinition } from "@cem/core";
 import { isStopWord, splitWords } from "@cem/core/text";
 import { onePage } from "../calls/many-calls.ts";
 import { mayBeOnePage, sqlParameter } from "../calls/parameters.ts";
@@ -11,8 +11,6 @@ import { useHelper } from "../program/print-program.ts";
 
 const FILE = form("(?:file )?{file:path}(?: file)?");
 const TABLE = form("(?:{table:name} table|table {named:name}|{listed:name} (?:in|from|of) database)");
-/** Rows of which nothing else is known. */
-export const ROW_LIST: JsonSchema = { type: "array", items: { type: "object" } };
 /** Words for rows, whatever they are. */
 const ANY_ROWS =
   /^(?:rows?|records?|entries|items|results?|lines of data|them|it|these|those|ones?|list|of them)$/u;

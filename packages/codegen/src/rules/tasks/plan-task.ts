@@ -5,67 +5,59 @@ import { readComparison } from "../arithmetic/calculate.ts";
 import { Phrase } from "../language/phrase.ts";
 import { Plan } from "../planning/plan.ts";
 import { cite, Unfilled } from "../planning/value.ts";
-import { conditional, type Expression, literal, name, not, type Statement } from "../program/expression.ts";
+import { conditional, literal, name, not, type Statement } from "../program/expression.ts";
 import { planStep } from "./plan-step.ts";
 
 /** The steps of one condition, while they are being planned. */
-class Branch {
-  readonly number: number;
-  readonly #plan: Plan;
-  readonly #outer: Statement[];
-  readonly #test: Expression;
-  readonly #then: Statement[] = [];
-  readonly #otherwise: Statement[] = [];
-  readonly #firstValue: number;
-  readonly #firstDocument: number;
-
-  constructor(plan: Plan, condition: StepCondition) {
-    const test = readComparison(Phrase.read(condition.text), plan);
-    if (test === undefined)
-      throw plan.unread(
-        "condition",
-        `${cite(`if ${condition.text}`)} compares nothing that an earlier step gives. Name a result or one of its properties, and a number.`,
-      );
-    plan.flush();
-    this.number = condition.branch;
-    this.#plan = plan;
-    this.#outer = plan.block;
-    this.#test = test;
-    this.#firstValue = plan.values.length;
-    this.#firstDocument = plan.documents.length;
-  }
-
+interface Branch {
+  number: number;
   /** Sends what is planned next into one side of the branch. */
-  enter(holds: boolean): void {
-    this.#plan.flush();
-    this.#plan.block = holds ? this.#then : this.#otherwise;
-  }
-
+  enter(holds: boolean): void;
   /** Puts the branch into the program: `const x = test ? … : null` where that says it all. */
-  close(): void {
-    const plan = this.#plan;
-    plan.flush();
-    plan.block = this.#outer;
-    // A file that only one side read is not there after it.
-    plan.documents.splice(this.#firstDocument);
-    const made = plan.values.slice(this.#firstValue);
-    const test = this.#test;
-    const [only, other] = [onlyConst(this.#then), onlyConst(this.#otherwise)];
-    if (only !== undefined && this.#otherwise.length === 0) {
-      plan.add({ kind: "const", name: only.name, value: conditional(test, only.value, literal(null)) });
-    } else if (only !== undefined && other !== undefined) {
-      const variable = plan.names.take("result", "result");
-      plan.add({ kind: "const", name: variable, value: conditional(test, only.value, other.value) });
-      for (const value of made) value.consumed = true;
-      plan.track(name(variable), variable, { words: "result", schema: made[0]?.schema });
-    } else {
-      // Values that steps of one branch made don't exist after the branch.
-      plan.values.splice(this.#firstValue);
-      const isElse = this.#then.length === 0;
-      const [body, otherwise] = isElse ? [this.#otherwise, []] : [this.#then, this.#otherwise];
-      plan.add({ kind: "if", test: isElse ? not(test) : test, body, otherwise });
-    }
-  }
+  close(): void;
+}
+
+function openBranch(plan: Plan, condition: StepCondition): Branch {
+  const test = readComparison(Phrase.read(condition.text), plan);
+  if (test === undefined)
+    throw plan.unread(
+      "condition",
+      `${cite(`if ${condition.text}`)} compares nothing that an earlier step gives. Name a result or one of its properties, and a number.`,
+    );
+  plan.flush();
+  const outer = plan.block;
+  const [then, otherwise]: [Statement[], Statement[]] = [[], []];
+  const firstValue = plan.values.length;
+  const firstDocument = plan.documents.length;
+  return {
+    number: condition.branch,
+    enter(holds) {
+      plan.flush();
+      plan.block = holds ? then : otherwise;
+    },
+    close() {
+      plan.flush();
+      plan.block = outer;
+      // A file that only one side read is not there after it.
+      plan.documents.splice(firstDocument);
+      const made = plan.values.slice(firstValue);
+      const [only, other] = [onlyConst(then), onlyConst(otherwise)];
+      if (only !== undefined && otherwise.length === 0) {
+        plan.add({ kind: "const", name: only.name, value: conditional(test, only.value, literal(null)) });
+      } else if (only !== undefined && other !== undefined) {
+        const variable = plan.names.take("result", "result");
+        plan.add({ kind: "const", name: variable, value: conditional(test, only.value, other.value) });
+        for (const value of made) value.consumed = true;
+        plan.track(name(variable), variable, { words: "result", schema: made[0]?.schema });
+      } else {
+        // Values that steps of one branch made don't exist after the branch.
+        plan.values.splice(firstValue);
+        const isElse = then.length === 0;
+        const sides = isElse ? { body: otherwise, otherwise: [] } : { body: then, otherwise };
+        plan.add({ kind: "if", test: isElse ? not(test) : test, ...sides });
+      }
+    },
+  };
 }
 
 function onlyConst(block: readonly Statement[]): (Statement & { kind: "const" }) | undefined {
@@ -143,7 +135,7 @@ function changeBranch(open: Branch | undefined, step: TaskStep, plan: Plan): Bra
   const { condition } = step;
   if (open !== undefined && open.number !== condition?.branch) open.close();
   if (condition === undefined) return undefined;
-  const branch = open?.number === condition.branch ? open : new Branch(plan, condition);
+  const branch = open?.number === condition.branch ? open : openBranch(plan, condition);
   branch.enter(condition.holds);
   return branch;
 }
