@@ -24,65 +24,65 @@ interface AnsweredRequest {
 }
 
 /** Redacts personal data and secrets in answers, and forgets those of a connection that closes. */
-export class AnswerRedaction {
-  readonly #redactor: Redactor;
-  readonly #hostOf: HostOf;
+export function createAnswerRedaction(ownRedactor: Redactor, hostOf: HostOf) {
   /** The sessions whose values are forgotten when their connection closes. */
-  readonly #sessions = new Map<McpServer, { session: string | undefined; redactor: Redactor | undefined }>();
+  const sessions = new Map<McpServer, { session: string | undefined; redactor: Redactor | undefined }>();
 
-  constructor(redactor: Redactor, hostOf: HostOf) {
-    this.#redactor = redactor;
-    this.#hostOf = hostOf;
-  }
-
-  async redact(answer: Answer, request: AnsweredRequest): Promise<Answer> {
-    const redactor = await this.note(request);
-    // Questions come from runs, whose redactor has seen them.
-    if (redactor === undefined || !("content" in answer)) return answer;
-    const { session } = sessionOf(request.context);
-    const { words, isAll } = toldAnyway(answer);
-    // Where the store is away, its answer must not wait for the store once more.
-    if (isAll === true) return redactor.tokenize(answer, { session });
+  /** That of the request's owner; where the owner is unknown or can't be served, the server's own. */
+  async function redactorOf(context: ServerContext): Promise<Redactor | undefined> {
     try {
-      return await redactAnswer(answer as CallToolResult, redactor, session);
-    } catch (error) {
-      reportFault(error);
-      const { code } = toErrorInfo(error);
-      const text = `${words} The answer can't be shown: what has to be hidden in it can't be looked up now (${code}). The server's log has the reason.`;
-      return { isError: true, content: [{ type: "text", text: redactor.tokenize(text, { session }) }] };
+      return (await hostOf(context)).redactor;
+    } catch {
+      return ownRedactor;
     }
-  }
-
-  async redactFailure(error: unknown, request: AnsweredRequest): Promise<unknown> {
-    const redactor = await this.note(request);
-    if (redactor === undefined) return error;
-    return redactFailure(error, redactor, sessionOf(request.context).session);
   }
 
   /** Notes that a connection was shown tokens of its session, and returns the redactor that they are of. */
-  async note({ server, isConnected, context }: AnsweredRequest): Promise<Redactor | undefined> {
-    const redactor = await this.#redactorOf(context);
+  async function note({ server, isConnected, context }: AnsweredRequest): Promise<Redactor | undefined> {
+    const redactor = await redactorOf(context);
     const { session } = sessionOf(context);
     // Without a session of its own a connection may be that of one call.
-    if (context.sessionId !== undefined && isConnected) this.#sessions.set(server, { session, redactor });
+    if (context.sessionId !== undefined && isConnected) sessions.set(server, { session, redactor });
     return redactor;
   }
 
-  forget(server: McpServer): void {
-    const known = this.#sessions.get(server);
-    if (known === undefined) return;
-    this.#sessions.delete(server);
-    known.redactor?.endSession(known.session).catch(() => {});
-  }
-
-  /** That of the request's owner; where the owner is unknown or can't be served, the server's own. */
-  async #redactorOf(context: ServerContext): Promise<Redactor | undefined> {
-    try {
-      return (await this.#hostOf(context)).redactor;
-    } catch {
-      return this.#redactor;
-    }
-  }
+  return {
+    note,
+    async redact(answer: Answer, request: AnsweredRequest): Promise<Answer> {
+      const redactor = await note(request);
+      // Questions come from runs, whose redactor has seen them.
+      if (redactor === undefined || !("content" in answer)) return answer;
+      const { session } = sessionOf(request.context);
+      const { words, isAll } = toldAnyway(answer);
+      // Where the store is away, its answer must not wait for the store once more.
+      if (isAll === true) return redactor.tokenize(answer, { session });
+      try {
+        return await redactAnswer(answer as CallToolResult, redactor, session);
+      } catch (error) {
+        reportFault(error);
+        const { code } = toErrorInfo(error);
+        const text = `${words} The answer can't be shown: what has to be hidden in it can't be looked up now (${code}). The server's log has the reason.`;
+        return { isError: true, content: [{ type: "text", text: redactor.tokenize(text, { session }) }] };
+      }
+    },
+    /** An exception of a tool as a client may read it. */
+    async redactFailure(error: unknown, request: AnsweredRequest): Promise<unknown> {
+      const redactor = await note(request);
+      if (redactor === undefined) return error;
+      const { session } = sessionOf(request.context);
+      if (!(error instanceof ProtocolError)) return withoutValues(error, redactor, { session });
+      const { code, message, data } = error;
+      const shown = redactor.tokenize({ message, data }, { session });
+      return shown.message === message && shown.data === data
+        ? error
+        : new ProtocolError(code, shown.message, shown.data);
+    },
+    forget(server: McpServer): void {
+      const known = sessions.get(server);
+      sessions.delete(server);
+      known?.redactor?.endSession(known.session).catch(() => {});
+    },
+  };
 }
 
 /** Puts tokens in the place of values in what a tool answers to a model, files of text among it. */
@@ -100,20 +100,6 @@ async function redactAnswer(
   };
   if (redactor.restore !== undefined) await redactor.persist?.(session);
   return redacted;
-}
-
-/** An exception of a tool as a client may read it. */
-async function redactFailure(
-  error: unknown,
-  redactor: Redactor,
-  session: string | undefined,
-): Promise<unknown> {
-  if (!(error instanceof ProtocolError)) return withoutValues(error, redactor, { session });
-  const { code, message, data } = error;
-  const shown = redactor.tokenize({ message, data }, { session });
-  return shown.message === message && shown.data === data
-    ? error
-    : new ProtocolError(code, shown.message, shown.data);
 }
 
 async function redactBlock(

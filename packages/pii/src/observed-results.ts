@@ -44,127 +44,115 @@ interface Looking {
   keep: (value: string | number, type: PiiType, origin: string | undefined) => void;
 }
 
-/** Results of tools whose values are to be known when something leaves. */
-export class ObservedResults {
-  readonly #looking: Looking;
-  readonly #unread: Observed[] = [];
+/** Keeps results of tools whose values are to be known when something leaves. */
+export function createObservedResults({ finder, plain, secrets, keep }: Looking) {
+  const unread: Observed[] = [];
   /** The latest files that were looked through: programs ask for the same again. */
-  readonly #read: Observed[] = [];
+  const read: Observed[] = [];
 
-  constructor(looking: Looking) {
-    this.#looking = looking;
-  }
-
-  /** Whether there are large results of which only the secrets are known. */
-  get hasUnread(): boolean {
-    return this.#unread.length > 0;
-  }
-
-  /** Keeps the values of a result; of a large one the secrets, and the others once something may have them. */
-  add(observed: Observed): void {
-    const { data, origin } = observed;
-    if (isSmall(data, MAX_LEAVES_READ, MAX_CHARACTERS_READ)) return this.learn(observed);
-    // The same answer to the same question.
-    if (this.#unread.some((one) => one.data === data && one.origin === origin)) return;
-    this.#noteSecrets(observed);
-    this.#unread.push(observed);
-  }
-
-  /** How many of the oldest are more than may wait. */
-  get tooMany(): number {
-    let characters = 0;
-    for (let at = this.#unread.length; at > 0; at -= 1) {
-      const data = this.#unread[at - 1]?.data;
-      characters += typeof data === "string" ? data.length : INLINE_CHARACTERS;
-      if (characters > MAX_UNREAD) return at;
-    }
-    return 0;
-  }
-
-  /** Looks the oldest results through that were left for later, or all of them. */
-  learnUnread(count = this.#unread.length): void {
-    for (const unread of this.#unread.splice(0, count)) this.learn(unread);
-  }
-
-  async learnUnreadInTurns(turns: Turns, count = this.#unread.length): Promise<void> {
-    for (const unread of this.#unread.slice(0, count)) {
-      await this.learnInTurns(unread, turns);
-      // Until its values are known, others who ask look it through themselves.
-      const at = this.#unread.indexOf(unread);
-      if (at !== -1) this.#unread.splice(at, 1);
-    }
-  }
-
-  /** Keeps the secrets that only their surroundings tell, since these may be gone where they leave. */
-  #noteSecrets({ data, origin }: Observed): void {
-    const { plain, secrets } = this.#looking;
-    if (secrets === undefined) return;
-    const note = (text: string, key: string | undefined): void => {
-      if (text.length < LONG_TEXT_CHARACTERS && !(key !== undefined && isSecretKey(key))) return;
-      if (!plain.has(text, key)) this.#keep(text, secrets.find(text, key), origin);
-    };
-    if (typeof data !== "string") visitTexts(data, note);
-    else if (mayHoldSecret(data)) visitTexts(membersOf(data).data, note);
-  }
-
-  /** Keeps all values that are found in data, without giving them tokens. */
-  learn(observed: Observed): void {
-    mapLeaves(dataOf(observed), this.#changes(observed.origin));
-  }
-
-  /** The same, with turns for others in between. Long texts are read in pieces. */
-  async learnInTurns(observed: Observed, turns: Turns): Promise<void> {
-    const { data, origin } = observed;
-    if (this.#read.some((one) => one.data === data && one.origin === origin)) return;
-    const longText = (text: string, key: string | undefined): Promise<string> => {
-      const session = {
-        findColumns: this.#looking.finder.findColumns,
-        findIn: (piece: string) => (this.#note(piece, { key, origin }), []),
-        replace: (piece: string, found: readonly Finding[]) => (this.#keep(piece, found, origin), ""),
-      };
-      return streamInTurns(text, session, turns);
-    };
-    await mapLeavesInTurns(dataOf(observed), { ...this.#changes(origin), longText }, turns);
-    if (typeof data === "string" && isLargeFile(data)) this.#read.push(observed);
-    if (this.#read.length > MAX_FILES) this.#read.shift();
-  }
-
-  #changes(origin: string | undefined): LeafChanges {
-    return {
-      text: (text, key) => this.#note(text, { key, origin }),
-      number: (value, key) => {
-        const isCode = key !== undefined && isSecretKey(key);
-        if ((value < MIN_NUMBER && !isCode) || !Number.isSafeInteger(value)) return value;
-        const text = String(value);
-        const { finder, keep } = this.#looking;
-        const [first] = finder.detected(text, key);
-        if (first?.start === 0 && first.end === text.length) keep(value, first.type, origin);
-        return value;
-      },
-      name: (name) => (PLAIN_WORD.test(name) ? name : this.#note(name, { origin })),
-    };
+  function keepAll(text: string, found: readonly Finding[], origin: string | undefined): void {
+    for (const { start, end, type } of found) keep(text.slice(start, end), type, origin);
   }
 
   /** Keeps the values in a text, however it is read. */
-  #note(
-    text: string,
-    { key, origin }: { key?: string | undefined; origin: string | undefined },
-    depth = 0,
-  ): string {
-    const { finder, plain } = this.#looking;
+  function note(text: string, key: string | undefined, origin: string | undefined, depth = 0): string {
     if (text.length < MIN_TEXT_CHARACTERS || plain.has(text, key)) return text;
     const traits = traitsOf(text);
     const found = finder.detected(text, key, traits);
-    this.#keep(text, found, origin);
+    keepAll(text, found, origin);
     const readings = depth < MAX_DECODED ? readingsOf(text, traits) : [];
-    for (const reading of readings) this.#note(reading.text, { key, origin }, depth + 1);
+    for (const reading of readings) note(reading.text, key, origin, depth + 1);
     if (found.length + readings.length === 0 && depth < MAX_DECODED) plain.add(text, key);
     return text;
   }
 
-  #keep(text: string, found: readonly Finding[], origin: string | undefined): void {
-    for (const { start, end, type } of found) this.#looking.keep(text.slice(start, end), type, origin);
+  function changes(origin: string | undefined): LeafChanges {
+    return {
+      text: (text, key) => note(text, key, origin),
+      number: (value, key) => {
+        const isCode = key !== undefined && isSecretKey(key);
+        if ((value < MIN_NUMBER && !isCode) || !Number.isSafeInteger(value)) return value;
+        const text = String(value);
+        const [first] = finder.detected(text, key);
+        if (first?.start === 0 && first.end === text.length) keep(value, first.type, origin);
+        return value;
+      },
+      name: (name) => (PLAIN_WORD.test(name) ? name : note(name, undefined, origin)),
+    };
   }
+
+  /** Keeps the secrets that only their surroundings tell, since these may be gone where they leave. */
+  function noteSecrets({ data, origin }: Observed): void {
+    if (secrets === undefined) return;
+    const look = (text: string, key: string | undefined): void => {
+      if (text.length < LONG_TEXT_CHARACTERS && !(key !== undefined && isSecretKey(key))) return;
+      if (!plain.has(text, key)) keepAll(text, secrets.find(text, key), origin);
+    };
+    if (typeof data !== "string") visitTexts(data, look);
+    else if (mayHoldSecret(data)) visitTexts(membersOf(data).data, look);
+  }
+
+  /** Keeps all values that are found in data, without giving them tokens. */
+  function learn(observed: Observed): void {
+    mapLeaves(dataOf(observed), changes(observed.origin));
+  }
+
+  /** The same, with turns for others in between. Long texts are read in pieces. */
+  async function learnInTurns(observed: Observed, turns: Turns): Promise<void> {
+    const { data, origin } = observed;
+    if (read.some((one) => one.data === data && one.origin === origin)) return;
+    const longText = (text: string, key: string | undefined): Promise<string> => {
+      const session = {
+        findColumns: finder.findColumns,
+        findIn: (piece: string) => (note(piece, key, origin), []),
+        replace: (piece: string, found: readonly Finding[]) => (keepAll(piece, found, origin), ""),
+      };
+      return streamInTurns(text, session, turns);
+    };
+    await mapLeavesInTurns(dataOf(observed), { ...changes(origin), longText }, turns);
+    if (typeof data === "string" && isLargeFile(data)) read.push(observed);
+    if (read.length > MAX_FILES) read.shift();
+  }
+
+  return {
+    learn,
+    learnInTurns,
+    /** Whether there are large results of which only the secrets are known. */
+    get hasUnread(): boolean {
+      return unread.length > 0;
+    },
+    /** Keeps the values of a result; of a large one the secrets, and the others once something may have them. */
+    add(observed: Observed): void {
+      const { data, origin } = observed;
+      if (isSmall(data, MAX_LEAVES_READ, MAX_CHARACTERS_READ)) return learn(observed);
+      // The same answer to the same question.
+      if (unread.some((one) => one.data === data && one.origin === origin)) return;
+      noteSecrets(observed);
+      unread.push(observed);
+    },
+    /** How many of the oldest are more than may wait. */
+    get tooMany(): number {
+      let characters = 0;
+      for (let at = unread.length; at > 0; at -= 1) {
+        const data = unread[at - 1]?.data;
+        characters += typeof data === "string" ? data.length : INLINE_CHARACTERS;
+        if (characters > MAX_UNREAD) return at;
+      }
+      return 0;
+    },
+    /** Looks the oldest results through that were left for later, or all of them. */
+    learnUnread(count = unread.length): void {
+      for (const one of unread.splice(0, count)) learn(one);
+    },
+    async learnUnreadInTurns(turns: Turns, count = unread.length): Promise<void> {
+      for (const one of unread.slice(0, count)) {
+        await learnInTurns(one, turns);
+        // Until its values are known, others who ask look it through themselves.
+        const at = unread.indexOf(one);
+        if (at !== -1) unread.splice(at, 1);
+      }
+    },
+  };
 }
 
 /** Whether a file takes long to look through, and is not too large to be remembered. */

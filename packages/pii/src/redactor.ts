@@ -131,16 +131,16 @@ export function createRedactor(settings: RedactorSettings = {}): Redactor {
     observeInTurns: (data, scope) => open(scope).observeInTurns(data, scope),
     detokenize: async (args, target) => {
       try {
-        return await open(target).detokenize(args, target);
+        return await open(target).restorer.restore(args, target);
       } catch (error) {
         if (shared === undefined || !CemError.isInstance(error) || error.code !== "TOKEN_UNKNOWN")
           throw error;
         // Another machine may have made it a moment ago.
         await restore(target.session);
-        return open(target).detokenize(args, target);
+        return open(target).restorer.restore(args, target);
       }
     },
-    reveal: (code, scope) => open(scope).reveal(code),
+    reveal: (code, scope) => open(scope).restorer.reveal(code),
     openStream({ isOfCode, ...scope }) {
       const session = open(scope);
       return createRedactionStream({

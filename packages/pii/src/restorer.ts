@@ -20,14 +20,9 @@ export interface FlowRule {
 
 export type FlowAction = "allow" | "deny" | "ask";
 
-/** The facts of a value that rules look at. */
-export interface FlowingValue extends Pick<VaultEntry, "type"> {
-  origins: readonly string[];
-}
-
 /** A way that a value would go. */
 interface Flow {
-  entry: FlowingValue;
+  entry: Pick<VaultEntry, "type" | "origins">;
   /** `server.tool`, or empty for what a user or a program wrote. */
   from: string;
   /** `server.tool`. */
@@ -59,36 +54,31 @@ function serverOf(place: string): string {
 }
 
 /** Checks by rules whether values may go where a call would take them. For one session. */
-export class FlowCheck {
-  readonly #rules: readonly FlowRule[];
+function createFlowCheck(rules: readonly FlowRule[]) {
   /** Answers of the user, by way. */
-  readonly #answers = new Map<string, Promise<boolean>>();
+  const answers = new Map<string, Promise<boolean>>();
 
-  constructor(rules: readonly FlowRule[]) {
-    this.#rules = rules;
+  /** Asks once for each way and type. */
+  function askOnce(flow: Flow, target: RedactionTarget): Promise<boolean> {
+    const way = JSON.stringify([flow.entry.type, flow.from, flow.to]);
+    let answer = answers.get(way);
+    if (answer === undefined) answers.set(way, (answer = ask(flow, target)));
+    return answer;
   }
 
   /** @throws CemError `FLOW_DENIED` for the first value that may not go there. */
-  async assertAllowed(entries: Iterable<FlowingValue>, target: RedactionTarget): Promise<void> {
+  return async (entries: Iterable<Flow["entry"]>, target: RedactionTarget): Promise<void> => {
     const to = `${target.server}.${target.tool}`;
     for (const entry of entries) {
       for (const from of entry.origins) {
         if (from === "") continue;
         const flow = { entry, from, to };
-        const action = decideFlow(this.#rules, flow);
-        if (action === "allow" || (action === "ask" && (await this.#ask(flow, target)))) continue;
+        const action = decideFlow(rules, flow);
+        if (action === "allow" || (action === "ask" && (await askOnce(flow, target)))) continue;
         throw denied(flow, action === "ask" ? "nobody said yes" : "no rule allows it");
       }
     }
-  }
-
-  /** Asks once for each way and type. */
-  #ask(flow: Flow, target: RedactionTarget): Promise<boolean> {
-    const way = JSON.stringify([flow.entry.type, flow.from, flow.to]);
-    let answer = this.#answers.get(way);
-    if (answer === undefined) this.#answers.set(way, (answer = ask(flow, target)));
-    return answer;
-  }
+  };
 }
 
 function denied({ entry: { type }, from, to }: Flow, why: string): CemError {
@@ -132,66 +122,13 @@ interface RestorerSettings {
 }
 
 /** Puts values in the place of a session's tokens: in the arguments of calls, as far as rules allow it, and in code. */
-export class Restorer {
-  readonly #vault: Vault;
-  readonly #finder: ValueFinder;
-  readonly #rules: readonly FlowRule[];
-  readonly #seesTokens: boolean;
-  readonly #flows: FlowCheck;
-  readonly #origins: Vault | undefined;
+export function createRestorer({ vault, finder, rules, seesTokens, origins }: RestorerSettings) {
+  const assertAllowed = createFlowCheck(rules);
 
-  constructor({ vault, finder, rules, seesTokens, origins }: RestorerSettings) {
-    this.#vault = vault;
-    this.#finder = finder;
-    this.#rules = rules;
-    this.#seesTokens = seesTokens;
-    this.#flows = new FlowCheck(rules);
-    this.#origins = origins;
-  }
-
-  /** Puts values into the arguments of a call. Rules may forbid some. */
-  async restore(args: JsonValue, target: RedactionTarget): Promise<JsonValue> {
-    const entries = new Set<VaultEntry>();
-    const use = (entry: VaultEntry): string | number | undefined => {
-      if (target.ownOnly === true && !isFrom(target.server, entry)) return undefined;
-      entries.add(entry);
-      return entry.value;
-    };
-    const restored = mapLeaves(args, {
-      text: (text) => this.#restoreIn(text, target, use),
-      number: (value) => {
-        const entry = value >= MIN_NUMBER ? this.#vault.entryByNumber(value) : undefined;
-        return (entry && use(entry)) ?? value;
-      },
-      name: (name) => this.#restoreIn(name, target, use),
-    }) as JsonValue;
-    if (this.#rules.length > 0 && target.isKept !== true) {
-      // A value in clear is the code's own where it sees tokens only: to compare it would answer its guesses.
-      const flowing = this.#seesTokens ? [...entries] : [...entries, ...this.#valuesIn(restored)];
-      await this.#flows.assertAllowed(new Set(flowing), target);
-    }
-    return restored;
-  }
-
-  /**
-   * Puts values into code, unless that sees tokens only. One that could end a literal stays a token, which the bridge turns
-   * back. Whoever wrote the code knows the values that it has in its text, wherever else they came from.
-   */
-  reveal(code: string): string {
-    if (this.#rules.length > 0)
-      for (const { start, end, type } of this.#finder.find(code))
-        this.#vault.entryOf(code.slice(start, end), type, "");
-    if (this.#seesTokens) return code;
-    return this.#rewrite(code, (entry) => {
-      const value = String(entry.value);
-      return HARMLESS_IN_CODE.test(value) ? value.replace(ESCAPED_IN_CODE, unicodeEscape) : undefined;
-    });
-  }
-
-  #restoreIn(text: string, target: RedactionTarget, use: ValueOf): string {
+  function restoreIn(text: string, target: RedactionTarget, use: ValueOf): string {
     if (text.length < MIN_TEXT_CHARACTERS) return text;
     if (target.ownOnly !== true) {
-      const unknown = this.#vault.tokensIn(text).find(({ entry }) => entry === undefined);
+      const unknown = vault.tokensIn(text).find(({ entry }) => entry === undefined);
       if (unknown !== undefined)
         throw unusableToken(
           `the token ${text.slice(unknown.start, unknown.end)}, which stands for no value of this session. Tokens last as long as their session: get the value again`,
@@ -206,13 +143,13 @@ export class Restorer {
           target,
         );
     }
-    return this.#rewrite(text, use);
+    return rewrite(text, use);
   }
 
-  #rewrite(text: string, valueOf: ValueOf): string {
+  function rewrite(text: string, valueOf: ValueOf): string {
     let result = "";
     let from = 0;
-    for (const { start, end, entry, isEncoded } of this.#vault.tokensIn(text)) {
+    for (const { start, end, entry, isEncoded } of vault.tokensIn(text)) {
       const value = entry && start >= from ? valueOf(entry) : undefined;
       if (value === undefined) continue;
       result += text.slice(from, start) + (isEncoded ? encodeURIComponent(value) : String(value));
@@ -222,15 +159,15 @@ export class Restorer {
   }
 
   /** Values that stand in arguments as they are, in whatever way they are written. */
-  #valuesIn(args: JsonValue): VaultEntry[] {
+  function valuesIn(args: JsonValue): VaultEntry[] {
     const values: VaultEntry[] = [];
     const look = (text: string): string => {
       for (const written of writtenIn(text)) {
-        values.push(...this.#vault.known.find(written).flatMap(({ alike }) => alike));
+        values.push(...vault.known.find(written).flatMap(({ alike }) => alike));
         // A value that this session got from no tool may stand in a file that another session got.
-        for (const one of this.#origins?.valuesIn(written) ?? []) {
-          const known = this.#vault.known.find(String(one.value)).flatMap(({ alike }) => alike);
-          if (!known.some(({ origins }) => origins.length > 0)) values.push(one);
+        for (const one of origins?.valuesIn(written) ?? []) {
+          const known = vault.known.find(String(one.value)).flatMap(({ alike }) => alike);
+          if (!known.some((same) => same.origins.length > 0)) values.push(one);
         }
       }
       return text;
@@ -243,6 +180,45 @@ export class Restorer {
     });
     return values;
   }
+
+  return {
+    /** Puts values into the arguments of a call. Rules may forbid some. */
+    async restore(args: JsonValue, target: RedactionTarget): Promise<JsonValue> {
+      const entries = new Set<VaultEntry>();
+      const use: ValueOf = (entry) => {
+        if (target.ownOnly === true && !isFrom(target.server, entry)) return undefined;
+        entries.add(entry);
+        return entry.value;
+      };
+      const restored = mapLeaves(args, {
+        text: (text) => restoreIn(text, target, use),
+        number: (value) => {
+          const entry = value >= MIN_NUMBER ? vault.entryByNumber(value) : undefined;
+          return (entry && use(entry)) ?? value;
+        },
+        name: (name) => restoreIn(name, target, use),
+      }) as JsonValue;
+      if (rules.length > 0 && target.isKept !== true) {
+        // A value in clear is the code's own where it sees tokens only: to compare it would answer its guesses.
+        const flowing = seesTokens ? entries : new Set([...entries, ...valuesIn(restored)]);
+        await assertAllowed(flowing, target);
+      }
+      return restored;
+    },
+    /**
+     * Puts values into code, unless that sees tokens only. One that could end a literal stays a token, which the bridge turns
+     * back. Whoever wrote the code knows the values that it has in its text, wherever else they came from.
+     */
+    reveal(code: string): string {
+      if (rules.length > 0)
+        for (const { start, end, type } of finder.find(code)) vault.entryOf(code.slice(start, end), type, "");
+      if (seesTokens) return code;
+      return rewrite(code, (entry) => {
+        const value = String(entry.value);
+        return HARMLESS_IN_CODE.test(value) ? value.replace(ESCAPED_IN_CODE, unicodeEscape) : undefined;
+      });
+    },
+  };
 }
 
 /** A text and what can be read in it. */

@@ -1,15 +1,21 @@
 import type { JsonValue, RedactionScope } from "@cem/core";
 import type { TextDetector } from "./detect.ts";
-import type { FlowRule, RedactionTarget } from "./restorer.ts";
+import type { FlowRule } from "./restorer.ts";
 import { mapLeaves, mapLeavesInTurns, Turns } from "./json-walk.ts";
 import type { LeafChanges } from "./json-walk.ts";
-import { isLargeFile, MAX_FILES, mayBeSplit, mayHoldMore, ObservedResults } from "./observed-results.ts";
+import {
+  isLargeFile,
+  MAX_FILES,
+  mayBeSplit,
+  mayHoldMore,
+  createObservedResults,
+} from "./observed-results.ts";
 import { membersOf } from "./readings.ts";
-import { Restorer } from "./restorer.ts";
+import { createRestorer } from "./restorer.ts";
 import { isSecretKey } from "./detectors/secret.ts";
 import { streamInTurns } from "./stream.ts";
-import { MIN_NUMBER, MIN_TEXT_CHARACTERS, PLAIN_WORD, ValueFinder } from "./value-finder.ts";
-import type { FindingPlace, PlainTexts } from "./value-finder.ts";
+import { MIN_NUMBER, MIN_TEXT_CHARACTERS, PLAIN_WORD, createValueFinder } from "./value-finder.ts";
+import type { FindingPlace, PlainTexts, ValueFinder } from "./value-finder.ts";
 import { Vault } from "./vault.ts";
 import type { ValueFinding, VaultData, VaultEntry } from "./vault.ts";
 
@@ -25,8 +31,9 @@ export class RedactionSession {
   readonly #finder: ValueFinder;
   /** Counts values that came to be known by a key or a word. They may stand elsewhere before it: data is then read again. */
   #toldByKeys = 0;
-  readonly #observed: ObservedResults;
-  readonly #restorer: Restorer;
+  readonly #observed: ReturnType<typeof createObservedResults>;
+  /** Puts values in the place of the session's tokens. */
+  readonly restorer: ReturnType<typeof createRestorer>;
   readonly #hasRules: boolean;
   /** The latest files with their tokens: programs ask for the same again. What came to be known since has left with them. */
   readonly #files: { text: string; origin: string | undefined; shown: string }[] = [];
@@ -59,16 +66,16 @@ export class RedactionSession {
     const vault = new Vault(data, origins);
     this.vault = vault;
     this.#hasRules = rules.length > 0;
-    const finder = new ValueFinder(detector, vault, this.#hasRules, plain);
+    const finder = createValueFinder(detector, vault, this.#hasRules, plain);
     this.#finder = finder;
     this.findColumns = finder.findColumns;
-    this.#observed = new ObservedResults({
+    this.#observed = createObservedResults({
       finder,
       plain,
       secrets,
       keep: (value, type, origin) => vault.entryOf(value, type, origin),
     });
-    this.#restorer = new Restorer({ vault, finder, rules, seesTokens, origins });
+    this.restorer = createRestorer({ vault, finder, rules, seesTokens, origins });
   }
 
   tokenize<Data>(data: Data, scope: RedactionScope): Data {
@@ -174,14 +181,6 @@ export class RedactionSession {
   /** Keeps a value of a known type, and returns its token. */
   keep(value: string | number, type: string, scope: RedactionScope): string {
     return this.vault.tokenOf(this.vault.entryOf(value, type, originOf(scope)));
-  }
-
-  detokenize(args: JsonValue, target: RedactionTarget): Promise<JsonValue> {
-    return this.#restorer.restore(args, target);
-  }
-
-  reveal(code: string): string {
-    return this.#restorer.reveal(code);
   }
 
   /** Values in a text, in order, and none within a token. */

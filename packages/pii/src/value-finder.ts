@@ -3,7 +3,6 @@ import type { TextDetector } from "./detect.ts";
 import { traitsOf } from "./traits.ts";
 import type { Traits } from "./traits.ts";
 import { mayBeEncoded, printedValues, readingsOf } from "./readings.ts";
-import type { Reading } from "./readings.ts";
 import type { ValueFinding, Vault } from "./vault.ts";
 
 /** How often what is decoded is decoded again: JSON in a query string in base64. */
@@ -60,92 +59,85 @@ export class PlainTexts {
   }
 }
 
-/** Finds values in texts: those that a detector sees and those that a vault knows, also in what is encoded. */
-export class ValueFinder {
-  readonly #detector: TextDetector;
-  readonly #vault: Vault;
-  readonly #hasRules: boolean;
-  readonly #plain: PlainTexts;
-
-  /** See {@link TextDetector.findColumns}. */
-  readonly findColumns: TextDetector["findColumns"];
-
-  /** @param hasRules - Whether rules ask for all values that one is like. */
-  constructor(detector: TextDetector, vault: Vault, hasRules: boolean, plain: PlainTexts) {
-    this.#detector = detector;
-    this.findColumns = (text, heading) => detector.findColumns(text, heading);
-    this.#vault = vault;
-    this.#hasRules = hasRules;
-    this.#plain = plain;
-  }
-
+/**
+ * Finds values in texts: those that a detector sees and those that a vault knows, also in what is encoded.
+ *
+ * @param hasRules - Whether rules ask for all values that one is like.
+ */
+export function createValueFinder(
+  detector: TextDetector,
+  vault: Vault,
+  hasRules: boolean,
+  plain: PlainTexts,
+) {
   /**
    * Lists the values in a text, in order, and none within a token.
    *
    * @param depth - How often the text was decoded.
    */
-  find(text: string, place: FindingPlace = {}, depth = 0): ValueFinding[] {
+  function find(text: string, place: FindingPlace = {}, depth = 0): ValueFinding[] {
     const { key, isCut, isOfCode = false } = place;
-    const printed = isOfCode || this.#vault.size === 0 ? undefined : printedValues(text);
-    const mayBeSplit = printed !== undefined && this.#vault.known.mayHold(printed.text);
-    const mayBeKnown = !isOfCode && (mayBeSplit || this.#vault.known.mayHold(text));
-    const isPlain = this.#plain.has(text, key);
+    const printed = isOfCode || vault.size === 0 ? undefined : printedValues(text);
+    const mayBeSplit = printed !== undefined && vault.known.mayHold(printed.text);
+    const mayBeKnown = !isOfCode && (mayBeSplit || vault.known.mayHold(text));
+    const isPlain = plain.has(text, key);
     if (isPlain && !mayBeKnown) return NONE;
     const traits = traitsOf(text);
     // Most texts hold nothing, and cost this look.
-    if (!mayBeKnown && !mayBeEncoded(traits) && !this.#detector.mayFind(text, key, traits)) return NONE;
+    if (!mayBeKnown && !mayBeEncoded(traits) && !detector.mayFind(text, key, traits)) return NONE;
     // A text that is a value as a whole is that value, whatever it is like. Only rules ask that.
-    const whole = mayBeKnown && !this.#hasRules ? this.#vault.whole(text) : undefined;
+    const whole = mayBeKnown && !hasRules ? vault.whole(text) : undefined;
     if (whole !== undefined) return [{ start: 0, end: text.length, type: whole.type, entry: whole }];
-    if (this.#vault.isToken(text)) return NONE;
-    const found = isPlain ? [] : this.detected(text, key, traits);
+    if (vault.isToken(text)) return NONE;
+    const found = isPlain ? [] : detected(text, key, traits);
     const [first] = found;
-    if (first?.end === text.length && first.start === 0 && !this.#hasRules)
-      return this.#withoutTokens(text, found);
-    const known: ValueFinding[] = mayBeKnown ? this.#vault.known.find(text, isCut) : [];
+    if (first?.end === text.length && first.start === 0 && !hasRules) return withoutTokens(text, found);
+    const known: ValueFinding[] = mayBeKnown ? vault.known.find(text, isCut) : [];
     if (mayBeSplit)
-      for (const { start, end, type, alike } of this.#vault.known.find(printed.text))
+      for (const { start, end, type, alike } of vault.known.find(printed.text))
         known.push({ ...printed.placeOf(start, end), type, alike });
     const readings = isPlain || depth === MAX_DECODED ? [] : readingsOf(text, traits);
-    const decoded = readings.length === 0 ? [] : this.#decoded(readings, { key, isOfCode }, depth);
+    // The places of what is encoded are those of its encoded form.
+    const decoded = readings.flatMap((reading) =>
+      find(reading.text, { key, isOfCode }, depth + 1).map(({ start, end, type, entry, alike }) => ({
+        ...reading.placeOf(start, end),
+        type,
+        alike: alike ?? (entry && [entry]),
+      })),
+    );
     if (found.length + known.length + decoded.length === 0) {
-      if (!isPlain && readings.length === 0 && depth < MAX_DECODED) this.#plain.add(text, key);
+      if (!isPlain && readings.length === 0 && depth < MAX_DECODED) plain.add(text, key);
       return [];
     }
     // A value that was seen whole wins over what a detector makes of a part of it.
     const longer = notWithin(known, found);
     // One that lost may have had a known one in it, to which the next is joined.
     const seen = [...withoutOverlaps([...longer, ...found]), ...known];
-    return this.#withoutTokens(text, withoutOverlaps([...notWithin(seen, decoded), ...decoded]));
+    return withoutTokens(text, withoutOverlaps([...notWithin(seen, decoded), ...decoded]));
   }
 
-  #withoutTokens(text: string, found: ValueFinding[]): ValueFinding[] {
-    if (found.length === 0 || !this.#vault.hasTokens) return found;
-    const tokens = this.#vault.tokensIn(text).filter(({ entry }) => entry !== undefined);
+  function withoutTokens(text: string, found: ValueFinding[]): ValueFinding[] {
+    if (found.length === 0 || !vault.hasTokens) return found;
+    const tokens = vault.tokensIn(text).filter(({ entry }) => entry !== undefined);
     if (tokens.length === 0) return found;
     const endBefore = furthestEnds(tokens);
     return found.filter((one) => endBefore(one.end) <= one.start);
   }
 
   /** Values by their form or their surroundings. */
-  detected(text: string, key: string | undefined, traits?: Traits): ValueFinding[] {
-    const found = this.#detector.find(text, key, traits);
+  function detected(text: string, key: string | undefined, traits?: Traits): ValueFinding[] {
+    const found = detector.find(text, key, traits);
     return found.length === 0
       ? found
       : found.filter(({ start, end, type }) => type !== "IP" || !OWN_MACHINE.test(text.slice(start, end)));
   }
 
-  /** Values in what is encoded in a text, with the places of their encoded forms. */
-  #decoded(readings: readonly Reading[], place: FindingPlace, depth: number): ValueFinding[] {
-    return readings.flatMap((reading) =>
-      this.find(reading.text, place, depth + 1).map(({ start, end, type, entry, alike }) => ({
-        ...reading.placeOf(start, end),
-        type,
-        alike: alike ?? (entry && [entry]),
-      })),
-    );
-  }
+  /** See {@link TextDetector.findColumns}. */
+  const findColumns: TextDetector["findColumns"] = (text, heading) => detector.findColumns(text, heading);
+  return { find, detected, findColumns };
 }
+
+export type ValueFinder = ReturnType<typeof createValueFinder>;
 
 /** Those that are not part of a longer one of the others. */
 function notWithin(found: ValueFinding[], others: readonly ValueFinding[]): ValueFinding[] {

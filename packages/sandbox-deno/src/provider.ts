@@ -1,10 +1,10 @@
 import { mkdirSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Isolation, RunLimits, SandboxProbe, SandboxSpec } from "@cem/core";
+import type { Isolation, RunLimits, SandboxSpec } from "@cem/core";
 import { createProcessFolder, removeProcessFolder } from "@cem/core/files";
 import { createGuestSandbox, FairGate, resolveLimits } from "@cem/sandbox";
-import type { GuestProviderSettings, GuestSandbox, GuestSandboxProvider } from "@cem/sandbox";
+import type { GuestProviderSettings, GuestSandboxProvider } from "@cem/sandbox";
 import {
   checkSpec,
   guestBootFile,
@@ -54,94 +54,57 @@ const detected = new Map<string, Promise<DetectedIsolation>>();
 
 /** Creates a sandbox provider that runs code in prewarmed Deno processes. */
 export function createDenoSandboxProvider(settings: DenoSandboxSettings = {}): GuestSandboxProvider {
-  return new DenoProvider(settings);
-}
-
-class DenoProvider implements GuestSandboxProvider {
-  readonly specificationVersion = "v1";
-  readonly name = "deno";
-  readonly #settings: DenoSandboxSettings;
-  readonly #choice: IsolationChoice;
-  readonly #gate: FairGate;
-
-  constructor(settings: DenoSandboxSettings) {
-    this.#settings = settings;
-    this.#choice = settings.isolation ?? "auto";
-    const concurrent = Math.max(MIN_CONCURRENT_RUNS, availableParallelism() * 2);
-    this.#gate = new FairGate(settings.maxConcurrentRuns ?? concurrent);
-  }
-
-  async probe({ signal }: { signal?: AbortSignal | undefined } = {}): Promise<SandboxProbe> {
-    signal?.throwIfAborted();
-    return probeHost(async () => {
-      const { backend, version, notes } = await this.#detect();
-      return { available: true, isolation: this.#isolation(backend), version, notes };
-    }, isolationHint());
-  }
-
-  async create(
-    spec: SandboxSpec,
-    { signal }: { signal?: AbortSignal | undefined } = {},
-  ): Promise<GuestSandbox> {
-    signal?.throwIfAborted();
-    checkSpec(spec);
-    const { backend, plan, firstGuest } = await this.#prepare(spec, resolveLimits(spec.limits));
-    return createGuestSandbox({
-      ...sandboxSettings(spec, this.#settings),
-      isolation: this.#isolation(backend),
-      gate: this.#gate,
-      firstGuest,
-      startGuest: () => startGuest(backend, plan, this.#isReused),
-      checkWorkspace: await workspaceCheck(backend, plan),
-      cleanUp: async () => removeProcessFolder(plan.privateDir),
-    });
-  }
+  const name = "deno";
+  const { isolation: choice = "auto", denoPath } = settings;
+  const isReused = settings.reuse !== "none";
+  const concurrent = Math.max(MIN_CONCURRENT_RUNS, availableParallelism() * 2);
+  const gate = new FairGate(settings.maxConcurrentRuns ?? concurrent);
+  const keyOf = (denoFile: string): string => `${choice}:${denoFile}`;
 
   /** Chooses the backend. The first time, the sandbox's own first guest is booted as the proof that it works. */
-  async #prepare(
+  async function prepare(
     spec: SandboxSpec,
-    limits: RunLimits,
   ): Promise<{ backend: IsolationBackend; plan: GuestPlan; firstGuest?: ConnectedGuest | undefined }> {
-    const denoFile = findDeno(this.#settings.denoPath);
-    const key = this.#key(denoFile);
-    const { backends, notes } = findCandidates(this.#choice);
+    const limits = resolveLimits(spec.limits);
+    const denoFile = findDeno(denoPath);
+    const key = keyOf(denoFile);
+    const { backends, notes } = findCandidates(choice);
     const [strongest] = backends;
     if (strongest !== undefined && !detected.has(key)) {
       requireIsolation(strongest, spec.minIsolation, notes);
       const plan = makePlan(denoFile, spec, limits);
       try {
-        const booting = bootGuest(strongest, plan, this.#isReused);
+        const booting = bootGuest(strongest, plan, isReused);
         const [firstGuest] = await Promise.all([booting, preloadCompiler()]);
         const { version } = firstGuest;
         if (!detected.has(key)) detected.set(key, Promise.resolve({ backend: strongest, notes, version }));
         return { backend: strongest, plan, firstGuest };
       } catch (error) {
         removeProcessFolder(plan.privateDir);
-        const found = await this.#detect();
+        const found = await detect(denoFile);
         // The backend works here, so this sandbox's workspace, mounts or limits are the cause.
         if (found.backend.name === strongest.name) throw error;
       }
     }
-    const found = await this.#detect();
+    const found = await detect(denoFile);
     requireIsolation(found.backend, spec.minIsolation, found.notes);
     return { backend: found.backend, plan: makePlan(denoFile, spec, limits) };
   }
 
-  #detect(): Promise<DetectedIsolation> {
-    const denoFile = findDeno(this.#settings.denoPath);
-    const key = this.#key(denoFile);
+  function detect(denoFile: string): Promise<DetectedIsolation> {
+    const key = keyOf(denoFile);
     const known = detected.get(key);
     if (known !== undefined) return known;
-    const detecting = this.#tryAll(denoFile);
+    const detecting = tryAll(denoFile);
     detected.set(key, detecting);
     detecting.catch(() => detected.delete(key));
     return detecting;
   }
 
-  async #tryAll(denoFile: string): Promise<DetectedIsolation> {
+  async function tryAll(denoFile: string): Promise<DetectedIsolation> {
     const used: string[] = [];
     try {
-      return await detectIsolation(findCandidates(this.#choice), () => {
+      return await detectIsolation(findCandidates(choice), () => {
         const plan = makePlan(denoFile, undefined, resolveLimits());
         used.push(plan.privateDir);
         return plan;
@@ -151,17 +114,37 @@ class DenoProvider implements GuestSandboxProvider {
     }
   }
 
-  get #isReused(): boolean {
-    return this.#settings.reuse !== "none";
-  }
+  const isolationOf = ({ level, mechanisms }: IsolationBackend): Isolation => ({
+    level,
+    sandbox: name,
+    mechanisms: [...mechanisms, "realm"],
+  });
 
-  #key(denoFile: string): string {
-    return `${this.#choice}:${denoFile}`;
-  }
-
-  #isolation({ level, mechanisms }: IsolationBackend): Isolation {
-    return { level, sandbox: this.name, mechanisms: [...mechanisms, "realm"] };
-  }
+  return {
+    specificationVersion: "v1",
+    name,
+    async probe({ signal } = {}) {
+      signal?.throwIfAborted();
+      return probeHost(async () => {
+        const { backend, version, notes } = await detect(findDeno(denoPath));
+        return { available: true, isolation: isolationOf(backend), version, notes };
+      }, isolationHint());
+    },
+    async create(spec, { signal } = {}) {
+      signal?.throwIfAborted();
+      checkSpec(spec);
+      const { backend, plan, firstGuest } = await prepare(spec);
+      return createGuestSandbox({
+        ...sandboxSettings(spec, settings),
+        isolation: isolationOf(backend),
+        gate,
+        firstGuest,
+        startGuest: () => startGuest(backend, plan, isReused),
+        checkWorkspace: await workspaceCheck(backend, plan),
+        cleanUp: async () => removeProcessFolder(plan.privateDir),
+      });
+    },
+  };
 }
 
 /** Plans a sandbox's guests; without a spec, a guest in an empty workspace. */
@@ -170,7 +153,9 @@ function makePlan(
   spec: SandboxSpec | undefined,
   { memoryMb, writeMb }: RunLimits,
 ): GuestPlan {
-  const privateDir = createPrivateDir();
+  // Only this user can read it, and it is removed when the process exits.
+  const privateDir = createProcessFolder(tmpdir(), "cem-deno");
+  mkdirSync(join(privateDir, "root"));
   const empty = join(privateDir, "empty");
   if (spec === undefined) mkdirSync(empty);
   return {
@@ -185,11 +170,4 @@ function makePlan(
     memoryMb,
     writeMb,
   };
-}
-
-/** Creates a folder that only this user can read. It is removed when the process exits. */
-function createPrivateDir(): string {
-  const path = createProcessFolder(tmpdir(), "cem-deno");
-  mkdirSync(join(path, "root"));
-  return path;
 }

@@ -97,12 +97,8 @@ export class Cluster {
   /** A sandbox; `undefined` when there is none of this name. */
   async find(name: string): Promise<SandboxResource | undefined> {
     try {
-      const found: unknown = await this.#objects.getNamespacedCustomObject({
-        ...SANDBOX_API,
-        namespace: this.namespace,
-        name,
-      });
-      return found as SandboxResource;
+      const wanted = { ...SANDBOX_API, namespace: this.namespace, name };
+      return (await this.#objects.getNamespacedCustomObject(wanted)) as SandboxResource;
     } catch (error) {
       if (isNotFound(error)) return undefined;
       throw clusterError(error, `read the Sandbox ${name}`, this.server);
@@ -116,18 +112,10 @@ export class Cluster {
     let stop = (): void => {};
     try {
       await new Promise<void>((resolve) => {
-        signal.addEventListener("abort", () => resolve(), { once: true });
-        void new Watch(this.#config)
-          .watch(
-            path,
-            query,
-            () => resolve(),
-            () => resolve(),
-          )
-          .then(
-            (watch) => (stop = () => watch.abort()),
-            () => resolve(),
-          );
+        const end = (): void => resolve();
+        signal.addEventListener("abort", end, { once: true });
+        const watching = new Watch(this.#config).watch(path, query, end, end);
+        void watching.then((watch) => (stop = () => watch.abort()), end);
       });
     } finally {
       stop();
@@ -155,27 +143,12 @@ export class Cluster {
   }
 
   /** Executes a command in a pod, over a websocket. */
-  async exec({
-    pod,
-    container,
-    command,
-    stdin,
-    stdout,
-    stderr,
-    onStatus,
-  }: PodCommand): Promise<ExecConnection> {
+  exec(command: PodCommand): Promise<ExecConnection> {
+    const { pod, container, stdin, stdout, stderr, onStatus } = command;
+    const exec = new Exec(this.#config);
+    const { namespace } = this;
     return this.#try(`execute a command in the pod ${pod}`, () =>
-      new Exec(this.#config).exec(
-        this.namespace,
-        pod,
-        container,
-        command,
-        stdout,
-        stderr,
-        stdin,
-        false,
-        onStatus,
-      ),
+      exec.exec(namespace, pod, container, command.command, stdout, stderr, stdin, false, onStatus),
     );
   }
 

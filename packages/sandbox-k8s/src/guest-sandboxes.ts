@@ -18,12 +18,8 @@ const LABEL = /[\da-z](?:[\w.-]*[\da-z])?/i;
 
 /** Labels of all guests of this host. */
 export function guestLabels(): Record<string, string> {
-  const [host = "host"] =
-    LABEL.exec(
-      hostname()
-        .slice(0, MAX_LABEL)
-        .replaceAll(/[^\w.-]/g, ""),
-    ) ?? [];
+  const name = hostname().slice(0, MAX_LABEL);
+  const [host = "host"] = LABEL.exec(name.replaceAll(/[^\w.-]/g, "")) ?? [];
   return {
     "app.kubernetes.io/component": "guest",
     "app.kubernetes.io/managed-by": "code-execution-mcp",
@@ -31,92 +27,59 @@ export function guestLabels(): Record<string, string> {
   };
 }
 
+/** A new name of a guest's sandbox. */
+export function newGuestName(): string {
+  return `cem-guest-${randomBytes(NAME_BYTES).toString("hex")}`;
+}
+
 /** The sandboxes of one process: created, waited for, renewed while they live, removed. */
-export class GuestSandboxes {
-  readonly #cluster: Cluster;
-  readonly #leaseMs: number;
-  readonly #living = new Set<string>();
-  #renewing: NodeJS.Timeout | undefined;
+export function createGuestSandboxes(cluster: Cluster, leaseMs: number) {
+  const living = new Set<string>();
+  let renewing: NodeJS.Timeout | undefined;
+  const leaseEnd = (): Date => new Date(Date.now() + leaseMs);
 
-  constructor(cluster: Cluster, leaseMs: number) {
-    this.#cluster = cluster;
-    this.#leaseMs = leaseMs;
-  }
-
-  get leaseEnd(): Date {
-    return new Date(Date.now() + this.#leaseMs);
-  }
-
-  newName(): string {
-    return `cem-guest-${randomBytes(NAME_BYTES).toString("hex")}`;
-  }
-
-  /**
-   * Creates a sandbox and waits until its pod is ready.
-   *
-   * @returns The pod's name.
-   * @throws CemError `GUEST_START_FAILED` when it is not ready in time, with why; `SANDBOX_UNAVAILABLE`.
-   */
-  async start(resource: SandboxResource, timeoutMs: number): Promise<string> {
-    const name = resource.metadata.name ?? "";
-    await this.#cluster.create(resource);
-    this.#living.add(name);
-    this.#renewing ??= setInterval(() => void this.#renew(), this.#leaseMs * RENEWED_AFTER).unref();
-    try {
-      const pod = await this.#until(name, timeoutMs, (found) => {
-        if (found === undefined) throw new CemError("GUEST_START_FAILED", `The Sandbox ${name} was deleted.`);
-        return readyPod(found);
-      });
-      if (pod !== undefined) return pod;
-      throw await this.#notReady(name, timeoutMs);
-    } catch (error) {
-      await this.end(name);
-      throw error;
-    }
+  async function renew(): Promise<void> {
+    const until = rfc3339(leaseEnd());
+    await Promise.allSettled([...living].map((name) => cluster.renew(name, until)));
   }
 
   /** Removes a sandbox and waits until its pod is gone. Never rejects: what can't be removed ends with its lease. */
-  async end(name: string): Promise<void> {
-    this.#living.delete(name);
-    if (this.#living.size === 0) {
-      clearInterval(this.#renewing);
-      this.#renewing = undefined;
+  async function end(name: string): Promise<void> {
+    living.delete(name);
+    if (living.size === 0) {
+      clearInterval(renewing);
+      renewing = undefined;
     }
     try {
-      await this.#cluster.remove(name);
-      await this.#until(name, END_TIMEOUT_MS, (found) => (found === undefined ? name : undefined));
+      await cluster.remove(name);
+      await until(name, END_TIMEOUT_MS, (found) => (found === undefined ? name : undefined));
     } catch {
       // The cluster can't be reached, or no longer lets this process in.
     }
   }
 
   /** Follows a sandbox until a value comes of it; `undefined` when none came in time. */
-  async #until<Value>(
+  async function until<Value>(
     name: string,
     timeoutMs: number,
     read: (found: SandboxResource | undefined) => Value | undefined,
   ): Promise<Value | undefined> {
     const signal = AbortSignal.timeout(timeoutMs);
     while (!signal.aborted) {
-      const found = await this.#cluster.find(name);
+      const found = await cluster.find(name);
       const value = read(found);
       if (value !== undefined) return value;
       const since = performance.now();
-      await this.#cluster.changed(name, found?.metadata.resourceVersion ?? "", signal);
+      await cluster.changed(name, found?.metadata.resourceVersion ?? "", signal);
       // A watch that ends at once must not become a flood.
       if (performance.now() - since < 1) await sleep(RETRY_MS, undefined, { signal }).catch(() => {});
     }
     return undefined;
   }
 
-  async #renew(): Promise<void> {
-    const until = rfc3339(this.leaseEnd);
-    await Promise.allSettled([...this.#living].map((name) => this.#cluster.renew(name, until)));
-  }
-
-  async #notReady(name: string, timeoutMs: number): Promise<CemError> {
-    const found = await this.#cluster.find(name).catch(() => undefined);
-    const pod = await this.#cluster.pod(name).catch(() => undefined);
+  async function notReady(name: string, timeoutMs: number): Promise<CemError> {
+    const found = await cluster.find(name).catch(() => undefined);
+    const pod = await cluster.pod(name).catch(() => undefined);
     const waiting = pod?.status?.containerStatuses?.map(({ state }) => state?.waiting).find(Boolean);
     const unscheduled = pod?.status?.conditions?.find(({ status }) => status === "False");
     const condition = found?.status?.conditions?.find(({ type }) => type === "Ready");
@@ -130,4 +93,33 @@ export class GuestSandboxes {
       { details: { sandbox: name, timeoutMs, reason: said } },
     );
   }
+
+  return {
+    /** The end of a lease that begins now. */
+    leaseEnd,
+    end,
+    /**
+     * Creates a sandbox and waits until its pod is ready.
+     *
+     * @returns The pod's name.
+     * @throws CemError `GUEST_START_FAILED` when it is not ready in time, with why; `SANDBOX_UNAVAILABLE`.
+     */
+    async start(resource: SandboxResource, timeoutMs: number): Promise<string> {
+      const name = resource.metadata.name ?? "";
+      await cluster.create(resource);
+      living.add(name);
+      renewing ??= setInterval(() => void renew(), leaseMs * RENEWED_AFTER).unref();
+      try {
+        const pod = await until(name, timeoutMs, (found) => {
+          if (found !== undefined) return readyPod(found);
+          throw new CemError("GUEST_START_FAILED", `The Sandbox ${name} was deleted.`);
+        });
+        if (pod !== undefined) return pod;
+        throw await notReady(name, timeoutMs);
+      } catch (error) {
+        await end(name);
+        throw error;
+      }
+    },
+  };
 }

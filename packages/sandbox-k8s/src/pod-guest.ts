@@ -25,70 +25,56 @@ export async function startPodGuest(
   command: string[],
   init: GuestInit,
 ): Promise<Guest> {
-  const guest = new PodGuest(sandbox, init);
-  try {
-    await guest.start(cluster, command);
-    return guest;
-  } catch (error) {
-    await sandbox.end();
-    throw error;
-  }
-}
+  const token = randomBytes(TOKEN_BYTES).toString("hex");
+  const stdin = inPieces();
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+  const ended = Promise.withResolvers<V1Status | undefined>();
+  let hasEnded = false;
+  let isKilled = false;
 
-class PodGuest implements Guest {
-  readonly token: string = randomBytes(TOKEN_BYTES).toString("hex");
-  readonly stdin: Transform = inPieces();
-  readonly stdout: PassThrough = new PassThrough();
-  readonly stderr: PassThrough = new PassThrough();
-  readonly exited: Promise<GuestExit>;
-  readonly #sandbox: ReadySandbox;
-  readonly #ended: PromiseWithResolvers<V1Status | undefined> = Promise.withResolvers();
-  #connection: ExecConnection | undefined;
-  #alive = true;
-  #killed = false;
-
-  constructor(sandbox: ReadySandbox, init: GuestInit) {
-    this.#sandbox = sandbox;
-    this.exited = this.#follow();
-    this.stdin.write(encodeHostMessage({ type: "init", token: this.token, ...init }));
-  }
-
-  async start(cluster: Cluster, command: string[]): Promise<void> {
-    const { pod, container } = this.#sandbox;
-    const { stdin, stdout, stderr } = this;
-    const onStatus = (status: V1Status) => this.#ended.resolve(status);
-    const connection = await cluster.exec({ pod, container, command, stdin, stdout, stderr, onStatus });
-    this.#connection = connection;
-    const onGone = () => this.#ended.resolve(undefined);
-    connection.addEventListener("close", onGone);
-    connection.addEventListener("error", onGone);
-  }
-
-  get alive(): boolean {
-    return this.#alive && !this.#killed;
-  }
-
-  kill(): void {
-    if (this.#killed) return;
-    this.#killed = true;
-    this.#ended.resolve(undefined);
-  }
-
-  async #follow(): Promise<GuestExit> {
-    const status = await this.#ended.promise;
-    this.#alive = false;
-    const wasKilled = this.#killed;
+  async function follow(connection: ExecConnection): Promise<GuestExit> {
+    const status = await ended.promise;
+    hasEnded = true;
+    const wasKilled = isKilled;
     // The pod may be gone only after a while: until then the program could still write.
-    await this.#sandbox.end();
-    this.#connection?.close();
-    this.stdout.end();
-    this.stderr.end();
+    await sandbox.end();
+    connection.close();
+    stdout.end();
+    stderr.end();
     const code = wasKilled || status === undefined ? undefined : exitCodeOf(status);
     if (code === undefined) return { code: null, signal: wasKilled ? "SIGKILL" : "the pod has gone" };
     // A signal from within a pod that still runs: its memory limit was reached.
     if (code === KILLED_EXIT_CODE) return { code: null, signal: "SIGKILL", outOfMemory: true };
     return { code, signal: null };
   }
+
+  stdin.write(encodeHostMessage({ type: "init", token, ...init }));
+  const { pod, container } = sandbox;
+  const onStatus = (status: V1Status): void => ended.resolve(status);
+  let connection: ExecConnection;
+  try {
+    connection = await cluster.exec({ pod, container, command, stdin, stdout, stderr, onStatus });
+  } catch (error) {
+    await sandbox.end();
+    throw error;
+  }
+  const onGone = (): void => ended.resolve(undefined);
+  connection.addEventListener("close", onGone);
+  connection.addEventListener("error", onGone);
+  return {
+    token,
+    stdin,
+    stdout,
+    stderr,
+    exited: follow(connection),
+    get alive() {
+      return !hasEnded && !isKilled;
+    },
+    kill() {
+      isKilled = true;
+      ended.resolve(undefined);
+    },
+  };
 }
 
 /** The exit code that the end of a command tells; `undefined` where it tells none. */

@@ -3,15 +3,14 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
 import { CemError, ISOLATION_LEVELS, Lazy } from "@cem/core";
-import type { SandboxProbe, SandboxSpec } from "@cem/core";
+import type { SandboxSpec } from "@cem/core";
 import { resolveLimits } from "@cem/sandbox";
 import type { Guest, GuestSandboxProvider } from "@cem/sandbox";
 import { createMachineProvider, guestInit, probeHost } from "@cem/sandbox/provider-kit";
-import type { MachineParts } from "@cem/sandbox/provider-kit";
 import { Cluster } from "./cluster.ts";
 import { guestCommand, guestPod } from "./guest-pod.ts";
 import type { PodTemplate } from "./guest-pod.ts";
-import { guestLabels, GuestSandboxes } from "./guest-sandboxes.ts";
+import { createGuestSandboxes, guestLabels, newGuestName } from "./guest-sandboxes.ts";
 import { judgeIsolation } from "./pod-isolation.ts";
 import type { PodIsolation } from "./pod-isolation.ts";
 import { startPodGuest } from "./pod-guest.ts";
@@ -26,94 +25,57 @@ const GUEST_TIMEOUT_MS = 30_000;
 const HEALTH_TIMEOUT_MS = 10_000;
 const API_VERSION = "agents.x-k8s.io/v1beta1";
 
-/** Creates a sandbox provider that runs code in pods, by the custom resources of agent-sandbox. */
-export function createKubernetesProvider(settings: KubernetesSettings): GuestSandboxProvider {
-  return createMachineProvider(settings, new PodParts(settings));
-}
-
 /** State shared by all sandboxes of a provider. */
-interface Prepared extends PodIsolation {
+interface Connected {
   cluster: Cluster;
-  sandboxes: GuestSandboxes;
+  sandboxes: ReturnType<typeof createGuestSandboxes>;
   template: PodTemplate;
 }
 
-type Connected = Omit<Prepared, keyof PodIsolation>;
-
-class PodParts implements MachineParts {
-  readonly name = "kubernetes";
-  readonly where = "in a pod";
-  readonly concurrentRuns = DEFAULT_CONCURRENT_RUNS;
-  readonly startTimeoutMs = GUEST_TIMEOUT_MS;
-  readonly healthTimeoutMs = HEALTH_TIMEOUT_MS;
-  readonly #settings: KubernetesSettings;
-  readonly #prepared = new Lazy(() => this.#prepare());
-
-  constructor(settings: KubernetesSettings) {
-    this.#settings = settings;
-  }
-
-  probe(): Promise<SandboxProbe> {
-    return probeHost(async () => {
-      const { isolation, notes, cluster } = await this.#prepared.get();
-      return { available: true, isolation, version: `${API_VERSION} at ${cluster.server}`, notes };
-    });
-  }
-
-  async prepare(spec: SandboxSpec) {
-    const prepared = await this.#prepared.get();
-    requireLevel(prepared, spec.minIsolation);
-    // Folders that are not on the volume show at once, not at the first run.
-    this.#resource(prepared, spec);
-    return { isolation: prepared.isolation, startGuest: () => this.#startGuest(prepared, spec) };
-  }
-
-  async #prepare(): Promise<Prepared> {
-    const { kubeconfig, namespace, template = DEFAULT_TEMPLATE, leaseMs = DEFAULT_LEASE_MS } = this.#settings;
+/** Creates a sandbox provider that runs code in pods, by the custom resources of agent-sandbox. */
+export function createKubernetesProvider(settings: KubernetesSettings): GuestSandboxProvider {
+  const { kubeconfig, namespace, template: templateName = DEFAULT_TEMPLATE, volume, owner } = settings;
+  const { leaseMs = DEFAULT_LEASE_MS, startTimeoutMs = DEFAULT_START_TIMEOUT_MS } = settings;
+  const prepared = new Lazy(async () => {
     const cluster = new Cluster(kubeconfig, namespace);
-    const { spec } = await cluster.template(template);
-    const sandboxes = new GuestSandboxes(cluster, leaseMs);
+    const { spec } = await cluster.template(templateName);
+    const sandboxes = createGuestSandboxes(cluster, leaseMs);
     const connected = { cluster, sandboxes, template: spec.podTemplate };
-    return { ...connected, ...(await this.#tryPod(connected)) };
-  }
+    return { ...connected, ...(await tryPod(connected)) };
+  });
 
-  #resource({ sandboxes, cluster, template }: Connected, spec: SandboxSpec) {
-    const { volume, owner } = this.#settings;
-    const { memoryMb } = resolveLimits(spec.limits);
+  function resourceOf({ sandboxes, cluster, template }: Connected, spec: SandboxSpec) {
     return guestPod(template, {
-      name: sandboxes.newName(),
+      name: newGuestName(),
       namespace: cluster.namespace,
       labels: guestLabels(),
       owner,
       volume,
       spec,
-      memoryMb,
-      shutdownAt: sandboxes.leaseEnd,
+      memoryMb: resolveLimits(spec.limits).memoryMb,
+      shutdownAt: sandboxes.leaseEnd(),
     });
   }
 
-  async #startGuest(connected: Connected, spec: SandboxSpec): Promise<Guest> {
-    const sandbox = await this.#startPod(connected, spec);
-    const init = guestInit(spec, this.#settings);
-    return startPodGuest(connected.cluster, sandbox, guestCommand(spec), init);
-  }
-
-  async #startPod(connected: Connected, spec: SandboxSpec) {
+  async function startPod(connected: Connected, spec: SandboxSpec) {
     const { sandboxes, template } = connected;
-    const resource = this.#resource(connected, spec);
+    const resource = resourceOf(connected, spec);
     const name = resource.metadata.name ?? "";
-    const timeoutMs = this.#settings.startTimeoutMs ?? DEFAULT_START_TIMEOUT_MS;
-    const pod = await sandboxes.start(resource, timeoutMs);
+    const pod = await sandboxes.start(resource, startTimeoutMs);
     return { pod, container: template.spec.containers[0]?.name ?? "", end: () => sandboxes.end(name) };
   }
 
+  async function startGuest(connected: Connected, spec: SandboxSpec): Promise<Guest> {
+    const sandbox = await startPod(connected, spec);
+    return startPodGuest(connected.cluster, sandbox, guestCommand(spec), guestInit(spec, settings));
+  }
+
   /** Starts a pod to see whether pods start, which files they share and whose kernel they have. */
-  async #tryPod(connected: Connected): Promise<PodIsolation> {
+  async function tryPod(connected: Connected): Promise<PodIsolation> {
     const { cluster, template } = connected;
-    const { root } = this.#settings.volume;
-    const workspaceDir = makeProbeFolder(root);
+    const workspaceDir = makeProbeFolder(volume.root);
     try {
-      const sandbox = await this.#startPod(connected, { workspaceDir });
+      const sandbox = await startPod(connected, { workspaceDir });
       try {
         const guestBootId = await readBootId(cluster, sandbox);
         const { spec } = await cluster.pod(sandbox.pod);
@@ -130,6 +92,26 @@ class PodParts implements MachineParts {
       rmSync(workspaceDir, { recursive: true, force: true });
     }
   }
+
+  return createMachineProvider(settings, {
+    name: "kubernetes",
+    where: "in a pod",
+    concurrentRuns: DEFAULT_CONCURRENT_RUNS,
+    startTimeoutMs: GUEST_TIMEOUT_MS,
+    healthTimeoutMs: HEALTH_TIMEOUT_MS,
+    probe: () =>
+      probeHost(async () => {
+        const { isolation, notes, cluster } = await prepared.get();
+        return { available: true, isolation, version: `${API_VERSION} at ${cluster.server}`, notes };
+      }),
+    async prepare(spec) {
+      const found = await prepared.get();
+      requireLevel(found, spec.minIsolation);
+      // Folders that are not on the volume show at once, not at the first run.
+      resourceOf(found, spec);
+      return { isolation: found.isolation, startGuest: () => startGuest(found, spec) };
+    },
+  });
 }
 
 function makeProbeFolder(root: string): string {

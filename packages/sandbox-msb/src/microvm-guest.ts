@@ -73,57 +73,35 @@ export async function startMicrovmGuest(
   command: MachineCommand,
 ): Promise<Guest> {
   try {
-    return new MicrovmGuest(machine, await machine.exec(command), init);
+    return guestIn(machine, await machine.exec(command), init);
   } catch (error) {
     await machine.kill().catch(() => {});
     throw error;
   }
 }
 
-class MicrovmGuest implements Guest {
-  readonly token: string = randomBytes(TOKEN_BYTES).toString("hex");
-  readonly stdin: Writable;
-  readonly stdout = new PassThrough();
-  readonly stderr = new PassThrough();
-  readonly exited: Promise<GuestExit>;
-  readonly #machine: Microvm;
-  #alive = true;
-  #killed = false;
-  #measure: (() => GuestUsage | undefined) | undefined;
+function guestIn(machine: Microvm, runner: MicrovmProcess, init: GuestInit): Guest {
+  const token = randomBytes(TOKEN_BYTES).toString("hex");
+  const stdin = inputOf(runner);
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+  let hasEnded = false;
+  let isKilled = false;
+  let measure: (() => GuestUsage | undefined) | undefined;
 
-  constructor(machine: Microvm, runner: MicrovmProcess, init: GuestInit) {
-    this.#machine = machine;
-    this.stdin = inputOf(runner);
-    this.exited = this.#follow(runner);
-    this.stdin.write(encodeHostMessage({ type: "init", token: this.token, ...init }));
+  function kill(): void {
+    if (isKilled) return;
+    isKilled = true;
+    void machine.kill().catch(() => {});
   }
 
-  get alive(): boolean {
-    return this.#alive && !this.#killed;
-  }
-
-  usage(): GuestUsage | undefined {
-    const { pid, writtenBytes } = this.#machine;
-    if (writtenBytes !== undefined) return { memoryBytes: 0, processorMs: 0, writtenBytes };
-    const usage = pid === undefined ? undefined : (this.#measure ??= createUsageReader(pid))();
-    // The machine's own size bounds its memory; the process's memory is the machine's, not the program's.
-    return usage && { ...usage, memoryBytes: 0 };
-  }
-
-  kill(): void {
-    if (this.#killed) return;
-    this.#killed = true;
-    void this.#machine.kill().catch(() => {});
-  }
-
-  async #follow(runner: MicrovmProcess): Promise<GuestExit> {
-    const exit = await this.#pump(runner).catch(() => undefined);
-    this.#alive = false;
-    this.stdout.end();
-    this.stderr.end();
-    const wasKilled = this.#killed;
-    this.kill();
-    await this.#machine.kill().catch(() => {});
+  async function follow(): Promise<GuestExit> {
+    const exit = await pump().catch(() => undefined);
+    hasEnded = true;
+    stdout.end();
+    stderr.end();
+    const wasKilled = isKilled;
+    kill();
+    await machine.kill().catch(() => {});
     if (exit === undefined || wasKilled)
       return { code: null, signal: wasKilled ? "SIGKILL" : "the machine has gone" };
     // A signal from within a machine that still runs: its kernel ran out of memory.
@@ -132,18 +110,39 @@ class MicrovmGuest implements Guest {
   }
 
   /** Forwards the runner's output with backpressure until it ends; resolves with its exit code. */
-  async #pump(runner: MicrovmProcess): Promise<number | undefined> {
+  async function pump(): Promise<number | undefined> {
     for (;;) {
       const event = await runner.next();
       if (event === undefined) return undefined;
       if (event.kind === "exited") return event.code;
-      const stream = event.kind === "stdout" ? this.stdout : this.stderr;
+      const stream = event.kind === "stdout" ? stdout : stderr;
       if (stream.write(event.data)) continue;
       await new Promise<void>((resolve) => {
         stream.once("drain", resolve);
       });
     }
   }
+
+  const exited = follow();
+  stdin.write(encodeHostMessage({ type: "init", token, ...init }));
+  return {
+    token,
+    stdin,
+    stdout,
+    stderr,
+    exited,
+    get alive() {
+      return !hasEnded && !isKilled;
+    },
+    usage() {
+      const { pid, writtenBytes } = machine;
+      if (writtenBytes !== undefined) return { memoryBytes: 0, processorMs: 0, writtenBytes };
+      const usage = pid === undefined ? undefined : (measure ??= createUsageReader(pid))();
+      // The machine's own size bounds its memory; the process's memory is the machine's, not the program's.
+      return usage && { ...usage, memoryBytes: 0 };
+    },
+    kill,
+  };
 }
 
 function inputOf(runner: MicrovmProcess): Writable {

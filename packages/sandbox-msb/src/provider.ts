@@ -14,7 +14,6 @@ import {
   machineCommand,
   probeHost,
 } from "@cem/sandbox/provider-kit";
-import type { MachineParts } from "@cem/sandbox/provider-kit";
 import { bootMachine } from "./machines.ts";
 import { createEmbeddedDriver } from "./embedded-driver.ts";
 import type { EmbeddedDriver } from "./embedded-driver.ts";
@@ -35,11 +34,6 @@ const MACHINE_MAX_SECONDS = 24 * 60 * 60;
 const INSTALL = "Install it beside this package: npm install microsandbox.";
 const MECHANISMS = ["microVM", "restricted profile", "not root", "rlimits", "deno permissions", "realm"];
 
-/** Creates a sandbox provider that runs code in microVMs on this host, by the package `microsandbox`. */
-export function createMicrosandboxProvider(settings: MicrosandboxSettings = {}): GuestSandboxProvider {
-  return createMachineProvider(settings, new EmbeddedParts(settings));
-}
-
 /** State shared by all sandboxes of a provider. */
 interface Prepared {
   driver: EmbeddedDriver;
@@ -47,55 +41,23 @@ interface Prepared {
   image: PreparedImage;
 }
 
-class EmbeddedParts implements MachineParts {
-  readonly name = "microsandbox";
-  readonly where = "in a microVM";
-  readonly concurrentRuns = Math.max(MIN_CONCURRENT_RUNS, availableParallelism());
-  readonly startTimeoutMs: number;
-  readonly healthTimeoutMs: number;
-  readonly #settings: MicrosandboxSettings;
-  readonly #home: string;
-  readonly #isolation: Isolation = { level: "microvm", sandbox: "microsandbox", mechanisms: MECHANISMS };
-  readonly #prepared = new Lazy(() => this.#prepare());
-  #probe: Promise<SandboxProbe> | undefined;
-
-  constructor(settings: MicrosandboxSettings) {
-    this.#settings = settings;
-    this.#home = settings.home ?? defaultHome();
-    this.startTimeoutMs = settings.bootTimeoutMs ?? DEFAULT_BOOT_TIMEOUT_MS;
-    this.healthTimeoutMs = this.startTimeoutMs / BOOT_TO_HEALTH;
-  }
-
-  probe(): Promise<SandboxProbe> {
-    this.#probe ??= this.#tryHost();
-    return this.#probe;
-  }
-
-  async prepare(spec: SandboxSpec) {
-    const probe = await this.probe();
-    if (!probe.available) {
-      throw new CemError(
-        "SANDBOX_UNAVAILABLE",
-        `No microVM starts on this host: ${probe.reason} ${probe.hint}`,
-        { details: { reason: probe.reason } },
-      );
-    }
-    const prepared = await this.#prepared.get();
-    return { isolation: this.#isolation, startGuest: () => this.#startGuest(prepared, spec) };
-  }
-
-  async #prepare(): Promise<Prepared> {
-    const runtime = findGuestRuntime(this.#settings.denoPath);
-    const driver = await createEmbeddedDriver(this.#home);
+/** Creates a sandbox provider that runs code in microVMs on this host, by the package `microsandbox`. */
+export function createMicrosandboxProvider(settings: MicrosandboxSettings = {}): GuestSandboxProvider {
+  const { home = defaultHome(), bootTimeoutMs: startTimeoutMs = DEFAULT_BOOT_TIMEOUT_MS } = settings;
+  const isolation: Isolation = { level: "microvm", sandbox: "microsandbox", mechanisms: MECHANISMS };
+  const prepared = new Lazy(async (): Promise<Prepared> => {
+    const runtime = findGuestRuntime(settings.denoPath);
+    const driver = await createEmbeddedDriver(home);
     await sweepLeftovers(driver);
-    return { driver, runtime, image: await driver.prepareImage(this.#settings.image, runtime) };
-  }
+    return { driver, runtime, image: await driver.prepareImage(settings.image, runtime) };
+  });
+  let probing: Promise<SandboxProbe> | undefined;
 
-  async #startGuest({ driver, runtime, image }: Prepared, spec: SandboxSpec): Promise<Guest> {
+  async function startGuest({ driver, runtime, image }: Prepared, spec: SandboxSpec): Promise<Guest> {
     const { memoryMb } = resolveLimits(spec.limits);
     const own = image.hasRuntime
       ? []
-      : [{ hostPath: stageRuntime(this.#home, runtime), guestPath: GUEST_RUNNER, readOnly: true }];
+      : [{ hostPath: stageRuntime(home, runtime), guestPath: GUEST_RUNNER, readOnly: true }];
     const machineSpec = {
       name: newMachineName(),
       image: image.name,
@@ -105,31 +67,28 @@ class EmbeddedParts implements MachineParts {
       maxSeconds: MACHINE_MAX_SECONDS,
       labels: ownLabels(),
     };
-    const machine = await bootMachine(driver, machineSpec, this.startTimeoutMs);
+    const machine = await bootMachine(driver, machineSpec, startTimeoutMs);
     const command = machineCommand(spec, GUEST_DENO, guestBootPath(runtime));
-    return startMicrovmGuest(machine, guestInit(spec, this.#settings), command);
+    return startMicrovmGuest(machine, guestInit(spec, settings), command);
   }
 
-  async #tryHost(): Promise<SandboxProbe> {
+  async function tryHost(): Promise<SandboxProbe> {
     const obstacle = findObstacle(readSigns());
     if (obstacle !== undefined) return { available: false, ...obstacle };
     const version = installedVersion();
     if (version === undefined) {
-      return {
-        available: false,
-        reason: "The optional package microsandbox is not installed.",
-        hint: INSTALL,
-      };
+      const reason = "The optional package microsandbox is not installed.";
+      return { available: false, reason, hint: INSTALL };
     }
     return probeHost(async () => {
-      const file = join(this.#home, "probe.json");
-      const key = probeKey(version, findGuestRuntime(this.#settings.denoPath).key);
+      const file = join(home, "probe.json");
+      const key = probeKey(version, findGuestRuntime(settings.denoPath).key);
       let outcome = readCachedProbe(file, key);
       if (outcome === undefined) {
-        outcome = { key, ...(await this.#tryBoot()) };
+        outcome = { key, ...(await tryBoot()) };
         cacheProbe(file, outcome);
       }
-      if (outcome.booted) return { available: true, isolation: this.#isolation, version, notes: [] };
+      if (outcome.booted) return { available: true, isolation, version, notes: [] };
       return {
         available: false,
         reason: `The processor and /dev/kvm look right, but a machine did not boot: ${outcome.reason}.`,
@@ -139,15 +98,14 @@ class EmbeddedParts implements MachineParts {
   }
 
   /** Boots a machine with an empty workspace and waits until its guest is ready. */
-  async #tryBoot(): Promise<{ booted: boolean; reason?: string | undefined }> {
-    const prepared = await this.#prepared.get();
-    mkdirSync(this.#home, { recursive: true });
-    const workspaceDir = mkdtempSync(join(this.#home, "probe-"));
+  async function tryBoot(): Promise<{ booted: boolean; reason?: string | undefined }> {
+    const shared = await prepared.get();
+    mkdirSync(home, { recursive: true });
+    const workspaceDir = mkdtempSync(join(home, "probe-"));
     try {
-      const guest = await this.#startGuest(prepared, { workspaceDir });
-      const connected = await connectGuest(guest, this.startTimeoutMs);
-      connected.guest.kill();
-      await connected.guest.exited;
+      const { guest } = await connectGuest(await startGuest(shared, { workspaceDir }), startTimeoutMs);
+      guest.kill();
+      await guest.exited;
       return { booted: true };
     } catch (error) {
       const said = error instanceof Error ? error.message : String(error);
@@ -156,4 +114,24 @@ class EmbeddedParts implements MachineParts {
       rmSync(workspaceDir, { recursive: true, force: true });
     }
   }
+
+  const probe = (): Promise<SandboxProbe> => (probing ??= tryHost());
+  return createMachineProvider(settings, {
+    name: "microsandbox",
+    where: "in a microVM",
+    concurrentRuns: Math.max(MIN_CONCURRENT_RUNS, availableParallelism()),
+    startTimeoutMs,
+    healthTimeoutMs: startTimeoutMs / BOOT_TO_HEALTH,
+    probe,
+    async prepare(spec) {
+      const found = await probe();
+      if (!found.available) {
+        const { reason, hint } = found;
+        const message = `No microVM starts on this host: ${reason} ${hint}`;
+        throw new CemError("SANDBOX_UNAVAILABLE", message, { details: { reason } });
+      }
+      const shared = await prepared.get();
+      return { isolation, startGuest: () => startGuest(shared, spec) };
+    },
+  });
 }

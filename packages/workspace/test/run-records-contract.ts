@@ -47,11 +47,17 @@ export function describeRunRecords(name: string, folder: OpenPlace): void {
     it("are found by status, time, text and owner", async () => {
       const records = recordsIn(folder());
       const error = { code: "TOOL_FAILED", message: "The pump is broken" };
+      const input = "// A long program.\n".repeat(200);
       add(
         records,
         record("old", { startedAt: new Date(Date.now() - 3_600_000).toISOString() }),
-        record("bad", { status: "error", error, owner: "o1" }),
-        record("call", { owner: "o2", calls: [{ server: "crm", tool: "find", ms: 1, ok: true }] }),
+        record("bad", { input, code: input, status: "error", error, owner: "o1" }),
+        record("call", {
+          input,
+          code: input,
+          owner: "o2",
+          calls: [{ server: "crm", tool: "find", ms: 1, ok: true }],
+        }),
       );
       expect(await ids(records, { status: "error" })).toEqual(["bad"]);
       expect(await ids(records, { since: new Date(Date.now() - 60_000) })).not.toContain("old");

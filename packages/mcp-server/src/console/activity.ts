@@ -1,3 +1,5 @@
+import type { ActivityAnswer } from "./schemas.ts";
+
 const MINUTE_MS = 60_000;
 const SHOWN_MINUTES = 60;
 /** Durations of one minute that percentiles are taken of: the first ones. */
@@ -10,22 +12,6 @@ interface Minute {
   tokensSaved: number;
   durations: number[];
   memoryBytes: number;
-}
-
-/** Figures of one minute. */
-export interface ActivityMinute {
-  /** When it began, in ISO 8601. */
-  at: string;
-  /** Runs that ended. */
-  runs: number;
-  /** Those of them that did not succeed. */
-  unsuccessful: number;
-  tokensSaved: number;
-  /** Durations of the runs in milliseconds. Absent without a run. */
-  p50Ms?: number | undefined;
-  p95Ms?: number | undefined;
-  /** The most resident memory of the server's process, measured as runs ended. Absent without a run. */
-  memoryMb?: number | undefined;
 }
 
 /** Figures of the runs of the last hour, by the minute. */
@@ -54,7 +40,7 @@ export class Activity {
   }
 
   /** The last hour, the latest minute last. */
-  lastHour(): ActivityMinute[] {
+  lastHour(): ActivityAnswer["minutes"] {
     const now = Math.floor(Date.now() / MINUTE_MS);
     return Array.from({ length: SHOWN_MINUTES }, (_, index) => {
       const minute = now - SHOWN_MINUTES + 1 + index;

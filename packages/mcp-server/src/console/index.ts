@@ -5,7 +5,7 @@ import type { HttpMount } from "../http/options.ts";
 import { answerError, errorAnswer } from "./api-route.ts";
 import type { ConsoleParts } from "./api-route.ts";
 import { createApi, describeApi } from "./api.ts";
-import { PageFiles } from "./page-files.ts";
+import { createPage } from "./page-files.ts";
 import { RunBoard } from "./run-board.ts";
 
 export type { ConsoleParts } from "./api-route.ts";
@@ -25,12 +25,10 @@ export function createConsole(
 ): HttpMount[] {
   const board = new RunBoard();
   server.runs.watch(board.watcherOf, (audience) => board.forget(audience));
-  const page = new PageFiles();
   const api = createApi();
   let description: string | undefined;
-  const showPage = (request: Request): Promise<Response> => page.fetch(request);
   return [
-    { path: "/console/*", checks: "host", fetch: showPage, landing: "./console/" },
+    { path: "/console/*", checks: "host", fetch: createPage(), landing: "./console/" },
     {
       path: "/api/openapi.json",
       checks: "token",

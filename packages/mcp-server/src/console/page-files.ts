@@ -23,28 +23,25 @@ const NOT_BUILT = "The console's page is not there. In a clone, set it up: npm r
 const BUILDER = new URL("../../scripts/page-build.ts", import.meta.url);
 
 /** Serves the files of the page below `/console/`. Their names are read once, so no path leads elsewhere. */
-export class PageFiles {
-  #files: Promise<ReadonlyMap<string, Buffer>> | undefined;
-
-  async fetch(request: Request): Promise<Response> {
-    const { pathname } = new URL(request.url);
-    if (request.method !== "GET" && request.method !== "HEAD")
-      return text(405, "Only GET is answered here.\n");
+export function createPage(): (request: Request) => Promise<Response> {
+  let reading: Promise<ReadonlyMap<string, Buffer>> | undefined;
+  return async ({ method, url }) => {
+    const { pathname } = new URL(url);
+    if (method !== "GET" && method !== "HEAD") return text(405, "Only GET is answered here.\n");
     // The page's links are relative, so that it works below any path of a proxy.
     if (pathname === "/console")
       return new Response(null, { status: 308, headers: { ...HEADERS, location: "./console/" } });
-    this.#files ??= ownPage();
-    const files = await this.#files;
+    const files = await (reading ??= ownPage());
     if (files.size === 0) return text(503, NOT_BUILT);
     const name = pathname.slice("/console/".length) || "index.html";
     const body = files.get(name);
     if (body === undefined) return text(404, "There is no such file.\n");
     const type = TYPES[path.extname(name)] ?? "application/octet-stream";
     const cache = name === "index.html" ? "no-cache" : "public, max-age=31536000, immutable";
-    return new Response(request.method === "HEAD" ? null : new Uint8Array(body), {
+    return new Response(method === "HEAD" ? null : new Uint8Array(body), {
       headers: { ...HEADERS, "content-type": type, "cache-control": cache },
     });
-  }
+  };
 }
 
 /** The page beside the built module; in a clone, made of its sources. */

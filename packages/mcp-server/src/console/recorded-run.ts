@@ -7,16 +7,7 @@ import {
   toErrorInfo,
   tokenizeInTurns,
 } from "@cem/core";
-import type {
-  AgentEvent,
-  ElicitAnswer,
-  ErrorInfo,
-  Finding,
-  Isolation,
-  Redactor,
-  TaskResult,
-  ToolCallRecord,
-} from "@cem/core";
+import type { ElicitAnswer, ErrorInfo, Finding, Isolation, TaskResult, ToolCallRecord } from "@cem/core";
 import { faultOf } from "../runs/questions.ts";
 import type { Run, RunFacts, RunWatcher } from "../runs/run.ts";
 import { RunSummary } from "./schemas.ts";
@@ -46,150 +37,68 @@ interface RunListener {
  * A run as the console shows it. It keeps nothing in which personal data is not replaced by tokens, as it is
  * in the answers to the run's own client.
  */
-export class RecordedRun implements RunWatcher {
+export interface RecordedRun extends RunWatcher {
   readonly id: string;
   readonly audience: string;
-  readonly #run: Run;
-  readonly #redactor: Redactor | undefined;
-  readonly #scope: { session: string | undefined };
-  readonly #onChange: RunListener["onChange"];
-  readonly #onEnded: RunListener["onEnded"];
-  readonly #seen: Uncounted;
-  readonly #stream: ReturnType<Redactor["openStream"]> | undefined;
-
-  constructor(
-    run: Run,
-    { input, audience, session, redactor }: RunFacts,
-    { onChange, onEnded }: RunListener,
-  ) {
-    this.id = run.id;
-    this.audience = audience;
-    this.#run = run;
-    this.#redactor = redactor;
-    this.#scope = { session };
-    this.#onChange = onChange;
-    this.#onEnded = onEnded;
-    this.#stream = redactor?.openStream(this.#scope);
-    this.#seen = {
-      id: run.id,
-      kind: run.kind,
-      startedAt: run.since.toISOString(),
-      status: "running",
-      input: "",
-      stages: [],
-      calls: 0,
-      toolCalls: [],
-      toolCallsLeftOut: 0,
-      findings: [],
-      output: "",
-      outputIsCut: false,
-      valueIsLeftOut: false,
-      notes: [],
-      openQuestions: [],
-    };
-    void this.#hide(cut(input)).then((shown) => {
-      this.#seen.input = shown;
-      return onChange(this);
-    });
-  }
-
-  get hasEnded(): boolean {
-    return this.#seen.ms !== undefined;
-  }
-
-  readonly onEvent = (event: AgentEvent): void => {
-    const { stages, toolCalls } = this.#seen;
-    switch (event.type) {
-      case "waiting":
-        this.#seen.status = "waiting";
-        stages.push({ stage: event.workers === 0 ? "no worker takes runs" : "in the queue" });
-        break;
-      case "stage-started":
-        if (this.#seen.status === "waiting") {
-          this.#seen.status = "running";
-          stages.shift();
-        }
-        stages.push({ stage: event.stage });
-        break;
-      case "generated":
-        this.#time(event.ms);
-        this.#seen.origin = event.origin;
-        void this.#hide(cut(event.code)).then((code) => {
-          if (!this.hasEnded) this.#seen.code = code;
-          return this.#onChange(this);
-        });
-        break;
-      case "discovered":
-      case "selected":
-      case "ran":
-        this.#time(event.ms);
-        break;
-      case "reviewed":
-        this.#time(event.ms);
-        void this.#hide(event.findings).then((findings) => {
-          this.#seen.findings = findings.map(findingOf);
-          return this.#onChange(this);
-        });
-        break;
-      case "tool-called": {
-        this.#seen.calls += 1;
-        if (toolCalls.length < MAX_KEPT_CALLS) toolCalls.push(callOf(event.call));
-        break;
-      }
-      case "output":
-        this.#print(event.chunk.text);
-        break;
-      default:
-        return;
-    }
-    this.#onChange(this);
-  };
-
-  readonly onQuestions = (): void => {
-    if (!this.hasEnded) this.#seen.status = this.#run.questions.size > 0 ? "asking" : "running";
-    this.#onChange(this);
-  };
-
-  readonly onEnd = (result: TaskResult | undefined, thrown?: unknown): void => {
-    void this.#end(result, thrown);
-  };
-
+  readonly hasEnded: boolean;
+  readonly summary: RunSummary;
+  readonly details: RunDetails;
   /** @throws CemError `RUN_NOT_FOUND` where the run asks no such question, `OPTION_INVALID` for an answer that does not fit it. */
-  async answer(question: string, answer: ElicitAnswer): Promise<void> {
-    const asked = this.#run.questions.all.get(question);
-    if (asked === undefined || asked.mode === "sample")
-      throw new CemError("RUN_NOT_FOUND", "The run does not ask this question, or no longer.", {
-        details: { run: this.id, question },
-      });
-    const fault = await faultOf(answer, asked);
-    if (fault !== undefined)
-      throw new CemError("OPTION_INVALID", `The answer does not fit its question: ${fault}.`);
-    this.#run.questions.answer(new Map([[question, answer]]));
-  }
-
+  answer(question: string, answer: ElicitAnswer): Promise<void>;
   /** Ends the run, unless it has ended. */
-  end(): void {
-    this.#run.end(new CemError("ABORTED", "The run was ended in the console."));
+  end(): void;
+}
+
+/** Begins to record a run. */
+export function recordRun(
+  run: Run,
+  { input, audience, session, redactor }: RunFacts,
+  { onChange, onEnded }: RunListener,
+): RecordedRun {
+  const scope = { session };
+  const stream = redactor?.openStream(scope);
+  const seen: Uncounted = {
+    id: run.id,
+    kind: run.kind,
+    startedAt: run.since.toISOString(),
+    status: "running",
+    input: "",
+    stages: [],
+    calls: 0,
+    toolCalls: [],
+    toolCallsLeftOut: 0,
+    findings: [],
+    output: "",
+    outputIsCut: false,
+    valueIsLeftOut: false,
+    notes: [],
+    openQuestions: [],
+  };
+
+  /** Puts tokens in the place of values, once a model has recognized names where there is one. */
+  async function hide<Data>(data: Data): Promise<Data> {
+    try {
+      return redactor === undefined ? data : await tokenizeInTurns(redactor, data, scope);
+    } catch {
+      // Data that can't be looked through is not shown.
+      return (typeof data === "string" ? "" : Array.isArray(data) ? [] : {}) as Data;
+    }
   }
 
-  get summary(): RunSummary {
-    return RunSummary.parse(this.details);
+  function time(ms: number): void {
+    const stage = seen.stages.at(-1);
+    if (stage !== undefined) stage.ms = ms;
   }
 
-  get details(): RunDetails {
-    const { calls, toolCalls, stages } = this.#seen;
-    const stage = this.hasEnded ? undefined : stages.at(-1)?.stage;
-    const asked = this.#asked();
-    return withCounts({
-      ...this.#seen,
-      ...(stage !== undefined && { stage }),
-      toolCallsLeftOut: calls - toolCalls.length,
-      openQuestions: this.#redactor?.tokenize(asked, this.#scope) ?? asked,
-    });
+  function print(text: string): void {
+    // Output that a model has to look through is shown when the run has ended.
+    if (redactor?.recognize !== undefined) return;
+    if (seen.output.length >= MAX_TEXT_CHARACTERS) seen.outputIsCut = true;
+    else seen.output = cut(seen.output + (stream?.push(text) ?? text));
   }
 
-  #asked(): RunDetails["openQuestions"] {
-    return [...this.#run.questions.all].flatMap(([id, question]) => {
+  function asked(): RunDetails["openQuestions"] {
+    return [...run.questions.all].flatMap(([id, question]) => {
       if (question.mode === "sample") return [];
       const { server, message, mode } = question;
       const more = mode === "url" ? { url: question.url } : { schema: question.requestedSchema };
@@ -197,13 +106,12 @@ export class RecordedRun implements RunWatcher {
     });
   }
 
-  async #end(result: TaskResult | undefined, thrown: unknown): Promise<void> {
-    const last = this.#stream?.end() ?? "";
+  async function finish(result: TaskResult | undefined, thrown: unknown): Promise<void> {
+    const last = stream?.end() ?? "";
     const error = result === undefined ? toErrorInfo(thrown) : result.error;
     const value = result?.value ?? undefined;
     const isLarge = (JSON.stringify(value) ?? "").length > MAX_VALUE_CHARACTERS;
-    const seen = this.#seen;
-    const shown = await this.#hide({
+    const shown = await hide({
       output: cut(result?.output ?? `${seen.output}${last}`),
       notes: [...(result?.notes ?? []), ...(result?.warnings ?? [])],
       ...(value !== undefined && !isLarge && { value }),
@@ -211,7 +119,7 @@ export class RecordedRun implements RunWatcher {
     });
     Object.assign(seen, shown);
     seen.valueIsLeftOut = isLarge;
-    seen.ms = Date.now() - this.#run.since.getTime();
+    seen.ms = Date.now() - run.since.getTime();
     seen.status = statusOfRun(result, error);
     if (result !== undefined) {
       seen.outputIsCut = result.outputDroppedBytes > 0 || result.output.length > MAX_TEXT_CHARACTERS;
@@ -219,32 +127,98 @@ export class RecordedRun implements RunWatcher {
       seen.calls = result.toolCalls.length;
       seen.toolCalls = result.toolCalls.slice(0, MAX_KEPT_CALLS).map(callOf);
     }
-    this.#onEnded(this);
-    this.#onChange(this);
+    onEnded(recorded);
+    onChange(recorded);
   }
 
-  #time(ms: number): void {
-    const stage = this.#seen.stages.at(-1);
-    if (stage !== undefined) stage.ms = ms;
-  }
-
-  #print(text: string): void {
-    // Output that a model has to look through is shown when the run has ended.
-    if (this.#redactor?.recognize !== undefined) return;
-    const { output } = this.#seen;
-    if (output.length >= MAX_TEXT_CHARACTERS) this.#seen.outputIsCut = true;
-    else this.#seen.output = cut(output + (this.#stream?.push(text) ?? text));
-  }
-
-  /** Puts tokens in the place of values, once a model has recognized names where there is one. */
-  async #hide<Data>(data: Data): Promise<Data> {
-    try {
-      return this.#redactor === undefined ? data : await tokenizeInTurns(this.#redactor, data, this.#scope);
-    } catch {
-      // Data that can't be looked through is not shown.
-      return (typeof data === "string" ? "" : Array.isArray(data) ? [] : {}) as Data;
-    }
-  }
+  const recorded: RecordedRun = {
+    id: run.id,
+    audience,
+    get hasEnded() {
+      return seen.ms !== undefined;
+    },
+    get summary() {
+      return RunSummary.parse(recorded.details);
+    },
+    get details() {
+      const { calls, toolCalls, stages } = seen;
+      const stage = recorded.hasEnded ? undefined : stages.at(-1)?.stage;
+      const open = asked();
+      return withCounts({
+        ...seen,
+        ...(stage !== undefined && { stage }),
+        toolCallsLeftOut: calls - toolCalls.length,
+        openQuestions: redactor?.tokenize(open, scope) ?? open,
+      });
+    },
+    onEvent(event) {
+      switch (event.type) {
+        case "waiting":
+          seen.status = "waiting";
+          seen.stages.push({ stage: event.workers === 0 ? "no worker takes runs" : "in the queue" });
+          break;
+        case "stage-started":
+          if (seen.status === "waiting") {
+            seen.status = "running";
+            seen.stages.shift();
+          }
+          seen.stages.push({ stage: event.stage });
+          break;
+        case "generated":
+          time(event.ms);
+          seen.origin = event.origin;
+          void hide(cut(event.code)).then((code) => {
+            if (!recorded.hasEnded) seen.code = code;
+            return onChange(recorded);
+          });
+          break;
+        case "discovered":
+        case "selected":
+        case "ran":
+          time(event.ms);
+          break;
+        case "reviewed":
+          time(event.ms);
+          void hide(event.findings).then((findings) => {
+            seen.findings = findings.map(findingOf);
+            return onChange(recorded);
+          });
+          break;
+        case "tool-called":
+          seen.calls += 1;
+          if (seen.toolCalls.length < MAX_KEPT_CALLS) seen.toolCalls.push(callOf(event.call));
+          break;
+        case "output":
+          print(event.chunk.text);
+          break;
+        default:
+          return;
+      }
+      onChange(recorded);
+    },
+    onQuestions() {
+      if (!recorded.hasEnded) seen.status = run.questions.size > 0 ? "asking" : "running";
+      onChange(recorded);
+    },
+    onEnd: (result, thrown) => void finish(result, thrown),
+    async answer(id, answer) {
+      const question = run.questions.all.get(id);
+      if (question === undefined || question.mode === "sample")
+        throw new CemError("RUN_NOT_FOUND", "The run does not ask this question, or no longer.", {
+          details: { run: run.id, question: id },
+        });
+      const fault = await faultOf(answer, question);
+      if (fault !== undefined)
+        throw new CemError("OPTION_INVALID", `The answer does not fit its question: ${fault}.`);
+      run.questions.answer(new Map([[id, answer]]));
+    },
+    end: () => run.end(new CemError("ABORTED", "The run was ended in the console.")),
+  };
+  void hide(cut(input)).then((shown) => {
+    seen.input = shown;
+    return onChange(recorded);
+  });
+  return recorded;
 }
 
 function cut(text: string): string {

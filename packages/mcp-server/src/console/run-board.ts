@@ -1,7 +1,8 @@
 import { CemError } from "@cem/core";
 import type { Run, RunWatcher } from "../runs/run.ts";
 import { Activity } from "./activity.ts";
-import { RecordedRun } from "./recorded-run.ts";
+import { recordRun } from "./recorded-run.ts";
+import type { RecordedRun } from "./recorded-run.ts";
 
 /** Runs that are kept for the console, of all clients. The oldest that ended are forgotten first. */
 const MAX_KEPT_RUNS = 500;
@@ -34,10 +35,7 @@ export class RunBoard {
   /** Begins to follow a run. */
   readonly watcherOf = (run: Run): RunWatcher | undefined => {
     if (run.facts === undefined) return undefined;
-    const recorded = new RecordedRun(run, run.facts, {
-      onChange: this.#onChange,
-      onEnded: this.#onEnded,
-    });
+    const recorded = recordRun(run, run.facts, { onChange: this.#onChange, onEnded: this.#onEnded });
     this.#runs.set(run.id, recorded);
     this.#makeRoom(recorded.audience);
     return recorded;

@@ -6,6 +6,7 @@ import { getRequestListener, RequestError } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { localhostAllowedHostnames } from "@modelcontextprotocol/server";
 import { Hono } from "hono";
+import type { Registry } from "prom-client";
 import type { Servable } from "../agent-server.ts";
 import { MAX_CONNECTIONS_PER_ADDRESS, MAX_NAMED_CHARACTERS, MAX_RUNS } from "../limits.ts";
 import type { Logger } from "../logger.ts";
@@ -14,13 +15,13 @@ import { createAuthenticator, RESOURCE_METADATA_PATH } from "./auth.ts";
 import { currentExchange, inExchange } from "../exchange.ts";
 import type { HttpEnv, HttpExchange } from "../exchange.ts";
 import { createReadiness, routeHealth } from "./health.ts";
+import type { Probe } from "./health.ts";
 import { readJsonBody, readJsonBodyOr } from "./json-body.ts";
 import { answerMetrics, createMetrics } from "./metrics.ts";
-import type { ServerMetrics } from "./metrics.ts";
 import { bracketed } from "./options.ts";
 import type { HttpMount, HttpOptions } from "./options.ts";
 import type { Sessions } from "./sessions.ts";
-import { networkOf, SharePerNetwork, type TrustedProxies } from "./trusted-proxies.ts";
+import { networkOf, sharePerNetwork, type TrustedProxies } from "./trusted-proxies.ts";
 
 /** Paths that machines poll: logged at debug level. */
 const POLLED_PATHS: ReadonlySet<string> = new Set(["/healthz", "/readyz", "/metrics"]);
@@ -38,7 +39,7 @@ export interface HttpTransport {
   close(): Promise<void>;
 }
 
-export interface HttpAppParts {
+interface HttpAppParts {
   server: Servable;
   options: HttpOptions;
   transport: HttpTransport;
@@ -50,160 +51,148 @@ export interface HttpAppParts {
   host: string;
 }
 
-/** Everything that is served over HTTP: logs and counts requests, checks them, and routes them. */
-export class HttpApp {
-  readonly #logger: Logger;
-  readonly #transport: HttpTransport;
-  readonly #metrics: ServerMetrics;
-  readonly #readiness: ReturnType<typeof createReadiness>;
-  readonly #proxies: TrustedProxies;
-  readonly #listener: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+/**
+ * Creates everything that is served over HTTP: it logs and counts requests, checks them, and routes them.
+ *
+ * @throws CemError `AUTH_INVALID`, or `OPTION_INVALID` for an address of a proxy.
+ */
+export function createHttpApp(parts: HttpAppParts) {
+  const { server, transport, logger, proxies } = parts;
+  const metrics = createMetrics(server.runs, () => transport.sessions.size);
+  const readiness = createReadiness(server, logger, () => {
+    const { isFull, size } = transport.sessions;
+    if (isFull) return `${size} sessions are open and in use, which is the maximum`;
+    return server.runs.active < MAX_RUNS ? undefined : `${MAX_RUNS} runs are under way, which is the maximum`;
+  });
   /** Answers to POSTs that are not sent yet. Answers to GETs are streams that last as long as their clients. */
-  readonly #answers = new Set<Promise<unknown>>();
+  const answers = new Set<Promise<unknown>>();
   /** Requests in progress that proxies sent. */
-  readonly #proxied = new SharePerNetwork(MAX_CONNECTIONS_PER_ADDRESS);
-
-  /** @throws CemError `AUTH_INVALID`, or `OPTION_INVALID` for an address of a proxy. */
-  constructor(parts: HttpAppParts) {
-    const { server, transport, logger, proxies } = parts;
-    this.#logger = logger;
-    this.#transport = transport;
-    this.#proxies = proxies;
-    this.#metrics = createMetrics(server.runs, () => transport.sessions.size);
-    this.#readiness = createReadiness(server, logger, () => {
-      const { isFull, size } = transport.sessions;
-      if (isFull) return `${size} sessions are open and in use, which is the maximum`;
-      return server.runs.active < MAX_RUNS
-        ? undefined
-        : `${MAX_RUNS} runs are under way, which is the maximum`;
-    });
-    const app = this.#createApp(parts);
-    this.#listener = getRequestListener(app.fetch, {
-      hostname: "localhost",
-      overrideGlobalObjects: false,
-      // The app answers its own errors. Left are URLs that the adapter can't read.
-      errorHandler: (error) =>
-        error instanceof RequestError ? badUrl() : textAnswer(500, "Internal server error."),
-    });
-    server.runs.onFinished(({ kind, ms, status, result, thrown }) => {
-      const { requestId } = currentExchange();
-      const error = result?.error ?? (thrown === undefined ? undefined : toErrorInfo(thrown));
-      const facts = { requestId, kind, ms: Math.round(ms), status, code: error?.code };
-      // Clients are told that the log has the reason.
-      const fault = error && forClients(error).message !== error.message ? error.message : undefined;
-      const level = fault === undefined ? "info" : "warn";
-      logger[level]({ ...facts, toolCalls: result?.toolCalls.length, fault }, "run");
-    });
-  }
-
-  #createApp({ options, transport, url, host, proxies }: HttpAppParts): Hono<HttpEnv> {
-    const { allowedHosts = [], allowedOrigins = [], auth, publicUrl, ownerHeader } = options;
-    const mounts = options.mounts ?? [];
-    const authenticator = auth && createAuthenticator(auth, url);
-    const own = localhostAllowedHostnames();
-    const pages = [...(publicUrl === undefined ? [] : [url.hostname]), ...allowedOrigins.map(bracketed)];
-    const app = new Hono<HttpEnv>();
-    app.use(({ env: { incoming } }, next) =>
-      URL.canParse(incoming.url ?? "/", "http://localhost") ? next() : Promise.resolve(badUrl()),
-    );
-    // Orchestrators address a host by any name and hold no token.
-    routeHealth(app, () => this.#readiness.report());
-    app.use(
-      checkHostAndOrigin({
-        hosts: [...own, url.hostname, bracketed(host), ...allowedHosts.map(bracketed)],
-        origins: [...own, ...pages],
-        pages,
-      }),
-    );
-    app.all(`${RESOURCE_METADATA_PATH}/*`, () => {
-      const metadata = authenticator?.resourceMetadata;
-      if (metadata === undefined) return textAnswer(404, "This server has no OAuth issuer.");
-      return Response.json(metadata, { headers: { "access-control-allow-origin": "*" } });
-    });
-    for (const mount of mounts) if (mount.checks === "host") routeMount(app, mount);
-    const landing = mounts.find((mount) => mount.landing !== undefined)?.landing;
-    app.get("/", ({ req, redirect }, next) =>
-      landing !== undefined && req.header("accept")?.includes("text/html") === true
-        ? Promise.resolve(redirect(landing))
-        : next(),
-    );
-    app.use(authorize(authenticator, { header: ownerHeader, proxies }));
-    app.all("/metrics", () => answerMetrics(this.#metrics.registry));
-    transport.route(app);
-    for (const mount of mounts) if (mount.checks === "token") routeMount(app, mount);
-    app.notFound(({ req: { method, path } }) => {
-      const shown = path.slice(0, MAX_NAMED_CHARACTERS);
-      return textAnswer(404, `There is nothing at ${method} ${shown}. MCP is served at ${transport.path}.`);
-    });
-    app.onError((error, { env: { outgoing } }) => {
-      const { requestId } = currentExchange();
-      this.#logger.error({ requestId, error: error.message }, "fault");
-      if (!outgoing.headersSent) return textAnswer(500, `Internal server error. Request ${requestId}.`);
-      outgoing.destroy();
-      return RESPONSE_ALREADY_SENT;
-    });
-    return app;
-  }
-
-  /** Handles a request of Node's HTTP server. */
-  readonly handle = (request: IncomingMessage, response: ServerResponse): void => {
-    const { headers, socket } = request;
-    const peer = socket.remoteAddress ?? "";
-    const client = this.#proxies.clientOf(peer, headers);
-    const exchange = exchangeOf(response, client, this.#logger);
-    response.setHeader("x-request-id", exchange.requestId);
-    this.#observe(request, response, exchange.requestId);
-    if (request.method === "POST") this.#track(response);
-    // Connections of proxies are those of many clients, so that their requests are counted instead.
-    const release = client === peer ? () => {} : this.#proxied.reserve(client);
-    if (release === undefined) {
-      const text = `This client has ${MAX_CONNECTIONS_PER_ADDRESS} requests under way, which is its share.`;
-      response.writeHead(429, { "content-type": "text/plain; charset=utf-8", "retry-after": "1" });
-      response.end(`${text}\n`);
-      return;
-    }
-    response.once("close", release);
-    // The app reads the Host header itself: the adapter would refuse one that is no host without a word.
-    delete headers.host;
-    void inExchange(exchange, () => this.#listener(request, response));
-  };
-
-  /** Resolves once the POSTs in progress are answered, or after `MAX_DRAIN_MS` where clients read too slowly. */
-  async answered(): Promise<void> {
-    const timer = new AbortController();
-    const late = delay(MAX_DRAIN_MS, undefined, { signal: timer.signal }).catch(() => {});
-    await Promise.race([Promise.all(this.#answers), late]);
-    timer.abort();
-  }
-
-  /** Makes `/readyz` answer that the server is shutting down. */
-  stop(): void {
-    this.#readiness.stop();
-  }
-
-  close(): Promise<void> {
-    this.#metrics.close();
-    return this.#transport.close();
-  }
+  const reserveProxied = sharePerNetwork(MAX_CONNECTIONS_PER_ADDRESS);
+  const app = routes(parts, { report: () => readiness.report(), registry: metrics.registry });
+  const listener = getRequestListener(app.fetch, {
+    hostname: "localhost",
+    overrideGlobalObjects: false,
+    // The app answers its own errors. Left are URLs that the adapter can't read.
+    errorHandler: (error) =>
+      error instanceof RequestError ? badUrl() : textAnswer(500, "Internal server error."),
+  });
+  server.runs.onFinished(({ kind, ms, status, result, thrown }) => {
+    const { requestId } = currentExchange();
+    const error = result?.error ?? (thrown === undefined ? undefined : toErrorInfo(thrown));
+    const facts = { requestId, kind, ms: Math.round(ms), status, code: error?.code };
+    // Clients are told that the log has the reason.
+    const fault = error && forClients(error).message !== error.message ? error.message : undefined;
+    const level = fault === undefined ? "info" : "warn";
+    logger[level]({ ...facts, toolCalls: result?.toolCalls.length, fault }, "run");
+  });
 
   /** Logs and counts the request when its answer is sent or its client is gone. */
-  #observe(request: IncomingMessage, response: ServerResponse, requestId: string): void {
+  function observe(request: IncomingMessage, response: ServerResponse, requestId: string): void {
     const started = performance.now();
     const { method, url = "/" } = request;
     const [path = "/"] = url.split("?", 1);
     response.once("close", () => {
       const { statusCode: status } = response;
-      this.#metrics.countRequest(status);
+      metrics.countRequest(status);
       const facts = { requestId, method, path, status, ms: Math.round(performance.now() - started) };
-      this.#logger[POLLED_PATHS.has(path) ? "debug" : "info"](facts, "request");
+      logger[POLLED_PATHS.has(path) ? "debug" : "info"](facts, "request");
     });
   }
 
-  #track(response: ServerResponse): void {
-    const answered = new Promise((resolve) => response.once("close", resolve));
-    this.#answers.add(answered);
-    void answered.then(() => this.#answers.delete(answered));
-  }
+  return {
+    /** Handles a request of Node's HTTP server. */
+    handle: (request: IncomingMessage, response: ServerResponse): void => {
+      const { headers, socket } = request;
+      const peer = socket.remoteAddress ?? "";
+      const client = proxies.clientOf(peer, headers);
+      const exchange = exchangeOf(response, client, logger);
+      response.setHeader("x-request-id", exchange.requestId);
+      observe(request, response, exchange.requestId);
+      if (request.method === "POST") {
+        const answered = new Promise((resolve) => response.once("close", resolve));
+        answers.add(answered);
+        void answered.then(() => answers.delete(answered));
+      }
+      // Connections of proxies are those of many clients, so that their requests are counted instead.
+      const release = client === peer ? () => {} : reserveProxied(client);
+      if (release === undefined) {
+        const text = `This client has ${MAX_CONNECTIONS_PER_ADDRESS} requests under way, which is its share.`;
+        response.writeHead(429, { "content-type": "text/plain; charset=utf-8", "retry-after": "1" });
+        response.end(`${text}\n`);
+        return;
+      }
+      response.once("close", release);
+      // The app reads the Host header itself: the adapter would refuse one that is no host without a word.
+      delete headers.host;
+      void inExchange(exchange, () => listener(request, response));
+    },
+    /** Resolves once the POSTs in progress are answered, or after `MAX_DRAIN_MS` where clients read too slowly. */
+    async answered(): Promise<void> {
+      const timer = new AbortController();
+      const late = delay(MAX_DRAIN_MS, undefined, { signal: timer.signal }).catch(() => {});
+      await Promise.race([Promise.all(answers), late]);
+      timer.abort();
+    },
+    /** Makes `/readyz` answer that the server is shutting down. */
+    stop: readiness.stop,
+    close(): Promise<void> {
+      metrics.close();
+      return transport.close();
+    },
+  };
+}
+
+export type HttpApp = ReturnType<typeof createHttpApp>;
+
+function routes(
+  { options, transport, url, host, logger, proxies }: HttpAppParts,
+  { report, registry }: { report: Probe; registry: Registry },
+): Hono<HttpEnv> {
+  const { allowedHosts = [], allowedOrigins = [], auth, publicUrl, ownerHeader, mounts = [] } = options;
+  const authenticator = auth && createAuthenticator(auth, url);
+  const own = localhostAllowedHostnames();
+  const pages = [...(publicUrl === undefined ? [] : [url.hostname]), ...allowedOrigins.map(bracketed)];
+  const app = new Hono<HttpEnv>();
+  app.use(({ env: { incoming } }, next) =>
+    URL.canParse(incoming.url ?? "/", "http://localhost") ? next() : Promise.resolve(badUrl()),
+  );
+  // Orchestrators address a host by any name and hold no token.
+  routeHealth(app, report);
+  app.use(
+    checkHostAndOrigin({
+      hosts: [...own, url.hostname, bracketed(host), ...allowedHosts.map(bracketed)],
+      origins: [...own, ...pages],
+      pages,
+    }),
+  );
+  app.all(`${RESOURCE_METADATA_PATH}/*`, () => {
+    const metadata = authenticator?.resourceMetadata;
+    if (metadata === undefined) return textAnswer(404, "This server has no OAuth issuer.");
+    return Response.json(metadata, { headers: { "access-control-allow-origin": "*" } });
+  });
+  for (const mount of mounts) if (mount.checks === "host") routeMount(app, mount);
+  const landing = mounts.find((mount) => mount.landing !== undefined)?.landing;
+  app.get("/", ({ req, redirect }, next) =>
+    landing !== undefined && req.header("accept")?.includes("text/html") === true
+      ? Promise.resolve(redirect(landing))
+      : next(),
+  );
+  app.use(authorize(authenticator, { header: ownerHeader, proxies }));
+  app.all("/metrics", () => answerMetrics(registry));
+  transport.route(app);
+  for (const mount of mounts) if (mount.checks === "token") routeMount(app, mount);
+  app.notFound(({ req: { method, path } }) => {
+    const shown = path.slice(0, MAX_NAMED_CHARACTERS);
+    return textAnswer(404, `There is nothing at ${method} ${shown}. MCP is served at ${transport.path}.`);
+  });
+  app.onError((error, { env: { outgoing } }) => {
+    const { requestId } = currentExchange();
+    logger.error({ requestId, error: error.message }, "fault");
+    if (!outgoing.headersSent) return textAnswer(500, `Internal server error. Request ${requestId}.`);
+    outgoing.destroy();
+    return RESPONSE_ALREADY_SENT;
+  });
+  return app;
 }
 
 function exchangeOf(

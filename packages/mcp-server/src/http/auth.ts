@@ -50,7 +50,6 @@ const FETCH_TIMEOUT_MS = 5_000;
 const CLOCK_TOLERANCE_SECONDS = 30;
 /** The signature algorithms accepted: asymmetric ones only, so that no issuer's public key can serve as a secret. */
 const ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"];
-const METADATA_PATHS = ["/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"];
 /** Codes of jose's errors that say nothing of the token: the issuer's key set is not there, or is none. */
 const KEYS_UNREADABLE = new Set(["ERR_JOSE_GENERIC", "ERR_JWKS_INVALID", "ERR_JWKS_TIMEOUT"]);
 /** The SDK requires an expiry; a shared token has none. 2100-01-01, in seconds since 1970. */
@@ -69,8 +68,7 @@ export function createAuthenticator(settings: AuthSettings, resource: URL): Auth
     ...authenticator({
       verifier: jwtVerifier(issuer, audience, keysOf(issuer, settings.jwksUrl), settings.ownerClaim),
       requiredScopes: [...scopes],
-      resourceMetadataUrl: new URL(`/.well-known/oauth-protected-resource${resource.pathname}`, resource)
-        .href,
+      resourceMetadataUrl: new URL(`${RESOURCE_METADATA_PATH}${resource.pathname}`, resource).href,
     }),
     resourceMetadata: {
       resource: resource.href,
@@ -203,8 +201,10 @@ function keysOf(issuer: string, jwksUrl: string | undefined): () => Promise<JWTV
 async function discoverJwksUrl(issuer: string): Promise<string> {
   const { origin, pathname } = new URL(issuer);
   const base = pathname === "/" ? "" : pathname.replace(/\/$/, "");
-  const [authorizationServer = "", openId = ""] = METADATA_PATHS;
-  const candidates = [`${origin}${authorizationServer}${base}`, `${origin}${base}${openId}`];
+  const candidates = [
+    `${origin}/.well-known/oauth-authorization-server${base}`,
+    `${origin}${base}/.well-known/openid-configuration`,
+  ];
   for (const url of candidates) {
     const answer = await fetch(url, {
       signal: AbortSignal.timeout(FETCH_TIMEOUT_MS),

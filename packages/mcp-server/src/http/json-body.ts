@@ -1,6 +1,6 @@
 import { endOfJson } from "@cem/core";
 import { isJsonContentType } from "@modelcontextprotocol/server";
-import type { Context, MiddlewareHandler, Next } from "hono";
+import type { MiddlewareHandler } from "hono";
 import { MAX_BODY_BYTES, MAX_JSON_DEPTH, MAX_JSON_NAME_BYTES, MAX_JSON_VALUES } from "../limits.ts";
 import { rpcRefusal } from "./checks.ts";
 import type { HttpEnv } from "../exchange.ts";
@@ -14,34 +14,26 @@ export const readJsonBody: MiddlewareHandler<HttpEnv> = readJsonBodyOr(rpcRefusa
 
 /** The same with another form of the answers that refuse a body. */
 export function readJsonBodyOr(refuse: typeof rpcRefusal): MiddlewareHandler<HttpEnv> {
-  return (context, next) => readBody(context, next, refuse);
-}
-
-async function readBody(
-  context: Context<HttpEnv>,
-  next: Next,
-  refuse: typeof rpcRefusal,
-): Promise<Response | void> {
-  const { req, env } = context;
-  const isRead = req.method === "GET" || req.method === "HEAD";
-  if (isRead || !isJsonContentType(req.header("content-type") ?? null)) return next();
-  if (Number(req.header("content-length")) > MAX_BODY_BYTES) return tooLarge(refuse);
-  const pieces: Buffer[] = [];
-  let bytes = 0;
-  for await (const piece of env.incoming as AsyncIterable<Buffer>) {
-    bytes += piece.byteLength;
-    if (bytes > MAX_BODY_BYTES) return tooLarge(refuse);
-    pieces.push(piece);
-  }
-  const body = Buffer.concat(pieces);
-  try {
-    context.set("body", parseMeasured(body));
-  } catch (error) {
-    return error instanceof RangeError
-      ? refuse(400, INVALID_REQUEST, `Bad Request: the body's JSON has ${error.message}`)
-      : refuse(400, PARSE_ERROR, "Parse error: Invalid JSON");
-  }
-  return next();
+  return async ({ req, env, set }, next) => {
+    const isRead = req.method === "GET" || req.method === "HEAD";
+    if (isRead || !isJsonContentType(req.header("content-type") ?? null)) return next();
+    if (Number(req.header("content-length")) > MAX_BODY_BYTES) return tooLarge(refuse);
+    const pieces: Buffer[] = [];
+    let bytes = 0;
+    for await (const piece of env.incoming as AsyncIterable<Buffer>) {
+      bytes += piece.byteLength;
+      if (bytes > MAX_BODY_BYTES) return tooLarge(refuse);
+      pieces.push(piece);
+    }
+    try {
+      set("body", parseMeasured(Buffer.concat(pieces)));
+    } catch (error) {
+      return error instanceof RangeError
+        ? refuse(400, INVALID_REQUEST, `Bad Request: the body's JSON has ${error.message}`)
+        : refuse(400, PARSE_ERROR, "Parse error: Invalid JSON");
+    }
+    return next();
+  };
 }
 
 function tooLarge(refuse: typeof rpcRefusal): Response {

@@ -24,55 +24,45 @@ interface KeptEvent {
   message: string;
 }
 
-/** The last events of one session, for a client that comes back to an interrupted stream (`Last-Event-ID`). */
-class KeptEvents implements EventStore {
+/**
+ * Keeps the last events of one session, for a client that comes back to an interrupted stream (`Last-Event-ID`).
+ *
+ * @param onResume - Called when a client comes back to a stream.
+ */
+function keepEvents(onResume: () => void): EventStore {
   /** Ids of another session's events are unknown here. */
-  readonly #prefix = randomBytes(6).toString("base64url");
-  readonly #events: KeptEvent[] = [];
-  readonly #onResume: (stream: string) => void;
-  #last = 0;
-  #characters = 0;
-
-  /** @param onResume - Called when a client comes back to a stream. */
-  constructor(onResume: (stream: string) => void) {
-    this.#onResume = onResume;
-  }
-
-  async storeEvent(stream: string, message: JSONRPCMessage | object): Promise<string> {
-    const id = `${this.#prefix}-${++this.#last}`;
-    const whole = "jsonrpc" in message ? JSON.stringify(message) : "";
-    const json = whole.length > MAX_KEPT_EVENT_CHARACTERS ? "" : whole;
-    this.#events.push({ id, stream, message: json });
-    this.#characters += json.length;
-    while (this.#events.length > MAX_KEPT_EVENTS || this.#characters > MAX_KEPT_EVENT_CHARACTERS) {
-      this.#characters -= this.#events.shift()?.message.length ?? 0;
-    }
-    return id;
-  }
-
-  async getStreamIdForEventId(id: string): Promise<string | undefined> {
-    return this.#events.find((event) => event.id === id)?.stream;
-  }
-
-  async replayEventsAfter(
-    id: string,
-    { send }: { send: (id: string, message: JSONRPCMessage) => Promise<void> },
-  ): Promise<string> {
-    const at = this.#events.findIndex((event) => event.id === id);
-    const stream = this.#events[at]?.stream ?? "";
-    this.#onResume(stream);
-    const missed = this.#events
-      .slice(at + 1)
-      .filter((event) => event.stream === stream && event.message !== "");
-    for (const event of missed) await send(event.id, JSON.parse(event.message) as JSONRPCMessage);
-    return stream;
-  }
+  const prefix = randomBytes(6).toString("base64url");
+  const events: KeptEvent[] = [];
+  let last = 0;
+  let characters = 0;
+  return {
+    async storeEvent(stream, message) {
+      const id = `${prefix}-${++last}`;
+      const whole = "jsonrpc" in message ? JSON.stringify(message) : "";
+      const json = whole.length > MAX_KEPT_EVENT_CHARACTERS ? "" : whole;
+      events.push({ id, stream, message: json });
+      characters += json.length;
+      while (events.length > MAX_KEPT_EVENTS || characters > MAX_KEPT_EVENT_CHARACTERS)
+        characters -= events.shift()?.message.length ?? 0;
+      return id;
+    },
+    getStreamIdForEventId: async (id) => events.find((event) => event.id === id)?.stream,
+    async replayEventsAfter(id, { send }) {
+      const at = events.findIndex((event) => event.id === id);
+      const stream = events[at]?.stream ?? "";
+      onResume();
+      const later = events.slice(at + 1);
+      const missed = later.filter((event) => event.stream === stream && event.message !== "");
+      for (const event of missed) await send(event.id, JSON.parse(event.message) as JSONRPCMessage);
+      return stream;
+    },
+  };
 }
 
 /** A session of the protocol before 2026-07-28. A client that loses an event stream can come back to it for a while. */
 export class LegacySession {
   readonly transport: WebStandardStreamableHTTPServerTransport;
-  readonly #events = new KeptEvents(() => this.#keepRunning());
+  readonly #events = keepEvents(() => this.#keepRunning());
   readonly #cancellations = new Set<NodeJS.Timeout>();
 
   constructor(settings: TransportOptions) {
@@ -112,7 +102,7 @@ export class LegacySession {
   async #beginning(request: Request, isResumable: boolean): Promise<Uint8Array> {
     const isResumed = request.headers.get("last-event-id") !== null;
     if (!isResumable || isResumed) return encoder.encode(":\n\n");
-    const id = await this.#events.storeEvent(STANDALONE_STREAM, {});
+    const id = await this.#events.storeEvent(STANDALONE_STREAM, {} as JSONRPCMessage);
     return encoder.encode(`id: ${id}\nretry: ${STREAM_RETRY_MS}\ndata: \n\n`);
   }
 

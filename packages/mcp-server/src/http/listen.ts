@@ -11,7 +11,7 @@ import {
   REQUEST_TIMEOUT_MS,
 } from "../limits.ts";
 import { bracketed } from "./options.ts";
-import { SharePerNetwork } from "./trusted-proxies.ts";
+import { sharePerNetwork } from "./trusted-proxies.ts";
 import type { TrustedProxies } from "./trusted-proxies.ts";
 
 /**
@@ -38,11 +38,11 @@ export async function listenForClients(
 
 /** Closes connections of an address that has its share of them. Those of a proxy are many clients'. */
 function limitConnections(listening: Server, proxies: TrustedProxies): void {
-  const connections = new SharePerNetwork(MAX_CONNECTIONS_PER_ADDRESS);
+  const reserve = sharePerNetwork(MAX_CONNECTIONS_PER_ADDRESS);
   listening.on("connection", (socket) => {
     const address = socket.remoteAddress ?? "";
     if (proxies.has(address)) return;
-    const release = connections.reserve(address);
+    const release = reserve(address);
     if (release === undefined) socket.destroy();
     else socket.once("close", release);
   });

@@ -38,13 +38,16 @@ export async function serveHttp(server: Servable, options: HttpOptions = {}): Pr
   const { trustedProxies = [], logger = createLogger() } = options;
   requireAuthBeyondLoopback(host, auth);
   const proxies = new TrustedProxies(trustedProxies);
-  const [{ HttpApp }, { listenForClients }] = await Promise.all([import("./app.ts"), import("./listen.ts")]);
+  const [{ createHttpApp }, { listenForClients }] = await Promise.all([
+    import("./app.ts"),
+    import("./listen.ts"),
+  ]);
   const openTransport = await loadTransport(transport);
   const { server: listening, port: bound } = await listenForClients(host, port, proxies);
   try {
     const opened = openTransport(server, options, logger);
     const url = endpointOf(options, host, bound, opened.path);
-    const app = new HttpApp({ server, options, transport: opened, logger, proxies, url, host });
+    const app = createHttpApp({ server, options, transport: opened, logger, proxies, url, host });
     listening.on("request", app.handle);
     const address = `${bracketed(host === "" ? "::" : host)}:${bound}`;
     const reach = LOOPBACK.has(host) ? "loopback" : ANY_ADDRESS.has(host) ? "every" : "address";

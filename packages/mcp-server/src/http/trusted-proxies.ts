@@ -95,26 +95,23 @@ export function networkOf(address: string): string {
   return isIPv6(plain) ? expandIPv6(plain).split(":").slice(0, NETWORK_GROUPS).join(":") : plain;
 }
 
-/** Counts what each network has of something that is limited: connections, or requests in progress. */
-export class SharePerNetwork {
-  readonly #limit: number;
-  readonly #counts = new Map<string, number>();
-
-  /** @param limit - The most that one network may have. */
-  constructor(limit: number) {
-    this.#limit = limit;
-  }
-
-  /** Takes one. @returns the function that gives it back; `undefined` where the network has its share. */
-  reserve(address: string): (() => void) | undefined {
+/**
+ * Counts what each network has of something that is limited: connections, or requests in progress.
+ *
+ * @param limit - The most that one network may have.
+ * @returns The function that takes one. It gives the function that gives it back; `undefined` where the network has its share.
+ */
+export function sharePerNetwork(limit: number): (address: string) => (() => void) | undefined {
+  const counts = new Map<string, number>();
+  return (address) => {
     const network = networkOf(address);
-    const count = this.#counts.get(network) ?? 0;
-    if (count >= this.#limit) return undefined;
-    this.#counts.set(network, count + 1);
+    const count = counts.get(network) ?? 0;
+    if (count >= limit) return undefined;
+    counts.set(network, count + 1);
     return () => {
-      const left = (this.#counts.get(network) ?? 1) - 1;
-      if (left > 0) this.#counts.set(network, left);
-      else this.#counts.delete(network);
+      const left = (counts.get(network) ?? 1) - 1;
+      if (left > 0) counts.set(network, left);
+      else counts.delete(network);
     };
-  }
+  };
 }

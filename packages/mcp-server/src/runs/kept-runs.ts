@@ -14,92 +14,75 @@ interface Kept {
 }
 
 /**
- * Runs that outlasted their call, by the owner that they are for. Each has a share: where it is used up,
+ * Keeps runs that outlasted their call, by the owner that they are for. Each has a share: where it is used up,
  * the oldest of its own finished runs is forgotten. Where there is no room for anybody, whoever holds most makes room.
+ *
+ * @param onForgotten - Called with each finished run that makes room for another.
  */
-export class KeptRuns {
+export function createKeptRuns(onForgotten: (run: Run) => void) {
   /** By id, the oldest first. */
-  readonly #kept = new Map<string, Kept>();
-  readonly #onForgotten: (run: Run) => void;
+  const kept = new Map<string, Kept>();
+  const all = (): Run[] => [...kept.values()].map(({ run }) => run);
 
-  /** @param onForgotten - Called with each finished run that makes room for another. */
-  constructor(onForgotten: (run: Run) => void) {
-    this.#onForgotten = onForgotten;
-  }
-
-  get size(): number {
-    return this.#kept.size;
-  }
-
-  get(id: string): Run | undefined {
-    return this.#kept.get(id)?.run;
-  }
-
-  all(): Run[] {
-    return [...this.#kept.values()].map(({ run }) => run);
-  }
-
-  /** Whether a run of a client would be kept. */
-  hasRoomFor(client: Pick<Run, "quotaOwner">): boolean {
-    const own = this.#of(client);
-    const isEnough = own.length < MAX_KEPT_RUNS_PER_CLIENT || own.some(({ run }) => run.finished);
-    return isEnough && (this.size < MAX_KEPT_RUNS || this.all().some(({ finished }) => finished));
-  }
-
-  /** Keeps a run. False where there is no room for it. */
-  add(run: Run): boolean {
-    if (this.#kept.has(run.id)) return true;
-    const own = this.#of(run);
-    if (own.length >= MAX_KEPT_RUNS_PER_CLIENT && !this.#forgetOldest(own)) return false;
-    if (this.size >= MAX_KEPT_RUNS && !this.#forgetOldest(this.#most(({ length }) => length))) return false;
-    const kept: Kept = { run, size: 0 };
-    this.#kept.set(run.id, kept);
-    run.result.then(
-      (result) => this.#weigh(kept, roughSize(result, MAX_KEPT_CHARACTERS_PER_CLIENT)),
-      () => {},
-    );
-    return true;
-  }
-
-  delete({ id }: Run): void {
-    this.#kept.delete(id);
-  }
-
-  /** Notes the size of a result, and forgets others where it is too much with them. */
-  #weigh(kept: Kept, size: number): void {
-    if (this.#kept.get(kept.run.id) !== kept) return;
-    kept.size = size;
-    for (let own = this.#of(kept.run); sizeOf(own) > MAX_KEPT_CHARACTERS_PER_CLIENT; own = this.#of(kept.run))
-      if (!this.#forgetOldest(own.filter((other) => other !== kept))) break;
-    while (sizeOf([...this.#kept.values()]) > MAX_KEPT_CHARACTERS)
-      if (!this.#forgetOldest(this.#most(sizeOf))) return;
-  }
-
-  #of(run: Pick<Run, "quotaOwner">): Kept[] {
-    return [...this.#kept.values()].filter((kept) => keyOf(kept.run) === keyOf(run));
+  /** Over stdio there is one client, which is not named. */
+  function of({ quotaOwner }: Pick<Run, "quotaOwner">): Kept[] {
+    return [...kept.values()].filter(({ run }) => run.quotaOwner === quotaOwner);
   }
 
   /** The runs of the owner that has most, by a measure. */
-  #most(measure: (kept: readonly Kept[]) => number): Kept[] {
-    const owners = Map.groupBy(this.#kept.values(), ({ run }) => keyOf(run));
+  function most(measure: (kept: readonly Kept[]) => number): Kept[] {
+    const owners = Map.groupBy(kept.values(), ({ run }) => run.quotaOwner);
     return [...owners.values()].toSorted((one, other) => measure(other) - measure(one))[0] ?? [];
   }
 
   /** Forgets the oldest finished run. False where there is none. */
-  #forgetOldest(among: readonly Kept[]): boolean {
+  function forgetOldest(among: readonly Kept[]): boolean {
     const oldest = among.find(({ run }) => run.finished)?.run;
     if (oldest === undefined) return false;
-    this.delete(oldest);
-    this.#onForgotten(oldest);
+    kept.delete(oldest.id);
+    onForgotten(oldest);
     return true;
   }
+
+  /** Notes the size of a result, and forgets others where it is too much with them. */
+  function weigh(one: Kept, size: number): void {
+    if (kept.get(one.run.id) !== one) return;
+    one.size = size;
+    for (let own = of(one.run); sizeOf(own) > MAX_KEPT_CHARACTERS_PER_CLIENT; own = of(one.run))
+      if (!forgetOldest(own.filter((other) => other !== one))) break;
+    while (sizeOf([...kept.values()]) > MAX_KEPT_CHARACTERS) if (!forgetOldest(most(sizeOf))) return;
+  }
+
+  return {
+    all,
+    get size(): number {
+      return kept.size;
+    },
+    get: (id: string): Run | undefined => kept.get(id)?.run,
+    /** Whether a run of a client would be kept. */
+    hasRoomFor(client: Pick<Run, "quotaOwner">): boolean {
+      const own = of(client);
+      const isEnough = own.length < MAX_KEPT_RUNS_PER_CLIENT || own.some(({ run }) => run.finished);
+      return isEnough && (kept.size < MAX_KEPT_RUNS || all().some(({ finished }) => finished));
+    },
+    /** Keeps a run. False where there is no room for it. */
+    add(run: Run): boolean {
+      if (kept.has(run.id)) return true;
+      const own = of(run);
+      if (own.length >= MAX_KEPT_RUNS_PER_CLIENT && !forgetOldest(own)) return false;
+      if (kept.size >= MAX_KEPT_RUNS && !forgetOldest(most(({ length }) => length))) return false;
+      const one: Kept = { run, size: 0 };
+      kept.set(run.id, one);
+      run.result.then(
+        (result) => weigh(one, roughSize(result, MAX_KEPT_CHARACTERS_PER_CLIENT)),
+        () => {},
+      );
+      return true;
+    },
+    delete: ({ id }: Run): boolean => kept.delete(id),
+  };
 }
 
 function sizeOf(kept: readonly Kept[]): number {
   return kept.reduce((sum, { size }) => sum + size, 0);
-}
-
-/** Over stdio there is one client, which is not named. */
-function keyOf({ quotaOwner = "" }: Pick<Run, "quotaOwner">): string {
-  return quotaOwner;
 }

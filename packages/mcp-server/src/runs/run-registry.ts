@@ -9,7 +9,7 @@ import {
   MAX_RUNS_PER_CLIENT,
   YIELDED_RUN_IDLE_MS,
 } from "../limits.ts";
-import { KeptRuns } from "./kept-runs.ts";
+import { createKeptRuns } from "./kept-runs.ts";
 import type { Answers, Questions } from "./questions.ts";
 import { Run, keyOfRun, rejoinKey, runId } from "./run.ts";
 import type { RunRequest, RunState, RunView, Waiter, RunWatcher } from "./run.ts";
@@ -50,7 +50,7 @@ export class RunRegistry {
   readonly #shares = new Shares(MAX_ACTIVE_RUNS_PER_CLIENT);
   readonly #queued = new Shares(MAX_RUNS_PER_CLIENT);
   readonly #areQueued: boolean;
-  readonly #yielded = new KeptRuns((run) => clearTimeout(run.idleTimer));
+  readonly #yielded = createKeptRuns((run) => clearTimeout(run.idleTimer));
   readonly #listeners = new Set<RunListener>();
   #watcherOf: ((run: Run) => RunWatcher | undefined) | undefined;
   #onGone: ((quotaOwner: string) => void) | undefined;

@@ -209,7 +209,9 @@ async function answerFound(
         ),
       );
     case "full": {
-      const codes = new Map(await codesOf(tools, settings));
+      const codes = new Map(
+        await Promise.all(tools.map(async (tool, at) => [tool, await codeOf(tool, at, settings)] as const)),
+      );
       return answerValue(
         byServer(found, (all) => Object.fromEntries(all.map(({ tool }) => [tool.name, codes.get(tool)]))),
       );
@@ -243,28 +245,18 @@ function whatToTry(servers: readonly ToolServer[]): string {
 /** The most tools whose code is shown, the best first. */
 const MAX_SHOWN_CODES = 3;
 
-/** Each tool in full, for a model that writes one call with care. The best have their code too. */
-function codesOf(
-  tools: readonly ToolDefinition[],
-  { hintFor, canAsk }: ListSettings,
-): Promise<[ToolDefinition, object][]> {
-  return Promise.all(
-    tools.map(async (tool, at): Promise<[ToolDefinition, object]> => {
-      const { name, module, description, unavailable, needsApproval } = tool;
-      const { types, signatures } = describeCalls([tool]);
-      const notes = needsApproval === true ? [`// ${approvalRemark({ canAsk })}`] : [];
-      return [
-        tool,
-        {
-          code: [`import { ${name} } from "${module}";`, ...types, ...signatures, ...notes].join("\n"),
-          example: exampleCall(tool),
-          description,
-          unavailable: unavailable && messageOf(unavailable, hintFor),
-          source: at < MAX_SHOWN_CODES ? await readToolCode(tool) : undefined,
-        },
-      ];
-    }),
-  );
+/** A tool in full, for a model that writes one call with care. The best have their code too. */
+async function codeOf(tool: ToolDefinition, at: number, { hintFor, canAsk }: ListSettings): Promise<object> {
+  const { name, module, description, unavailable, needsApproval } = tool;
+  const { types, signatures } = describeCalls([tool]);
+  const notes = needsApproval === true ? [`// ${approvalRemark({ canAsk })}`] : [];
+  return {
+    code: [`import { ${name} } from "${module}";`, ...types, ...signatures, ...notes].join("\n"),
+    example: exampleCall(tool),
+    description,
+    unavailable: unavailable && messageOf(unavailable, hintFor),
+    source: at < MAX_SHOWN_CODES ? await readToolCode(tool) : undefined,
+  };
 }
 
 /** The code of one tool that is shown, in bytes. */

@@ -21,7 +21,7 @@ export async function followRun(
   verbose = false,
 ): Promise<CallToolResult | InputRequiredResult> {
   const { runs, guest, results, hintFor } = host;
-  const progress = new Progress(context);
+  const progress = reportProgress(context);
   const waiter: Waiter = {
     owner: ownerOf(context),
     signal: context.mcpReq.signal,
@@ -80,62 +80,49 @@ const FIRST_EVENTS = 20;
 const MAX_MESSAGE_CHARACTERS = 400;
 
 /** Reports the stages and tool calls of a run to a client that asked for progress, until its call is answered. */
-class Progress {
-  readonly #request: ServerContext["mcpReq"];
-  readonly #token: string | number | undefined;
-  #progress = 0;
-  #sentAt = 0;
-  #sent: Promise<unknown> = Promise.resolve();
-  #finished = false;
+function reportProgress({ mcpReq }: ServerContext) {
+  const { _meta: { progressToken } = {} } = mcpReq;
+  let progress = 0;
+  let sentAt = 0;
+  let allSent: Promise<unknown> = Promise.resolve();
+  let isOver = false;
 
-  constructor({ mcpReq }: ServerContext) {
-    const { _meta: { progressToken } = {} } = mcpReq;
-    this.#request = mcpReq;
-    this.#token = progressToken;
-  }
-
-  readonly onEvent = (event: AgentEvent): void => {
-    if (this.#token === undefined || this.#finished) return;
-    if (event.type === "stage-started") {
-      this.#progress += 1;
-      this.#tell(STAGE_WORDS[event.stage]);
-    } else if (event.type === "waiting") {
-      const { workers } = event;
-      this.#progress += 1;
-      this.#tell(
-        workers === 0
-          ? "Waiting for a worker: 0 workers are connected"
-          : `Waiting for one of ${workers} ${workers === 1 ? "worker" : "workers"}`,
-      );
-    } else if (event.type === "tool-called") {
-      const { server, tool, ms, ok } = event.call;
-      const end = ok ? "answered" : "failed";
-      this.#tellSometimes(`${toolId({ server, name: tool })} ${end} after ${Math.round(ms)} ms`);
-    } else if (event.type === "tool-progressed") {
-      this.#tellSometimes(`${toolId({ server: event.server, name: event.tool })}: ${worded(event.progress)}`);
-    }
-  };
-
-  /** Ends the reports, which must not follow the call's answer. Resolves when all of them are sent. */
-  async finish(): Promise<void> {
-    this.#finished = true;
-    await this.#sent;
-  }
-
-  /** Tells of the first events, and then of those that do not follow each other too quickly. */
-  #tellSometimes(message: string): void {
-    this.#progress += 1;
-    const isQuick = performance.now() - this.#sentAt < MIN_PROGRESS_INTERVAL_MS;
-    if (!isQuick || this.#progress <= FIRST_EVENTS) this.#tell(message);
-  }
-
-  #tell(message: string): void {
-    this.#sentAt = performance.now();
-    const params = { progressToken: this.#token ?? 0, progress: this.#progress, message };
+  /** @param isFrequent - Whether it is told only among the first, or where it does not follow the last one too quickly. */
+  function tell(message: string, isFrequent = false): void {
+    progress += 1;
+    const isQuick = performance.now() - sentAt < MIN_PROGRESS_INTERVAL_MS;
+    if (isFrequent && isQuick && progress > FIRST_EVENTS) return;
+    sentAt = performance.now();
+    const params = { progressToken: progressToken ?? 0, progress, message };
     // A disconnected client is handled by the transport.
-    const sent = this.#request.notify({ method: "notifications/progress", params }).catch(() => {});
-    this.#sent = Promise.all([this.#sent, sent]);
+    const sent = mcpReq.notify({ method: "notifications/progress", params }).catch(() => {});
+    allSent = Promise.all([allSent, sent]);
   }
+
+  return {
+    onEvent: (event: AgentEvent): void => {
+      if (progressToken === undefined || isOver) return;
+      if (event.type === "stage-started") tell(STAGE_WORDS[event.stage]);
+      else if (event.type === "waiting") {
+        const { workers } = event;
+        tell(
+          workers === 0
+            ? "Waiting for a worker: 0 workers are connected"
+            : `Waiting for one of ${workers} ${workers === 1 ? "worker" : "workers"}`,
+        );
+      } else if (event.type === "tool-called") {
+        const { server, tool, ms, ok } = event.call;
+        const end = ok ? "answered" : "failed";
+        tell(`${toolId({ server, name: tool })} ${end} after ${Math.round(ms)} ms`, true);
+      } else if (event.type === "tool-progressed")
+        tell(`${toolId({ server: event.server, name: event.tool })}: ${worded(event.progress)}`, true);
+    },
+    /** Ends the reports, which must not follow the call's answer. Resolves when all of them are sent. */
+    async finish(): Promise<void> {
+      isOver = true;
+      await allSent;
+    },
+  };
 }
 
 /** The tool's own numbers and words. The notification's number counts events, since it has to rise over all tools. */

@@ -145,19 +145,13 @@ export function declareTool<Input>(declaration: ToolDeclaration<Input>): Declare
     // The SDK has validated the input against the schema.
     handle: async (checked, context, canAsk) => {
       // Others wait while a long text is read. Over stdio there are none.
-      if (context.http !== undefined) requireLengths(checked, maxCharacters);
+      if (context.http !== undefined && isObject(checked))
+        for (const [name, value] of Object.entries(checked))
+          if (typeof value === "string") requireLength(name, value, maxCharacters);
       return handle(checked as Input, { ...(await hostOf(context)), canAsk }, context);
     },
   });
   return { profiles, needs, bind };
-}
-
-/** @throws CemError `INPUT_TOO_LARGE` */
-function requireLengths(input: unknown, limit: number): void {
-  if (!isObject(input)) return;
-  for (const [name, value] of Object.entries(input)) {
-    if (typeof value === "string") requireLength(name, value, limit);
-  }
 }
 
 /** @throws CemError `INPUT_TOO_LARGE` */

@@ -4,14 +4,7 @@ import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import type { McpServer, ServerContext } from "@modelcontextprotocol/server";
 import { OpenQuestions, answersTo } from "../runs/questions.ts";
 import { sessionOf } from "../tools/server-tool.ts";
-import {
-  UpstreamLists,
-  exposedName,
-  exposedUri,
-  shownUri,
-  textOf,
-  withExposedUris,
-} from "./upstream-lists.ts";
+import { createUpstreamLists, exposedName, exposedUri, textOf, withExposedUris } from "./upstream-lists.ts";
 import type {
   Exposed,
   UpstreamContents,
@@ -31,11 +24,8 @@ export interface ExposeSettings {
   onMissing?: ((server: string, error: unknown) => void) | undefined;
 }
 
-/** The contents of the servers behind that a connection exposes. */
-export interface ExposedContents {
-  /** Notifies the client, if it watches this resource. */
-  updated(server: string, uri: string): void;
-}
+/** Notifies the client of a connection that a resource of a server behind changed, if it watches this resource. */
+export type NotifyUpdated = (server: string, uri: string) => void;
 
 /** The capabilities of a server that offers resources and prompts of those behind it. */
 export function exposedCapabilities(expose: readonly Exposed[], era: "legacy" | "modern"): object {
@@ -53,15 +43,14 @@ export function exposedCapabilities(expose: readonly Exposed[], era: "legacy" | 
 const ASKED_BY_TOOLS_ONLY = nobodyAsked("in this revision of the protocol questions come from tools only");
 
 /** Answers requests for resources, prompts and completions with those of the servers behind, under their names. */
-export function exposeContents({ server }: McpServer, settings: ExposeSettings): ExposedContents {
+export function exposeContents({ server }: McpServer, settings: ExposeSettings): NotifyUpdated {
   const { expose, upstream, era, onRequest, onMissing = () => {} } = settings;
-  const lists = new UpstreamLists(upstream, onMissing);
+  const lists = createUpstreamLists(upstream, onMissing);
   /** The watched resources, by their exposed URI: the one that the client gave, and the client's session. */
   const watched = new Map<string, { uri: string; server: string; session: string | undefined }>();
   const optionsOf = (context: ServerContext): UpstreamOptions => {
     onRequest(context);
-    const { session, singleUse } = sessionOf(context);
-    return { signal: context.mcpReq.signal, session: singleUse === true ? undefined : session };
+    return { signal: context.mcpReq.signal, session: sessionOf(context).session };
   };
 
   /** Sends a request to a server behind, whose questions reach a client that can be asked meanwhile. */
@@ -141,14 +130,13 @@ export function exposeContents({ server }: McpServer, settings: ExposeSettings):
       return (description === undefined ? { messages: shown } : { description, messages: shown }) as never;
     });
   }
-  const updated: ExposedContents["updated"] = (name, own) => {
+  const updated: NotifyUpdated = (name, own) => {
     for (const [exposed, { uri, ...client }] of watched) {
-      if (client.server !== name || exposed !== exposedUri(name, shownUri(upstream, name, own, client)))
-        continue;
-      server.sendResourceUpdated({ uri }).catch(() => {});
+      if (client.server === name && exposed === exposedUri(name, lists.shownUri(name, own, client)))
+        server.sendResourceUpdated({ uri }).catch(() => {});
     }
   };
-  if (expose.length === 0) return { updated };
+  if (expose.length === 0) return updated;
   server.setRequestHandler("completion/complete", async ({ params }, context) => {
     const { ref, ...rest } = params;
     const isPrompt = ref.type === "ref/prompt";
@@ -164,7 +152,7 @@ export function exposeContents({ server }: McpServer, settings: ExposeSettings):
     const result = await answered(upstream.request(behind.server, request, optionsOf(context)));
     return { completion: result["completion"] ?? { values: [] } } as never;
   });
-  return { updated };
+  return updated;
 }
 
 /** An item with the URI it has here, and a name that says whose it is. */

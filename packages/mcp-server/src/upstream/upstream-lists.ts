@@ -94,76 +94,67 @@ export interface UpstreamItem {
 }
 
 /** Lists what the servers behind have, and finds what a URI or a name stands for. */
-export class UpstreamLists {
-  readonly #upstream: UpstreamContents;
-  readonly #onMissing: (server: string, error: unknown) => void;
-
-  constructor(upstream: UpstreamContents, onMissing: (server: string, error: unknown) => void) {
-    this.#upstream = upstream;
-    this.#onMissing = onMissing;
-  }
+export function createUpstreamLists(
+  upstream: UpstreamContents,
+  onMissing: (server: string, error: unknown) => void,
+) {
+  /** A URI of a server as the client sees it, whichever way the client or the server wrote it. */
+  const shownUri = (server: string, uri: string, options: Pick<UpstreamOptions, "session">): string =>
+    upstream.shownUri?.(server, uri, options) ?? uri;
 
   /** The items of all servers. A server that can't be reached is left out, so that it does not hide the others'. */
-  async all(kind: UpstreamKind, options: UpstreamOptions): Promise<UpstreamItem[]> {
-    const lists = this.#upstream.servers.map(async (server) => {
+  async function all(kind: UpstreamKind, options: UpstreamOptions): Promise<UpstreamItem[]> {
+    const lists = upstream.servers.map(async (server) => {
       try {
-        return (await this.#upstream.list(server, kind, options)).map((item) => ({ server, item }));
+        return (await upstream.list(server, kind, options)).map((item) => ({ server, item }));
       } catch (error) {
         options.signal.throwIfAborted();
-        this.#onMissing(server, error);
+        onMissing(server, error);
         return [];
       }
     });
     return (await Promise.all(lists)).flat();
   }
 
-  /**
-   * Finds a resource by its URI here, or by the server's own, which results of tools mention, where only one server has it.
-   *
-   * @throws ResourceNotFoundError
-   */
-  async findResource(uri: string, options: UpstreamOptions): Promise<Behind> {
-    const behind = behindUri(uri, this.#upstream.servers);
-    if (behind !== undefined)
-      return { ...behind, own: shownUri(this.#upstream, behind.server, behind.own, options) };
-    const [resources, templates] = await Promise.all([
-      this.all("resources", options),
-      this.all("resourceTemplates", options),
-    ]);
-    const shown = (server: string): string => shownUri(this.#upstream, server, uri, options);
-    const named = resources.filter(({ server, item }) => item["uri"] === shown(server));
-    const fitting = templates.filter(({ server, item }) =>
-      fitsTemplate(shown(server), textOf(item, "uriTemplate")),
-    );
-    const [only, ...others] = new Set((named.length > 0 ? named : fitting).map(({ server }) => server));
-    if (only === undefined || others.length > 0) throw new ResourceNotFoundError(uri);
-    return { server: only, own: shown(only) };
-  }
-
-  /**
-   * Finds a prompt by its name here, or by the server's own where only one server has it.
-   *
-   * @throws ProtocolError
-   */
-  async findPrompt(name: string, options: UpstreamOptions): Promise<Behind> {
-    const behind = behindName(name, this.#upstream.servers);
-    if (behind !== undefined) return behind;
-    const prompts = await this.all("prompts", options);
-    const [found, ...others] = prompts.filter(({ item }) => item["name"] === name);
-    if (found !== undefined && others.length === 0) return { server: found.server, own: name };
-    const reason = found === undefined ? "There is no prompt" : "Several servers have a prompt";
-    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `${reason} ${JSON.stringify(name)}.`);
-  }
-}
-
-/** A URI of a server as the client sees it, whichever way the client or the server wrote it. */
-export function shownUri(
-  upstream: UpstreamContents,
-  server: string,
-  uri: string,
-  options: Pick<UpstreamOptions, "session">,
-): string {
-  return upstream.shownUri?.(server, uri, options) ?? uri;
+  return {
+    all,
+    shownUri,
+    /**
+     * Finds a resource by its URI here, or by the server's own, which results of tools mention, where only one server has it.
+     *
+     * @throws ResourceNotFoundError
+     */
+    async findResource(uri: string, options: UpstreamOptions): Promise<Behind> {
+      const behind = behindUri(uri, upstream.servers);
+      if (behind !== undefined) return { ...behind, own: shownUri(behind.server, behind.own, options) };
+      const [resources, templates] = await Promise.all([
+        all("resources", options),
+        all("resourceTemplates", options),
+      ]);
+      const shown = (server: string): string => shownUri(server, uri, options);
+      const named = resources.filter(({ server, item }) => item["uri"] === shown(server));
+      const fitting = templates.filter(({ server, item }) =>
+        fitsTemplate(shown(server), textOf(item, "uriTemplate")),
+      );
+      const [only, ...others] = new Set((named.length > 0 ? named : fitting).map(({ server }) => server));
+      if (only === undefined || others.length > 0) throw new ResourceNotFoundError(uri);
+      return { server: only, own: shown(only) };
+    },
+    /**
+     * Finds a prompt by its name here, or by the server's own where only one server has it.
+     *
+     * @throws ProtocolError
+     */
+    async findPrompt(name: string, options: UpstreamOptions): Promise<Behind> {
+      const behind = behindName(name, upstream.servers);
+      if (behind !== undefined) return behind;
+      const prompts = await all("prompts", options);
+      const [found, ...others] = prompts.filter(({ item }) => item["name"] === name);
+      if (found !== undefined && others.length === 0) return { server: found.server, own: name };
+      const reason = found === undefined ? "There is no prompt" : "Several servers have a prompt";
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `${reason} ${JSON.stringify(name)}.`);
+    },
+  };
 }
 
 /** A member of an item that has to be a text. Empty for one that is none. */

@@ -1,11 +1,10 @@
 import { createHash, randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import { CemError } from "@cem/core";
-import type { MachineCommand } from "@cem/sandbox/provider-kit";
-import type { Microvm, MicrovmProcess } from "../microvm-guest.ts";
-import { ServerProcess } from "./server-process.ts";
-import type { RunScript } from "./server-process.ts";
-import type { CommandOutcome, SandboxName, ServerRpc, StartConfig } from "./server-rpc.ts";
+import type { Microvm } from "../microvm-guest.ts";
+import { followProcess } from "./server-process.ts";
+import type { RunScript, ServerProcess } from "./server-process.ts";
+import type { CommandOutcome, ServerRpc, StartConfig } from "./server-rpc.ts";
 import { INSPECT, MISSING, START, UPLOAD_FILES } from "./server-scripts.ts";
 import { processIdentity } from "../own-machines.ts";
 
@@ -25,113 +24,97 @@ export interface UploadedFile {
 }
 
 /** A machine on an older server. */
-export class ServerMachine implements Microvm {
-  readonly name: string;
-  readonly pid = undefined;
-  readonly #rpc: ServerRpc;
-  readonly #sandbox: SandboxName;
-  readonly #image: string;
-  readonly #end = new AbortController();
-  #killed: Promise<void> | undefined;
-  #process: ServerProcess | undefined;
-
-  private constructor(rpc: ServerRpc, sandbox: SandboxName, image: string) {
-    this.#rpc = rpc;
-    this.#sandbox = sandbox;
-    this.#image = image;
-    this.name = sandbox.sandbox;
-  }
-
-  /**
-   * Starts a machine.
-   *
-   * @throws CemError `SANDBOX_SERVER_FAILED`, `SANDBOX_SERVER_REFUSED` or `SANDBOX_SERVER_UNREACHABLE`.
-   */
-  static async start(
-    rpc: ServerRpc,
-    sandbox: SandboxName,
-    config: StartConfig,
-    timeoutMs: number,
-  ): Promise<ServerMachine> {
-    const machine = new ServerMachine(rpc, sandbox, config.image);
-    try {
-      await rpc.start(sandbox, config, { timeoutMs });
-      return machine;
-    } catch (error) {
-      // It may have been started all the same.
-      await machine.kill();
-      throw error;
-    }
-  }
-
-  get writtenBytes(): number {
-    return this.#process?.writtenBytes ?? 0;
-  }
-
+export interface ServerMachine extends Microvm {
   /**
    * Uploads files to a folder of the machine.
    *
    * @throws CemError `SANDBOX_IMAGE_UNUSABLE` when the image lacks what a guest needs.
    */
-  async upload(folder: string, files: readonly UploadedFile[], timeoutMs: number): Promise<void> {
-    for (const args of commandsFor(files)) {
-      const outcome = await this.#script(UPLOAD_FILES, [folder, ...args], timeoutMs);
-      if (outcome.exitCode === MISSING) throw this.#lacks(outcome.stdout[0] ?? "something");
-      if (outcome.exitCode !== 0)
-        throw this.#unusable(`the guest runner can't be uploaded (${describeFailure(outcome)}).`);
-    }
-  }
-
+  upload(folder: string, files: readonly UploadedFile[], timeoutMs: number): Promise<void>;
   /** Checks whether the machine sees a file, and which version of Deno it has. */
-  async inspect(path: string, timeoutMs: number): Promise<{ sees: boolean; deno: string }> {
-    const { exitCode, stdout } = await this.#script(INSPECT, [path], timeoutMs);
-    return { sees: exitCode === 0, deno: /^deno (\S+)/.exec(stdout[0] ?? "")?.[1] ?? "" };
-  }
+  inspect(path: string, timeoutMs: number): Promise<{ sees: boolean; deno: string }>;
+}
 
-  async exec({ file, args, cwd, env, fileBytes }: MachineCommand): Promise<MicrovmProcess> {
-    const folder = `/var/tmp/cem-${randomBytes(NAME_BYTES).toString("hex")}`;
-    const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
-    const blocks = String(Math.ceil(fileBytes / BLOCK_BYTES));
-    const outcome = await this.#script(START, [folder, cwd, blocks, ...variables, file, ...args], undefined);
-    if (outcome.exitCode !== 0)
-      throw this.#unusable(`the guest can't be started (${describeFailure(outcome)}).`);
-    this.#process = new ServerProcess(this.#script, folder);
-    return this.#process;
-  }
+/**
+ * Starts a machine.
+ *
+ * @throws CemError `SANDBOX_SERVER_FAILED`, `SANDBOX_SERVER_REFUSED` or `SANDBOX_SERVER_UNREACHABLE`.
+ */
+export async function startServerMachine(
+  rpc: ServerRpc,
+  config: StartConfig,
+  timeoutMs: number,
+): Promise<ServerMachine> {
+  const name = newMachineName();
+  const end = new AbortController();
+  let killed: Promise<void> | undefined;
+  let running: ServerProcess | undefined;
 
-  kill(): Promise<void> {
-    this.#killed ??= this.#stop();
-    return this.#killed;
-  }
-
-  async #stop(): Promise<void> {
-    this.#end.abort(new Error("The machine was ended."));
+  async function stop(): Promise<void> {
+    end.abort(new Error("The machine was ended."));
     // A server that is gone has no machines.
-    await this.#rpc.stop(this.#sandbox).catch(() => {});
+    await rpc.stop(name).catch(() => {});
   }
 
-  readonly #script: RunScript = async (script, args, timeoutMs = COMMAND_TIMEOUT_MS) => {
-    const { signal } = this.#end;
+  const run: RunScript = async (script, args, commandTimeoutMs = COMMAND_TIMEOUT_MS) => {
+    const { signal } = end;
     signal.throwIfAborted();
     try {
-      return await this.#rpc.run(this.#sandbox, "sh", ["-c", script, "cem", ...args], { timeoutMs, signal });
+      return await rpc.run(name, "sh", ["-c", script, "cem", ...args], {
+        timeoutMs: commandTimeoutMs,
+        signal,
+      });
     } catch (error) {
-      if (CemError.isInstance(error) && /failed to spawn command/i.test(error.message))
-        throw this.#lacks("sh");
+      if (CemError.isInstance(error) && /failed to spawn command/i.test(error.message)) throw lacks("sh");
       throw error;
     }
   };
 
-  #lacks(what: string): CemError {
-    return this.#unusable(`it has no ${what}.`);
-  }
+  const lacks = (what: string): CemError => unusable(`it has no ${what}.`);
 
-  #unusable(why: string): CemError {
-    return new CemError(
+  const unusable = (why: string): CemError =>
+    new CemError(
       "SANDBOX_IMAGE_UNUSABLE",
-      `The image ${this.#image} can't be used on the microsandbox server at ${this.#rpc.origin}: ${why} A guest needs Deno 2.9 on the PATH, a shell, and small tools such as base64, mkfifo and tail.`,
-      { details: { image: this.#image, origin: this.#rpc.origin } },
+      `The image ${config.image} can't be used on the microsandbox server at ${rpc.origin}: ${why} A guest needs Deno 2.9 on the PATH, a shell, and small tools such as base64, mkfifo and tail.`,
+      { details: { image: config.image, origin: rpc.origin } },
     );
+
+  const machine: ServerMachine = {
+    name,
+    pid: undefined,
+    get writtenBytes() {
+      return running?.writtenBytes ?? 0;
+    },
+    async upload(folder, files, uploadTimeoutMs) {
+      for (const args of commandsFor(files)) {
+        const outcome = await run(UPLOAD_FILES, [folder, ...args], uploadTimeoutMs);
+        if (outcome.exitCode === MISSING) throw lacks(outcome.stdout[0] ?? "something");
+        if (outcome.exitCode !== 0)
+          throw unusable(`the guest runner can't be uploaded (${describeFailure(outcome)}).`);
+      }
+    },
+    async inspect(path, inspectTimeoutMs) {
+      const { exitCode, stdout } = await run(INSPECT, [path], inspectTimeoutMs);
+      return { sees: exitCode === 0, deno: /^deno (\S+)/.exec(stdout[0] ?? "")?.[1] ?? "" };
+    },
+    async exec({ file, args, cwd, env, fileBytes }) {
+      const folder = `/var/tmp/cem-${randomBytes(NAME_BYTES).toString("hex")}`;
+      const variables = Object.entries(env).map(([variable, value]) => `${variable}=${value}`);
+      const blocks = String(Math.ceil(fileBytes / BLOCK_BYTES));
+      const outcome = await run(START, [folder, cwd, blocks, ...variables, file, ...args], undefined);
+      if (outcome.exitCode !== 0) throw unusable(`the guest can't be started (${describeFailure(outcome)}).`);
+      running = followProcess(run, folder);
+      return running;
+    },
+    kill: () => (killed ??= stop()),
+  };
+  try {
+    await rpc.start(name, config, { timeoutMs });
+    return machine;
+  } catch (error) {
+    // It may have been started all the same.
+    await machine.kill();
+    throw error;
   }
 }
 
@@ -158,8 +141,6 @@ function commandsFor(files: readonly UploadedFile[]): string[][] {
   return commands;
 }
 
-/** The namespace of this package's machines on a server. */
-const NAMESPACE = "cem";
 const HOST_CHARACTERS = 8;
 const OWN_NAME = /^cem-([0-9a-f]+)-(\d+(?:-\d+)?)-[0-9a-f]+$/;
 
@@ -169,35 +150,18 @@ function hostMark(): string {
 }
 
 /** A new machine name, which contains its owner, since the server keeps no labels. */
-export function newServerSandbox(): SandboxName {
+function newMachineName(): string {
   const owner = processIdentity(process.pid) ?? String(process.pid);
-  const unique = randomBytes(NAME_BYTES).toString("hex");
-  return { namespace: NAMESPACE, sandbox: `cem-${hostMark()}-${owner}-${unique}` };
+  return `cem-${hostMark()}-${owner}-${randomBytes(NAME_BYTES).toString("hex")}`;
 }
 
-/** Stops the machines of processes on this host that no longer run, and no others. Resolves with their number. */
-export async function sweepServer(rpc: ServerRpc): Promise<number> {
+/** Stops the machines of processes on this host that no longer run, and no others. */
+export async function sweepServer(rpc: ServerRpc): Promise<void> {
   // The server answers with an error until the namespace has its first machine.
-  const names = await rpc.running(NAMESPACE).catch(() => []);
-  let stopped = 0;
-  for (const sandbox of names) {
-    const [, host, owner = ""] = OWN_NAME.exec(sandbox) ?? [];
+  for (const name of await rpc.running().catch(() => [])) {
+    const [, host, owner = ""] = OWN_NAME.exec(name) ?? [];
     if (host !== hostMark() || processIdentity(Number.parseInt(owner, 10)) === owner) continue;
-    await rpc.stop({ namespace: NAMESPACE, sandbox }).then(
-      () => (stopped += 1),
-      // Another process stops it too.
-      () => {},
-    );
+    // Another process may stop it too.
+    await rpc.stop(name).catch(() => {});
   }
-  return stopped;
-}
-
-/**
- * Checks that the server answers and accepts the key, without changing anything.
- *
- * @throws CemError `SANDBOX_SERVER_UNREACHABLE` or `SANDBOX_SERVER_REFUSED`.
- */
-export async function checkServer(rpc: ServerRpc, signal?: AbortSignal): Promise<void> {
-  await rpc.health(signal);
-  await rpc.checkKey(NAMESPACE);
 }

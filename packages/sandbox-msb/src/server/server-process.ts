@@ -34,75 +34,77 @@ interface Reading {
   ended: number | undefined;
 }
 
-/**
- * A long-running program in a machine, driven by short commands: each reads its output since the last one, or writes
- * a piece of input.
- */
-export class ServerProcess implements MicrovmProcess {
-  readonly #run: RunScript;
-  readonly #folder: string;
-  readonly #events: MicrovmEvent[] = [];
-  #outOffset = 0;
-  #errOffset = 0;
-  #activeAt = performance.now();
-  #linger = 0;
-  #over = false;
+/** A program in a machine of an older server. */
+export interface ServerProcess extends MicrovmProcess {
   /** Bytes written by the program as of the last reading, to files and output. */
-  writtenBytes = 0;
+  readonly writtenBytes: number;
+}
 
-  constructor(run: RunScript, folder: string) {
-    this.#run = run;
-    this.#folder = folder;
-  }
+/**
+ * Follows a long-running program in a machine, driven by short commands: each reads its output since the last one, or
+ * writes a piece of input.
+ */
+export function followProcess(run: RunScript, folder: string): ServerProcess {
+  const events: MicrovmEvent[] = [];
+  let outOffset = 0;
+  let errOffset = 0;
+  let activeAt = performance.now();
+  let linger = 0;
+  let isOver = false;
+  let writtenBytes = 0;
 
-  async next(): Promise<MicrovmEvent | undefined> {
-    while (this.#events.length === 0) {
-      if (this.#over) return undefined;
-      await this.#read();
-    }
-    return this.#events.shift();
-  }
-
-  async write(bytes: Uint8Array): Promise<void> {
-    this.#activeAt = performance.now();
-    const base64 = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
-    // Without a timeout: a guest that doesn't read is ended by its run's timeout.
-    const { exitCode } = await this.#run(WRITE, [this.#folder, base64], undefined);
-    if (exitCode !== 0) throw new Error("The guest no longer accepts input.");
-  }
-
-  async #read(): Promise<void> {
+  async function read(): Promise<void> {
     for (let lost = 0; lost < MAX_LOST_IN_A_ROW; lost += 1) {
-      const reading = await this.#tryRead();
-      if (reading !== undefined) return this.#take(reading);
-      this.#linger = LINGER_SECONDS;
+      const reading = await tryRead();
+      if (reading !== undefined) return take(reading);
+      linger = LINGER_SECONDS;
     }
     throw new Error(`The server lost the output of ${MAX_LOST_IN_A_ROW} commands in a row.`);
   }
 
-  async #tryRead(): Promise<Reading | undefined> {
-    const quietMs = performance.now() - this.#activeAt;
+  async function tryRead(): Promise<Reading | undefined> {
+    const quietMs = performance.now() - activeAt;
     const pause = PAUSES.find((one) => quietMs < one.quietMs)?.seconds ?? PAUSES[0].seconds;
     const turns = Math.ceil(WAIT_SECONDS / pause);
-    const args = [this.#folder, this.#outOffset, this.#errOffset, turns, pause, READ_BYTES, this.#linger];
-    const { exitCode, stdout } = await this.#run(READ, args.map(String), READ_TIMEOUT_MS);
+    const args = [folder, outOffset, errOffset, turns, pause, READ_BYTES, linger];
+    const { exitCode, stdout } = await run(READ, args.map(String), READ_TIMEOUT_MS);
     if (exitCode !== 0) throw new Error(`The guest's output can't be read (exit code ${exitCode}).`);
     return parseReading(stdout);
   }
 
-  #take({ out, err, written, ended }: Reading): void {
-    this.writtenBytes = Math.max(this.writtenBytes, written);
-    if (err.length > 0) this.#events.push({ kind: "stderr", data: err });
-    if (out.length > 0) this.#events.push({ kind: "stdout", data: out });
-    this.#outOffset += out.length;
-    this.#errOffset += err.length;
-    if (out.length + err.length > 0) this.#activeAt = performance.now();
+  function take({ out, err, written, ended }: Reading): void {
+    writtenBytes = Math.max(writtenBytes, written);
+    if (err.length > 0) events.push({ kind: "stderr", data: err });
+    if (out.length > 0) events.push({ kind: "stdout", data: out });
+    outOffset += out.length;
+    errOffset += err.length;
+    if (out.length + err.length > 0) activeAt = performance.now();
     // The last output may take more than one reading.
     else if (ended !== undefined) {
-      this.#events.push({ kind: "exited", code: ended });
-      this.#over = true;
+      events.push({ kind: "exited", code: ended });
+      isOver = true;
     }
   }
+
+  return {
+    get writtenBytes() {
+      return writtenBytes;
+    },
+    async next() {
+      while (events.length === 0) {
+        if (isOver) return undefined;
+        await read();
+      }
+      return events.shift();
+    },
+    async write(bytes) {
+      activeAt = performance.now();
+      const base64 = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
+      // Without a timeout: a guest that doesn't read is ended by its run's timeout.
+      const { exitCode } = await run(WRITE, [folder, base64], undefined);
+      if (exitCode !== 0) throw new Error("The guest no longer accepts input.");
+    },
+  };
 }
 
 /** Parses a reading; `undefined` when a part of it is missing. */

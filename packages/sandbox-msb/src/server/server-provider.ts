@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { CemError } from "@cem/core";
-import type { Isolation, SandboxProbe, SandboxSpec } from "@cem/core";
+import type { Isolation, SandboxSpec } from "@cem/core";
 import { resolveLimits } from "@cem/sandbox";
 import type { Guest, GuestProviderSettings, GuestSandboxProvider } from "@cem/sandbox";
 import {
@@ -15,11 +15,11 @@ import {
   machineCommand,
   probeHost,
 } from "@cem/sandbox/provider-kit";
-import type { MachineParts } from "@cem/sandbox/provider-kit";
 import { runnerFiles } from "../guest-runtime.ts";
 import { MACHINE_OVERHEAD_MB, startMicrovmGuest } from "../microvm-guest.ts";
-import { checkServer, newServerSandbox, ServerMachine, sweepServer } from "./server-machine.ts";
-import { ServerRpc } from "./server-rpc.ts";
+import { startServerMachine, sweepServer } from "./server-machine.ts";
+import type { ServerMachine } from "./server-machine.ts";
+import { createServerRpc } from "./server-rpc.ts";
 import type { ServerAddress } from "./server-rpc.ts";
 
 /** Settings of {@link createMicrosandboxServerProvider}. Only the URL is required. */
@@ -68,58 +68,26 @@ const NOTES = [
  * @throws CemError `SANDBOX_UNAVAILABLE` when `url` is not an HTTP URL.
  */
 export function createMicrosandboxServerProvider(settings: MicrosandboxServerSettings): GuestSandboxProvider {
-  return createMachineProvider(settings, new ServerParts(settings));
-}
+  const { image = DEFAULT_IMAGE, bootTimeoutMs: timeoutMs = DEFAULT_BOOT_TIMEOUT_MS } = settings;
+  const rpc = createServerRpc(settings);
+  const { origin } = rpc;
+  let swept: Promise<void> | undefined;
 
-class ServerParts implements MachineParts {
-  readonly name = "microsandbox";
-  readonly where = "in a microVM";
-  readonly concurrentRuns = DEFAULT_CONCURRENT_RUNS;
-  readonly startTimeoutMs = SETUP_TIMEOUT_MS;
-  readonly healthTimeoutMs = HEALTH_TIMEOUT_MS;
-  readonly #settings: MicrosandboxServerSettings;
-  readonly #rpc: ServerRpc;
-  #swept: Promise<unknown> | undefined;
-
-  constructor(settings: MicrosandboxServerSettings) {
-    this.#settings = settings;
-    this.#rpc = new ServerRpc(settings);
-  }
-
-  probe(signal: AbortSignal | undefined): Promise<SandboxProbe> {
-    return probeHost(async () => {
-      await checkServer(this.#rpc, signal);
-      const version = `an older server, ${this.#rpc.origin}`;
-      return { available: true, isolation: ISOLATION, version, notes: NOTES };
-    });
-  }
-
-  async prepare(spec: SandboxSpec, signal: AbortSignal | undefined) {
-    refuseColons(spec);
-    await checkServer(this.#rpc, signal);
-    this.#swept ??= sweepServer(this.#rpc);
-    await this.#swept;
-    // The first machine shows whether the image and the server's folders are right.
-    const known = { spec, checked: false };
-    return { isolation: ISOLATION, startGuest: () => this.#startGuest(known) };
-  }
-
-  async #startGuest(known: { spec: SandboxSpec; checked: boolean }): Promise<Guest> {
+  async function startGuest(known: { spec: SandboxSpec; checked: boolean }): Promise<Guest> {
     const { spec } = known;
     const { memoryMb } = resolveLimits(spec.limits);
     const config = {
-      image: this.#settings.image ?? DEFAULT_IMAGE,
+      image,
       memory: Math.ceil(memoryMb) + MACHINE_OVERHEAD_MB,
       cpus: 1,
       volumes: guestMounts(spec).map(({ hostPath, guestPath }) => `${hostPath}:${guestPath}`),
     };
-    const timeoutMs = this.#settings.bootTimeoutMs ?? DEFAULT_BOOT_TIMEOUT_MS;
-    const machine = await ServerMachine.start(this.#rpc, newServerSandbox(), config, timeoutMs);
+    const machine = await startServerMachine(rpc, config, timeoutMs);
     try {
       const files = runnerFiles(dirname(guestBootFile));
       const uploaded = files.map(({ name, data }) => ({ name: `guest/${name}`, data }));
       await machine.upload(GUEST_RUNNER, uploaded, timeoutMs);
-      if (!known.checked) await this.#check(machine, spec);
+      if (!known.checked) await check(machine, spec);
       known.checked = true;
     } catch (error) {
       await machine.kill();
@@ -127,11 +95,11 @@ class ServerParts implements MachineParts {
     }
     // Deno's permissions alone hold read-only mounts: the server mounts everything writable.
     const command = machineCommand(spec, "deno", `${GUEST_RUNNER}/guest/${basename(guestBootFile)}`);
-    return startMicrovmGuest(machine, guestInit(spec, this.#settings), command);
+    return startMicrovmGuest(machine, guestInit(spec, settings), command);
   }
 
   /** Checks that the machine sees this host's workspace and has the right Deno. */
-  async #check(machine: ServerMachine, { workspaceDir }: SandboxSpec): Promise<void> {
+  async function check(machine: ServerMachine, { workspaceDir }: SandboxSpec): Promise<void> {
     const name = `.cem-${randomBytes(MARK_BYTES).toString("hex")}`;
     const file = join(workspaceDir, name);
     writeFileSync(file, "");
@@ -140,12 +108,11 @@ class ServerParts implements MachineParts {
       if (!sees) {
         throw new CemError(
           "SANDBOX_UNAVAILABLE",
-          `The microsandbox server at ${this.#rpc.origin} does not see the workspace ${workspaceDir}. It has to run on this host, or share that path with it.`,
-          { details: { origin: this.#rpc.origin, workspaceDir } },
+          `The microsandbox server at ${origin} does not see the workspace ${workspaceDir}. It has to run on this host, or share that path with it.`,
+          { details: { origin, workspaceDir } },
         );
       }
       if (!deno.startsWith(NEEDED_DENO)) {
-        const image = this.#settings.image ?? DEFAULT_IMAGE;
         throw new CemError(
           "SANDBOX_IMAGE_UNUSABLE",
           `The image ${image} has Deno ${deno === "" ? "of an unknown version" : deno}; the guest runner needs 2.9.`,
@@ -156,6 +123,28 @@ class ServerParts implements MachineParts {
       rmSync(file, { force: true });
     }
   }
+
+  return createMachineProvider(settings, {
+    name: "microsandbox",
+    where: "in a microVM",
+    concurrentRuns: DEFAULT_CONCURRENT_RUNS,
+    startTimeoutMs: SETUP_TIMEOUT_MS,
+    healthTimeoutMs: HEALTH_TIMEOUT_MS,
+    probe: (signal) =>
+      probeHost(async () => {
+        await rpc.check(signal);
+        const version = `an older server, ${origin}`;
+        return { available: true, isolation: ISOLATION, version, notes: NOTES };
+      }),
+    async prepare(spec, signal) {
+      refuseColons(spec);
+      await rpc.check(signal);
+      await (swept ??= sweepServer(rpc));
+      // The first machine shows whether the image and the server's folders are right.
+      const known = { spec, checked: false };
+      return { isolation: ISOLATION, startGuest: () => startGuest(known) };
+    },
+  });
 }
 
 /** The server splits `host:guest` at colons. */

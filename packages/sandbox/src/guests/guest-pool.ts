@@ -62,9 +62,6 @@ export interface GuestPoolSettings {
   healthTimeoutMs?: number | undefined;
 }
 
-/** Counts of a pool's guests. */
-export type GuestPoolStats = Omit<SandboxStats, "running" | "waiting">;
-
 interface Standby {
   starting: Promise<ConnectedGuest>;
   /** `performance.now()` at its start. */
@@ -107,7 +104,7 @@ export class GuestPool {
   }
 
   /** Current and cumulative counts. */
-  stats(): GuestPoolStats {
+  stats(): Omit<SandboxStats, "running" | "waiting"> {
     const standby = this.#standby.length;
     const kept = this.#sessions.size;
     return { standby, kept, taken: Math.max(0, this.#living.size - standby - kept), ...this.#counts };
@@ -205,14 +202,11 @@ export class GuestPool {
     return undefined;
   }
 
-  get #healthTimeoutMs(): number {
-    return this.#settings.healthTimeoutMs ?? HEALTH_TIMEOUT_MS;
-  }
-
   async #isHealthy(connected: ConnectedGuest, since: number): Promise<boolean> {
     if (performance.now() - since < FRESH_MS) return true;
     connected.guest.ref?.();
-    return (await checkHealth(connected, this.#healthTimeoutMs)) === undefined;
+    const { healthTimeoutMs = HEALTH_TIMEOUT_MS } = this.#settings;
+    return (await checkHealth(connected, healthTimeoutMs)) === undefined;
   }
 
   async #startNow(): Promise<ConnectedGuest> {

@@ -8,6 +8,7 @@ import {
   type RunMeter,
   type RunOutcome,
   type RunRequest,
+  type RunTicket,
   type Sandbox,
   type SandboxStats,
 } from "@cem/core";
@@ -17,7 +18,7 @@ import { GuestPool, type GuestPoolSettings, type Lease } from "./guest-pool.ts";
 import type { Guest } from "./guest.ts";
 import { resolveLimits } from "../runs/run-limits.ts";
 import { emptyReport } from "../runs/run-report.ts";
-import { RunSession } from "../runs/run-session.ts";
+import { runOnGuest } from "../runs/run-on-guest.ts";
 import type { WorkspaceQuota } from "../workspace/workspace-quota.ts";
 import type { KillReason, RunRefusal } from "../runs/run-report.ts";
 
@@ -81,161 +82,142 @@ export interface GuestSandbox extends Sandbox {
  * ```
  */
 export function createGuestSandbox(settings: GuestSandboxSettings): GuestSandbox {
-  return new PooledSandbox(settings);
-}
+  const {
+    isolation,
+    gate,
+    quota,
+    meter,
+    owner,
+    queueTimeoutMs,
+    nested = false,
+    reuse = "session",
+  } = settings;
+  const { standby, maxStandby, startTimeoutMs, healthTimeoutMs, keptGuests, idleMs } = settings;
+  const ahead = nested
+    ? { standby: 0, maxStandby: 0 }
+    : { standby, maxStandby: maxStandby ?? (reuse === "none" ? undefined : 0) };
+  const pool = new GuestPool({
+    start: () => settings.startGuest(),
+    ...ahead,
+    startTimeoutMs,
+    healthTimeoutMs,
+    keptGuests,
+    idleMs,
+  });
+  const disposal = new AbortController();
+  const disposed = disposal.signal;
+  const processors = availableParallelism();
+  /** Stands at the gate for the session of runs that name none. */
+  const noSession = {};
+  let running = 0;
+  let waiting = 0;
+  let disposing: Promise<void> | undefined;
 
-class PooledSandbox implements GuestSandbox {
-  readonly isolation: Isolation;
-  readonly loadsAhead = true;
-  readonly #settings: GuestSandboxSettings;
-  readonly #pool: GuestPool;
-  readonly #disposal = new AbortController();
-  readonly #processors = availableParallelism();
-  #running = 0;
-  #waiting = 0;
-  #disposed: Promise<void> | undefined;
-
-  constructor(settings: GuestSandboxSettings) {
-    this.#settings = settings;
-    this.isolation = settings.isolation;
-    const { reuse, nested, standby, maxStandby, startTimeoutMs, healthTimeoutMs, keptGuests, idleMs } =
-      settings;
-    const ahead =
-      nested === true
-        ? { standby: 0, maxStandby: 0 }
-        : { standby, maxStandby: maxStandby ?? (reuse === "none" ? undefined : 0) };
-    this.#pool = new GuestPool({
-      start: () => settings.startGuest(),
-      ...ahead,
-      startTimeoutMs,
-      healthTimeoutMs,
-      keptGuests,
-      idleMs,
-    });
-    if (settings.firstGuest === undefined) this.#pool.refill();
-    else this.#pool.adopt(settings.firstGuest);
-  }
-
-  stats(): SandboxStats {
-    return { ...this.#pool.stats(), running: this.#running, waiting: this.#waiting };
-  }
-
-  async run(request: RunRequest): Promise<RunOutcome> {
-    const startedAt = performance.now();
-    const limits = resolveLimits(this.#settings.limits, request.limits);
-    const report = () => emptyReport(this.isolation, startedAt);
-    const ended = (reason: KillReason, message: string): RunOutcome => {
-      if (this.#disposal.signal.aborted)
-        return { ...report(), status: "killed", reason: "disposed", message: DISPOSED };
-      return { ...report(), status: "killed", reason, message };
-    };
-    const program = await compileForGuest(request.code, request.signal);
-    if ("error" in program) return { ...report(), status: "failed", kind: "syntax", error: program.error };
-    const mayNotRun = (): RunOutcome => ended("aborted", "The program may not run.");
-    // One that may not run is not metered. Where all processors are busy, nothing is gained by a guest that waits.
-    const waits = this.#settings.meter !== undefined || this.#running >= this.#processors;
-    if (waits && (await request.mayRun) === false) return mayNotRun();
-    const entered = await this.#enter(request);
-    if (entered === "busy") return { ...report(), status: "refused", ...this.#busy() };
-    if (entered === "gone") return ended("aborted", "The run was aborted before it started.");
-    this.#running += 1;
-    let settle: (() => Promise<void>) | undefined;
-    try {
-      const { quota } = this.#settings;
-      const refusal = (await quota?.check()) ?? (await this.#settings.checkWorkspace?.());
-      if (refusal !== undefined) return { ...report(), status: "refused", ...refusal };
-      const ticket = this.#settings.meter && (await this.#settings.meter.admit());
-      if (ticket !== undefined && "code" in ticket) return { ...report(), status: "refused", ...ticket };
-      if (ticket !== undefined) settle = () => ticket.settle();
-      const lease = await this.#take(request);
-      if ("message" in lease) return ended("crashed", lease.message);
-      const { isolation } = this;
-      const { connected, release } = lease;
-      if ((await request.mayRun) === false) {
-        if (release === undefined) connected.guest.kill();
-        else release();
-        return mayNotRun();
-      }
-      const disposed = this.#disposal.signal;
-      const session = {
-        connected,
-        ...program,
-        limits,
-        isolation,
-        request,
-        startedAt: request.mayRun === undefined ? startedAt : performance.now(),
-        disposed,
-        release,
-        quota,
-        ticket,
-      };
-      return await new RunSession(session).run();
-    } finally {
-      if (settle !== undefined) await settle();
-      this.#running -= 1;
-      entered();
-      this.#pool.refillSoon();
-    }
-  }
-
-  #take({ session, singleUse = false, allowedTools }: RunRequest): Promise<Lease | ErrorInfo> {
-    const { reuse = "session", defaultSession } = this.#settings;
+  function take({ session, singleUse = false, allowedTools }: RunRequest): Promise<Lease | ErrorInfo> {
     const isShared = reuse === "session" && !singleUse;
-    const own = isShared ? (session ?? defaultSession) : undefined;
+    const own = isShared ? (session ?? settings.defaultSession) : undefined;
     // Traces that one run leaves behind in a process must not reach the tools of another.
     const part = allowedTools && JSON.stringify(allowedTools.toSorted());
-    return this.#pool.take(own, part).catch(toErrorInfo);
-  }
-
-  #busy(): RunRefusal {
-    const { queueTimeoutMs } = this.#settings;
-    const message = `No guest was free within ${queueTimeoutMs} ms; ${this.#waiting} more runs wait.`;
-    return { code: "SANDBOX_BUSY", message };
+    return pool.take(own, part).catch(toErrorInfo);
   }
 
   /** Enters at once where there is room, which is the rule. */
-  #enter(request: RunRequest): Promise<(() => void) | "gone" | "busy"> | (() => void) | "gone" {
-    if (request.signal?.aborted === true || this.#disposal.signal.aborted) return "gone";
+  function enter(request: RunRequest): Promise<(() => void) | "gone" | "busy"> | (() => void) | "gone" {
+    if (request.signal?.aborted === true || disposed.aborted) return "gone";
     // A run that waited for its own part, behind others that do the same, would wait forever.
-    if (this.#settings.nested === true) return () => {};
-    return this.#settings.gate.tryEnter(this.#keyOf(request)) ?? this.#queue(request);
+    if (nested) return () => {};
+    return gate.tryEnter(keyOf(request)) ?? queue(request);
   }
 
-  #keyOf({ session }: RunRequest): Parameters<FairGate["enter"]>[0] {
-    return { owner: this.#settings.owner, session: session ?? this };
+  function keyOf({ session }: RunRequest): Parameters<FairGate["enter"]>[0] {
+    return { owner, session: session ?? noSession };
   }
 
   /** Waits in the queue; `gone` when the run was aborted or the sandbox disposed meanwhile, `busy` on timeout. */
-  async #queue(request: RunRequest): Promise<(() => void) | "gone" | "busy"> {
+  async function queue(request: RunRequest): Promise<(() => void) | "gone" | "busy"> {
     const { signal } = request;
-    const { gate, queueTimeoutMs } = this.#settings;
     const late = queueTimeoutMs === undefined ? undefined : AbortSignal.timeout(queueTimeoutMs);
-    const signals = [this.#disposal.signal, signal, late].filter((one) => one !== undefined);
-    this.#waiting += 1;
+    const signals = [disposed, signal, late].filter((one) => one !== undefined);
+    waiting += 1;
     try {
-      return await gate.enter(this.#keyOf(request), AbortSignal.any(signals));
+      return await gate.enter(keyOf(request), AbortSignal.any(signals));
     } catch {
-      return late?.aborted === true && signal?.aborted !== true && !this.#disposal.signal.aborted
-        ? "busy"
-        : "gone";
+      return late?.aborted === true && signal?.aborted !== true && !disposed.aborted ? "busy" : "gone";
     } finally {
-      this.#waiting -= 1;
+      waiting -= 1;
     }
   }
 
-  endSession(session: string): void {
-    this.#pool.endSession(session);
+  async function end(): Promise<void> {
+    disposal.abort();
+    quota?.dispose();
+    await pool.dispose();
+    await settings.cleanUp?.();
   }
 
-  dispose(): Promise<void> {
-    this.#disposed ??= this.#end();
-    return this.#disposed;
-  }
-
-  async #end(): Promise<void> {
-    this.#disposal.abort();
-    this.#settings.quota?.dispose();
-    await this.#pool.dispose();
-    await this.#settings.cleanUp?.();
-  }
+  if (settings.firstGuest === undefined) pool.refill();
+  else pool.adopt(settings.firstGuest);
+  return {
+    isolation,
+    loadsAhead: true,
+    stats: () => ({ ...pool.stats(), running, waiting }),
+    async run(request) {
+      const startedAt = performance.now();
+      const limits = resolveLimits(settings.limits, request.limits);
+      const report = () => emptyReport(isolation, startedAt);
+      const refused = (refusal: RunRefusal): RunOutcome => ({ ...report(), status: "refused", ...refusal });
+      const ended = (reason: KillReason, message: string): RunOutcome =>
+        disposed.aborted
+          ? { ...report(), status: "killed", reason: "disposed", message: DISPOSED }
+          : { ...report(), status: "killed", reason, message };
+      const program = await compileForGuest(request.code, request.signal);
+      if ("error" in program) return { ...report(), status: "failed", kind: "syntax", error: program.error };
+      const mayNotRun = (): RunOutcome => ended("aborted", "The program may not run.");
+      // One that may not run is not metered. Where all processors are busy, nothing is gained by a guest that waits.
+      const waits = meter !== undefined || running >= processors;
+      if (waits && (await request.mayRun) === false) return mayNotRun();
+      const entered = await enter(request);
+      if (entered === "busy") {
+        const message = `No guest was free within ${queueTimeoutMs} ms; ${waiting} more runs wait.`;
+        return refused({ code: "SANDBOX_BUSY", message });
+      }
+      if (entered === "gone") return ended("aborted", "The run was aborted before it started.");
+      running += 1;
+      let ticket: RunTicket | undefined;
+      try {
+        const refusal = (await quota?.check()) ?? (await settings.checkWorkspace?.());
+        if (refusal !== undefined) return refused(refusal);
+        const admitted = await meter?.admit();
+        if (admitted !== undefined && "code" in admitted) return refused(admitted);
+        ticket = admitted;
+        const lease = await take(request);
+        if ("message" in lease) return ended("crashed", lease.message);
+        const { connected, release } = lease;
+        if ((await request.mayRun) === false) {
+          if (release === undefined) connected.guest.kill();
+          else release();
+          return mayNotRun();
+        }
+        return await runOnGuest({
+          connected,
+          ...program,
+          limits,
+          isolation,
+          request,
+          startedAt: request.mayRun === undefined ? startedAt : performance.now(),
+          disposed,
+          release,
+          quota,
+          ticket,
+        });
+      } finally {
+        await ticket?.settle();
+        running -= 1;
+        entered();
+        pool.refillSoon();
+      }
+    },
+    endSession: (session) => pool.endSession(session),
+    dispose: () => (disposing ??= end()),
+  };
 }

@@ -3,8 +3,6 @@ import { countFolder, type FolderUsage } from "./folder-census.ts";
 import type { RunRefusal } from "../runs/run-report.ts";
 import { GUEST_WORKSPACE } from "../guests/guest-spec.ts";
 
-type WorkspaceLimits = NonNullable<SandboxSpec["quota"]>;
-
 const BYTES_PER_MIB = 1024 * 1024;
 /** The shortest time between two counts while code runs. */
 const PERIOD_MS = 50;
@@ -24,154 +22,148 @@ interface Watcher {
   onExceeded: (message: string) => void;
 }
 
-/** Creates the quota of a sandbox's workspace; `undefined` where its spec sets none. */
-export function createWorkspaceQuota({ workspaceDir, quota }: SandboxSpec): WorkspaceQuota | undefined {
-  return quota === undefined ? undefined : new WorkspaceQuota(workspaceDir, quota);
-}
-
-/**
- * Holds a workspace to its quota. It counts on a timer while code runs and once after, never on the way of a run. A run
- * that begins above the quota may delete, but add nothing; far above, none begins.
- */
-export class WorkspaceQuota {
-  readonly #workspaceDir: string;
-  readonly #maxEntries: number;
-  readonly #maxBytes: number;
-  readonly #watchers = new Set<Watcher>();
-  #usage: FolderUsage | undefined;
-  #counting: Promise<void> | undefined;
-  #timer: NodeJS.Timeout | undefined;
-  /** Whether code has run since the last count began. */
-  #isStale = false;
-  /** Written since sizes were last looked at, as far as it is known. */
-  #writtenBytes = 0;
-  /** Until the next count. */
-  #restMs = PERIOD_MS;
-  #sizesDueAt = 0;
-  #countedAt = 0;
-  #isDisposed = false;
-
-  constructor(workspaceDir: string, { workspaceMb, workspaceEntries }: WorkspaceLimits) {
-    this.#workspaceDir = workspaceDir;
-    this.#maxEntries = workspaceEntries;
-    this.#maxBytes = workspaceMb * BYTES_PER_MIB;
-  }
-
+/** Ends runs that take a workspace above its quota, and refuses runs far above it. */
+export interface WorkspaceQuota {
   /** Why no run may begin. Only the first run waits, and not for long; and one that would be refused, for a fresh count. */
-  check(): RunRefusal | undefined | Promise<RunRefusal | undefined> {
-    if (this.#usage === undefined) return this.#checkFirst();
-    return this.#refusal() && this.#count().then(() => this.#refusal());
-  }
-
-  async #checkFirst(): Promise<RunRefusal | undefined> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, FIRST_COUNT_MS)));
-    await Promise.race([this.#count(), late]);
-    clearTimeout(timer);
-    return this.#refusal();
-  }
-
+  check(): RunRefusal | undefined | Promise<RunRefusal | undefined>;
   /**
    * Watches over one run.
    *
    * @param onExceeded - Called when the run has taken the workspace above its quota.
    * @returns a function that ends the watch.
    */
-  watch(onExceeded: (message: string) => void): () => void {
-    const watcher = { before: this.#usage, onExceeded };
-    this.#watchers.add(watcher);
-    this.#isStale = true;
-    this.#schedule(PERIOD_MS);
-    return () => {
-      this.#isStale = true;
-      this.#watchers.delete(watcher);
-    };
-  }
-
+  watch(onExceeded: (message: string) => void): () => void;
   /** Notes what a run has written, so that sizes are looked at in time. */
-  noteWritten(bytes: number): void {
-    this.#writtenBytes += bytes;
+  noteWritten(bytes: number): void;
+  dispose(): void;
+}
+
+/**
+ * Creates the quota of a sandbox's workspace. It counts on a timer while code runs and once after, never on the way of a
+ * run. A run that begins above the quota may delete, but add nothing; far above, none begins.
+ *
+ * @returns `undefined` where the spec sets none.
+ */
+export function createWorkspaceQuota({ workspaceDir, quota }: SandboxSpec): WorkspaceQuota | undefined {
+  if (quota === undefined) return undefined;
+  const maxEntries = quota.workspaceEntries;
+  const maxBytes = quota.workspaceMb * BYTES_PER_MIB;
+  const watchers = new Set<Watcher>();
+  let latest: FolderUsage | undefined;
+  let counting: Promise<void> | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  /** Whether code has run since the last count began. */
+  let isStale = false;
+  /** Written since sizes were last looked at, as far as it is known. */
+  let writtenBytes = 0;
+  /** Until the next count. */
+  let restMs = PERIOD_MS;
+  let sizesDueAt = 0;
+  let countedAt = 0;
+  let isDisposed = false;
+
+  async function checkFirst(): Promise<RunRefusal | undefined> {
+    let waiting: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => (waiting = setTimeout(resolve, FIRST_COUNT_MS)));
+    await Promise.race([count(), late]);
+    clearTimeout(waiting);
+    return refusal();
   }
 
-  dispose(): void {
-    this.#isDisposed = true;
-    clearTimeout(this.#timer);
-  }
-
-  #schedule(delayMs: number): void {
-    if (this.#timer !== undefined || this.#counting !== undefined || this.#isDisposed) return;
-    this.#timer = setTimeout(() => {
-      this.#timer = undefined;
-      void this.#count();
+  function schedule(delayMs: number): void {
+    if (timer !== undefined || counting !== undefined || isDisposed) return;
+    timer = setTimeout(() => {
+      timer = undefined;
+      void count();
     }, delayMs).unref();
   }
 
-  #count(): Promise<void> {
-    this.#counting ??= this.#countOnce().finally(() => {
-      this.#counting = undefined;
-      if (this.#isStale || this.#watchers.size > 0) this.#schedule(this.#restMs);
+  function count(): Promise<void> {
+    counting ??= countOnce().finally(() => {
+      counting = undefined;
+      if (isStale || watchers.size > 0) schedule(restMs);
     });
-    return this.#counting;
+    return counting;
   }
 
-  async #countOnce(): Promise<void> {
-    this.#isStale = false;
+  async function countOnce(): Promise<void> {
+    isStale = false;
     const startedAt = performance.now();
-    const written = this.#writtenBytes;
-    const sizes = startedAt >= this.#sizesDueAt || (this.#usage?.bytes ?? 0) + written > this.#maxBytes;
-    const usage = await countFolder(this.#workspaceDir, {
+    const written = writtenBytes;
+    const sizes = startedAt >= sizesDueAt || (latest?.bytes ?? 0) + written > maxBytes;
+    const usage = await countFolder(workspaceDir, {
       sizes,
-      maxEntries: this.#maxEntries * REFUSED_ABOVE,
-      isStopped: () => this.#isDisposed,
+      maxEntries: maxEntries * REFUSED_ABOVE,
+      isStopped: () => isDisposed,
     });
     const tookMs = performance.now() - startedAt;
-    if (!sizes) usage.bytes = this.#usage?.bytes ?? 0;
+    if (!sizes) usage.bytes = latest?.bytes ?? 0;
     else {
-      this.#writtenBytes -= written;
-      this.#sizesDueAt = performance.now() + tookMs * REST_PER_SIZES;
+      writtenBytes -= written;
+      sizesDueAt = performance.now() + tookMs * REST_PER_SIZES;
     }
-    this.#restMs = Math.max(PERIOD_MS, Math.min(tookMs * REST_PER_COUNT, this.#msUntilFull(usage) / 2));
-    this.#usage = usage;
-    this.#countedAt = startedAt;
-    for (const watcher of this.#watchers) {
-      const problem = this.#problem(watcher.before);
+    restMs = Math.max(PERIOD_MS, Math.min(tookMs * REST_PER_COUNT, msUntilFull(usage) / 2));
+    latest = usage;
+    countedAt = startedAt;
+    for (const watcher of watchers) {
+      const problem = problemOf(usage, watcher.before);
       if (problem !== undefined) watcher.onExceeded(problem);
       else watcher.before ??= usage;
     }
   }
 
   /** Time in which the workspace would be full if as many entries were added as since the last count. */
-  #msUntilFull({ entries }: FolderUsage): number {
-    const added = entries - (this.#usage?.entries ?? entries);
+  function msUntilFull({ entries }: FolderUsage): number {
+    const added = entries - (latest?.entries ?? entries);
     if (added <= 0) return Infinity;
-    return ((this.#maxEntries - entries) / added) * (performance.now() - this.#countedAt);
+    return ((maxEntries - entries) / added) * (performance.now() - countedAt);
   }
 
-  #refusal(): RunRefusal | undefined {
-    const usage = this.#usage;
-    if (usage === undefined) return undefined;
-    const isFarAbove =
-      usage.entries > this.#maxEntries * REFUSED_ABOVE || usage.bytes > this.#maxBytes * REFUSED_ABOVE;
-    if (!isFarAbove && usage.unlisted === undefined) return undefined;
-    return { code: "WORKSPACE_FULL", message: `${this.#problem(undefined)} Nothing was run.` };
+  function refusal(): RunRefusal | undefined {
+    if (latest === undefined) return undefined;
+    const { entries, bytes, unlisted } = latest;
+    const isFarAbove = entries > maxEntries * REFUSED_ABOVE || bytes > maxBytes * REFUSED_ABOVE;
+    if (!isFarAbove && unlisted === undefined) return undefined;
+    return { code: "WORKSPACE_FULL", message: `${problemOf(latest, undefined)} Nothing was run.` };
   }
 
   /** Why the workspace exceeds both its quota and its usage before the run, or can't be counted; else `undefined`. */
-  #problem(before: FolderUsage | undefined): string | undefined {
-    const { entries, bytes, unlisted } = this.#usage as FolderUsage;
+  function problemOf(
+    { entries, bytes, unlisted }: FolderUsage,
+    before: FolderUsage | undefined,
+  ): string | undefined {
     if (unlisted !== undefined) {
-      const path = GUEST_WORKSPACE + unlisted.slice(this.#workspaceDir.length);
+      const path = GUEST_WORKSPACE + unlisted.slice(workspaceDir.length);
       return `A folder of the workspace can't be listed, so what it holds can't be counted: ${path.slice(0, MAX_SHOWN_CHARACTERS)}.`;
     }
-    if (entries > Math.max(this.#maxEntries, before?.entries ?? 0)) {
+    if (entries > Math.max(maxEntries, before?.entries ?? 0)) {
       // Counting ended early.
-      const about = entries > this.#maxEntries * REFUSED_ABOVE ? "at least " : "";
-      return `The workspace holds ${about}${entries} files and folders; its quota is ${this.#maxEntries}.`;
+      const about = entries > maxEntries * REFUSED_ABOVE ? "at least " : "";
+      return `The workspace holds ${about}${entries} files and folders; its quota is ${maxEntries}.`;
     }
-    if (bytes > Math.max(this.#maxBytes, before?.bytes ?? 0)) {
+    if (bytes > Math.max(maxBytes, before?.bytes ?? 0)) {
       const held = Math.ceil(bytes / BYTES_PER_MIB);
-      return `The workspace holds ${held} MiB; its quota is ${this.#maxBytes / BYTES_PER_MIB} MiB.`;
+      return `The workspace holds ${held} MiB; its quota is ${maxBytes / BYTES_PER_MIB} MiB.`;
     }
     return undefined;
   }
+
+  return {
+    check: () => (latest === undefined ? checkFirst() : refusal() && count().then(refusal)),
+    watch(onExceeded) {
+      const watcher = { before: latest, onExceeded };
+      watchers.add(watcher);
+      isStale = true;
+      schedule(PERIOD_MS);
+      return () => {
+        isStale = true;
+        watchers.delete(watcher);
+      };
+    },
+    noteWritten: (bytes) => void (writtenBytes += bytes),
+    dispose() {
+      isDisposed = true;
+      clearTimeout(timer);
+    },
+  };
 }

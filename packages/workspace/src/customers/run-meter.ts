@@ -2,7 +2,7 @@ import path from "node:path";
 import { CemError, toErrorInfo } from "@cem/core";
 import type { MeteredRun, RunMeter, RunStop, RunTicket, Store } from "@cem/core";
 import { chargeRun, chargeTime, createSharedUsage, createUsageFile, settleRun } from "./quotas.ts";
-import type { OwnerQuota, RunCharge, Usage, UsageKeeper } from "./quotas.ts";
+import type { OwnerQuota, RunCharge } from "./quotas.ts";
 import { followOwner, goneStop, noteUse } from "./shared-owner.ts";
 
 /** Between two looks at a run under way. */
@@ -11,6 +11,8 @@ const PERIOD_MS = 100;
 const AHEAD_MS = 300;
 /** Between two notes that an owner is at work. */
 const NOTE_PERIOD_MS = 600_000;
+const NOT_BEGUN = "Nothing was run.";
+const STOPPED = "The run was stopped.";
 
 export interface RunMeterSettings {
   /** Absolute path of the owner's folder, which exists. */
@@ -29,143 +31,91 @@ export interface RunMeterSettings {
  * deleted. Time is paid for in slices before it is used, so a process that is killed loses one slice for each run at most,
  * and gains none.
  */
-export function createRunMeter(settings: RunMeterSettings): RunMeter {
-  return new OwnerMeter(settings);
-}
-
-class OwnerMeter implements RunMeter {
-  readonly #home: string;
-  readonly #quotas: readonly OwnerQuota[];
-  readonly #store: Store | undefined;
-  readonly #usage: UsageKeeper;
-  /** Whether the owner's folder is the one that there was at the first run. */
-  readonly isThere: () => Promise<boolean>;
-  #notedAt: number;
-
-  constructor({ home, quotas, now, store }: RunMeterSettings) {
-    this.#home = home;
-    this.#quotas = quotas;
-    this.#store = store;
-    // Without a store, opening the folder has just noted its use.
-    this.#notedAt = store === undefined ? performance.now() : -Infinity;
-    this.#usage =
-      store === undefined ? createUsageFile(home, now) : createSharedUsage(store, path.basename(home));
-    this.isThere = followOwner(home, store);
-  }
-
-  async check(): Promise<RunStop | undefined> {
-    return this.#orStop("Nothing was run.", async () => {
-      // Charged to a copy.
-      const charge =
-        this.#quotas.length === 0 ? undefined : chargeRun(await this.#usage.read(), this.#quotas);
-      return charge !== undefined && "code" in charge ? charge : undefined;
-    });
-  }
-
-  async admit(): Promise<RunTicket | RunStop> {
-    const charge = await this.#orStop("Nothing was run.", async () => {
-      await this.#noteSoon();
-      return this.#quotas.length === 0
-        ? undefined
-        : this.#usage.update((usage: Usage) => chargeRun(usage, this.#quotas));
-    });
-    return charge !== undefined && "code" in charge ? charge : new Ticket(this, charge);
-  }
-
-  /** Pays for the next slice of a run's time. */
-  async renew(charge: RunCharge): Promise<RunStop | undefined> {
-    const outcome = "The run was stopped.";
-    return this.#orStop(outcome, () =>
-      this.#usage.update((usage) => chargeTime(usage, this.#quotas, charge, outcome)),
-    );
-  }
-
-  async settle(charge: RunCharge, spentMs: number): Promise<void> {
-    // A charge that can't be settled stays as it is.
-    await this.#usage.update((usage) => settleRun(usage, this.#quotas, charge, spentMs)).catch(() => {});
-  }
-
-  get hasSeconds(): boolean {
-    return this.#quotas.some(({ seconds }) => seconds !== undefined);
-  }
-
-  gone(outcome: string): RunStop {
-    return goneStop(path.basename(this.#home), outcome);
-  }
+export function createRunMeter({ home, quotas, now, store }: RunMeterSettings): RunMeter {
+  const id = path.basename(home);
+  const usage = store === undefined ? createUsageFile(home, now) : createSharedUsage(store, id);
+  const isThere = followOwner(home, store);
+  const hasSeconds = quotas.some(({ seconds }) => seconds !== undefined);
+  // Without a store, opening the folder has just noted its use.
+  let notedAt = store === undefined ? performance.now() : -Infinity;
 
   /** A run that can't be charged may not begin or go on. */
-  async #orStop<Result>(outcome: string, work: () => Promise<Result>): Promise<Result | RunStop> {
+  async function orStop<Result>(outcome: string, work: () => Promise<Result>): Promise<Result | RunStop> {
     try {
-      if (!(await this.isThere())) return this.gone(outcome);
+      if (!(await isThere())) return goneStop(id, outcome);
       return await work();
     } catch (error) {
-      if (!(await this.isThere().catch(() => true))) return this.gone(outcome);
+      if (!(await isThere().catch(() => true))) return goneStop(id, outcome);
       const { code, message } = toErrorInfo(error);
       const why = `The usage can't be noted: ${message}. ${outcome}`;
       return { code: CemError.isInstance(error) ? code : "WORKSPACE_UNUSABLE", message: why };
     }
   }
 
-  async #noteSoon(): Promise<void> {
-    if (performance.now() - this.#notedAt < NOTE_PERIOD_MS) return;
-    this.#notedAt = performance.now();
-    await noteUse(this.#home, this.#store);
-  }
-}
-
-class Ticket implements RunTicket {
-  readonly #meter: OwnerMeter;
-  readonly #charge: RunCharge | undefined;
-  #run: MeteredRun | undefined;
-  #timer: NodeJS.Timeout | undefined;
-  #looking: Promise<void> | undefined;
-  #isSettled = false;
-  /** Why there is no further slice. The run goes on for what is paid. */
-  #last: RunStop | undefined;
-
-  constructor(meter: OwnerMeter, charge: RunCharge | undefined) {
-    this.#meter = meter;
-    this.#charge = charge;
+  async function noteSoon(): Promise<void> {
+    if (performance.now() - notedAt < NOTE_PERIOD_MS) return;
+    notedAt = performance.now();
+    await noteUse(home, store);
   }
 
-  watch(run: MeteredRun): void {
-    this.#run = run;
-    this.#lookLater(run, PERIOD_MS);
-  }
+  function ticketOf(charge: RunCharge | undefined): RunTicket {
+    /** The charge, where a quota limits time. */
+    const limited = hasSeconds ? charge : undefined;
+    let watched: MeteredRun | undefined;
+    let timer: NodeJS.Timeout | undefined;
+    let looking: Promise<void> | undefined;
+    let isSettled = false;
+    /** Why there is no further slice. The run goes on for what is paid. */
+    let last: RunStop | undefined;
 
-  async settle(): Promise<void> {
-    this.#isSettled = true;
-    clearTimeout(this.#timer);
-    await this.#looking;
-    if (this.#charge !== undefined) await this.#meter.settle(this.#charge, this.#run?.spentMs() ?? 0);
-  }
+    async function look(run: MeteredRun): Promise<void> {
+      // Whether the owner is still there is asked again while the store can't say.
+      if (!(await isThere().catch(() => true))) return run.stop(goneStop(id, STOPPED));
+      if (limited === undefined) return;
+      if (last === undefined && limited.paidMs - run.spentMs() < AHEAD_MS)
+        last = await orStop(STOPPED, () =>
+          usage.update((used) => chargeTime(used, quotas, limited, STOPPED)),
+        );
+      if (last !== undefined && limited.paidMs <= run.spentMs()) run.stop(last);
+    }
 
-  #lookLater(run: MeteredRun, delayMs: number): void {
-    if (this.#isSettled) return;
-    const leftMs = this.#isLimited ? this.#leftMs(run) : Infinity;
-    this.#timer = setTimeout(
-      () => {
-        this.#looking = this.#look(run).finally(() => this.#lookLater(run, PERIOD_MS));
+    function lookLater(run: MeteredRun): void {
+      if (isSettled) return;
+      const leftMs = limited === undefined ? Infinity : limited.paidMs - run.spentMs();
+      const next = (): void => void (looking = look(run).finally(() => lookLater(run)));
+      timer = setTimeout(next, Math.max(1, Math.min(PERIOD_MS, leftMs)));
+    }
+
+    return {
+      watch(run) {
+        watched = run;
+        lookLater(run);
       },
-      Math.max(1, Math.min(delayMs, leftMs)),
-    );
+      async settle() {
+        isSettled = true;
+        clearTimeout(timer);
+        await looking;
+        if (charge === undefined) return;
+        const spentMs = watched?.spentMs() ?? 0;
+        // A charge that can't be settled stays as it is.
+        await usage.update((used) => settleRun(used, quotas, charge, spentMs)).catch(() => {});
+      },
+    };
   }
 
-  get #isLimited(): boolean {
-    return this.#charge !== undefined && this.#meter.hasSeconds;
-  }
-
-  #leftMs(run: MeteredRun): number {
-    return (this.#charge?.paidMs ?? 0) - run.spentMs();
-  }
-
-  async #look(run: MeteredRun): Promise<void> {
-    // Whether the owner is still there is asked again while the store can't say.
-    if (!(await this.#meter.isThere().catch(() => true)))
-      return run.stop(this.#meter.gone("The run was stopped."));
-    if (!this.#isLimited || this.#charge === undefined) return;
-    if (this.#last === undefined && this.#leftMs(run) < AHEAD_MS)
-      this.#last = await this.#meter.renew(this.#charge);
-    if (this.#last !== undefined && this.#leftMs(run) <= 0) run.stop(this.#last);
-  }
+  return {
+    check: () =>
+      orStop(NOT_BEGUN, async () => {
+        // Charged to a copy.
+        const charge = quotas.length === 0 ? undefined : chargeRun(await usage.read(), quotas);
+        return charge !== undefined && "code" in charge ? charge : undefined;
+      }),
+    async admit() {
+      const charge = await orStop(NOT_BEGUN, async () => {
+        await noteSoon();
+        return quotas.length === 0 ? undefined : usage.update((used) => chargeRun(used, quotas));
+      });
+      return charge !== undefined && "code" in charge ? charge : ticketOf(charge);
+    },
+  };
 }

@@ -77,10 +77,7 @@ export async function openContained(
 }
 
 function hold(descriptor: number, folder: string): ContainedFolder {
-  return containedFolder(descriptor, HAS_DESCRIPTORS ? `${DESCRIPTORS}/${descriptor}` : folder);
-}
-
-function containedFolder(descriptor: number, base: string): ContainedFolder {
+  const base = HAS_DESCRIPTORS ? `${DESCRIPTORS}/${descriptor}` : folder;
   const child = (name: string): string => path.join(base, name);
   return {
     child,

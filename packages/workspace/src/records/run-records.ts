@@ -33,7 +33,14 @@ function matchable(record: RunRecord | undefined): Matchable {
   const { id, kind, input, status, startedAt, ms, workspaceOwner, owner, calls, callsLeftOut, error } =
     record;
   const tools = new Set(calls.map(({ server, tool }) => `${server}.${tool}`));
-  const texts = [input, error?.code ?? "", error?.message ?? "", ...tools, record.code];
+  // What is longest comes last, and the code of a code run once.
+  const texts = [
+    error?.code ?? "",
+    error?.message ?? "",
+    ...tools,
+    input,
+    kind === "code" ? "" : record.code,
+  ];
   return {
     text: copyBeginning(texts.join("\n"), MAX_SEARCHED_CHARACTERS).toLowerCase(),
     summary: {
@@ -103,117 +110,104 @@ interface Known {
  * Keeps records of runs in a store. They are written in batches in the background; a kill loses those that waited and harms
  * no other.
  */
-export function createRunRecords(settings: RunRecordsSettings): RunRecords {
-  return new StoredRunRecords(settings);
-}
-
-class StoredRunRecords implements RunRecords {
-  readonly specificationVersion = "v1";
-  readonly #settings: RunRecordsSettings;
-  readonly #store: Lazy<Store>;
+export function createRunRecords({ open, bounds, isThere, onProblem }: RunRecordsSettings): RunRecords {
+  const opened = new Lazy(open);
   /** Written since the last pruning. */
-  readonly #added = { count: Infinity, bytes: 0 };
-  #waiting: (() => Promise<RunRecord>)[] = [];
-  #writing: Promise<void> = Promise.resolve();
-  #timer: NodeJS.Timeout | undefined;
-  #leftOut = 0;
+  const added = { count: Infinity, bytes: 0 };
+  const waiting: (() => Promise<RunRecord>)[] = [];
+  let writing: Promise<void> = Promise.resolve();
+  let timer: NodeJS.Timeout | undefined;
+  let leftOut = 0;
   /** Records read so far, by key: none changes. */
-  #known = new Map<string, Known>();
+  let known = new Map<string, Known>();
 
-  constructor(settings: RunRecordsSettings) {
-    this.#settings = settings;
-    this.#store = new Lazy(settings.open);
+  async function readByKey(key: StoreKey): Promise<RunRecord | undefined> {
+    const found = await (await opened.get()).read(key);
+    return found && parse(found.value);
   }
 
-  add(make: () => Promise<RunRecord>): void {
-    if (this.#waiting.length >= MAX_WAITING) {
-      this.#leftOut += 1;
-      return;
+  async function knownOf(key: StoreKey): Promise<Known> {
+    return known.get(key.join()) ?? { key, about: matchable(await readByKey(key)) };
+  }
+
+  /** All records within the bounds, those that began last first. */
+  async function all(): Promise<Known[]> {
+    await flush();
+    if ((await isThere?.()) === false) return [];
+    const keys = await keysOf(await opened.get());
+    const found = new Map<string, Known>();
+    for (let from = 0; from < keys.length; from += AT_ONCE) {
+      const some = await Promise.all(keys.slice(from, from + AT_ONCE).map(knownOf));
+      for (const one of some) found.set(one.key.join(), one);
     }
-    this.#waiting.push(make);
-    this.#timer ??= setTimeout(() => void this.flush(), BATCH_MS).unref();
+    known = found;
+    const since = new Date(Date.now() - bounds.ageMs);
+    return [...found.values()]
+      .filter(({ about }) => isMatch(about, { since }))
+      .toSorted((one, other) => other.about.summary.startedAt.localeCompare(one.about.summary.startedAt))
+      .slice(0, bounds.count);
   }
 
-  async list(filter: RunRecordFilter = {}): Promise<RunRecordSummary[]> {
-    const found = (await this.#all()).filter(({ about }) => isMatch(about, filter));
-    return found.slice(0, filter.limit ?? DEFAULT_LISTED).map(({ about }) => about.summary);
+  async function put(store: Store, records: readonly Uint8Array[]): Promise<void> {
+    await Promise.all(records.map((record) => store.write(newKey(record.byteLength), record)));
+    added.count += records.length;
+    for (const { byteLength } of records) added.bytes += byteLength;
+    if (added.count < PRUNE_RECORDS && added.bytes < PRUNE_BYTES) return;
+    Object.assign(added, { count: 0, bytes: 0 });
+    await prune(store, bounds);
   }
 
-  async read(id: string, owner?: string): Promise<RunRecord> {
-    const all = (await this.#all()).filter(({ about }) => isMatch(about, { owner }));
-    const found = id === "last" ? all[0] : all.find(({ about }) => about.summary.id === id);
-    const record = found && (await this.#read(found.key));
-    if (record !== undefined) return record;
-    const message = id === "last" ? "No run is recorded here." : `No run "${id}" is recorded here.`;
-    throw new CemError("RUN_NOT_FOUND", message, { details: { run: id, isRecord: true } });
-  }
-
-  async flush(): Promise<void> {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    this.#writing = this.#writing.then(() => this.#write());
-    return this.#writing;
-  }
-
-  async close(): Promise<void> {
-    await this.flush();
-    await (await this.#store.settled())?.close();
-  }
-
-  async #write(): Promise<void> {
-    const waiting = this.#waiting.splice(0);
-    if (waiting.length === 0) return;
-    const { isThere, onProblem } = this.#settings;
+  async function write(): Promise<void> {
+    const making = waiting.splice(0);
+    if (making.length === 0) return;
     try {
       if ((await isThere?.()) === false) return;
-      const store = await this.#store.get();
-      for (let from = 0; from < waiting.length; from += AT_ONCE) {
-        const batch = waiting.slice(from, from + AT_ONCE);
-        await this.#put(store, await encoded(batch, (error) => onProblem?.(error)));
+      const store = await opened.get();
+      for (let from = 0; from < making.length; from += AT_ONCE) {
+        const batch = making.slice(from, from + AT_ONCE);
+        await put(store, await encoded(batch, (error) => onProblem?.(error)));
       }
-      if (this.#leftOut > 0) onProblem?.(new Error(`${this.#leftOut} runs came too fast to be recorded`));
-      this.#leftOut = 0;
+      if (leftOut > 0) onProblem?.(new Error(`${leftOut} runs came too fast to be recorded`));
+      leftOut = 0;
     } catch (error) {
       onProblem?.(error);
     }
   }
 
-  /** All records within the bounds, those that began last first. */
-  async #all(): Promise<Known[]> {
-    await this.flush();
-    if ((await this.#settings.isThere?.()) === false) return [];
-    const keys = await keysOf(await this.#store.get());
-    const known = new Map<string, Known>();
-    for (let from = 0; from < keys.length; from += AT_ONCE) {
-      const found = await Promise.all(keys.slice(from, from + AT_ONCE).map((key) => this.#knownOf(key)));
-      for (const one of found) known.set(one.key.join(), one);
-    }
-    this.#known = known;
-    const { count, ageMs } = this.#settings.bounds;
-    const since = new Date(Date.now() - ageMs);
-    return [...known.values()]
-      .filter(({ about }) => isMatch(about, { since }))
-      .toSorted((one, other) => other.about.summary.startedAt.localeCompare(one.about.summary.startedAt))
-      .slice(0, count);
+  function flush(): Promise<void> {
+    clearTimeout(timer);
+    timer = undefined;
+    writing = writing.then(write);
+    return writing;
   }
 
-  async #knownOf(key: StoreKey): Promise<Known> {
-    return this.#known.get(key.join()) ?? { key, about: matchable(await this.#read(key)) };
-  }
-
-  async #read(key: StoreKey): Promise<RunRecord | undefined> {
-    const found = await (await this.#store.get()).read(key);
-    return found && parse(found.value);
-  }
-
-  async #put(store: Store, records: readonly Uint8Array[]): Promise<void> {
-    await Promise.all(records.map((record) => store.write(newKey(record.byteLength), record)));
-    this.#added.count += records.length;
-    for (const { byteLength } of records) this.#added.bytes += byteLength;
-    if (this.#added.count < PRUNE_RECORDS && this.#added.bytes < PRUNE_BYTES) return;
-    Object.assign(this.#added, { count: 0, bytes: 0 });
-    await prune(store, this.#settings.bounds);
-  }
+  return {
+    specificationVersion: "v1",
+    flush,
+    add(make) {
+      if (waiting.length >= MAX_WAITING) leftOut += 1;
+      else {
+        waiting.push(make);
+        timer ??= setTimeout(() => void flush(), BATCH_MS).unref();
+      }
+    },
+    async list(filter = {}) {
+      const found = (await all()).filter(({ about }) => isMatch(about, filter));
+      return found.slice(0, filter.limit ?? DEFAULT_LISTED).map(({ about }) => about.summary);
+    },
+    async read(id, owner) {
+      const own = (await all()).filter(({ about }) => isMatch(about, { owner }));
+      const found = id === "last" ? own[0] : own.find(({ about }) => about.summary.id === id);
+      const record = found && (await readByKey(found.key));
+      if (record !== undefined) return record;
+      const message = id === "last" ? "No run is recorded here." : `No run "${id}" is recorded here.`;
+      throw new CemError("RUN_NOT_FOUND", message, { details: { run: id, isRecord: true } });
+    },
+    async close() {
+      await flush();
+      await (await opened.settled())?.close();
+    },
+  };
 }
 
 /** The keys of all records, the newest first. They tell when a record was written and how large it is, so that none is read to remove it. */

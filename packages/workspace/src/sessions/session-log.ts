@@ -1,10 +1,9 @@
-import type { SessionCheckpoint, SessionLog, SessionRecord } from "@cem/core";
+import type { SessionLog } from "@cem/core";
 import { OpenSession } from "./open-session.ts";
 import type { SessionLogSettings } from "./open-session.ts";
 import { readSession } from "./session-files.ts";
 import type { StoredSession } from "./session-files.ts";
 import { recapSession } from "./session-task.ts";
-import type { SessionRun } from "./session-task.ts";
 
 /** Sessions of which the log is held open. A session of a client that comes again later has another log. */
 const MAX_OPEN_SESSIONS = 1_000;
@@ -15,94 +14,66 @@ const MAX_OPEN_SESSIONS = 1_000;
  * moment, also after a kill. Nothing is read or written before the first run.
  */
 export function createSessionLog(settings: SessionLogSettings): SessionLog {
-  return new FileSessionLog(settings);
-}
-
-class FileSessionLog implements SessionLog {
-  readonly specificationVersion = "v1";
-  readonly #settings: SessionLogSettings;
-  readonly #sessions = new Map<string, OpenSession>();
-  readonly #disk = { restUntil: 0 };
-  readonly #ending = new Set<Promise<void>>();
+  const { logDir, resume, workspaceDir } = settings;
+  const sessions = new Map<string, OpenSession>();
+  const disk = { restUntil: 0 };
+  const ending = new Set<Promise<void>>();
   /** In milliseconds. Read once: a clock that is set while the log goes on does not turn its order round. */
-  readonly #epoch = Date.now() - performance.now();
-  #resumed: Promise<StoredSession> | undefined;
+  const epoch = Date.now() - performance.now();
+  let resumed: Promise<StoredSession> | undefined;
+  const now = (): Date => new Date(epoch + performance.now());
 
-  constructor(settings: SessionLogSettings) {
-    this.#settings = settings;
+  function resumedSession(): Promise<StoredSession> | undefined {
+    if (resume !== undefined) resumed ??= readSession(logDir ?? workspaceDir, resume);
+    return resumed;
   }
 
-  record(run: SessionRun, session = ""): void {
-    this.#sessionOf(session).add(run, this.#now());
+  function end(session: OpenSession): Promise<void> {
+    const ended = session.end(now()).finally(() => ending.delete(ended));
+    ending.add(ended);
+    return ended;
   }
 
-  async checkpoint({
-    step,
-    context = null,
-    session = "",
-  }: Parameters<SessionLog["checkpoint"]>[0] = {}): Promise<SessionCheckpoint> {
-    return this.#sessionOf(session).checkpoint(step, context, this.#now());
-  }
-
-  async read(session = ""): Promise<SessionRecord | undefined> {
-    const open = this.#sessions.get(session);
-    if (open !== undefined) return open.read();
-    return session === "" ? this.#resume() : undefined;
-  }
-
-  async recap(session = ""): Promise<string | undefined> {
-    const record = await this.read(session);
-    return record && recapSession(record);
-  }
-
-  get isResumed(): boolean {
-    return this.#settings.resume !== undefined;
-  }
-
-  async close(): Promise<void> {
-    for (const session of this.#sessions.values()) void this.#end(session);
-    this.#sessions.clear();
-    await Promise.all(this.#ending);
-  }
-
-  #now(): Date {
-    return new Date(this.#epoch + performance.now());
-  }
-
-  #resume(): Promise<StoredSession> | undefined {
-    const { logDir, resume, workspaceDir } = this.#settings;
-    if (resume !== undefined) this.#resumed ??= readSession(logDir ?? workspaceDir, resume);
-    return this.#resumed;
-  }
-
-  #sessionOf(key: string): OpenSession {
-    const known = this.#sessions.get(key);
+  function sessionOf(key: string): OpenSession {
+    const known = sessions.get(key);
     if (known !== undefined && !known.isFull) {
       // Used last.
-      this.#sessions.delete(key);
-      this.#sessions.set(key, known);
+      sessions.delete(key);
+      sessions.set(key, known);
       return known;
     }
-    const before = known && this.#end(known);
-    const earlier = known === undefined && key === "" ? this.#resume() : undefined;
-    const made = new OpenSession(this.#settings, {
-      disk: this.#disk,
-      earlier,
-      before,
-      startedAt: this.#now(),
-    });
-    this.#sessions.set(key, made);
-    const [oldest] = this.#sessions.keys();
-    if (this.#sessions.size > MAX_OPEN_SESSIONS && oldest !== undefined) {
-      void this.#end(this.#sessions.get(oldest) as OpenSession);
-      this.#sessions.delete(oldest);
+    const before = known && end(known);
+    const earlier = known === undefined && key === "" ? resumedSession() : undefined;
+    const made = new OpenSession(settings, { disk, earlier, before, startedAt: now() });
+    sessions.set(key, made);
+    const [oldest] = sessions;
+    if (sessions.size > MAX_OPEN_SESSIONS && oldest !== undefined) {
+      void end(oldest[1]);
+      sessions.delete(oldest[0]);
     }
     return made;
   }
 
-  #end(session: OpenSession): Promise<void> {
-    const ended = session.end(this.#now()).finally(() => this.#ending.delete(ended));
-    this.#ending.add(ended);
-    return ended;
-  }
+  const log: SessionLog = {
+    specificationVersion: "v1",
+    isResumed: resume !== undefined,
+    record: (run, session = "") => sessionOf(session).add(run, now()),
+    checkpoint: async ({ step, context = null, session = "" } = {}) =>
+      sessionOf(session).checkpoint(step, context, now()),
+    async read(session = "") {
+      const open = sessions.get(session);
+      if (open !== undefined) return open.read();
+      return session === "" ? resumedSession() : undefined;
+    },
+    async recap(session) {
+      const record = await log.read(session);
+      return record && recapSession(record);
+    },
+    async close() {
+      for (const session of sessions.values()) void end(session);
+      sessions.clear();
+      await Promise.all(ending);
+    },
+  };
+  return log;
 }

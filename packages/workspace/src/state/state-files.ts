@@ -64,55 +64,47 @@ function refusalReason(relative: string, parts: readonly string[]): string | und
   return isNamed ? undefined : `it does not end in ${ENDINGS}`;
 }
 
-/** The files of a workspace that keep state. */
-export class StateFiles {
-  readonly #workspaceDir: string;
-  readonly #maxBytes: number;
-
-  constructor(workspaceDir: string, maxBytes: number) {
-    this.#workspaceDir = workspaceDir;
-    this.#maxBytes = maxBytes;
+/** Reads a state file; `undefined` where there is none. @throws CemError `STATE_TOO_LARGE` */
+export async function readStateFile(
+  folder: ContainedFolder,
+  statePath: StatePath,
+  { maxBytes, signal }: { maxBytes: number; signal?: AbortSignal | undefined },
+): Promise<Uint8Array | undefined> {
+  try {
+    const check = (bytes: number): void => requireSize(statePath, bytes, maxBytes);
+    return (await readContained(folder, statePath.name, { signal, check }))?.bytes;
+  } catch (error) {
+    if (error instanceof UnusableFile) throw invalidStatePath(statePath.guestPath, error.message, error);
+    throw error;
   }
+}
 
-  /** Reads a file; `undefined` where there is none. */
-  async read(
-    folder: ContainedFolder,
-    statePath: StatePath,
-    signal?: AbortSignal,
-  ): Promise<Uint8Array | undefined> {
-    try {
-      const check = (bytes: number): void => this.requireSize(statePath, bytes);
-      return (await readContained(folder, statePath.name, { signal, check }))?.bytes;
-    } catch (error) {
-      if (error instanceof UnusableFile) throw invalidStatePath(statePath.guestPath, error.message, error);
-      throw error;
-    }
+/** Opens the folder of a state file; `undefined` where there is none and none is to be made. */
+export async function openStateFolder(
+  workspaceDir: string,
+  { folders, guestPath }: StatePath,
+  create: boolean,
+): Promise<ContainedFolder | undefined> {
+  try {
+    return await openContained(workspaceDir, folders, create);
+  } catch (error) {
+    if (error instanceof NotAFolder)
+      throw invalidStatePath(guestPath, "a folder on its path is a link or a file", error);
+    const missing = (error as NodeJS.ErrnoException).code === "ENOENT";
+    if (missing && !create) return undefined;
+    throw error;
   }
+}
 
-  /** Opens the folder of a file; `undefined` where there is none and none is to be made. */
-  async open(statePath: StatePath, create: boolean): Promise<ContainedFolder | undefined> {
-    try {
-      return await openContained(this.#workspaceDir, statePath.folders, create);
-    } catch (error) {
-      if (error instanceof NotAFolder) {
-        throw invalidStatePath(statePath.guestPath, "a folder on its path is a link or a file", error);
-      }
-      const missing = (error as NodeJS.ErrnoException).code === "ENOENT";
-      if (missing && !create) return undefined;
-      throw error;
-    }
-  }
-
-  /** @throws CemError `STATE_TOO_LARGE` */
-  requireSize(statePath: StatePath, bytes: number): void {
-    const limitBytes = largestOf(formatOf(statePath.name) ?? "json", this.#maxBytes);
-    if (bytes <= limitBytes) return;
-    throw new CemError(
-      "STATE_TOO_LARGE",
-      `${statePath.guestPath} has ${bytes} bytes; the limit is ${limitBytes}. Large data belongs in separate files in /workspace.`,
-      { details: { file: statePath.guestPath, bytes, limitBytes } },
-    );
-  }
+/** @throws CemError `STATE_TOO_LARGE` */
+export function requireSize({ name, guestPath }: StatePath, bytes: number, maxBytes: number): void {
+  const limitBytes = largestOf(formatOf(name) ?? "json", maxBytes);
+  if (bytes <= limitBytes) return;
+  throw new CemError(
+    "STATE_TOO_LARGE",
+    `${guestPath} has ${bytes} bytes; the limit is ${limitBytes}. Large data belongs in separate files in /workspace.`,
+    { details: { file: guestPath, bytes, limitBytes } },
+  );
 }
 
 /** Keeps a broken file under another name. The file itself stays until it is replaced, where the file system allows. */

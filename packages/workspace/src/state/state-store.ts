@@ -1,15 +1,17 @@
 import { hash } from "node:crypto";
 import { join } from "node:path";
 import { CemError, writeFailure } from "@cem/core";
-import type { JsonValue, StateStore } from "@cem/core";
+import type { StateStore } from "@cem/core";
 import { withLock } from "../files/file-lock.ts";
 import {
   encodeStateFile,
   invalidStatePath,
   keepAside,
+  openStateFolder,
   parseStateFile,
   parseStatePath,
-  StateFiles,
+  readStateFile,
+  requireSize,
 } from "./state-files.ts";
 import type { StatePath } from "./state-files.ts";
 import { formatOf, isPickle, nameInFormat, pickleNames, STATE_FORMATS } from "./state-format.ts";
@@ -19,7 +21,6 @@ import { KnownStates, mergeChanges } from "./state-merge.ts";
 type ReadState = Awaited<ReturnType<StateStore["read"]>>;
 type SavedState = Awaited<ReturnType<StateStore["save"]>>;
 type SaveStateOptions = NonNullable<Parameters<StateStore["save"]>[2]>;
-type StateOptions = NonNullable<Parameters<StateStore["read"]>[1]>;
 
 const DEFAULT_STATE_FILE = "state.json";
 const DEFAULT_MAX_STATE_BYTES = 64 * 1024 * 1024;
@@ -56,108 +57,64 @@ export interface StateStoreSettings {
  * Writes are atomic and durable, also across processes and when the process is killed. Links in the workspace are not
  * followed. A file that can't be read is never overwritten: saving keeps it as `<name>.broken-<random>.<ending>`.
  */
-export function createStateStore(settings: StateStoreSettings): StateStore {
-  return new FileStateStore(settings);
-}
-
-class FileStateStore implements StateStore {
-  readonly specificationVersion = "v1";
-  readonly #workspaceDir: string;
-  readonly #stateFile: string;
-  readonly #files: StateFiles;
+export function createStateStore({
+  workspaceDir,
+  stateFile = DEFAULT_STATE_FILE,
+  format: defaultFormat = "json",
+  maxBytes = DEFAULT_MAX_STATE_BYTES,
+}: StateStoreSettings): StateStore {
+  const defaultFile = nameInFormat(stateFile, defaultFormat);
   /** The last pending save of each file; saves of one file run in the order they were requested. */
-  readonly #saves = new Map<string, Promise<SavedState>>();
-  readonly #known = new KnownStates();
+  const saves = new Map<string, Promise<SavedState>>();
+  const known = new KnownStates();
   /** Files of which nothing unfinished of another process is left. */
-  readonly #tidied = new Set<string>();
+  const tidied = new Set<string>();
 
-  constructor({ workspaceDir, stateFile, format = "json", maxBytes }: StateStoreSettings) {
-    this.#workspaceDir = workspaceDir;
-    this.#stateFile = nameInFormat(stateFile ?? DEFAULT_STATE_FILE, format);
-    this.#files = new StateFiles(workspaceDir, maxBytes ?? DEFAULT_MAX_STATE_BYTES);
-  }
-
-  async read(file?: string, { signal }: StateOptions = {}): Promise<ReadState> {
-    signal?.throwIfAborted();
-    refusePickle(file);
-    const statePath = parseStatePath(file ?? this.#stateFile);
-    await using folder = await this.#files.open(statePath, false);
-    if (folder === undefined) return { exists: false, data: {}, version: NO_VERSION };
-    const names = file === undefined ? namesOfDefault(statePath.name) : [statePath.name];
-    for (const name of names) {
-      const found = withName(statePath, name);
-      const bytes = await this.#files.read(folder, found, signal);
-      if (bytes !== undefined) return await this.#parse(found, bytes);
-    }
-    for (const name of file === undefined ? pickleNames(statePath.name) : []) {
-      const pickle = withName(statePath, name);
-      if ((await this.#files.read(folder, pickle, signal)) !== undefined)
-        throw pickleRefused(pickle.guestPath);
-    }
-    return { exists: false, data: {}, version: NO_VERSION };
-  }
-
-  async #parse(statePath: StatePath, bytes: Uint8Array): Promise<ReadState> {
-    if (isPickle(bytes)) throw pickleRefused(statePath.guestPath);
-    const format = formatOf(statePath.name) ?? "json";
+  async function parse({ name, guestPath }: StatePath, bytes: Uint8Array): Promise<ReadState> {
+    if (isPickle(bytes)) throw pickleRefused(guestPath);
+    const format = formatOf(name) ?? "json";
     const parsed = await parseStateFile(bytes, format);
     if (parsed.ok) {
       const version = versionOf(bytes);
-      this.#known.add(statePath.guestPath, version, bytes);
+      known.add(guestPath, version, bytes);
       return { exists: true, data: parsed.value, version };
     }
     throw new CemError(
       "STATE_UNREADABLE",
-      `${statePath.guestPath} is not valid ${FORMAT_NAMES[format]}: ${parsed.reason}. The file is unchanged; saving new state renames it first.`,
-      { details: { file: statePath.guestPath, reason: parsed.reason } },
+      `${guestPath} is not valid ${FORMAT_NAMES[format]}: ${parsed.reason}. The file is unchanged; saving new state renames it first.`,
+      { details: { file: guestPath, reason: parsed.reason } },
     );
   }
 
-  async save(data: JsonValue, file?: string, options: SaveStateOptions = {}): Promise<SavedState> {
-    options.signal?.throwIfAborted();
-    refusePickle(file);
-    const statePath = parseStatePath(file ?? this.#stateFile);
-    const bytes = await encodeStateFile(data, formatOf(statePath.name) ?? "json");
-    this.#files.requireSize(statePath, bytes.byteLength);
-    const before = this.#saves.get(statePath.guestPath) ?? Promise.resolve();
-    const done = before.catch(() => {}).then(() => this.#replace(statePath, bytes, options));
-    this.#saves.set(statePath.guestPath, done);
-    try {
-      return await done;
-    } finally {
-      if (this.#saves.get(statePath.guestPath) === done) this.#saves.delete(statePath.guestPath);
-    }
-  }
-
-  async #replace(
+  async function replace(
     statePath: StatePath,
     bytes: Uint8Array,
     { signal, version }: SaveStateOptions,
   ): Promise<SavedState> {
-    const key = join(this.#workspaceDir, ...statePath.folders, statePath.name);
-    return withLock(key, statePath.guestPath, async () => {
+    const { folders, name, guestPath } = statePath;
+    const key = join(workspaceDir, ...folders, name);
+    return withLock(key, guestPath, async () => {
       signal?.throwIfAborted();
-      await using folder = await this.#files.open(statePath, true);
-      if (folder === undefined) throw invalidStatePath(statePath.guestPath, "its folder was removed");
-      const found = await this.#files.read(folder, statePath).catch((error: unknown) => {
+      await using folder = await openStateFolder(workspaceDir, statePath, true);
+      if (folder === undefined) throw invalidStatePath(guestPath, "its folder was removed");
+      const found = await readStateFile(folder, statePath, { maxBytes }).catch((error: unknown) => {
         if (CemError.isInstance(error) && error.code === "STATE_TOO_LARGE") return new Uint8Array();
         throw error;
       });
       const current = found === undefined ? NO_VERSION : versionOf(found);
       const isChanged = version !== undefined && version !== current;
-      const written = isChanged ? await this.#merge(statePath, bytes, { version, found, current }) : bytes;
-      const saved: SavedState = { file: statePath.guestPath, version: versionOf(written) };
+      const written = isChanged ? await merge(statePath, bytes, { version, found, current }) : bytes;
+      const saved: SavedState = { file: guestPath, version: versionOf(written) };
       if (isChanged) saved.merged = true;
-      if (found !== undefined && !(await this.#isReadable(statePath, found, current))) {
+      if (found !== undefined && !(await isReadable(statePath, found, current)))
         saved.keptAside = await keepAside(folder, statePath);
-      }
-      if (!this.#tidied.has(key)) await folder.removeUnfinished(statePath.name);
-      this.#tidied.add(key);
-      await folder.replace(statePath.name, written);
-      this.#known.add(statePath.guestPath, saved.version, written);
+      if (!tidied.has(key)) await folder.removeUnfinished(name);
+      tidied.add(key);
+      await folder.replace(name, written);
+      known.add(guestPath, saved.version, written);
       return saved;
     }).catch((error: unknown) => {
-      throw writeFailure(error, statePath.guestPath, "the file system of the workspace");
+      throw writeFailure(error, guestPath, "the file system of the workspace");
     });
   }
 
@@ -166,14 +123,14 @@ class FileStateStore implements StateStore {
    *
    * @throws CemError `STATE_CONFLICT` when both changed the same, or the state that the change is based on is not known.
    */
-  async #merge(
+  async function merge(
     statePath: StatePath,
     bytes: Uint8Array,
     { version, found, current }: { version: string; found: Uint8Array | undefined; current: string },
   ): Promise<Uint8Array> {
     const { guestPath, name } = statePath;
     const format = formatOf(name) ?? "json";
-    const base = version === NO_VERSION ? EMPTY : this.#known.contentOf(guestPath, version);
+    const base = version === NO_VERSION ? EMPTY : known.contentOf(guestPath, version);
     const states = [];
     for (const content of base === undefined || found === undefined ? [] : [base, bytes, found]) {
       const parsed =
@@ -188,14 +145,53 @@ class FileStateStore implements StateStore {
     if (merged?.ok !== true)
       throw stateConflict(guestPath, { expected: version, found: current, keys: merged?.keys });
     const written = await encodeStateFile(merged.value, format);
-    this.#files.requireSize(statePath, written.byteLength);
+    requireSize(statePath, written.byteLength, maxBytes);
     return written;
   }
 
-  async #isReadable({ guestPath, name }: StatePath, bytes: Uint8Array, version: string): Promise<boolean> {
-    if (this.#known.isReadable(guestPath, version)) return true;
+  async function isReadable({ guestPath, name }: StatePath, bytes: Uint8Array, version: string) {
+    if (known.isReadable(guestPath, version)) return true;
     return (await parseStateFile(bytes, formatOf(name) ?? "json")).ok;
   }
+
+  return {
+    specificationVersion: "v1",
+    async read(file, { signal } = {}) {
+      signal?.throwIfAborted();
+      refusePickle(file);
+      const statePath = parseStatePath(file ?? defaultFile);
+      await using folder = await openStateFolder(workspaceDir, statePath, false);
+      if (folder === undefined) return { exists: false, data: {}, version: NO_VERSION };
+      const names = file === undefined ? namesOfDefault(statePath.name) : [statePath.name];
+      for (const name of names) {
+        const found = withName(statePath, name);
+        const bytes = await readStateFile(folder, found, { maxBytes, signal });
+        if (bytes !== undefined) return await parse(found, bytes);
+      }
+      for (const name of file === undefined ? pickleNames(statePath.name) : []) {
+        const pickle = withName(statePath, name);
+        if ((await readStateFile(folder, pickle, { maxBytes, signal })) !== undefined)
+          throw pickleRefused(pickle.guestPath);
+      }
+      return { exists: false, data: {}, version: NO_VERSION };
+    },
+    async save(data, file, options = {}) {
+      options.signal?.throwIfAborted();
+      refusePickle(file);
+      const statePath = parseStatePath(file ?? defaultFile);
+      const { guestPath, name } = statePath;
+      const bytes = await encodeStateFile(data, formatOf(name) ?? "json");
+      requireSize(statePath, bytes.byteLength, maxBytes);
+      const before = saves.get(guestPath) ?? Promise.resolve();
+      const done = before.catch(() => {}).then(() => replace(statePath, bytes, options));
+      saves.set(guestPath, done);
+      try {
+        return await done;
+      } finally {
+        if (saves.get(guestPath) === done) saves.delete(guestPath);
+      }
+    },
+  };
 }
 
 /** The state before there was a file. */

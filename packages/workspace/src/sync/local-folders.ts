@@ -17,18 +17,12 @@ import { RootFolders, scanFolders } from "./scan-folders.ts";
 import type { Root, Scanned } from "./scan-folders.ts";
 
 /** The files of a workspace on this machine. */
-export class LocalFolders {
-  readonly #folders: RootFolders;
+export class LocalFolders extends RootFolders {
   readonly #limits: Limits;
 
   constructor(roots: readonly Root[], limits: Limits) {
-    this.#folders = new RootFolders(roots);
+    super(roots);
     this.#limits = limits;
-  }
-
-  /** Which folders the roots are, by their names. */
-  identities(): Record<string, string> {
-    return this.#folders.identities();
   }
 
   /**
@@ -37,7 +31,7 @@ export class LocalFolders {
    * @throws CemError `WORKSPACE_FULL`
    */
   scan(salt: string, known: ReadonlyMap<string, LocalFile>): Promise<Scanned> {
-    return scanFolders({ folders: this.#folders, limits: this.#limits, salt, known });
+    return scanFolders({ folders: this, limits: this.#limits, salt, known });
   }
 
   /**
@@ -47,7 +41,7 @@ export class LocalFolders {
    * @throws ChangedMeanwhile
    */
   async read(path: string, take: (piece: Buffer) => void | Promise<void>): Promise<string | undefined> {
-    await using folder = await this.#folders.open(parentOf(path));
+    await using folder = await this.open(parentOf(path));
     const found = folder && (await readPieces(folder.child(nameOf(path)), take));
     if (found === undefined) throw new ChangedMeanwhile(path);
     return found.isChanged ? undefined : found.signature;
@@ -64,7 +58,7 @@ export class LocalFolders {
     pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
     expected: LocalFile | undefined,
   ): Promise<string | undefined> {
-    await using folder = await this.#folders.make(parentOf(path));
+    await using folder = await this.make(parentOf(path));
     const temporary = folder.child(`.cem-${randomBytes(8).toString("hex")}.tmp`);
     try {
       await using handle = await open(temporary, "wx", PRIVATE_FILE);
@@ -83,7 +77,7 @@ export class LocalFolders {
 
   /** Gives a file another name. @throws ChangedMeanwhile */
   async move(from: string, to: string, expected: LocalFile): Promise<void> {
-    await using folder = await this.#folders.make(parentOf(from));
+    await using folder = await this.make(parentOf(from));
     await this.#expect(folder, from, expected);
     await rename(folder.child(nameOf(from)), folder.child(nameOf(to)));
   }
@@ -91,13 +85,13 @@ export class LocalFolders {
   /** Removes a file, and the folders that are empty then. @throws ChangedMeanwhile */
   async remove(path: string, expected: LocalFile): Promise<void> {
     {
-      await using folder = await this.#folders.open(parentOf(path));
+      await using folder = await this.open(parentOf(path));
       if (folder === undefined) return;
       await this.#expect(folder, path, expected);
       await unlink(folder.child(nameOf(path))).catch(ignoreMissing);
     }
     for (let parent = parentOf(path); parent.includes("/"); parent = parentOf(parent)) {
-      await using above = await this.#folders.open(parentOf(parent));
+      await using above = await this.open(parentOf(parent));
       if (above === undefined) return;
       const isRemoved = await rmdir(above.child(nameOf(parent))).then(
         () => true,
@@ -109,7 +103,7 @@ export class LocalFolders {
 
   /** Removes all that is in the roots. */
   async clear(): Promise<void> {
-    for (const { folder } of this.#folders.roots) {
+    for (const { folder } of this.roots) {
       const names = await readdir(folder).catch(ignoreMissing);
       for (const name of names ?? [])
         await rm(`${folder}/${name}`, { recursive: true, force: true, maxRetries: 5 });

@@ -1,3 +1,4 @@
+import { CemError } from "@cem/core";
 import { AwsClient } from "aws4fetch";
 import { filesUnavailable } from "./blobs.ts";
 import type { BlobStore } from "./blobs.ts";
@@ -101,7 +102,7 @@ export function createS3Blobs(
         why = `it answered ${answer.status}${reasonIn(body.toString())}`;
         if (answer.status < 500 && answer.status !== 429) throw filesUnavailable(location, String(why));
       } catch (error) {
-        if (isRefusal(error)) throw error;
+        if (CemError.isInstance(error)) throw error;
         why = signal.aborted ? `it did not answer in full within ${timeoutMs / 1_000} s` : error;
       }
       if (attempt >= TRIES || signal.aborted) throw filesUnavailable(location, textOf(why), why);
@@ -144,10 +145,6 @@ export function createS3Blobs(
       } while (last !== undefined);
     },
   };
-}
-
-function isRefusal(error: unknown): boolean {
-  return (error as { code?: unknown } | undefined)?.code === "FILES_UNAVAILABLE";
 }
 
 /** The `<Code>` of an S3 error response, in parentheses; empty if there is none. */

@@ -25,8 +25,7 @@ export interface Scanned {
   left: string[];
 }
 
-/** Settings of {@link scanFolders}. */
-export interface ScanSettings {
+interface ScanSettings {
   folders: RootFolders;
   limits: Limits;
   salt: string;
@@ -39,28 +38,35 @@ export interface ScanSettings {
  *
  * @throws CemError `WORKSPACE_FULL`
  */
-export async function scanFolders(settings: ScanSettings): Promise<Scanned> {
-  const scan = new Scan(settings);
-  for (const { name } of settings.folders.roots) {
-    await using folder = await settings.folders.open(name);
-    if (folder !== undefined) await scan.read(folder, name);
-  }
-  return scan.result;
-}
+export async function scanFolders({ folders: roots, limits, salt, known }: ScanSettings): Promise<Scanned> {
+  const files: LocalFiles = new Map();
+  const left: string[] = [];
+  let entries = 0;
+  let bytes = 0;
 
-class Scan {
-  readonly result: Scanned = { files: new Map(), left: [] };
-  readonly #settings: ScanSettings;
-  #entries = 0;
-  #bytes = 0;
-
-  constructor(settings: ScanSettings) {
-    this.#settings = settings;
+  function requireRoom(): void {
+    if (entries > limits.maxFiles || bytes > limits.maxBytes) throw tooManyFiles(entries, bytes, limits);
   }
 
-  async read(folder: ContainedFolder, path: string): Promise<void> {
+  /** @returns whether its content is known. */
+  function take(path: string, found: BigIntStats): boolean {
+    bytes += Number(found.size);
+    requireRoom();
+    const before = known.get(path);
+    if (before?.signature === undefined || before.signature !== signatureOf(found)) return false;
+    files.set(path, before);
+    return true;
+  }
+
+  function leave(path: string, problem: string, found: BigIntStats | undefined): void {
+    if (found !== undefined && !found.isFile() && !found.isDirectory()) return;
+    left.push(`${JSON.stringify(path.slice(0, MAX_SHOWN_PATH))}: ${problem}`);
+  }
+
+  async function read(folder: ContainedFolder, path: string): Promise<void> {
     const names = readdirSync(folder.child("."));
-    this.#count(names.length, 0);
+    entries += names.length;
+    requireRoom();
     const [folders, unknown]: [string[], string[]] = [[], []];
     for (let at = 0; at < names.length; at += STATS_AT_ONCE) {
       if (at > 0) await nextTurn();
@@ -69,44 +75,27 @@ class Scan {
         const found = lstatSync(folder.child(name), { bigint: true, throwIfNoEntry: false });
         const child = `${path}/${name}`;
         const problem = pathProblem(child);
-        if (problem !== undefined) this.#leave(child, problem, found);
+        if (problem !== undefined) leave(child, problem, found);
         else if (found?.isDirectory() === true) folders.push(name);
-        else if (found?.isFile() === true && !this.#take(child, found)) unknown.push(name);
+        else if (found?.isFile() === true && !take(child, found)) unknown.push(name);
       }
     }
-    await pMap(unknown, (name) => this.#digest(folder, path, name), { concurrency: DIGESTS_AT_ONCE });
+    const digest = async (name: string): Promise<void> => {
+      const file = await digestFile(folder.child(name), salt);
+      if (file !== undefined) files.set(`${path}/${name}`, file);
+    };
+    await pMap(unknown, digest, { concurrency: DIGESTS_AT_ONCE });
     for (const name of folders) {
       await using inner = await folder.open(name).catch(ignoreReplaced);
-      if (inner !== undefined) await this.read(inner, `${path}/${name}`);
+      if (inner !== undefined) await read(inner, `${path}/${name}`);
     }
   }
 
-  /** @returns whether its content is known. */
-  #take(path: string, found: BigIntStats): boolean {
-    this.#count(0, Number(found.size));
-    const before = this.#settings.known.get(path);
-    if (before?.signature === undefined || before.signature !== signatureOf(found)) return false;
-    this.result.files.set(path, before);
-    return true;
+  for (const { name } of roots.roots) {
+    await using folder = await roots.open(name);
+    if (folder !== undefined) await read(folder, name);
   }
-
-  async #digest(folder: ContainedFolder, path: string, name: string): Promise<void> {
-    const file = await digestFile(folder.child(name), this.#settings.salt);
-    if (file !== undefined) this.result.files.set(`${path}/${name}`, file);
-  }
-
-  #leave(path: string, problem: string, found: BigIntStats | undefined): void {
-    if (found !== undefined && !found.isFile() && !found.isDirectory()) return;
-    this.result.left.push(`${JSON.stringify(path.slice(0, MAX_SHOWN_PATH))}: ${problem}`);
-  }
-
-  #count(entries: number, bytes: number): void {
-    const { limits } = this.#settings;
-    this.#entries += entries;
-    this.#bytes += bytes;
-    if (this.#entries > limits.maxFiles || this.#bytes > limits.maxBytes)
-      throw tooManyFiles(this.#entries, this.#bytes, limits);
-  }
+  return { files, left };
 }
 
 /** Hostile code put something else there meanwhile. */

@@ -14,35 +14,33 @@ import { bytesOfPieces, ChangedMeanwhile, isSame } from "./file-content.ts";
 import type { FileEntry, Files, LocalFile } from "./file-content.ts";
 import type { LocalFolders } from "./local-folders.ts";
 import { mergeStates, reconcile } from "./reconcile.ts";
-import type { Reconciled, Sides } from "./reconcile.ts";
+import type { Reconciled } from "./reconcile.ts";
 import type { Scanned } from "./scan-folders.ts";
 import { newHead } from "./shared-copy.ts";
 import type { Head, ReadHead, SharedCopy } from "./shared-copy.ts";
-import { applyPlan, FileSender } from "./transfer.ts";
+import { applyPlan, createFileSender } from "./transfer.ts";
 
 const MAX_SHOWN = 10;
 
-/** Collects the remarks on synchronized files that are added to a run's result. */
-class SyncRemarks {
-  readonly #remarks = new Set<string>();
-
-  add({ conflicts, revived }: Pick<Reconciled, "conflicts" | "revived">): void {
-    for (const { path, beside } of conflicts)
-      this.#remarks.add(
+/** The remarks on files of which both sides changed something. */
+function remarksOn({ conflicts, revived }: Reconciled): string[] {
+  return [
+    ...conflicts.map(
+      ({ path, beside }) =>
         `Two runs changed /${path} at the same time. Both are kept: one there, one as /${beside}.`,
-      );
-    for (const path of revived)
-      this.#remarks.add(`One run deleted /${path} while another changed it. It is kept, as it was changed.`);
-  }
+    ),
+    ...revived.map(
+      (path) => `One run deleted /${path} while another changed it. It is kept, as it was changed.`,
+    ),
+  ];
+}
 
-  /** @param left - Files that can't be shared. */
-  list(left: readonly string[]): string[] {
-    const shown = left.slice(0, MAX_SHOWN).map((one) => `Not shared with other machines: ${one}.`);
-    const remarks = [...this.#remarks];
-    const more = remarks.length + left.length - MAX_SHOWN - shown.length;
-    const all = [...remarks.slice(0, MAX_SHOWN), ...shown];
-    return more > 0 && all.length >= MAX_SHOWN ? [...all, `And ${more} more.`] : all;
-  }
+/** The first remarks for a run's result, and those on files that can't be shared. */
+function listRemarks(remarks: readonly string[], left: readonly string[]): string[] {
+  const shown = left.slice(0, MAX_SHOWN).map((one) => `Not shared with other machines: ${one}.`);
+  const more = remarks.length + left.length - MAX_SHOWN - shown.length;
+  const all = [...remarks.slice(0, MAX_SHOWN), ...shown];
+  return more > 0 && all.length >= MAX_SHOWN ? [...all, `And ${more} more.`] : all;
 }
 
 /** The sides that are brought together. */
@@ -63,7 +61,6 @@ export interface Synced {
 
 /** Where an attempt begins. */
 interface Beginning {
-  states: readonly CommonState[];
   read: ReadHead;
   /** The last state that this machine and the shared copy had in common. */
   common: CommonState | undefined;
@@ -72,48 +69,27 @@ interface Beginning {
 
 const NOTHING: Synced = { remarks: [], isFetched: false, isWritten: false };
 
-/** One synchronization, which restarts when something changed meanwhile. Pieces that were sent are not sent again. */
-export class SyncAttempt {
-  readonly #sides: SyncSides;
-  readonly #sender: FileSender;
-  readonly #remarks = new SyncRemarks();
+/**
+ * Begins one synchronization, which is attempted again when something changed meanwhile. Pieces that were sent are not sent
+ * again.
+ *
+ * @returns The function that makes an attempt. It is told whether the head has to be read, instead of being taken for the
+ *   last one that was known, and throws CemError `STORE_CONFLICT` or ChangedMeanwhile where it has to be begun again.
+ */
+export function createSync(
+  { shared, local, record }: SyncSides,
+  kind: "fetch" | "put",
+): (isRead: boolean) => Promise<Synced> {
+  const sender = createFileSender({ shared, local });
+  const remarks = new Set<string>();
 
-  constructor(sides: SyncSides) {
-    this.#sides = sides;
-    this.#sender = new FileSender(sides);
-  }
-
-  /**
-   * @param isRead - Whether the head has to be read, instead of being taken for the last one that was known.
-   * @throws CemError `STORE_CONFLICT` or ChangedMeanwhile where it has to be begun again.
-   */
-  async run(kind: "fetch" | "put", isRead: boolean): Promise<Synced> {
-    const { record, shared } = this.#sides;
-    const states = await record.read();
-    const [newest] = states;
-    const read =
-      kind === "put" && !isRead && newest !== undefined && states.length === 1
-        ? { head: newest.head, version: newest.version }
-        : await shared.readHead();
-    try {
-      return await this.#run(kind, states, read);
-    } catch (error) {
-      // A piece of what was the newest when it was read may be gone when it no longer is.
-      const isDamaged = CemError.isInstance(error) && error.code === "FILES_DAMAGED";
-      if (isDamaged && (await shared.readHead()).version !== read.version)
-        throw new ChangedMeanwhile(error.message);
-      throw error;
-    }
-  }
-
-  async #run(kind: "fetch" | "put", states: readonly CommonState[], read: ReadHead): Promise<Synced> {
-    const { local, record } = this.#sides;
-    await this.#sender.begin(read.head);
+  async function run(states: readonly CommonState[], read: ReadHead): Promise<Synced> {
+    await sender.begin(read.head);
     const common = pickCommon(states, read);
     const roots = local.identities();
     if (isGone(read, common)) {
       await local.clear();
-      await this.#sender.takeBack();
+      await sender.takeBack();
       await record.write([{ ...read, files: new Map(), roots }]);
       if (kind === "put") throw workspaceGone();
       return { ...NOTHING, isFetched: true };
@@ -126,80 +102,82 @@ export class SyncAttempt {
       // Their signatures are surer now.
       if (hasNewSignature(common.files, files) || states.length > 1)
         await record.write([{ ...common, files: withNames(common.files, files), roots }]);
-      return { ...NOTHING, remarks: this.#remarks.list(left) };
+      return { ...NOTHING, remarks: listRemarks([...remarks], left) };
     }
-    return this.#bringTogether({ states, read, common, roots }, { head, known, scanned });
+    return bringTogether({ read, common, roots }, { head, known, scanned });
   }
 
-  async #bringTogether(
+  async function bringTogether(
     { read, common, roots }: Beginning,
     { head, known, scanned: { files, left } }: { head: Head; known: Files; scanned: Scanned },
   ): Promise<Synced> {
-    const { local, record, shared } = this.#sides;
     const { salt } = head;
     const isSameSalt = common?.head?.salt === salt;
     const isCurrent = common?.version === read.version;
     const remote = isCurrent && isSameSalt ? common.files : await shared.readFiles(head);
     const base = new Map<string, FileEntry>(known);
-    const merged = await this.#merge({ base, local: files, remote }, files, salt);
+    const merged = await mergeStates({ base, local: files, remote }, { local, shared, salt });
+    for (const { path, file } of merged) {
+      files.set(path, file);
+      base.set(path, remote.get(path) as FileEntry);
+    }
     const plan = reconcile({ base, local: files, remote });
-    this.#remarks.add(plan);
+    for (const remark of remarksOn(plan)) remarks.add(remark);
     const sides = { shared, local, files, remote, salt };
     const isFetched = await applyPlan(plan, sides);
     // Cut off from here on, it would take what came from elsewhere, and was changed then, for a change that contradicts it.
     let reachedBefore = common;
-    if ((isFetched || merged > 0) && isSameSalt && !isCurrent) {
+    if ((isFetched || merged.length > 0) && isSameSalt && !isCurrent) {
       reachedBefore = { ...common, files: sharedHere(files, remote, base), roots };
       await record.write([reachedBefore]);
     }
-    const target = await this.#sender.send(plan, sides);
+    const target = await sender.send(plan, sides);
     const isWritten = !isUnchanged(remote, target);
     const reached: CommonState = { ...read, files: target, roots };
     if (isWritten)
-      await this.#publish(
-        { ...reached, head },
-        { before: reachedBefore, replaced: bytesOfPieces(remote, target) },
-      );
+      await publish({ ...reached, head }, { before: reachedBefore, replaced: bytesOfPieces(remote, target) });
     else {
-      await this.#sender.settle();
+      await sender.settle();
       await record.write([reached]);
     }
-    return { isFetched, isWritten, remarks: this.#remarks.list(left) };
-  }
-
-  /** @returns how many states were merged. */
-  async #merge(
-    sides: Sides & { base: Map<string, FileEntry> },
-    files: Map<string, LocalFile>,
-    salt: string,
-  ): Promise<number> {
-    const { local, shared } = this.#sides;
-    const merged = await mergeStates(sides, { local, shared, salt });
-    for (const { path, file } of merged) {
-      files.set(path, file);
-      sides.base.set(path, sides.remote.get(path) as FileEntry);
-    }
-    return merged.length;
+    return { isFetched, isWritten, remarks: listRemarks([...remarks], left) };
   }
 
   /** Makes files the newest ones. Both states are noted before: it is not known afterwards, when it is cut off. */
-  async #publish(
+  async function publish(
     { head, ...reached }: CommonState & { head: Head },
     { before, replaced }: { before: CommonState | undefined; replaced: number },
   ): Promise<void> {
-    const { record, shared } = this.#sides;
-    const { manifest, bytes } = this.#sender.sendManifest(reached.files, head.salt);
+    const { manifest, bytes } = sender.sendManifest(reached.files, head.salt);
     // Each manifest is replaced by the next.
     const next = {
       ...reached,
       head: { ...head, manifest, replaced: (head.replaced ?? 0) + replaced + bytes },
     };
     await record.write([next, ...(before === undefined ? [] : [before])]);
-    await this.#sender.settle();
+    await sender.settle();
     // Once others have gone on, the head no longer tells which of the two was reached.
     const version = await shared.writeHead(next.head, reached.version);
     await record.write([{ ...next, version }]);
   }
+
+  return async (isRead) => {
+    const states = await record.read();
+    const [newest] = states;
+    const read =
+      kind === "put" && !isRead && newest !== undefined && states.length === 1
+        ? { head: newest.head, version: newest.version }
+        : await shared.readHead();
+    try {
+      return await run(states, read);
+    } catch (error) {
+      // A piece of what was the newest when it was read may be gone when it no longer is.
+      const isDamaged = CemError.isInstance(error) && error.code === "FILES_DAMAGED";
+      if (isDamaged && (await shared.readHead()).version !== read.version)
+        throw new ChangedMeanwhile(error.message);
+      throw error;
+    }
+  };
 }
 
 const SESSION_LOG = /^(?:workspace\/)?sessions\//;

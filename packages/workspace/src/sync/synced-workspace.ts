@@ -10,7 +10,7 @@ import { ChangedMeanwhile, PIECE_BYTES } from "./file-content.ts";
 import { LocalFolders } from "./local-folders.ts";
 import type { Root } from "./scan-folders.ts";
 import { isConflict, MARKED, PIECES_AT_ONCE, SharedCopy } from "./shared-copy.ts";
-import { changedHere, SyncAttempt } from "./sync-attempt.ts";
+import { changedHere, createSync } from "./sync-attempt.ts";
 import type { Synced } from "./sync-attempt.ts";
 
 const REST: StoreKey = ["marked", "rest"];
@@ -101,8 +101,143 @@ export interface WorkspaceSyncSettings {
 }
 
 /** Keeps a workspace on this machine in step with a copy that machines share. */
-export function createWorkspaceSync(settings: WorkspaceSyncSettings): WorkspaceSync {
-  return new SyncedWorkspace(settings);
+export function createWorkspaceSync({
+  store,
+  blobs,
+  roots,
+  recordFile,
+  limits,
+  isThere,
+  onFetched,
+  onProblem,
+  garbageRestMs = DEFAULT_GARBAGE_REST_MS,
+}: WorkspaceSyncSettings): WorkspaceSync {
+  const shared = new SharedCopy({ store, blobs, limits, roots: new Set(roots.map(({ name }) => name)) });
+  const here = { local: new LocalFolders(roots, limits), record: new LocalRecord(recordFile) };
+  const inTurn = createTurns();
+  const closing = new AbortController();
+  /** Whether there may be something here that was not put back: a process was killed, or the storage was gone. */
+  let isBehind = true;
+  /** Runs while a log waits to be put. */
+  let following: NodeJS.Timeout | undefined;
+  let checkedGarbageAt = -Infinity;
+  let collecting: Promise<unknown> = Promise.resolve();
+
+  async function fetch(signal?: AbortSignal): Promise<string[]> {
+    if (!isBehind) {
+      const [known, ...older] = await here.record.read();
+      const { version } = await shared.readHead();
+      if (known?.version === version && older.length === 0) return [];
+    }
+    return sync("fetch", signal);
+  }
+
+  async function put(logsFollow: boolean): Promise<string[]> {
+    if (!isBehind && (await isThere?.()) !== false) {
+      const changed = await changedHere(here);
+      if (changed === "nothing" || (logsFollow && changed === "logs of sessions")) return [];
+    }
+    isBehind = true;
+    return sync("put");
+  }
+
+  /** A log is written after the answer of its run. */
+  function putLogs(): void {
+    following = undefined;
+    void putPatiently(false);
+  }
+
+  /** Says so where what a run wrote could not be put back. It is kept here. An ended run waits for one try only. */
+  async function putPatiently(logsFollow: boolean, signal?: AbortSignal): Promise<string[]> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await put(logsFollow);
+      } catch (error) {
+        const { code, message } = toErrorInfo(error);
+        const isOver = signal?.aborted === true || closing.signal.aborted;
+        if (tries < PUT_TRIES && !isOver && code.endsWith("_UNAVAILABLE")) await sleep(PUT_PAUSE_MS * tries);
+        else if (code === "OWNER_GONE") return [message];
+        else {
+          onProblem?.(error);
+          return [
+            `What the run wrote is kept on this machine only: ${message} It is shared before the next run here.`,
+          ];
+        }
+      }
+    }
+  }
+
+  /** One at a time, also between the processes of this machine. */
+  async function sync(kind: "fetch" | "put", signal?: AbortSignal): Promise<string[]> {
+    const { remarks, isFetched, isWritten } = await inTurn(() =>
+      withLock(recordFile, "the files of the workspace", () => syncLocked(kind, signal), LOCK_WAIT_MS),
+    ).catch((error: unknown) => {
+      isBehind = true;
+      throw error;
+    });
+    isBehind = false;
+    if (isFetched) await onFetched?.();
+    if (isWritten) tidy();
+    return remarks;
+  }
+
+  async function syncLocked(kind: "fetch" | "put", signal: AbortSignal | undefined): Promise<Synced> {
+    signal?.throwIfAborted();
+    if ((await isThere?.()) === false) throw workspaceGone();
+    const attempt = createSync({ shared: shared.until(signal ?? closing.signal), ...here }, kind);
+    for (let count = 0; count < MAX_ATTEMPTS; count += 1) {
+      try {
+        return await attempt(count > 0);
+      } catch (error) {
+        if (!isConflict(error) && !(error instanceof ChangedMeanwhile)) throw error;
+        await sleep(Math.random() * MAX_PAUSE_MS * Math.min(count + 1, 10));
+      }
+    }
+    throw new CemError(
+      "STATE_BUSY",
+      `Others have been changing the files of the workspace in each of ${MAX_ATTEMPTS} attempts to share them.`,
+    );
+  }
+
+  /** In the background, and seldom. */
+  function tidy(): void {
+    const now = performance.now();
+    if (now - checkedGarbageAt < Math.min(GARBAGE_CHECK_MS, garbageRestMs)) return;
+    checkedGarbageAt = now;
+    collecting = collectGarbage(store, shared.until(closing.signal), garbageRestMs).catch((error: unknown) =>
+      onProblem?.(error),
+    );
+  }
+
+  return {
+    specificationVersion: "v1",
+    fetch,
+    put: () => put(false),
+    async during(work, { logsFollow = false, signal } = {}) {
+      // Also the wait for the turn of others ends with the signal.
+      const remarks = await abandonOnAbort(fetch(signal), signal);
+      try {
+        const result = await work();
+        return { result, remarks: [...remarks, ...(await putPatiently(logsFollow, signal))] };
+      } catch (error) {
+        await putPatiently(logsFollow, signal);
+        throw error;
+      } finally {
+        if (logsFollow) following ??= setTimeout(putLogs, LOGS_FOLLOW_MS);
+      }
+    },
+    async close() {
+      clearTimeout(following);
+      const late = setTimeout(() => {
+        closing.abort(filesUnavailable(blobs.location, "it did not answer until the end"));
+      }, CLOSE_WAIT_MS);
+      // The log of the last run may not have been put yet.
+      await put(false).catch(() => {});
+      await inTurn(() => {});
+      await collecting;
+      clearTimeout(late);
+    },
+  };
 }
 
 /**
@@ -115,157 +250,4 @@ export async function deleteSharedWorkspace({
   blobs,
 }: Pick<WorkspaceSyncSettings, "store" | "blobs">): Promise<boolean> {
   return new SharedCopy({ store, blobs, roots: new Set(), limits: { maxFiles: 0, maxBytes: 0 } }).remove();
-}
-
-class SyncedWorkspace implements WorkspaceSync {
-  readonly specificationVersion = "v1";
-  readonly #settings: WorkspaceSyncSettings;
-  readonly #shared: SharedCopy;
-  readonly #here: { local: LocalFolders; record: LocalRecord };
-  /** Whether there may be something here that was not put back: a process was killed, or the storage was gone. */
-  #isBehind = true;
-  /** Runs while a log waits to be put. */
-  #following: NodeJS.Timeout | undefined;
-  readonly #inTurn = createTurns();
-  #checkedGarbageAt = -Infinity;
-  #collecting: Promise<unknown> = Promise.resolve();
-  readonly #closing = new AbortController();
-
-  constructor(settings: WorkspaceSyncSettings) {
-    const { store, blobs, roots, limits, recordFile } = settings;
-    this.#settings = settings;
-    this.#shared = new SharedCopy({ store, blobs, limits, roots: new Set(roots.map(({ name }) => name)) });
-    this.#here = { local: new LocalFolders(roots, limits), record: new LocalRecord(recordFile) };
-  }
-
-  async during<Result>(
-    work: () => Promise<Result>,
-    {
-      logsFollow = false,
-      signal,
-    }: { logsFollow?: boolean | undefined; signal?: AbortSignal | undefined } = {},
-  ): Promise<{ result: Result; remarks: string[] }> {
-    // Also the wait for the turn of others ends with the signal.
-    const remarks = await abandonOnAbort(this.fetch(signal), signal);
-    try {
-      const result = await work();
-      return { result, remarks: [...remarks, ...(await this.#putPatiently(logsFollow, signal))] };
-    } catch (error) {
-      await this.#putPatiently(logsFollow, signal);
-      throw error;
-    } finally {
-      if (logsFollow) this.#following ??= setTimeout(() => void this.#putLogs(), LOGS_FOLLOW_MS);
-    }
-  }
-
-  async fetch(signal?: AbortSignal): Promise<string[]> {
-    if (!this.#isBehind) {
-      const [known, ...older] = await this.#here.record.read();
-      const { version } = await this.#shared.readHead();
-      if (known?.version === version && older.length === 0) return [];
-    }
-    return this.#sync("fetch", signal);
-  }
-
-  async put(): Promise<string[]> {
-    return this.#put(false);
-  }
-
-  async #put(logsFollow: boolean): Promise<string[]> {
-    if (!this.#isBehind && (await this.#isThere())) {
-      const changed = await changedHere(this.#here);
-      if (changed === "nothing" || (logsFollow && changed === "logs of sessions")) return [];
-    }
-    this.#isBehind = true;
-    return this.#sync("put");
-  }
-
-  /** A log is written after the answer of its run. */
-  async #putLogs(): Promise<void> {
-    this.#following = undefined;
-    await this.#putPatiently(false);
-  }
-
-  async close(): Promise<void> {
-    clearTimeout(this.#following);
-    const late = setTimeout(() => {
-      this.#closing.abort(filesUnavailable(this.#shared.blobs.location, "it did not answer until the end"));
-    }, CLOSE_WAIT_MS);
-    // The log of the last run may not have been put yet.
-    await this.#put(false).catch(() => {});
-    await this.#inTurn(() => {});
-    await this.#collecting;
-    clearTimeout(late);
-  }
-
-  /** Says so where what a run wrote could not be put back. It is kept here. An ended run waits for one try only. */
-  async #putPatiently(logsFollow: boolean, signal?: AbortSignal): Promise<string[]> {
-    for (let tries = 1; ; tries += 1) {
-      try {
-        return await this.#put(logsFollow);
-      } catch (error) {
-        const { code, message } = toErrorInfo(error);
-        const isOver = signal?.aborted === true || this.#closing.signal.aborted;
-        if (tries < PUT_TRIES && !isOver && code.endsWith("_UNAVAILABLE")) await sleep(PUT_PAUSE_MS * tries);
-        else if (code === "OWNER_GONE") return [message];
-        else {
-          this.#settings.onProblem?.(error);
-          return [
-            `What the run wrote is kept on this machine only: ${message} It is shared before the next run here.`,
-          ];
-        }
-      }
-    }
-  }
-
-  /** One at a time, also between the processes of this machine. */
-  async #sync(kind: "fetch" | "put", signal?: AbortSignal): Promise<string[]> {
-    const { recordFile, onFetched } = this.#settings;
-    const { remarks, isFetched, isWritten } = await this.#inTurn(() =>
-      withLock(recordFile, "the files of the workspace", () => this.#syncLocked(kind, signal), LOCK_WAIT_MS),
-    ).catch((error: unknown) => {
-      this.#isBehind = true;
-      throw error;
-    });
-    this.#isBehind = false;
-    if (isFetched) await onFetched?.();
-    if (isWritten) this.#tidy();
-    return remarks;
-  }
-
-  async #syncLocked(kind: "fetch" | "put", signal: AbortSignal | undefined): Promise<Synced> {
-    signal?.throwIfAborted();
-    if (!(await this.#isThere())) throw workspaceGone();
-    const attempt = new SyncAttempt({
-      shared: this.#shared.until(signal ?? this.#closing.signal),
-      ...this.#here,
-    });
-    for (let count = 0; count < MAX_ATTEMPTS; count += 1) {
-      try {
-        return await attempt.run(kind, count > 0);
-      } catch (error) {
-        if (!isConflict(error) && !(error instanceof ChangedMeanwhile)) throw error;
-        await sleep(Math.random() * MAX_PAUSE_MS * Math.min(count + 1, 10));
-      }
-    }
-    throw new CemError(
-      "STATE_BUSY",
-      `Others have been changing the files of the workspace in each of ${MAX_ATTEMPTS} attempts to share them.`,
-    );
-  }
-
-  async #isThere(): Promise<boolean> {
-    return (await this.#settings.isThere?.()) !== false;
-  }
-
-  /** In the background, and seldom. */
-  #tidy(): void {
-    const now = performance.now();
-    const { garbageRestMs = DEFAULT_GARBAGE_REST_MS, onProblem, store } = this.#settings;
-    if (now - this.#checkedGarbageAt < Math.min(GARBAGE_CHECK_MS, garbageRestMs)) return;
-    this.#checkedGarbageAt = now;
-    this.#collecting = collectGarbage(store, this.#shared.until(this.#closing.signal), garbageRestMs).catch(
-      (error: unknown) => onProblem?.(error),
-    );
-  }
 }

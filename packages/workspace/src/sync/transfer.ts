@@ -69,103 +69,98 @@ async function fetchFiles(
 }
 
 /** Sends pieces of files, and none a second time while it may still be there. */
-export class FileSender {
-  readonly #shared: SharedCopy;
-  readonly #local: LocalFolders;
+export function createFileSender({ shared: { blobs }, local }: Pick<PlannedSides, "shared" | "local">) {
   /** The names of pieces that were sent, by salt and digest. */
-  readonly #sent = new Map<string, string>();
-  #sweeps: number | undefined;
+  const sent = new Map<string, string>();
+  let sweeps: number | undefined;
   /** All that was written, and goes when the workspace is deleted meanwhile. */
-  readonly #written: string[] = [];
+  const allWritten: string[] = [];
   /** Writes under way, and how many bytes they hold in memory. */
-  readonly #writing: Promise<void>[] = [];
-  #writingBytes = 0;
-
-  constructor({ shared, local }: { shared: SharedCopy; local: LocalFolders }) {
-    this.#shared = shared;
-    this.#local = local;
-  }
-
-  /** Ends what an attempt before was writing, and forgets what may have been swept away since it was sent. */
-  async begin(head: Head | undefined): Promise<void> {
-    await Promise.allSettled(this.#writing.splice(0));
-    if (this.#sweeps !== head?.sweeps) this.#sent.clear();
-    this.#sweeps = head?.sweeps;
-  }
-
-  /** Sends what is new here, and the rest of it until {@link settle}. @returns the files with the names of their pieces. */
-  async send({ files: planned }: Reconciled, { files, remote, salt }: PlannedSides): Promise<LocalFiles> {
-    const names = new Map<string, string>();
-    for (const { pieces } of remote.values()) for (const name of pieces) names.set(digestOf(name), name);
-    const target: LocalFiles = new Map();
-    await pMap(
-      planned,
-      async ([path, { from, path: old }]) => {
-        const file = files.get(path);
-        if (from === "remote")
-          target.set(path, { ...(remote.get(old) as FileEntry), signature: file?.signature });
-        else if (file !== undefined) target.set(path, await this.#sendFile(path, salt, names));
-      },
-      { concurrency: FILES_AT_ONCE },
-    );
-    return target;
-  }
-
-  /** Sends the list of all files, until {@link settle}. @returns the names of its pieces, and its size. */
-  sendManifest(files: Files, salt: string): { manifest: string[]; bytes: number } {
-    const bytes = encodeManifest(files);
-    const manifest: string[] = [];
-    for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
-      const piece = bytes.subarray(at, at + PIECE_BYTES);
-      manifest.push(this.#write(piece, digestPiece(salt, piece)).name);
-    }
-    return { manifest, bytes: bytes.length };
-  }
+  const writing: Promise<void>[] = [];
+  let writingBytes = 0;
 
   /** Waits until all is written, also where a part fails: nothing is to be written after an attempt has ended. */
-  async settle(): Promise<void> {
-    const ends = await Promise.allSettled(this.#writing.splice(0));
+  async function settle(): Promise<void> {
+    const ends = await Promise.allSettled(writing.splice(0));
     const failed = ends.find((end) => end.status === "rejected");
     if (failed !== undefined) throw failed.reason;
   }
 
-  /** Removes all that was sent. */
-  async takeBack(): Promise<void> {
-    await pMap(this.#written, (name) => this.#shared.blobs.remove(name), { concurrency: FILES_AT_ONCE });
-  }
-
   /** Sends the file's current content, which may differ from the scanned one. */
-  async #sendFile(path: string, salt: string, names: ReadonlyMap<string, string>): Promise<LocalFile> {
+  async function sendFile(
+    path: string,
+    salt: string,
+    names: ReadonlyMap<string, string>,
+  ): Promise<LocalFile> {
     const pieces: string[] = [];
     let size = 0;
-    const signature = await this.#local.read(path, async (piece) => {
+    const signature = await local.read(path, async (piece) => {
       const digest = digestPiece(salt, piece);
       const key = `${salt} ${digest}`;
-      const known = names.get(digest) ?? this.#sent.get(key);
-      pieces.push(known ?? this.#sendPiece(piece, digest, key));
-      if (this.#writingBytes > MAX_WRITING_BYTES) await this.settle();
+      pieces.push(names.get(digest) ?? sent.get(key) ?? sendPiece(piece, digest, key));
+      if (writingBytes > MAX_WRITING_BYTES) await settle();
       size += piece.length;
     });
     return { size, pieces, signature };
   }
 
-  #sendPiece(bytes: Uint8Array, digest: string, key: string): string {
-    const { name, written } = this.#write(bytes, digest);
-    this.#sent.set(key, name);
-    written.catch(() => this.#sent.delete(key));
+  function sendPiece(bytes: Uint8Array, digest: string, key: string): string {
+    const { name, written } = write(bytes, digest);
+    sent.set(key, name);
+    written.catch(() => sent.delete(key));
     return name;
   }
 
   /** Begins to write a piece. */
-  #write(bytes: Uint8Array, digest: string): { name: string; written: Promise<void> } {
+  function write(bytes: Uint8Array, digest: string): { name: string; written: Promise<void> } {
     const name = namePiece(digest);
-    const { blobs } = this.#shared;
-    this.#written.push(name);
-    this.#writingBytes += bytes.length;
-    const written = blobs.write(name, bytes).finally(() => (this.#writingBytes -= bytes.length));
+    allWritten.push(name);
+    writingBytes += bytes.length;
+    const written = blobs.write(name, bytes).finally(() => (writingBytes -= bytes.length));
     // Thrown where it is waited for.
     written.catch(() => {});
-    this.#writing.push(written);
+    writing.push(written);
     return { name, written };
   }
+
+  return {
+    settle,
+    /** Ends what an attempt before was writing, and forgets what may have been swept away since it was sent. */
+    async begin(head: Head | undefined): Promise<void> {
+      await Promise.allSettled(writing.splice(0));
+      if (sweeps !== head?.sweeps) sent.clear();
+      sweeps = head?.sweeps;
+    },
+    /** Sends what is new here; all of it is written once `settle` resolves. @returns the files with the names of their pieces. */
+    async send({ files: planned }: Reconciled, { files, remote, salt }: PlannedSides): Promise<LocalFiles> {
+      const names = new Map<string, string>();
+      for (const { pieces } of remote.values()) for (const name of pieces) names.set(digestOf(name), name);
+      const target: LocalFiles = new Map();
+      await pMap(
+        planned,
+        async ([path, { from, path: old }]) => {
+          const file = files.get(path);
+          if (from === "remote")
+            target.set(path, { ...(remote.get(old) as FileEntry), signature: file?.signature });
+          else if (file !== undefined) target.set(path, await sendFile(path, salt, names));
+        },
+        { concurrency: FILES_AT_ONCE },
+      );
+      return target;
+    },
+    /** Sends the list of all files, which is written once `settle` resolves. @returns the names of its pieces, and its size. */
+    sendManifest(files: Files, salt: string): { manifest: string[]; bytes: number } {
+      const bytes = encodeManifest(files);
+      const manifest: string[] = [];
+      for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+        const piece = bytes.subarray(at, at + PIECE_BYTES);
+        manifest.push(write(piece, digestPiece(salt, piece)).name);
+      }
+      return { manifest, bytes: bytes.length };
+    },
+    /** Removes all that was sent. */
+    async takeBack(): Promise<void> {
+      await pMap(allWritten, (name) => blobs.remove(name), { concurrency: FILES_AT_ONCE });
+    },
+  };
 }
