@@ -63,6 +63,45 @@ describe("cem runs", () => {
     expect(last).toEqual(before);
   });
 
+  it("has the code and the calls of workflows", async () => {
+    const step = `{ name: sum, type: tool_call, config: { tool: calculator.add, arguments: { a: 1, b: 2 } } }`;
+    writeFileSync(path.join(cwd, "sum.yaml"), `name: sum\nsteps: [${step}]\n`);
+    const { run } = JSON.parse((await cem("workflow", "run", "sum.yaml", "--json")).stdout) as {
+      run: string;
+    };
+    expect((await cem("workflow", "resume", run)).code).toBe(0);
+    const [last] = JSON.parse((await cem("runs", "--json")).stdout).runs as { title: string }[];
+    expect(last).toMatchObject({ kind: "code", calls: 1, title: expect.stringContaining("add") as string });
+  });
+
+  it("says where recorded answers have tokens in the place of what the code got then", async () => {
+    const folder = temporaryFolder();
+    const server = `process.stdin.on("data", (text) => {
+      for (const line of String(text).trim().split("\\n")) {
+        const { id, method } = JSON.parse(line);
+        const results = {
+          initialize: { protocolVersion: "2025-06-18", capabilities: { tools: {} }, serverInfo: { name: "people", version: "1" } },
+          "tools/list": { tools: [{ name: "get", inputSchema: { type: "object" } }] },
+          "tools/call": { content: [{ type: "text", text: "ada@example.com" }] },
+        };
+        if (id !== undefined) console.log(JSON.stringify({ jsonrpc: "2.0", id, result: results[method] ?? {} }));
+      }
+    });`;
+    writeFileSync(path.join(folder, "people.mjs"), server);
+    const config = JSON.stringify({ mcpServers: { people: { command: "node", args: ["people.mjs"] } } });
+    writeFileSync(path.join(folder, "config.yaml"), config);
+    const code = `import { get } from "./servers/people/index.ts";\nreturn String(await get({})).endsWith("example.com");`;
+    writeFileSync(path.join(folder, "gets.ts"), code);
+    const env = { CEM_TRUST_FOLDER: "1" };
+    const first = await runCem(["exec", "gets.ts", "--json"], { cwd: folder, env });
+    expect(JSON.parse(first.stdout)).toMatchObject({ value: true });
+    const again = await runCem(["runs", "replay", "last", "--recorded", "--json"], { cwd: folder, env });
+    expect(JSON.parse(again.stdout)).toMatchObject({
+      value: false,
+      notes: [expect.stringContaining("1 recorded answer held personal data")],
+    });
+  });
+
   it("replays calls of tools that are files, also of those that may change something", async () => {
     const folder = temporaryFolder();
     mkdirSync(path.join(folder, "servers/desk"), { recursive: true });

@@ -56,7 +56,7 @@ export async function executeTask(
 }
 
 /** Loads the configuration, and logs what of it is ignored. */
-async function loadLogged(options: AgentOptions): Promise<Project> {
+export async function loadLogged(options: AgentOptions): Promise<Project> {
   const logOf = (config: Config): Log => options.log ?? createLog(config, options.onLog);
   const loaded = await openProject(options, options.records === true ? logOf : undefined);
   if (loaded.warnings.length > 0) logWarnings(loaded, logOf(loaded.config));

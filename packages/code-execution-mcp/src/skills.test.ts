@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
@@ -46,7 +47,11 @@ afterAll(async () => {
 
 describe("skills", () => {
   it("are saved once they passed, and imported and found from then on", async () => {
+    // The process that tried a skill there is gone.
+    const left = path.join(os.tmpdir(), `cem-skill-${2 ** 22 + 1}-abcdef`);
+    await mkdir(left, { recursive: true });
     const saved = await agent.saveSkill(DRAFT);
+    expect(existsSync(left)).toBe(false);
     expect(saved).toMatchObject({ status: "active", version: 1, tools: ["calculator.add"] });
     expect(await agent.executeCode(USE)).toMatchObject({ error: null, value: 42 });
     const found = await agent.searchTools("add a number to itself twice", { limit: 3 });

@@ -155,6 +155,51 @@ describe("openWorkflows", () => {
     });
   });
 
+  it("repeats no code that failed after a call which is not to be repeated, unless the call itself failed", async () => {
+    const made: string[] = [];
+    const said = (name: string, annotations = {}, fails = false) =>
+      defineTool({
+        description: `Does ${name}.`,
+        input: z.object({}),
+        annotations,
+        execute: async () => {
+          made.push(name);
+          if (fails) throw new Error(`${name} failed`);
+          return name;
+        },
+      });
+    const shop = {
+      read: said("read", { readOnlyHint: true }),
+      book: said("book"),
+      full: said("full", {}, true),
+    };
+    const opened = await openWorkflows({ ...configWith(), tools: { shop } });
+    onTestFinished(() => opened.dispose());
+    const run = (code: string) => {
+      made.length = 0;
+      const retry = { on_error: "retry", retry: { attempts: 2, delay: 0 } };
+      const step = { name: "act", type: "code_execution", ...retry, config: { code } };
+      return opened.run({ name: "once", steps: [step] });
+    };
+    const use = 'import { read, book, full } from "./servers/shop/index.ts";\n';
+    const { run: id, error } = await run(`${use}await read({}); await book({}); throw new Error("later");`);
+    expect(error?.message).toMatch(/later.* was not tried again, since it may have been executed/u);
+    expect(await opened.resume(id)).toMatchObject({ error: { code: "WORKFLOW_STEP_UNCERTAIN" } });
+    expect(made).toEqual(["read", "book"]);
+    await run(`${use}await book({}); await full({});`);
+    expect(made).toEqual(["book", "full"]);
+    await run(`${use}await full({}).catch(() => {}); throw new Error("later");`);
+    expect(made).toEqual(["full"]);
+    await run(`${use}await read({}); await full({});`);
+    expect(made).toEqual(["read", "full", "read", "full"]);
+    await run(`${use}await read({}); throw new Error("later");`);
+    expect(made).toEqual(["read", "read"]);
+    made.length = 0;
+    const step = call("act", { tool: "shop.full" }, { on_error: "retry", retry: { attempts: 2, delay: 0 } });
+    await opened.run({ name: "call", steps: [step] });
+    expect(made).toEqual(["full", "full"]);
+  });
+
   it("has the guardrails of a step hold for tools that are files", async () => {
     const write = call("write", {
       server: "filesystem",

@@ -1,10 +1,9 @@
 import { assertKnownOptions } from "@cem/core";
 import type { JsonObject, WorkflowStepKind } from "@cem/core";
 import type { RunWorkflowOptions, WorkflowResult, Workflows } from "@cem/workflows";
-import { createLoadedAgent } from "./create-agent.ts";
+import { createLoadedAgent, loadLogged } from "./create-agent.ts";
 import { AGENT_OPTIONS } from "./options.ts";
 import type { AgentOptions } from "./options.ts";
-import { openProject } from "./wiring/open-project.ts";
 import { openConfiguredWorkflows } from "./wiring/workflows/workflows.ts";
 
 /** Options of {@link openWorkflows}. */
@@ -41,7 +40,7 @@ const WORKFLOW_OPTIONS = { ...AGENT_OPTIONS, stepKinds: "a list" } as const sati
 export async function openWorkflows(options: WorkflowOptions = {}): Promise<OwnWorkflows> {
   assertKnownOptions(options, WORKFLOW_OPTIONS, "openWorkflows");
   const { stepKinds, ...agentOptions } = options;
-  const loaded = await openProject(agentOptions);
+  const loaded = await loadLogged(agentOptions);
   const parts = { stepKinds, openAgent: createLoadedAgent };
   const opened = await openConfiguredWorkflows(loaded, agentOptions, parts);
   const { workflows, find } = opened;

@@ -10,6 +10,7 @@ import {
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { CemError } from "@cem/core";
 import type { JsonObject, Redactor } from "@cem/core";
 import { hintFor } from "@cem/core/errors";
 import { countOf, sampleWorkflows, sourceOf, TEN_FILES, TEN_STEPS } from "../test/sample-workflows.ts";
@@ -273,6 +274,28 @@ describe("run", () => {
     };
     expect(variables).toEqual({ to: "[[EMAIL:1]]" });
   });
+
+  it("writes no token whose value is not kept", async () => {
+    let fails = true;
+    const redactor = {
+      specificationVersion: "v1",
+      guest: "tokens",
+      tokenize: <Data>(data: Data): Data => data,
+      persist: async () => {
+        const failed = fails;
+        fails = false;
+        if (failed) throw new CemError("STORE_UNAVAILABLE", "no store");
+      },
+    } as unknown as Redactor;
+    const workflows = sampleWorkflows(folder, { redactor });
+    await expect(workflows.run(sourceOf([count("a")]))).rejects.toThrow("no store");
+    expect(await workflows.list()).toEqual([]);
+    const result = await workflows.run(sourceOf([count("a", { on_error: "continue" })]), {
+      onEvent: ({ type }) => void (fails ||= type === "step-started"),
+    });
+    expect(result).toMatchObject({ status: "interrupted", error: { code: "STORE_UNAVAILABLE" } });
+    expect((await workflows.show(result.run)).uncertain).toEqual(["a"]);
+  });
 });
 
 describe("resume", () => {
@@ -286,6 +309,69 @@ describe("resume", () => {
     expect(resumed).toMatchObject({ status: "error", error: { code: "TOOL_FAILED" } });
     expect(countOf(folder, "a")).toBe(1);
     for (const line of readFileSync(journalOf(id), "utf8").trimEnd().split("\n")) JSON.parse(line);
+  });
+
+  it("takes no other values of variables once a step has a result that came of those of the beginning", async () => {
+    const workflows = sampleWorkflows(folder);
+    const variables = { variables: { who: { type: "array", items: { type: "string" } } } };
+    const loop = {
+      name: "loop",
+      type: "loop",
+      config: {
+        items: "variables.who",
+        steps: [
+          { name: "once", type: "count", config: { file: "${{ item }}" } },
+          { name: "then", type: "fail", needs: ["once"], config: { how: "code", times: 1 } },
+        ],
+      },
+    };
+    const began = await workflows.run(sourceOf([loop], variables), { variables: { who: ["A", "B"] } });
+    await expect(workflows.resume(began.run, { variables: { who: ["B", "A"] } })).rejects.toMatchObject({
+      code: "OPTION_INVALID",
+      message: expect.stringMatching(
+        /another value of who, with which step loop\[0\]\.once was done/u,
+      ) as string,
+    });
+    const same = await workflows.resume(began.run, { variables: { who: ["A", "B"] } });
+    expect(same).toMatchObject({ error: { message: expect.stringContaining("loop[1]") as string } });
+    expect([countOf(folder, "A"), countOf(folder, "B")]).toEqual([1, 1]);
+    const nothingDone = await workflows.run(
+      sourceOf([fail("code", { config: { how: "${{ variables.how }}" } })], {
+        variables: { how: { type: "string" } },
+      }),
+      { variables: { how: "code" } },
+    );
+    const corrected = await workflows.resume(nothingDone.run, { variables: { how: "fine" } });
+    expect(corrected).toMatchObject({ status: "success", outputs: { bad: "fine" } });
+  });
+
+  it("takes personal values again, also those that were lost, and no others", async () => {
+    const values = new Map([["ada@example.com", "[[EMAIL:aaaaaaaaaaaaaaaa]]"]]);
+    const redactor = {
+      specificationVersion: "v1",
+      guest: "values",
+      tokenize: <Data>(data: Data): Data => {
+        let text = JSON.stringify(data);
+        for (const [value, token] of values) text = text.replaceAll(value, token);
+        return JSON.parse(text) as Data;
+      },
+      detokenize: async (given: string) => {
+        const [value] = [...values].find(([, token]) => token === given) ?? [];
+        if (value === undefined) throw new CemError("TOKEN_UNKNOWN", "lost");
+        return value;
+      },
+    } as unknown as Redactor;
+    const workflows = sampleWorkflows(folder, { redactor });
+    const source = sourceOf([count("a"), fail("code", { needs: ["a"] })], {
+      variables: { to: { type: "string" } },
+    });
+    const { run: id } = await workflows.run(source, { variables: { to: "ada@example.com" } });
+    const resume = (to: string) => workflows.resume(id, { variables: { to } });
+    await expect(resume("bob@example.com")).rejects.toMatchObject({ code: "OPTION_INVALID" });
+    expect((await resume("ada@example.com")).error?.code).toBe("TOOL_FAILED");
+    values.set("ada@example.com", "[[EMAIL:bbbbbbbbbbbbbbbb]]");
+    expect((await resume("ada@example.com")).error?.code).toBe("TOOL_FAILED");
+    expect(readFileSync(path.join(folder, "runs", id, "run.json"), "utf8")).toContain("bbbbbbbbbbbbbbbb");
   });
 
   it("refuses a journal that was damaged within, and ids that are none", async () => {

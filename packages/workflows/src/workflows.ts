@@ -1,7 +1,8 @@
 import { rm, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { CemError } from "@cem/core";
-import type { WorkflowStepKind } from "@cem/core";
+import { isDeepStrictEqual } from "node:util";
+import { CemError, restoreTokens } from "@cem/core";
+import type { JsonObject, Redactor, WorkflowStepKind } from "@cem/core";
 import { FileLock, PRIVATE_FILE } from "@cem/core/files";
 import { checkCalls } from "./definition/check-workflow.ts";
 import { loadWorkflow } from "./definition/load-workflow.ts";
@@ -10,9 +11,11 @@ import { isBuiltIn } from "./definition/parse-workflow.ts";
 import { variablesOf } from "./definition/value-schema.ts";
 import type { WorkflowStep } from "./definition/workflow.ts";
 import { createCleanUp } from "./runs/clean-up.ts";
+import { readJournal } from "./runs/journal.ts";
+import { Outcomes } from "./runs/outcomes.ts";
 import type { WorkflowResult } from "./runs/outcomes.ts";
 import { createRunId, RunFolders, runLockOf, takeRun } from "./runs/run-folder.ts";
-import type { RunRecord } from "./runs/run-folder.ts";
+import type { RunFolder, RunRecord } from "./runs/run-folder.ts";
 import { describeRun, endRun, summarizeDamaged, summarizeRun } from "./runs/run-summary.ts";
 import type { RunSummary } from "./runs/run-summary.ts";
 import { tokenizeFor } from "./steps/execution.ts";
@@ -111,6 +114,8 @@ export function createWorkflows({
       let record = began;
       if (variables !== undefined) {
         const given = variablesOf(loaded.workflow, { ...began.variables, ...variables });
+        await redactor?.restore?.(began.session);
+        await assertSameVariables(began, given, redactor, place);
         record = { ...began, variables: await tokenizeFor(redactor, given, began.session) };
       }
       return execute({ loaded, place, record, isResumed: true, decisions: decisionsOf(options), ...options });
@@ -141,6 +146,40 @@ export function createWorkflows({
     },
     show: async (run) => describeRun(folders, await folders.find(run)),
   };
+}
+
+/**
+ * Refuses other values than those of the beginning where steps have results that came of these.
+ *
+ * @throws CemError `OPTION_INVALID`
+ */
+async function assertSameVariables(
+  { session, variables }: RunRecord,
+  given: JsonObject,
+  redactor: Redactor | undefined,
+  { id, journal }: RunFolder,
+): Promise<void> {
+  const other: string[] = [];
+  for (const [name, value] of Object.entries(given)) {
+    const began = variables[name];
+    if (began === undefined || isDeepStrictEqual(value, began)) continue;
+    const opened = await restoreTokens(began, { redactor, session, current: async () => value }).catch(
+      // They were lost with their vault: that is why the value is given again.
+      (error: unknown) => (CemError.isInstance(error) && error.code === "TOKEN_UNKNOWN" ? value : began),
+    );
+    if (!isDeepStrictEqual(value, opened)) other.push(name);
+  }
+  if (other.length === 0) return;
+  const outcomes = new Outcomes();
+  await readJournal(journal, outcomes.add);
+  const kept = [...outcomes.steps].find(([, { status, isUncertain }]) => status !== "error" || isUncertain);
+  if (kept === undefined) return;
+  const [step] = kept;
+  throw new CemError(
+    "OPTION_INVALID",
+    `Run ${id} began with another value of ${other.join(", ")}, with which step ${step} was done or may have been. Resume it without, or begin a new run.`,
+    { details: { option: "variables", run: id, variables: other, step } },
+  );
 }
 
 async function noWorkflows(name: string): Promise<never> {

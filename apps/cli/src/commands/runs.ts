@@ -1,5 +1,6 @@
 import { CemError, holdsRedactionToken, RECORDED_STATUSES, statusOfCall } from "@cem/core";
 import type { RecordedCall, RecordedData, RunRecord, RunRecordSummary } from "@cem/core";
+import type { RunRecording } from "code-execution-mcp/admin";
 import { InvalidArgumentError, Option } from "commander";
 import type { Answer, CommandContext } from "../io/terminal.ts";
 import { renderCode, renderValue } from "../render/value.ts";
@@ -37,7 +38,8 @@ export const runs = defineCommand<Runs>({
   help: `
 Runs of cem and of servers are recorded in .cem/runs, or in the store of store.url: code, calls, times, what was printed.
 Personal data and secrets are tokens there. A replay runs the code again, and its calls are made for real; with
---recorded they are answered as they were, and nothing is changed. runs.records: false switches records off.
+--recorded they are answered as they were, but with these tokens, and nothing is changed. runs.records: false
+switches records off.
 
 Examples:
   cem runs
@@ -109,11 +111,23 @@ async function replay(
   return withAgent(
     options,
     context,
-    async (agent) =>
-      answerToResult(await agent.executeCode(run.code, executeOptions(context, options)), options),
+    async (agent) => {
+      const result = await agent.executeCode(run.code, executeOptions(context, options));
+      const notes = [...(result.notes ?? []), ...(recorded ? notesOfTokens(recording) : [])];
+      return answerToResult({ ...result, ...(notes.length > 0 && { notes }) }, options);
+    },
     // A copy of the workspace takes what the code writes.
     recorded ? { replay: recording, onPlannedWrite: () => {} } : {},
   );
+}
+
+/** Code that looks into a value comes to something else where it gets a token. */
+function notesOfTokens(recording: RunRecording["recording"]): string[] {
+  const count = recording.filter(({ result }) => holdsRedactionToken(JSON.stringify(result))).length;
+  if (count === 0) return [];
+  return [
+    `${counted(count, "recorded answer")} held personal data, in whose place the code got tokens, so its result may differ from that of then.`,
+  ];
 }
 
 const INDENT = "  ";

@@ -119,7 +119,7 @@ export async function withWorkflows<T>(
   await settleTrust(options, context);
   const { openWorkflows } = await import("code-execution-mcp");
   const { signal: _signal, ...source } = serverSourceOf(options, context);
-  const workflows = await openWorkflows({ ...source, ...askingOf(context) });
+  const workflows = await openWorkflows({ ...source, records: true, ...askingOf(context) });
   try {
     return await work(workflows);
   } finally {

@@ -1,7 +1,8 @@
-import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
+import { mkdir, readdir } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import type { Agent, SaveSkillOptions, Skill, SkillDraft, SkillStore, ToolDefinition } from "@cem/core";
+import { createProcessFolder, removeProcessFolder } from "@cem/core/files";
 import { refreshSkills } from "./project.ts";
 import type { Project } from "./project.ts";
 
@@ -64,7 +65,7 @@ export async function trySkill(
 ): Promise<void> {
   const { checkSkill, stageSkill } = await import("@cem/skills");
   const { execution, optimizations } = loaded.config;
-  const folder = await mkdtemp(path.join(os.tmpdir(), "cem-skill-"));
+  const folder = createProcessFolder(os.tmpdir(), "cem-skill");
   const [skillsDir, workspaceDir] = [path.join(folder, "skills"), path.join(folder, "workspace")];
   try {
     await mkdir(workspaceDir);
@@ -82,7 +83,7 @@ export async function trySkill(
       await agent.dispose();
     }
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    removeProcessFolder(folder);
   }
 }
 

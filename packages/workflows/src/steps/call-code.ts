@@ -1,4 +1,4 @@
-import { CemError, findTool, isObject } from "@cem/core";
+import { CemError, findTool, fromErrorInfo, isObject } from "@cem/core";
 import type { CatalogSnapshot, JsonValue, ToolCall, ToolDefinition } from "@cem/core";
 
 /** Other names of tools: those that `tool_mappings` give. */
@@ -51,7 +51,7 @@ function isCalled({ name, originalName }: ToolDefinition, wanted: string): boole
 function callable(tool: ToolDefinition): ToolDefinition {
   const { unavailable } = tool;
   if (unavailable === undefined) return tool;
-  throw new CemError(unavailable.code, unavailable.message, { details: unavailable.details });
+  throw fromErrorInfo(unavailable);
 }
 
 /** The program of one call. */

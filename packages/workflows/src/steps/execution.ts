@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { CemError, Lazy, nobodyAsked, tokenizeInTurns } from "@cem/core";
+import { CemError, fromErrorInfo, Lazy, nobodyAsked, toErrorInfo, tokenizeInTurns } from "@cem/core";
 import type {
   Agent,
   Approve,
@@ -10,13 +10,14 @@ import type {
   JsonValue,
   Redactor,
   TaskResult,
+  ToolCallRecord,
   WorkflowStepKind,
 } from "@cem/core";
 import type { Workflow } from "../definition/workflow.ts";
 import type { Journal } from "../runs/journal.ts";
 import type { Outcomes, WorkflowEvent } from "../runs/outcomes.ts";
 import type { ToolNames } from "./call-code.ts";
-import { toError } from "./failures.ts";
+import { RunInterrupted, toolErrorOf } from "./failures.ts";
 
 /** Decisions of the user about steps that may have been executed, by their paths. */
 export interface Decisions {
@@ -89,7 +90,7 @@ export class Execution {
           emit({ type: "step-progressed", step: step.path, progress: event.progress });
       },
     });
-    return valueOf(result);
+    return this.#valueOf(result);
   }
 
   /** Asks the user of the run, whose time does not count. */
@@ -99,9 +100,15 @@ export class Execution {
     return (request) => this.#waiting(step, () => onElicit(request));
   }
 
-  /** Puts tokens in the place of personal values. */
+  /**
+   * Puts tokens in the place of personal values.
+   *
+   * @throws RunInterrupted where the values can't be kept: nothing is written down that nobody could open.
+   */
   async tokenize<Data>(data: Data): Promise<Data> {
-    return tokenizeFor(this.settings.redactor, data, this.settings.session);
+    return tokenizeFor(this.settings.redactor, data, this.settings.session).catch((error: unknown) => {
+      throw new RunInterrupted(toErrorInfo(error));
+    });
   }
 
   async detokenize(
@@ -119,6 +126,30 @@ export class Execution {
     return createHash("sha256").update(`${this.settings.id}\n${path}`).digest("hex").slice(0, 32);
   }
 
+  /** @throws CemError why a program did not succeed, and whether it may have done what is not to be done twice. */
+  async #valueOf({ status, error, value, toolCalls }: TaskResult): Promise<JsonValue> {
+    if (status === "success") return value;
+    if (error === null) throw new CemError("UNEXPECTED", `The code ended with the status ${status}.`);
+    const isUncertain = await this.#hasActed(toolCalls, toolErrorOf(error) !== undefined);
+    throw fromErrorInfo(isUncertain ? { ...error, details: { ...error.details, isUncertain } } : error);
+  }
+
+  /** @param isOfTool - Whether the program failed by the error of a call, which tells whether that call did its work. */
+  async #hasActed(calls: readonly ToolCallRecord[], isOfTool: boolean): Promise<boolean> {
+    const onHost = calls.filter(({ place }) => place !== "guest");
+    if (onHost.length === 0) return false;
+    // Without what the authors of the tools say, none can be called again without harm.
+    const found = await this.catalog().catch(() => undefined);
+    const acting = onHost.filter(({ server, tool }) => {
+      const tools = found?.servers.find(({ name }) => name === server)?.tools;
+      const { readOnlyHint, idempotentHint } = tools?.find(({ name }) => name === tool)?.annotations ?? {};
+      return readOnlyHint !== true && idempotentHint !== true;
+    });
+    const failed = onHost.filter(({ ok }) => !ok);
+    const isToldByError = isOfTool && failed.length === 1;
+    return acting.some((call) => call.ok || !isToldByError);
+  }
+
   async #waiting<Answer>(step: StepAtWork, ask: () => Promise<Answer>): Promise<Answer> {
     step.setWaiting(true);
     try {
@@ -129,18 +160,14 @@ export class Execution {
   }
 }
 
-/** Puts tokens in the place of personal values, where there is a redactor. */
+/** Puts tokens in the place of personal values, where there is a redactor. These are kept before the tokens are written down. */
 export async function tokenizeFor<Data>(
   redactor: Redactor | undefined,
   data: Data,
   session: string,
 ): Promise<Data> {
-  return redactor === undefined ? data : tokenizeInTurns(redactor, data, { session });
-}
-
-function valueOf({ status, error, value }: TaskResult): JsonValue {
-  if (status === "success") return value;
-  throw error === null
-    ? new CemError("UNEXPECTED", `The code ended with the status ${status}.`)
-    : toError(error);
+  if (redactor === undefined) return data;
+  const shown = await tokenizeInTurns(redactor, data, { session });
+  await redactor.persist?.(session);
+  return shown;
 }

@@ -1,4 +1,3 @@
-import { CemError } from "@cem/core";
 import type { ErrorInfo } from "@cem/core";
 
 /** Ends a run at once, whatever `on_error` says: it was cancelled, its journal can't be written, a person has to decide. */
@@ -60,11 +59,6 @@ export function toolErrorOf({ details }: ErrorInfo): ErrorInfo | undefined {
   const { code, message, details: inner } = toolError as Partial<ErrorInfo>;
   if (typeof code !== "string" || typeof message !== "string") return undefined;
   return { code, message, details: inner ?? {} };
-}
-
-/** Makes an error of plain data. */
-export function toError({ code, message, details }: ErrorInfo): CemError {
-  return new CemError(code, message, { details });
 }
 
 /** The error of a step that may have been executed, and how to go on. */

@@ -1,9 +1,9 @@
-import { FairGate } from "@cem/core";
+import { FairGate, fromErrorInfo } from "@cem/core";
 import type { JsonObject } from "@cem/core";
 import { dependenciesOf, passedOver } from "../definition/dependencies.ts";
 import type { Dependencies } from "../definition/dependencies.ts";
 import type { WorkflowStep } from "../definition/workflow.ts";
-import { firstFailure, toError } from "./failures.ts";
+import { firstFailure } from "./failures.ts";
 import type { ListRequest, StepEnd } from "./requests.ts";
 import { runStep } from "./step-run.ts";
 
@@ -39,7 +39,7 @@ export async function runList(request: ListRequest): Promise<JsonObject> {
   const note = ({ name, onError }: WorkflowStep, end: StepEnd): void => {
     if (end.error !== undefined) scope.errors[name] = { code: end.error.code, message: end.error.message };
     if (end.status === "error") {
-      failures.push(toError(end.error));
+      failures.push(fromErrorInfo(end.error));
       return;
     }
     scope.steps[name] = end.status === "success" ? end.value : null;

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync } from "node:fs";
 import path from "node:path";
-import { CemError, toErrorInfo } from "@cem/core";
+import { CemError, fromErrorInfo, toErrorInfo } from "@cem/core";
 import type { JsonObject, JsonValue, WorkflowStepContext } from "@cem/core";
 import { PRIVATE_FOLDER } from "@cem/core/files";
 import pMap, { pMapSkip } from "p-map";
@@ -9,7 +9,7 @@ import type { Workflow } from "../definition/workflow.ts";
 import { evaluate, resolve } from "../expressions/template.ts";
 import { callProgram, codeProgram, findStepTool } from "./call-code.ts";
 import type { Execution, StepAtWork } from "./execution.ts";
-import { firstFailure, toError, toolErrorOf } from "./failures.ts";
+import { firstFailure, toolErrorOf } from "./failures.ts";
 import { innerScope, scopeOf } from "./requests.ts";
 import type { ListScope, StepRequest } from "./requests.ts";
 
@@ -48,11 +48,14 @@ async function callNamed(
     // Of a program that is one call, the tool's error says it all: nobody wrote its lines.
     const info = toErrorInfo(error);
     const ofTool = toolErrorOf(info);
-    if (ofTool !== undefined) throw toError(ofTool);
+    // A tool that is a file may have called others before.
+    const uncertainty = info.details["isUncertain"] === true ? { isUncertain: true } : {};
+    if (ofTool !== undefined)
+      throw fromErrorInfo({ ...ofTool, details: { ...ofTool.details, ...uncertainty } });
     if (info.code !== "CODE_THREW") throw error;
     const [message = ""] = String(info.details["message"]).split("\nCaused by ");
     throw new CemError("TOOL_FAILED", message, {
-      details: { server: definition.server, tool: definition.name },
+      details: { server: definition.server, tool: definition.name, ...uncertainty },
     });
   }
 }
