@@ -8,9 +8,10 @@ import type { Check } from "./checks.ts";
 /** Limits of each isolation level, in the words of the security model's table, which a test compares. */
 export const NOT_HELD: Readonly<Record<IsolationLevel, string>> = {
   microvm: "faults of the processor's virtualization or of microsandbox",
-  namespaces: "faults of the host's kernel, which the guest shares",
+  namespaces:
+    "faults of the host's kernel, which the guest shares; without bubblewrap: set-user-ID bits of files in the workspace",
   permissions:
-    "faults of Deno or V8, which are the host's user then; memory outside of V8's heap only by polling",
+    "faults of Deno or V8, which are the host's user then; memory outside of V8's heap only by polling; set-user-ID bits of files in the workspace; where the host's user is not root: mode, owner and times of its files in read-only mounts; the workspace's path on the host",
 };
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/u;
