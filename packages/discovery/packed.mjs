@@ -2,7 +2,6 @@
 import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { createDiscovery } from "@cem/discovery";
-import { readToolSource } from "@cem/discovery/read-tool-source";
 
 mkdirSync("servers/greeter", { recursive: true });
 writeFileSync(
@@ -19,5 +18,3 @@ for (let nth = 1; nth <= 2; nth += 1) {
   assert.equal(servers[0].tools[0].signature, "greet(input: { name: string }): Promise<string>");
   assert.equal(servers[1].description, "How to be kind.");
 }
-const { functions } = readToolSource("export function twice(x: number): number { return x * 2; }");
-assert.equal(functions[0].name, "twice");
