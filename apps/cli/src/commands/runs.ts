@@ -53,7 +53,7 @@ Examples:
       .argument("[id]", "the run: its id, or last")
       .addOption(new Option("--status <status>", "for list: how they ended").choices(RECORDED_STATUSES))
       .option("--since <time>", "for list: 30m, 2h, 3d, or a date such as 2026-11-22", parseSince)
-      .option("--text <text>", "for list: a text in the task, code, tools or error")
+      .option("--text <text>", "for list: a text in the error, tools, task or the beginning of the code")
       .option("--max <count>", "the most runs to list", wholeNumber(1, MAX_LISTED), 20)
       .option("--recorded", "for replay: answer calls as they were answered", false),
   run: manageRuns,
