@@ -9,6 +9,10 @@ type Breakout = [name: string, code: string];
 
 const BREAKOUTS: Breakout[] = [
   [
+    "the runner's parameter by another spelling of its name",
+    `if (typeof $c\\u0065m !== "undefined" || typeof $c\\u{65}mm !== "undefined") found.push("the parameter");`,
+  ],
+  [
     "the arguments of its own way to be printed",
     `const trap = function (...all) { look(this); for (const one of all) { look(one); if (typeof one === "object" && one !== null) for (const member of Object.values(one)) look(member); } return ""; };
 const hostile = { [Symbol.for("Deno.customInspect")]: trap, [Symbol.for("Deno.privateCustomInspect")]: trap, [Symbol.for("nodejs.util.inspect.custom")]: trap, toString: trap, toJSON: trap, [Symbol.toPrimitive]: trap };
@@ -146,7 +150,12 @@ export function breakoutsContract(makeProvider: () => SandboxProvider, files: Re
         expect(await session.run(hostile)).toMatchObject({ status: "failed", error: { message: "0" } });
         const revoked = "const { proxy, revoke } = Proxy.revocable({}, {}); revoke(); throw proxy;";
         expect(await session.run(revoked)).toMatchObject({ status: "failed", kind: "exception" });
-        expect(session.stats().reused).toBe(1);
+        await session.run(`Deno.writeTextFileSync("/workspace/thrower.ts", ${JSON.stringify(revoked)});`);
+        expect(await session.run('import "./thrower.ts"; return 1;')).toMatchObject({
+          status: "failed",
+          error: { message: "What was thrown can't be read." },
+        });
+        expect(session.stats()).toMatchObject({ reused: 3, kept: 1 });
       }),
     );
   });
