@@ -1,4 +1,4 @@
-import { abandonOnAbort, callAborted, CemError, toErrorInfo } from "@cem/core";
+import { abandonOnAbort, callAborted, CemError, isRepeatable, toErrorInfo } from "@cem/core";
 import type { InvokeContext, ToolInvoker, ToolResult } from "@cem/core";
 import type { CheckedCall } from "./tool-source.ts";
 
@@ -94,9 +94,7 @@ export function orderCalls(): Middleware {
 
 /** Announces a call right before it is made. */
 async function announce({ server, tool, found }: CheckedCall, context: InvokeContext): Promise<void> {
-  const { readOnlyHint, idempotentHint } = found?.annotations ?? {};
-  const isRepeatable = readOnlyHint === true || idempotentHint === true;
-  await context.announce?.({ server, tool, isRepeatable });
+  await context.announce?.({ server, tool, isRepeatable: isRepeatable(found?.annotations) });
   context.signal.throwIfAborted();
 }
 

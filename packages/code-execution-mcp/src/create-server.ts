@@ -30,7 +30,7 @@ import { startWorkThreads } from "./work-threads/work-threads.ts";
 
 const MS_PER_SECOND = 1_000;
 
-/** What serving over HTTP needs of the set-up of a server. */
+/** The parts of a server's set-up that serving over HTTP needs. */
 interface SetUp {
   /** Why it can't be reached over HTTP: the authorization that its folder asks for is held back. */
   obstacle: CemError | undefined;

@@ -17,7 +17,7 @@ export {
 } from "./failures.ts";
 export type { FailedTool } from "./failures.ts";
 export { exampleArguments, exampleCall } from "./example-call.ts";
-export { copyBeginning, copyWholeWords, runTitle } from "./short-texts.ts";
+export { copyBeginning, copyWholeWords, runTitle, showWholeWords } from "./short-texts.ts";
 export type {
   EndedRun,
   RecordedCall,
@@ -33,7 +33,7 @@ export { createTurns, FairGate, Shares } from "./fair-gate.ts";
 export { hasWorkThreads, moduleBeside, offload, useWorkThreads } from "./offload.ts";
 export type { OffloadedWork } from "./offload.ts";
 export { assertKnownOptions, OWNER_ID_RULE, GIVEN_OWNER_ID, isGivenOwnerId } from "./options.ts";
-export { findServer, findTool, readAnnotations, toolId } from "./tools.ts";
+export { findServer, findTool, isRepeatable, readAnnotations, toolId } from "./tools.ts";
 export type {
   CatalogSnapshot,
   ToolAnnotations,

@@ -30,6 +30,13 @@ export function copyWholeWords(text: string, maxCharacters: number): string {
   return copyBeginning(text, maxCharacters - cut);
 }
 
+/** Like {@link copyWholeWords}, for people to read: it says how much is left out. */
+export function showWholeWords(text: string, maxCharacters: number): string {
+  const shown = copyWholeWords(text, maxCharacters);
+  const left = text.length - shown.length;
+  return left === 0 ? text : `${shown}… (${left} more characters are not shown)`;
+}
+
 const MAX_TITLE_CHARACTERS = 200;
 const COMMENT = /^(?:\/\/[^\n]*|\/\*[^]*?\*\/)/;
 const IMPORT = /^import\b(?:[^"';]*from)?\s*["'][^"'\n]*["'](?:\s*with\s*\{[^}]*\})?;?/;

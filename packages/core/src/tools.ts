@@ -29,6 +29,11 @@ export function readAnnotations(value: unknown): ToolAnnotations | undefined {
   return Object.keys(annotations).length === 0 ? undefined : annotations;
 }
 
+/** Whether a tool's author says that it can be called again without harm. */
+export function isRepeatable({ readOnlyHint, idempotentHint }: ToolAnnotations = {}): boolean {
+  return readOnlyHint === true || idempotentHint === true;
+}
+
 /**
  * Where a tool's code runs. `local` and `skill`: in the sandbox, from a file. `host`: on the host, reached through a
  * {@link ToolInvoker}. Code calls each of them the same way.

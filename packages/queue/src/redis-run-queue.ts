@@ -96,7 +96,7 @@ export function createRunQueue({
   const put = async ({ runs, codec, host }: Opened, id: string, run: QueuedRun): Promise<boolean> => {
     const answer = await runs.put({ id, payload: codec.encode(`job:${id}`, run), run, host, maxWaiting });
     if ("waiting" in answer) throw await fullError(runs, maxWaiting, answer);
-    // What was too much to be kept is empty.
+    // The payload of a run that is no longer kept is empty.
     if (answer.known !== undefined && answer.known !== "")
       requireSame(codec.decode(`job:${id}`, answer.known) as QueuedRun, run);
     return answer.known === undefined;

@@ -9,7 +9,7 @@ const KEEP_SESSION_MS = 300_000;
 export const MAX_LOSSES = 2;
 /** A larger run is fetched by its worker instead of coming with the notice. */
 const MAX_NOTICE_BYTES = 65_536;
-/** What is kept of an owner's ended runs, in bytes; the hosts of one that ended lately may still read it. */
+/** The most that is kept of an owner's ended runs, in bytes; the hosts of one that ended lately may still read it. */
 const MAX_KEPT_BYTES = 64 * 1024 * 1024;
 const READ_WITHIN_MS = 10_000;
 const MINUTE_SECONDS = 60;

@@ -59,7 +59,7 @@ export function createWorkflows({
     try {
       await redactor?.restore?.(record.session);
       if (isResumed) {
-        // What asked for the end of the run is taken back, and variables that were given again are written down.
+        // A request to end the run is taken back, and variables that were given again are written down.
         await rm(path.join(place.folder, CANCEL_FILE), { force: true });
         await folders.write(place, record);
       }

@@ -103,7 +103,7 @@ function counted(
   return made > calls ? endsMs - nowMs : { endsMs, calls: made };
 }
 
-/** What is no count, or was written otherwise, counts as none. */
+/** Reads a stored period; a value that is no count, or was written otherwise, counts as none. */
 function periodOf(stored: Uint8Array | undefined): Period | undefined {
   const period = parseJson(stored ?? "null") as Period | null | undefined;
   return [period?.endsMs, period?.calls].every(Number.isFinite) ? (period ?? undefined) : undefined;

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { abandonOnAbort, CemError, copyWholeWords } from "@cem/core";
+import { abandonOnAbort, CemError, showWholeWords } from "@cem/core";
 import type {
   ApprovalAnswer,
   ApprovalRequest,
@@ -100,14 +100,8 @@ function shownArgs(args: JsonValue): string {
   if (shown.length <= MAX_SHOWN_CHARACTERS) return shown;
   const members = Array.isArray(args) ? [] : Object.entries(args as Record<string, JsonValue>);
   const most = Math.floor(MAX_SHOWN_CHARACTERS / members.length);
-  if (members.length === 0 || most < LEAST_OF_MEMBER) return cutAt(shown, MAX_SHOWN_CHARACTERS);
-  return `{ ${members.map(([name, value]) => cutAt(visibleArgs({ [name]: value }).slice(2, -2), most)).join(", ")} }`;
-}
-
-function cutAt(shown: string, most: number): string {
-  const kept = copyWholeWords(shown, most);
-  const left = shown.length - kept.length;
-  return left > 0 ? `${kept}… (${left} more characters are not shown)` : shown;
+  if (members.length === 0 || most < LEAST_OF_MEMBER) return showWholeWords(shown, MAX_SHOWN_CHARACTERS);
+  return `{ ${members.map(([name, value]) => showWholeWords(visibleArgs({ [name]: value }).slice(2, -2), most)).join(", ")} }`;
 }
 
 /** Shows characters that control how a text is shown, rather than being seen, by their number. */

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { copyWholeWords, nobodyAsked } from "@cem/core";
+import { nobodyAsked, showWholeWords } from "@cem/core";
 import type { Elicit, ElicitAnswer, ElicitRequest, JsonObject, Sample } from "@cem/core";
 import {
   CLIENT_CAPABILITIES_META_KEY,
@@ -62,7 +62,10 @@ export class OpenQuestions {
   onChange: (() => void) | undefined;
 
   readonly elicit: Elicit = async (request) => {
-    const answer = await this.#ask({ ...request, message: shortened(request.message) });
+    const answer = await this.#ask({
+      ...request,
+      message: showWholeWords(request.message, MAX_QUESTION_CHARACTERS),
+    });
     return answer.action === "sampled" ? { action: "cancel" } : answer;
   };
 
@@ -132,12 +135,6 @@ export class OpenQuestions {
     if (this.size === 0) this.#arrived = Promise.withResolvers();
     return question.resolve;
   }
-}
-
-function shortened(message: string): string {
-  const kept = copyWholeWords(message, MAX_QUESTION_CHARACTERS);
-  const left = message.length - kept.length;
-  return left === 0 ? message : `${kept}… (${left} more characters are not shown)`;
 }
 
 /**

@@ -15,7 +15,7 @@ export interface OldServerOptions {
   hasDeno?: boolean | undefined;
   /** Loses the last lines of every other command, as the real one may. */
   losesOutput?: boolean | undefined;
-  /** What reads a program's output in its machines prints more than any program did. */
+  /** The command that reads a program's output in its machines prints more than any program did. */
   floods?: boolean | undefined;
   /** Mounts nothing of this host. */
   elsewhere?: boolean | undefined;

@@ -155,7 +155,7 @@ function describe(text: string, run: ReturnType<Environment["parse"]>): Expressi
 /** Macros whose first argument is a name that they bind. */
 const BINDING_MACROS = new Set(["all", "exists", "exists_one", "map", "filter"]);
 
-/** What an expression takes from its scope. */
+/** The values that an expression takes from its scope. */
 function referencesIn(ast: ASTNode): Omit<Expression, "text" | "evaluate"> {
   const names = new Set<string>();
   const keys = { steps: new Set<string>(), errors: new Set<string>(), variables: new Set<string>() };

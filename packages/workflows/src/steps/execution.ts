@@ -1,5 +1,13 @@
 import { createHash } from "node:crypto";
-import { CemError, fromErrorInfo, Lazy, nobodyAsked, toErrorInfo, tokenizeInTurns } from "@cem/core";
+import {
+  CemError,
+  fromErrorInfo,
+  Lazy,
+  nobodyAsked,
+  toErrorInfo,
+  tokenizeInTurns,
+  isRepeatable,
+} from "@cem/core";
 import type {
   Agent,
   Approve,
@@ -142,8 +150,7 @@ export class Execution {
     const found = await this.catalog().catch(() => undefined);
     const acting = onHost.filter(({ server, tool }) => {
       const tools = found?.servers.find(({ name }) => name === server)?.tools;
-      const { readOnlyHint, idempotentHint } = tools?.find(({ name }) => name === tool)?.annotations ?? {};
-      return readOnlyHint !== true && idempotentHint !== true;
+      return !isRepeatable(tools?.find(({ name }) => name === tool)?.annotations);
     });
     const failed = onHost.filter(({ ok }) => !ok);
     const isToldByError = isOfTool && failed.length === 1;

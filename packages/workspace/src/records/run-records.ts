@@ -33,7 +33,7 @@ function matchable(record: RunRecord | undefined): Matchable {
   const { id, kind, input, status, startedAt, ms, workspaceOwner, owner, calls, callsLeftOut, error } =
     record;
   const tools = new Set(calls.map(({ server, tool }) => `${server}.${tool}`));
-  // What is longest comes last, and the code of a code run once.
+  // The longest text comes last, and the code of a code run once.
   const texts = [
     error?.code ?? "",
     error?.message ?? "",
