@@ -51,6 +51,13 @@ describe("createApprove", () => {
     expect(shown.match(/wants to call/g)).toHaveLength(2);
   });
 
+  it("shows a part of each argument, so that a long one hides no other", async () => {
+    const { shown } = await ask([{ args: { note: "n ".repeat(10_000), to: "mallory" } }], ["no"]);
+    expect(shown).toMatch(
+      /"note": "(?:n ){900,}n?… \(\d+ more characters are not shown\),\n {6}"to": "mallory"\n {4}\}/,
+    );
+  });
+
   it("shows no character that could deceive", async () => {
     const { shown } = await ask([{ args: { id: "\u001B[2J\u202E" } }], ["no"]);
     expect(shown).not.toContain("\u001B[2J");

@@ -17,7 +17,7 @@ export {
 } from "./failures.ts";
 export type { FailedTool } from "./failures.ts";
 export { exampleArguments, exampleCall } from "./example-call.ts";
-export { copyBeginning, copyWholeWords, runTitle, showWholeWords } from "./short-texts.ts";
+export { copyBeginning, copyWholeWords, runTitle, showArguments, showWholeWords } from "./short-texts.ts";
 export type {
   EndedRun,
   RecordedCall,

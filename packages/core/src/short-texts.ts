@@ -1,3 +1,5 @@
+import type { JsonValue } from "./json.ts";
+
 /**
  * Copies the beginning of a text. Unlike `slice`, whose result refers to the whole text, the copy does not keep the rest in
  * memory.
@@ -35,6 +37,29 @@ export function showWholeWords(text: string, maxCharacters: number): string {
   const shown = copyWholeWords(text, maxCharacters);
   const left = text.length - shown.length;
   return left === 0 ? text : `${shown}… (${left} more characters are not shown)`;
+}
+
+/** Where there are so many arguments that each would have fewer characters, they are cut as one text. */
+const LEAST_OF_ARGUMENT = 30;
+
+/**
+ * Shows a call's arguments to a person: of those that are too long a part of each, so that none hides the others.
+ *
+ * @param print - Writes an object as JSON for people, with one character between a bracket and what is in it.
+ */
+export function showArguments(
+  args: JsonValue,
+  maxCharacters: number,
+  print: (value: JsonValue) => string,
+): string {
+  const shown = print(args);
+  if (shown.length <= maxCharacters) return shown;
+  const members = Array.isArray(args) ? [] : Object.entries(args as Record<string, JsonValue>);
+  const most = Math.floor(maxCharacters / members.length);
+  if (members.length === 0 || most < LEAST_OF_ARGUMENT) return showWholeWords(shown, maxCharacters);
+  const space = shown.charAt(1);
+  const parts = members.map(([name, value]) => showWholeWords(print({ [name]: value }).slice(2, -2), most));
+  return `{${space}${parts.join(`,${space}`)}${space}}`;
 }
 
 const MAX_TITLE_CHARACTERS = 200;

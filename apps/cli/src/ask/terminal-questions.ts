@@ -1,5 +1,5 @@
 import type { Writable } from "node:stream";
-import { createTurns } from "@cem/core";
+import { createTurns, showArguments } from "@cem/core";
 import type {
   ApprovalAnswer,
   ApprovalRequest,
@@ -47,9 +47,9 @@ async function ask(
   { server, tool, args, reason, signal }: ApprovalRequest,
   settings: Omit<PromptSettings, "signal">,
 ): Promise<ApprovalAnswer> {
-  const json = safeText(JSON.stringify(args, undefined, 2));
-  const left = json.length - MAX_SHOWN_CHARACTERS;
-  const shown = left > 0 ? `${json.slice(0, MAX_SHOWN_CHARACTERS)}… (${left} more characters)` : json;
+  const shown = showArguments(args, MAX_SHOWN_CHARACTERS, (value) =>
+    safeText(JSON.stringify(value, undefined, 2)),
+  );
   const body = shown.split("\n").map((line) => `    ${line}`);
   const head = safeText(`${server}.${tool}: ${reason}.`).replaceAll("\n", " ");
   try {

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { abandonOnAbort, CemError, showWholeWords } from "@cem/core";
+import { abandonOnAbort, CemError, showArguments } from "@cem/core";
 import type {
   ApprovalAnswer,
   ApprovalRequest,
@@ -60,8 +60,6 @@ type PlannedCall = NonNullable<InvokeContext["planned"]>[number];
 /** The most calls of a program that one question lists; a program with more asks call by call. */
 const MAX_PLANNED = 20;
 
-/** Where there are so many arguments that each would have fewer characters, they are cut as one text. */
-const LEAST_OF_MEMBER = 30;
 /** The most characters of a call's arguments that such a question shows; a call with more is asked about when it is made. */
 const MAX_PLANNED_CHARACTERS = MAX_SHOWN_CHARACTERS / 5;
 
@@ -83,7 +81,7 @@ function describePlan(stated: readonly PlannedCall[]): string {
 
 /** Says what will be done with which arguments, without what could deceive the reader. */
 export function describeApproval({ server, tool, args, reason }: Omit<ApprovalRequest, "signal">): string {
-  return `The code wants to call ${shownName(server, tool)}, and ${visible(reason)}. Its arguments: ${shownArgs(args)}`;
+  return `The code wants to call ${shownName(server, tool)}, and ${visible(reason)}. Its arguments: ${showArguments(args, MAX_SHOWN_CHARACTERS, visibleArgs)}`;
 }
 
 function shownName(...parts: string[]): string {
@@ -92,16 +90,6 @@ function shownName(...parts: string[]): string {
 
 function visibleArgs(args: JsonValue): string {
   return visible(JSON.stringify(args, undefined, 1).replaceAll(/\n\s*/g, " "));
-}
-
-/** Of arguments that are too long a part of each, so that none hides the others. */
-function shownArgs(args: JsonValue): string {
-  const shown = visibleArgs(args);
-  if (shown.length <= MAX_SHOWN_CHARACTERS) return shown;
-  const members = Array.isArray(args) ? [] : Object.entries(args as Record<string, JsonValue>);
-  const most = Math.floor(MAX_SHOWN_CHARACTERS / members.length);
-  if (members.length === 0 || most < LEAST_OF_MEMBER) return showWholeWords(shown, MAX_SHOWN_CHARACTERS);
-  return `{ ${members.map(([name, value]) => showWholeWords(visibleArgs({ [name]: value }).slice(2, -2), most)).join(", ")} }`;
 }
 
 /** Shows characters that control how a text is shown, rather than being seen, by their number. */
