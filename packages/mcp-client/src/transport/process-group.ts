@@ -1,19 +1,33 @@
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
+import type { Writable } from "node:stream";
 
 /** Variable of the environment by which processes that left their server's group are found. */
 export const SERVER_MARK = "CEM_SERVER_PROCESS";
 
 /**
- * Reads until the host says that the group has ended, or is gone itself: then servers get a second to end too. Then ends
- * what has left the group, on Linux.
+ * Reads which groups have begun and ended, until the host is gone: then servers get a second to end too. Of a group that has
+ * ended it ends what has left it, on Linux.
  */
-const WATCH = `read -r _ || { sleep 1; kill -s KILL -- "-$0"; }
-for file in $(grep -las "${SERVER_MARK}=$1" /proc/[0-9]*/environ); do
-  left=\${file#/proc/}; kill -s KILL "\${left%/environ}"; done`;
+const WATCH = `sweep() {
+  for file in $(grep -las "${SERVER_MARK}=$1" /proc/[0-9]*/environ); do
+    left=\${file#/proc/}; kill -s KILL "\${left%/environ}"
+  done
+}
+groups=
+while read -r what group mark; do
+  case $what in
+    began) groups="$groups $group:$mark" ;;
+    ended) groups="\${groups%% $group:$mark*}\${groups#* $group:$mark}"; sweep "$mark" & ;;
+  esac
+done
+[ -z "$groups" ] || sleep 1
+for one in $groups; do kill -s KILL -- "-\${one%%:*}"; sweep "\${one#*:}"; done`;
 
-/** Running groups, each with the process that ends it when the host is gone. */
-const groups = new Map<ChildProcess, ChildProcess | undefined>();
+/** Running groups, each with the mark of its server. */
+const groups = new Map<ChildProcess, string>();
+/** Ends the groups when the host is gone. There is one while there are groups. */
+let watcher: Writable | undefined;
 const canSignalGroups = process.platform !== "win32";
 
 /** Sends a signal to a process and all its descendants. A server started by `npx` or a shell is a grandchild. */
@@ -45,29 +59,48 @@ function killAll(): void {
 /** Kills the group when this process exits, or is killed, or its thread ends. */
 export function trackGroup(child: ChildProcess, mark: string): void {
   if (groups.size === 0) process.on("exit", killAll);
-  groups.set(child, watchHost(child, mark));
+  groups.set(child, mark);
+  if (!canSignalGroups) return;
+  if (watcher !== undefined) watcher.write(notice("began", child, mark));
+  else {
+    watcher = startWatcher();
+    for (const [group, itsMark] of groups) watcher.write(notice("began", group, itsMark));
+  }
 }
 
 /** Stops tracking a group that has ended. */
 export function untrackGroup(child: ChildProcess): void {
-  groups.get(child)?.stdin?.end("\n");
+  const mark = groups.get(child);
+  if (mark === undefined) return;
   groups.delete(child);
-  if (groups.size === 0) process.off("exit", killAll);
+  watcher?.write(notice("ended", child, mark));
+  if (groups.size > 0) return;
+  process.off("exit", killAll);
+  watcher?.end();
+  watcher = undefined;
 }
 
-function watchHost({ pid }: ChildProcess, mark: string): ChildProcess | undefined {
-  if (pid === undefined || !canSignalGroups) return undefined;
+function notice(what: "began" | "ended", { pid }: ChildProcess, mark: string): string {
+  return `${what} ${pid} ${mark}\n`;
+}
+
+function startWatcher(): Writable {
   // In a group of its own, so that Ctrl+C does not end it before the servers are closed.
-  const watcher = spawn("/bin/sh", ["-c", WATCH, String(pid), mark], {
+  const started = spawn("/bin/sh", ["-c", WATCH], {
     stdio: ["pipe", "ignore", "ignore"],
     // Without the mark of a server that this process itself may be.
     env: { PATH: process.env["PATH"] },
     detached: true,
   });
+  const { stdin } = started;
   // Without a shell, only the end of its input ends a server whose host was killed.
-  watcher.on("error", () => {});
-  watcher.stdin.on("error", () => {});
-  watcher.unref();
-  (watcher.stdin as { unref?(): void }).unref?.();
-  return watcher;
+  started.on("error", () => {});
+  stdin.on("error", () => {});
+  // The next server gets another one.
+  stdin.on("close", () => {
+    if (watcher === stdin) watcher = undefined;
+  });
+  started.unref();
+  (stdin as { unref?(): void }).unref?.();
+  return stdin;
 }
