@@ -31,12 +31,7 @@ export async function describeExecution(
 
 const LARGE_RESULTS = "A large result comes as a handle {path, size}: read the file in code.";
 
-interface Shown {
-  tools: ReadonlySet<ToolDefinition>;
-  text: string;
-}
-
-function showFitting(ordered: readonly ToolDefinition[], tokens: number, count: TokenCounter): Shown {
+function showFitting(ordered: readonly ToolDefinition[], tokens: number, count: TokenCounter) {
   const budget = createTokenBudget(tokens, count);
   const fitting = takeFitting(budget, ordered, (tool) => signaturesOf([tool]).text);
   let text = textOf(fitting);

@@ -2,10 +2,18 @@ import type { Agent } from "@cem/core";
 import type { RunnerFunction } from "openai/helpers/responses-tool-runner";
 import type { RunnableToolFunctionWithParse } from "openai/lib/RunnableFunction";
 import { describeExecution, findTools } from "./describe-tools.ts";
-import { EXECUTE_CODE, SEARCH_DESCRIPTION, SEARCH_TOOLS, textInputJsonSchema } from "./options.ts";
+import { EXECUTE_CODE, SEARCH_DESCRIPTION, SEARCH_TOOLS, textIn, textInputJsonSchema } from "./options.ts";
 import type { ExecuteCodeOptions, SearchToolsOptions } from "./options.ts";
 import { base64Of, fileNameOf, runCode } from "./run-code.ts";
 import type { CodeAnswer } from "./run-code.ts";
+
+const CODE = { name: EXECUTE_CODE, parameters: textInputJsonSchema("code"), strict: true } as const;
+const SEARCH = {
+  name: SEARCH_TOOLS,
+  description: SEARCH_DESCRIPTION,
+  parameters: textInputJsonSchema("query"),
+  strict: true,
+} as const;
 
 /**
  * Makes running code a tool for `chat.completions.runTools`. Chat Completions takes text alone from a tool: images stay
@@ -18,11 +26,9 @@ export async function executeCodeTool(
   return {
     type: "function",
     function: {
-      name: EXECUTE_CODE,
+      ...CODE,
       description: await describeExecution(agent, options),
-      parameters: textInputJsonSchema("code"),
-      strict: true,
-      parse: (input) => ({ code: textIn(JSON.parse(input), "code") }),
+      parse: (input) => ({ code: textIn(JSON.parse(input), "code") ?? "" }),
       async function({ code }, { controller }) {
         const { output } = await runCode(agent, code, options, controller.signal);
         return JSON.stringify(output);
@@ -39,11 +45,8 @@ export function searchToolsTool(
   return {
     type: "function",
     function: {
-      name: SEARCH_TOOLS,
-      description: SEARCH_DESCRIPTION,
-      parameters: textInputJsonSchema("query"),
-      strict: true,
-      parse: (input) => ({ query: textIn(JSON.parse(input), "query") }),
+      ...SEARCH,
+      parse: (input) => ({ query: textIn(JSON.parse(input), "query") ?? "" }),
       function: ({ query }, { controller }) => findTools(agent, query, options, controller.signal),
     },
   };
@@ -60,13 +63,11 @@ export async function executeCodeFunction(
   return {
     tool: {
       type: "function",
-      name: EXECUTE_CODE,
+      ...CODE,
       description: await describeExecution(agent, options),
-      parameters: textInputJsonSchema("code"),
-      strict: true,
     },
     async execute(input, { signal } = { signal: undefined }) {
-      return blocksOf(await runCode(agent, textIn(input, "code"), options, signal));
+      return blocksOf(await runCode(agent, textIn(input, "code") ?? "", options, signal));
     },
   };
 }
@@ -74,21 +75,13 @@ export async function executeCodeFunction(
 /** Makes the search for tools a function of the Responses API. */
 export function searchToolsFunction(agent: Agent, options: SearchToolsOptions = {}): RunnerFunction {
   return {
-    tool: {
-      type: "function",
-      name: SEARCH_TOOLS,
-      description: SEARCH_DESCRIPTION,
-      parameters: textInputJsonSchema("query"),
-      strict: true,
-    },
+    tool: { type: "function", ...SEARCH },
     execute: (input, { signal } = { signal: undefined }) =>
-      findTools(agent, textIn(input, "query"), options, signal),
+      findTools(agent, textIn(input, "query") ?? "", options, signal),
   };
 }
 
-type FunctionOutput = Awaited<ReturnType<RunnerFunction["execute"]>>;
-
-function blocksOf({ output, attachments }: CodeAnswer): FunctionOutput {
+function blocksOf({ output, attachments }: CodeAnswer): Awaited<ReturnType<RunnerFunction["execute"]>> {
   const text = JSON.stringify(output);
   if (attachments.length === 0) return text;
   const blocks = attachments.map((attachment) => {
@@ -98,10 +91,4 @@ function blocksOf({ output, attachments }: CodeAnswer): FunctionOutput {
       : ({ type: "input_file", filename: fileNameOf(attachment), file_data: data } as const);
   });
   return [{ type: "input_text", text }, ...blocks];
-}
-
-/** The text that a model gave. What is none counts as empty, which the answer says. */
-function textIn(input: unknown, name: string): string {
-  const text: unknown = typeof input === "object" && input !== null ? Reflect.get(input, name) : undefined;
-  return typeof text === "string" ? text : "";
 }

@@ -103,7 +103,8 @@ async function callsOneOf(
   isMeant: (tool: ToolDefinition) => boolean,
 ): Promise<boolean> {
   const tools = (await agent.discoverTools()).servers.flatMap((server) => server.tools);
-  const words = wordsIn(code);
+  // Every word that could be a name.
+  const words = new Set(code.match(/[\p{ID_Continue}$]+/gu));
   const named = tools.filter((tool) => words.has(tool.name) && isMeant(tool));
   if (named.length === 0) return false;
   const { addMissingImports, importRequired, withoutFence } = await import("@cem/program");
@@ -112,11 +113,6 @@ async function callsOneOf(
   const guard = createGuard({ securityChecks: false, isAllowed: () => "it is looked for" });
   const { findings } = await guard.review({ code: program, tools: named });
   return findings.some(({ rule }) => rule === "tool-not-allowed");
-}
-
-/** Every word that could be a name. */
-function wordsIn(code: string): ReadonlySet<string> {
-  return new Set(code.match(/[\p{ID_Continue}$]+/gu));
 }
 
 /** The JSON Schema of an object with one text, strict enough for every provider. */
@@ -162,7 +158,13 @@ function validateText<Name extends InputName>(
   name: Name,
   value: unknown,
 ): StandardSchemaV1.Result<Record<Name, string>> {
-  const text: unknown = typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
-  if (typeof text === "string") return { value: { [name]: text } as Record<Name, string> };
+  const text = textIn(value, name);
+  if (text !== undefined) return { value: { [name]: text } as Record<Name, string> };
   return { issues: [{ message: `An object with a string "${name}" is needed.`, path: [name] }] };
+}
+
+/** The text that a model gave, if it is one. */
+export function textIn(input: unknown, name: InputName): string | undefined {
+  const text: unknown = typeof input === "object" && input !== null ? Reflect.get(input, name) : undefined;
+  return typeof text === "string" ? text : undefined;
 }

@@ -1,7 +1,7 @@
 import { CemError } from "@cem/core";
 import type { Agent, JsonValue } from "@cem/core";
 import { answerOf, attachmentsOf } from "@cem/tool-files/answers";
-import type { Answer, Attachment } from "@cem/tool-files/answers";
+import type { Attachment } from "@cem/tool-files/answers";
 import { approveCalled, needsYes } from "./options.ts";
 import type { ApprovedCodeOptions } from "./options.ts";
 
@@ -42,7 +42,8 @@ export async function runCode(
     const result = await agent.executeCode(code, { ...run, onApprove, signal });
     signal?.throwIfAborted();
     const answer = await answerOf(result, { results: await agent.openResults?.() });
-    return { output: outputOf(answer), attachments: attachments ? answer.attachments : [] };
+    const notes = answer.summary === "" ? {} : { notes: answer.summary };
+    return { output: { ...answer.data, ...notes }, attachments: attachments ? answer.attachments : [] };
   } catch (error) {
     if (!CemError.isInstance(error) || error.code !== "CODE_EMPTY") throw error;
     return failed(error.message);
@@ -72,8 +73,4 @@ export function base64Of({ bytes }: Attachment): string {
 /** A file's name for an attachment: the last part of its URI. */
 export function fileNameOf({ uri }: Attachment): string {
   return uri.split("/").at(-1) || "file";
-}
-
-function outputOf({ data, summary }: Answer): CodeOutput {
-  return summary === "" ? data : { ...data, notes: summary };
 }

@@ -24,8 +24,10 @@ export function importRequired(code: string): string {
   const names = new Map<string, string>();
   for (const { node } of runtimeNodes(root)) {
     if (isMainTest(node)) edits.overwrite(node.start ?? 0, node.end ?? 0, "true");
-    const specifier = requiredBy(node);
-    if (specifier === undefined) continue;
+    if (node.type !== "CallExpression" || !isNamed(node.callee, NAME)) continue;
+    const [module] = node.arguments;
+    if (module?.type !== "StringLiteral") continue;
+    const { value: specifier } = module;
     const name = names.get(specifier) ?? `$required${names.size}`;
     names.set(specifier, name);
     edits.overwrite(node.start ?? 0, node.end ?? 0, name);
@@ -40,13 +42,6 @@ function importOf([specifier, name]: [string, string]): string {
   const from = JSON.stringify(specifier);
   if (specifier.endsWith(".json")) return `import ${name} from ${from} with { type: "json" };`;
   return isBuiltin(specifier) ? `import ${name} from ${from};` : `import * as ${name} from ${from};`;
-}
-
-/** The module of `require("module")`. */
-function requiredBy(node: NodeVisit["node"]): string | undefined {
-  if (node.type !== "CallExpression" || !isNamed(node.callee, NAME)) return undefined;
-  const [specifier] = node.arguments;
-  return specifier?.type === "StringLiteral" ? specifier.value : undefined;
 }
 
 function isMainTest(node: NodeVisit["node"]): boolean {

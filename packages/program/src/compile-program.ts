@@ -1,5 +1,4 @@
 import type { GuestError } from "@cem/core";
-import { withoutDecorators } from "./decorators.ts";
 import { emitModule } from "./emit-module.ts";
 import { parseProgram, type Program } from "./parse-program.ts";
 
@@ -49,15 +48,10 @@ export function compileProgram(code: string): CompileResult {
   const { program } = parsed;
   const known = compiledPrograms.get(program);
   if (known !== undefined) return known;
-  const result = compileParsed(program);
+  const emitted = emitModule(program);
+  const result: CompileResult = emitted.ok
+    ? { ok: true, compiled: { source: emitted.source, lineOffset: LINE_OFFSET } }
+    : emitted;
   compiledPrograms.set(program, result);
   return result;
-}
-
-function compileParsed(program: Program): CompileResult {
-  const lowered = withoutDecorators(program);
-  if (!lowered.ok) return lowered;
-  const emitted = emitModule(lowered.program);
-  if (!emitted.ok) return emitted;
-  return { ok: true, compiled: { source: emitted.source, lineOffset: LINE_OFFSET } };
 }

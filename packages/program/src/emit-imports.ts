@@ -1,18 +1,12 @@
 import type { ExportAllDeclaration, ExportNamedDeclaration, ImportDeclaration } from "@babel/types";
 import { nameOf, namesOf, type ImportedName } from "./imports.ts";
 
-interface Edit {
-  start: number;
-  end: number;
-  text: string;
-}
-
 const LINE_BREAK = /\r\n|[\n\r\u2028\u2029]/g;
 
 /** Collects edits of a source text that keep the number of every line, and columns where the new text fits. */
 export class SourceEdits {
   readonly #source: string;
-  readonly #edits: Edit[] = [];
+  readonly #edits: { start: number; end: number; text: string }[] = [];
 
   constructor(source: string) {
     this.#source = source;
@@ -80,10 +74,6 @@ export function planImport(
   return { specifier: declaration.source?.value ?? "", attributes, names };
 }
 
-function bindings(name: ImportedName): string {
-  return name.local === name.imported ? name.imported : `${JSON.stringify(name.imported)}: ${name.local}`;
-}
-
 /** Emits one statement on one line that loads all imports and binds their names. Empty when there are none. */
 export function emitImports(planned: readonly PlannedImport[], runtime: string): string {
   if (planned.length === 0) return "";
@@ -99,9 +89,12 @@ export function emitImports(planned: readonly PlannedImport[], runtime: string):
   const modules = `${runtime}m`;
   const binds = planned.flatMap(({ names }, index) => {
     const named = names.filter((name) => name.imported !== "*" && name.local !== undefined);
+    const bound = named.map(({ local, imported }) =>
+      local === imported ? imported : `${JSON.stringify(imported)}: ${local}`,
+    );
     const whole = names.filter((name) => name.imported === "*" && name.local !== undefined);
     return [
-      ...(named.length > 0 ? [`{ ${named.map(bindings).join(", ")} } = ${modules}[${index}]`] : []),
+      ...(named.length > 0 ? [`{ ${bound.join(", ")} } = ${modules}[${index}]`] : []),
       ...whole.map((name) => `${name.local} = ${modules}[${index}]`),
     ];
   });

@@ -7,28 +7,29 @@ import { locationOf, mayImportInExpression, nameOf } from "./imports.ts";
 import type { Program } from "./parse-program.ts";
 import { isNamed, isTypeOnly, namesUsedAtRunTime, runtimeNodes } from "./syntax-tree.ts";
 
-/** Finds the first statement that a module may contain and a program, which runs as a function, may not. */
-export function findUnsupported({ ast }: Program): GuestError | undefined {
+const UNSUPPORTED: Readonly<Record<string, string>> = {
+  TSExportAssignment: "`export =` is not allowed in ES modules. Use `export default`.",
+  TSImportEqualsDeclaration: '`import … =` is not allowed in ES modules. Use `import … from "…"`.',
+  TSNamespaceExportDeclaration: "`export as namespace` is allowed in declaration files only.",
+};
+/** No engine knows them yet. */
+const NO_DECORATORS =
+  "Decorators and `accessor` of classes are not possible here. Use functions, get and set instead.";
+
+/** Finds the first statement that a module may contain and a program, which runs as a function, may not; and decorators. */
+export function findUnsupported({ ast, code }: Program): GuestError | undefined {
   for (const outer of ast.program.body) {
     const exported = outer.type === "ExportNamedDeclaration" ? outer.declaration : undefined;
     const statement = exported ?? outer;
-    const message = problemOf(statement);
+    const message = UNSUPPORTED[statement.type];
     if (message !== undefined) return { name: "SyntaxError", message, ...locationOf(statement) };
   }
-  return undefined;
-}
-
-function problemOf(statement: Statement): string | undefined {
-  switch (statement.type) {
-    case "TSExportAssignment":
-      return "`export =` is not allowed in ES modules. Use `export default`.";
-    case "TSImportEqualsDeclaration":
-      return '`import … =` is not allowed in ES modules. Use `import … from "…"`.';
-    case "TSNamespaceExportDeclaration":
-      return "`export as namespace` is allowed in declaration files only.";
-    default:
-      return undefined;
+  if (!/@|\baccessor\b/.test(code)) return undefined;
+  for (const { node } of runtimeNodes(ast.program)) {
+    if (node.type === "Decorator" || node.type === "ClassAccessorProperty")
+      return { name: "SyntaxError", message: NO_DECORATORS, ...locationOf(node) };
   }
+  return undefined;
 }
 
 /**
@@ -70,10 +71,10 @@ interface Emitter {
   epilogue: string[];
 }
 
-type EmitResult = { ok: true; source: string } | { ok: false; error: GuestError };
-
 /** Emits the module for a parsed program: an arrow function, whose parameter no `arguments` gives away. */
-export function emitModule(program: Program): EmitResult {
+export function emitModule(
+  program: Program,
+): { ok: true; source: string } | { ok: false; error: GuestError } {
   const error = findUnsupported(program);
   if (error !== undefined) return { ok: false, error };
   const { code, ast } = program;
@@ -206,16 +207,15 @@ function emitDefaultExport(statement: ExportDefaultDeclaration, emitter: Emitter
     const name = declaration.id?.name ?? `${runtime}c`;
     edits.overwrite(start, declarationStart, ";");
     // An abstract class can't be an expression, so it gets a name.
-    if (declaration.id == null) edits.insert(endOfClassKeyword(emitter.code, declarationStart), ` ${name}`);
+    if (declaration.id == null) {
+      const keyword = emitter.code.indexOf("class", declarationStart + "abstract".length);
+      edits.insert(keyword + "class".length, ` ${name}`);
+    }
     edits.insert(statement.end ?? 0, `;${runtime}.default=${name};`);
     return;
   }
   edits.overwrite(start, declarationStart, `;${runtime}.default=`);
   edits.insert(statement.end ?? 0, ";");
-}
-
-function endOfClassKeyword(code: string, from: number): number {
-  return code.indexOf("class", from + "abstract".length) + "class".length;
 }
 
 /** Redirects `import.meta` and `import(…)` to the function's parameter. */

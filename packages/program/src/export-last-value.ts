@@ -1,15 +1,8 @@
-import type { Directive, ExpressionStatement, Statement } from "@babel/types";
+import type { Directive, Statement } from "@babel/types";
 import { nameOf } from "./imports.ts";
 import { parseProgram } from "./parse-program.ts";
 import type { Program } from "./parse-program.ts";
 import { isTypeOnly, patternNames, visitNodes } from "./syntax-tree.ts";
-
-/** The expression at the end of a program that says no other result. */
-interface LastExpression {
-  statement: ExpressionStatement | Directive;
-  /** Where the statement before it ends; 0 where it is the first. */
-  after: number;
-}
 
 /** Nodes in which `return` is not the program's. */
 const FUNCTIONS = new Set([
@@ -25,8 +18,10 @@ const RETURN = /\breturn\b/;
 /**
  * Finds the last statement of a program where that is an expression, whose value is then the program's. Declarations of
  * functions and types may follow it. None where the program has a `return` of its own or a default export.
+ *
+ * @returns the statement, and where the one before it ends; 0 where it is the first.
  */
-export function findLastExpression({ ast, code }: Program): LastExpression | undefined {
+export function findLastExpression({ ast, code }: Program) {
   const { body, directives } = ast.program;
   const statements = [...directives, ...body];
   let index = statements.length - 1;

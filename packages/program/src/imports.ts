@@ -88,14 +88,9 @@ export function namesOf(declaration: WithSource): ImportedName[] {
 
 export function listImports(program: Program): StaticImport[] {
   const found: StaticImport[] = [];
-  for (const node of program.body) {
-    if (
-      node.type !== "ImportDeclaration" &&
-      node.type !== "ExportNamedDeclaration" &&
-      node.type !== "ExportAllDeclaration"
-    ) {
-      continue;
-    }
+  for (const statement of program.body) {
+    if (!/^(?:Import|ExportNamed|ExportAll)Declaration$/.test(statement.type)) continue;
+    const node = statement as WithSource;
     if (node.source == null) continue;
     found.push({
       specifier: node.source.value,

@@ -68,12 +68,6 @@ function endOfComment(code: string, start: number): number {
   return end === -1 ? code.length : end + length;
 }
 
-function endOfWord(code: string, start: number): number {
-  let at = start + 1;
-  while (at < code.length && WORD.test(code[at] as string)) at += 1;
-  return at;
-}
-
 /**
  * Counts the tokens of a source approximately, with each string and comment as one. It takes time linear in the length
  * and stops when the count exceeds `limit`.
@@ -90,8 +84,10 @@ export function countTokens(code: string, limit: number): number {
     count += 1;
     if (character === '"' || character === "'" || character === "`") at = endOfQuoted(code, at);
     else if (character === "/" && (code[at + 1] === "/" || code[at + 1] === "*")) at = endOfComment(code, at);
-    else if (WORD.test(character)) at = endOfWord(code, at);
-    else at += 1;
+    else {
+      at += 1;
+      if (WORD.test(character)) while (at < code.length && WORD.test(code[at] as string)) at += 1;
+    }
   }
   return count;
 }
@@ -155,12 +151,9 @@ export function parseProgram(code: string): ParseResult {
   return result;
 }
 
-/** Whether a program may have decorators or accessors, which have to be translated. */
-export const MAYBE_DECORATED = /(?:^|[\s(;{}])@[\w$(]|\baccessor\b/;
-
 /** Whether a program is read in a few milliseconds for sure. Others are read where nobody waits for the thread. */
 export function isQuicklyRead(code: string): boolean {
-  return code.length <= MAX_QUICK_CHARACTERS && !mayBeSlow(code) && !MAYBE_DECORATED.test(code);
+  return code.length <= MAX_QUICK_CHARACTERS && !mayBeSlow(code);
 }
 
 function parseAnew(code: string): ParseResult {

@@ -1,6 +1,6 @@
 import { CemError, holdsRedactionToken } from "@cem/core";
 import type { SkillDraft, ToolDefinition } from "@cem/core";
-import { parseProgram, visitNodes } from "@cem/program";
+import { nameOf, parseProgram, visitNodes } from "@cem/program";
 import type { Program } from "@cem/program";
 
 const NAME = /^[a-z0-9]+(?:[-_][a-z0-9]+)*$/u;
@@ -9,12 +9,6 @@ const UNUSABLE_NAMES = new Set(["node_modules", "vendor"]);
 const MAX_NAME_CHARACTERS = 64;
 const MAX_DESCRIPTION_CHARACTERS = 1_024;
 const MAX_TEXT_CHARACTERS = 256 * 1_024;
-
-/** The code and the test of a draft. */
-interface ParsedDraft {
-  code: Program;
-  test: Program;
-}
 
 /** @throws CemError `SKILL_INVALID` for a name that can't be a skill's. */
 export function requireSkillName(name: unknown): string {
@@ -33,7 +27,7 @@ export function requireSkillName(name: unknown): string {
  * @param tools - The tools that there are, whose servers a skill can't be named like.
  * @throws CemError `SKILL_INVALID`
  */
-export function parseDraft(draft: SkillDraft, tools: readonly ToolDefinition[]): ParsedDraft {
+export function parseDraft(draft: SkillDraft, tools: readonly ToolDefinition[]) {
   const name = requireSkillName(draft.name);
   if (tools.some(({ kind, server }) => kind !== "skill" && server === name)) {
     throw invalid(name, `"${name}" is the name of a server, so a skill needs another`);
@@ -78,9 +72,7 @@ export function exportedNames({ ast }: Program): string[] {
     if (statement.type !== "ExportNamedDeclaration" || statement.exportKind === "type") return [];
     const { declaration } = statement;
     if (declaration == null) {
-      return statement.specifiers.flatMap(({ exported }) =>
-        exported.type === "Identifier" ? [exported.name] : [exported.value],
-      );
+      return statement.specifiers.map(({ exported }) => nameOf(exported));
     }
     if (declaration.type === "VariableDeclaration") {
       return declaration.declarations.flatMap(({ id }) => (id.type === "Identifier" ? [id.name] : []));
@@ -132,14 +124,6 @@ const FROM_PROGRAM =
 /** `../../servers/x`, as a file two folders below the workspace writes it. */
 const FROM_SKILL = /^(?:\.\.\/\.\.\/(?<path>(?:servers|skills|client)\/.+)|\.\.\/(?<skill>[^./][^/]*\/.+))$/u;
 
-/** The modules that a program imports, with their places in its text. */
-interface Specifier {
-  value: string;
-  /** Where the text between the quotes begins and ends. */
-  start: number;
-  end: number;
-}
-
 /** The path below the workspace of a module that a skill's code or a program imports. */
 export function workspacePathOf(specifier: string): string | undefined {
   const fromSkill = FROM_SKILL.exec(specifier)?.groups;
@@ -171,9 +155,9 @@ function rewrite(program: Program, write: (path: string) => string): string {
   return [...parts, code.slice(last)].join("");
 }
 
-/** In the order of the text. Those of types are rewritten, too. */
-function specifiersOf({ ast }: Program): Specifier[] {
-  const found: Specifier[] = [];
+/** The modules that a program imports, those of types too, in order, and where each stands between its quotes. */
+function specifiersOf({ ast }: Program) {
+  const found: { value: string; start: number; end: number }[] = [];
   for (const { node } of visitNodes(ast.program, () => true)) {
     const source = "source" in node ? node.source : undefined;
     if (source == null || typeof source !== "object" || !("type" in source)) continue;

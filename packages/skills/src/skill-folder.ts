@@ -29,21 +29,15 @@ export async function skillNames(folder: string): Promise<string[]> {
 
 /** Reads a skill. Returns `undefined` where the folder has neither a SKILL.md nor code. */
 export async function readSkillFolder(folder: string): Promise<SkillFolder | undefined> {
-  const codeFile = await codeFileOf(folder);
+  const names = await readdir(folder).catch(ignoreMissing);
+  const codeFile = CODE_FILES.find((one) => names?.includes(one));
   const [markdown, test, code] = await Promise.all(
-    [path.join(folder, MARKDOWN_FILE), path.join(folder, TEST_FILE), codeFile].map(
-      async (file) => file && readFile(file, "utf8").catch(ignoreMissing),
+    [MARKDOWN_FILE, TEST_FILE, codeFile].map(
+      async (file) => file && readFile(path.join(folder, file), "utf8").catch(ignoreMissing),
     ),
   );
   if (markdown === undefined && code === undefined) return undefined;
   return { markdown: parseSkillMarkdown(markdown ?? ""), code: code ?? "", test: test ?? "" };
-}
-
-/** The path of the module that a skill's functions are imported from. Returns `undefined` where it has none. */
-async function codeFileOf(folder: string): Promise<string | undefined> {
-  const names = await readdir(folder).catch(ignoreMissing);
-  const name = CODE_FILES.find((one) => names?.includes(one));
-  return name === undefined ? undefined : path.join(folder, name);
 }
 
 /** The text of a skill's files. */
@@ -68,26 +62,19 @@ export async function replaceSkillFolder(
   const fresh = path.join(parent, `.new-${randomBytes(6).toString("hex")}`);
   await mkdir(fresh, { recursive: true, mode: PRIVATE_FOLDER });
   try {
-    await writeFile(path.join(fresh, CODE_FILE), code, { mode: PRIVATE_FILE, flag: "wx" });
-    await writeFile(path.join(fresh, TEST_FILE), test, { mode: PRIVATE_FILE, flag: "wx" });
-    await writeFile(path.join(fresh, MARKDOWN_FILE), markdown, {
-      mode: PRIVATE_FILE,
-      flag: "wx",
-      flush: true,
-    });
+    const options = { mode: PRIVATE_FILE, flag: "wx" };
+    await writeFile(path.join(fresh, CODE_FILE), code, options);
+    await writeFile(path.join(fresh, TEST_FILE), test, options);
+    await writeFile(path.join(fresh, MARKDOWN_FILE), markdown, { ...options, flush: true });
     if (keepAt === undefined) await rm(folder, { recursive: true, force: true });
-    else await moveAside(folder, keepAt);
+    else if (existsSync(folder)) {
+      await mkdir(path.dirname(keepAt), { recursive: true, mode: PRIVATE_FOLDER });
+      await rm(keepAt, { recursive: true, force: true });
+      await rename(folder, keepAt);
+    }
     await rename(fresh, folder);
   } catch (error) {
     await rm(fresh, { recursive: true, force: true });
     throw error;
   }
-}
-
-/** Moves a folder, if it is there. What was at the other place is removed. */
-async function moveAside(folder: string, to: string): Promise<void> {
-  if (!existsSync(folder)) return;
-  await mkdir(path.dirname(to), { recursive: true, mode: PRIVATE_FOLDER });
-  await rm(to, { recursive: true, force: true });
-  await rename(folder, to);
 }

@@ -32,7 +32,9 @@ export function createSkillFolders(skillsDir: string, sharedSkillsDir: string | 
 
   /** Reads the folder of an own skill. */
   const readFolder = async (name: string, status: SkillStatus): Promise<SkillFolder | undefined> => {
-    requireSkillPath(name);
+    // A name that stands for one folder: skills from elsewhere need not have names of ours.
+    const isOneFolder = name !== "" && name === path.basename(name) && !/^\.|\\/u.test(name);
+    if (!isOneFolder) requireSkillName(name);
     return readSkillFolder(folderOf(name, status));
   };
 
@@ -101,12 +103,6 @@ export function createSkillFolders(skillsDir: string, sharedSkillsDir: string | 
       });
     },
   };
-}
-
-/** A name that stands for one folder: skills from elsewhere need not have names of ours. */
-function requireSkillPath(name: string): void {
-  const isOneFolder = name !== "" && name === path.basename(name) && !/^\.|\\/u.test(name);
-  if (!isOneFolder) requireSkillName(name);
 }
 
 function toSkill(

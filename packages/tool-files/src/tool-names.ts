@@ -25,7 +25,7 @@ export function nameTools(
   originals: readonly string[],
   previous: ReadonlyMap<string, string> = new Map(),
 ): Map<string, ToolName> {
-  const sorted = originals.toSorted(byCodeUnits);
+  const sorted = originals.toSorted();
   const identifiers = new Map<string, string>();
   const taken = new Set<string>();
   const take = (original: string, identifier: string): void => {
@@ -123,11 +123,6 @@ function unused(name: string, taken: ReadonlySet<string>): string {
   let candidate = name;
   for (let number = 2; taken.has(candidate); number += 1) candidate = `${name}_${number}`;
   return candidate;
-}
-
-function byCodeUnits(a: string, b: string): number {
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
 }
 
 /** The longest identifier, in UTF-16 units: what MCP allows for a tool's name. */

@@ -25,27 +25,10 @@ export interface CheckBounds {
 export type CheckAnswer = { ok: true; findings: Finding[] } | { ok: false; reason: string };
 
 /** The checks of one compiler process. It ends when a check exceeds its time or memory. */
-export interface CheckSession {
-  /** Resolves once the compiler has read its library, or could not. */
-  ready(): Promise<void>;
-  /** Whether nothing more can be checked. */
-  readonly ended: boolean;
-  /**
-   * Checks one program. Only one check may run at a time.
-   *
-   * @param timeoutMs - A shorter timeout than that of all checks.
-   */
-  check(request: CheckRequest, timeoutMs?: number): Promise<CheckAnswer>;
-  /** Ends the compiler's process and waits until it is gone. */
-  dispose(): Promise<void>;
-}
+export type CheckSession = ReturnType<typeof startCheckSession>;
 
 /** Starts a compiler, and has it read its library, so that the first check is quick. */
-export function startCheckSession(
-  found: CompilerPackage,
-  folders: ToolFolders,
-  bounds: CheckBounds,
-): CheckSession {
+export function startCheckSession(found: CompilerPackage, folders: ToolFolders, bounds: CheckBounds) {
   const files = new GuestFiles(folders);
   const native = startNativeCompiler(found, files, bounds.memoryMb);
   const compiler = native.process;
@@ -68,11 +51,18 @@ export function startCheckSession(
   started.catch(() => {});
 
   return {
-    ready: () => started.catch(() => {}),
+    /** Resolves once the compiler has read its library, or could not. */
+    ready: (): Promise<void> => started.catch(() => {}),
+    /** Whether nothing more can be checked. */
     get ended() {
       return compiler.ended !== undefined;
     },
-    async check(request, timeoutMs = bounds.timeoutMs) {
+    /**
+     * Checks one program. Only one check may run at a time.
+     *
+     * @param timeoutMs - A shorter timeout than that of all checks.
+     */
+    async check(request: CheckRequest, timeoutMs = bounds.timeoutMs): Promise<CheckAnswer> {
       compiler.keepHostAlive(true);
       try {
         await started;
@@ -87,6 +77,7 @@ export function startCheckSession(
         if (files.known > MAX_KNOWN_FILES) compiler.end("it has read too many files");
       }
     },
+    /** Ends the compiler's process and waits until it is gone. */
     dispose: () => compiler.dispose(),
   };
 }

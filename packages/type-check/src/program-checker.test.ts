@@ -9,7 +9,7 @@ import type { ToolFolders } from "./compiler/guest-files.ts";
 import { startNativeCompiler, type NativeCompiler } from "./compiler/native-compiler.ts";
 // oxlint-disable-next-line import/no-unassigned-import -- loaded when first needed; here already, so that no test waits
 import "./findings/explain.ts";
-import { createProgramChecker, type CheckedTool, type ProgramChecker } from "./program-checker.ts";
+import { createProgramChecker, type CheckedTool } from "./program-checker.ts";
 
 const root = path.resolve(import.meta.dirname, "../../..");
 const WEATHER = 'import { get_forecast, get_weather, list_locations } from "./servers/weather/index.ts";\n';
@@ -26,7 +26,7 @@ const search: CheckedTool = {
 const compilers: NativeCompiler[] = [];
 afterAll(() => Promise.all(compilers.map((compiler) => compiler.process.dispose())));
 
-function open(folders: ToolFolders): ProgramChecker {
+function open(folders: ToolFolders): ReturnType<typeof createProgramChecker> {
   const found = findCompiler();
   if ("missing" in found) throw new Error(found.missing);
   const files = new GuestFiles(folders);

@@ -34,17 +34,8 @@ const MISMATCHES = new Set([2322, 2739, 2740, 2741]);
 /** How much of what TypeScript reports is looked at. */
 const MAX_DIAGNOSTICS = 200;
 
-/** Checks programs, one after another. */
-export interface ProgramChecker {
-  /**
-   * @returns what a run of the program would fail on. Nothing for a syntax error, which is left to the review.
-   * @throws UnreadableProgram; any other error means that the compiler can't be used any more.
-   */
-  check(request: CheckRequest): Promise<Finding[]>;
-}
-
-/** Creates a checker with a compiler that keeps the tools and the library between checks. */
-export function createProgramChecker(compiler: NativeCompiler, files: GuestFiles): ProgramChecker {
+/** Creates a checker of programs, one after another, with a compiler that keeps the tools and the library between checks. */
+export function createProgramChecker(compiler: NativeCompiler, files: GuestFiles) {
   /**
    * The declarations written for tools without files, by module and file. They stay for programs that import the module
    * again: a file that changes has TypeScript set up the whole program anew.
@@ -71,7 +62,11 @@ export function createProgramChecker(compiler: NativeCompiler, files: GuestFiles
   };
 
   return {
-    async check({ code, tools, strict = false }) {
+    /**
+     * @returns what a run of the program would fail on. Nothing for a syntax error, which is left to the review.
+     * @throws UnreadableProgram; any other error means that the compiler can't be used any more.
+     */
+    async check({ code, tools, strict = false }: CheckRequest): Promise<Finding[]> {
       // The parser loads while the compiler starts.
       const { checkedText, mayLackAwait } = await programText.get();
       const text = checkedText(code);

@@ -6,20 +6,7 @@ const RETURN = "return";
 const THROW = "throw ";
 
 /** The statements that hold others. A `return` in any of them is of the program, unless a function is between. */
-const HOLDS_STATEMENTS = new Set([
-  "BlockStatement",
-  "CatchClause",
-  "DoWhileStatement",
-  "ForInStatement",
-  "ForOfStatement",
-  "ForStatement",
-  "IfStatement",
-  "LabeledStatement",
-  "SwitchCase",
-  "SwitchStatement",
-  "TryStatement",
-  "WhileStatement",
-]);
+const HOLDS_STATEMENTS = /^(?:\w+Statement|CatchClause|SwitchCase)$/u;
 
 /**
  * Makes the text that TypeScript checks in place of a program's. Each place in it is the same place in the program.
@@ -57,10 +44,7 @@ interface Overlay {
 /** The replacements of the top-level `return`s, in their order. */
 function readReturns({ code, ast }: Program): Overlay[] {
   if (!code.includes(RETURN)) return [];
-  const statements = visitNodes(
-    ast.program,
-    ({ type }) => type === "ReturnStatement" || HOLDS_STATEMENTS.has(type),
-  );
+  const statements = visitNodes(ast.program, ({ type }) => HOLDS_STATEMENTS.test(type));
   return [...statements].flatMap(({ node }): Overlay[] => {
     if (node.type !== "ReturnStatement") return [];
     const start = node.start ?? 0;
@@ -79,6 +63,8 @@ type Parents = ReadonlyMap<Node, Node | undefined>;
 const ASYNC_OBJECTS = new Set(["Deno", "Promise", "crypto"]);
 const PROMISE = new Set(["Promise"]);
 const MAP = new Set(["map"]);
+/** The most expressions around one that are looked at. */
+const MAX_STEPS = 50;
 const WAITS_FOR_ALL = new Set(["all", "allSettled", "any", "race"]);
 
 /**
@@ -95,9 +81,8 @@ export function mayLackAwait(code: string): boolean {
   const own = new Set(asyncNames(parents));
   const names = new Set(["fetch", ...imported, ...own]);
   const objects = new Set([...ASYNC_OBJECTS, ...imported]);
-  const known = new Map<Node, boolean>();
   for (const [node] of parents) {
-    if (mayBePromise(node, names, objects) && !isAwaited(node, { parents, own, known })) return true;
+    if (mayBePromise(node, names, objects) && !isAwaited(node, parents, own)) return true;
   }
   return false;
 }
@@ -135,24 +120,13 @@ function isNamed(node: Node, names: ReadonlySet<string>): boolean {
 
 /**
  * Whether what is made here is waited for right where it stands, by `await`, within an awaited `Promise.all(…)`, or as what an
- * async function of the program is given.
- *
- * @param known - The answers so far. All links of a chain of calls have the same.
+ * async function of the program is given. Of a very long chain of calls it is not found out.
  */
-function isAwaited(
-  node: Node,
-  { parents, own, known }: { parents: Parents; own: ReadonlySet<string>; known: Map<Node, boolean> },
-): boolean {
-  const passed: Node[] = [];
-  let answer: boolean | undefined;
-  for (let at = node; answer === undefined;) {
-    passed.push(at);
-    const next: Node | boolean = known.get(at) ?? holderOf(at, parents, own);
-    if (typeof next === "boolean") answer = next;
-    else at = next;
-  }
-  for (const each of passed) known.set(each, answer);
-  return answer;
+function isAwaited(node: Node, parents: Parents, own: ReadonlySet<string>): boolean {
+  let at: Node | boolean = node;
+  for (let steps = 0; steps < MAX_STEPS && typeof at !== "boolean"; steps += 1)
+    at = holderOf(at, parents, own);
+  return at === true;
 }
 
 /** The expression that is awaited at the node's place; or whether the node itself is, where its place decides that. */

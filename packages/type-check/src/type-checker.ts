@@ -201,13 +201,9 @@ function notChecked(reason: string): Finding {
 
 /** The tools whose modules the code names. There may be thousands of tools, in far fewer modules. */
 function toolsNamedIn(code: string, tools: readonly ToolDefinition[]): ToolDefinition[] {
-  let last = "";
-  let isNamed = false;
-  return tools.filter(({ module }) => {
-    // Those of one module stand together.
-    if (module !== last) isNamed = code.includes(modulePath((last = module)));
-    return isNamed;
-  });
+  const modules = new Set(tools.map(({ module }) => module));
+  const named = new Set([...modules].filter((module) => code.includes(modulePath(module))));
+  return tools.filter(({ module }) => named.has(module));
 }
 
 /** The answer where a thread ended a check that took too long or needed too much memory. */

@@ -2,11 +2,8 @@ import { createInterface } from "node:readline/promises";
 import type { Writable } from "node:stream";
 import type { CommandContext, InputStream } from "../io/terminal.ts";
 
-/** Asks for one line. Rejects with {@link InputEnded} at the end of the input, which Ctrl-D makes. */
+/** Asks for one line. */
 export type AskLine = (question: string) => Promise<string>;
-
-/** The input ended before an answer came. */
-export class InputEnded extends Error {}
 
 /** Where questions are asked and answered, and how they end. */
 export interface PromptSettings {
@@ -21,10 +18,13 @@ export interface PromptSettings {
 /**
  * Opens the keyboard for the questions that `work` asks. A question is one plain line that is not redrawn, so what the
  * running code prints meanwhile stays on the screen.
+ *
+ * @param ended - The result where the input ends before an answer, which Ctrl-D makes.
  */
 export async function withPrompt<T>(
   { input, output, signal, interrupt }: PromptSettings,
   work: (ask: AskLine) => Promise<T>,
+  ended: T,
 ): Promise<T> {
   signal.throwIfAborted();
   const lines = createInterface({ input, output, terminal: input.isTTY === true });
@@ -32,16 +32,12 @@ export async function withPrompt<T>(
   lines.once("close", () => closed.abort());
   // While a line is read, the terminal hands Ctrl-C over as a key instead of sending a signal.
   lines.on("SIGINT", interrupt);
-  const ask: AskLine = async (question) => {
-    try {
-      return await lines.question(question, { signal: AbortSignal.any([signal, closed.signal]) });
-    } catch (error) {
-      if (closed.signal.aborted && !signal.aborted) throw new InputEnded();
-      throw error;
-    }
-  };
+  const either = AbortSignal.any([signal, closed.signal]);
   try {
-    return await work(ask);
+    return await work((question) => lines.question(question, { signal: either }));
+  } catch (error) {
+    if (closed.signal.aborted && !signal.aborted) return ended;
+    throw error;
   } finally {
     lines.close();
   }
@@ -54,11 +50,6 @@ export async function askYesNo(
 ): Promise<boolean> {
   if (io.stdin.isTTY !== true) return false;
   const settings = { input: io.stdin, output: io.stderr, signal, interrupt };
-  try {
-    const answer = await withPrompt(settings, (ask) => ask(`\n  ${question} [y/N] `));
-    return /^\s*y(?:es)?\s*$/iu.test(answer);
-  } catch (error) {
-    if (error instanceof InputEnded) return false;
-    throw error;
-  }
+  const answer = await withPrompt(settings, (ask) => ask(`\n  ${question} [y/N] `), "no");
+  return /^\s*y(?:es)?\s*$/iu.test(answer);
 }

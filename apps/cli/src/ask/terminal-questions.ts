@@ -13,7 +13,7 @@ import { oneLine, safeText } from "../render/text.ts";
 import type { FieldValue } from "@cem/forms";
 import { readFormFields, typedValue } from "./form-fields.ts";
 import type { AskedField } from "./form-fields.ts";
-import { InputEnded, withPrompt } from "./prompt.ts";
+import { withPrompt } from "./prompt.ts";
 import type { AskLine, PromptSettings } from "./prompt.ts";
 
 const MAX_SHOWN_CHARACTERS = 4_000;
@@ -52,20 +52,15 @@ async function ask(
   );
   const body = shown.split("\n").map((line) => `    ${line}`);
   const head = safeText(`${server}.${tool}: ${reason}.`).replaceAll("\n", " ");
-  try {
-    return await withPrompt({ ...settings, signal }, async (askLine) => {
+  const question = "  Let it? (yes for this once, session for all of this tool, no) [no] ";
+  const typed = await withPrompt(
+    { ...settings, signal },
+    (askLine) => {
       settings.output.write(`\n  The code wants to call ${head}\n${body.join("\n")}\n`);
-      return readAnswer(
-        await askLine("  Let it? (yes for this once, session for all of this tool, no) [no] "),
-      );
-    });
-  } catch (error) {
-    if (error instanceof InputEnded) return "no";
-    throw error;
-  }
-}
-
-function readAnswer(typed: string): ApprovalAnswer {
+      return askLine(question);
+    },
+    "no",
+  );
   const word = typed.trim().toLowerCase();
   if (word === "session" || word === "s") return "session";
   return word === "yes" || word === "y" || word === "once" ? "once" : "no";
@@ -85,15 +80,14 @@ async function elicit(
 ): Promise<ElicitAnswer> {
   const { server, message, signal } = request;
   const { output } = settings;
-  try {
-    return await withPrompt({ ...settings, signal }, (ask) => {
+  return withPrompt<ElicitAnswer>(
+    { ...settings, signal },
+    (ask) => {
       output.write(`\n  ${shorten(server)} asks: ${safeText(message.slice(0, MAX_MESSAGE_CHARACTERS))}\n`);
       return request.mode === "url" ? askForUrl(request.url, ask) : askForForm(request, ask, output);
-    });
-  } catch (error) {
-    if (error instanceof InputEnded) return { action: "cancel" };
-    throw error;
-  }
+    },
+    { action: "cancel" },
+  );
 }
 
 async function askForUrl(url: string, ask: AskLine): Promise<ElicitAnswer> {

@@ -156,21 +156,16 @@ export function addOptions(
 }
 
 function invocationOf(definition: CommandDefinition, program: Command, command: Command): Invocation {
-  const named = namedArguments(command);
+  const args = command.registeredArguments.map((argument, at) => [
+    argument.name(),
+    command.processedArgs[at] as unknown,
+  ]);
+  const named = { ...command.opts(), ...Object.fromEntries(args) } as object;
   const own = definition.read?.(command, named) ?? named;
   // A command may read shared options in its own way.
   const read = "options" in own ? (own.options as Partial<SharedOptions>) : {};
   const given = { ...own, options: { ...sharedOptions(program, command), ...read } };
   return { command: definition.name, ...given, run: (context) => definition.run(given, context) };
-}
-
-/** The options of a command, and its arguments by their names. */
-function namedArguments(command: Command): object {
-  const args = command.registeredArguments.map((argument, at) => [
-    argument.name(),
-    command.processedArgs[at] as unknown,
-  ]);
-  return { ...command.opts(), ...Object.fromEntries(args) };
 }
 
 const bold = (text: string): string => `\u001B[1m${text}\u001B[22m`;

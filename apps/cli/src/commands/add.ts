@@ -4,7 +4,7 @@ import { shellWord } from "@cem/core/text";
 import type { ServerSource } from "code-execution-mcp/admin";
 import { askYesNo } from "../ask/prompt.ts";
 import { withHints } from "../errors.ts";
-import type { Answer, CommandContext } from "../io/terminal.ts";
+import type { CommandContext } from "../io/terminal.ts";
 import { FIRST_START, showWaiting } from "../io/terminal.ts";
 import { renderRow } from "../render/rows.ts";
 import { oneLine, counted, shortPath } from "../render/text.ts";
@@ -14,7 +14,6 @@ import { serverSourceOf } from "../command/options.ts";
 import { InvalidArgumentError, Option } from "commander";
 import type { Command } from "commander";
 import { answer, defineCommand } from "../command/define-command.ts";
-import type { Given } from "../command/define-command.ts";
 
 const TRANSPORTS = ["http", "sse"] as const;
 
@@ -36,15 +35,53 @@ Examples:
     command
       .argument("<name>", "what code calls it")
       .argument("<target...>", "its URL; or after --, the command that starts it, with its arguments")
-      .option("--header <name: value>", "an HTTP header to send; may be given again", collectHeader)
-      .option("--env <name=value>", "a variable of the command; may be given again", collectVariable)
+      .option(
+        "--header <name: value>",
+        "an HTTP header to send; may be given again",
+        collect(":", "Authorization: Bearer ${TOKEN}"),
+      )
+      .option(
+        "--env <name=value>",
+        "a variable of the command; may be given again",
+        collect("=", "API_KEY=${API_KEY}"),
+      )
       .addOption(new Option("--transport <type>", "how to talk to a URL").choices(TRANSPORTS)),
   read: (command) => {
     const [name = "", ...target] = command.args;
     if (name.trim() === "") command.error("The server's name is empty. Code calls it by its name.");
     return { name, entry: toEntry(target, command) };
   },
-  run: addMcpServer,
+  async run({ name, entry, options }, context) {
+    const { addServers, generateTools } = await import("code-execution-mcp/admin");
+    const { live } = context;
+    const source = serverSourceOf(options, context);
+    const { file, warnings } = await addServers([{ name, entry }], source);
+    const added = (style: Style): string[] => [
+      ...renderRow("added", `${oneLine(name)} to ${shortPath(file)}`, style),
+      ...warnings.flatMap((text) => renderRow("note", oneLine(text), style, { paint: style.colors.yellow })),
+    ];
+    live?.write(`\n${added(live.style).join("\n")}\n`);
+    const generating = generateTools({ ...source, servers: [name] });
+    const generated = withHints(await showWaiting(live, FIRST_START, generating));
+    const [server] = generated;
+    const isDone = server?.state === "generated";
+    if (isDone) await askAboutFolders(name, entry, source, context);
+    const word = shellWord(name);
+    // Code and the other commands know the tools by their folder.
+    const next = isDone
+      ? { next: `cem tools ${shellWord(path.basename(server.directory))}` }
+      : afterFailure(word, server?.error?.code);
+    return answer({
+      data: { file, server, warnings, next: Object.values(next) },
+      isDone,
+      report: (shown, style) => [
+        ...renderGenerated(shown.server === undefined ? [] : [shown.server], style),
+        "",
+        ...Object.entries(next).flatMap(([label, command]) => renderRow(label, oneLine(command), style)),
+      ],
+      brief: (shown) => (isDone ? `${name}: ${server.tools}` : (shown.server?.error?.message ?? "")),
+    });
+  },
 });
 
 /** `cem remove`: takes a server out of config.yaml, with the files that were generated for it. */
@@ -59,18 +96,26 @@ Examples:
   cem remove everything`,
   settings: ["config", "servers"],
   declare: (command) => command.argument("<name>", "the server"),
-  run: removeMcpServer,
+  async run({ name, options }, context) {
+    const { removeServerAndFiles } = await import("code-execution-mcp/admin");
+    const { file, removed, signIn } = await removeServerAndFiles(name, serverSourceOf(options, context));
+    const from = file === undefined ? [] : [`from ${shortPath(file)}`];
+    const files = removed.length === 0 ? [] : [counted(removed.length, "generated file")];
+    return answer({
+      data: { name, file, removed, signIn },
+      report: (shown, style) => [
+        "",
+        ...renderRow("removed", `${oneLine(shown.name)} ${[...from, ...files].join(", with ")}`, style),
+        ...(signIn === undefined ? [] : renderRow("sign-in", `${SIGN_IN_STAYS} ${signIn}`, style)),
+      ],
+      brief: (shown) => shown.removed.join("\n"),
+    });
+  },
 });
-
-interface AddOptions {
-  header?: Record<string, string> | undefined;
-  env?: Record<string, string> | undefined;
-  transport?: (typeof TRANSPORTS)[number] | undefined;
-}
 
 /** The entry as it is written to the file: without what was not given. */
 function toEntry([first = "", ...rest]: string[], command: Command): Record<string, unknown> {
-  const { header, env, transport } = command.opts<AddOptions>();
+  const { header, env, transport } = command.opts<Record<string, unknown>>();
   if (/^https?:\/\//i.test(first)) {
     if (rest.length > 0) command.error(`A URL takes no arguments, and there is "${rest[0]}".`);
     if (env !== undefined) command.error("--env is for a command; a URL takes --header.");
@@ -89,58 +134,17 @@ function definedOf(entry: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(entry).filter(([, value]) => value !== undefined));
 }
 
-function collectHeader(text: string, before: Record<string, string> = {}): Record<string, string> {
-  const [name, value] = pair(text, ":", "Authorization: Bearer ${TOKEN}");
-  return { ...before, [name]: value.trim() };
-}
-
-function collectVariable(text: string, before: Record<string, string> = {}): Record<string, string> {
-  const [name, value] = pair(text, "=", "API_KEY=${API_KEY}");
-  return { ...before, [name]: value };
-}
-
-function pair(text: string, separator: string, example: string): [name: string, value: string] {
-  const at = text.indexOf(separator);
-  const [name, value] = [text.slice(0, Math.max(at, 0)).trim(), text.slice(at + 1)];
-  // An empty variable means something to many commands, and an empty header to hardly any server.
-  const isIncomplete = name === "" || (separator === ":" && value.trim() === "");
-  if (isIncomplete) throw new InvalidArgumentError(`It looks like '${example}'.`);
-  return [name, value];
-}
-
-async function addMcpServer(
-  { name, entry, options }: Given<{ name: string; entry: Record<string, unknown> }>,
-  context: CommandContext,
-): Promise<Answer> {
-  const { addServers, generateTools } = await import("code-execution-mcp/admin");
-  const { live } = context;
-  const source = serverSourceOf(options, context);
-  const { file, warnings } = await addServers([{ name, entry }], source);
-  const added = (style: Style): string[] => [
-    ...renderRow("added", `${oneLine(name)} to ${shortPath(file)}`, style),
-    ...warnings.flatMap((text) => renderRow("note", oneLine(text), style, { paint: style.colors.yellow })),
-  ];
-  live?.write(`\n${added(live.style).join("\n")}\n`);
-  const generating = generateTools({ ...source, servers: [name] });
-  const generated = withHints(await showWaiting(live, FIRST_START, generating));
-  const [server] = generated;
-  const isDone = server?.state === "generated";
-  if (isDone) await askAboutFolders(name, entry, source, context);
-  const word = shellWord(name);
-  // Code and the other commands know the tools by their folder.
-  const next = isDone
-    ? { next: `cem tools ${shellWord(path.basename(server.directory))}` }
-    : afterFailure(word, server?.error?.code);
-  return answer({
-    data: { file, server, warnings, next: Object.values(next) },
-    isDone,
-    report: (shown, style) => [
-      ...renderGenerated(shown.server === undefined ? [] : [shown.server], style),
-      "",
-      ...Object.entries(next).flatMap(([label, command]) => renderRow(label, oneLine(command), style)),
-    ],
-    brief: (shown) => (isDone ? `${name}: ${server.tools}` : (shown.server?.error?.message ?? "")),
-  });
+/** Reads a name and a value, beside those that were given before. */
+function collect(separator: ":" | "=", example: string) {
+  return (text: string, before: Record<string, string> = {}): Record<string, string> => {
+    const at = text.indexOf(separator);
+    const [name, written] = [text.slice(0, Math.max(at, 0)).trim(), text.slice(at + 1)];
+    const value = separator === ":" ? written.trim() : written;
+    // An empty variable means something to many commands, and an empty header to hardly any server.
+    if (name === "" || (separator === ":" && value === ""))
+      throw new InvalidArgumentError(`It looks like '${example}'.`);
+    return { ...before, [name]: value };
+  };
 }
 
 /** Asks once whether a server may write in the folders that its command was given without a yes for each call. */
@@ -170,25 +174,6 @@ function afterFailure(word: string, code: string | undefined): Record<string, st
   if (code === "SERVER_FOLDER_TAKEN") return remove;
   if (code === "AUTH_REQUIRED") return { next: `cem auth ${word}`, ...remove };
   return { "try again": `cem generate ${word}`, ...remove };
-}
-
-async function removeMcpServer(
-  { name, options }: Given<{ name: string }>,
-  context: CommandContext,
-): Promise<Answer> {
-  const { removeServerAndFiles } = await import("code-execution-mcp/admin");
-  const { file, removed, signIn } = await removeServerAndFiles(name, serverSourceOf(options, context));
-  const from = file === undefined ? [] : [`from ${shortPath(file)}`];
-  const files = removed.length === 0 ? [] : [counted(removed.length, "generated file")];
-  return answer({
-    data: { name, file, removed, signIn },
-    report: (shown, style) => [
-      "",
-      ...renderRow("removed", `${oneLine(shown.name)} ${[...from, ...files].join(", with ")}`, style),
-      ...(signIn === undefined ? [] : renderRow("sign-in", `${SIGN_IN_STAYS} ${signIn}`, style)),
-    ],
-    brief: (shown) => shown.removed.join("\n"),
-  });
 }
 
 const SIGN_IN_STAYS = "It stays, since it is your user's, for all projects. To sign out, delete";

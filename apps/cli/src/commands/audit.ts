@@ -1,9 +1,7 @@
-import type { Answer, CommandContext } from "../io/terminal.ts";
 import { actionArgument, serverSourceOf } from "../command/options.ts";
 import { renderRow } from "../render/rows.ts";
 import { counted, oneLine, safeText, shortPath } from "../render/text.ts";
 import { answer, defineCommand } from "../command/define-command.ts";
-import type { Given } from "../command/define-command.ts";
 
 /** `cem audit verify`: says whether lines of an audit log are missing or were changed. */
 export const audit = defineCommand<{ file?: string | undefined; expect?: string | undefined }>({
@@ -24,34 +22,29 @@ Examples:
       .addArgument(actionArgument(["verify"]))
       .argument("[file]", "the log, instead of the one that logging.audit_file names")
       .option("--expect <hash>", "a hash that an earlier check printed, which the log has to have"),
-  run: verifyAuditLog,
+  async run({ file, expect, options }, context) {
+    const { verifyAudit } = await import("code-execution-mcp/admin");
+    const verified = await verifyAudit({ ...serverSourceOf(options, context), file, expect });
+    const { files, lines, head, problems } = verified;
+    const isWhole = problems.length === 0;
+    const message = `The audit log has ${counted(problems.length, "problem")}: ${problems[0]?.message ?? ""}`;
+    const failure = { error: { code: "AUDIT_BROKEN", message, details: verified } };
+    return answer({
+      data: isWhole ? verified : failure,
+      isDone: isWhole,
+      report: (_, style) => [
+        "",
+        ...renderRow("files", files.map(shortPath).join(", "), style),
+        ...renderRow("lines", counted(lines, "line"), style),
+        ...renderRow("hash", head, style),
+        ...(isWhole ? ["", "  No line is missing and none was changed."] : []),
+      ],
+      brief: () => head,
+      complaint: (_, { colors }) =>
+        problems.map(({ file: broken, line, message: why }) => {
+          const place = line === undefined ? shortPath(broken) : `${shortPath(broken)}:${line}`;
+          return colors.red(oneLine(safeText(`${place}  ${why}`)));
+        }),
+    });
+  },
 });
-
-async function verifyAuditLog(
-  { file, expect, options }: Given<{ file?: string | undefined; expect?: string | undefined }>,
-  context: CommandContext,
-): Promise<Answer> {
-  const { verifyAudit } = await import("code-execution-mcp/admin");
-  const verified = await verifyAudit({ ...serverSourceOf(options, context), file, expect });
-  const { files, lines, head, problems } = verified;
-  const isWhole = problems.length === 0;
-  const message = `The audit log has ${counted(problems.length, "problem")}: ${problems[0]?.message ?? ""}`;
-  const failure = { error: { code: "AUDIT_BROKEN", message, details: verified } };
-  return answer({
-    data: isWhole ? verified : failure,
-    isDone: isWhole,
-    report: (_, style) => [
-      "",
-      ...renderRow("files", files.map(shortPath).join(", "), style),
-      ...renderRow("lines", counted(lines, "line"), style),
-      ...renderRow("hash", head, style),
-      ...(isWhole ? ["", "  No line is missing and none was changed."] : []),
-    ],
-    brief: () => head,
-    complaint: (_, { colors }) =>
-      problems.map(({ file: broken, line, message: why }) => {
-        const place = line === undefined ? shortPath(broken) : `${shortPath(broken)}:${line}`;
-        return colors.red(oneLine(safeText(`${place}  ${why}`)));
-      }),
-  });
-}

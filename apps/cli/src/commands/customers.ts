@@ -13,15 +13,11 @@ import type { Given } from "../command/define-command.ts";
 const ACTIONS = ["list", "usage", "clean", "delete"] as const;
 const AN_ID = "a customer's id";
 
-/** Arguments. */
 interface Customers {
   action: (typeof ACTIONS)[number];
   id?: string | undefined;
-  /** Days without use. */
   inactive?: number | undefined;
-  /** Only say what would be removed. */
   dryRun: boolean;
-  /** Remove without asking. */
   yes: boolean;
 }
 
@@ -47,7 +43,21 @@ Examples:
       .option("--inactive <days>", "for clean: those that were not used for so many days", days)
       .option("--dry-run", "for clean: only say which", false)
       .option("-y, --yes", "remove without asking", false),
-  run: manageCustomers,
+  async run(invocation, context) {
+    const { customerUsage, listCustomers } = await import("code-execution-mcp/admin");
+    const { action, id, options } = invocation;
+    const source = serverSourceOf(options, context);
+    switch (action) {
+      case "list":
+        return listed(await listCustomers(source), "customer");
+      case "usage":
+        return listed([await customerUsage(needed(id, "customers usage", AN_ID), source)], "customer");
+      case "clean":
+        return clean(invocation, context);
+      case "delete":
+        return remove(invocation, context);
+    }
+  },
 });
 
 /** `30d` or `30`. */
@@ -55,22 +65,6 @@ function days(text: string): number {
   const [, number] = /^(\d{1,5}(?:\.\d)?)d?$/u.exec(text) ?? [];
   if (number === undefined) throw new InvalidArgumentError("It is a number of days, such as 30d.");
   return Number(number);
-}
-
-async function manageCustomers(invocation: Given<Customers>, context: CommandContext): Promise<Answer> {
-  const { customerUsage, listCustomers } = await import("code-execution-mcp/admin");
-  const { action, id, options } = invocation;
-  const source = serverSourceOf(options, context);
-  switch (action) {
-    case "list":
-      return listed(await listCustomers(source), "customer");
-    case "usage":
-      return listed([await customerUsage(needed(id, "customers usage", AN_ID), source)], "customer");
-    case "clean":
-      return clean(invocation, context);
-    case "delete":
-      return remove(invocation, context);
-  }
 }
 
 async function clean(
@@ -118,11 +112,7 @@ function nothingDone(): Answer {
 
 const BYTES_PER_MB = 1024 * 1024;
 const DATE_CHARACTERS = 10;
-const MS_PER_SECOND = 1_000;
-const MS_PER_MINUTE = 60_000;
-const MINUTES_PER_HOUR = 60;
 
-/** Renders customers as a table. */
 function renderCustomers(customers: readonly CustomerUsage[], what: string, style: Style): string[] {
   const rows = customers.map(({ id, bytes, entries, lastUsed }) => ({
     customer: id,
@@ -140,7 +130,6 @@ function renderCustomers(customers: readonly CustomerUsage[], what: string, styl
   ];
 }
 
-/** Renders the use of each quota by each customer. */
 function renderQuotas(customers: readonly CustomerUsage[], style: Style): string[] {
   const rows = customers.flatMap(({ id, quotas = [] }) =>
     quotas.map(({ per, runs, maxRuns, seconds, maxSeconds, resetsInMs }) => ({
@@ -155,7 +144,7 @@ function renderQuotas(customers: readonly CustomerUsage[], style: Style): string
 }
 
 function formatWait(ms: number): string {
-  const minutes = Math.ceil(ms / MS_PER_MINUTE);
-  if (minutes < 2) return `${Math.ceil(ms / MS_PER_SECOND)} s`;
-  return minutes < 2 * MINUTES_PER_HOUR ? `${minutes} min` : `${Math.ceil(minutes / MINUTES_PER_HOUR)} h`;
+  const minutes = Math.ceil(ms / 60_000);
+  if (minutes < 2) return `${Math.ceil(ms / 1_000)} s`;
+  return minutes < 120 ? `${minutes} min` : `${Math.ceil(minutes / 60)} h`;
 }

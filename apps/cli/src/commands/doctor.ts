@@ -1,14 +1,13 @@
 import { toErrorInfo } from "@cem/core";
 import type { LoadedConfig } from "code-execution-mcp";
 import { withHint, withHints } from "../errors.ts";
-import type { Answer, CommandContext } from "../io/terminal.ts";
+import type { Answer } from "../io/terminal.ts";
 import { LABEL_COLUMNS, renderPairs, renderRow } from "../render/rows.ts";
 import { counted, oneLine, wrapIndented } from "../render/text.ts";
 import type { Style } from "../render/text.ts";
 import { configOrList, serverSourceOf } from "../command/options.ts";
 import type { Check, CheckState } from "../doctor/checks.ts";
 import { addOptions, answer, defineCommand } from "../command/define-command.ts";
-import type { Given } from "../command/define-command.ts";
 
 /** Arguments. */
 interface Doctor {
@@ -45,40 +44,38 @@ Examples:
     const file = typeof config === "string" ? config : before;
     return { listValues: config !== undefined, security, options: { config: file } };
   },
-  run: examine,
+  async run({ listValues, security, options }, context) {
+    const { loadConfig } = await import("code-execution-mcp");
+    const { inspectHost, inspectSecurity } = await import("code-execution-mcp/admin");
+    const { check, checkConfig, checkFailure, checkHost } = await import("../doctor/checks.ts");
+    const { checkSecurity } = await import("../doctor/security.ts");
+    const { signal } = context;
+    // A Node that is too old does not come this far.
+    const checks = [check("node", "ok", process.versions.node)];
+    let settings: ListedSetting[] | undefined;
+    try {
+      const source = serverSourceOf(options, context);
+      const { configFile: file, config: overrides, trustFolder } = source;
+      const loaded = await loadConfig({ file, overrides, trustFolder, signal });
+      checks.push(checkConfig(loaded));
+      if (listValues) settings = await listSettings(loaded);
+      if (security) checks.push(...checkSecurity(await inspectSecurity(source)));
+      else {
+        const report = await inspectHost(source);
+        checks.push(...checkHost({ ...report, upstream: withHints(report.upstream) }));
+      }
+    } catch (thrown) {
+      signal.throwIfAborted();
+      checks.push(checkFailure(withHint(toErrorInfo(thrown))));
+    }
+    return answerToChecks(checks, settings);
+  },
 });
 
-async function examine(
-  { listValues, security, options }: Given<Doctor>,
-  context: CommandContext,
-): Promise<Answer> {
-  const { loadConfig } = await import("code-execution-mcp");
-  const { inspectHost, inspectSecurity } = await import("code-execution-mcp/admin");
-  const { check, checkConfig, checkFailure, checkHost } = await import("../doctor/checks.ts");
-  const { checkSecurity } = await import("../doctor/security.ts");
-  const { signal } = context;
-  // A Node that is too old does not come this far.
-  const checks = [check("node", "ok", process.versions.node)];
-  let settings: ListedSetting[] | undefined;
-  try {
-    const source = serverSourceOf(options, context);
-    const { configFile: file, config: overrides, trustFolder } = source;
-    const loaded = await loadConfig({ file, overrides, trustFolder, signal });
-    checks.push(checkConfig(loaded));
-    if (listValues) settings = await listSettings(loaded);
-    if (security) checks.push(...checkSecurity(await inspectSecurity(source)));
-    else {
-      const report = await inspectHost(source);
-      checks.push(...checkHost({ ...report, upstream: withHints(report.upstream) }));
-    }
-  } catch (thrown) {
-    signal.throwIfAborted();
-    checks.push(checkFailure(withHint(toErrorInfo(thrown))));
-  }
-  return answerToChecks(checks, settings);
-}
+/** A setting as `cem doctor --config` lists it; secrets are masked. */
+type ListedSetting = Awaited<ReturnType<typeof listSettings>>[number];
 
-async function listSettings({ config, origins }: LoadedConfig): Promise<ListedSetting[]> {
+async function listSettings({ config, origins }: LoadedConfig) {
   const { SETTINGS, redactConfig } = await import("@cem/config");
   const shown = redactConfig(config);
   return SETTINGS.map(({ path, keys }) => {
@@ -108,14 +105,6 @@ function answerToChecks(checks: readonly Check[], settings?: readonly ListedSett
   });
 }
 
-/** One setting as `cem doctor --config` lists it. */
-interface ListedSetting {
-  path: string;
-  /** Plain data; secrets are masked. `null` when unset. */
-  value: unknown;
-  origin: string;
-}
-
 /** Renders each check on a row, with its notes below it. */
 function renderChecks(checks: readonly Check[], style: Style): string[] {
   const { colors } = style;
@@ -134,7 +123,6 @@ function renderChecks(checks: readonly Check[], style: Style): string[] {
   return ["", ...rows];
 }
 
-/** Renders each setting with its value and where that comes from. */
 function renderSettings(settings: readonly ListedSetting[], style: Style): string[] {
   const pairs = settings.map(({ path, value, origin }): [string, string] => {
     const text =

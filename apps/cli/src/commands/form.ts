@@ -2,25 +2,20 @@ import { CemError, isObject } from "@cem/core";
 import type { Form, FormField, FormResult } from "@cem/forms";
 import { InvalidArgumentError } from "commander";
 import { askingOf } from "../ask/terminal-questions.ts";
-import type { Answer, CommandContext } from "../io/terminal.ts";
+import type { Answer } from "../io/terminal.ts";
 import { readInput } from "../io/input.ts";
 import { renderPairs, renderRow } from "../render/rows.ts";
 import { counted, oneLine } from "../render/text.ts";
 import type { Style } from "../render/text.ts";
 import { actionArgument, configSourceOf } from "../command/options.ts";
 import { answer, defineCommand } from "../command/define-command.ts";
-import type { Given } from "../command/define-command.ts";
 
 const ACTIONS = ["show", "validate", "fill"] as const;
 
-/** Arguments. */
 interface FormArguments {
   action: (typeof ACTIONS)[number];
-  /** The file of the form. */
   file: string;
-  /** The file of the values. */
   data?: string | undefined;
-  /** Fill in and compare, and send nothing. */
   trial: boolean;
 }
 
@@ -45,45 +40,40 @@ Examples:
       .argument("<file>", 'the form, as YAML or JSON, or "-" to read it from stdin', notEmpty)
       .option("--data <file>", "values by field, as YAML or JSON", notEmpty)
       .option("--trial", "fill in and compare, and send nothing", false),
-  run: handleForm,
+  async run({ action, file, data, trial, options }, context) {
+    const { createFormFiller, parseForm } = await import("@cem/forms");
+    const form = parseForm(await readInput(file, "form", context), { file });
+    if (action === "show") {
+      return answer({
+        data: { form },
+        report: (shown, style) => renderForm(shown.form, style),
+        brief: (shown) => shown.form.fields.map(({ name }) => name).join("\n"),
+      });
+    }
+    const given = data === undefined ? {} : await readData(await readInput(data, "data", context), data);
+    const { loadConfig } = await import("code-execution-mcp");
+    const { configFile, config: overrides, trustFolder } = configSourceOf(options);
+    const { signal } = context;
+    const { config } = await loadConfig({ file: configFile, overrides, trustFolder, signal });
+    const { onElicit: ask } = askingOf(context);
+    const filler = createFormFiller({ workspace: config.execution.workspaceDir, ask });
+    if (action === "validate") return answerToFilling(await filler.check(form, { data: given }));
+    if (form.target === undefined) {
+      throw new CemError(
+        "USAGE",
+        `${file} has no target to fill. Add one, or check values with: cem form validate`,
+      );
+    }
+    if (form.target.type === "tool" || form.sources.length > 0) {
+      throw new CemError("USAGE", `${file} calls tools, which a step of type form does in a workflow.`);
+    }
+    return answerToFilling(await filler.fill(form, { data: given, isTrial: trial, signal }));
+  },
 });
 
 function notEmpty(text: string): string {
   if (text === "") throw new InvalidArgumentError("It is the name of a file.");
   return text;
-}
-
-async function handleForm(
-  { action, file, data, trial, options }: Given<FormArguments>,
-  context: CommandContext,
-): Promise<Answer> {
-  const { createFormFiller, parseForm } = await import("@cem/forms");
-  const form = parseForm(await readInput(file, "form", context), { file });
-  if (action === "show") {
-    return answer({
-      data: { form },
-      report: (shown, style) => renderForm(shown.form, style),
-      brief: (shown) => shown.form.fields.map(({ name }) => name).join("\n"),
-    });
-  }
-  const given = data === undefined ? {} : await readData(await readInput(data, "data", context), data);
-  const { loadConfig } = await import("code-execution-mcp");
-  const { configFile, config: overrides, trustFolder } = configSourceOf(options);
-  const { signal } = context;
-  const { config } = await loadConfig({ file: configFile, overrides, trustFolder, signal });
-  const { onElicit: ask } = askingOf(context);
-  const filler = createFormFiller({ workspace: config.execution.workspaceDir, ask });
-  if (action === "validate") return answerToFilling(await filler.check(form, { data: given }));
-  if (form.target === undefined) {
-    throw new CemError(
-      "USAGE",
-      `${file} has no target to fill. Add one, or check values with: cem form validate`,
-    );
-  }
-  if (form.target.type === "tool" || form.sources.length > 0) {
-    throw new CemError("USAGE", `${file} calls tools, which a step of type form does in a workflow.`);
-  }
-  return answerToFilling(await filler.fill(form, { data: given, isTrial: trial, signal }));
 }
 
 function answerToFilling(result: FormResult): Answer {

@@ -40,7 +40,8 @@ export async function importServers(
   const source = serverSourceOf(options, context);
   const found = choose(await findImportable(source), names);
   const wanted = found.servers.filter(({ obstacle }) => obstacle === undefined);
-  const shown = { ...found, servers: found.servers.map(withoutEntry) };
+  // Entries may hold secrets, which are not shown.
+  const shown = { ...found, servers: found.servers.map(({ entry: _entry, ...server }) => server) };
   if (live !== undefined) live.write(`${renderFoundServers(safeData(shown), live.style).join("\n")}\n`);
 
   const isAgreed =
@@ -84,11 +85,6 @@ function choose(found: Importable, names: readonly string[]): Importable {
   );
 }
 
-/** Entries may hold secrets, which are not shown. */
-function withoutEntry({ entry: _entry, ...shown }: ImportableServer): Omit<ImportableServer, "entry"> {
-  return shown;
-}
-
 const PROGRAMS = {
   "claude-desktop": "Claude Desktop",
   "claude-code": "Claude Code",
@@ -117,11 +113,11 @@ function renderFoundServers(
   if (servers.length === 0 && problems.length === 0) {
     return ["", "  No other program here is set up with MCP servers."];
   }
-  const rows = servers.map((server) => [
-    colors.bold(oneLine(server.name)),
-    PROGRAMS[server.origin.client],
-    dimUnlessEmpty(remark(server), colors),
-  ]);
+  const rows = servers.map((server) => {
+    const said = remark(server);
+    const name = colors.bold(oneLine(server.name));
+    return [name, PROGRAMS[server.origin.client], said === "" ? "" : colors.dim(said)];
+  });
   const lines = alignColumns(rows).flatMap((line, index) => [
     `  ${line}`,
     ...servers.slice(index, index + 1).flatMap((server) => about(server, style)),
@@ -141,10 +137,6 @@ function about({ reach, variables, leftOut, obstacle }: Shown, { colors, width }
     ...(leftOut.length === 0 ? [] : [`left out: ${oneLine(leftOut.join(", "))}`]),
   ];
   return notes.flatMap((note) => wrapIndented(note, NOTE_INDENT, width).map((line) => colors.dim(line)));
-}
-
-function dimUnlessEmpty(text: string, { dim }: Style["colors"]): string {
-  return text === "" ? "" : dim(text);
 }
 
 const OBSTACLES = {

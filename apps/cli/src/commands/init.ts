@@ -8,7 +8,6 @@ import type { Answer, CommandContext } from "../io/terminal.ts";
 import { renderRow } from "../render/rows.ts";
 import { serverSourceOf } from "../command/options.ts";
 import { answer, defineCommand } from "../command/define-command.ts";
-import type { Given } from "../command/define-command.ts";
 
 /**
  * `cem init`: makes the folders, a short configuration and a first tool. Changes nothing that is there. In a terminal it asks
@@ -30,48 +29,43 @@ Examples:
       command.error("The folder's name is empty. For the folder you are in: cem init");
     return given;
   },
-  run: initialize,
+  async run({ dir, options }, context) {
+    const { renderStarterConfig } = await import("@cem/config");
+    const { layFiles, layProjectFiles, makeFolder } = await import("code-execution-mcp/admin");
+    const root = path.resolve(dir);
+    makeFolder(root);
+    const laid: LaidFiles = { made: [], kept: [] };
+    for (const folder of FOLDERS)
+      (makeFolder(path.join(root, folder)) ? laid.made : laid.kept).push(`${folder}/`);
+    // Secrets may be written into it.
+    const files = [await layFiles(root, { [CONFIG_FILE]: renderStarterConfig() }, PRIVATE_FILE)];
+    files.push(await layProjectFiles(root));
+    // Where there are no servers yet, or only the first one.
+    const servers = await readdir(path.join(root, "servers"));
+    const isFirst = servers.length === 0 || servers.includes(FIRST_SERVER);
+    if (isFirst) files.push(await layFiles(root, FIRST_TOOL_FILES));
+    const made = [...laid.made, ...files.flatMap((one) => one.made)];
+    const kept = [...laid.kept, ...files.flatMap((one) => one.kept)];
+    const place = dir === "." ? [] : [`cd ${shellWord(dir)}`];
+    const imported = await offerServers(root, options, context);
+    const next = [...place, isFirst ? `cem run "${FIRST_TASK}"` : "cem tools"];
+    return answer({
+      data: { dir: root, made, kept, next, imported: imported?.data },
+      report: (shown, style) => [
+        "",
+        ...(made.length > 0 ? renderRow("made", made.join("  "), style) : []),
+        ...(kept.length > 0 ? renderRow("kept", `${kept.join("  ")}  (there already)`, style) : []),
+        ...(imported?.report(style) ?? []),
+        "",
+        ...shown.next.flatMap((command, at) => renderRow(at === 0 ? "next" : "", command, style)),
+      ],
+      brief: () => made.join("\n"),
+    });
+  },
 });
 
 const CONFIG_FILE = "config.yaml";
 const FOLDERS = ["servers", "skills", "workspace"] as const;
-
-async function initialize(
-  { dir, options }: Given<{ dir: string }>,
-  context: CommandContext,
-): Promise<Answer> {
-  const { renderStarterConfig } = await import("@cem/config");
-  const { layFiles, layProjectFiles, makeFolder } = await import("code-execution-mcp/admin");
-  const root = path.resolve(dir);
-  makeFolder(root);
-  const laid: LaidFiles = { made: [], kept: [] };
-  for (const folder of FOLDERS)
-    (makeFolder(path.join(root, folder)) ? laid.made : laid.kept).push(`${folder}/`);
-  // Secrets may be written into it.
-  const files = [await layFiles(root, { [CONFIG_FILE]: renderStarterConfig() }, PRIVATE_FILE)];
-  files.push(await layProjectFiles(root));
-  // Where there are no servers yet, or only the first one.
-  const servers = await readdir(path.join(root, "servers"));
-  const isFirst = servers.length === 0 || servers.includes(FIRST_SERVER);
-  if (isFirst) files.push(await layFiles(root, FIRST_TOOL_FILES));
-  const made = [...laid.made, ...files.flatMap((one) => one.made)];
-  const kept = [...laid.kept, ...files.flatMap((one) => one.kept)];
-  const place = dir === "." ? [] : [`cd ${shellWord(dir)}`];
-  const imported = await offerServers(root, options, context);
-  const next = [...place, isFirst ? `cem run "${FIRST_TASK}"` : "cem tools"];
-  return answer({
-    data: { dir: root, made, kept, next, imported: imported?.data },
-    report: (shown, style) => [
-      "",
-      ...(made.length > 0 ? renderRow("made", made.join("  "), style) : []),
-      ...(kept.length > 0 ? renderRow("kept", `${kept.join("  ")}  (there already)`, style) : []),
-      ...(imported?.report(style) ?? []),
-      "",
-      ...shown.next.flatMap((command, at) => renderRow(at === 0 ? "next" : "", command, style)),
-    ],
-    brief: () => made.join("\n"),
-  });
-}
 
 /** Asks for the MCP servers of other programs, where there are any and somebody can answer. */
 async function offerServers(

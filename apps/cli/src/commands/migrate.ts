@@ -1,13 +1,11 @@
 import { CemError } from "@cem/core";
 import { shellWord } from "@cem/core/text";
 import type { Migration } from "../migrate/migration.ts";
-import type { Answer, CommandContext } from "../io/terminal.ts";
 import { renderRow } from "../render/rows.ts";
 import { oneLine } from "../render/text.ts";
 import type { Style } from "../render/text.ts";
 import { Option } from "commander";
 import { answer, defineCommand } from "../command/define-command.ts";
-import type { Given } from "../command/define-command.ts";
 
 /** `cem migrate`: shows what moving a project of the Python original over comes to; with --write does it. */
 export const migrate = defineCommand<{ folder: string; write: boolean }>({
@@ -32,46 +30,41 @@ Examples:
         ).conflicts("write"),
       )
       .option("--write", "write the configuration; nothing that is there is changed", false),
-  run: migrateProject,
+  async run({ folder, write }, { signal }) {
+    const { planMigration } = await import("../migrate/plan-migration.ts");
+    const { diffOf, writeMigration } = await import("../migrate/migration.ts");
+    const migration = await planMigration(folder);
+    signal.throwIfAborted();
+    if (!migration.isProject) {
+      throw new CemError(
+        "FILE_NOT_FOUND",
+        `${migration.folder} has nothing of the Python original: no config.yaml, no .env, no tools or skills in Python. A new project begins with: cem init`,
+        { details: { path: migration.folder } },
+      );
+    }
+    const isMade = write && (await writeMigration(migration));
+    const { config, changes, works, left } = migration;
+    const isNew = config !== undefined && !config.isThere;
+    const diffs = write || !isNew ? [] : [diffOf(config)];
+    const next = nextSteps(migration, write, folder);
+    const files =
+      config === undefined
+        ? []
+        : [
+            {
+              file: config.file,
+              from: config.from,
+              state: config.isThere ? "kept" : isMade ? "made" : "planned",
+            },
+          ];
+    const written = files.filter(({ state }) => state !== "kept").map(({ file }) => file);
+    return answer({
+      data: { dir: migration.folder, files, changes, works, left, diffs, next },
+      report: renderMigration,
+      brief: () => written.join("\n"),
+    });
+  },
 });
-
-async function migrateProject(
-  { folder, write }: Given<{ folder: string; write: boolean }>,
-  { signal }: CommandContext,
-): Promise<Answer> {
-  const { planMigration } = await import("../migrate/plan-migration.ts");
-  const { diffOf, writeMigration } = await import("../migrate/migration.ts");
-  const migration = await planMigration(folder);
-  signal.throwIfAborted();
-  if (!migration.isProject) {
-    throw new CemError(
-      "FILE_NOT_FOUND",
-      `${migration.folder} has nothing of the Python original: no config.yaml, no .env, no tools or skills in Python. A new project begins with: cem init`,
-      { details: { path: migration.folder } },
-    );
-  }
-  const isMade = write && (await writeMigration(migration));
-  const { config, changes, works, left } = migration;
-  const isNew = config !== undefined && !config.isThere;
-  const diffs = write || !isNew ? [] : [diffOf(config)];
-  const next = nextSteps(migration, write, folder);
-  const files =
-    config === undefined
-      ? []
-      : [
-          {
-            file: config.file,
-            from: config.from,
-            state: config.isThere ? "kept" : isMade ? "made" : "planned",
-          },
-        ];
-  const written = files.filter(({ state }) => state !== "kept").map(({ file }) => file);
-  return answer({
-    data: { dir: migration.folder, files, changes, works, left, diffs, next },
-    report: renderMigration,
-    brief: () => written.join("\n"),
-  });
-}
 
 function nextSteps({ config }: Migration, isWritten: boolean, folder: string): string[] {
   if (!isWritten) {

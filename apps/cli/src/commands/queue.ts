@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { CemError } from "@cem/core";
 import type { DeadRun } from "code-execution-mcp/admin";
-import type { Answer, CommandContext } from "../io/terminal.ts";
+import type { Answer } from "../io/terminal.ts";
 import { renderRow } from "../render/rows.ts";
 import { counted, duration, oneLine, wrapIndented } from "../render/text.ts";
 import {
@@ -13,7 +13,6 @@ import {
   wholeNumber,
 } from "../command/options.ts";
 import { answer, defineCommand, needed, NO_ANSWER } from "../command/define-command.ts";
-import type { Given } from "../command/define-command.ts";
 
 const ACTIONS = ["status", "error", "retry"] as const;
 
@@ -40,7 +39,16 @@ Examples:
       "port that answers /healthz, /readyz and /metrics",
       wholeNumber(0, MAX_PORT),
     ),
-  run: work,
+  async run({ port, options }, { signal }) {
+    if (options.json) {
+      throw new CemError("USAGE", "cem worker prints no answer. Its log has one JSON object a line.");
+    }
+    const { runWorker } = await import("code-execution-mcp");
+    const running = await runWorker({ ...configSourceOf(options), port });
+    if (!signal.aborted) await once(signal, "abort");
+    await running.close();
+    return NO_ANSWER;
+  },
 });
 
 /** `cem queue`: how many runs are where, those that failed, and retrying them. */
@@ -59,60 +67,41 @@ Examples:
   settings: ["config"],
   declare: (command) =>
     command.addArgument(actionArgument(ACTIONS, "status")).argument("[id]", "for retry: the run"),
-  run: lookAtQueue,
-});
-
-async function work(
-  { port, options }: Given<{ port?: number | undefined }>,
-  { signal }: CommandContext,
-): Promise<Answer> {
-  if (options.json) {
-    throw new CemError("USAGE", "cem worker prints no answer. Its log has one JSON object a line.");
-  }
-  const { runWorker } = await import("code-execution-mcp");
-  const running = await runWorker({ ...configSourceOf(options), port });
-  if (!signal.aborted) await once(signal, "abort");
-  await running.close();
-  return NO_ANSWER;
-}
-
-async function lookAtQueue(
-  { action, id, options }: Given<{ action: (typeof ACTIONS)[number]; id?: string | undefined }>,
-  context: CommandContext,
-): Promise<Answer> {
-  const { deadRuns, queueLoad } = await import("code-execution-mcp/admin");
-  const source = serverSourceOf(options, context);
-  switch (action) {
-    case "status": {
-      const { waiting, running, dead, workers, oldestWaitMs, endedPerMinute } = await queueLoad(source);
-      const counts = { workers, waiting, running, error: dead, oldestWaitMs, endedPerMinute };
-      return answer({
-        data: counts,
-        report: (_, style) => [
-          "",
-          ...renderRow(
-            "workers",
-            workers === 0 ? "0: nothing takes runs. Start one with  cem worker" : String(workers),
-            style,
-          ),
-          ...renderRow(
-            "waiting",
-            `${counted(waiting, "run")}${waiting === 0 ? "" : `, the oldest for ${duration(oldestWaitMs)}`}`,
-            style,
-          ),
-          ...renderRow("running", counted(running, "run"), style),
-          ...renderRow("ended", `${counted(endedPerMinute, "run")} in the last minute`, style),
-          ...renderRow("error", counted(dead, "run"), style),
-        ],
-        brief: () => Object.values(counts).join(" "),
-      });
+  async run({ action, id, options }, context) {
+    const { deadRuns, queueLoad } = await import("code-execution-mcp/admin");
+    const source = serverSourceOf(options, context);
+    switch (action) {
+      case "status": {
+        const { waiting, running, dead, workers, oldestWaitMs, endedPerMinute } = await queueLoad(source);
+        const counts = { workers, waiting, running, error: dead, oldestWaitMs, endedPerMinute };
+        return answer({
+          data: counts,
+          report: (_, style) => [
+            "",
+            ...renderRow(
+              "workers",
+              workers === 0 ? "0: nothing takes runs. Start one with  cem worker" : String(workers),
+              style,
+            ),
+            ...renderRow(
+              "waiting",
+              `${counted(waiting, "run")}${waiting === 0 ? "" : `, the oldest for ${duration(oldestWaitMs)}`}`,
+              style,
+            ),
+            ...renderRow("running", counted(running, "run"), style),
+            ...renderRow("ended", `${counted(endedPerMinute, "run")} in the last minute`, style),
+            ...renderRow("error", counted(dead, "run"), style),
+          ],
+          brief: () => Object.values(counts).join(" "),
+        });
+      }
+      case "error":
+        return listDead(await deadRuns(source));
+      case "retry":
+        return retry(needed(id, "queue retry", "a run's id, as cem queue error lists them"), source);
     }
-    case "error":
-      return listDead(await deadRuns(source));
-    case "retry":
-      return retry(needed(id, "queue retry", "a run's id, as cem queue error lists them"), source);
-  }
-}
+  },
+});
 
 function listDead(dead: readonly DeadRun[]): Answer {
   const runs = dead.map(({ owner: customer, at, ...run }) => ({ ...run, customer, at: at.toISOString() }));

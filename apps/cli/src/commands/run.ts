@@ -1,19 +1,10 @@
-import type { Answer, CommandContext } from "../io/terminal.ts";
 import { readInput, requireIntact, requireText } from "../io/input.ts";
 import { runAgent } from "../run/run-agent.ts";
 import { addOptions, defineCommand } from "../command/define-command.ts";
-import type { Given } from "../command/define-command.ts";
 import { ALL_SETTINGS, CODE_SETTINGS, changeOptions } from "../command/options.ts";
 
-/** Arguments. */
-interface Task {
-  task: string;
-  /** The logged session to go on with: its number, its name or `last`. */
-  resume?: string | undefined;
-}
-
 /** `cem run`: a task in plain words, from its argument or stdin. */
-const run = defineCommand<Task>({
+const run = defineCommand<{ task: string; resume?: string | undefined }>({
   name: "run",
   group: "start",
   about: "Do a task: find tools, write code, run it",
@@ -35,7 +26,12 @@ Examples:
         "go on with a session in sessions/ of the workspace: its number, or last",
       ),
   read: (command, named) => ({ ...named, task: command.args.join(" ") }),
-  run: runTask,
+  async run({ task, resume, options }, context) {
+    const text = task === "-" ? await readInput("-", "task", context) : task;
+    requireText(text, "task", "the argument");
+    requireIntact(text, "task");
+    return runAgent({ kind: "task", task: text, resume }, options, context);
+  },
 });
 
 /** `cem exec`: TypeScript that the user brings, from a file or stdin. */
@@ -59,7 +55,10 @@ Examples:
       "<file>",
       'a TypeScript file, or "-" to read the code from stdin',
     ),
-  run: runFile,
+  async run({ file, options }, context) {
+    const code = await readInput(file, "code", context);
+    return runAgent({ kind: "code", code }, options, context);
+  },
 });
 
 /** `cem call`: one call of one tool. */
@@ -81,27 +80,10 @@ Examples:
       .argument("<server.tool>", "the tool")
       .argument("[arguments...]", "name=value, or one JSON object"),
   read: ({ args: [target = "", ...args] }) => ({ target, args }),
-  run: callTool,
+  async run({ target, args, options }, context) {
+    return runAgent({ kind: "call", target, args }, options, context);
+  },
 });
 
 /** Commands that somebody waits for at the shell, again and again: they are found before all others are described. */
 export const RUN_COMMANDS = [run, exec, call];
-
-async function runTask({ task, resume, options }: Given<Task>, context: CommandContext): Promise<Answer> {
-  const text = task === "-" ? await readInput("-", "task", context) : task;
-  requireText(text, "task", "the argument");
-  requireIntact(text, "task");
-  return runAgent({ kind: "task", task: text, resume }, options, context);
-}
-
-async function runFile({ file, options }: Given<{ file: string }>, context: CommandContext): Promise<Answer> {
-  const code = await readInput(file, "code", context);
-  return runAgent({ kind: "code", code }, options, context);
-}
-
-async function callTool(
-  { target, args, options }: Given<{ target: string; args: string[] }>,
-  context: CommandContext,
-): Promise<Answer> {
-  return runAgent({ kind: "call", target, args }, options, context);
-}

@@ -17,16 +17,13 @@ const ACTIONS = ["list", "show", "replay"] as const;
 const MAX_LISTED = 100_000;
 const MS_OF: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** Arguments. */
 interface Runs {
   action: (typeof ACTIONS)[number];
-  /** The id of a run, or `last`. */
   id?: string | undefined;
   status?: RunRecord["status"] | undefined;
   since?: Date | undefined;
   text?: string | undefined;
   max: number;
-  /** Have calls answered as they were. */
   recorded: boolean;
 }
 
@@ -56,7 +53,27 @@ Examples:
       .option("--text <text>", "for list: a text in the error, tools, task or the beginning of the code")
       .option("--max <count>", "the most runs to list", wholeNumber(1, MAX_LISTED), 20)
       .option("--recorded", "for replay: answer calls as they were answered", false),
-  run: manageRuns,
+  async run(invocation, context) {
+    const { listRuns, readRun } = await import("code-execution-mcp/admin");
+    const { action, id, status, since, text, max, options } = invocation;
+    const source = serverSourceOf(options, context);
+    if (action === "list") {
+      const runs = await listRuns({ status, since, text, limit: max }, source);
+      const isFiltered = status !== undefined || since !== undefined || text !== undefined;
+      return answer({
+        data: { runs },
+        report: (shown, style) => renderRuns(shown.runs, style, isFiltered),
+        brief: (shown) => shown.runs.map((run) => run.id).join("\n"),
+      });
+    }
+    const run = await readRun(needed(id, `runs ${action}`, "a run"), source);
+    if (action === "replay") return replay(run, invocation, context);
+    return answer({
+      data: { run },
+      report: (shown, style) => renderRun(shown.run, style, options.verbose),
+      brief: (shown) => shown.run.code,
+    });
+  },
 });
 
 function parseSince(written: string): Date {
@@ -68,28 +85,6 @@ function parseSince(written: string): Date {
   if (Number.isNaN(date.getTime()))
     throw new InvalidArgumentError("It is a time before now (30m, 2h, 3d) or a date such as 2026-11-22.");
   return date;
-}
-
-async function manageRuns(invocation: Given<Runs>, context: CommandContext): Promise<Answer> {
-  const { listRuns, readRun } = await import("code-execution-mcp/admin");
-  const { action, id, status, since, text, max, options } = invocation;
-  const source = serverSourceOf(options, context);
-  if (action === "list") {
-    const runs = await listRuns({ status, since, text, limit: max }, source);
-    const isFiltered = status !== undefined || since !== undefined || text !== undefined;
-    return answer({
-      data: { runs },
-      report: (shown, style) => renderRuns(shown.runs, style, isFiltered),
-      brief: (shown) => shown.runs.map((run) => run.id).join("\n"),
-    });
-  }
-  const run = await readRun(needed(id, `runs ${action}`, "a run"), source);
-  if (action === "replay") return replay(run, invocation, context);
-  return answer({
-    data: { run },
-    report: (shown, style) => renderRun(shown.run, style, options.verbose),
-    brief: (shown) => shown.run.code,
-  });
 }
 
 /** Says what will happen, then runs the code again. */
@@ -106,8 +101,8 @@ async function replay(
     });
   }
   const { recording, missing } = recordingOfRun(run);
-  const about = { run, answered: recorded ? recording.length : undefined, missing };
-  if (!options.quiet && !options.json) context.io.stderr.write(`${renderReplay(about).join("\n")}\n`);
+  const about = renderReplay(run, recorded ? recording.length : undefined, missing);
+  if (!options.quiet && !options.json) context.io.stderr.write(`${about.join("\n")}\n`);
   return withAgent(
     options,
     context,
@@ -133,7 +128,6 @@ function notesOfTokens(recording: RunRecording["recording"]): string[] {
 const INDENT = "  ";
 const MAX_SHOWN_CHARACTERS = 300;
 
-/** Renders a list of recorded runs. */
 function renderRuns(runs: readonly RunRecordSummary[], style: Style, isFiltered: boolean): string[] {
   if (runs.length === 0) {
     const none = isFiltered
@@ -201,22 +195,22 @@ function renderRun(run: RunRecord, style: Style, all: boolean): string[] {
           "",
           ...renderRow("error", oneLine(`${error.code}: ${error.message}`), style, { paint: colors.red }),
         ]),
-    ...(run.value === undefined || error !== null ? [] : ["", ...valueLines(run.value, style)]),
+    ...(run.value === undefined || error !== null
+      ? []
+      : [
+          "",
+          ...("value" in run.value ? renderValue(run.value.value, style) : [`${INDENT}${shown(run.value)}`]),
+        ]),
     ...run.notes.flatMap((note) => row("note", note)),
   ];
 }
 
-/** Describes what a replay is about to do. */
-function renderReplay({
-  run,
-  answered,
-  missing,
-}: {
-  run: RunRecord;
-  /** Calls that are answered as they were. Absent where calls are made for real. */
-  answered: number | undefined;
-  missing: number;
-}): string[] {
+/**
+ * Describes what a replay is about to do.
+ *
+ * @param answered - Calls that are answered as they were. Absent where calls are made for real.
+ */
+function renderReplay(run: RunRecord, answered: number | undefined, missing: number): string[] {
   const hasTokens = holdsRedactionToken(run.code);
   const kept =
     answered === undefined
@@ -256,10 +250,6 @@ function shown(data: RecordedData): string {
   if (!("value" in data)) return `${grouped(data.bytes)} bytes, not recorded`;
   const json = oneLine(safeText(JSON.stringify(data.value)));
   return json.length > MAX_SHOWN_CHARACTERS ? `${json.slice(0, MAX_SHOWN_CHARACTERS)}…` : json;
-}
-
-function valueLines(data: RecordedData, style: Style): string[] {
-  return "value" in data ? renderValue(data.value, style) : [`${INDENT}${shown(data)}`];
 }
 
 function timeOf(iso: string): string {

@@ -2,23 +2,20 @@ import { CemError } from "@cem/core";
 import type { ConfigSource, Exposed, Profile, TransportName } from "code-execution-mcp";
 import type { TokenCost } from "code-execution-mcp/admin";
 import { Argument, InvalidArgumentError, Option } from "commander";
-import type { Answer, CommandContext } from "../io/terminal.ts";
+import type { Answer } from "../io/terminal.ts";
 import { CODE_SETTINGS, configSourceOf, MAX_PORT, wholeNumber } from "../command/options.ts";
 import { renderRow } from "../render/rows.ts";
 import { counted } from "../render/text.ts";
 import { answer, defineCommand, NO_ANSWER } from "../command/define-command.ts";
-import type { Given } from "../command/define-command.ts";
 
 /** Arguments. What is absent is as the configuration says. */
 interface Serve {
   transport: TransportName;
   profile?: Profile | undefined;
   expose?: Exposed[] | undefined;
-  /** A module with custom tools. */
   customTools?: string | undefined;
   host?: string | undefined;
   port?: number | undefined;
-  /** Print what the tools cost in tokens, and serve nothing. */
   cost: boolean;
 }
 
@@ -53,7 +50,31 @@ Examples:
       .option("--host <address>", "address to listen on")
       .option("--port <number>", "port to listen on; 0 for any that is free", wholeNumber(0, MAX_PORT))
       .option("--cost", "print what the tools cost a model, in tokens, and serve nothing", false),
-  run: startServer,
+  async run(invocation, { signal }) {
+    const { transport, profile, expose, customTools, host, port, cost, options } = invocation;
+    const source = configSourceOf(options);
+    if (cost) return showCost(profile === undefined ? PROFILES : [profile], source, signal);
+    if (options.json) {
+      throw new CemError("USAGE", "cem serve speaks MCP. --json goes with --cost only.");
+    }
+    const { loadCustomTools, runServer } = await import("code-execution-mcp");
+    const running = await runServer({
+      ...source,
+      transport,
+      profile,
+      expose,
+      host,
+      port,
+      customTools: customTools === undefined ? undefined : await loadCustomTools(customTools, source.cwd),
+    });
+    const stop = (): void => void running.close();
+    if (signal.aborted) stop();
+    signal.addEventListener("abort", stop, { once: true });
+    await running.closed;
+    await running.close();
+    // Standard output belongs to the protocol.
+    return NO_ANSWER;
+  },
 });
 
 function exposed(value: string): Exposed[] {
@@ -68,32 +89,6 @@ function exposed(value: string): Exposed[] {
 }
 
 const PROFILES: readonly Profile[] = ["full", "code", "original"];
-
-async function startServer(invocation: Given<Serve>, { signal }: CommandContext): Promise<Answer> {
-  const { transport, profile, expose, customTools, host, port, cost, options } = invocation;
-  const source = configSourceOf(options);
-  if (cost) return showCost(profile === undefined ? PROFILES : [profile], source, signal);
-  if (options.json) {
-    throw new CemError("USAGE", "cem serve speaks MCP. --json goes with --cost only.");
-  }
-  const { loadCustomTools, runServer } = await import("code-execution-mcp");
-  const running = await runServer({
-    ...source,
-    transport,
-    profile,
-    expose,
-    host,
-    port,
-    customTools: customTools === undefined ? undefined : await loadCustomTools(customTools, source.cwd),
-  });
-  const stop = (): void => void running.close();
-  if (signal.aborted) stop();
-  signal.addEventListener("abort", stop, { once: true });
-  await running.closed;
-  await running.close();
-  // Standard output belongs to the protocol.
-  return NO_ANSWER;
-}
 
 async function showCost(
   profiles: readonly Profile[],

@@ -1,12 +1,11 @@
 import { withHints } from "../errors.ts";
-import type { Answer, CommandContext } from "../io/terminal.ts";
+import type { CommandContext } from "../io/terminal.ts";
 import { renderRow } from "../render/rows.ts";
 import { oneLine, safeText } from "../render/text.ts";
 import { renderGenerated, renderServers, stateOf } from "../render/servers.ts";
 import { serverSourceOf } from "../command/options.ts";
 import { settleTrust } from "../run/agent-source.ts";
 import { answer, defineCommand } from "../command/define-command.ts";
-import type { Given } from "../command/define-command.ts";
 
 /** `cem servers`: tries every configured MCP server. Fails when one that is switched on can't be used. */
 export const servers = defineCommand({
@@ -21,7 +20,17 @@ Examples:
   cem servers --json`,
   settings: ["config", "servers"],
   read: () => ({}),
-  run: listServers,
+  async run({ options }, context) {
+    const { inspectServers } = await import("code-execution-mcp/admin");
+    await settleTrust(options, context);
+    const servers = withHints(await inspectServers(serverSourceOf(options, context)));
+    return answer({
+      data: { servers },
+      isDone: servers.every(({ state }) => state === "ready" || state === "disabled"),
+      report: (shown, style) => renderServers(shown.servers, style),
+      brief: (shown) => shown.servers.map((server) => `${server.name}: ${stateOf(server)}`).join("\n"),
+    });
+  },
 });
 
 /** `cem generate`: tools of MCP servers as files. Fails when a server failed, or a change waits for a yes. */
@@ -41,7 +50,21 @@ Examples:
     command
       .argument("[servers...]", "only these")
       .option("--accept", "take over definitions that changed", false),
-  run: generateFiles,
+  async run({ servers, accept, options }, context) {
+    const { generateTools } = await import("code-execution-mcp/admin");
+    await settleTrust(options, context);
+    const generated = await generateTools({
+      ...serverSourceOf(options, context),
+      servers: servers.length === 0 ? undefined : servers,
+      accept,
+    });
+    return answer({
+      data: { servers: withHints(generated) },
+      isDone: generated.every(({ state }) => state === "generated"),
+      report: (shown, style) => renderGenerated(shown.servers, style),
+      brief: (shown) => shown.servers.map(({ server, state }) => `${server}: ${state}`).join("\n"),
+    });
+  },
 });
 
 /** `cem auth`: signs in through the browser, then brings the tools' files up to date. */
@@ -58,60 +81,24 @@ Examples:
   settings: ["config", "servers"],
   declare: (command) =>
     command.argument("<server>", "the server").option("--no-browser", "only print the address to open"),
-  run: authenticate,
+  async run({ server, browser, options }, context) {
+    const { generateTools, signIn } = await import("code-execution-mcp/admin");
+    await settleTrust(options, context);
+    const source = serverSourceOf(options, context);
+    await signIn(server, { ...source, openBrowser: (url) => showSignIn(url, browser, context) });
+    const [generated] = withHints(await generateTools({ ...source, servers: [server] }));
+    return answer({
+      data: { server: generated },
+      isDone: generated?.state === "generated",
+      report: (shown, style) => [
+        "",
+        ...renderRow("signed in", oneLine(server), style),
+        ...renderGenerated(shown.server === undefined ? [] : [shown.server], style),
+      ],
+      brief: () => `${server}: signed in`,
+    });
+  },
 });
-
-async function listServers({ options }: Given, context: CommandContext): Promise<Answer> {
-  const { inspectServers } = await import("code-execution-mcp/admin");
-  await settleTrust(options, context);
-  const servers = withHints(await inspectServers(serverSourceOf(options, context)));
-  return answer({
-    data: { servers },
-    isDone: servers.every(({ state }) => state === "ready" || state === "disabled"),
-    report: (shown, style) => renderServers(shown.servers, style),
-    brief: (shown) => shown.servers.map((server) => `${server.name}: ${stateOf(server)}`).join("\n"),
-  });
-}
-
-async function generateFiles(
-  { servers, accept, options }: Given<{ servers: string[]; accept: boolean }>,
-  context: CommandContext,
-): Promise<Answer> {
-  const { generateTools } = await import("code-execution-mcp/admin");
-  await settleTrust(options, context);
-  const generated = await generateTools({
-    ...serverSourceOf(options, context),
-    servers: servers.length === 0 ? undefined : servers,
-    accept,
-  });
-  return answer({
-    data: { servers: withHints(generated) },
-    isDone: generated.every(({ state }) => state === "generated"),
-    report: (shown, style) => renderGenerated(shown.servers, style),
-    brief: (shown) => shown.servers.map(({ server, state }) => `${server}: ${state}`).join("\n"),
-  });
-}
-
-async function authenticate(
-  { server, browser, options }: Given<{ server: string; browser: boolean }>,
-  context: CommandContext,
-): Promise<Answer> {
-  const { generateTools, signIn } = await import("code-execution-mcp/admin");
-  await settleTrust(options, context);
-  const source = serverSourceOf(options, context);
-  await signIn(server, { ...source, openBrowser: (url) => showSignIn(url, browser, context) });
-  const [generated] = withHints(await generateTools({ ...source, servers: [server] }));
-  return answer({
-    data: { server: generated },
-    isDone: generated?.state === "generated",
-    report: (shown, style) => [
-      "",
-      ...renderRow("signed in", oneLine(server), style),
-      ...renderGenerated(shown.server === undefined ? [] : [shown.server], style),
-    ],
-    brief: () => `${server}: signed in`,
-  });
-}
 
 /** Prints the address in any case: the browser may be on another machine. */
 async function showSignIn(url: string, openIt: boolean, { io }: CommandContext): Promise<void> {

@@ -1,12 +1,10 @@
 import type { Skill, SkillSummary } from "@cem/core";
-import type { Answer, CommandContext } from "../io/terminal.ts";
 import { renderCode } from "../render/value.ts";
 import { renderRow } from "../render/rows.ts";
 import { counted, oneLine, wrapIndented } from "../render/text.ts";
 import type { Style } from "../render/text.ts";
 import { actionArgument, CODE_SETTINGS, serverSourceOf } from "../command/options.ts";
 import { answer, defineCommand, needed } from "../command/define-command.ts";
-import type { Given } from "../command/define-command.ts";
 
 const ACTIONS = ["list", "show", "test", "promote", "remove"] as const;
 type Action = (typeof ACTIONS)[number];
@@ -28,39 +26,34 @@ Examples:
   cem skills promote monthly_report`,
   settings: CODE_SETTINGS,
   declare: (command) => command.addArgument(actionArgument(ACTIONS, "list")).argument("[name]", "the skill"),
-  run: manageSkills,
+  async run({ action, name, options }, context) {
+    const { listSkills, readSkill } = await import("code-execution-mcp/admin");
+    const source = serverSourceOf(options, context);
+    if (action === "list") {
+      return answer({
+        data: { skills: await listSkills(source) },
+        report: ({ skills }, style) => renderSkills(skills, style),
+        brief: ({ skills }) => skills.map((skill) => skill.name).join("\n"),
+      });
+    }
+    const named = needed(name, `skills ${action}`, "the name of a skill");
+    if (action === "show") {
+      return answer({
+        data: { skill: await readSkill(named, source) },
+        report: ({ skill }, style) => renderSkill(skill, style),
+        brief: ({ skill }) => skill.code,
+      });
+    }
+    return answer({
+      data: { name: await act(action, named, source) },
+      report: (done, style) => ["", ...renderRow(DONE[action], oneLine(done.name), style)],
+      brief: (done) => done.name,
+    });
+  },
 });
 
 /** The past participle of each action on one skill. */
 const DONE = { test: "passed", promote: "promoted", remove: "removed" } as const;
-
-async function manageSkills(
-  { action, name, options }: Given<{ action: Action; name?: string | undefined }>,
-  context: CommandContext,
-): Promise<Answer> {
-  const { listSkills, readSkill } = await import("code-execution-mcp/admin");
-  const source = serverSourceOf(options, context);
-  if (action === "list") {
-    return answer({
-      data: { skills: await listSkills(source) },
-      report: ({ skills }, style) => renderSkills(skills, style),
-      brief: ({ skills }) => skills.map((skill) => skill.name).join("\n"),
-    });
-  }
-  const named = needed(name, `skills ${action}`, "the name of a skill");
-  if (action === "show") {
-    return answer({
-      data: { skill: await readSkill(named, source) },
-      report: ({ skill }, style) => renderSkill(skill, style),
-      brief: ({ skill }) => skill.code,
-    });
-  }
-  return answer({
-    data: { name: await act(action, named, source) },
-    report: (done, style) => ["", ...renderRow(DONE[action], oneLine(done.name), style)],
-    brief: (done) => done.name,
-  });
-}
 
 async function act(
   action: keyof typeof DONE,
@@ -97,7 +90,6 @@ function renderSkills(skills: readonly SkillSummary[], style: Style): string[] {
   return [...lines, "", colors.dim(`${INDENT}${counts}.${next}`)];
 }
 
-/** Renders one skill with its code. */
 function renderSkill(skill: Skill, style: Style): string[] {
   const { provenance } = skill;
   const origin = [

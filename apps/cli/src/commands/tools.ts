@@ -2,10 +2,8 @@ import { exampleCall, findServer, toolId } from "@cem/core";
 import type { CatalogSnapshot, RankedTool, ToolServer } from "@cem/core";
 import { Option } from "commander";
 import { answer, defineCommand } from "../command/define-command.ts";
-import type { Given } from "../command/define-command.ts";
 import { CATALOG_SETTINGS, serverSourceOf, wholeNumber } from "../command/options.ts";
 import { withHint } from "../errors.ts";
-import type { Answer, CommandContext } from "../io/terminal.ts";
 import { requireIntact, requireText } from "../io/input.ts";
 import {
   renderFound,
@@ -30,28 +28,23 @@ Examples:
   cem tools --json`,
   settings: CATALOG_SETTINGS,
   declare: (command) => command.argument("[server]", "one server, with the signatures of its tools"),
-  run: listTools,
+  async run({ server, options }, context) {
+    const { listCatalog } = await import("code-execution-mcp/admin");
+    const catalog = await listCatalog({
+      ...serverSourceOf(options, context),
+      only: server,
+    });
+    return answer({
+      data: withHints(server === undefined ? catalog : onlyServer(server, catalog)),
+      report: ({ servers }, style) =>
+        server === undefined
+          ? renderServers(servers, style)
+          : servers.flatMap((one) => renderServer(one, style)),
+      brief: ({ servers }) => servers.flatMap(({ tools }) => tools.map(toolId)).join("\n"),
+      complaint: ({ problems }, style) => renderProblems(problems, style),
+    });
+  },
 });
-
-async function listTools(
-  { server, options }: Given<{ server?: string | undefined }>,
-  context: CommandContext,
-): Promise<Answer> {
-  const { listCatalog } = await import("code-execution-mcp/admin");
-  const catalog = await listCatalog({
-    ...serverSourceOf(options, context),
-    only: server,
-  });
-  return answer({
-    data: withHints(server === undefined ? catalog : onlyServer(server, catalog)),
-    report: ({ servers }, style) =>
-      server === undefined
-        ? renderServers(servers, style)
-        : servers.flatMap((one) => renderServer(one, style)),
-    brief: ({ servers }) => servers.flatMap(({ tools }) => tools.map(toolId)).join("\n"),
-    complaint: ({ problems }, style) => renderProblems(problems, style),
-  });
-}
 
 /**
  * Reduces a catalog to one server. A server all of whose files are broken has problems only.
@@ -82,10 +75,8 @@ function withHints({ servers, ...rest }: CatalogSnapshot): CatalogSnapshot {
 const DETAILS: readonly Detail[] = ["name", "description", "full"];
 const MAX_RESULTS = 1_000;
 
-type Search = { query: string; detail: Detail; max: number };
-
 /** `cem search`: the tools that fit a query, best first. */
-export const search = defineCommand<Search>({
+export const search = defineCommand<{ query: string; detail: Detail; max: number }>({
   name: "search",
   group: "tools",
   about: "Find tools by what they do",
@@ -101,43 +92,38 @@ Examples:
       .addOption(new Option("--detail <level>", "how much to tell").choices(DETAILS).default("description"))
       .option("--max <count>", "the most tools to list", wholeNumber(1, MAX_RESULTS), 10),
   read: (command, named) => ({ ...named, query: command.args.join(" ") }),
-  run: searchTools,
+  async run({ query, detail, max, options }, context) {
+    const { readToolCode } = await import("code-execution-mcp/admin");
+    requireText(query, "query", "the argument");
+    requireIntact(query, "query");
+    return withAgent(
+      options,
+      context,
+      async (agent) => {
+        const notes: string[] = [];
+        const onNote = (note: string): void => void notes.push(note);
+        const found = await agent.searchTools(query, { limit: max, signal: context.signal, onNote });
+        const shown = detail === "full" ? found.slice(0, MAX_SHOWN_CODES) : [];
+        const codes = await Promise.all(shown.map(({ tool }) => readToolCode(tool)));
+        const tools = found.map((ranked, at) => described(ranked, detail, codes[at]));
+        return answer({
+          data: { query, tools, notes },
+          report: (shown, style) => [
+            ...(found.length === 0
+              ? ["", "  Nothing here fits. Try other or fewer words, or see what there is: cem tools"]
+              : renderFound(safeData(found), detail, style, safeData(codes))),
+            ...renderFoundNotes(shown.notes, style),
+          ],
+          brief: (shown) => shown.tools.map(({ server, tool }) => `${server}.${tool}`).join("\n"),
+        });
+      },
+      { asksForTrust: false },
+    );
+  },
 });
 
 /** The most tools whose code is shown, the best first. */
 const MAX_SHOWN_CODES = 3;
-
-async function searchTools(
-  { query, detail, max, options }: Given<Search>,
-  context: CommandContext,
-): Promise<Answer> {
-  const { readToolCode } = await import("code-execution-mcp/admin");
-  requireText(query, "query", "the argument");
-  requireIntact(query, "query");
-  return withAgent(
-    options,
-    context,
-    async (agent) => {
-      const notes: string[] = [];
-      const onNote = (note: string): void => void notes.push(note);
-      const found = await agent.searchTools(query, { limit: max, signal: context.signal, onNote });
-      const shown = detail === "full" ? found.slice(0, MAX_SHOWN_CODES) : [];
-      const codes = await Promise.all(shown.map(({ tool }) => readToolCode(tool)));
-      const tools = found.map((ranked, at) => described(ranked, detail, codes[at]));
-      return answer({
-        data: { query, tools, notes },
-        report: (shown, style) => [
-          ...(found.length === 0
-            ? ["", "  Nothing here fits. Try other or fewer words, or see what there is: cem tools"]
-            : renderFound(safeData(found), detail, style, safeData(codes))),
-          ...renderFoundNotes(shown.notes, style),
-        ],
-        brief: (shown) => shown.tools.map(({ server, tool }) => `${server}.${tool}`).join("\n"),
-      });
-    },
-    { asksForTrust: false },
-  );
-}
 
 function described({ tool, score, reason }: RankedTool, detail: Detail, source: string | undefined) {
   const { server, name, description, ...rest } = tool;

@@ -1,7 +1,7 @@
 import type { TrustRecord } from "@cem/config";
 import { CemError, WORKFLOW_FILE } from "@cem/core";
 import type { TrustReport } from "code-execution-mcp/admin";
-import type { Answer, CommandContext } from "../io/terminal.ts";
+import type { Answer } from "../io/terminal.ts";
 import { askYesNo } from "../ask/prompt.ts";
 import { serverSourceOf } from "../command/options.ts";
 import { renderRow } from "../render/rows.ts";
@@ -9,18 +9,9 @@ import { renderAsked, renderTrustItems } from "../run/agent-source.ts";
 import { oneLine, safeData, shortPath, counted } from "../render/text.ts";
 import { Option } from "commander";
 import { answer, defineCommand } from "../command/define-command.ts";
-import type { Given } from "../command/define-command.ts";
-
-/** Arguments. */
-interface Trust {
-  folder: string;
-  yes: boolean;
-  list: boolean;
-  remove: boolean;
-}
 
 /** `cem trust`: shows what files of a folder ask for on this host, and allows it after a yes. */
-export const trust = defineCommand<Trust>({
+export const trust = defineCommand<{ folder: string; yes: boolean; list: boolean; remove: boolean }>({
   name: "trust",
   group: "tools",
   about: "Allow what files of a folder ask for on this host",
@@ -42,27 +33,25 @@ Examples:
       .option("-y, --yes", "trust it without asking", false)
       .addOption(new Option("--list", "list the folders that are trusted").default(false).conflicts("remove"))
       .option("--remove", "trust the folder no longer", false),
-  run: trustFolder,
+  async run(invocation, context) {
+    const { inspectTrust, listTrusted, trustItems } = await import("code-execution-mcp/admin");
+    if (invocation.list) return answerToList(await listTrusted());
+    if (invocation.remove) return untrust(invocation.folder);
+    const { folder, yes, options } = invocation;
+    const isWorkflow = WORKFLOW_FILE.test(folder);
+    const source = { ...serverSourceOf(options, context), cwd: isWorkflow ? "." : folder };
+    const report = await inspectTrust(source, isWorkflow ? folder : undefined);
+    const { live } = context;
+    if (live !== undefined && report.held.length > 0) {
+      live.write(`${renderAsked(safeData(report), live.style).join("\n")}\n`);
+    }
+    const isAgreed =
+      report.held.length > 0 &&
+      (yes || (live !== undefined && (await askYesNo("Trust this folder?", context))));
+    if (isAgreed) await trustItems(report.folder, report.requested);
+    return answerToReport(report, isAgreed);
+  },
 });
-
-async function trustFolder(invocation: Given<Trust>, context: CommandContext): Promise<Answer> {
-  const { inspectTrust, listTrusted, trustItems } = await import("code-execution-mcp/admin");
-  if (invocation.list) return answerToList(await listTrusted());
-  if (invocation.remove) return untrust(invocation.folder);
-  const { folder, yes, options } = invocation;
-  const isWorkflow = WORKFLOW_FILE.test(folder);
-  const source = { ...serverSourceOf(options, context), cwd: isWorkflow ? "." : folder };
-  const report = await inspectTrust(source, isWorkflow ? folder : undefined);
-  const { live } = context;
-  if (live !== undefined && report.held.length > 0) {
-    live.write(`${renderAsked(safeData(report), live.style).join("\n")}\n`);
-  }
-  const isAgreed =
-    report.held.length > 0 &&
-    (yes || (live !== undefined && (await askYesNo("Trust this folder?", context))));
-  if (isAgreed) await trustItems(report.folder, report.requested);
-  return answerToReport(report, isAgreed);
-}
 
 function answerToReport(report: TrustReport, isAgreed: boolean): Answer {
   const { folder, requested, held } = report;

@@ -20,18 +20,11 @@ import { answer, defineCommand, needed } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
 
 const ACTIONS = ["run", "validate", "list", "show", "resume", "cancel", "graph"] as const;
-type Action = (typeof ACTIONS)[number];
-
-/** Arguments. */
 interface Workflow {
-  action: Action;
-  /** A workflow's name or file, or a run. */
+  action: (typeof ACTIONS)[number];
   target?: string | undefined;
-  /** Values of variables. */
-  variables: JsonObject;
-  /** Steps that may have been executed, to repeat. */
+  var: JsonObject;
   repeat: string[];
-  /** Steps that may have been executed, and were. */
   done: JsonObject;
 }
 
@@ -63,23 +56,65 @@ Examples:
           .default({}, "none"),
       )
       .addOption(
-        new Option("--repeat <step>", "for resume: do this step again").argParser(more).default([], "none"),
+        new Option("--repeat <step>", "for resume: do this step again")
+          .argParser((step: string, before: string[]) => [...before, step])
+          .default([], "none"),
       )
       .addOption(
         new Option("--done <step[=value]>", "for resume: this step was done, and came to this value")
           .argParser(doneStep)
           .default({}, "none"),
       ),
-  read: (command, named) => ({
-    ...named,
-    variables: command.opts<{ var: JsonObject }>().var,
-  }),
-  run: manageWorkflows,
+  async run(given, context) {
+    const { action, options, target } = given;
+    if (action === "list") return listWorkflows(given, context);
+    const isOfRun = action === "show" || action === "resume" || action === "cancel";
+    const named = needed(target, `workflow ${action}`, isOfRun ? "a run" : "a workflow's name or file");
+    return withWorkflows(options, context, async (workflows) => {
+      switch (action) {
+        case "run":
+        case "resume":
+          return run(named, given, context, workflows);
+        case "validate": {
+          const { workflow, parts } = await workflows.validate(named);
+          const { name, version, steps } = workflow;
+          return answer({
+            data: { name, version, steps: steps.length, parts: [...parts.keys()] },
+            report: (valid, style) => [
+              "",
+              ...renderRow("valid", oneLine(`${valid.name} ${valid.version}`), style),
+            ],
+            brief: (valid) => valid.name,
+          });
+        }
+        case "graph": {
+          const { drawWorkflow } = await import("code-execution-mcp/admin");
+          const { workflow } = await workflows.load(named);
+          return answer({
+            data: { name: workflow.name, steps: await drawWorkflow(workflow) },
+            report: ({ steps }, style) => renderDrawing(steps, style),
+            brief: ({ steps }) => steps.map(({ text, detail }) => `${text} ${detail}`.trim()).join("\n"),
+          });
+        }
+        case "show":
+          return answer({
+            data: await workflows.show(named),
+            report: renderRunDetails,
+            brief: ({ status }) => status,
+          });
+        case "cancel": {
+          const state = await workflows.cancel(named);
+          const said = state === "running" ? "asked to end" : state;
+          return answer({
+            data: { run: named, state },
+            report: (ended, style) => ["", ...renderRow(said, ended.run, style)],
+            brief: () => state,
+          });
+        }
+      }
+    });
+  },
 });
-
-function more(value: string, before: string[]): string[] {
-  return [...before, value];
-}
 
 function variable(written: string, before: JsonObject): JsonObject {
   const equals = written.indexOf("=");
@@ -96,59 +131,9 @@ function doneStep(written: string, before: JsonObject): JsonObject {
   return written.includes("=") ? variable(written, before) : { ...before, [written]: null };
 }
 
-async function manageWorkflows(given: Given<Workflow>, context: CommandContext): Promise<Answer> {
-  const { action, options, target } = given;
-  if (action === "list") return listWorkflows(given, context);
-  const isOfRun = action === "show" || action === "resume" || action === "cancel";
-  const named = needed(target, `workflow ${action}`, isOfRun ? "a run" : "a workflow's name or file");
-  return withWorkflows(options, context, async (workflows) => {
-    switch (action) {
-      case "run":
-      case "resume":
-        return run(named, given, context, workflows);
-      case "validate": {
-        const { workflow, parts } = await workflows.validate(named);
-        const { name, version, steps } = workflow;
-        return answer({
-          data: { name, version, steps: steps.length, parts: [...parts.keys()] },
-          report: (valid, style) => [
-            "",
-            ...renderRow("valid", oneLine(`${valid.name} ${valid.version}`), style),
-          ],
-          brief: (valid) => valid.name,
-        });
-      }
-      case "graph": {
-        const { drawWorkflow } = await import("code-execution-mcp/admin");
-        const { workflow } = await workflows.load(named);
-        return answer({
-          data: { name: workflow.name, steps: await drawWorkflow(workflow) },
-          report: ({ steps }, style) => renderDrawing(steps, style),
-          brief: ({ steps }) => steps.map(({ text, detail }) => `${text} ${detail}`.trim()).join("\n"),
-        });
-      }
-      case "show":
-        return answer({
-          data: await workflows.show(named),
-          report: renderRunDetails,
-          brief: ({ status }) => status,
-        });
-      case "cancel": {
-        const state = await workflows.cancel(named);
-        const said = state === "running" ? "asked to end" : state;
-        return answer({
-          data: { run: named, state },
-          report: (ended, style) => ["", ...renderRow(said, ended.run, style)],
-          brief: () => state,
-        });
-      }
-    }
-  });
-}
-
 async function run(
   target: string,
-  { action, options, variables, repeat, done }: Given<Workflow>,
+  { action, options, var: variables, repeat, done }: Given<Workflow>,
   { live, signal }: CommandContext,
   workflows: OwnWorkflows,
 ): Promise<Answer> {

@@ -31,15 +31,15 @@ export function checkHost(report: HostReport): Check[] {
     ...checkState(report.upstream),
     ...checkPlugins(report.plugins),
     ...sandboxes.map(({ name, probe }) => checkSandbox(name, probe)),
-    ...(sandboxes.some(({ probe }) => probe.available) ? [] : [noSandbox]),
+    ...(sandboxes.some(({ probe }) => probe.available)
+      ? []
+      : [check("isolation", "broken", "no sandbox can start here")]),
     checkWorkspace(report.workspace),
     ...report.services.map(checkService),
     checkSearch(report.search),
     checkModel(configuration),
   ];
 }
-
-const noSandbox = check("isolation", "broken", "no sandbox can start here");
 
 /** The check that stands for an error that stopped all others. */
 export function checkFailure({ code, message, hint }: ErrorInfo): Check {
@@ -62,10 +62,12 @@ export function checkConfig({ file, origins, warnings }: LoadedConfig): Check {
 }
 
 function checkServers({ catalog: { servers, problems }, servers: folder, upstream }: HostReport): Check {
+  const unreachable = upstream.filter(({ state }) => state !== "ready" && state !== "disabled").length;
+  const lost = unreachable === 0 ? "" : ` (${unreachable} unreachable)`;
   const summary = [
     catalogSize(servers),
     ...(problems.length > 0 ? [counted(problems.length, "problem")] : []),
-    ...(upstream.length > 0 ? [upstreamSummary(upstream)] : []),
+    ...(upstream.length > 0 ? [`${upstream.length} upstream${lost}`] : []),
   ].join(", ");
   const notes = problems.map(({ server, file, line, message, cause }) => {
     // A problem of the whole folder names it.
@@ -123,13 +125,6 @@ function checkPlugins(plugins: HostReport["plugins"]): Check[] {
     },
   );
   return [check("plugins", wrong.length > 0 ? "warning" : "ok", parts.join(", "), notes)];
-}
-
-/** `3 of them upstream (1 unreachable)`. */
-function upstreamSummary(upstream: readonly ExaminedServer[]): string {
-  const unreachable = upstream.filter(({ state }) => state !== "ready" && state !== "disabled").length;
-  const size = `${upstream.length} upstream`;
-  return unreachable === 0 ? size : `${size} (${unreachable} unreachable)`;
 }
 
 function checkSandbox(name: string, probe: SandboxProbe): Check {
@@ -191,7 +186,8 @@ function checkModel({ config: { llm } }: LoadedConfig): Check {
     const notes = [...helpFor("LLM_ENDPOINT_MISSING"), BY_RULES];
     return check(name, "warning", `${provider} ${model} has no endpoint`, notes);
   }
-  const where = baseUrl === undefined ? "" : ` at ${hostOf(baseUrl)}`;
+  // Other parts of a URL may hold secrets.
+  const where = baseUrl === undefined ? "" : ` at ${URL.parse(baseUrl)?.host ?? "a URL that can't be read"}`;
   return check(name, "ok", `${provider} ${model}${where}, else rules`);
 }
 
@@ -202,11 +198,6 @@ const KEY_VARIABLES = {
   azure_openai: "AZURE_OPENAI_API_KEY",
   anthropic: "ANTHROPIC_API_KEY",
 };
-
-/** The host of a URL, whose other parts may hold secrets. */
-function hostOf(url: string): string {
-  return URL.parse(url)?.host ?? "a URL that can't be read";
-}
 
 /** The hint for a failure that a task would meet. */
 function helpFor(code: KnownErrorCode, details: ErrorDetails = {}): string[] {

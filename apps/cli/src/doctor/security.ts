@@ -37,7 +37,9 @@ function checkIsolation({ sandboxes, configuration, isRoot }: SecurityReport): C
   const name = "isolation";
   const { minIsolation } = configuration.config.execution;
   const given = sandboxes.flatMap(({ probe }) => (probe.available ? [probe.isolation] : []));
-  const best = given.toSorted((a, b) => rankOf(a.level) - rankOf(b.level)).at(-1);
+  // The list of levels begins with the strongest.
+  const weakness = (level: IsolationLevel): number => ISOLATION_LEVELS.indexOf(level);
+  const [best] = given.toSorted((a, b) => weakness(a.level) - weakness(b.level));
   if (best === undefined) return check(name, "broken", "no sandbox can start here");
   const notes = [
     best.mechanisms.join(", "),
@@ -47,18 +49,13 @@ function checkIsolation({ sandboxes, configuration, isRoot }: SecurityReport): C
           "The runtime's own permissions are all that holds the guest: install bubblewrap, or use a host with microVMs.",
         ]
       : []),
-    ...(rankOf(minIsolation) < rankOf(best.level)
+    ...(weakness(minIsolation) > weakness(best.level)
       ? [`Where it can't be given, less is taken: refuse that with execution.min_isolation: ${best.level}`]
       : []),
     ...(isRoot ? ["cem runs as root: what escapes would be root, too. Run it as a user of its own."] : []),
   ];
   const state = best.level === "permissions" || isRoot ? "warning" : "ok";
   return check(name, state, `level ${best.level} (${best.sandbox})`, notes);
-}
-
-/** The list of levels begins with the strongest. */
-function rankOf(level: IsolationLevel): number {
-  return -ISOLATION_LEVELS.indexOf(level);
 }
 
 function checkSessions({ configuration }: SecurityReport): Check {

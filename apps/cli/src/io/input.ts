@@ -67,7 +67,11 @@ async function readBytes(file: string, name: string, { io, signal }: CommandCont
   for await (const chunk of stream as AsyncIterable<Buffer>) {
     chunks.push(chunk);
     length += chunk.length;
-    if (length > MAX_INPUT_BYTES) throw tooLarge(name);
+    if (length > MAX_INPUT_BYTES) {
+      const message = `${name} is larger than ${MAX_INPUT_BYTES / 1024 / 1024} MiB, the most that is read.`;
+      const details = { from: name, limitBytes: MAX_INPUT_BYTES };
+      throw new CemError("INPUT_TOO_LARGE", message, { details });
+    }
   }
   return Buffer.concat(chunks, length);
 }
@@ -84,13 +88,6 @@ async function openInput(file: string, name: string, { stdin, stderr }: CommandI
   if (found.isFile()) return createReadStream(file);
   const message = `${name} is not a file. Give a file, or - to read stdin.`;
   throw new CemError("FILE_UNREADABLE", message, { details: { file: name } });
-}
-
-function tooLarge(name: string): CemError {
-  const limit = `${MAX_INPUT_BYTES / 1024 / 1024} MiB`;
-  return new CemError("INPUT_TOO_LARGE", `${name} is larger than ${limit}, the most that is read.`, {
-    details: { from: name, limitBytes: MAX_INPUT_BYTES },
-  });
 }
 
 function decode(bytes: Buffer, name: string): string {

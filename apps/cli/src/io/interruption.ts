@@ -6,20 +6,6 @@ import type { CommandIo, StopSignal } from "./terminal.ts";
 /** How long an interrupted command has to end everything it started, in milliseconds. */
 export const GRACE_MS = 800;
 
-/** Whether and why a command has to stop. */
-export interface Interruption {
-  /** Aborts at the first signal, or when standard output can't be written. */
-  readonly signal: AbortSignal;
-  /** Resolves when the command has not ended within its grace period after that. */
-  readonly graceOver: Promise<StopReason>;
-  /** Why `signal` aborted, once it has. */
-  readonly reason: () => StopReason | undefined;
-  /** Does what SIGINT does: for a Ctrl-C that arrives as a key. */
-  readonly interrupt: () => void;
-  /** Stops watching. */
-  readonly dispose: () => void;
-}
-
 export interface StopReason {
   exitCode: number;
   /** The message for people. Empty where nobody reads any more. */
@@ -34,13 +20,16 @@ const MESSAGES: Readonly<Record<StopSignal, string>> = {
   SIGHUP: "Stopped: the terminal was closed.",
 };
 
+/** Whether and why a command has to stop. */
+export type Interruption = ReturnType<typeof watchForInterruption>;
+
 /**
  * Watches for Ctrl-C and its like. Only the first signal counts: a parent process may pass on what the terminal has
  * sent already.
  *
  * @param graceMs - Gives the grace period in milliseconds; asked when the signal arrives.
  */
-export function watchForInterruption(io: CommandIo, graceMs: () => number = () => GRACE_MS): Interruption {
+export function watchForInterruption(io: CommandIo, graceMs: () => number = () => GRACE_MS) {
   const controller = new AbortController();
   const grace = Promise.withResolvers<StopReason>();
   let reason: StopReason | undefined;
@@ -61,11 +50,15 @@ export function watchForInterruption(io: CommandIo, graceMs: () => number = () =
   });
   io.stderr.on("error", () => {});
   return {
+    /** Aborts at the first signal, or when standard output can't be written. */
     signal: controller.signal,
+    /** Resolves when the command has not ended within its grace period after that. */
     graceOver: grace.promise,
+    /** Why `signal` aborted, once it has. */
     reason: () => reason,
+    /** Does what SIGINT does: for a Ctrl-C that arrives as a key. */
     interrupt: () => stopBy("SIGINT"),
-    dispose: () => {
+    dispose: (): void => {
       clearTimeout(timer);
       for (const [signal, listener] of listeners) io.off(signal, listener);
     },

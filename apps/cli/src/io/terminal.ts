@@ -40,14 +40,6 @@ export interface Output {
   writeTransient(line: string): void;
 }
 
-/** Both outputs of a command. */
-export interface Terminal {
-  readonly out: Output;
-  readonly err: Output;
-  /** Resolves when everything is written, or could not be. */
-  flush(): Promise<void>;
-}
-
 /** Whether to use colours: `--no-color` decides, then NO_COLOR, FORCE_COLOR, and whether the terminal has any. */
 export function wantsColor(env: NodeJS.ProcessEnv, option: boolean, isTerminal: boolean): boolean {
   if (!option || (env["NO_COLOR"] ?? "") !== "") return false;
@@ -72,7 +64,10 @@ export async function showWaiting<T>(output: Output | undefined, text: string, w
   }
 }
 
-export function createTerminal({ stdout, stderr }: CommandIo, color: boolean): Terminal {
+/** Both outputs of a command. */
+export type Terminal = ReturnType<typeof createTerminal>;
+
+export function createTerminal({ stdout, stderr }: CommandIo, color: boolean) {
   let transientOn: OutputStream | undefined;
   const clearTransient = (): void => {
     transientOn?.write(CLEAR_LINE);
@@ -102,8 +97,9 @@ export function createTerminal({ stdout, stderr }: CommandIo, color: boolean): T
   return {
     out: createOutput(stdout),
     err: createOutput(stderr),
+    /** Resolves when everything is written, or could not be. */
     flush: () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         stdout.write("", () => stderr.write("", () => setImmediate(resolve)));
       }),
   };

@@ -1,3 +1,4 @@
+import { isObject } from "@cem/core";
 import { parser } from "@lezer/python";
 import type { LeftOver } from "./migration.ts";
 
@@ -77,7 +78,5 @@ function listOf(value: unknown): Record<string, unknown>[] {
 }
 
 export function toRecord(value: unknown): Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-    ? (value as Record<string, unknown>)
-    : {};
+  return isObject(value) ? value : {};
 }

@@ -50,7 +50,9 @@ export async function migrateConfig(yaml: string, file: string): Promise<Migrate
     const problems = await findProblems(yaml, file);
     return { text: yaml, changes: [], problems: problems.map(toText) };
   }
-  const changes = EDITS.filter((edit) => apply(document, edit)).map(describeEdit);
+  const changes = EDITS.filter((edit) => apply(document, edit)).map(
+    ({ path, to, why }) => `${path.join(".")}  ${to === undefined ? "is left out" : `is ${to}`}: ${why}`,
+  );
   for (const { path } of (await findProblems(print(document), file)).filter(
     ({ unknown }) => unknown === true,
   )) {
@@ -68,10 +70,6 @@ function apply(document: Document, { path, from, to }: Edit): boolean {
   if (to === undefined) document.deleteIn(path);
   else document.setIn(path, to);
   return true;
-}
-
-function describeEdit({ path, to, why }: Edit): string {
-  return `${path.join(".")}  ${to === undefined ? "is left out" : `is ${to}`}: ${why}`;
 }
 
 /** `mcp_servers[0].url` as keys of a document. */

@@ -65,15 +65,8 @@ async function modulesIn(project: string, folder: string): Promise<string[]> {
   );
 }
 
-/** Folders of a project, relative to it; absent where they are outside of it. */
-interface ProjectFolders {
-  servers?: string | undefined;
-  skills?: string | undefined;
-  workspace?: string | undefined;
-}
-
-/** Plans the new configuration. @returns the folders that the old one names. */
-async function planConfig(migration: Migration): Promise<ProjectFolders> {
+/** Plans the new configuration. @returns the folders that the old one names, relative to the project; none outside of it. */
+async function planConfig(migration: Migration) {
   const { folder, left } = migration;
   for (const name of CONFIG_FILES) {
     const before = await textOf(path.join(folder, name));

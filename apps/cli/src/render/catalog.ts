@@ -84,22 +84,16 @@ export function renderServer(server: ToolServer, style: Style): string[] {
 
 function renderTool(tool: ToolDefinition, style: Style): string[] {
   const { colors } = style;
+  const { message, hint = "" } = tool.unavailable ?? { message: "" };
+  const unavailable = message === "" ? "" : `unavailable: ${oneLine(message)}`;
   const imported = `import { ${tool.name} } from "${oneLine(tool.module)}";`;
   return [
     ...indented(oneLine(tool.signature), TOOL_INDENT, style).map((line) => colors.cyan(line)),
     ...indented(tool.description.trim(), TOOL_INDENT, style),
     ...(tool.needsApproval === true ? [`${TOOL_INDENT}${colors.yellow("needs your approval")}`] : []),
-    ...unavailableLines(tool, style),
+    ...indented(unavailable, TOOL_INDENT, style).map((line) => colors.yellow(line)),
+    ...indented(hint, TOOL_INDENT, style),
     `${TOOL_INDENT}${colors.dim(imported)}`,
-  ];
-}
-
-function unavailableLines({ unavailable }: ToolDefinition, style: Style): string[] {
-  if (unavailable === undefined) return [];
-  const text = `unavailable: ${oneLine(unavailable.message)}`;
-  return [
-    ...indented(text, TOOL_INDENT, style).map((line) => style.colors.yellow(line)),
-    ...indented(unavailable.hint ?? "", TOOL_INDENT, style),
   ];
 }
 

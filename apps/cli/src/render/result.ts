@@ -51,16 +51,12 @@ function renderFacts(result: TaskResult, style: Style, verbose: boolean): string
     const text = `${counted(tokens, "value")} of personal data or secrets shown as tokens; guardrails.pii_detection: false shows them`;
     rows.push(...renderRow("kept", text, style));
   }
-  rows.push(...renderWarnings(result, style));
+  for (const warning of result.warnings ?? [])
+    rows.push(...renderRow("warning", warning, style, { paint: style.colors.yellow }));
   if (verbose && result.timings.total !== undefined) {
     rows.push(...renderRow("total", duration(result.timings.total), style));
   }
   return rows;
-}
-
-/** Renders what went wrong beside the run. */
-function renderWarnings({ warnings = [] }: TaskResult, style: Style): string[] {
-  return warnings.flatMap((warning) => renderRow("warning", warning, style, { paint: style.colors.yellow }));
 }
 
 function usageText({ attempts = 1, usage }: TaskResult): string {

@@ -76,14 +76,9 @@ function cellText(value: JsonValue | undefined): string {
   return typeof value === "object" ? JSON.stringify(value) : oneLine(String(value));
 }
 
-interface Column {
-  name: string;
-  cells: string[];
-  width: number;
-  numeric: boolean;
-}
+type Column = ReturnType<typeof columnFor>;
 
-function columnFor(name: string, rows: readonly Row[]): Column {
+function columnFor(name: string, rows: readonly Row[]) {
   const cells = rows.map((row) => cellText(row[name]));
   const width = Math.max(columnsOf(name), ...cells.map(columnsOf));
   const numeric = rows.every((row) => typeof (row[name] ?? 0) === "number");

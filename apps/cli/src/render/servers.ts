@@ -7,6 +7,7 @@ import { alignColumns, columnsOf, counted, cut, duration, padEnd, shortPath, wra
 import type { Style } from "./text.ts";
 
 const INDENT = "  ";
+const NO_SERVERS = ["", `${INDENT}No MCP server is configured. Add one: cem add <name> -- npx -y <server>`];
 const MAX_EXCERPT_COLUMNS = 160;
 const MAX_LISTED = 20;
 
@@ -24,9 +25,7 @@ export function stateOf({ state, lastError }: Pick<ExaminedServer, "state" | "la
 /** Renders every server on a line, with what is wrong and what helps below it. */
 export function renderServers(servers: readonly ExaminedServer[], style: Style): string[] {
   const { colors } = style;
-  if (servers.length === 0) {
-    return ["", `${INDENT}No MCP server is configured. Add one: cem add <name> -- npx -y <server>`];
-  }
+  if (servers.length === 0) return NO_SERVERS;
   const rows = servers.map((server) => {
     const state = stateOf(server);
     const paint = state === "ready" ? colors.green : state === "off" ? colors.dim : colors.yellow;
@@ -58,7 +57,7 @@ export function notesOf(server: ExaminedServer): string[] {
   const { name, state, lastError, generated, changed, added, flagged } = server;
   const notes: string[] = [];
   if (state === "connecting" && lastError === undefined) notes.push("did not answer in time");
-  else if (state === "auth-required") notes.push(...errorNotes(toSignIn(name)));
+  else if (state === "auth-required") notes.push(...hintedNotes("AUTH_REQUIRED", "wants a sign-in", name));
   // The hint for a server that is down is to try it again, as was just done.
   else if (lastError?.code === "FOLDER_UNTRUSTED")
     notes.push(...errorNotes({ ...lastError, message: "" }).slice(1));
@@ -67,7 +66,7 @@ export function notesOf(server: ExaminedServer): string[] {
   if (state === "ready" && generated === undefined)
     notes.push(`its tools have no files yet: cem generate ${shellWord(name)}`);
   if (changed.length > 0) {
-    notes.push(...errorNotes(heldBack(name, `changed, held back: ${names(changed)}`)));
+    notes.push(...hintedNotes("TOOL_CHANGED", `changed, held back: ${names(changed)}`, name));
   }
   if (generated !== undefined && added.length > 0)
     notes.push(`new, without a file: ${names(added)}. cem generate ${shellWord(name)}`);
@@ -75,12 +74,8 @@ export function notesOf(server: ExaminedServer): string[] {
   return notes;
 }
 
-function toSignIn(server: string): ErrorInfo {
-  return withHint({ code: "AUTH_REQUIRED", message: "wants a sign-in", details: { server } });
-}
-
-function heldBack(server: string, message: string): ErrorInfo {
-  return withHint({ code: "TOOL_CHANGED", message, details: { server } });
+function hintedNotes(code: string, message: string, server: string): string[] {
+  return errorNotes(withHint({ code, message, details: { server } }));
 }
 
 function errorNotes({ message, hint }: ErrorInfo): string[] {
@@ -97,9 +92,7 @@ function flagNote(
 /** Renders what became of each server's files. */
 export function renderGenerated(servers: readonly GeneratedServer[], style: Style): string[] {
   const { colors } = style;
-  if (servers.length === 0) {
-    return ["", `${INDENT}No MCP server is configured. Add one: cem add <name> -- npx -y <server>`];
-  }
+  if (servers.length === 0) return NO_SERVERS;
   const nameColumns = Math.max(...servers.map(({ server }) => columnsOf(oneLine(server))));
   const indent = " ".repeat(nameColumns + 4);
   const lines = servers.flatMap((server) => {

@@ -18,11 +18,6 @@ export function padEnd(text: string, width: number): string {
   return text + " ".repeat(Math.max(0, width - columnsOf(text)));
 }
 
-/** Fills up with spaces at the start, to a width. */
-function padStart(text: string, width: number): string {
-  return " ".repeat(Math.max(0, width - columnsOf(text))) + text;
-}
-
 /** Cuts a line that is too wide, and ends it in an ellipsis. */
 export function cut(text: string, width: number): string {
   const { index, ellipsed } = measure(text, { limit: width, ellipsis: "…" });
@@ -78,7 +73,10 @@ export function alignColumns(
   );
   return rows.map((row) =>
     row
-      .map((cell, column) => (isRightAligned(column) ? padStart : padEnd)(cell, widths[column] ?? 0))
+      .map((cell, column) => {
+        const space = " ".repeat((widths[column] ?? 0) - columnsOf(cell));
+        return isRightAligned(column) ? space + cell : cell + space;
+      })
       .join(COLUMN_GAP)
       .trimEnd(),
   );
@@ -149,15 +147,8 @@ export function safeData<T>(data: T): T {
 function neutralise(data: unknown): unknown {
   if (typeof data === "string") return safeText(data);
   if (typeof data !== "object" || data === null) return data;
-  if (Array.isArray(data)) {
-    const items = data.map(neutralise);
-    return items.every((item, at) => item === data[at]) ? data : items;
-  }
-  const entries = Object.entries(data);
-  const safe = entries.map(([key, value]) => [safeText(key), neutralise(value)] as const);
-  // Large data is seldom unsafe, and making objects anew takes longest.
-  const isSame = safe.every(([key, value], at) => key === entries[at]?.[0] && value === entries[at][1]);
-  return isSame ? data : Object.fromEntries(safe);
+  if (Array.isArray(data)) return data.map(neutralise);
+  return Object.fromEntries(Object.entries(data).map(([key, value]) => [safeText(key), neutralise(value)]));
 }
 
 /** Turns a text into one line: every run of white space becomes a single space. */

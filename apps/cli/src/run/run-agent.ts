@@ -20,8 +20,8 @@ const MAX_SHOWN_CHARACTERS = 300;
 /** The work of a command: a task, code or one call. */
 type Work =
   | { kind: "task"; task: string; resume?: string | undefined }
-  | { kind: "code"; code: string }
-  | { kind: "call"; target: string; args: readonly string[] };
+  | { kind: "code"; code: string; resume?: undefined }
+  | { kind: "call"; target: string; args: readonly string[]; resume?: undefined };
 
 /**
  * Has an agent do it.
@@ -43,7 +43,7 @@ export async function runAgent(work: Work, options: SharedOptions, context: Comm
   const execute = executeOptions(context, options);
   const done = await withAgent(options, context, (agent) => performWork(agent, work, execute), {
     approvedWrites,
-    resume: resumedBy(work),
+    resume: work.resume,
   });
   return answerToResult(done, options);
 }
@@ -55,7 +55,7 @@ async function runDry(work: Work, options: SharedOptions, context: CommandContex
     options,
     context,
     (agent) => performWork(agent, work, executeOptions(context, options)),
-    { onPlannedWrite: (write) => void writes.push(write), resume: resumedBy(work) },
+    { onPlannedWrite: (write) => void writes.push(write), resume: work.resume },
   );
   const answer = answerToResult(result, options);
   const listed: Answer = {
@@ -79,10 +79,6 @@ async function runDry(work: Work, options: SharedOptions, context: CommandContex
     { approvedWrites: writes },
   );
   return answerToResult(made, options);
-}
-
-function resumedBy(work: Work): string | undefined {
-  return work.kind === "task" ? work.resume : undefined;
 }
 
 const STOOD_IN =

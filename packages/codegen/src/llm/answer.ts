@@ -69,16 +69,10 @@ function longestProgram(said: string): string {
   return longest?.code ?? "";
 }
 
-interface CodeBlock {
-  /** Whether it says that it is of a language of programs. */
-  isProgram: boolean;
-  code: string;
-}
-
-/** The content of each fenced block of code. An unclosed one goes on to the end. */
-function codeBlocks(text: string): CodeBlock[] {
+/** Each fenced block of code, and whether it names a language of programs. An unclosed one goes on to the end. */
+function codeBlocks(text: string) {
   const lines = text.split(/\r?\n/u);
-  const blocks: CodeBlock[] = [];
+  const blocks: { isProgram: boolean; code: string }[] = [];
   let open: { fence: string; language: string; from: number } | undefined;
   const close = (end: number): void => {
     if (open === undefined) return;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { CemError, type ErrorDetails } from "@cem/core";
-import type { OpenAI } from "openai";
+import type { APIError, OpenAI } from "openai";
 import { adaptDialect, guessDialect, toRequest } from "./dialect.ts";
 
 /** The status that the client puts before the API's message. */
@@ -10,38 +10,25 @@ const MAX_MESSAGE_CHARACTERS = 400;
 const KEY_SHAPE = /\b(?:sk|xai|gsk|key)-[\w*.-]{6,}/giu;
 
 /** An error of the client or its API. */
-interface ApiFailure {
-  /** The name of the client's error class. */
-  name: string;
-  message: string;
-  /** HTTP status. */
-  status?: number | undefined;
-  /** The API's own error code. */
-  code?: string | undefined;
-  /** The request parameter that the API names. */
-  parameter?: string | undefined;
-  /** After how long the API asks to be asked again. */
-  retryAfterMs?: number | undefined;
-  /** Whether the API says that the same request may succeed later. */
-  isPassing?: boolean | undefined;
-}
+type ApiFailure = ReturnType<typeof readFailure>;
 
-/** Reads an error of the client without trusting its shape. */
-function readFailure(error: unknown): ApiFailure {
-  const { name, message, status, code, param, headers } = (
-    typeof error === "object" && error !== null ? error : { message: String(error) }
-  ) as Record<string, unknown>;
+function readFailure(error: unknown) {
+  const thrown = error instanceof Error ? error : new Error(String(error));
+  const { name, message, status, code, param, headers } = thrown as Error & Partial<APIError>;
   return {
-    name: typeof name === "string" ? name : "Error",
-    message: typeof message === "string" ? message.replace(LEADING_STATUS, "") : "no message",
-    status: typeof status === "number" ? status : undefined,
-    code: typeof code === "string" ? code : undefined,
-    parameter: typeof param === "string" ? param : undefined,
-    ...(headers instanceof Headers && readWish(headers)),
+    /** The name of the client's error class. */
+    name,
+    message: message.replace(LEADING_STATUS, ""),
+    status,
+    code: code ?? undefined,
+    /** The request parameter that the API names. */
+    parameter: param ?? undefined,
+    ...readWish(headers ?? new Headers()),
   };
 }
 
-function readWish(headers: Headers): Pick<ApiFailure, "retryAfterMs" | "isPassing"> {
+/** After how long the API asks to be asked again, and whether it says that the same request may succeed then. */
+function readWish(headers: Headers): { retryAfterMs: number | undefined; isPassing: boolean | undefined } {
   const after = headers.get("retry-after") ?? "";
   const waits = [
     Number.parseFloat(headers.get("retry-after-ms") ?? ""),
@@ -197,7 +184,12 @@ export function createCompletions(
         if (chunk.usage) {
           usage = { inputTokens: chunk.usage.prompt_tokens, outputTokens: chunk.usage.completion_tokens };
         }
-        if (text.length > MAX_ANSWER_CHARACTERS) throw answerTooLong(model);
+        if (text.length > MAX_ANSWER_CHARACTERS) {
+          const most = MAX_ANSWER_CHARACTERS.toLocaleString("en");
+          const message = `The answer of ${model} is longer than ${most} characters.`;
+          const details = { model, maxCharacters: MAX_ANSWER_CHARACTERS };
+          throw new CemError("LLM_ANSWER_UNUSABLE", message, { details });
+        }
         onProgress?.(text);
       }
       throwIfSilent();
@@ -237,11 +229,4 @@ export function createCompletions(
       }
     }
   };
-}
-
-function answerTooLong(model: string): CemError {
-  const most = MAX_ANSWER_CHARACTERS.toLocaleString("en");
-  return new CemError("LLM_ANSWER_UNUSABLE", `The answer of ${model} is longer than ${most} characters.`, {
-    details: { model, maxCharacters: MAX_ANSWER_CHARACTERS },
-  });
 }

@@ -2,7 +2,6 @@ import { CemError, Lazy, toErrorInfo } from "@cem/core";
 import type {
   CodeGenerator,
   ErrorInfo,
-  GenerateFeedback,
   GenerateRequest,
   GeneratedCode,
   GenerationRefused,
@@ -26,8 +25,6 @@ import {
 } from "./settings.ts";
 import type { LlmSettings } from "./settings.ts";
 import { affordableTokens, usageOf } from "./spending.ts";
-
-type GenerationProgress = Parameters<NonNullable<GenerateRequest["onProgress"]>>[0];
 
 /** The share of a task's budget that the tools in one prompt may take. */
 const TOOLS_SHARE = 0.25;
@@ -72,7 +69,7 @@ export function createLlmGenerator(settings: LlmSettings): CodeGenerator {
       const complete = await lazyComplete.get();
       const asked: CompletionRequest = { messages, maxTokens: affordable, signal };
       if (onProgress !== undefined) {
-        let form: GenerationProgress["form"];
+        let form: ReturnType<typeof formOf>;
         asked.onProgress = (text) => {
           form ??= formOf(text);
           if (form !== undefined) onProgress({ model, characters: text.length, form });
@@ -88,7 +85,9 @@ export function createLlmGenerator(settings: LlmSettings): CodeGenerator {
         code,
         origin: "llm",
         isChecked: await areAccepted(calls),
-        uses: tools.filter((tool) => isUsed(tool, code)),
+        uses: tools.filter(
+          ({ module, name }) => code.includes(module.replace(/^\.\//u, "")) && code.includes(name),
+        ),
         usage,
       };
     },
@@ -146,10 +145,6 @@ function refusal(task: string, missing: string): GenerationRefused {
   return { status: "refused", origin: "llm", steps: [{ step: task, reason: "no-tool", hint }] };
 }
 
-function isUsed({ module, name }: ToolDefinition, code: string): boolean {
-  return code.includes(module.replace(/^\.\//u, "")) && code.includes(name);
-}
-
 /**
  * Creates a generator that asks `first`, and `second` when `first` throws; the result's `notes` then say so.
  *
@@ -177,7 +172,10 @@ export function createFallbackGenerator(
         return await first.generate(request);
       } catch (error) {
         request.signal?.throwIfAborted();
-        if (request.feedback?.some(hasRun) ?? false) throw error;
+        const isRepair = request.feedback?.some(
+          ({ error: failed, returnedNothing }) => failed !== undefined || returnedNothing === true,
+        );
+        if (isRepair === true) throw error;
         const failure = toErrorInfo(error);
         const { message, details } = failure;
         const generated = await second.generate(request);
@@ -188,8 +186,4 @@ export function createFallbackGenerator(
       }
     },
   };
-}
-
-function hasRun({ error, returnedNothing }: GenerateFeedback): boolean {
-  return error !== undefined || returnedNothing === true;
 }

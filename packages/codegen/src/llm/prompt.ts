@@ -83,11 +83,6 @@ function callText({ server, tool, args = "", result, ok }: EarlierCall): string 
 
 const MAX_SERVER_CHARACTERS = 200;
 
-/** Renders tools for the prompt: the types that they share, then by module each signature and what it does. */
-function toolList(tools: readonly ToolDefinition[]): string {
-  return signaturesOf(inOrder(tools), { reader: "prompt" }).text;
-}
-
 /** Renders one tool for the prompt. */
 export function toolLine(tool: ToolDefinition): string {
   return Object.values(signaturesOf([tool], { reader: "prompt" }).data.tools).join("\n");
@@ -95,7 +90,8 @@ export function toolLine(tool: ToolDefinition): string {
 
 /** Orders tools in the same way for every task, so that a provider's prompt cache stays valid. */
 function inOrder(tools: readonly ToolDefinition[]): ToolDefinition[] {
-  return tools.toSorted((one, other) => compare(one.module, other.module) || compare(one.name, other.name));
+  const keyOf = ({ module, name }: ToolDefinition): string => `${module}\n${name}`;
+  return tools.toSorted((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
 }
 
 /** Names tools by server, on a line for each. */
@@ -107,10 +103,6 @@ function nameList(tools: readonly ToolDefinition[]): string {
         `${oneLine(server, MAX_SERVER_CHARACTERS)}: ${group.map(({ name }) => name).join(" ")}`,
     )
     .join("\n");
-}
-
-function compare(one: string, other: string): number {
-  return one < other ? -1 : one > other ? 1 : 0;
 }
 
 const MAX_CONTEXT_CHARACTERS = 8_000;
@@ -133,7 +125,11 @@ export function toldTools({ tools, otherTools = [], namedTools = [] }: GenerateR
 export function createPrompt(request: GenerateRequest): Message[] {
   const { task, context, facts, feedback = [], namedTools = [] } = request;
   const described = toldTools({ ...request, namedTools: [] });
-  const parts = [described.length === 0 ? readPrompt("no-tools") : `Tools:\n${fence(toolList(described))}`];
+  const parts = [
+    described.length === 0
+      ? readPrompt("no-tools")
+      : `Tools:\n${fence(signaturesOf(inOrder(described), { reader: "prompt" }).text)}`,
+  ];
   if (namedTools.length > 0)
     parts.push(`${readPrompt("named-tools", { cannot: CANNOT })}\n${fence(nameList(namedTools))}`);
   if (facts !== undefined) parts.push(`The data:\n${fence(facts.slice(0, MAX_FACTS_CHARACTERS))}`);

@@ -1,6 +1,6 @@
 import { CemError } from "@cem/core";
 import type { JsonObject, ToolDefinition } from "@cem/core";
-import type { AzureOpenAI, OpenAI } from "openai";
+import type { OpenAI } from "openai";
 
 /** The API that is called. `openai` is any service that speaks its Chat Completions API. */
 export type LlmProvider = "openai" | "azure_openai" | "anthropic";
@@ -157,11 +157,6 @@ function keyMissing(provider: LlmProvider): CemError {
   });
 }
 
-interface OpenAiModule {
-  OpenAI: typeof OpenAI;
-  AzureOpenAI: typeof AzureOpenAI;
-}
-
 /**
  * Creates the API client of an endpoint. It reads no environment variable.
  *
@@ -187,7 +182,7 @@ export async function createClient(
 }
 
 /** Loads the client library with the first request, since it is large and optional. */
-async function loadOpenAi(): Promise<OpenAiModule> {
+async function loadOpenAi() {
   try {
     return await import("openai");
   } catch (error) {

@@ -2,7 +2,7 @@ import { CemError } from "@cem/core";
 import type { GenerationUsage } from "@cem/core";
 import { loadTokenCounter } from "@cem/core/tokens";
 import type { Completion, Message } from "./completion.ts";
-import type { LlmBudget, LlmPrices, LlmSettings } from "./settings.ts";
+import type { LlmBudget, LlmSettings } from "./settings.ts";
 
 const PER_MILLION = 1_000_000;
 /** Tokens that an API adds to each message. */
@@ -29,14 +29,10 @@ export async function usageOf(
 ): Promise<GenerationUsage> {
   const inputTokens = usage?.inputTokens ?? (await promptTokens(messages));
   const outputTokens = usage?.outputTokens ?? (await countTokens(text));
-  return withCost({ model, requests: 1, inputTokens, outputTokens }, prices);
-}
-
-function withCost(usage: GenerationUsage, prices: LlmPrices | undefined): GenerationUsage {
-  if (prices === undefined) return usage;
-  const { inputTokens, outputTokens } = usage;
+  const used = { model, requests: 1, inputTokens, outputTokens };
+  if (prices === undefined) return used;
   const dollars = inputTokens * prices.inputPerMillion + outputTokens * prices.outputPerMillion;
-  return { ...usage, cost: dollars / PER_MILLION };
+  return { ...used, cost: dollars / PER_MILLION };
 }
 
 /**
@@ -49,13 +45,9 @@ function withCost(usage: GenerationUsage, prices: LlmPrices | undefined): Genera
 export async function affordableTokens(
   messages: readonly Message[],
   spent: GenerationUsage | undefined,
-  {
-    budget,
-    maxTokens,
-    model,
-    prices,
-  }: { budget: LlmBudget; maxTokens: number; model: string; prices?: LlmPrices | undefined },
+  settings: Pick<LlmSettings, "model" | "prices"> & { budget: LlmBudget; maxTokens: number },
 ): Promise<number> {
+  const { budget, maxTokens, model, prices } = settings;
   const prompt = await promptTokens(messages);
   const limits = [maxTokens];
   if (budget.tokens !== undefined) {

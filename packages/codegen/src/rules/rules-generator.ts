@@ -1,16 +1,10 @@
-import type { CodeGenerator, GeneratedCode, GenerateRequest, GenerationRefused } from "@cem/core";
+import type { CodeGenerator } from "@cem/core";
 import { literal, object } from "./program/expression.ts";
 import type { Expression } from "./program/expression.ts";
 import { printProgram } from "./program/print-program.ts";
 import type { Plan } from "./planning/plan.ts";
 import { prepareDates } from "./calls/fill-kinds.ts";
 import { MAX_TASK_CHARACTERS, planTask } from "./tasks/plan-task.ts";
-
-/** Prints what was planned as a program: files written, and one value at the end. */
-function finishProgram(plan: Plan): string {
-  plan.flush();
-  return printProgram({ imports: plan.imports, statements: plan.block, value: chooseValue(plan) });
-}
 
 /** The results that fed no other result; one stands alone, several get their names. */
 function chooseValue(plan: Plan): Expression {
@@ -43,19 +37,16 @@ export function createRulesGenerator(settings: RulesGeneratorSettings = {}): Cod
   const now = settings.now ?? (() => new Date());
   return {
     specificationVersion: "v1",
-    async generate({
-      task,
-      tools,
-      otherTools = [],
-      signal,
-    }: GenerateRequest): Promise<GeneratedCode | GenerationRefused> {
+    async generate({ task, tools, otherTools = [], signal }) {
       signal?.throwIfAborted();
       if (task.length <= MAX_TASK_CHARACTERS) await prepareDates(task);
       let { plan, unfilled } = planTask(task, tools, now, signal);
       if (unfilled !== undefined && otherTools.length > 0)
         ({ plan, unfilled } = planTask(task, [...tools, ...otherTools], now, signal));
       if (unfilled !== undefined) return { status: "refused", steps: [unfilled] };
-      return { status: "generated", code: finishProgram(plan), origin: "rules", uses: [...plan.uses] };
+      plan.flush();
+      const code = printProgram({ imports: plan.imports, statements: plan.block, value: chooseValue(plan) });
+      return { status: "generated", code, origin: "rules", uses: [...plan.uses] };
     },
   };
 }

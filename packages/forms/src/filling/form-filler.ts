@@ -4,12 +4,12 @@ import { labelOf } from "../form/form-schema.ts";
 import type { Form, FormField } from "../form/form-schema.ts";
 import type { FillOutcome } from "../targets/target.ts";
 import { checkFilesIn } from "../targets/workspace-files.ts";
-import { CollectedValues, FORM_SERVER, personalValuesOf } from "./collected-values.ts";
-import type { PersonalValues } from "./collected-values.ts";
+import { collectValues, FORM_SERVER, personalValuesOf } from "./collected-values.ts";
+import type { CollectedValues, PersonalValues } from "./collected-values.ts";
 import { mayAsk, questionSchema } from "./question.ts";
 import { prepareFields, toResult, unfilled } from "./result.ts";
 import type { FormResult } from "./result.ts";
-import { ValueSources } from "./sources.ts";
+import { createSources } from "./sources.ts";
 import { targetOf } from "./targets.ts";
 import type { TargetSettings } from "./targets.ts";
 
@@ -68,7 +68,7 @@ export function createFormFiller(settings: FormFillerSettings = {}): FormFiller 
     },
     async check(form, { data, session } = {}) {
       const personal = personalValuesOf(await redactorOf(), { session, tool: form.name });
-      const collected = new CollectedValues(form, personal, checkFilesIn(settings.workspace));
+      const collected = collectValues(form, personal, checkFilesIn(settings.workspace));
       for (const [name, given] of Object.entries(data ?? {})) await collected.take(name, given);
       await collected.takeDefaults();
       const { shown } = await prepareFields(collected, personal);
@@ -100,7 +100,7 @@ export async function fillWith(
   }: Pick<FillOptions, "data" | "isTrial"> & { signal: AbortSignal; reportsFailedTool?: boolean },
 ): Promise<FormResult> {
   signal.throwIfAborted();
-  const collected = new CollectedValues(form, personal, checkFilesIn(settings.workspace));
+  const collected = collectValues(form, personal, checkFilesIn(settings.workspace));
   for (const [name, given] of Object.entries(data)) await collected.take(name, given);
   const reasons = await complete(form, collected, settings, signal);
   const { filled, shown } = await prepareFields(collected, personal);
@@ -130,17 +130,20 @@ async function complete(
   { callTool, ask }: Pick<FormFillerSettings, "callTool" | "ask">,
   signal: AbortSignal,
 ): Promise<Map<string, string>> {
-  const sources = new ValueSources(form.sources, callTool);
+  const sources = createSources(form.sources, callTool);
+  const { faults, values } = collected;
   for (let asked = 0; ; asked += 1) {
     await sources.collect(collected);
     const expected = sources.expected(collected);
     if (expected.size === 0) await collected.takeDefaults();
-    const wanted = openFields(collected).filter(({ name }) => !expected.has(name));
+    // The fields that need a value, or another one.
+    const open = collected
+      .applicable()
+      .filter(({ name, required }) => faults.has(name) || (required && !values.has(name)));
+    const wanted = open.filter(({ name }) => !expected.has(name));
     const askable = wanted.filter(mayAsk);
     // A value that no field can take is the caller's mistake, and no reason to ask a person.
-    const isHopeless = [...collected.faults.keys()].some((name) =>
-      form.fields.every((one) => one.name !== name),
-    );
+    const isHopeless = [...faults.keys()].some((name) => form.fields.every((one) => one.name !== name));
     if (askable.length === 0 || ask === undefined || isHopeless || asked >= MAX_QUESTIONS) {
       // A field that a tool waits for may have a default, and so may the fields that the tool would fill.
       if (await collected.takeDefaults()) continue;
@@ -158,13 +161,6 @@ async function complete(
     await collected.takeDefaults();
     return sources.reasons;
   }
-}
-
-/** The fields that need a value, or another one. */
-function openFields(collected: CollectedValues): FormField[] {
-  return collected.applicable().filter(({ name, required }) => {
-    return collected.faults.has(name) || (required && !collected.values.has(name));
-  });
 }
 
 /** @returns why there was no answer, or `undefined` after one. */

@@ -5,7 +5,6 @@ import type { Form } from "../form/form-schema.ts";
 import { defineForm, parseForm } from "../form/parse-form.ts";
 import { readWorkspaceFile } from "../targets/workspace-files.ts";
 import { FORM_SERVER } from "./collected-values.ts";
-import type { PersonalValues } from "./collected-values.ts";
 import { fillWith } from "./form-filler.ts";
 import type { FormResult } from "./result.ts";
 import type { TargetSettings } from "./targets.ts";
@@ -31,7 +30,11 @@ export async function runFormStep(
       callTool: (call) => context.callTool(call),
       restoresTokens: true,
     },
-    personalValuesIn(context, form),
+    {
+      restore: (data) => context.detokenize(data, { server: FORM_SERVER, tool: form.name }),
+      keep: (value, type) => context.keep?.(value, type),
+      conceal: (data) => context.tokenize(data),
+    },
     {
       data: isObject(config["data"]) ? config["data"] : {},
       signal: context.signal,
@@ -61,14 +64,6 @@ function notFilled({ name, fields }: Form, { status, missing, problems, submitte
     // A form that was sent may not be sent again.
     { details: { form: name, status, missing, problems, ...(submitted && { isUncertain: true }) } },
   );
-}
-
-function personalValuesIn(context: WorkflowStepContext, { name }: Form): PersonalValues {
-  return {
-    restore: (data) => context.detokenize(data, { server: FORM_SERVER, tool: name }),
-    keep: (value, type) => context.keep?.(value, type),
-    conceal: (data) => context.tokenize(data),
-  };
 }
 
 async function formOf({ form, file }: JsonObject, workspace: string | undefined): Promise<Form> {

@@ -8,44 +8,37 @@ import { splitTool } from "./targets.ts";
 import type { CallTool } from "./targets.ts";
 
 /** Gets values from tools, each tool once. */
-export class ValueSources {
+export function createSources(sources: readonly FormSource[], callTool: CallTool | undefined) {
   /** Why values did not come, by field. */
-  readonly reasons = new Map<string, string>();
-  readonly #waiting: Set<FormSource>;
-  readonly #callTool: CallTool | undefined;
-
-  constructor(sources: readonly FormSource[], callTool: CallTool | undefined) {
-    this.#waiting = new Set(sources);
-    this.#callTool = callTool;
-  }
+  const reasons = new Map<string, string>();
+  const waiting = new Set(sources);
 
   /** Calls the tools whose arguments are there, as long as one brings what another waits for. */
-  async collect(collected: CollectedValues): Promise<void> {
+  const collect = async (collected: CollectedValues): Promise<void> => {
     for (;;) {
-      const ready = [...this.#waiting].find((source) => missingOf(source, collected).length === 0);
+      const ready = [...waiting].find((source) => missingOf(source, collected).length === 0);
       if (ready === undefined) return;
-      this.#waiting.delete(ready);
+      waiting.delete(ready);
       const wanted = Object.keys(ready.values).filter((name) => !collected.has(name));
-      if (wanted.length > 0) await this.#collectFrom(ready, wanted, collected);
+      if (wanted.length > 0) await collectFrom(ready, wanted, collected);
     }
-  }
+  };
 
   /** The fields that would come from tools, once a person has given what these wait for. */
-  expected(collected: CollectedValues): ReadonlySet<string> {
-    if (this.#callTool === undefined) return new Set();
-    const waiting = [...this.#waiting].filter((source) => missingOf(source, collected).length > 0);
-    const needed = new Set(waiting.flatMap((source) => missingOf(source, collected)));
-    return new Set(waiting.flatMap(({ values }) => Object.keys(values)).filter((name) => !needed.has(name)));
-  }
+  const expected = (collected: CollectedValues): ReadonlySet<string> => {
+    if (callTool === undefined) return new Set();
+    const blocked = [...waiting].filter((source) => missingOf(source, collected).length > 0);
+    const needed = new Set(blocked.flatMap((source) => missingOf(source, collected)));
+    return new Set(blocked.flatMap(({ values }) => Object.keys(values)).filter((name) => !needed.has(name)));
+  };
 
-  async #collectFrom(
+  const collectFrom = async (
     source: FormSource,
     wanted: readonly string[],
     collected: CollectedValues,
-  ): Promise<void> {
-    const fail = (why: string): void =>
-      wanted.forEach((name) => this.reasons.set(name, `${source.tool} ${why}`));
-    if (this.#callTool === undefined) return fail("can't be called here");
+  ): Promise<void> => {
+    const fail = (why: string): void => wanted.forEach((name) => reasons.set(name, `${source.tool} ${why}`));
+    if (callTool === undefined) return fail("can't be called here");
     const args: JsonObject = {};
     for (const [name, argument] of Object.entries(source.arguments)) {
       const reference = referenceIn(argument);
@@ -54,16 +47,18 @@ export class ValueSources {
     }
     let result: JsonValue;
     try {
-      result = await this.#callTool({ ...splitTool(source.tool), args });
+      result = await callTool({ ...splitTool(source.tool), args });
     } catch (error) {
       return fail(`failed (${toErrorInfo(error).code})`);
     }
     for (const name of wanted) {
       const value = getPath(result, (source.values[name] ?? "").split(".")) as JsonValue | undefined;
-      if (value === undefined || value === null) this.reasons.set(name, `${source.tool} returned none`);
+      if (value === undefined || value === null) reasons.set(name, `${source.tool} returned none`);
       else await collected.take(name, value);
     }
-  }
+  };
+
+  return { reasons, collect, expected };
 }
 
 /** The fields whose values a tool needs, and that have none. */

@@ -176,7 +176,7 @@ function checkForm({ type, min, max }: FormField, text: string): CheckedValue {
         ? good(text.trim())
         : bad("must be a phone number");
     case "url":
-      return isWebAddress(text.trim())
+      return /^https?:\/\//i.test(text.trim()) && URL.canParse(text.trim())
         ? good(text.trim())
         : bad("must be an address that begins with http:// or https://");
     case "color":
@@ -198,10 +198,6 @@ function checkForm({ type, min, max }: FormField, text: string): CheckedValue {
 
 export function digitsOf(text: string): string {
   return text.replaceAll(/\D/g, "");
-}
-
-function isWebAddress(text: string): boolean {
-  return /^https?:\/\//i.test(text) && URL.canParse(text);
 }
 
 function good(value: FieldValue): CheckedValue {

@@ -10,15 +10,6 @@ import type { FormField } from "../form/form-schema.ts";
 const NOT_DRAWN = new Set(["\n", "\r", "\t"]);
 const MAX_FONT_BYTES = 50 * 1024 * 1024;
 
-/** The font that texts are written in. */
-export interface PdfFont {
-  font: PDFFont;
-  /** How many different characters of a text the font lacks. */
-  lacking: (text: string) => number;
-  /** Whether it is a font that the form brings. */
-  isOwn: boolean;
-}
-
 /**
  * Picks the font for texts: one of the PDF's standard fonts where it has every character, else the one that the form names.
  *
@@ -33,34 +24,29 @@ export async function pickFont(
 ): Promise<PdfFont> {
   const standard = toFont(await document.embedFont(StandardFonts.Helvetica), false);
   if (fontFile === undefined || texts.every((text) => standard.lacking(text) === 0)) return standard;
-  document.registerFontkit(await importFontkit());
+  const fontkit = await importOptional("@pdf-lib/fontkit", () => import("@pdf-lib/fontkit"));
+  document.registerFontkit(fontkit.default);
   const { bytes } = await readWorkspaceFile(workspace, fontFile, { max_bytes: MAX_FONT_BYTES });
   // The whole font: a reader of the document may write other characters into its fields.
   return toFont(await document.embedFont(bytes), true);
 }
 
-function toFont(font: PDFFont, isOwn: boolean): PdfFont {
+/** The font that texts are written in. */
+export type PdfFont = ReturnType<typeof toFont>;
+
+function toFont(font: PDFFont, isOwn: boolean) {
   const drawn = new Set(font.getCharacterSet());
   return {
     font,
+    /** Whether it is a font that the form brings. */
     isOwn,
-    lacking: (text) =>
+    /** How many different characters of a text the font lacks. */
+    lacking: (text: string): number =>
       [...new Set(text)].filter((one) => !NOT_DRAWN.has(one) && !drawn.has(one.codePointAt(0) ?? 0)).length,
   };
 }
 
 export type PdfLibrary = typeof pdfLibrary;
-
-/** @throws CemError `PACKAGE_MISSING` */
-export function importPdfLibrary(): Promise<PdfLibrary> {
-  return importOptional("@cantoo/pdf-lib", () => import("@cantoo/pdf-lib"));
-}
-
-/** @throws CemError `PACKAGE_MISSING` */
-async function importFontkit(): Promise<Parameters<PDFDocument["registerFontkit"]>[0]> {
-  const fontkit = await importOptional("@pdf-lib/fontkit", () => import("@pdf-lib/fontkit"));
-  return fontkit.default;
-}
 
 const NO_SUCH_OPTION = "has no such option in the document";
 

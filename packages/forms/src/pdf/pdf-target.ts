@@ -1,16 +1,10 @@
 import type { PDFDocument } from "@cantoo/pdf-lib";
 import { CemError } from "@cem/core";
 import type { PdfTargetDefinition } from "../form/form-schema.ts";
+import { importOptional } from "../targets/target.ts";
 import type { FieldReading, FillOutcome, FillRequest, FormTarget, TargetProblem } from "../targets/target.ts";
 import { readWorkspaceFile, writeWorkspaceFile } from "../targets/workspace-files.ts";
-import {
-  fillPdfField,
-  findPdfField,
-  pdfTextOf,
-  readPdfField,
-  importPdfLibrary,
-  pickFont,
-} from "./pdf-fields.ts";
+import { fillPdfField, findPdfField, pdfTextOf, readPdfField, pickFont } from "./pdf-fields.ts";
 import type { PdfContext, PdfFont, PdfLibrary } from "./pdf-fields.ts";
 
 const MAX_TEMPLATE_BYTES = 50 * 1024 * 1024;
@@ -28,9 +22,12 @@ export function createPdfTarget({ workspace }: PdfTargetSettings): FormTarget {
     async fill(request) {
       const { target } = request.form;
       if (target?.type !== "pdf") throw new CemError("OPTION_INVALID", "The form does not fill a PDF file.");
-      const library = await importPdfLibrary();
-      const template = await readTemplate(workspace, target);
-      const document = await load(library, template, target.template);
+      const library = await importOptional("@cantoo/pdf-lib", () => import("@cantoo/pdf-lib"));
+      const limit = { max_bytes: MAX_TEMPLATE_BYTES };
+      const { bytes } = await readWorkspaceFile(workspace, target.template, limit).catch((error: unknown) => {
+        throw failed("template", target, error);
+      });
+      const document = await load(library, bytes, target.template);
       return fillDocument(request, target, { library, document, workspace });
     },
   };
@@ -127,14 +124,6 @@ async function load(library: PdfLibrary, bytes: Uint8Array, name: string): Promi
       details: { file: name },
       cause,
     });
-  }
-}
-
-async function readTemplate(workspace: string, target: PdfTargetDefinition): Promise<Uint8Array> {
-  try {
-    return (await readWorkspaceFile(workspace, target.template, { max_bytes: MAX_TEMPLATE_BYTES })).bytes;
-  } catch (error) {
-    throw failed("template", target, error);
   }
 }
 

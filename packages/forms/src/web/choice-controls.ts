@@ -72,7 +72,7 @@ export function offeredBy(select: Locator): Promise<Offered[]> {
 }
 
 /** The options that are elements of their own: radio buttons, check boxes, options of a list. */
-function offeredIn(items: Locator): Promise<Offered[]> {
+export function offeredIn(items: Locator): Promise<Offered[]> {
   return items.evaluateAll(
     (elements: PageElement[], most) =>
       elements.slice(0, most).map((element) => {
@@ -169,14 +169,6 @@ export async function fillListbox(
   if (Array.isArray(value) && value.length > 1 && !control.facts.isMultiple)
     return "takes one option on the page";
   return choose(control.locator.getByRole("option"), field, value);
-}
-
-export async function readListbox({ locator }: Control, filled: FilledField): Promise<Reading> {
-  const offered = await offeredIn(locator.getByRole("option"));
-  return readChosen(
-    filled,
-    offered.filter(({ isChosen }) => isChosen),
-  );
 }
 
 /** The options that a combobox opens, which may be anywhere in the page. */

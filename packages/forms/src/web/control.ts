@@ -60,21 +60,10 @@ export interface Reading {
 }
 
 /** The description of an element by the page. */
-export interface ElementFacts {
-  tag: string;
-  type: string;
-  role: string;
-  name: string;
-  isEditable: boolean;
-  isMultiple: boolean;
-  isDisabled: boolean;
-  isVisible: boolean;
-  /** Whether its label or what is around it is visible. */
-  hasVisiblePlace: boolean;
-}
+export type ElementFacts = Awaited<ReturnType<typeof readFacts>>;
 
 /** Reads what an element is. */
-export function readFacts(locator: Locator): Promise<ElementFacts> {
+export function readFacts(locator: Locator) {
   return locator.evaluate((element: PageElement) => {
     const { type = "", name = "", multiple = false, disabled = false, readOnly = false } = element;
     const isVisible = (one: PageElement): boolean => one.checkVisibility({ visibilityProperty: true });
@@ -90,6 +79,7 @@ export function readFacts(locator: Locator): Promise<ElementFacts> {
       isMultiple: multiple || element.getAttribute("aria-multiselectable") === "true",
       isDisabled: disabled || readOnly || element.getAttribute("aria-disabled") === "true",
       isVisible: isVisible(element),
+      /** Whether its label or what is around it is visible. */
       hasVisiblePlace: around.some(isVisible),
     };
   });

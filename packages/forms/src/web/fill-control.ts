@@ -10,9 +10,9 @@ import {
   fillSlider,
   NO_SUCH_OPTION,
   offeredBy,
+  offeredIn,
   readChoices,
   readCombobox,
-  readListbox,
 } from "./choice-controls.ts";
 import { MAX_READ_CHARACTERS } from "./control.ts";
 import type { Control, PageElement, Reading } from "./control.ts";
@@ -68,8 +68,10 @@ export async function readControl(control: Control, filled: FilledField): Promis
       const isChecked = await locator.isChecked();
       return { value: isChecked, matches: isChecked === value };
     }
-    case "select": {
-      const offered = await offeredBy(locator);
+    case "select":
+    case "listbox": {
+      const isNative = kind === "select";
+      const offered = await (isNative ? offeredBy(locator) : offeredIn(locator.getByRole("option")));
       return readChosen(
         filled,
         offered.filter(({ isChosen }) => isChosen),
@@ -91,8 +93,6 @@ export async function readControl(control: Control, filled: FilledField): Promis
     }
     case "combobox":
       return readCombobox(control, filled);
-    case "listbox":
-      return readListbox(control, filled);
   }
 }
 

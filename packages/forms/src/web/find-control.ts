@@ -83,7 +83,9 @@ async function controlAt(frame: Frame, locator: Locator, count: number, field: F
   ) {
     // A button that has the label of the field is one option of another field, unlike a set that has its name.
     const isSet = field.locate?.selector !== undefined || elements.length > 1 || facts.name === nameOf(field);
-    return isSet ? setOf(frame, facts) : "none";
+    if (!isSet || facts.name === "") return isSet ? "ambiguous" : "none";
+    const set = frame.locator(`input[type=${facts.type}][name=${JSON.stringify(facts.name)}]`);
+    return { kind: "choices", locator: set, frame, facts };
   }
   if (elements.length > 1) return "ambiguous";
   if (facts.isDisabled) return "disabled";
@@ -92,13 +94,6 @@ async function controlAt(frame: Frame, locator: Locator, count: number, field: F
     return (await inside.count()) === 0 ? "none" : { kind, locator: inside, frame, facts };
   }
   return { kind, locator: first.locator, frame, facts };
-}
-
-/** The radio buttons or check boxes of one name. */
-function setOf(frame: Frame, facts: ElementFacts): Found {
-  if (facts.name === "") return "ambiguous";
-  const locator = frame.locator(`input[type=${facts.type}][name=${JSON.stringify(facts.name)}]`);
-  return { kind: "choices", locator, frame, facts };
 }
 
 function nameOf({ locate, name }: FormField): string {

@@ -12,9 +12,9 @@ const DEFAULT_PORTS: Readonly<Record<string, number>> = { "http:": 80, "https:":
 export async function startOriginProxy(origins: readonly string[]) {
   const allowed = new Set(origins.map((origin) => hostOf(new URL(origin))));
   const sockets = new Set<Duplex>();
-  const mayOpen = (url: URL | undefined): url is URL => url !== undefined && allowed.has(hostOf(url));
+  const mayOpen = (url: URL | null): url is URL => url !== null && allowed.has(hostOf(url));
   const server = http.createServer((request, response) => {
-    const url = URL.canParse(request.url ?? "") ? new URL(request.url ?? "") : undefined;
+    const url = URL.parse(request.url ?? "");
     if (url?.protocol !== "http:" || !mayOpen(url)) {
       response.writeHead(403).end();
       return;
@@ -22,9 +22,7 @@ export async function startOriginProxy(origins: readonly string[]) {
     forward(url, request, response);
   });
   server.on("connect", (request, client: Duplex, head: Buffer) => {
-    const url = URL.canParse(`http://${request.url ?? ""}`)
-      ? new URL(`http://${request.url ?? ""}`)
-      : undefined;
+    const url = URL.parse(`http://${request.url ?? ""}`);
     // The default port of the scheme is left out of a URL.
     if (!mayOpen(url)) {
       client.end("HTTP/1.1 403 Forbidden\r\n\r\n");

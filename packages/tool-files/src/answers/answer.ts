@@ -134,15 +134,8 @@ function passedMs(calls: TaskResult["toolCalls"]): number {
   return passed;
 }
 
-function verboseLines({
-  timings,
-  isolation,
-  selectedTools,
-  selectionNotes = [],
-  code,
-  origin,
-  contextTokens,
-}: TaskResult): string[] {
+function verboseLines(result: TaskResult): string[] {
+  const { timings, isolation, selectedTools, selectionNotes = [], code, origin, contextTokens } = result;
   const stages = Object.entries(timings).map(([stage, ms]) => `${stage} ${Math.round(ms)} ms`);
   const lines = [`Time: ${stages.join(", ")}.`];
   if (isolation !== null) lines.push(`Isolation: ${isolation.level} (${isolation.mechanisms.join(", ")}).`);

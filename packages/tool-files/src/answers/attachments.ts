@@ -112,14 +112,11 @@ async function keepText(text: string, results: ResultStore | undefined): Promise
   if (data === undefined) return text;
   if (results === undefined) return `[base64: ${text.length} characters]`;
   const bytes = Buffer.from(data, "base64");
-  const mimeType = stated ?? mimeTypeOf(bytes);
+  const start = bytes.subarray(0, 16).toString("latin1");
+  const known = BEGINNINGS.find(([beginning]) => start.startsWith(beginning))?.[1];
+  const mimeType = stated ?? known ?? "application/octet-stream";
   const { path, size } = await results.write(bytes, mimeType, `value.${mimeType.split(/[/+]/u)[1] ?? "bin"}`);
   const type = mimeType.startsWith("image/") ? "image" : "resource";
   const handle: ResultHandle = { type, mimeType, size, path };
   return { ...handle, was: `${text.length} characters of base64` };
-}
-
-function mimeTypeOf(bytes: Buffer): string {
-  const start = bytes.subarray(0, 16).toString("latin1");
-  return BEGINNINGS.find(([beginning]) => start.startsWith(beginning))?.[1] ?? "application/octet-stream";
 }

@@ -74,7 +74,8 @@ async function keep(
   );
   const handle: ResultHandle = { type: isText ? "text" : "json", mimeType, size, path };
   const about = shown ?? { ...shapeOf(value), preview: text.slice(0, PREVIEW_CHARACTERS) };
-  return { ...handle, ...about, read: readingCode(path, isText) };
+  const read = `await Deno.readTextFile(${JSON.stringify(path)})`;
+  return { ...handle, ...about, read: `const value = ${isText ? read : `JSON.parse(${read})`};` };
 }
 
 /** How long a value is that was kept, and what it has: what a program needs to take a part of it. */
@@ -85,12 +86,6 @@ function shapeOf(value: JsonValue): { [name: string]: JsonValue } {
     return { items: value.length, ...(isObject<JsonValue>(first) ? { item_keys: keysOf(first) } : {}) };
   }
   return isObject<JsonValue>(value) ? { keys: keysOf(value) } : {};
-}
-
-/** The line of code that reads a kept value in the next program. */
-function readingCode(path: string, isText: boolean): string {
-  const read = `await Deno.readTextFile(${JSON.stringify(path)})`;
-  return isText ? `const value = ${read};` : `const value = JSON.parse(${read});`;
 }
 
 function keysOf(value: object): string[] {

@@ -1,6 +1,7 @@
 import { diffWordsWithSpace } from "diff";
 import { canonicalJson, isSameJson } from "../canonical-json.ts";
 import { escapeInvisible } from "../safe-text.ts";
+import { own } from "../schema/keywords.ts";
 import type { RawToolDefinition, SkippedTool } from "../tool-definition.ts";
 import { readDefinitions } from "./plan-server-files.ts";
 import type { LockedTool, ServerLock } from "./server-lock.ts";
@@ -89,7 +90,7 @@ function compare(before: unknown, after: unknown, path: readonly string[], found
   else if (after === undefined) found.push({ place, kind: "removed", text: `[-${showValue(before)}-]` });
   else if (isComposite(before) && isComposite(after) && path.length < MAX_COMPARED_DEPTH) {
     for (const key of new Set([...Object.keys(before), ...Object.keys(after)])) {
-      compare(ownValue(before, key), ownValue(after, key), [...path, key], found);
+      compare(own(before, key), own(after, key), [...path, key], found);
     }
   } else if (typeof before === "string" && typeof after === "string") {
     found.push({ place, kind: "changed", text: showEdit(before, after) });
@@ -100,10 +101,6 @@ function compare(before: unknown, after: unknown, path: readonly string[], found
 
 function isComposite(value: unknown): value is object {
   return typeof value === "object" && value !== null;
-}
-
-function ownValue(value: object, key: string): unknown {
-  return Object.hasOwn(value, key) ? (value as Record<string, unknown>)[key] : undefined;
 }
 
 /** The changed words with some unchanged text around them. */

@@ -91,7 +91,10 @@ export function planServerFiles(request: ServerFilesRequest): ServerFilesPlan {
     tools,
   };
   if (occupied.has(INDEX_FILE) || edited.has(INDEX_FILE)) conflicts.push(INDEX_FILE);
-  else files.set(INDEX_FILE, printIndex(tools));
+  else {
+    const lines = tools.map(({ name, file }) => `export { ${name} } from ${quote(`./${file}`)};\n`);
+    files.set(INDEX_FILE, markGenerated(lines.join("") || "export {};\n"));
+  }
   // Written last, so that the previous lock is valid until then.
   files.set(LOCK_FILE, printLock(lock));
   return { files, lock, skipped, conflicts, warnings };
@@ -127,7 +130,10 @@ function planTool(
   const same = before !== undefined && isSameJson(before.definition, read) ? before : undefined;
   // Only the order of its keys may differ.
   const definition = same?.definition ?? read;
-  const flags = same === undefined ? flagsOf(definition) : (same.flags ?? []);
+  const flags: ToolFlag[] =
+    same === undefined
+      ? inspectDescription(definition).map(({ rule, place, excerpt }) => ({ rule, place, excerpt }))
+      : (same.flags ?? []);
   const { code, signature, warnings } = generateToolModule(definition, {
     server,
     identifier: name.identifier,
@@ -142,13 +148,4 @@ function planTool(
     flags: flags.length === 0 ? undefined : flags,
   };
   return { tool, code, messages: warnings };
-}
-
-function flagsOf(definition: RawToolDefinition): ToolFlag[] {
-  return inspectDescription(definition).map(({ rule, place, excerpt }) => ({ rule, place, excerpt }));
-}
-
-function printIndex(tools: readonly LockedTool[]): string {
-  const lines = tools.map(({ name, file }) => `export { ${name} } from ${quote(`./${file}`)};\n`);
-  return markGenerated(lines.length === 0 ? "export {};\n" : lines.join(""));
 }

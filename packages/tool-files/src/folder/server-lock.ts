@@ -61,20 +61,18 @@ export function printLock(lock: ServerLock): string {
  * @throws CemError `TOOL_LOCK_INVALID` when the text is not a lock.
  */
 export function parseLock(text: string, file: string): ServerLock {
-  const result = serverLock.safeParse(readJson(text, file));
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch (error) {
+    throw invalidLock(file, (error as Error).message);
+  }
+  const result = serverLock.safeParse(json);
   if (!result.success) {
     const [issue] = result.error.issues;
     throw invalidLock(file, `at ${issue?.path.join(".") || "its top"}: ${issue?.message}`);
   }
   return result.data;
-}
-
-function readJson(text: string, file: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw invalidLock(file, error instanceof Error ? error.message : String(error));
-  }
 }
 
 /** `TOOL_LOCK_INVALID`: the lock file can't be used, for the reason given as a clause. */
@@ -113,7 +111,10 @@ export async function readLock(serverDir: string): Promise<ReadLock | undefined>
     throw error;
   }
   const lock = parseLock(text, file);
-  return { lock, tools: lock.tools.map((tool) => toToolDefinition(tool, path.resolve(serverDir))) };
+  const folder = path.resolve(serverDir);
+  const named = lock.server.name;
+  const originalServer = named === path.basename(folder) ? undefined : named;
+  return { lock, tools: lock.tools.map((tool) => ({ ...toToolDefinition(tool, folder), originalServer })) };
 }
 
 function toToolDefinition(tool: LockedTool, serverDir: string): ToolDefinition {

@@ -2,9 +2,9 @@ import { readdir, rm, rmdir } from "node:fs/promises";
 import path from "node:path";
 import { replaceFile } from "@cem/core/files";
 import { planServerFiles, type ServerFilesPlan, type ServerFilesRequest } from "./plan-server-files.ts";
-import { openServerFolder, readServerFolder, type PresentFile, withFolderLock } from "./server-folder.ts";
+import { openServerFolder, readServerFolder, withFolderLock } from "./server-folder.ts";
 import type { FileOrigin } from "./server-folder.ts";
-import { invalidLock, LOCK_FILE, parseLock, type ServerLock } from "./server-lock.ts";
+import { invalidLock, LOCK_FILE, parseLock } from "./server-lock.ts";
 
 /** Everyone who may read the folder may read the tools: the code that runs may be another user. */
 const SHARED_FILE = 0o644;
@@ -47,7 +47,10 @@ export async function writeServerFiles(wanted: WriteServerFilesRequest): Promise
   const directory = await openServerFolder(serversDir, folder);
   return withFolderLock(directory, signal, async () => {
     const present = await readServerFolder(directory);
-    const previous = presentLock(directory, present.get(LOCK_FILE));
+    const place = path.join(directory, LOCK_FILE);
+    const locked = present.get(LOCK_FILE)?.text;
+    if (locked === "") throw invalidLock(place, "it is empty or not a regular file");
+    const previous = locked === undefined ? undefined : parseLock(locked, place);
     const modules = [...present].filter(([file]) => file.endsWith(".ts"));
     const namesOf = (kind: FileOrigin): string[] =>
       modules.filter(([, { origin }]) => origin === kind).map(([file]) => file);
@@ -84,11 +87,4 @@ export async function removeServerFiles({ serversDir, folder, signal }: ServerFo
   const left = await readdir(directory);
   if (left.length === 0) await rmdir(directory);
   return removed;
-}
-
-function presentLock(directory: string, file: PresentFile | undefined): ServerLock | undefined {
-  if (file === undefined) return undefined;
-  const place = path.join(directory, LOCK_FILE);
-  if (file.text === "") throw invalidLock(place, "it is empty or not a regular file");
-  return parseLock(file.text, place);
 }

@@ -66,50 +66,36 @@ function printMember({ name, optional }: Member, type: string): string {
   return `${propertyKey(name)}${optional ? "?" : ""}: ${type}`;
 }
 
-/** How declarations are printed. */
-export interface PrintSettings {
-  /** Whether properties have comments. */
-  comments: boolean;
-}
-
 /** Prints the declaration of a named type, with a line for each property. */
-export function printDeclaration(
-  { name, comment, node }: NamedType,
-  keyword: "export " | "",
-  settings: PrintSettings,
-): string {
-  const layout = linesLayout(settings);
+export function printDeclaration({ name, comment, node }: NamedType, keyword: "export " | ""): string {
   const place: Place = { indent: "", detail: Infinity, property: "" };
   const about = comment === "" ? "" : `/** ${comment} */\n`;
-  const type = node === undefined ? "unknown" : printType(node, layout, place);
+  const type = node === undefined ? "unknown" : printType(node, LINES, place);
   const isInterface = node?.kind === "object" && node.members.length > 0;
   return `${about}${keyword}${isInterface ? `interface ${name} ${type}` : `type ${name} = ${type};`}\n`;
 }
 
-function linesLayout({ comments }: PrintSettings): Layout {
-  const layout: Layout = {
-    reference: (to) => to.name,
-    object({ members, index }, place) {
-      const indent = `${place.indent}  `;
-      const print = (node: TypeNode): string => printType(node, layout, { ...place, indent });
-      if (members.length === 0) return index === undefined ? "{}" : `{ [key: string]: ${print(index)} }`;
-      const lines = members.map((member) => {
-        const about = comments ? memberComment(member.name, member.schema) : "";
-        const comment = about === "" ? "" : `${indent}/** ${about} */\n`;
-        return `${comment}${indent}${printMember(member, print(member.type))};\n`;
-      });
-      if (index !== undefined) lines.push(`${indent}[key: string]: ${print(index)};\n`);
-      return `{\n${lines.join("")}${place.indent}}`;
-    },
-    items: (items, { indent }) => fill(items, ",", indent),
-    alternatives({ kind, parts }, place) {
-      const printed = parts.map((part) => printPart(part, layout, place));
-      return fill(printed, kind === "union" ? " |" : " &", place.indent);
-    },
-    isJoined: ({ kind }) => kind === "union" || kind === "intersection",
-  };
-  return layout;
-}
+const LINES: Layout = {
+  reference: (to) => to.name,
+  object({ members, index }, place) {
+    const indent = `${place.indent}  `;
+    const print = (node: TypeNode): string => printType(node, LINES, { ...place, indent });
+    if (members.length === 0) return index === undefined ? "{}" : `{ [key: string]: ${print(index)} }`;
+    const lines = members.map((member) => {
+      const about = memberComment(member.name, member.schema);
+      const comment = about === "" ? "" : `${indent}/** ${about} */\n`;
+      return `${comment}${indent}${printMember(member, print(member.type))};\n`;
+    });
+    if (index !== undefined) lines.push(`${indent}[key: string]: ${print(index)};\n`);
+    return `{\n${lines.join("")}${place.indent}}`;
+  },
+  items: (items, { indent }) => fill(items, ",", indent),
+  alternatives({ kind, parts }, place) {
+    const printed = parts.map((part) => printPart(part, LINES, place));
+    return fill(printed, kind === "union" ? " |" : " &", place.indent);
+  },
+  isJoined: ({ kind }) => kind === "union" || kind === "intersection",
+};
 
 /** Joins parts and breaks lines that are too long. */
 function fill(parts: readonly string[], separator: string, indent: string): string {

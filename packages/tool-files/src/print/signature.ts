@@ -135,12 +135,9 @@ function describeCall(tool: CallableTool, note: NoteType): string {
   const isKnown = output?.node !== undefined && output.node !== UNKNOWN;
   const optional = acceptsEmptyObject(input.node);
   const call: Call = { identifier: name, input, optional, output: isKnown ? output : undefined };
-  return printDescribedSignature(call, note, resultOf(signature));
-}
-
-/** The type within `Promise<…>` at the end of a signature; types of files that a schema can't tell stand only there. */
-function resultOf(signature: string): string | undefined {
-  return /\): Promise<((?:(?!\): Promise<).)*)>$/u.exec(signature)?.[1];
+  // Types of files that a schema can't tell stand only at the end of a signature.
+  const result = /\): Promise<((?:(?!\): Promise<).)*)>$/u.exec(signature)?.[1];
+  return printDescribedSignature(call, note, result);
 }
 
 /** Gives names to types that stand in several signatures, or twice in one; the longest first, which may hold others. */

@@ -6,7 +6,7 @@ import { withHandles } from "../schema/handle-types.ts";
 import { createTypeNames, readSchemaTypes, type SchemaTypes } from "../schema/schema-types.ts";
 import { acceptsEmptyObject, NEVER, OPEN_OBJECT, UNKNOWN } from "../schema/type-node.ts";
 import type { RawToolDefinition } from "../tool-definition.ts";
-import { printDeclaration, type PrintSettings } from "./print-type.ts";
+import { printDeclaration } from "./print-type.ts";
 import { printSignature } from "./signature.ts";
 
 /** The module that exports `callTool` to the generated code, relative to `servers/<server>/`. */
@@ -88,20 +88,16 @@ interface ModuleParts {
   optional: boolean;
 }
 
-/** Prints the module: without comments, or with unknown types, where it would be too large otherwise. */
+/** Prints the module: with unknown types, where it would be too large otherwise. */
 function withinBounds(parts: ModuleParts): string {
-  const detailed = printModule(parts, { comments: true });
-  if (detailed.length <= MIN_SIZE_BOUND_CHARACTERS) return detailed;
-  const bound = sizeBound(parts.definition);
-  if (detailed.length <= bound) return detailed;
-  const plain = printModule(parts, { comments: false });
-  if (plain.length <= bound) return plain;
+  const detailed = printModule(parts);
+  if (detailed.length <= MIN_SIZE_BOUND_CHARACTERS || detailed.length <= sizeBound(parts.definition))
+    return detailed;
   const opened = ({ types: [whole] }: SchemaTypes): SchemaTypes => ({
     types: [{ ...whole, node: UNKNOWN }],
     warnings: [],
   });
-  const output = parts.output && opened(parts.output);
-  return printModule({ ...parts, input: opened(parts.input), output }, { comments: false });
+  return printModule({ ...parts, input: opened(parts.input), output: parts.output && opened(parts.output) });
 }
 
 /** Limit of the size of a module, in characters. */
@@ -113,15 +109,13 @@ function sizeBound({ description = "", inputSchema, outputSchema }: RawToolDefin
   return types + Math.min(description.length, MAX_DESCRIPTION_CHARACTERS) * MAX_COMMENT_GROWTH;
 }
 
-function printModule(parts: ModuleParts, settings: PrintSettings): string {
-  const { definition, naming, input, output, optional } = parts;
+function printModule({ definition, naming, input, output, optional }: ModuleParts): string {
   const { server, identifier, clientModule = DEFAULT_CLIENT_MODULE } = naming;
   const inputName = input.types[0].name;
   const outputName = output?.types[0].name ?? "unknown";
-  const declarations = [
-    ...declare(input, settings),
-    ...(output === undefined ? [] : declare(output, settings)),
-  ];
+  const declarations = [input, ...(output === undefined ? [] : [output])].flatMap(({ types }) =>
+    types.map((type, index) => printDeclaration(type, index === 0 ? "export " : "")),
+  );
   return [
     `import { callTool } from ${quote(clientModule)};\n`,
     ...declarations,
@@ -131,10 +125,6 @@ export async function ${identifier}(input: ${inputName}${optional ? " = {}" : ""
 }
 `,
   ].join("\n");
-}
-
-function declare({ types }: SchemaTypes, settings: PrintSettings): string[] {
-  return types.map((type, index) => printDeclaration(type, index === 0 ? "export " : "", settings));
 }
 
 function functionComment(

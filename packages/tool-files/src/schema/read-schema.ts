@@ -83,7 +83,8 @@ export function readKeywords(schema: Keywords, context: TypeContext, builder: Ty
 function readAlternatives(schema: Keywords, context: TypeContext, builder: TypeBuilder): TypeNode {
   if ("const" in schema) return literalType(schema["const"]);
   const values = asList(schema["enum"]);
-  if (values !== undefined && values.length > 0) return enumType(values);
+  if (values !== undefined && values.length > 0)
+    return unionOf([...new Set(values)].map(values.length > MAX_LITERALS ? widened : literalType));
 
   if (!combines(schema)) return readTypes(schema, context, builder);
   const parts = readCombined(schema, context, builder).filter((part) => part !== UNKNOWN);
@@ -247,11 +248,6 @@ function readArray(schema: Keywords, context: TypeContext, builder: TypeBuilder)
 /** An enum with more values is written as the types of its values. */
 const MAX_LITERALS = 500;
 const MAX_LITERAL_CHARACTERS = 300;
-
-/** The union type of the values of an `enum`. */
-function enumType(values: readonly unknown[]): TypeNode {
-  return unionOf([...new Set(values)].map(values.length > MAX_LITERALS ? widened : literalType));
-}
 
 /** The literal type of a value; its general type where it is long. */
 function literalType(value: unknown): TypeNode {

@@ -1,14 +1,7 @@
 import { isObject } from "@cem/core";
 import { commentLine } from "../safe-text.ts";
 import { toIdentifier } from "../tool-names.ts";
-import {
-  keywordsOf,
-  own,
-  readReferences,
-  referenceOf,
-  type Keywords,
-  type SchemaObject,
-} from "./keywords.ts";
+import { keywordsOf, own, readReferences, referenceOf, type SchemaObject } from "./keywords.ts";
 import { readKeywords, readSchema } from "./read-schema.ts";
 import type { TypeBuilder, TypeContext } from "./read-schema.ts";
 import { NEVER, referencesOf, textNode, type NamedType, type TypeNode, UNKNOWN } from "./type-node.ts";
@@ -102,14 +95,18 @@ export function readSchemaTypes(
       if (schemas > MAX_SCHEMAS) return UNKNOWN;
       const text = textOf?.(schema);
       if (text !== undefined) return textNode(text);
-      const isNamed =
-        references.isTarget(schema) || (isDeep(keywords, context) && referenceOf(keywords) === undefined);
+      const { depth, nesting } = context;
+      const opensObject = nesting > MAX_INLINE_OBJECTS && isObject(keywords["properties"]);
+      const isDeep = opensObject || depth >= MAX_READING_DEPTH;
+      const isNamed = references.isTarget(schema) || (isDeep && referenceOf(keywords) === undefined);
       return isNamed ? nameAndRefer(schema, context.property, context) : undefined;
     },
     reference(reference, context) {
       const schema = references.resolve(reference);
       if (schema === false) return NEVER;
-      if (schema !== undefined && isObject(schema)) return nameAndRefer(schema, lastName(reference), context);
+      // The last segment names the type.
+      const name = reference.split(/[/#]/).findLast((part) => part !== "") ?? "Type";
+      if (schema !== undefined && isObject(schema)) return nameAndRefer(schema, name, context);
       if (schema !== true) warnings.add("A `$ref` points to nothing in its document; its type is unknown.");
       return UNKNOWN;
     },
@@ -121,11 +118,6 @@ export function readSchemaTypes(
   else whole.node = root === false ? NEVER : UNKNOWN;
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) read(next[0], next[1], 0);
   return { types: [whole, ...reachable(whole)], warnings: [...warnings] };
-}
-
-function isDeep(keywords: Keywords, { depth, nesting }: TypeContext): boolean {
-  const opensObject = nesting > MAX_INLINE_OBJECTS && isObject(keywords["properties"]);
-  return opensObject || depth >= MAX_READING_DEPTH;
 }
 
 function reaches(from: NamedType, to: NamedType): boolean {
@@ -144,11 +136,6 @@ function reachable(whole: NamedType): NamedType[] {
     for (const to of named.node === undefined ? [] : referencesOf(named.node)) found.add(to);
   }
   return [...found].slice(1);
-}
-
-/** The last segment of a reference, for the name of a type. */
-function lastName(reference: string): string {
-  return reference.split(/[/#]/).findLast((part) => part !== "") ?? "Type";
 }
 
 const MAX_TYPE_NAME_CHARACTERS = 40;

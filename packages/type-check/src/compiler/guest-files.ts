@@ -18,13 +18,6 @@ export interface ToolFolders {
   skillsDir?: string | undefined;
 }
 
-/** Which files are not as the compiler knows them. */
-export interface FileChanges {
-  changed: string[];
-  created: string[];
-  deleted: string[];
-}
-
 /** A file that was found on the host. */
 interface HostFile {
   /** Its path without links. */
@@ -95,8 +88,12 @@ export class GuestFiles {
   }
 
   /** The changes of the files that the compiler asked for, since it asked or since the last call. */
-  takeChanges(): FileChanges {
-    const changes: FileChanges = { changed: [], created: [], deleted: [] };
+  takeChanges() {
+    const changes: Record<"changed" | "created" | "deleted", string[]> = {
+      changed: [],
+      created: [],
+      deleted: [],
+    };
     for (const [file, told] of this.#told) {
       const now = this.#tell(file);
       if (now === told) continue;

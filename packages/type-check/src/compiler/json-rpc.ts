@@ -14,23 +14,16 @@ interface Message {
   error?: { message: string } | undefined;
 }
 
-/** A JSON-RPC 2.0 connection to a process over its pipes. Both sides may ask. */
-export interface JsonRpc {
-  /**
-   * @returns what the other side answers.
-   * @throws the other side's error, or the one that the connection was closed with.
-   */
-  request(method: string, params: unknown): Promise<unknown>;
-  /** Rejects whatever is or will be asked with an error. */
-  close(error: Error): void;
-}
-
-/** @param onFailure - Called when what was received can't be read. */
+/**
+ * A JSON-RPC 2.0 connection to a process over its pipes. Both sides may ask.
+ *
+ * @param onFailure - Called when what was received can't be read.
+ */
 export function connectJsonRpc(
   { stdin, stdout }: { stdin: Writable; stdout: Readable },
   handle: RequestHandler,
   onFailure: (error: Error) => void,
-): JsonRpc {
+) {
   const reader = new MessageReader(MAX_MESSAGE_BYTES);
   const pending = new Map<number, PromiseWithResolvers<unknown>>();
   let closed: Error | undefined;
@@ -68,7 +61,11 @@ export function connectJsonRpc(
     }
   });
   return {
-    request(method, params) {
+    /**
+     * @returns what the other side answers.
+     * @throws the other side's error, or the one that the connection was closed with.
+     */
+    request(method: string, params: unknown): Promise<unknown> {
       if (closed !== undefined) return Promise.reject(closed);
       const id = nextId;
       nextId += 1;
@@ -80,7 +77,8 @@ export function connectJsonRpc(
       send({ id, method, params });
       return answer.promise;
     },
-    close(error) {
+    /** Rejects whatever is or will be asked with an error. */
+    close(error: Error): void {
       closed ??= error;
       for (const { reject } of pending.values()) reject(closed);
       pending.clear();

@@ -1,9 +1,9 @@
 import type { SourceFile } from "typescript/unstable/ast";
 import type { Checker } from "typescript/unstable/async";
 import { startCompilerProcess } from "./compiler-process.ts";
-import type { CompilerPackage, CompilerProcess } from "./compiler-process.ts";
+import type { CompilerPackage } from "./compiler-process.ts";
 import type { Diagnostic } from "./diagnostics.ts";
-import { GLOBALS_FILE, PROGRAM_FILE, type FileChanges, type GuestFiles } from "./guest-files.ts";
+import { GLOBALS_FILE, PROGRAM_FILE, type GuestFiles } from "./guest-files.ts";
 import { LIBRARY_FILES, readLibrary } from "./library.ts";
 
 const FOLDER = "/workspace";
@@ -48,19 +48,7 @@ export interface ProgramViews {
 }
 
 /** TypeScript's native compiler, which keeps the program, the tools and its library between checks. */
-export interface NativeCompiler {
-  readonly process: CompilerProcess;
-  /** Has the compiler see the files as they are now. It is told what has changed and asks for what it needs. */
-  update(): Promise<void>;
-  /** TypeScript's diagnostics of the program, with strict null checks. */
-  diagnostics(kind: "Syntactic" | "Semantic"): Promise<readonly Diagnostic[]>;
-  /**
-   * Looks at the types of the program.
-   *
-   * @param isLenient - Whether without strict null checks, too. This takes as long as another check.
-   */
-  inspect<T>(look: (views: ProgramViews) => Promise<T>, isLenient: boolean): Promise<T>;
-}
+export type NativeCompiler = ReturnType<typeof startNativeCompiler>;
 
 /**
  * Starts the compiler. Its protocol is spoken here; the API in JavaScript, which is the same protocol, is loaded when types
@@ -70,7 +58,7 @@ export function startNativeCompiler(
   { executable, libraryFolder }: CompilerPackage,
   files: GuestFiles,
   memoryMb: number,
-): NativeCompiler {
+) {
   /** Answers the compiler's questions about files, so that it reads nothing of the host itself. */
   const answer = (method: string, file: string): unknown => {
     switch (method) {
@@ -112,11 +100,14 @@ export function startNativeCompiler(
 
   return {
     process: compiler,
-    async update() {
+    /** Has the compiler see the files as they are now. It is told what has changed and asks for what it needs. */
+    async update(): Promise<void> {
       await initialized;
       const last = current;
+      const changes = files.takeChanges();
+      const isChanged = Object.values(changes).some(({ length }) => length > 0);
       const next =
-        last === undefined ? { openProjects: [STRICT] } : { fileChanges: notEmpty(files.takeChanges()) };
+        last === undefined ? { openProjects: [STRICT] } : { fileChanges: isChanged ? changes : undefined };
       const { snapshot } = (await compiler.request("updateSnapshot", next)) as { snapshot: number };
       current = snapshot;
       // After what is asked next, in the same write.
@@ -125,12 +116,18 @@ export function startNativeCompiler(
           compiler.request("release", { snapshot: last }).catch(() => {});
         });
     },
-    async diagnostics(kind) {
+    /** TypeScript's diagnostics of the program, with strict null checks. */
+    async diagnostics(kind: "Syntactic" | "Semantic"): Promise<readonly Diagnostic[]> {
       const asked = { snapshot: current, project: STRICT, file: PROGRAM_FILE };
       const found = await compiler.request(`get${kind}Diagnostics`, asked);
       return (found as readonly Diagnostic[] | null) ?? [];
     },
-    async inspect(look, isLenient) {
+    /**
+     * Looks at the types of the program.
+     *
+     * @param isLenient - Whether without strict null checks, too. This takes as long as another check.
+     */
+    async inspect<T>(look: (views: ProgramViews) => Promise<T>, isLenient: boolean): Promise<T> {
       // This API is unstable, so the version of the package is pinned. It takes as long to load as a check takes.
       const { API } = await import("typescript/unstable/async");
       const api = new API();
@@ -158,8 +155,4 @@ export function startNativeCompiler(
 
 function configOf(compilerOptions: object): string {
   return JSON.stringify({ compilerOptions, files: [PROGRAM_FILE, GLOBALS_FILE, ...LIBRARY_FILES] });
-}
-
-function notEmpty(changes: FileChanges): FileChanges | undefined {
-  return Object.values(changes).some((files: string[]) => files.length > 0) ? changes : undefined;
 }

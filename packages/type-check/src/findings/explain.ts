@@ -207,7 +207,9 @@ async function wrongPart(
     const parameters = await signature.getParameters();
     const extra = call.arguments.slice(parameters.length);
     // A tool without parameters may be called like the others, `ping({})`.
-    if (extra.length > 0) return extra.every(isEmptyObject) ? undefined : { part: call };
+    const isEmpty = (one: ts.Expression): boolean =>
+      ts.isObjectLiteralExpression(one) && one.properties.length === 0;
+    if (extra.length > 0) return extra.every(isEmpty) ? undefined : { part: call };
     const missing = parameters[call.arguments.length];
     return {
       part: call,
@@ -239,10 +241,6 @@ function mayHaveGrown(value: ts.Node): boolean {
     ts.isObjectLiteralExpression(value) &&
     value.properties.some((one) => ts.isSpreadAssignment(one) && mayHaveGrown(one.expression))
   );
-}
-
-function isEmptyObject(argument: ts.Expression): boolean {
-  return ts.isObjectLiteralExpression(argument) && argument.properties.length === 0;
 }
 
 /** The names of the properties that lead to a value in the arguments of a call. */

@@ -69,15 +69,11 @@ function findFacts(source: ts.SourceFile): ProgramFacts {
   return { writtenMembers, grownNames, openNames, testedNames };
 }
 
-/** A member that a node writes; without a name where that is computed. */
-interface MemberWrite {
-  name: string | undefined;
-  /** The variable that holds the object. */
-  owner: string | undefined;
-}
+/** The members that a node writes, without a name where that is computed, and the variable that holds the object. */
+type MemberWrites = { name: string | undefined; owner: string | undefined }[];
 
 /** `o.a = 1`, `o["a"] = 1`, `Object.assign(o, { a: 1 })`, `Object.defineProperty(o, "a", …)`. */
-function writesOf(node: ts.Node): MemberWrite[] {
+function writesOf(node: ts.Node): MemberWrites {
   const isAccess = ts.isPropertyAccessExpression(node) || ts.isElementAccessExpression(node);
   if (isAccess && isAssigned(node)) return [{ name: memberName(node), owner: nameOf(node.expression) }];
   if (!ts.isCallExpression(node) || !ts.isPropertyAccessExpression(node.expression)) return [];
@@ -85,7 +81,7 @@ function writesOf(node: ts.Node): MemberWrite[] {
   if (nameOf(callee) !== "Object" || !/^(?:assign|define\w+)$/u.test(method.text)) return [];
   const [target, ...sources] = node.arguments;
   const owner = target && nameOf(target);
-  return sources.flatMap((source): MemberWrite[] => {
+  return sources.flatMap((source): MemberWrites => {
     if (ts.isStringLiteral(source)) return [{ name: source.text, owner }];
     if (!ts.isObjectLiteralExpression(source)) return [{ name: undefined, owner }];
     return source.properties.map((member) => {

@@ -26,29 +26,9 @@ export interface PromiseUse {
   expression: ts.Expression;
 }
 
-const OPERATORS = new Set<ts.SyntaxKind>([
-  ts.SyntaxKind.PlusToken,
-  ts.SyntaxKind.MinusToken,
-  ts.SyntaxKind.AsteriskToken,
-  ts.SyntaxKind.AsteriskAsteriskToken,
-  ts.SyntaxKind.SlashToken,
-  ts.SyntaxKind.PercentToken,
-  ts.SyntaxKind.LessThanToken,
-  ts.SyntaxKind.LessThanEqualsToken,
-  ts.SyntaxKind.GreaterThanToken,
-  ts.SyntaxKind.GreaterThanEqualsToken,
-  ts.SyntaxKind.EqualsEqualsToken,
-  ts.SyntaxKind.EqualsEqualsEqualsToken,
-  ts.SyntaxKind.ExclamationEqualsToken,
-  ts.SyntaxKind.ExclamationEqualsEqualsToken,
-  ts.SyntaxKind.InKeyword,
-  ts.SyntaxKind.PlusEqualsToken,
-  ts.SyntaxKind.MinusEqualsToken,
-  ts.SyntaxKind.AsteriskEqualsToken,
-  ts.SyntaxKind.SlashEqualsToken,
-]);
+const OPERATORS = new Set("+ - * ** / % < <= > >= == === != !== in += -= *= /=".split(" "));
 /** Operators that give something else in place of a value that is missing. */
-const FALLBACK = new Set<ts.SyntaxKind>([ts.SyntaxKind.BarBarToken, ts.SyntaxKind.QuestionQuestionToken]);
+const FALLBACK = new Set(["||", "??"]);
 /** Functions of the language that read their arguments at once, with all that these hold. */
 const PRINTS =
   /^(?:JSON\.stringify|String|structuredClone|console\.(?:log|info|warn|error|debug|table|dir))$/u;
@@ -56,17 +36,9 @@ const PRINTS =
 const READS =
   /^(?:Number|Boolean|BigInt|parseInt|parseFloat|isNaN|Date|Set|Map|\w+Array|Array\.(?:from|isArray)|encodeURIComponent|Number\.\w+|Math\.\w+|Object\.(?:keys|values|entries|assign))$/u;
 /** Methods of lists that use the answer of their callback at once. */
-const PREDICATES = new Set([
-  "every",
-  "filter",
-  "find",
-  "findIndex",
-  "findLast",
-  "findLastIndex",
-  "some",
-  "sort",
-  "toSorted",
-]);
+const PREDICATES = new Set(
+  "every filter find findIndex findLast findLastIndex some sort toSorted".split(" "),
+);
 
 /** The member read of a called name, with the space before it. */
 const MAX_NAME_CHARACTERS = 200;
@@ -94,11 +66,11 @@ function usesIn(node: ts.Node, tools: ReadonlySet<string>): PromiseUse[] {
     return PROMISE_METHODS.has(node.name.text) ? [] : as("member", node.expression);
   if (ts.isTemplateSpan(node)) return as("printed", node.expression);
   if (ts.isBinaryExpression(node)) {
-    const { kind } = node.operatorToken;
+    const operator = node.operatorToken.getText();
     // A promise that was made before may be kept for later.
-    const isTested = FALLBACK.has(kind) && ts.isCallExpression(node.left);
-    if (isTested || kind === ts.SyntaxKind.AmpersandAmpersandToken) return as("condition", node.left);
-    if (!OPERATORS.has(kind) || isNothing(node.left) || isNothing(node.right)) return [];
+    const isTested = FALLBACK.has(operator) && ts.isCallExpression(node.left);
+    if (isTested || operator === "&&") return as("condition", node.left);
+    if (!OPERATORS.has(operator) || isNothing(node.left) || isNothing(node.right)) return [];
     return as("value", node.left, node.right);
   }
   if (ts.isPrefixUnaryExpression(node)) {

@@ -37,11 +37,6 @@ export function isToolVerb(word: string): boolean {
   return OWN.has(word);
 }
 
-/** Whether a word asks for something: `get`, `what`. */
-function isAsking(word: string): boolean {
-  return ASKED.has(word) || /^(?:is|are|does|do|did|will|has|have)$/u.test(word);
-}
-
 /** Whether a word says by itself that nothing is particular is to be done with a tool: `use`, `call`. */
 export function isLoose(word: string): boolean {
   return LOOSE.has(word);
@@ -168,7 +163,8 @@ function rate(tool: ToolDefinition, { stems, verb, plain, isPreferred }: StepWor
     (nouns.length > 0 && said.length === nouns.length) ||
     (name.includes(verb) && !isGeneric(verb) && nouns.every((word) => server.includes(word))) ||
     (name.includes(verb) && isServerSaid && verb === "search");
-  const isKnownVerb = fit > 0 || isNamed || said.includes(verb) || !isAsking(verb);
+  const isAsking = ASKED.has(verb) || /^(?:is|are|does|do|did|will|has|have)$/u.test(verb);
+  const isKnownVerb = fit > 0 || isNamed || said.includes(verb) || !isAsking;
   if (!isNamed && !(isEvident && isKnownVerb)) return [];
   const score =
     (isNamed ? 10 : 0) + 2 * said.length + Math.max(fit, 0) + (isServerSaid ? 1 : 0) + (isPreferred ? 5 : 0);

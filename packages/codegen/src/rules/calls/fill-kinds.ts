@@ -7,14 +7,6 @@ import { enumValue, fits, valueFor } from "./fill-named.ts";
 import type { Filling } from "./filling.ts";
 import { enumOf, type Parameter, type Role } from "./parameters.ts";
 
-/** A date in the words of a text. */
-interface FoundDate {
-  /** ISO 8601: `2024-05-01`, or `2024-05-01T15:00:00` when the text gives a time or the schema wants one. */
-  value: string;
-  start: number;
-  end: number;
-}
-
 const MAX_DATE_TEXT_CHARACTERS = 1_000;
 
 /** Cheap test before a text is searched for dates. */
@@ -28,8 +20,11 @@ export async function prepareDates(task: string): Promise<void> {
   if (HINT.test(task)) chrono ??= await import("chrono-node/en");
 }
 
-/** Finds dates and times such as `2024-05-01`, `tomorrow at 3pm` or `next Friday`. */
-function findDates(text: string, schema: JsonSchema, now: Date): FoundDate[] {
+/**
+ * Finds dates and times such as `2024-05-01`, `tomorrow at 3pm` or `next Friday`. Their values are of ISO 8601, with a time where
+ * the text gives one or the schema wants one.
+ */
+function findDates(text: string, schema: JsonSchema, now: Date) {
   const parsed = chrono?.parse(text.slice(0, MAX_DATE_TEXT_CHARACTERS), now, { forwardDate: true }) ?? [];
   return parsed
     .filter((found) => !/^\d+$/u.test(found.text))

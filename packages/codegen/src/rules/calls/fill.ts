@@ -20,15 +20,6 @@ const JOINT = /^(?:,|and|or|&)$/u;
 /** Words that introduce a text. */
 const SAYING = /^(?:saying|says|reading|text)$/u;
 
-/** Places, quoted texts and names. */
-function fillTexts(filling: Filling): void {
-  for (const parameter of filling.open) if (parameter.role === "place") fillPlaces(filling, parameter);
-  const [zone, other] = filling.missing;
-  if (zone !== undefined && other === undefined && takesZone(zone)) fillPlaces(filling, zone, zoneOf);
-  fillQuotes(filling);
-  fillNames(filling);
-}
-
 /** Whether a parameter takes the name of a time zone as IANA has it: `Europe/Berlin`. */
 function takesZone({ words, schema }: Parameter): boolean {
   return words.join("") === "timezone" && /\biana\b|\b[A-Z]\w+\/[A-Z]\w+/iu.test(schema.description ?? "");
@@ -116,7 +107,11 @@ export function fillArguments(tool: ToolDefinition, phrase: Phrase, plan: Plan):
   const filling = new Filling(tool, phrase, plan);
   fillByName(filling);
   fillByKind(filling);
-  fillTexts(filling);
+  for (const parameter of filling.open) if (parameter.role === "place") fillPlaces(filling, parameter);
+  const [zone, other] = filling.missing;
+  if (zone !== undefined && other === undefined && takesZone(zone)) fillPlaces(filling, zone, zoneOf);
+  fillQuotes(filling);
+  fillNames(filling);
   fillReference(filling);
   return filling;
 }

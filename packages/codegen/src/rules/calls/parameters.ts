@@ -53,20 +53,17 @@ const BY_NAME: readonly (readonly [RegExp, Role])[] = [
 /** `source` and `destination` of `move_file` */
 const DIRECTED = /^(?:source|destination|from|to|src|dst|target|old|new)$/u;
 
-function isAboutFiles(toolName: string): boolean {
-  return splitWords(toolName).some((word) => /^(?:files?|directory|folder|path)$/u.test(word));
-}
-
 const read = new WeakMap<ToolDefinition, readonly Parameter[]>();
 
 export function readParameters(tool: ToolDefinition): readonly Parameter[] {
   const known = read.get(tool);
   if (known !== undefined) return known;
   const required = new Set(tool.inputSchema.required ?? []);
+  const isAboutFiles = splitWords(tool.name).some((word) => /^(?:files?|directory|folder|path)$/u.test(word));
   const parameters = Object.entries(tool.inputSchema.properties ?? {}).map(([name, schema]): Parameter => ({
     name,
     schema,
-    role: isAboutFiles(tool.name) && DIRECTED.test(name) ? "path" : roleOf(name, schema),
+    role: isAboutFiles && DIRECTED.test(name) ? "path" : roleOf(name, schema),
     isRequired: required.has(name),
     words: splitWords(name),
   }));

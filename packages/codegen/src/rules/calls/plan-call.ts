@@ -21,16 +21,15 @@ import type { Filling } from "./filling.ts";
 import { mayBeOnePage, type Parameter } from "./parameters.ts";
 import { unclaimed } from "./unclaimed.ts";
 
-/** How a step reads as a call of a tool. */
-interface CallReading {
-  /** The tool with arguments, where every word of the step is understood. */
-  filling?: Filling | undefined;
-  /** Why the nearest tool can't be called. */
-  refusal?: Error | undefined;
-}
-
-/** Reads a step as a call of the tool that it names, or that is evident from its words. */
-export function readCall(phrase: Phrase, plan: Plan): CallReading {
+/**
+ * Reads a step as a call of the tool that it names, or that is evident from its words.
+ *
+ * @returns the tool with arguments, where every word of the step is understood; else why the nearest tool can't be called.
+ */
+export function readCall(
+  phrase: Phrase,
+  plan: Plan,
+): { filling?: Filling | undefined; refusal?: Error | undefined } {
   const candidates = findCandidates(phrase, plan.tools, plan.preferred);
   const read = candidates.map((candidate) => tryCandidate(candidate, phrase, plan));
   const fitting = read.filter(({ refusal }) => refusal === undefined).toSorted((a, b) => b.score - a.score);
@@ -46,15 +45,7 @@ export function readCall(phrase: Phrase, plan: Plan): CallReading {
   return { filling: best.filling };
 }
 
-interface Attempt {
-  filling: Filling;
-  score: number;
-  /** How many words it leaves unread. */
-  unread: number;
-  refusal: Error | undefined;
-}
-
-function tryCandidate({ tool, score }: Candidate, phrase: Phrase, plan: Plan): Attempt {
+function tryCandidate({ tool, score }: Candidate, phrase: Phrase, plan: Plan) {
   const filling = fillArguments(tool, phrase, plan);
   const rest = unclaimed(filling);
   const refusal = refusalOf(filling, rest, phrase, plan);

@@ -1,4 +1,3 @@
-import type { ToolDefinition } from "@cem/core";
 import { isStopWord, SMALL_TALK, splitStems, splitWords, stem } from "@cem/core/text";
 import { DEMANDING_WORDS } from "../../vocabulary.ts";
 import { isSmall } from "../language/lexer.ts";
@@ -40,6 +39,8 @@ export function unclaimed(filling: Filling): string[] {
   const name = splitWords(tool.name);
   const verb = verbOf(filling.phrase);
   const isOwnVerb = isLoose(verb) || verbFit(verb, name, tool.annotations?.readOnlyHint === true) > 0;
+  // A tool that lists gives all there is, unless that may be a page of it.
+  const listsAll = !mayBeOnePage(tool) && name.some((word) => /^(?:list|search|find|query)$/u.test(word));
   let isFirst = true;
   return filling.tokens.flatMap((token, at) => {
     if (isSmall(token) || token.kind === "mark") return [];
@@ -48,7 +49,7 @@ export function unclaimed(filling: Filling): string[] {
     if (!filling.isFree(at)) return [];
     if (token.kind !== "word") return [token.text];
     if (begins && token.lower === verb && isOwnVerb) return [];
-    if (token.lower === "all" && isAllOf(tool)) return [];
+    if (token.lower === "all" && listsAll) return [];
     return isClaimed(token.lower, own, name) && !isObject(at, filling, name) ? [] : [token.text];
   });
 }
@@ -61,13 +62,6 @@ function isClaimed(word: string, own: ReadonlySet<string>, name: readonly string
   if (word === "'s" || isStopWord(word) || SMALL_TALK.has(word) || TOOL_WORDS.has(word)) return true;
   if (/\p{L}(?:est|er)$/u.test(word) && !name.includes(word) && !own.has(word)) return false;
   return meaningsOf(word).some((one) => own.has(one));
-}
-
-/** A tool that lists gives all there is, unless that may be a page of it. */
-function isAllOf(tool: ToolDefinition): boolean {
-  return (
-    !mayBeOnePage(tool) && splitWords(tool.name).some((word) => /^(?:list|search|find|query)$/u.test(word))
-  );
 }
 
 /** The stems of the tool's own words; a parameter that got no value claims nothing. */

@@ -100,7 +100,11 @@ export function readWhat(phrase: Phrase, plan: Plan): Saved | undefined {
   const known = referTo(phrase.shape, plan) ?? refersWithNoun(phrase, plan);
   if (known !== undefined) return { ...known, value: known };
   const part = partOf([phrase.words.toLowerCase()], plan);
-  if (part !== undefined) return declarePart(part.expression, part.key, part.value, plan);
+  if (part !== undefined) {
+    part.value.consumed = true;
+    const value = plan.declare(part.expression, { words: part.key, schema: part.schema });
+    return { ...value, value };
+  }
   const { filling } = readCall(phrase, plan);
   if (filling === undefined) return undefined;
   const value = lowerCall(filling, plan);
@@ -113,10 +117,4 @@ function refersWithNoun(phrase: Phrase, plan: Plan): Value | undefined {
     .replace(/^(?:(?:updated|final|new|current|whole|all) )+/u, "")
     .replace(/ and metadata$/u, "");
   return plain === phrase.shape ? undefined : referTo(plain, plan);
-}
-
-function declarePart(expression: Expression, key: string, of: Value, plan: Plan): Saved {
-  of.consumed = true;
-  const value = plan.declare(expression, { words: key, schema: of.schema.properties?.[key] });
-  return { ...value, value };
 }

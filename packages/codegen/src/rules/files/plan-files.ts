@@ -72,7 +72,7 @@ function planCheck(phrase: Phrase, plan: Plan): boolean {
   const path = exists?.text("file") || (document?.path ?? "");
   if (exists !== undefined && isInWorkspace(path)) {
     plan.flush();
-    plan.add({ kind: "do", value: plan.callFileSystem("access", literal(path)) });
+    plan.do(plan.callFileSystem("access", literal(path)));
     const said = exists.lower("mounted") === "" ? "exists" : "exists and is mounted";
     plan.print({ expression: literal(`${path} ${said}.`), schema: { type: "string" } });
     return true;

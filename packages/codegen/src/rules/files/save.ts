@@ -73,7 +73,7 @@ function saveJson(saved: Saved | undefined, fields: readonly Field[], path: stri
     return;
   }
   if (fields.length === 0 && document === undefined && !/state/iu.test(stemOf(path))) {
-    if (saved !== undefined) plan.add({ kind: "do", value: plan.writeJson(path, saved.expression) });
+    if (saved !== undefined) plan.do(plan.writeJson(path, saved.expression));
     return;
   }
   const all = saved === undefined ? fields : withResult(saved, fields);
@@ -118,6 +118,5 @@ function saveText(saved: Saved | undefined, fields: readonly Field[], path: stri
     throw plan.unread(path, `A result is saved as .json or .txt; ${cite(path)} is a file of another kind.`);
   const converted = isNumeric(schema) ? call("String", expression) : useHelper("toText", expression);
   plan.makeFolder(path);
-  const content = isText ? expression : converted;
-  plan.add({ kind: "do", value: plan.callFileSystem("writeFile", literal(path), content) });
+  plan.do(plan.callFileSystem("writeFile", literal(path), isText ? expression : converted));
 }

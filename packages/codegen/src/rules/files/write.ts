@@ -38,10 +38,7 @@ function planText(phrase: Phrase, plan: Plan): boolean {
   const text = found.text("text");
   const content = literal(text);
   plan.makeFolder(path);
-  plan.add({
-    kind: "do",
-    value: plan.callFileSystem(append === undefined ? "writeFile" : "appendFile", literal(path), content),
-  });
+  plan.do(plan.callFileSystem(append === undefined ? "writeFile" : "appendFile", literal(path), content));
   plan.lastPath = path;
   // Afterwards "it" means the written text, which is no result of the task.
   if (append === undefined)
@@ -110,21 +107,18 @@ function planAddField(phrase: Phrase, plan: Plan): boolean {
 function planPush(phrase: Phrase, plan: Plan): boolean {
   const found = phrase.match(PUSH);
   const what = found?.part("what");
-  if (found === undefined || what === undefined || !mayBeList(found)) return false;
+  if (found === undefined || what === undefined) return false;
   const list = found.text("list");
+  if (found.lower("kind") === "" && !found.lower("list").endsWith("s")) return false;
   const item = readField(list, what, plan);
   if (item === undefined || (item.value === undefined && what.literal === undefined)) return false;
   const document = documentOf(found, plan);
   if (document === undefined) return false;
   const target = useHelper("listIn", document.value.expression, literal(list));
-  plan.add({ kind: "do", value: method(target, "push", item.expression) });
+  plan.do(method(target, "push", item.expression));
   if (item.value !== undefined) item.value.consumed = true;
   document.isDirty = true;
   return true;
-}
-
-function mayBeList(found: Match): boolean {
-  return found.lower("kind") !== "" || found.lower("list").endsWith("s");
 }
 
 /** The JSON file that a step names, or the one that is open. */

@@ -100,7 +100,8 @@ export function readTokens(source: string): Token[] {
     pushToken(tokens, token);
     at = token.end;
   }
-  return withoutEnd(tokens);
+  while (tokens.at(-1)?.kind === "mark") tokens.pop();
+  return tokens;
 }
 
 /** Where quoted texts and balanced braces and brackets end, by where they begin; nothing inside another. */
@@ -145,7 +146,10 @@ function readSingle(source: string, start: number): Token {
     const text = kind === "path" && found.length > 2 ? found.replace(/(?<!\.)\.+$/u, "") : found;
     const end = start + text.length;
     const lower = text.toLowerCase().replaceAll("’", "'");
-    if (kind === "number") return { kind, text, lower, value: readDigits(text), start, end };
+    if (kind === "number") {
+      const number = Number(text.replaceAll(/[,$€£]/gu, ""));
+      return { kind, text, lower, value: Number.isFinite(number) ? number : undefined, start, end };
+    }
     const said = kind === "word" ? NUMBERS.indexOf(lower) : -1;
     if (said >= 0)
       return { kind: "number", text: String(said), lower: String(said), value: said, start, end };
@@ -171,16 +175,4 @@ function pushToken(tokens: Token[], token: Token): void {
     start: cut,
     end: token.end,
   });
-}
-
-function withoutEnd(tokens: readonly Token[]): Token[] {
-  let end = tokens.length;
-  while (end > 0 && tokens[end - 1]?.kind === "mark") end -= 1;
-  return tokens.slice(0, end);
-}
-
-/** The value of a number in digits, `1,200.50`; `undefined` where it is too large for one. */
-function readDigits(text: string): number | undefined {
-  const number = Number(text.replaceAll(/[,$€£]/gu, ""));
-  return Number.isFinite(number) ? number : undefined;
 }

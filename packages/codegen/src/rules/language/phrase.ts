@@ -170,18 +170,18 @@ export function listOf(phrase: Phrase): Phrase[] {
 /** A regular expression's alternatives of phrases, the longest first. */
 export function oneOf(phrases: Readonly<Record<string, string>> | readonly string[]): string {
   const all = Array.isArray(phrases) ? (phrases as readonly string[]) : Object.keys(phrases);
-  return all
-    .toSorted((a, b) => b.length - a.length)
-    .map((phrase) => spaced(phrase).replaceAll(/[.*+?^${}()|[\]\\]/gu, String.raw`\$&`))
-    .join("|");
+  return (
+    all
+      .toSorted((a, b) => b.length - a.length)
+      // As the shape of a step has it: without small words.
+      .map((phrase) =>
+        phrase.replaceAll(/\b(?:the|a|an)\s/gu, "").replaceAll(/[.*+?^${}()|[\]\\]/gu, String.raw`\$&`),
+      )
+      .join("|")
+  );
 }
 
 /** The meaning of a phrase, as it stands in a shape. */
 export function meaningOf(phrase: string, phrases: Readonly<Record<string, string>>): string | undefined {
   return Object.hasOwn(phrases, phrase) ? phrases[phrase] : undefined;
-}
-
-/** A phrase as the shape of a step has it: without small words. */
-function spaced(phrase: string): string {
-  return phrase.replaceAll(/\b(?:the|a|an)\s/gu, "");
 }

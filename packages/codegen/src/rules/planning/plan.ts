@@ -92,6 +92,10 @@ export class Plan {
     this.block.push(...statements);
   }
 
+  do(value: Expression): void {
+    this.add({ kind: "do", value });
+  }
+
   /** Takes a name from a module. */
   import(module: string, imported: string): void {
     const names = this.imports.get(module) ?? new Set<string>();
@@ -146,7 +150,7 @@ export class Plan {
   flush(): void {
     for (const document of this.documents) {
       if (!document.isDirty) continue;
-      this.add({ kind: "do", value: this.writeJson(document.path, document.value.expression) });
+      this.do(this.writeJson(document.path, document.value.expression));
       document.isDirty = false;
     }
   }
@@ -161,18 +165,14 @@ export class Plan {
   /** Prints a text or a result; text without quotes. */
   print({ expression, schema }: Pick<Value, "expression" | "schema">): void {
     const isPlain = hasType(schema, "string", "number", "integer") && !hasType(schema, "object", "array");
-    this.add({
-      kind: "do",
-      value: method(name("console"), "log", isPlain ? expression : call("toText", expression)),
-    });
+    this.do(method(name("console"), "log", isPlain ? expression : call("toText", expression)));
   }
 
   /** Makes the folder of a path, unless the workspace itself is it. */
   makeFolder(path: string): void {
     const folder = path.slice(0, path.lastIndexOf("/") + 1).replace(/(?<=.)\/$/u, "");
     if (["", ".", "/", "/workspace"].includes(folder)) return;
-    const options = object({ recursive: literal(true) });
-    this.add({ kind: "do", value: this.callFileSystem("mkdir", literal(folder), options) });
+    this.do(this.callFileSystem("mkdir", literal(folder), object({ recursive: literal(true) })));
   }
 }
 

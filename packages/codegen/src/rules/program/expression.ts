@@ -161,13 +161,11 @@ function isIdentifier(text: string): boolean {
 const RESERVED = new Set(
   `abstract any arguments as async await boolean break case catch class const constructor continue debugger declare
   default delete do else enum eval export extends false finally for from function get if implements import in
-  infer instanceof interface is keyof let module namespace never new null number object of package private
+  infer instanceof interface is keyof let module namespace never new null number of package private
   protected public readonly require return set static string super switch symbol this throw true try type
   typeof undefined unique unknown using var void while with yield NaN Infinity Array Object String Number
   Boolean Math JSON Promise Date Error Map Set RegExp Symbol Reflect Proxy console process globalThis Deno
-  Buffer fetch crypto performance structuredClone name status event top self window document location`
-    .split(/\s+/)
-    .filter((word) => !["name", "status", "event", "top", "location", "document", "object"].includes(word)),
+  Buffer fetch crypto performance structuredClone self window`.split(/\s+/),
 );
 
 /** Words as a variable's name: `active users` to `activeUsers`. Empty when nothing is left of them. */

@@ -55,16 +55,13 @@ function wordValue(phrase: Phrase | undefined): string | undefined {
 function findText(rows: Value, phrase: Phrase, plan: Plan): Value | undefined {
   const placed = phrase.match(PLACED);
   const place = placed?.part("place");
-  if (placed !== undefined && place !== undefined && meansRows(placed.lower("noun"), rows) && isName(place))
+  const isName = place?.tokens.every(({ kind, text }) => kind === "quote" || /^\p{Lu}/u.test(text)) === true;
+  if (placed !== undefined && place !== undefined && isName && meansRows(placed.lower("noun"), rows))
     return declareRows(holding(rows, place.words, plan), rows, plan);
   const found = phrase.match(ADJECTIVE);
   if (found === undefined || !meansRows(found.lower("noun"), rows)) return undefined;
   if (/^(?:by|not|out|all|only|first|last|top)$/u.test(found.lower("adjective"))) return undefined;
   return declareRows(holding(rows, found.text("adjective"), plan), rows, plan);
-}
-
-function isName({ tokens }: Phrase): boolean {
-  return tokens.every(({ kind, text }) => kind === "quote" || /^\p{Lu}/u.test(text));
 }
 
 function holding(rows: Value, word: string, plan: Plan): Expression {

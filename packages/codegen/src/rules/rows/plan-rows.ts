@@ -67,17 +67,13 @@ function planQuery(phrase: Phrase, plan: Plan): boolean {
 function planOnCurrent(phrase: Phrase, plan: Plan): boolean {
   const rows = currentRows(plan);
   if (rows === undefined) return false;
+  const what = phrase.match(FILTER)?.part("what");
   return (
-    planFilter(rows, phrase, plan) ||
+    (what !== undefined && filterRows(rows, what, plan) !== undefined) ||
     planSort(rows, phrase, plan) ||
     planLimit(rows, phrase, plan) ||
     planBest(rows, phrase, plan)
   );
-}
-
-function planFilter(rows: Value, phrase: Phrase, plan: Plan): boolean {
-  const what = phrase.match(FILTER)?.part("what");
-  return what !== undefined && filterRows(rows, what, plan) !== undefined;
 }
 
 function planSort(rows: Value, phrase: Phrase, plan: Plan): boolean {

@@ -32,7 +32,11 @@ export function planStep(phrase: Phrase, fields: readonly StepField[], plan: Pla
     planFiles(phrase, fields, plan) ||
     planRows(phrase, plan) ||
     planCalculation(phrase, plan);
-  if (!done) planCall(phrase, plan);
+  if (!done) {
+    const { filling, refusal } = readCall(phrase, plan);
+    if (filling === undefined) throw refusal ?? unread(phrase, plan);
+    lowerCall(filling, plan);
+  }
   if (fields.length > 0 && !TAKES_FIELDS.test(phrase.shape))
     throw plan.unread("fields", `The fields below ${cite(phrase.text)} belong to nothing that it does.`);
 }
@@ -55,12 +59,6 @@ function planPreferred(phrase: Phrase, tool: ToolDefinition, plan: Plan): void {
     throw plan.unread(tool.name, `${cite(phrase.text)} does not say what to use ${tool.name} on.`, tool);
   plan.preferred = undefined;
   lowerCall(filling, plan);
-}
-
-function planCall(phrase: Phrase, plan: Plan): void {
-  const { filling, refusal } = readCall(phrase, plan);
-  if (filling !== undefined) lowerCall(filling, plan);
-  else throw refusal ?? unread(phrase, plan);
 }
 
 function unread(phrase: Phrase, plan: Plan): Error {

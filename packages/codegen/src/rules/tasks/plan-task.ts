@@ -9,15 +9,7 @@ import { conditional, literal, name, not, type Statement } from "../program/expr
 import { planStep } from "./plan-step.ts";
 
 /** The steps of one condition, while they are being planned. */
-interface Branch {
-  number: number;
-  /** Sends what is planned next into one side of the branch. */
-  enter(holds: boolean): void;
-  /** Puts the branch into the program: `const x = test ? … : null` where that says it all. */
-  close(): void;
-}
-
-function openBranch(plan: Plan, condition: StepCondition): Branch {
+function openBranch(plan: Plan, condition: StepCondition) {
   const test = readComparison(Phrase.read(condition.text), plan);
   if (test === undefined)
     throw plan.unread(
@@ -31,11 +23,13 @@ function openBranch(plan: Plan, condition: StepCondition): Branch {
   const firstDocument = plan.documents.length;
   return {
     number: condition.branch,
-    enter(holds) {
+    /** Sends what is planned next into one side of the branch. */
+    enter(holds: boolean): void {
       plan.flush();
       plan.block = holds ? then : otherwise;
     },
-    close() {
+    /** Puts the branch into the program: `const x = test ? … : null` where that says it all. */
+    close(): void {
       plan.flush();
       plan.block = outer;
       // A file that only one side read is not there after it.
@@ -60,6 +54,8 @@ function openBranch(plan: Plan, condition: StepCondition): Branch {
   };
 }
 
+type Branch = ReturnType<typeof openBranch>;
+
 function onlyConst(block: readonly Statement[]): (Statement & { kind: "const" }) | undefined {
   const [only] = block;
   return block.length === 1 && only?.kind === "const" ? only : undefined;
@@ -68,14 +64,6 @@ function onlyConst(block: readonly Statement[]): (Statement & { kind: "const" })
 /** The longest task that rules read, in UTF-16 units. */
 export const MAX_TASK_CHARACTERS = 4_000;
 
-/** The result of {@link planTask}. */
-interface PlannedTask {
-  /** The planned program. Incomplete when `unfilled` is set. */
-  plan: Plan;
-  /** The first step that can't be planned, with the reason. */
-  unfilled?: UnfilledStep | undefined;
-}
-
 /**
  * Plans every step of a task without printing the program, up to the first that can't be planned.
  *
@@ -83,13 +71,14 @@ interface PlannedTask {
  * @param tools - The tools that steps may use.
  * @param now - The clock that "today" and "tomorrow" are read from.
  * @param signal - Aborts planning; its reason is thrown.
+ * @returns the plan; incomplete with the first step that can't be planned and the reason.
  */
 export function planTask(
   task: string,
   tools: readonly ToolDefinition[],
   now: () => Date,
   signal?: AbortSignal,
-): PlannedTask {
+): { plan: Plan; unfilled?: UnfilledStep } {
   const plan = new Plan(tools, now);
   try {
     planSteps(task, plan, signal);
