@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { add } from "../fixtures/stages.ts";
-import { contextTokens, countText, DefinitionTokens, directTools } from "./context-tokens.ts";
+import { contextTokens, countText, createDefinitionTokens, directTools } from "./context-tokens.ts";
 
 const LIMIT = 4 * 1024;
 /** One token for each character. */
@@ -25,7 +25,7 @@ describe("countText", () => {
   });
 });
 
-describe("DefinitionTokens", () => {
+describe("tokens of definitions", () => {
   it("counts what a model reads of each definition, once", () => {
     const counted: string[] = [];
     const counting = (text: string): number => {
@@ -34,13 +34,13 @@ describe("DefinitionTokens", () => {
     };
     const { name, description, inputSchema } = add;
     const text = JSON.stringify({ name, description, inputSchema });
-    const tokens = new DefinitionTokens();
-    expect(tokens.total([], counting)).toBe(0);
-    expect(tokens.total([add, { ...add, server: "other" }], counting)).toBe(2 * text.length);
-    expect(tokens.total([add], counting)).toBe(text.length);
+    const tokens = createDefinitionTokens();
+    expect(tokens([], counting)).toBe(0);
+    expect(tokens([add, { ...add, server: "other" }], counting)).toBe(2 * text.length);
+    expect(tokens([add], counting)).toBe(text.length);
     expect(counted).toEqual([text]);
     const other = { ...add, outputSchema: { type: "number" } };
-    expect(tokens.total([other], counting)).toBe(text.length);
+    expect(tokens([other], counting)).toBe(text.length);
   });
 
   it("takes the definitions beyond 500 to be like those that it counted", () => {
@@ -55,9 +55,9 @@ describe("DefinitionTokens", () => {
         sum + Math.ceil(JSON.stringify({ name, description, inputSchema }).length / 4),
       0,
     );
-    const tokens = new DefinitionTokens();
-    expect(tokens.total(many, counting) / exact).toBeCloseTo(1, 2);
-    expect(tokens.total(many, counting) / exact).toBeCloseTo(1, 2);
+    const tokens = createDefinitionTokens();
+    expect(tokens(many, counting) / exact).toBeCloseTo(1, 2);
+    expect(tokens(many, counting) / exact).toBeCloseTo(1, 2);
     expect(counted).toBe(500);
   });
 });

@@ -37,38 +37,31 @@ export function directTools(tools: readonly ToolDefinition[]): readonly ToolDefi
 /** So many definitions are counted. Further ones are taken to have as many tokens for each character. */
 const COUNTED_DEFINITIONS = 500;
 
-/** Counts the tokens of tool definitions, each definition once. */
-export class DefinitionTokens {
-  readonly #byText = new Map<string, number>();
+/** Creates a function that counts the tokens of tool definitions, each definition once. */
+export function createDefinitionTokens(): (tools: readonly ToolDefinition[], count: TokenCounter) => number {
+  const byText = new Map<string, number>();
   /** Of those that were counted, all together. */
-  readonly #counted = { tokens: 0, characters: 0 };
-  readonly #byDefinition = new WeakMap<ToolDefinition, number>();
-
-  total(tools: readonly ToolDefinition[], count: TokenCounter): number {
-    let sum = 0;
-    for (const tool of tools) sum += this.#tokensOf(tool, count);
-    return sum;
-  }
-
-  #tokensOf(tool: ToolDefinition, count: TokenCounter): number {
-    const known = this.#byDefinition.get(tool);
-    if (known !== undefined) return known;
-    const text = definitionText(tool);
-    const tokens = this.#byText.get(text) ?? this.#count(text, count);
-    this.#byDefinition.set(tool, tokens);
-    return tokens;
-  }
-
-  #count(text: string, count: TokenCounter): number {
-    const counted = this.#counted;
-    if (this.#byText.size === COUNTED_DEFINITIONS)
+  const counted = { tokens: 0, characters: 0 };
+  const byDefinition = new WeakMap<ToolDefinition, number>();
+  const countOnce = (text: string, count: TokenCounter): number => {
+    if (byText.size === COUNTED_DEFINITIONS)
       return Math.round((text.length * counted.tokens) / counted.characters);
     const tokens = countText(text, count);
-    this.#byText.set(text, tokens);
+    byText.set(text, tokens);
     counted.tokens += tokens;
     counted.characters += text.length;
     return tokens;
-  }
+  };
+  return (tools, count) => {
+    let sum = 0;
+    for (const tool of tools) {
+      const text = byDefinition.has(tool) ? "" : definitionText(tool);
+      const tokens = byDefinition.get(tool) ?? byText.get(text) ?? countOnce(text, count);
+      byDefinition.set(tool, tokens);
+      sum += tokens;
+    }
+    return sum;
+  };
 }
 
 /**

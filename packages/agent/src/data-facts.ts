@@ -92,14 +92,7 @@ const MAX_DATABASES = 2;
 const MAX_FILES = 4;
 
 /** A query tool, and the read-only tools beside it that list and describe what it can query. */
-export interface Database {
-  server: string;
-  module: string;
-  /** Lists tables, or the whole schema; takes no argument. */
-  list: string;
-  /** Describes one table, which is the argument of this name. */
-  describe?: { tool: string; argument: string } | undefined;
-}
+export type Database = NonNullable<ReturnType<typeof databaseOf>>;
 
 const QUERY_ARGUMENT = /^(?:sql|query|statement)$/iu;
 const QUERY_TOOL = /query|sql|select/iu;
@@ -120,7 +113,7 @@ export function databasesOf(tools: readonly ToolDefinition[]): Database[] {
   return [...byModule].flatMap(([module, group]) => databaseOf(module, group) ?? []).slice(0, MAX_DATABASES);
 }
 
-function databaseOf(module: string, tools: readonly ToolDefinition[]): Database | undefined {
+function databaseOf(module: string, tools: readonly ToolDefinition[]) {
   const isQuery = (tool: ToolDefinition): boolean =>
     QUERY_TOOL.test(tool.name) && parametersOf(tool).names.some((name) => QUERY_ARGUMENT.test(name));
   if (!tools.some(isQuery)) return undefined;

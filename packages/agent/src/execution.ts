@@ -16,17 +16,10 @@ interface ExecutionSettings {
 type Execution = Pick<RunRequest, "invoker" | "onToolCall">;
 
 /** A program that the sandbox prepares while it is reviewed. Nothing of it is executed before `run`. */
-export interface LoadedProgram {
-  run(execution: Execution): Promise<RunOutcome>;
-  /** Has the sandbox forget it, unless it was executed. */
-  drop(): void;
-}
+export type LoadedProgram = ReturnType<typeof loadProgram>;
 
 /** Has the sandbox prepare a program. A failure shows when it is executed. */
-export function loadProgram(
-  { options, progress, signal, stages }: RunContext,
-  program: Program,
-): LoadedProgram {
+export function loadProgram({ options, progress, signal, stages }: RunContext, program: Program) {
   const { promise: mayRun, resolve: decide } = Promise.withResolvers<boolean>();
   let execution: Execution | undefined;
   const load = async (): Promise<RunOutcome> => {
@@ -52,11 +45,12 @@ export function loadProgram(
   const outcome = load();
   outcome.catch(() => {});
   return {
-    run(given) {
+    run(given: Execution) {
       execution = given;
       decide(true);
       return outcome;
     },
+    /** Has the sandbox forget it, unless it was executed. */
     drop: () => decide(false),
   };
 }

@@ -1,4 +1,4 @@
-import { abandonOnAbort, CemError, Lazy, toErrorInfo } from "@cem/core";
+import { abandonOnAbort, callListener, CemError, Lazy, toErrorInfo } from "@cem/core";
 import type { Agent, CatalogSnapshot, ErrorCode, ExecuteOptions, TaskResult } from "@cem/core";
 import { toolsOf } from "./catalog.ts";
 import { assertExecuteOptions } from "./execute-options.ts";
@@ -147,7 +147,7 @@ async function keepingAlive<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Also forwards events to the listener of all requests. A listener's mistake must not end the run that it listens to. */
+/** Also forwards events to the listener of all requests. */
 function heardBy({ settings }: Stages, options: ExecuteOptions): ExecuteOptions {
   const listeners = [settings.onEvent, options.onEvent].filter((one) => one !== undefined);
   if (listeners.length === 0) return options;
@@ -156,14 +156,7 @@ function heardBy({ settings }: Stages, options: ExecuteOptions): ExecuteOptions 
     onEvent(event) {
       const warn = (error: unknown): void =>
         process.emitWarning(`onEvent threw at ${event.type}: ${toErrorInfo(error).message}`, "CemWarning");
-      for (const listener of listeners) {
-        try {
-          // One that is asynchronous is not waited for.
-          Promise.resolve(listener(event) as unknown).catch(warn);
-        } catch (error) {
-          warn(error);
-        }
-      }
+      for (const listener of listeners) callListener(() => listener(event), warn);
     },
   };
 }

@@ -25,7 +25,7 @@ import type {
 import { observeSandbox } from "@cem/core/telemetry";
 import { loadTokenCounter } from "@cem/core/tokens";
 import type { TokenCounter } from "@cem/core/tokens";
-import { DefinitionTokens } from "./context-tokens.ts";
+import { createDefinitionTokens } from "./context-tokens.ts";
 import type { RunProgress } from "./run-progress.ts";
 
 /** The stages of one pipeline. Those that are given as functions are created when they are first needed. */
@@ -57,7 +57,7 @@ export function createStages(settings: OwnedPipelineSettings) {
     /** `undefined` when nothing is recorded. */
     audit: audit && new Lazy(async () => (typeof audit === "function" ? audit() : audit)),
     tokenCounter: new Lazy(async () => countTokens ?? (await loadTokenCounter())),
-    definitionTokens: new DefinitionTokens(),
+    definitionTokens: createDefinitionTokens(),
     /** Disposes what was created here, then what the settings hold. */
     async dispose(): Promise<void> {
       try {

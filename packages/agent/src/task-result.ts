@@ -79,7 +79,7 @@ function countContext(
   returned: string,
   count: TokenCounter,
 ): TaskResult["contextTokens"] {
-  const definitions = stages.definitionTokens.total(directTools(toolsOf(catalog)), count);
+  const definitions = stages.definitionTokens(directTools(toolsOf(catalog)), count);
   const { usage } = history;
   const given = program.origin === "given" ? countText(program.code, count) : undefined;
   return {

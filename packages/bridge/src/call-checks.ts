@@ -16,8 +16,14 @@ export interface CallCheckSettings {
    * @defaultValue every tool that is found may be called
    */
   isAllowed?:
-    | ((call: ToolCall, context: InvokeContext) => boolean | string | Promise<boolean | string>)
+    | ((call: CheckedCall, context: InvokeContext) => boolean | string | Promise<boolean | string>)
     | undefined;
+  /**
+   * Finds the names that a tool has in code, by which `isAllowed` and guards may know it too.
+   *
+   * @defaultValue they are those of the call
+   */
+  nameInCode?: ((call: ToolCall) => Promise<FailedTool | undefined>) | undefined;
   /**
    * Validates arguments. Give one to several bridges to compile each schema once.
    *
@@ -36,7 +42,7 @@ export interface CallCheckSettings {
  * @param source - Where tools are looked up.
  */
 export function checkCalls(source: Pick<ToolSource, "find">, settings: CallCheckSettings = {}): Middleware {
-  const { isAllowed = () => true, validator = createSchemaValidator() } = settings;
+  const { isAllowed = () => true, nameInCode, validator = createSchemaValidator() } = settings;
   const reportUnvalidated = onceForEachTool("arguments", settings.onUnvalidated);
 
   const assertAllowed = (call: ToolCall, answer: boolean | string): void => {
@@ -61,7 +67,9 @@ export function checkCalls(source: Pick<ToolSource, "find">, settings: CallCheck
       const finding = source.find(call, signal);
       const found = finding instanceof Promise ? await abandonOnAbort(finding, signal) : finding;
       if (found === undefined) throw notOnHost(call);
-      const answer = isAllowed(call, context);
+      const inCode = await nameInCode?.(call);
+      const named = { server: call.server, tool: call.tool, args: call.args, found, inCode };
+      const answer = isAllowed(named, context);
       assertAllowed(call, typeof answer === "object" ? await answer : answer);
       const given = toObject(call);
       const schema = found.inputSchema;
@@ -71,7 +79,7 @@ export function checkCalls(source: Pick<ToolSource, "find">, settings: CallCheck
         const check = validator.prepare(schema);
         assertValid(call, check instanceof Promise ? await check : check, args);
       }
-      const checked: CheckedCall = { server: call.server, tool: call.tool, args, found };
+      const checked: CheckedCall = { ...named, args };
       return await next.invoke(checked, context);
     },
   });
@@ -82,9 +90,7 @@ export function invalidArguments({ server, tool }: FailedTool, { path, message }
   return new CemError(
     "ARGUMENTS_INVALID",
     `The arguments of ${server}.${tool} are not valid: ${asSentence(message)}`,
-    {
-      details: { server, tool, argument: path },
-    },
+    { details: { server, tool, argument: path } },
   );
 }
 

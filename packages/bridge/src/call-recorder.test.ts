@@ -1,6 +1,6 @@
 import type { InvokeContext, JsonValue, ToolCall, ToolInvoker, ToolResult } from "@cem/core";
 import { describe, expect, it } from "vitest";
-import { CallRecorder } from "./call-recorder.ts";
+import { createCallRecorder } from "./call-recorder.ts";
 
 const context = (run: string): InvokeContext => ({ run, signal: new AbortController().signal });
 const call = (args: JsonValue): ToolCall => ({ server: "crm", tool: "find", args });
@@ -12,7 +12,7 @@ const LARGE = "x".repeat(20_000);
 
 describe("CallRecorder", () => {
   it("tells the calls of each run in their order, once", async () => {
-    const keeper = new CallRecorder(true);
+    const keeper = createCallRecorder(true);
     const invoker = keeper.middleware(answering(async ({ args }) => ({ ok: true, value: args })));
     await Promise.all([
       invoker.invoke(call({ n: 1 }), context("a")),
@@ -31,7 +31,7 @@ describe("CallRecorder", () => {
   });
 
   it("tells a call that was not answered as cancelled, and one that threw as failed", async () => {
-    const keeper = new CallRecorder(true);
+    const keeper = createCallRecorder(true);
     const never = keeper.middleware(answering(() => new Promise(() => {})));
     const throwing = keeper.middleware(answering(() => Promise.reject(new Error("gone"))));
     void never.invoke(call({}), context("a"));
@@ -50,7 +50,7 @@ describe("CallRecorder", () => {
   });
 
   it("copies data as it was at the call", async () => {
-    const keeper = new CallRecorder(true);
+    const keeper = createCallRecorder(true);
     const args = { rows: [1] };
     const invoker = keeper.middleware(
       answering(async () => {
@@ -63,7 +63,7 @@ describe("CallRecorder", () => {
   });
 
   it("tells large data by its size and a digest that equals that of equal data of the run only", async () => {
-    const keeper = new CallRecorder(true);
+    const keeper = createCallRecorder(true);
     const invoker = keeper.middleware(answering(async () => ({ ok: true, value: null })));
     const runs = ["a", "a", "b", ...Array.from({ length: 40 }, () => "c")];
     for (const run of runs) await invoker.invoke(call(LARGE), context(run));
@@ -80,7 +80,7 @@ describe("CallRecorder", () => {
   });
 
   it("does not fail a call whose data is no JSON", async () => {
-    const keeper = new CallRecorder(true);
+    const keeper = createCallRecorder(true);
     const value = { size: 1n } as unknown as JsonValue;
     const invoker = keeper.middleware(answering(async () => ({ ok: true, value })));
     await expect(invoker.invoke(call({}), context("a"))).resolves.toMatchObject({ ok: true });
@@ -88,7 +88,7 @@ describe("CallRecorder", () => {
   });
 
   it("keeps no values where only sizes are wanted", async () => {
-    const keeper = new CallRecorder(false);
+    const keeper = createCallRecorder(false);
     const invoker = keeper.middleware(answering(async () => ({ ok: true, value: "secret" })));
     await invoker.invoke(call({ n: 1 }), context("a"));
     const told = keeper.take("a")();

@@ -34,30 +34,26 @@ interface EndedCall extends Pick<RecordedCall, "ms" | "ok" | "isCancelled"> {
 }
 
 /** Records the calls of runs on the host until the runs have ended. Large data is measured when the records are made. */
-export class CallRecorder {
-  readonly #runs = new Map<string, RunUnderWay>();
-  readonly #keepsValues: boolean;
+export type CallRecorder = ReturnType<typeof createCallRecorder>;
+
+/** @param keepsValues - Whether arguments and results are kept, not only their sizes. */
+export function createCallRecorder(keepsValues: boolean) {
+  const runs = new Map<string, RunUnderWay>();
   /** Measures large data, that of the oldest calls first. */
-  readonly #unmeasured: (() => RecordedData)[] = [];
-
-  /** @param keepsValues - Whether arguments and results are kept, not only their sizes. */
-  constructor(keepsValues: boolean) {
-    this.#keepsValues = keepsValues;
-  }
-
-  readonly middleware: Middleware = (next) => ({
+  const unmeasured: (() => RecordedData)[] = [];
+  const middleware: Middleware = (next) => ({
     specificationVersion: "v1",
     invoke: async (call, context) => {
-      const kept = context.run === undefined ? undefined : this.#of(context.run);
+      const kept = context.run === undefined ? undefined : open(context.run);
       if (kept === undefined || kept.calls.length >= MAX_CALLS) return next.invoke(call, context);
       const started = performance.now();
       const { server, tool } = call;
-      const underWay: CallUnderWay = { server, tool, started, args: this.#keep(call.args, kept) };
+      const underWay: CallUnderWay = { server, tool, started, args: keep(call.args, kept) };
       kept.calls.push(underWay);
       try {
         const answer = await next.invoke(call, context);
         const ms = performance.now() - started;
-        const result = this.#keep(answer as unknown as JsonValue, kept);
+        const result = keep(answer as unknown as JsonValue, kept);
         underWay.ended = { ms, ok: answer.ok, result };
         return answer;
       } catch (error) {
@@ -67,50 +63,51 @@ export class CallRecorder {
     },
   });
 
-  /**
-   * Takes out the calls of a run. Those under way are cancelled, since the run has ended.
-   *
-   * @returns a function that lists them in their order. It may take a while, where data is large.
-   */
-  take(run: string): () => RecordedCall[] {
-    const { calls = [] } = this.#runs.get(run) ?? {};
-    this.#runs.delete(run);
-    const now = performance.now();
-    const taken = calls.map(({ started, ended, ...call }) => {
-      const cancelled: EndedCall = { ms: now - started, ok: false, isCancelled: true };
-      return { ...call, ...(ended ?? cancelled) };
-    });
-    return () =>
-      taken.map(({ args, result, ...call }) => ({
-        ...call,
-        args: args(),
-        ...(result && { result: result() }),
-      }));
-  }
-
-  #of(run: string): RunUnderWay {
-    let kept = this.#runs.get(run);
-    if (kept === undefined) {
-      const [oldest] = this.#runs.keys();
-      if (this.#runs.size >= MAX_RUNS && oldest !== undefined) this.#runs.delete(oldest);
-      this.#runs.set(run, (kept = { calls: [], characters: 0, key: undefined }));
-    }
+  function open(run: string): RunUnderWay {
+    const [oldest] = runs.keys();
+    if (runs.size >= MAX_RUNS && oldest !== undefined && !runs.has(run)) runs.delete(oldest);
+    const kept = runs.get(run) ?? { calls: [], characters: 0, key: undefined };
+    runs.set(run, kept);
     return kept;
   }
 
-  #keep(data: JsonValue | undefined, kept: RunUnderWay): () => RecordedData {
+  function keep(data: JsonValue | undefined, kept: RunUnderWay): () => RecordedData {
     const room = Math.min(MAX_DATA_CHARACTERS, MAX_RUN_CHARACTERS - kept.characters);
-    if (this.#keepsValues && isWithin(data, room)) {
+    if (keepsValues && isWithin(data, room)) {
       // A copy: what is handed out may be changed.
       const text = toJson(data);
       kept.characters += text.length;
       return () => ({ value: JSON.parse(text) as JsonValue });
     }
     const measure = measureOnce(data, kept);
-    this.#unmeasured.push(measure);
-    if (this.#unmeasured.length > MAX_UNMEASURED) this.#unmeasured.shift()?.();
+    unmeasured.push(measure);
+    if (unmeasured.length > MAX_UNMEASURED) unmeasured.shift()?.();
     return measure;
   }
+
+  return {
+    middleware,
+    /**
+     * Takes out the calls of a run. Those under way are cancelled, since the run has ended.
+     *
+     * @returns a function that lists them in their order. It may take a while, where data is large.
+     */
+    take(run: string): () => RecordedCall[] {
+      const { calls = [] } = runs.get(run) ?? {};
+      runs.delete(run);
+      const now = performance.now();
+      const taken = calls.map(({ started, ended, ...call }) => {
+        const cancelled: EndedCall = { ms: now - started, ok: false, isCancelled: true };
+        return { ...call, ...(ended ?? cancelled) };
+      });
+      return () =>
+        taken.map(({ args, result, ...call }) => ({
+          ...call,
+          args: args(),
+          ...(result && { result: result() }),
+        }));
+    },
+  };
 }
 
 /** Measures data when it is first asked for, and holds the data until then. */

@@ -1,4 +1,4 @@
-import { RunClock } from "@cem/core";
+import { createRunClock } from "@cem/core";
 
 /** The timeout of one call. It can be paused, for instance while a person is asked, and restarted on progress. */
 export interface Deadline {
@@ -52,7 +52,7 @@ export function createDeadline(
   const onOuterAbort = (): void => controller.abort(reason ?? outer.reason);
   if (outer.aborted) onOuterAbort();
   else outer.addEventListener("abort", onOuterAbort, { once: true });
-  const clock = new RunClock(timeoutMs, expire);
+  const clock = createRunClock(timeoutMs, expire);
   clock.start();
 
   return {

@@ -36,8 +36,8 @@ export {
   withoutSecrets,
 } from "./secrets.ts";
 export type { HideSecrets } from "./secrets.ts";
-export { CallRecorder, createReplayer } from "./call-recorder.ts";
-export type { AnsweredCall } from "./call-recorder.ts";
+export { createCallRecorder, createReplayer } from "./call-recorder.ts";
+export type { CallRecorder, AnsweredCall } from "./call-recorder.ts";
 export { CemError } from "@cem/core";
 export type {
   Elicit,

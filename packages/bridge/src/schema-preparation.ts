@@ -1,3 +1,4 @@
+import { referredTo } from "@cem/core";
 import type { JsonSchema } from "@cem/core";
 
 /** Larger schemas take long to compile and are seldom written by people. */
@@ -120,8 +121,8 @@ function insertCheckpoints(root: JsonSchema): void {
       if (typeof child === "string") {
         if (key === "$ref" || key === "$recursiveRef" || key === "$dynamicRef") {
           hasReference = true;
-          const target = resolvePointer(root, child);
-          if (target !== undefined) referable.add(target);
+          const target = referredTo(root, child);
+          if (typeof target === "object" && target !== null) referable.add(target);
         }
         if (["$id", "$anchor", "$dynamicAnchor"].includes(key)) referable.add(node);
       } else if (typeof child === "object" && child !== null && !DATA.has(key)) {
@@ -134,24 +135,5 @@ function insertCheckpoints(root: JsonSchema): void {
   visit(root);
   for (const target of hasReference ? [...targets, ...referable] : targets) {
     if (typeof target === "object" && !Array.isArray(target)) Reflect.set(target, CHECKPOINT_KEYWORD, true);
-  }
-}
-
-function resolvePointer(root: object, reference: string): object | undefined {
-  if (!reference.startsWith("#/")) return undefined;
-  let node: unknown = root;
-  for (const part of reference.slice(2).split("/")) {
-    const key = safeDecode(part).replaceAll("~1", "/").replaceAll("~0", "~");
-    if (typeof node !== "object" || node === null || !Object.hasOwn(node, key)) return undefined;
-    node = Reflect.get(node, key);
-  }
-  return typeof node === "object" && node !== null ? node : undefined;
-}
-
-function safeDecode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
   }
 }

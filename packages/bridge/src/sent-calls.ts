@@ -28,13 +28,9 @@ export const followSentCalls: Middleware = (next) => ({
 });
 
 /** The calls that were sent with one signal, that of a run. */
-interface SentCalls {
-  /** Aborts with the run, or later while answers are awaited. */
-  signal: AbortSignal;
-  follow(answer: Promise<unknown>): void;
-}
+type SentCalls = ReturnType<typeof createSentCalls>;
 
-function createSentCalls(run: AbortSignal): SentCalls {
+function createSentCalls(run: AbortSignal) {
   const cancelled = new AbortController();
   let unanswered = 0;
   let timer: NodeJS.Timeout | undefined;
@@ -49,8 +45,9 @@ function createSentCalls(run: AbortSignal): SentCalls {
   };
   run.addEventListener("abort", end, { once: true });
   return {
+    /** Aborts with the run, or later while answers are awaited. */
     signal: cancelled.signal,
-    follow(answer) {
+    follow(answer: Promise<unknown>) {
       unanswered += 1;
       const settle = (): void => {
         unanswered -= 1;

@@ -1,5 +1,5 @@
 import { CemError } from "@cem/core";
-import type { JsonSchema, JsonValue, ToolAnnotations } from "@cem/core";
+import type { JsonSchema, JsonValue, ToolDefinition } from "@cem/core";
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec";
 import type { HostTool, ToolSchema } from "./define-tool.ts";
 import type { SchemaValidator } from "./schema-validation.ts";
@@ -34,7 +34,7 @@ export async function checkValue(
   const result = await schema["~standard"].validate(value);
   if (result.issues === undefined) return { ok: true, value: result.value };
   const [issue] = result.issues;
-  const keys = (issue?.path ?? []).map(toKey);
+  const keys = (issue?.path ?? []).map((part) => String(typeof part === "object" ? part.key : part));
   const path = keys.reduce((joined, key) => joinPath(joined, key, subject), "");
   const message = (issue?.message ?? "is not valid").replace(/\.$/, "");
   return { ok: false, violation: { path, message: path === "" ? message : `\`${path}\`: ${message}` } };
@@ -74,23 +74,14 @@ export function assertObjectInput(name: string, { type }: JsonSchema): void {
   );
 }
 
-function toKey(part: PropertyKey | StandardSchemaV1.PathSegment): string {
-  return String(typeof part === "object" ? part.key : part);
-}
-
 /** The schema of a tool that takes no arguments. */
 export const NO_INPUT: JsonSchema = { type: "object", properties: {}, additionalProperties: false };
 
 /** A host tool as a catalog lists it. */
-export interface HostToolDescription {
-  server: string;
-  name: string;
-  description: string;
-  inputSchema: JsonSchema;
-  /** Absent when the result's schema is unknown. */
-  outputSchema?: JsonSchema | undefined;
-  annotations?: ToolAnnotations | undefined;
-}
+export type HostToolDescription = Pick<
+  ToolDefinition,
+  "server" | "name" | "description" | "inputSchema" | "outputSchema" | "annotations"
+>;
 
 /**
  * Describes a host tool for a catalog.

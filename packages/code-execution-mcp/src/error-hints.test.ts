@@ -90,6 +90,11 @@ describe("hintFor", () => {
     ],
     ["SKILL_REFUSED", { failure: null }, undefined],
     ["AUTH_REQUIRED", { server: "github" }, "Sign in with  cem auth github"],
+    [
+      "AUTH_REQUIRED",
+      { server: "github", customer: "user_1" },
+      "Sign in with  cem auth github --customer user_1",
+    ],
     ["AUTH_REQUIRED", {}, undefined],
     [
       "SERVER_EXISTS",

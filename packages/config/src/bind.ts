@@ -13,7 +13,7 @@ import {
   valueOf,
 } from "./schema/shape.ts";
 import { Secret } from "./redact.ts";
-import { adviceOnRemovedSetting } from "./python-original.ts";
+import { adviceOnRemoved } from "./python-original.ts";
 import { SETTINGS, VARIABLES } from "./settings.ts";
 import type { YamlDocument } from "./yaml.ts";
 
@@ -145,7 +145,7 @@ export function bind(given: unknown, whole: z.ZodMiniObject, { style, origin, at
     const variable = VARIABLES.find((candidate) => candidate.name === key);
     const other = OTHER_NAMES.get(toSnakeCase(key));
     const near = other !== undefined && siblings.includes(other) ? other : nearest(key, siblings)[0];
-    const removed = adviceOnRemovedSetting(path);
+    const removed = adviceOnRemoved(path);
     const elsewhere =
       keyPath.keys.length < 2
         ? (sameNameElsewhere(styled(other, style), style) ?? sameNameElsewhere(key, style))

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { nearest } from "@cem/core/text";
 import { dottedPath, formatValue, getPath, originKey, problemAt } from "./layer.ts";
 import type { ConfigProblem, Layer, SettingOrigin } from "./layer.ts";
-import { adviceOnRemovedValue } from "./python-original.ts";
+import { adviceOnRemoved } from "./python-original.ts";
 import { SANDBOX_TYPES } from "./schema/execution.ts";
 import { configSchema } from "./schema/schema.ts";
 import {
@@ -56,8 +56,7 @@ function toProblem(issue: Issue, layer: Layer): ConfigProblem {
   const isUnspaced =
     nodeKindOf(inner) === "mapping" && typeof value === "string" && /^[\w-]+:\S/u.test(value);
   const advice =
-    adviceOnRemovedValue(path, value) ??
-    (suggestion === undefined ? undefined : `Did you mean ${suggestion}?`);
+    adviceOnRemoved(path, value) ?? (suggestion === undefined ? undefined : `Did you mean ${suggestion}?`);
   const shown = hidden ? describeKind(value) : formatValue(value);
   const message = isUnspaced
     ? `is ${shown}. Write a space after the colon in it.`
@@ -121,7 +120,7 @@ export function sandboxProblems({ values, origins }: Layer): ConfigProblem[] {
   const allowed = SANDBOX_TYPES.join(", ");
   const value = formatValue(named);
   const advice =
-    adviceOnRemovedValue("execution.sandbox_type", named) ??
+    adviceOnRemoved("execution.sandbox_type", named) ??
     (suggestion === undefined ? "" : `Did you mean ${suggestion}?`);
   const message = `is ${value}. Allowed: ${allowed}. ${advice}`.trimEnd();
   return [problemAt(at, message, { line: at.origin.line, allowed, value, suggestion })];

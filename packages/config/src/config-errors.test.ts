@@ -85,6 +85,11 @@ describe("a bad value", () => {
     ["llm: true", "is a boolean. Allowed: a section with enabled,"],
     ["logging: {level: LOUD}", 'is "LOUD". Allowed: DEBUG, INFO, WARNING, ERROR, CRITICAL.'],
     ["execution: {workspace_dir: ''}", 'is "". Allowed: text.'],
+    ["server: {auth_issuer: 'http://[bad'}", "is not a valid URL."],
+    [
+      "server: {auth_issuer: 'ftp://a.example'}",
+      'is "ftp://a.example". Allowed: a URL that begins with http:// or https://.',
+    ],
     ["execution: [1]", "is a list. Allowed: a section with workspace_dir,"],
     ["workflows: [{name: a}]", "is missing. It takes a list."],
   ])("is an error: %s", async (yaml, expected) => {

@@ -1,25 +1,26 @@
 import type { Variables } from "./environment.ts";
 import { variableValue } from "./environment.ts";
 
-/** Settings of the Python original and of earlier versions that are gone, with what to do instead. */
-const REMOVED_SETTINGS: Readonly<Record<string, string>> = {
-  "execution.limits.max_concurrent_calls":
+/** Settings of the Python original and of earlier versions that are gone, and values of others, with what to do instead. */
+const REMOVED: ReadonlyMap<string, string> = new Map([
+  [
+    "execution.limits.max_concurrent_calls",
     "A run makes 32 calls at once; `concurrency` of an MCP server limits its own. Delete the line.",
-  "customers.trusted_proxies":
+  ],
+  [
+    "customers.trusted_proxies",
     "The header is read from the proxies of server.trusted_proxies: name them there.",
-  "logging.audit_max_mb": "The file is put aside at 16 MiB: delete the line.",
-  "runs.max_count": "At most 1,000 runs are recorded, within runs.max_mb and runs.max_days: delete the line.",
-  "execution.opensandbox_domain": "There is no OpenSandbox here: delete the line.",
-  "execution.opensandbox_image": "There is no OpenSandbox here: delete the line.",
-};
-
-/** Values of the Python original that have no counterpart, with what to write instead. */
-const REMOVED_VALUES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  "execution.sandbox_type": {
-    opensandbox: "OpenSandbox runs Python; write auto.",
-    monty: "Monty runs Python; write auto.",
-  },
-};
+  ],
+  ["logging.audit_max_mb", "The file is put aside at 16 MiB: delete the line."],
+  [
+    "runs.max_count",
+    "At most 1,000 runs are recorded, within runs.max_mb and runs.max_days: delete the line.",
+  ],
+  ["execution.opensandbox_domain", "There is no OpenSandbox here: delete the line."],
+  ["execution.opensandbox_image", "There is no OpenSandbox here: delete the line."],
+  ["execution.sandbox_type: opensandbox", "OpenSandbox runs Python; write auto."],
+  ["execution.sandbox_type: monty", "Monty runs Python; write auto."],
+]);
 
 /** Variables of the Python original that set nothing, with what to set instead. */
 const REMOVED_VARIABLES: Readonly<Record<string, string>> = {
@@ -27,16 +28,9 @@ const REMOVED_VARIABLES: Readonly<Record<string, string>> = {
   OPENSANDBOX_DOMAIN: "There is no OpenSandbox here: delete it.",
 };
 
-/** Advice on a key that is no setting, where it was one. */
-export function adviceOnRemovedSetting(path: string): string | undefined {
-  return Object.hasOwn(REMOVED_SETTINGS, path) ? REMOVED_SETTINGS[path] : undefined;
-}
-
-/** Advice on a value that only the Python original takes. */
-export function adviceOnRemovedValue(path: string, value: unknown): string | undefined {
-  const values = Object.hasOwn(REMOVED_VALUES, path) ? REMOVED_VALUES[path] : undefined;
-  const word = String(value).toLowerCase();
-  return values !== undefined && Object.hasOwn(values, word) ? values[word] : undefined;
+/** Advice on a key that is no setting, where it was one; or on a value that is none any more. */
+export function adviceOnRemoved(path: string, value?: unknown): string | undefined {
+  return REMOVED.get(typeof value === "string" ? `${path}: ${value.toLowerCase()}` : path);
 }
 
 /** Warnings about variables that set something in the Python original and nothing here. */

@@ -1,4 +1,4 @@
-import { isObject } from "./json.ts";
+import { isObject, referredTo } from "./json.ts";
 import type { JsonObject, JsonSchema, JsonValue } from "./json.ts";
 import type { ToolDefinition } from "./tools.ts";
 
@@ -47,23 +47,13 @@ export function exampleCall(tool: ToolDefinition): string {
 export function exampleArguments({ inputSchema }: Pick<ToolDefinition, "inputSchema">): JsonObject {
   let values = 0;
 
-  const find = (reference: string): unknown => {
-    if (!reference.startsWith("#")) return undefined;
-    let at: unknown = inputSchema;
-    for (const part of reference.slice(1).split("/").slice(1)) {
-      const key = part.replaceAll("~1", "/").replaceAll("~0", "~");
-      at = isObject(at) && Object.hasOwn(at, key) ? at[key] : undefined;
-    }
-    return at;
-  };
-
   /** Follows references within the schema. */
   const resolve = (given: unknown): JsonSchema | undefined => {
     let schema = given;
     for (let step = 0; step < MAX_DEPTH && isObject<JsonValue>(schema); step++) {
       const { $ref: reference } = schema;
       if (typeof reference !== "string") return schema;
-      schema = find(reference);
+      schema = referredTo(inputSchema, reference);
     }
     return undefined;
   };

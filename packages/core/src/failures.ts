@@ -59,10 +59,10 @@ export function serverDisabled(server: string): CemError {
 }
 
 /** `AUTH_REQUIRED`: the server refused a request without, or with too little, authorization. */
-export function authRequired(server: string, requiredScope?: string): CemError {
+export function authRequired(server: string, requiredScope?: string, customer?: string): CemError {
   const scope = requiredScope === undefined ? "" : ` for the scope ${requiredScope}`;
   return new CemError("AUTH_REQUIRED", `Server "${server}" requires authorization${scope}.`, {
-    details: { server, requiredScope },
+    details: { server, requiredScope, customer },
   });
 }
 

@@ -1,17 +1,10 @@
 import type { ErrorInfo } from "./errors.ts";
 import type { Finding } from "./review.ts";
+import type { ToolCallRecord } from "./invocation.ts";
 import type { ToolDefinition } from "./tools.ts";
 
 /** A tool call of an earlier attempt, cut to a size that a prompt can hold. */
-export interface EarlierCall {
-  server: string;
-  tool: string;
-  /** The beginning of the arguments as JSON. */
-  args?: string | undefined;
-  /** The beginning of the result as JSON. */
-  result?: string | undefined;
-  ok: boolean;
-}
+export type EarlierCall = Pick<ToolCallRecord, "server" | "tool" | "args" | "result" | "ok">;
 
 /** The outcome of an earlier attempt at the same task. */
 export interface GenerateFeedback {

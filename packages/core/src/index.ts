@@ -1,8 +1,8 @@
-export { isObject, parseJson } from "./json.ts";
+export { isObject, parseJson, referredTo, withoutEscapes } from "./json.ts";
 export { decodeTextInPlace, endOfJson, isJson, partsOfJson, pastCharacter, readJson } from "./json-bytes.ts";
 export { createLineSplitter } from "./line-splitter.ts";
 export type { JsonObject, JsonSchema, JsonValue } from "./json.ts";
-export { abandonOnAbort, UNAWAITED_CALL, Lazy } from "./promises.ts";
+export { abandonOnAbort, callListener, UNAWAITED_CALL, Lazy } from "./promises.ts";
 export { CemError, forClients, fromErrorInfo, toErrorInfo } from "./errors.ts";
 export type { ErrorCode, ErrorDetails, ErrorInfo, KnownErrorCode } from "./errors.ts";
 export {
@@ -28,11 +28,12 @@ export type {
   RunRecords,
   RunRecordSummary,
 } from "./run-records.ts";
-export { RunClock } from "./run-clock.ts";
+export { createRunClock } from "./run-clock.ts";
 export { createTurns, FairGate, Shares } from "./fair-gate.ts";
 export { hasWorkThreads, moduleBeside, offload, useWorkThreads } from "./offload.ts";
 export type { OffloadedWork } from "./offload.ts";
 export { assertKnownOptions, OWNER_ID_RULE, GIVEN_OWNER_ID, isGivenOwnerId } from "./options.ts";
+export { calledTool, matchTools } from "./tool-match.ts";
 export { findServer, findTool, isRepeatable, readAnnotations, toolId } from "./tools.ts";
 export type {
   CatalogSnapshot,

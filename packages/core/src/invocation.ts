@@ -1,14 +1,17 @@
 import type { Approve, PlannedCall, Elicit, Sample } from "./questions.ts";
 import type { ErrorInfo } from "./errors.ts";
+import type { FailedTool } from "./failures.ts";
 import type { JsonValue } from "./json.ts";
 import type { RunLimits } from "./limits.ts";
 
 /** A call of a tool on the host, made by code in the sandbox. Untrusted. */
 export interface ToolCall {
   server: string;
-  /** The tool's name in code. */
+  /** The name that the tool's server uses. */
   tool: string;
   args: JsonValue;
+  /** The names of server and tool in code, by which people know them too. Filled in on the host, where they are others. */
+  inCode?: FailedTool | undefined;
 }
 
 /** The result of a call: the tool's value, or the error that the code in the sandbox gets as an exception. */

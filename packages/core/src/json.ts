@@ -41,3 +41,23 @@ export function parseJson(text: string | Uint8Array, reviver?: Parameters<typeof
     return undefined;
   }
 }
+
+/** The value that a reference such as `#/$defs/Place` leads to in a document; `undefined` where there is none. */
+export function referredTo(document: unknown, reference: string): unknown {
+  if (!reference.startsWith("#")) return undefined;
+  let at = document;
+  for (const part of reference.slice(1).split("/").slice(1)) {
+    const key = withoutEscapes(part).replaceAll("~1", "/").replaceAll("~0", "~");
+    at = typeof at === "object" && at !== null && Object.hasOwn(at, key) ? Reflect.get(at, key) : undefined;
+  }
+  return at;
+}
+
+/** A part of a URI as plain text; as it is where its escapes are none. */
+export function withoutEscapes(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}

@@ -33,9 +33,7 @@ export function assertKnownOptions<T extends object>(
     throw new CemError(
       "OPTION_INVALID",
       `${where} takes an object of options, not ${JSON.stringify(value)}.`,
-      {
-        details: { where },
-      },
+      { details: { where } },
     );
   }
   const names = Object.keys(known);

@@ -23,6 +23,19 @@ export function abandonOnAbort<T>(work: Promise<T>, signal: AbortSignal | undefi
   });
 }
 
+/**
+ * Calls a listener, whose mistake must not end what it listens to. One that is asynchronous is not waited for.
+ *
+ * @param warn - Gets what it throws, or rejects with.
+ */
+export function callListener(listener: () => unknown, warn: (error: unknown) => void): void {
+  try {
+    Promise.resolve(listener()).catch(warn);
+  } catch (error) {
+    warn(error);
+  }
+}
+
 /** Name of the reason with which the signals of calls abort that their program left without an answer. */
 export const UNAWAITED_CALL = "UnawaitedCallError";
 

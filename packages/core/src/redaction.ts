@@ -25,6 +25,12 @@ export interface RedactionScope {
   isOfCode?: boolean | undefined;
   /** Whether texts are cut at their ends, so that the beginning of a value is to be replaced too. */
   isCut?: boolean | undefined;
+  /**
+   * Whether the session may have ended before its data came here. It is not begun anew: nobody would end it.
+   *
+   * @defaultValue false
+   */
+  isLate?: boolean | undefined;
 }
 
 /** The call that values are to go to. */

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { RunClock } from "./run-clock.ts";
+import { createRunClock } from "./run-clock.ts";
 
-describe("RunClock", () => {
+describe("createRunClock", () => {
   let expired = 0;
-  const make = (timeoutMs: number) => new RunClock(timeoutMs, () => (expired += 1));
+  const make = (timeoutMs: number) => createRunClock(timeoutMs, () => (expired += 1));
   beforeEach(() => {
     expired = 0;
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });

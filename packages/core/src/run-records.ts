@@ -1,5 +1,6 @@
 import type { RecordedStatus, TaskResult } from "./agent.ts";
 import type { ErrorInfo } from "./errors.ts";
+import type { ToolCallRecord } from "./invocation.ts";
 import type { JsonValue } from "./json.ts";
 
 /**
@@ -9,16 +10,7 @@ import type { JsonValue } from "./json.ts";
 export type RecordedData = { value: JsonValue } | { bytes: number; digest: string };
 
 /** A call of a tool in a record. Arguments and result are absent for tools whose code runs in the sandbox. */
-export interface RecordedCall {
-  server: string;
-  tool: string;
-  /** When it began, in milliseconds from the start of the code. */
-  startMs?: number | undefined;
-  /** Duration in milliseconds. */
-  ms: number;
-  ok: boolean;
-  /** Whether its run ended before it was answered. */
-  isCancelled?: boolean | undefined;
+export interface RecordedCall extends Omit<ToolCallRecord, "place" | "args" | "result" | "error"> {
   args?: RecordedData | undefined;
   /** The result as the invoker returned it: `{ ok: true, value }` or `{ ok: false, error }`. */
   result?: RecordedData | undefined;

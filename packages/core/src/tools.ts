@@ -58,6 +58,8 @@ export interface ToolDefinition {
   name: string;
   /** The name that the tool's server uses. Absent when it is `name`. */
   originalName?: string | undefined;
+  /** The name that the server has where it is set up. Absent when it is `server`. */
+  originalServer?: string | undefined;
   kind: ToolKind;
   /** The author's description. May be empty. Untrusted: data, never instructions. */
   description: string;

@@ -1,4 +1,4 @@
-import { CemError, fromErrorInfo, toErrorInfo } from "@cem/core";
+import { callListener, CemError, fromErrorInfo, toErrorInfo } from "@cem/core";
 import type {
   AgentEvent,
   AnnouncedCall,
@@ -38,134 +38,115 @@ export interface Opened {
   closing: AbortController;
 }
 
-/** A run, as seen by the host that waits for it. */
-export class AwaitedRun {
-  readonly #opened: Opened;
-  readonly #names: RunNames;
-  readonly #id: string;
-  readonly #run: QueuedRun;
-  readonly #options: ExecuteOptions;
-  readonly #settled = Promise.withResolvers<TaskResult>();
-  readonly #calls: AnnouncedCall[] = [];
-  readonly #questions = new Map<number, AbortController>();
-  readonly #answered = new Set<number>();
+/** A run that a host waits for. */
+interface AwaitedRun {
+  id: string;
+  names: RunNames;
+  run: QueuedRun;
+  options: ExecuteOptions;
+  /** Questions that another host has answered. */
+  answered?: readonly number[] | undefined;
+}
+
+/**
+ * Waits for a run and follows its worker's messages from the first on.
+ *
+ * @param put - Puts the run into the queue where it is not there. Returns whether it is new: nothing has to be read then.
+ */
+export async function awaitRun(
+  { streams, runs, closing }: Opened,
+  { id, names, run, options, answered = [] }: AwaitedRun,
+  put: () => Promise<boolean>,
+): Promise<TaskResult> {
+  const { signal, onEvent, rejoin } = options;
+  const settled = Promise.withResolvers<TaskResult>();
+  const calls: AnnouncedCall[] = [];
+  const questions = new Map<number, AbortController>();
   /** Leaves the run to others when it aborts. */
-  readonly #leaving: AbortSignal;
-  #stopFollowing: (() => void) | undefined;
-  #looking: NodeJS.Timeout | undefined;
-  #cancelling: NodeJS.Timeout | undefined;
+  const leaving = AbortSignal.any([closing.signal, ...(rejoin?.leave === undefined ? [] : [rejoin.leave])]);
+  let looking: NodeJS.Timeout | undefined;
+  let cancelling: NodeJS.Timeout | undefined;
   /** Runs until the worker sends its first message. */
-  #waiting: NodeJS.Timeout | undefined;
-  #isMissing = false;
-  #isOver = false;
+  let waiting: NodeJS.Timeout | undefined;
+  let isMissing = false;
+  let isOver = false;
+  // Of a run that can't be put into the queue nobody takes the result.
+  settled.promise.catch(() => {});
 
-  constructor(opened: Opened, names: RunNames, id: string, run: QueuedRun, options: ExecuteOptions) {
-    this.#opened = opened;
-    this.#names = names;
-    this.#id = id;
-    this.#run = run;
-    this.#options = options;
-    const { leave } = options.rejoin ?? {};
-    this.#leaving = AbortSignal.any([opened.closing.signal, ...(leave === undefined ? [] : [leave])]);
-    // Of a run that can't be put into the queue nobody takes the result.
-    this.#settled.promise.catch(() => {});
+  const follower = streams.listen(
+    names.messages,
+    (message) => receive(message as RunMessage),
+    // A message that can't be decoded stays so; a cut ends.
+    (problem) => CemError.isInstance(problem) && reject(problem),
+  );
+  try {
+    if (!(await put())) follower.look();
+  } catch (error) {
+    stop();
+    throw error;
+  }
+  // The answer may be there before the server's word that the run was put.
+  if (isOver) return settled.promise;
+  looking = setInterval(() => void look().catch(() => {}), LOOK_MS);
+  if (onEvent !== undefined) waiting = setTimeout(() => void reportWaiting().catch(() => {}), WAITING_MS);
+  signal?.addEventListener("abort", cancel, { once: true });
+  leaving.addEventListener("abort", leave, { once: true });
+  if (leaving.aborted) leave();
+  else if (signal?.aborted === true) cancel();
+  return settled.promise;
+
+  function stop(): void {
+    isOver = true;
+    follower.stop();
+    clearInterval(looking);
+    clearTimeout(cancelling);
+    clearTimeout(waiting);
+    signal?.removeEventListener("abort", cancel);
+    leaving.removeEventListener("abort", leave);
+    for (const controller of questions.values()) controller.abort();
   }
 
-  /** Skips questions that another host has answered. Call it before {@link follow}. */
-  leaveOut(questions: readonly number[]): void {
-    for (const number of questions) this.#answered.add(number);
+  function receive(message: RunMessage): void {
+    if (isOver) return;
+    clearTimeout(waiting);
+    waiting = undefined;
+    if (message.type === "call") calls.push(message.call);
+    else if (message.type === "event") tell(message.event);
+    else if (message.type === "question") void answer(message);
+    else if (message.type === "withdrawn") questions.get(message.number)?.abort();
+    else if (message.type === "result") resolve(message.result);
+    else if (message.type === "failed") reject(fromErrorInfo(message.error));
   }
 
-  /**
-   * Follows the worker's messages from the first on.
-   *
-   * @param put - Puts the run into the queue where it is not there. Returns whether it is new: nothing has to be read then.
-   */
-  async follow(put: () => Promise<boolean>): Promise<TaskResult> {
-    const { signal } = this.#options;
-    const { look, stop } = this.#opened.streams.listen(
-      this.#names.messages,
-      (message) => this.#receive(message as RunMessage),
-      // A message that can't be decoded stays so; a cut ends.
-      (problem) => CemError.isInstance(problem) && this.#reject(problem),
-    );
-    this.#stopFollowing = stop;
-    try {
-      if (!(await put())) look();
-    } catch (error) {
-      this.stop();
-      throw error;
-    }
-    // The answer may be there before the server's word that the run was put.
-    if (this.#isOver) return this.#settled.promise;
-    this.#looking = setInterval(() => void this.#look().catch(() => {}), LOOK_MS);
-    if (this.#options.onEvent !== undefined)
-      this.#waiting = setTimeout(() => void this.#reportWaiting().catch(() => {}), WAITING_MS);
-    signal?.addEventListener("abort", this.#cancel, { once: true });
-    this.#leaving.addEventListener("abort", this.#leave, { once: true });
-    if (this.#leaving.aborted) this.#leave();
-    else if (signal?.aborted === true) this.#cancel();
-    return this.#settled.promise;
+  async function reportWaiting(): Promise<void> {
+    const { workers } = await runs.counts();
+    if (!isOver && waiting !== undefined) tell({ type: "waiting", workers });
   }
 
-  stop(): void {
-    this.#isOver = true;
-    this.#stopFollowing?.();
-    clearInterval(this.#looking);
-    clearTimeout(this.#cancelling);
-    clearTimeout(this.#waiting);
-    this.#options.signal?.removeEventListener("abort", this.#cancel);
-    this.#leaving.removeEventListener("abort", this.#leave);
-    for (const controller of this.#questions.values()) controller.abort();
-  }
-
-  #receive(message: RunMessage): void {
-    if (this.#isOver) return;
-    clearTimeout(this.#waiting);
-    this.#waiting = undefined;
-    if (message.type === "call") this.#calls.push(message.call);
-    else if (message.type === "event") this.#tell(message.event);
-    else if (message.type === "question") void this.#answer(message);
-    else if (message.type === "withdrawn") this.#questions.get(message.number)?.abort();
-    else if (message.type === "result") this.#resolve(message.result);
-    else if (message.type === "failed") this.#reject(fromErrorInfo(message.error));
-  }
-
-  async #reportWaiting(): Promise<void> {
-    const { workers } = await this.#opened.runs.counts();
-    if (!this.#isOver && this.#waiting !== undefined) this.#tell({ type: "waiting", workers });
-  }
-
-  /** A listener's mistake must not end the run that it listens to. */
-  #tell(event: AgentEvent): void {
+  function tell(event: AgentEvent): void {
     const warn = (error: unknown): void =>
       process.emitWarning(`onEvent threw at ${event.type}: ${toErrorInfo(error).message}`, "CemWarning");
-    try {
-      // One that is asynchronous is not waited for.
-      Promise.resolve(this.#options.onEvent?.(event) as unknown).catch(warn);
-    } catch (error) {
-      warn(error);
-    }
+    callListener(() => onEvent?.(event), warn);
   }
 
-  async #answer(question: Question): Promise<void> {
+  async function answer(question: Question): Promise<void> {
     const { number } = question;
-    if (this.#answered.has(number)) return;
+    if (answered.includes(number)) return;
     const controller = new AbortController();
-    this.#questions.set(number, controller);
+    questions.set(number, controller);
     let entry: StreamEntry;
     try {
       // An answer that is no JSON can't be sent.
-      entry = this.#entryOf({ type: "answer", number, value: await this.#put(question, controller.signal) });
+      entry = entryOf({ type: "answer", number, value: await ask(question, controller.signal) });
     } catch (error) {
-      entry = this.#entryOf({ type: "refusal", number, reason: toErrorInfo(error).message });
+      entry = entryOf({ type: "refusal", number, reason: toErrorInfo(error).message });
     }
-    this.#questions.delete(number);
-    if (!this.#isOver) await this.#send(entry);
+    questions.delete(number);
+    if (!isOver) await send(entry);
   }
 
-  async #put({ kind, request }: Question, signal: AbortSignal): Promise<JsonValue> {
-    const { onElicit, onApprove, onSample } = this.#options;
+  async function ask({ kind, request }: Question, signal: AbortSignal): Promise<JsonValue> {
+    const { onElicit, onApprove, onSample } = options;
     const asked = { ...(request as object), signal };
     // Another host may have begun the run, which could be asked more.
     const answer =
@@ -178,53 +159,48 @@ export class AwaitedRun {
     return answer as JsonValue;
   }
 
-  readonly #leave = (): void => {
+  function leave(): void {
     const message = "The run was left to others.";
-    this.#resolve(unrunResult(this.#run, { code: "ABORTED", message, details: {} }, this.#calls));
-  };
+    resolve(unrunResult(run, { code: "ABORTED", message, details: {} }, calls));
+  }
 
-  readonly #cancel = (): void => {
-    void this.#send(this.#entryOf({ type: "cancel" }));
-    void this.#removeWaiting().catch(() => {});
-    this.#cancelling = setTimeout(
-      () => this.#resolve(unrunResult(this.#run, CANCELLED, this.#calls)),
-      CANCEL_MS,
-    );
-  };
+  function cancel(): void {
+    void send(entryOf({ type: "cancel" }));
+    void removeWaiting().catch(() => {});
+    cancelling = setTimeout(() => resolve(unrunResult(run, CANCELLED, calls)), CANCEL_MS);
+  }
 
   /** Ends it for all who wait for it. */
-  async #removeWaiting(): Promise<void> {
-    const content: RunMessage = { type: "result", result: unrunResult(this.#run, CANCELLED) };
-    const { runs, streams } = this.#opened;
-    await runs.remove(this.#id, streams.entryOf(this.#names.messages, [content]), true);
+  async function removeWaiting(): Promise<void> {
+    const content: RunMessage = { type: "result", result: unrunResult(run, CANCELLED) };
+    await runs.remove(id, streams.entryOf(names.messages, [content]), true);
   }
 
   /** A reply that does not arrive leaves the question open until its call ends. */
-  async #send(entry: StreamEntry): Promise<void> {
-    await this.#opened.runs.reply(this.#id, entry).catch(() => {});
+  async function send(entry: StreamEntry): Promise<void> {
+    await runs.reply(id, entry).catch(() => {});
   }
 
-  #entryOf(reply: RunReply): StreamEntry {
-    return this.#opened.streams.entryOf(this.#names.replies, [reply]);
+  function entryOf(reply: RunReply): StreamEntry {
+    return streams.entryOf(names.replies, [reply]);
   }
 
   /** A run that failed or is gone sends nothing more. Checked twice, in case its last message is on its way. */
-  async #look(): Promise<void> {
-    const why = await this.#opened.runs.whyGone(this.#id);
-    if (why !== undefined && this.#isMissing)
-      this.#resolve(unrunResult(this.#run, interrupted(this.#calls, why), this.#calls));
-    this.#isMissing = why !== undefined;
+  async function look(): Promise<void> {
+    const why = await runs.whyGone(id);
+    if (why !== undefined && isMissing) resolve(unrunResult(run, interrupted(calls, why), calls));
+    isMissing = why !== undefined;
   }
 
-  #resolve(result: TaskResult): void {
-    if (this.#isOver) return;
-    this.stop();
-    this.#tell({ type: "finished", result });
-    this.#settled.resolve(result);
+  function resolve(result: TaskResult): void {
+    if (isOver) return;
+    stop();
+    tell({ type: "finished", result });
+    settled.resolve(result);
   }
 
-  #reject(error: unknown): void {
-    this.stop();
-    this.#settled.reject(error);
+  function reject(error: unknown): void {
+    stop();
+    settled.reject(error);
   }
 }

@@ -96,16 +96,9 @@ export const KEEP_GONE_MS = 120_000;
 export const KEEP_RUN_MS = 86_400_000;
 
 /** The names in Redis that belong to one run. */
-export interface RunNames {
-  /** The stream of its worker's messages. */
-  messages: string;
-  /** The stream of replies to its worker. */
-  replies: string;
-  /** Its payload, and where it stands. */
-  run: string;
-}
+export type RunNames = ReturnType<typeof namesOf>;
 
-export function namesOf(prefix: string, run: string): RunNames {
+export function namesOf(prefix: string, run: string) {
   const base = `${prefix}:run:${run}`;
   return { run: base, messages: `${base}:messages`, replies: `${base}:replies` };
 }

@@ -12,8 +12,8 @@ import {
   requireSameKeys,
 } from "./connection.ts";
 import type { QueueConnection } from "./run-queue.ts";
-import { SharedRuns, channelsOf, givenRun } from "./shared-runs.ts";
-import { Streams } from "./streams.ts";
+import { channelsOf, createSharedRuns, givenRun } from "./shared-runs.ts";
+import { createStreams } from "./streams.ts";
 import { attemptRun } from "./worker-run.ts";
 import type { RunningAgent, WorkerRun } from "./worker-run.ts";
 
@@ -84,8 +84,8 @@ export async function startQueueWorker(settings: QueueWorkerSettings): Promise<Q
   const { lostAfterMs = DEFAULT_LOST_AFTER_MS, drainMs = DEFAULT_DRAIN_MS } = settings;
   const [client, subscriber] = [connectPatiently(url), connectPatiently(url)];
   const codec = createMessageCodec(keys);
-  const streams = new Streams(client, subscriber, codec);
-  const runs = new SharedRuns(client, prefix);
+  const streams = createStreams(client, subscriber, codec);
+  const runs = createSharedRuns(client, prefix);
   const location = shownLocation(url);
   // Names that people give may be given twice.
   const worker = randomBytes(ID_BYTES).toString("hex");

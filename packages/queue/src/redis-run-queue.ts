@@ -4,7 +4,7 @@ import { CemError, toErrorInfo } from "@cem/core";
 import type { Agent, ExecuteOptions, TaskResult } from "@cem/core";
 import { traceCarrier, traced } from "@cem/core/telemetry";
 import { shownLocation, storeUnavailable } from "@cem/store";
-import { AwaitedRun } from "./awaited-run.ts";
+import { awaitRun } from "./awaited-run.ts";
 import type { Opened } from "./awaited-run.ts";
 import {
   DEFAULT_PREFIX,
@@ -21,8 +21,9 @@ import { ASKED } from "./protocol.ts";
 import type { QueuedRun, RunMessage, RunReply } from "./protocol.ts";
 import { placeOfReason } from "./run-queue.ts";
 import type { AskedRun, QueuedOwner, RunQueue, RunQueueSettings } from "./run-queue.ts";
-import { SharedRuns } from "./shared-runs.ts";
-import { Streams } from "./streams.ts";
+import { createSharedRuns } from "./shared-runs.ts";
+import type { SharedRuns } from "./shared-runs.ts";
+import { createStreams } from "./streams.ts";
 
 const MS_PER_SECOND = 1_000;
 const DEFAULT_MAX_WAITING = 10_000;
@@ -59,9 +60,9 @@ export function createRunQueue({
     const [client, subscriber] = [connectBriefly(url), connectBriefly(url)];
     client.on("error", (lost: Error) => (problem = lost));
     const codec = createMessageCodec(keys);
-    const streams = new Streams(client, subscriber, codec);
+    const streams = createStreams(client, subscriber, codec);
     const host = `${prefix}:host:${randomBytes(HOST_BYTES).toString("hex")}`;
-    const runs = new SharedRuns(client, prefix);
+    const runs = createSharedRuns(client, prefix);
     return { client, subscriber, codec, streams, runs, host, closing: new AbortController() };
   };
 
@@ -121,7 +122,7 @@ export function createRunQueue({
     };
     const id = idOf(owner, options);
     return ask((asked) =>
-      new AwaitedRun(asked, namesOf(prefix, id), id, run, options).follow(() => put(asked, id, run)),
+      awaitRun(asked, { id, names: namesOf(prefix, id), run, options }, () => put(asked, id, run)),
     );
   };
 
@@ -142,9 +143,8 @@ export function createRunQueue({
         const replies = (await streams.read(names.replies)) as RunReply[];
         const answered = replies.flatMap((reply) => (reply.type === "cancel" ? [] : [reply.number]));
         const { leave, ...others } = options;
-        const awaited = new AwaitedRun(asked, names, id, run, { ...others, rejoin: { key, leave } });
-        awaited.leaveOut(answered);
-        return awaited.follow(async () => false);
+        const own = { ...others, rejoin: { key, leave } };
+        return awaitRun(asked, { id, names, run, options: own, answered }, async () => false);
       });
     },
     counts: () => ask(({ runs }) => runs.counts()),

@@ -2,13 +2,13 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { toErrorInfo } from "@cem/core";
 import type { ForwardedRequest, Replicas } from "@cem/core";
 import { shownLocation, storeUnavailable } from "@cem/store";
-import { SendWindow, StreamedAnswer } from "./streamed-answer.ts";
-import type { FromReplica } from "./streamed-answer.ts";
+import { createSendWindow, streamAnswer } from "./streamed-answer.ts";
+import type { FromReplica, SendWindow } from "./streamed-answer.ts";
 import { DEFAULT_PREFIX, connectBriefly, createMessageCodec } from "./connection.ts";
 import type { MessageCodec } from "./connection.ts";
-import { Peers } from "./peers.ts";
+import { createPeers } from "./peers.ts";
 import type { QueueConnection } from "./run-queue.ts";
-import { Streams } from "./streams.ts";
+import { createStreams } from "./streams.ts";
 
 const NAME_BYTES = 6;
 const KEY_BYTES = 32;
@@ -21,12 +21,6 @@ type ToReplica =
   | { type: "taken"; id: string; bytes: number }
   | { type: "gone"; id: string };
 
-/** An answer that is being sent to another replica. */
-interface GivenAnswer {
-  leaving: AbortController;
-  window: SendWindow;
-}
-
 type Handle = Parameters<Replicas["receive"]>[0];
 
 /** Replicas of a server that forward requests to each other through Redis or Valkey. */
@@ -38,13 +32,14 @@ export interface QueuedReplicas extends Replicas {
 export function createReplicas({ url, prefix = DEFAULT_PREFIX, keys }: QueueConnection): QueuedReplicas {
   const name = randomBytes(NAME_BYTES).toString("hex");
   const base = `${prefix}:replica`;
-  const active = new Map<string, GivenAnswer>();
+  /** Answers that are being sent to other replicas. */
+  const active = new Map<string, { leaving: AbortController; window: SendWindow }>();
 
   const connect = () => {
     const [client, subscriber] = [connectBriefly(url), connectBriefly(url)];
     const codec = createMessageCodec(keys);
-    const streams = new Streams(client, subscriber, codec);
-    const peers = new Peers<ToReplica>({ client, streams, base, name });
+    const streams = createStreams(client, subscriber, codec);
+    const peers = createPeers<ToReplica>(client, streams, base, name);
     return { client, subscriber, codec, streams, peers };
   };
   let connected: ReturnType<typeof connect> | undefined;
@@ -56,7 +51,7 @@ export function createReplicas({ url, prefix = DEFAULT_PREFIX, keys }: QueueConn
     const { streams, peers } = open();
     const leaving = new AbortController();
     const { signal } = leaving;
-    const window = new SendWindow(signal);
+    const window = createSendWindow(signal);
     active.set(id, { leaving, window });
     // Without a reader it would be held back for ever.
     const stopWatching = peers.watch(from, () => leaving.abort());
@@ -94,7 +89,7 @@ export function createReplicas({ url, prefix = DEFAULT_PREFIX, keys }: QueueConn
         if (!(await peers.lives(replica))) return undefined;
         const id = randomUUID();
         const notify = (message: ToReplica): void => void peers.send(replica, message).catch(() => {});
-        const given = new StreamedAnswer((bytes) => notify({ type: "taken", id, bytes }));
+        const given = streamAnswer((bytes) => notify({ type: "taken", id, bytes }));
         const outbox = outboxOf(id);
         const stop = await streams.follow(outbox, (content, entry) => {
           client.xdel(outbox, entry).catch(() => {});

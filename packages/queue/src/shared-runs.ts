@@ -29,165 +29,138 @@ export interface NewRun {
 export type Put = { known?: string | undefined } | { waiting: number; own: number };
 
 /** A run that a worker got. */
-export interface GivenRun {
-  id: string;
-  attempt: number;
-  /** How long it waited, by the server's clock. */
-  waitedMs: number;
-  /** Whether there are messages of earlier attempts, or replies. */
-  isTold: boolean;
-  /** Empty where it is too large for a notice. */
-  payload: string;
-}
+export type GivenRun = ReturnType<typeof givenRun>;
 
 /** How an attempt goes on: not at all where another worker is to repeat the run, or its owner is gone. */
 export type Ending = "" | "done" | "dead" | "gone" | "back";
 
 /** The runs that hosts and workers share in a server, each of whose changes is one script there. */
-export class SharedRuns {
-  readonly #client: Redis;
-  readonly #prefix: string;
+export type SharedRuns = ReturnType<typeof createSharedRuns>;
 
-  constructor(client: Redis, prefix: string) {
-    this.#client = client;
-    this.#prefix = prefix;
-  }
-
-  async put({ id, payload, run, host, maxWaiting }: NewRun): Promise<Put> {
-    const { owner = "", kind, options } = run;
-    const session = warmSession(this.#prefix, run) ?? "";
-    // Turns are of owners, or of the clients that records belong to where runs have no owner.
-    const args = [id, payload, host, session, owner, kind, owner || (options.owner ?? ""), maxWaiting];
-    const [known, waiting, own] = (await this.#run(PUT, ...args)) as [string | null, number?, number?];
-    if (waiting !== undefined && own !== undefined) return { waiting, own };
-    return { known: known ?? undefined };
-  }
-
-  /** @returns the run's payload. `undefined` where there is none */
-  async join(id: string, host: string): Promise<string | undefined> {
-    return ((await this.#run(JOIN, id, host)) as string | null) ?? undefined;
-  }
-
-  /** @returns whether the attempt has the right to the run: another one may have begun */
-  async send(
-    { id, attempt, worker }: { id: string; attempt: number; worker: string },
-    ending: Ending,
-    entry?: StreamEntry,
-    reason = "",
-  ): Promise<boolean> {
-    const { payload = "", by = "" } = entry ?? {};
-    return (await this.#run(SEND, id, attempt, worker, ending, payload, by, reason)) === 1;
-  }
-
-  async reply(id: string, { payload, by }: StreamEntry): Promise<void> {
-    await this.#run(REPLY, id, payload, by);
-  }
-
-  /** @returns whether it was removed: not where a worker has it, or where it does not wait and only one that waits is meant */
-  async remove(id: string, { payload, by }: StreamEntry, isOnlyWaiting = false): Promise<boolean> {
-    return (await this.#run(REMOVE, id, isOnlyWaiting ? 1 : 0, payload, by)) === 1;
-  }
-
-  /**
-   * @param unknown - Runs that the worker has not, though they are its own.
-   * @returns the worker's runs
-   */
-  async sign(
-    worker: string,
-    { slots, keepsGuests, lostAfterMs }: { slots: number; keepsGuests: boolean; lostAfterMs: number },
-    unknown: readonly string[],
-  ): Promise<string[]> {
-    const settings = `${slots} ${keepsGuests ? 1 : 0} ${lostAfterMs}`;
-    return (await this.#run(SIGN, worker, settings, lostAfterMs, ...unknown)) as string[];
-  }
-
-  /** Gives all runs of a worker to others. */
-  async leave(worker: string): Promise<void> {
-    await this.#run(LEAVE, worker);
-  }
-
-  async retry(id: string): Promise<boolean> {
-    return (await this.#run(RETRY, id)) === 1;
-  }
-
-  /** @param isWritten - Also writes something, which a server that is full refuses. */
-  async counts(isWritten = false): Promise<QueueCounts> {
-    const counts = (await this.#run(COUNT, isWritten ? 1 : 0)) as number[];
-    const [waiting = 0, running = 0, dead = 0, workers = 0] = counts;
-    return { waiting, running, dead, workers };
-  }
-
-  async load(): Promise<Pick<QueueLoad, "oldestWaitMs" | "endedPerMinute">> {
-    const [oldestWaitMs = 0, endedPerMinute = 0] = (await this.#run(MEASURE)) as number[];
+export function createSharedRuns(client: Redis, prefix: string) {
+  async function load(): Promise<Pick<QueueLoad, "oldestWaitMs" | "endedPerMinute">> {
+    const [oldestWaitMs = 0, endedPerMinute = 0] = (await call(MEASURE)) as number[];
     return { oldestWaitMs, endedPerMinute };
   }
 
-  /** How long so many runs will probably take, in milliseconds. */
-  async waitFor(runs: number): Promise<number> {
-    const { endedPerMinute } = await this.load();
-    const ms = Math.round((runs / Math.max(1, endedPerMinute)) * MINUTE_MS);
-    return Math.min(MAX_WAIT_MS, Math.max(MIN_WAIT_MS, ms));
-  }
-
-  async payloadOf(id: string): Promise<string | undefined> {
-    return (await this.#client.hget(namesOf(this.#prefix, id).run, "payload")) ?? undefined;
-  }
-
-  /** Why nobody will end a run, in a sentence. `undefined` where somebody has it, will have it or has ended it. */
-  async whyGone(id: string): Promise<string | undefined> {
-    const { run } = namesOf(this.#prefix, id);
-    const [payload, dead] = await Promise.all([
-      this.#client.hget(run, "payload"),
-      this.#client.zscore(`${this.#prefix}:runs:dead`, id),
-    ]);
-    if (dead !== null) return `${MAX_LOSSES + 1} workers were lost while they executed the run.`;
-    if (payload === "")
-      return "The run has ended, and its result is no longer kept, as later ones took its place.";
-    return payload === null ? "The worker was lost." : undefined;
-  }
-
-  /** The newest dead runs, with their reasons as they were given. */
-  async dead(count: number): Promise<(Omit<DeadRun, "reason"> & { reason: string | undefined })[]> {
-    const ids = await this.#client.zrevrange(`${this.#prefix}:runs:dead`, 0, count - 1);
-    const found = await Promise.all(
-      ids.map(async (id) => {
-        const { run } = namesOf(this.#prefix, id);
-        const [owner, kind, reason, diedAt] = await this.#client.hmget(run, ...DEAD_FIELDS);
-        // One that was retried meanwhile, or is no longer kept.
-        if (diedAt === undefined || diedAt === null) return [];
-        const at = new Date(Number(diedAt));
-        return [
-          { id, owner: owner || undefined, kind: kind as DeadRun["kind"], reason: reason ?? undefined, at },
-        ];
-      }),
-    );
-    return found.flat();
-  }
-
-  /** The ids of an owner's runs, over or not. */
-  async *ofOwner(owner: string): AsyncGenerator<string> {
-    const { run: pattern } = namesOf(this.#prefix.replaceAll(/[\\*?[\]^]/gu, "\\$&"), "*");
-    const start = namesOf(this.#prefix, "").run.length;
-    const pages = this.#client.scanStream({ match: pattern, count: SCANNED, type: "hash" });
-    for await (const names of pages as AsyncIterable<string[]>)
-      for (const name of names)
-        if ((await this.#client.hget(name, "owner")) === owner) yield name.slice(start);
-  }
-
-  /** Forgets an owner who was deleted. */
-  async forget(owner: string): Promise<void> {
-    const of = `${this.#prefix}:owner:${owner}`;
-    const names = [`${of}:kept`, `${of}:kept:bytes`, `${of}:active`];
-    await this.#client.multi().hdel(`${this.#prefix}:turns:last`, owner).del(names).exec();
-  }
-
-  #run({ lua, digest }: Script, ...args: (string | number)[]): Promise<unknown> {
-    return this.#client.evalsha(digest, 1, this.#prefix, ...args).catch((error: Error) => {
+  function call({ lua, digest }: Script, ...args: (string | number)[]): Promise<unknown> {
+    return client.evalsha(digest, 1, prefix, ...args).catch((error: Error) => {
       // The server was started anew.
       if (!error.message.startsWith("NOSCRIPT")) throw error;
-      return this.#client.eval(lua, 1, this.#prefix, ...args);
+      return client.eval(lua, 1, prefix, ...args);
     });
   }
+
+  return {
+    async put({ id, payload, run, host, maxWaiting }: NewRun): Promise<Put> {
+      const { owner = "", kind, options } = run;
+      const session = warmSession(prefix, run) ?? "";
+      // Turns are of owners, or of the clients that records belong to where runs have no owner.
+      const args = [id, payload, host, session, owner, kind, owner || (options.owner ?? ""), maxWaiting];
+      const [known, waiting, own] = (await call(PUT, ...args)) as [string | null, number?, number?];
+      if (waiting !== undefined && own !== undefined) return { waiting, own };
+      return { known: known ?? undefined };
+    },
+    /** @returns the run's payload. `undefined` where there is none */
+    async join(id: string, host: string): Promise<string | undefined> {
+      return ((await call(JOIN, id, host)) as string | null) ?? undefined;
+    },
+    /** @returns whether the attempt has the right to the run: another one may have begun */
+    async send(
+      { id, attempt, worker }: { id: string; attempt: number; worker: string },
+      ending: Ending,
+      entry?: StreamEntry,
+      reason = "",
+    ): Promise<boolean> {
+      const { payload = "", by = "" } = entry ?? {};
+      return (await call(SEND, id, attempt, worker, ending, payload, by, reason)) === 1;
+    },
+    async reply(id: string, { payload, by }: StreamEntry): Promise<void> {
+      await call(REPLY, id, payload, by);
+    },
+    /** @returns whether it was removed: not where a worker has it, or where it does not wait and only one that waits is meant */
+    async remove(id: string, { payload, by }: StreamEntry, isOnlyWaiting = false): Promise<boolean> {
+      return (await call(REMOVE, id, isOnlyWaiting ? 1 : 0, payload, by)) === 1;
+    },
+    /**
+     * @param unknown - Runs that the worker has not, though they are its own.
+     * @returns the worker's runs
+     */
+    async sign(
+      worker: string,
+      { slots, keepsGuests, lostAfterMs }: { slots: number; keepsGuests: boolean; lostAfterMs: number },
+      unknown: readonly string[],
+    ): Promise<string[]> {
+      const settings = `${slots} ${keepsGuests ? 1 : 0} ${lostAfterMs}`;
+      return (await call(SIGN, worker, settings, lostAfterMs, ...unknown)) as string[];
+    },
+    /** Gives all runs of a worker to others. */
+    async leave(worker: string): Promise<void> {
+      await call(LEAVE, worker);
+    },
+    async retry(id: string): Promise<boolean> {
+      return (await call(RETRY, id)) === 1;
+    },
+    /** @param isWritten - Also writes something, which a server that is full refuses. */
+    async counts(isWritten = false): Promise<QueueCounts> {
+      const counts = (await call(COUNT, isWritten ? 1 : 0)) as number[];
+      const [waiting = 0, running = 0, dead = 0, workers = 0] = counts;
+      return { waiting, running, dead, workers };
+    },
+    load,
+    /** How long so many runs will probably take, in milliseconds. */
+    async waitFor(runs: number): Promise<number> {
+      const { endedPerMinute } = await load();
+      const ms = Math.round((runs / Math.max(1, endedPerMinute)) * MINUTE_MS);
+      return Math.min(MAX_WAIT_MS, Math.max(MIN_WAIT_MS, ms));
+    },
+    async payloadOf(id: string): Promise<string | undefined> {
+      return (await client.hget(namesOf(prefix, id).run, "payload")) ?? undefined;
+    },
+    /** Why nobody will end a run, in a sentence. `undefined` where somebody has it, will have it or has ended it. */
+    async whyGone(id: string): Promise<string | undefined> {
+      const { run } = namesOf(prefix, id);
+      const [payload, dead] = await Promise.all([
+        client.hget(run, "payload"),
+        client.zscore(`${prefix}:runs:dead`, id),
+      ]);
+      if (dead !== null) return `${MAX_LOSSES + 1} workers were lost while they executed the run.`;
+      if (payload === "")
+        return "The run has ended, and its result is no longer kept, as later ones took its place.";
+      return payload === null ? "The worker was lost." : undefined;
+    },
+    /** The newest dead runs, with their reasons as they were given. */
+    async dead(count: number): Promise<(Omit<DeadRun, "reason"> & { reason: string | undefined })[]> {
+      const ids = await client.zrevrange(`${prefix}:runs:dead`, 0, count - 1);
+      const found = await Promise.all(
+        ids.map(async (id) => {
+          const { run } = namesOf(prefix, id);
+          const [owner, kind, reason, diedAt] = await client.hmget(run, ...DEAD_FIELDS);
+          // One that was retried meanwhile, or is no longer kept.
+          if (diedAt === undefined || diedAt === null) return [];
+          const at = new Date(Number(diedAt));
+          return [
+            { id, owner: owner || undefined, kind: kind as DeadRun["kind"], reason: reason ?? undefined, at },
+          ];
+        }),
+      );
+      return found.flat();
+    },
+    /** The ids of an owner's runs, over or not. */
+    async *ofOwner(owner: string): AsyncGenerator<string> {
+      const { run: pattern } = namesOf(prefix.replaceAll(/[\\*?[\]^]/gu, "\\$&"), "*");
+      const start = namesOf(prefix, "").run.length;
+      const pages = client.scanStream({ match: pattern, count: SCANNED, type: "hash" });
+      for await (const names of pages as AsyncIterable<string[]>)
+        for (const name of names) if ((await client.hget(name, "owner")) === owner) yield name.slice(start);
+    },
+    /** Forgets an owner who was deleted. */
+    async forget(owner: string): Promise<void> {
+      const of = `${prefix}:owner:${owner}`;
+      const names = [`${of}:kept`, `${of}:kept:bytes`, `${of}:active`];
+      await client.multi().hdel(`${prefix}:turns:last`, owner).del(names).exec();
+    },
+  };
 }
 
 /** The channels of a worker's notices: of runs that it gets, and of replies to them. */
@@ -197,7 +170,7 @@ export function channelsOf(prefix: string, worker: string): { runs: string; inbo
 }
 
 /** Reads a notice in the channel of runs. */
-export function givenRun(notice: string): GivenRun {
+export function givenRun(notice: string) {
   const [id = "", attempt, waitedMs, isTold, payload = ""] = notice.split("\n");
   return { id, attempt: Number(attempt), waitedMs: Number(waitedMs), isTold: isTold === "1", payload };
 }

@@ -8,75 +8,69 @@ export type FromReplica =
   | { type: "end" }
   | { type: "broken"; reason: string };
 
-/** An answer whose parts come one after the other. */
-export class StreamedAnswer {
-  readonly #onTaken: (bytes: number) => void;
-  readonly #head = Promise.withResolvers<ForwardedAnswer | undefined>();
-  readonly #over = Promise.withResolvers<void>();
+/** An answer whose parts come one after the other. @param onTaken - Called now and then with the number of bytes read in all. */
+export function streamAnswer(onTaken: (bytes: number) => void) {
+  const head = Promise.withResolvers<ForwardedAnswer | undefined>();
+  const over = Promise.withResolvers<void>();
   /** Parts that arrived and were not read yet. */
-  readonly #parts = new Readable({ objectMode: true, read() {} });
-  /** Whether the replica that answers has ended. */
-  isComplete = false;
+  const parts = new Readable({ objectMode: true, read() {} });
+  let isComplete = false;
 
-  /** @param onTaken - Called now and then with the number of bytes read in all. */
-  constructor(onTaken: (bytes: number) => void) {
-    this.#onTaken = onTaken;
-    this.#head.promise.catch(() => {});
-    // Its reader hears of it, if there is one.
-    this.#parts.on("error", () => {});
-    this.#parts.once("close", () => this.#over.resolve());
-  }
+  head.promise.catch(() => {});
+  // Its reader hears of it, if there is one.
+  parts.on("error", () => {});
+  parts.once("close", () => over.resolve());
 
-  /** `undefined` where the replica was lost before it answered. */
-  get head(): Promise<ForwardedAnswer | undefined> {
-    return this.#head.promise;
-  }
-
-  /** Resolves once nothing more is to come. */
-  get over(): Promise<void> {
-    return this.#over.promise;
-  }
-
-  take(message: FromReplica): void {
-    if (this.isComplete || this.#parts.destroyed) return;
-    if (message.type === "head") {
-      const { status, headers, hasBody } = message;
-      this.#head.resolve({ status, headers, body: hasBody ? this.#body() : undefined });
-    } else if (message.type === "chunk") {
-      this.#parts.push(Buffer.from(message.base64, "base64"));
-    } else {
-      if (message.type === "broken") this.break(message.reason);
-      else this.#parts.push(null);
-      this.isComplete = true;
-      this.#over.resolve();
-    }
-  }
-
-  lose(): void {
-    this.#head.resolve(undefined);
-    this.break("the replica of the server that held it is gone");
-  }
-
-  break(reason: string): void {
-    if (this.isComplete) return;
+  function fail(reason: string): void {
+    if (isComplete) return;
     const error = new Error(reason);
-    this.#head.reject(error);
-    this.#parts.destroy(error);
+    head.reject(error);
+    parts.destroy(error);
   }
 
   /** Takes nothing before somebody reads it. */
-  #body(): ReadableStream<Uint8Array> {
-    const parts = this.#parts[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
+  function body(): ReadableStream<Uint8Array> {
+    const unread = parts[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
     let [taken, reported] = [0, 0];
     const pull = async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
-      const { value, done } = await parts.next();
+      const { value, done } = await unread.next();
       if (done === true) return controller.close();
       controller.enqueue(value);
       taken += value.byteLength;
-      if (!this.isComplete && taken - reported >= REPORT_TAKEN_BYTES) this.#onTaken((reported = taken));
+      if (!isComplete && taken - reported >= REPORT_TAKEN_BYTES) onTaken((reported = taken));
     };
-    return new ReadableStream({ pull, cancel: () => void this.#parts.destroy() }, { highWaterMark: 0 });
+    return new ReadableStream({ pull, cancel: () => void parts.destroy() }, { highWaterMark: 0 });
   }
+
+  return {
+    /** Whether the replica that answers has ended. */
+    get isComplete() {
+      return isComplete;
+    },
+    /** `undefined` where the replica was lost before it answered. */
+    head: head.promise,
+    /** Resolves once nothing more is to come. */
+    over: over.promise,
+    take(message: FromReplica): void {
+      if (isComplete || parts.destroyed) return;
+      if (message.type === "head") {
+        const { status, headers, hasBody } = message;
+        head.resolve({ status, headers, body: hasBody ? body() : undefined });
+      } else if (message.type === "chunk") {
+        parts.push(Buffer.from(message.base64, "base64"));
+      } else {
+        if (message.type === "broken") fail(message.reason);
+        else parts.push(null);
+        isComplete = true;
+        over.resolve();
+      }
+    },
+    lose(): void {
+      head.resolve(undefined);
+      fail("the replica of the server that held it is gone");
+    },
+    break: fail,
+  };
 }
 
 /** How many bytes of an answer may be on their way to its reader, in Redis and in the reader's memory. */
@@ -87,34 +81,34 @@ const PART_BYTES = WINDOW_BYTES / 8;
 const REPORT_TAKEN_BYTES = WINDOW_BYTES / 4;
 
 /** Holds the sender of an answer back while its reader has taken too little of what was sent. */
-export class SendWindow {
-  readonly #signal: AbortSignal;
-  #sent = 0;
-  #taken = 0;
-  #changed = Promise.withResolvers<void>();
+export type SendWindow = ReturnType<typeof createSendWindow>;
 
-  /** @param signal - Aborts once nobody reads any longer. */
-  constructor(signal: AbortSignal) {
-    this.#signal = signal;
-    signal.addEventListener("abort", () => this.#changed.resolve(), { once: true });
-  }
+/** @param signal - Aborts once nobody reads any longer. */
+export function createSendWindow(signal: AbortSignal) {
+  let sent = 0;
+  let taken = 0;
+  let changed = Promise.withResolvers<void>();
+  const isFull = (): boolean => sent - taken >= WINDOW_BYTES && !signal.aborted;
 
-  /** Notes how many bytes the reader has taken in all. */
-  noteTaken(bytes: number): void {
-    this.#taken = Math.max(this.#taken, bytes);
-    const { resolve } = this.#changed;
-    this.#changed = Promise.withResolvers();
-    resolve();
-  }
+  signal.addEventListener("abort", () => changed.resolve(), { once: true });
 
-  /** Cuts a chunk into parts, each of which comes when there is room for it. Ends early once nobody reads. */
-  async *parts(chunk: Uint8Array): AsyncGenerator<Uint8Array> {
-    for (let at = 0; at < chunk.byteLength; at += PART_BYTES) {
-      while (this.#sent - this.#taken >= WINDOW_BYTES && !this.#signal.aborted) await this.#changed.promise;
-      if (this.#signal.aborted) return;
-      const part = chunk.subarray(at, at + PART_BYTES);
-      this.#sent += part.byteLength;
-      yield part;
-    }
-  }
+  return {
+    /** Notes how many bytes the reader has taken in all. */
+    noteTaken(bytes: number): void {
+      taken = Math.max(taken, bytes);
+      const { resolve } = changed;
+      changed = Promise.withResolvers();
+      resolve();
+    },
+    /** Cuts a chunk into parts, each of which comes when there is room for it. Ends early once nobody reads. */
+    async *parts(chunk: Uint8Array): AsyncGenerator<Uint8Array> {
+      for (let at = 0; at < chunk.byteLength; at += PART_BYTES) {
+        while (isFull()) await changed.promise;
+        if (signal.aborted) return;
+        const part = chunk.subarray(at, at + PART_BYTES);
+        sent += part.byteLength;
+        yield part;
+      }
+    },
+  };
 }

@@ -2,11 +2,11 @@ import { once } from "node:events";
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { startRedis } from "../../store/test/redis-server.ts";
 import type { RedisServer } from "../../store/test/redis-server.ts";
-import { AwaitedRun } from "./awaited-run.ts";
+import { awaitRun } from "./awaited-run.ts";
 import type { Opened } from "./awaited-run.ts";
 import { connectBriefly, createMessageCodec, namesOf } from "./connection.ts";
 import { unrunResult } from "./protocol.ts";
-import { Streams } from "./streams.ts";
+import { createStreams } from "./streams.ts";
 import { describeWith } from "../../../vitest.tools.ts";
 
 const KEEP_MS = 60_000;
@@ -24,7 +24,7 @@ describeWith("redis-server")("streams", () => {
       client.disconnect();
       subscriber.disconnect();
     });
-    return { client, subscriber, streams: new Streams(client, subscriber, createMessageCodec()) };
+    return { client, subscriber, streams: createStreams(client, subscriber, createMessageCodec()) };
   };
 
   it("give once what was sent again after a cut, though the server had taken it", async () => {
@@ -65,7 +65,6 @@ describeWith("redis-server")("streams", () => {
     let isHeard = false;
     const onEvent = (): void => void (isHeard = true);
     const opened = { client, streams, closing: new AbortController() } as Opened;
-    const awaited = new AwaitedRun(opened, names, "r", run, { onEvent });
     const result = unrunResult(run, { code: "ABORTED", message: "", details: {} });
     const timers = (): number => process.getActiveResourcesInfo().filter((one) => one === "Timeout").length;
     await streams.subscribe(names.messages);
@@ -83,7 +82,7 @@ describeWith("redis-server")("streams", () => {
       await expect.poll(() => isHeard).toBe(true);
       return true;
     };
-    expect(await awaited.follow(put)).toEqual(result);
+    expect(await awaitRun(opened, { id: "r", names, run, options: { onEvent } }, put)).toEqual(result);
     expect(timers()).toBeLessThanOrEqual(before);
   });
 

@@ -41,112 +41,113 @@ export interface StreamEntry {
  * Streams in Redis that are read from their beginning and followed: entries appended while nobody reads, or while a host is cut
  * off, are read later, once and in order.
  */
-export class Streams {
-  readonly #client: Redis;
-  readonly #subscriber: Redis;
-  readonly #codec: MessageCodec;
-  readonly #writer = randomBytes(WRITER_BYTES).toString("base64url");
-  #appended = 0;
-  readonly #followers = new Map<string, Set<Follower>>();
-  readonly #subscribed = new Set<string>();
+export type Streams = ReturnType<typeof createStreams>;
 
-  constructor(client: Redis, subscriber: Redis, codec: MessageCodec) {
-    this.#client = client;
-    this.#subscriber = subscriber;
-    this.#codec = codec;
-    subscriber.on("message", (_: string, notice: string) => this.#hear(notice));
-    subscriber.on("ready", () => {
-      if (this.#subscribed.size > 0) subscriber.subscribe(...this.#subscribed).catch(() => {});
-      for (const followers of this.#followers.values()) for (const follower of followers) follower.look();
-    });
-  }
+export function createStreams(client: Redis, subscriber: Redis, codec: MessageCodec) {
+  const writer = randomBytes(WRITER_BYTES).toString("base64url");
+  let appended = 0;
+  const followers = new Map<string, Set<Follower>>();
+  const subscribed = new Set<string>();
+
+  subscriber.on("message", (_: string, notice: string) => hear(notice));
+  subscriber.on("ready", () => {
+    if (subscribed.size > 0) subscriber.subscribe(...subscribed).catch(() => {});
+    for (const own of followers.values()) for (const follower of own) follower.look();
+  });
 
   /** Encodes what is to be added to a stream. */
-  entryOf(name: string, contents: readonly unknown[]): StreamEntry {
-    return { payload: this.#codec.encode(name, contents), by: `${this.#writer}.${(this.#appended += 1)}` };
-  }
-
-  /** @param keepMs - How long the stream is kept from now on. */
-  async append(name: string, contents: readonly unknown[], keepMs: number): Promise<void> {
-    const { payload, by } = this.entryOf(name, contents);
-    await this.#client.eval(APPEND, 1, name, payload, by, keepMs);
-  }
-
-  /** All that a stream has. */
-  async read(name: string): Promise<unknown[]> {
-    const contents: unknown[] = [];
-    const seen = new SeenEntries();
-    for (let after = "-"; ;) {
-      const page = await this.#page(name, after);
-      for (const entry of page) if (seen.isNew(entry.by)) contents.push(...entry.contents);
-      const last = page.at(-1);
-      if (last === undefined || page.length < PAGE) return contents;
-      after = `(${last.id}`;
-    }
-  }
-
-  /**
-   * Reads a stream from its beginning and goes on until it is stopped.
-   *
-   * @param receive - Gets each content in order, with the id of its entry.
-   */
-  async follow(name: string, receive: Receive): Promise<() => void> {
-    const { look, stop } = this.listen(name, receive);
-    const leave = (): void => {
-      stop();
-      if (this.#followers.has(name)) return;
-      this.#subscribed.delete(name);
-      this.#subscriber.unsubscribe(name).catch(() => {});
-    };
-    try {
-      await this.subscribe(name);
-    } catch (error) {
-      leave();
-      throw error;
-    }
-    look();
-    return leave;
+  function entryOf(name: string, contents: readonly unknown[]): StreamEntry {
+    return { payload: codec.encode(name, contents), by: `${writer}.${(appended += 1)}` };
   }
 
   /** Receives what comes in a channel, also after cuts. */
-  async subscribe(channel: string): Promise<void> {
-    this.#subscribed.add(channel);
-    await this.#subscriber.subscribe(channel);
+  async function subscribe(channel: string): Promise<void> {
+    subscribed.add(channel);
+    await subscriber.subscribe(channel);
   }
 
   /** Follows a stream whose notices come in a channel that is subscribed to. An entry that can't be read is tried again. */
-  listen(name: string, receive: Receive, onProblem?: OnProblem): { look: () => void; stop: () => void } {
-    const follower = new Follower((after) => this.#page(name, after), receive, onProblem);
-    const others = this.#followers.get(name) ?? new Set();
-    this.#followers.set(name, others.add(follower));
+  function listen(
+    name: string,
+    receive: Receive,
+    onProblem?: OnProblem,
+  ): { look: () => void; stop: () => void } {
+    const follower = createFollower((after) => pageOf(name, after), receive, onProblem);
+    const others = followers.get(name) ?? new Set();
+    followers.set(name, others.add(follower));
     const stop = (): void => {
       follower.stop();
       others.delete(follower);
-      if (others.size === 0) this.#followers.delete(name);
+      if (others.size === 0) followers.delete(name);
     };
     return { look: () => follower.look(), stop };
   }
 
-  #hear(notice: string): void {
+  function hear(notice: string): void {
     const [name = "", id = "", before = "", by = "", payload = ""] = notice.split("\n");
-    for (const follower of this.#followers.get(name) ?? []) {
+    for (const follower of followers.get(name) ?? []) {
       if (payload === "") follower.look();
-      else follower.hear(before, () => ({ id, by, contents: this.#contentsOf(name, payload) }));
+      else follower.hear(before, () => ({ id, by, contents: contentsOf(name, payload) }));
     }
   }
 
-  async #page(name: string, after: string): Promise<Entry[]> {
-    const page = await this.#client.xrange(name, after, "+", "COUNT", PAGE);
+  async function pageOf(name: string, after: string): Promise<Entry[]> {
+    const page = await client.xrange(name, after, "+", "COUNT", PAGE);
     return page.map(([id, [, payload = "", , by = ""]]) => ({
       id,
       by,
-      contents: this.#contentsOf(name, payload),
+      contents: contentsOf(name, payload),
     }));
   }
 
-  #contentsOf(name: string, payload: string): unknown[] {
-    return this.#codec.decode(name, payload) as unknown[];
+  function contentsOf(name: string, payload: string): unknown[] {
+    return codec.decode(name, payload) as unknown[];
   }
+
+  return {
+    entryOf,
+    /** @param keepMs - How long the stream is kept from now on. */
+    async append(name: string, contents: readonly unknown[], keepMs: number): Promise<void> {
+      const { payload, by } = entryOf(name, contents);
+      await client.eval(APPEND, 1, name, payload, by, keepMs);
+    },
+    /** All that a stream has. */
+    async read(name: string): Promise<unknown[]> {
+      const contents: unknown[] = [];
+      const isNew = createFilter();
+      for (let after = "-"; ;) {
+        const page = await pageOf(name, after);
+        for (const entry of page) if (isNew(entry.by)) contents.push(...entry.contents);
+        const last = page.at(-1);
+        if (last === undefined || page.length < PAGE) return contents;
+        after = `(${last.id}`;
+      }
+    },
+    /**
+     * Reads a stream from its beginning and goes on until it is stopped.
+     *
+     * @param receive - Gets each content in order, with the id of its entry.
+     */
+    async follow(name: string, receive: Receive): Promise<() => void> {
+      const { look, stop } = listen(name, receive);
+      const leave = (): void => {
+        stop();
+        if (followers.has(name)) return;
+        subscribed.delete(name);
+        subscriber.unsubscribe(name).catch(() => {});
+      };
+      try {
+        await subscribe(name);
+      } catch (error) {
+        leave();
+        throw error;
+      }
+      look();
+      return leave;
+    },
+    subscribe,
+    listen,
+  };
 }
 
 type Receive = (content: unknown, entry: string) => void;
@@ -160,78 +161,72 @@ interface Entry extends Pick<StreamEntry, "by"> {
 type Next = (after: string) => Promise<Entry[]>;
 
 /** Finds entries that were appended twice: after a cut the client repeats what was not acknowledged, though the server may have it. */
-class SeenEntries {
-  readonly #last = new Map<string, number>();
-
-  /** @param by - Its writer, and its number among the entries of that writer. */
-  isNew(by: string): boolean {
+function createFilter(): (by: string) => boolean {
+  const last = new Map<string, number>();
+  return (by) => {
     const [writer = "", number] = by.split(".");
     if (number === undefined) return true;
-    if (Number(number) <= (this.#last.get(writer) ?? 0)) return false;
-    this.#last.set(writer, Number(number));
+    if (Number(number) <= (last.get(writer) ?? 0)) return false;
+    last.set(writer, Number(number));
     return true;
-  }
+  };
 }
 
 /** Takes what comes with notices as long as nothing is missing before it, and reads on otherwise, one look at a time. */
-class Follower {
-  readonly #next: Next;
-  readonly #receive: Receive;
-  readonly #onProblem: OnProblem | undefined;
-  readonly #seen = new SeenEntries();
-  readonly #timer: NodeJS.Timeout;
-  #after = "-";
-  #isLooking = false;
-  #lookAgain = false;
-  #isStopped = false;
+type Follower = ReturnType<typeof createFollower>;
 
-  constructor(next: Next, receive: Receive, onProblem?: OnProblem) {
-    this.#next = next;
-    this.#receive = receive;
-    this.#onProblem = onProblem;
-    this.#timer = setInterval(() => this.look(), LOOK_MS);
-    this.#timer.unref();
+function createFollower(next: Next, receive: Receive, onProblem?: OnProblem) {
+  const isNew = createFilter();
+  const timer = setInterval(() => look(), LOOK_MS);
+  let after = "-";
+  let isLooking = false;
+  let lookAgain = false;
+  let isStopped = false;
+  const isDue = (): boolean => lookAgain && !isStopped;
+
+  timer.unref();
+
+  function look(): void {
+    lookAgain = true;
+    if (!isLooking) void read();
   }
 
-  look(): void {
-    this.#lookAgain = true;
-    if (!this.#isLooking) void this.#read();
+  function take({ id, by, contents }: Entry): void {
+    after = `(${id}`;
+    if (!isNew(by)) return;
+    for (const content of contents) if (!isStopped) receive(content, id);
   }
 
-  /** @param before - The id of the entry before it; empty where there is none. */
-  hear(before: string, open: () => Entry): void {
-    if (this.#isLooking || (before !== "" && `(${before}` !== this.#after)) return this.look();
+  async function read(): Promise<void> {
+    isLooking = true;
     try {
-      this.#take(open());
-    } catch (error) {
-      this.#onProblem?.(error);
-    }
-  }
-
-  stop(): void {
-    this.#isStopped = true;
-    clearInterval(this.#timer);
-  }
-
-  #take({ id, by, contents }: Entry): void {
-    this.#after = `(${id}`;
-    if (!this.#seen.isNew(by)) return;
-    for (const content of contents) if (!this.#isStopped) this.#receive(content, id);
-  }
-
-  async #read(): Promise<void> {
-    this.#isLooking = true;
-    try {
-      while (this.#lookAgain && !this.#isStopped) {
-        this.#lookAgain = false;
-        const page = await this.#next(this.#after);
-        for (const entry of page) this.#take(entry);
-        if (page.length === PAGE) this.#lookAgain = true;
+      while (isDue()) {
+        lookAgain = false;
+        const page = await next(after);
+        for (const entry of page) take(entry);
+        if (page.length === PAGE) lookAgain = true;
       }
     } catch (error) {
-      if (!this.#isStopped) this.#onProblem?.(error);
+      if (!isStopped) onProblem?.(error);
     } finally {
-      this.#isLooking = false;
+      isLooking = false;
     }
   }
+
+  return {
+    look,
+    /** @param before - The id of the entry before it; empty where there is none. */
+    hear(before: string, open: () => Entry): void {
+      if (isLooking || (before !== "" && `(${before}` !== after)) return look();
+      try {
+        take(open());
+      } catch (error) {
+        onProblem?.(error);
+      }
+    },
+    stop(): void {
+      isStopped = true;
+      clearInterval(timer);
+    },
+  };
 }

@@ -54,11 +54,6 @@ export interface WorkerRunSettings {
   onAsking: () => void;
 }
 
-interface OpenQuestion {
-  resolve: (value: JsonValue) => void;
-  reject: (reason: Error) => void;
-}
-
 /** One attempt at a run, as its worker sees it. Once another attempt has begun, it sends and calls nothing more. */
 export type WorkerRun = ReturnType<typeof attemptRun>;
 
@@ -68,7 +63,7 @@ export function attemptRun(settings: WorkerRunSettings, given: GivenRun) {
   const { id } = given;
   const names = namesOf(prefix, id);
   const controller = new AbortController();
-  const questions = new Map<number, OpenQuestion>();
+  const questions = new Map<number, Pick<PromiseWithResolvers<JsonValue>, "resolve" | "reject">>();
   const soon: RunMessage[] = [];
   let asked = 0;
   let isLost = false;

@@ -22,13 +22,7 @@ const STRONGEST_FIRST: readonly IsolationBackend["name"][] =
   process.platform === "darwin" ? ["sandbox-exec", "permissions"] : ["bubblewrap", "unshare", "permissions"];
 
 /** The isolation backend that works on this host. */
-export interface DetectedIsolation {
-  backend: IsolationBackend;
-  /** Why stronger backends don't work. */
-  notes: readonly string[];
-  /** Deno's version. */
-  version: string;
-}
+export type DetectedIsolation = Awaited<ReturnType<typeof detectIsolation>>;
 
 /** Backends whose programs are installed on this host. */
 export interface Candidates {
@@ -66,7 +60,7 @@ export function bootGuest(
 export async function detectIsolation(
   { backends, notes }: Candidates,
   planFor: (backend: IsolationBackend) => GuestPlan,
-): Promise<DetectedIsolation> {
+) {
   const problems = [...notes];
   for (const backend of backends) {
     try {

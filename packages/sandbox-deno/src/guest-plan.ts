@@ -2,7 +2,7 @@ import { existsSync, realpathSync } from "node:fs";
 import { sep } from "node:path";
 import type { IsolationLevel, Mount, NetworkPolicy } from "@cem/core";
 import { GUEST_RUNNER, GUEST_WORKSPACE, toolFoldersOf } from "@cem/sandbox/provider-kit";
-import type { InitMessage, NamespacedGuest } from "@cem/sandbox/provider-kit";
+import type { InitMessage, MachineCommand, NamespacedGuest } from "@cem/sandbox/provider-kit";
 
 /** A guest's files, permissions and limits, for every isolation backend. */
 export interface GuestPlan {
@@ -122,12 +122,7 @@ export function toGuestPath(plan: GuestPlan, path: string): string {
 }
 
 /** The command that starts one guest. */
-export interface SpawnPlan {
-  file: string;
-  args: string[];
-  /** The guest's complete environment. */
-  env: Record<string, string>;
-  cwd: string;
+export interface SpawnPlan extends Omit<MachineCommand, "fileBytes"> {
   /** A file to open for reading as file descriptor 3. */
   descriptorFile?: string | undefined;
   /** A folder of this guest alone, removed after its end. */

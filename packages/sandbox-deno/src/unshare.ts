@@ -141,17 +141,8 @@ function planUnshare(plan: GuestPlan): SpawnPlan {
   };
 }
 
-/** A file system mounted somewhere below a folder. */
-interface NestedMount {
-  /** Absolute path on the host. */
-  path: string;
-  readOnly: boolean;
-  /** The kernel lets no user namespace take this option away again. */
-  noExec: boolean;
-}
-
 /** Finds what is mounted below a folder of this host, as containers mount drivers and secrets below `/usr`. */
-function findNestedMounts(folder: string): NestedMount[] {
+function findNestedMounts(folder: string) {
   const lines = readFileSync("/proc/self/mountinfo", "utf8").split("\n");
   return lines.flatMap((line) => {
     const [, , , , place = "", options = ""] = line.split(" ");
@@ -160,6 +151,7 @@ function findNestedMounts(folder: string): NestedMount[] {
     );
     if (!path.startsWith(`${folder}/`)) return [];
     const set = new Set(options.split(","));
+    // The kernel lets no user namespace take these options away again.
     return [{ path, readOnly: set.has("ro"), noExec: set.has("noexec") }];
   });
 }

@@ -1,9 +1,10 @@
 import { lstatSync } from "node:fs";
 import type { BigIntStats } from "node:fs";
 import { lstat, readdir, readlink, realpath } from "node:fs/promises";
-import { join, sep } from "node:path";
+import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { CemError } from "@cem/core";
+import { isWithin } from "@cem/core/files";
 import type { RunRefusal } from "@cem/sandbox";
 import { GUEST_WORKSPACE } from "@cem/sandbox/provider-kit";
 import { toGuestPath } from "./guest-plan.ts";
@@ -28,9 +29,7 @@ export async function workspaceCheck(
     throw new CemError(
       "SANDBOX_SPEC_INVALID",
       `${place} is a symbolic link, so nothing can be mounted there. Remove it.`,
-      {
-        details: { path: place },
-      },
+      { details: { path: place } },
     );
   }
   if (level !== "permissions") return undefined;
@@ -62,7 +61,7 @@ interface ReadFolder {
 }
 
 function isInside(path: string, roots: readonly string[]): boolean {
-  return roots.some((root) => path === root || path.startsWith(root.endsWith(sep) ? root : root + sep));
+  return roots.some((root) => isWithin(root, path));
 }
 
 /**

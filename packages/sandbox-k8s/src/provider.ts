@@ -7,7 +7,8 @@ import type { SandboxSpec } from "@cem/core";
 import { resolveLimits } from "@cem/sandbox";
 import type { Guest, GuestSandboxProvider } from "@cem/sandbox";
 import { createMachineProvider, guestInit, probeHost } from "@cem/sandbox/provider-kit";
-import { Cluster } from "./cluster.ts";
+import { connectCluster } from "./cluster.ts";
+import type { Cluster } from "./cluster.ts";
 import { guestCommand, guestPod } from "./guest-pod.ts";
 import type { PodTemplate } from "./guest-pod.ts";
 import { createGuestSandboxes, guestLabels, newGuestName } from "./guest-sandboxes.ts";
@@ -37,7 +38,7 @@ export function createKubernetesProvider(settings: KubernetesSettings): GuestSan
   const { kubeconfig, namespace, template: templateName = DEFAULT_TEMPLATE, volume, owner } = settings;
   const { leaseMs = DEFAULT_LEASE_MS, startTimeoutMs = DEFAULT_START_TIMEOUT_MS } = settings;
   const prepared = new Lazy(async () => {
-    const cluster = new Cluster(kubeconfig, namespace);
+    const cluster = connectCluster(kubeconfig, namespace);
     const { spec } = await cluster.template(templateName);
     const sandboxes = createGuestSandboxes(cluster, leaseMs);
     const connected = { cluster, sandboxes, template: spec.podTemplate };

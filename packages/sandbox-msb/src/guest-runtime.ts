@@ -20,15 +20,7 @@ const KEY_CHARACTERS = 16;
 const MS_PER_SECOND = 1_000;
 
 /** Files that a machine needs to run programs, beside a C library. */
-export interface GuestRuntime {
-  /** Digest of all its parts. */
-  key: string;
-  denoFile: string;
-  /** The guest runner's folder on the host. */
-  runnerDir: string;
-  /** Name of its entry file. */
-  bootName: string;
-}
+export type GuestRuntime = ReturnType<typeof findGuestRuntime>;
 
 /** Paths of the runtime in a machine. */
 export const GUEST_DENO = `${GUEST_RUNNER}/deno`;
@@ -40,7 +32,7 @@ export const guestBootPath = ({ bootName }: GuestRuntime): string => `${GUEST_RU
  * @param denoPath - Absolute path; `undefined` for the binary that npm installed.
  * @throws CemError `SANDBOX_UNAVAILABLE`.
  */
-export function findGuestRuntime(denoPath?: string): GuestRuntime {
+export function findGuestRuntime(denoPath?: string) {
   const denoFile = denoPath ?? findLinuxDeno();
   const found = statSync(denoFile, { throwIfNoEntry: false });
   if (found === undefined) {
@@ -48,8 +40,8 @@ export function findGuestRuntime(denoPath?: string): GuestRuntime {
       details: { denoFile },
     });
   }
-  const runnerDir = dirname(guestBootFile);
-  const bootName = basename(guestBootFile);
+  /** The folder of the guest runner on the host, and the name of its entry file. */
+  const [runnerDir, bootName] = [dirname(guestBootFile), basename(guestBootFile)];
   const hash = createHash("sha256").update(`${found.size} ${Math.floor(found.mtimeMs / MS_PER_SECOND)}`);
   for (const { name, data } of runnerFiles(runnerDir)) hash.update(name).update(data);
   return { key: hash.digest("hex").slice(0, KEY_CHARACTERS), denoFile, runnerDir, bootName };

@@ -1,12 +1,7 @@
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { arch, hostname, platform } from "node:os";
 import { dirname } from "node:path";
-
-/** Why this host can't run microVMs, and what helps. */
-export interface Obstacle {
-  reason: string;
-  hint: string;
-}
+import { textOfFile } from "@cem/core/files";
 
 const OTHER_SANDBOX = "or use the Deno sandbox.";
 
@@ -36,7 +31,7 @@ export function readSigns(): VirtualizationSigns {
 }
 
 /** Finds an obstacle to microVMs that shows without booting one; `undefined` when there is none. */
-export function findObstacle(signs: VirtualizationSigns): Obstacle | undefined {
+export function findObstacle(signs: VirtualizationSigns): { reason: string; hint: string } | undefined {
   if (signs.platform !== "linux") {
     if (signs.platform === "darwin" && signs.arch !== "arm64") {
       return {
@@ -71,14 +66,10 @@ export interface CachedProbe {
   reason?: string | undefined;
 }
 
-function read(path: string): string {
-  return existsSync(path) ? readFileSync(path, "utf8").trim() : "";
-}
-
 /** The cache key of a probe: the machine, its boot, the user and the versions. */
 export function probeKey(version: string, runtimeKey: string): string {
-  const machine = read("/etc/machine-id") || hostname();
-  const boot = read("/proc/sys/kernel/random/boot_id");
+  const machine = textOfFile("/etc/machine-id")?.trim() || hostname();
+  const boot = textOfFile("/proc/sys/kernel/random/boot_id")?.trim() ?? "";
   return [machine, boot, process.getuid?.() ?? "", version, runtimeKey].join(" ");
 }
 

@@ -21,12 +21,7 @@ function unusable(image: string, why: string, cause?: unknown): CemError {
 }
 
 /** An image that machines can start from. */
-export interface PreparedImage {
-  /** Its name for machines. */
-  name: string;
-  /** Whether it contains the guest's runtime; otherwise the runtime is mounted. */
-  hasRuntime: boolean;
-}
+export type PreparedImage = Awaited<ReturnType<typeof prepareImage>>;
 
 /**
  * Prepares an image: builds one from this host's C library when none is given, loads an archive once, uses a folder or
@@ -37,7 +32,7 @@ export interface PreparedImage {
 export async function prepareImage(
   sdk: Microsandbox,
   { home, image, runtime }: { home: string; image: string | undefined; runtime: GuestRuntime },
-): Promise<PreparedImage> {
+) {
   if (image === undefined) return { name: await prepareOwn(sdk, home, runtime), hasRuntime: true };
   return { name: await prepareGiven(sdk, image), hasRuntime: false };
 }

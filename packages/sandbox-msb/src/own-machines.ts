@@ -1,22 +1,14 @@
 import { randomBytes } from "node:crypto";
-import { readdirSync, readFileSync } from "node:fs";
-import { isProcessRunning, processStart } from "@cem/core/files";
+import { readdirSync } from "node:fs";
+import { isProcessRunning, processStart, textOfFile } from "@cem/core/files";
 import type { KnownMicrovm } from "./microvm-guest.ts";
-
-function read(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return "";
-  }
-}
 
 /** Finds the child process that runs a machine; `undefined` when there is none, or no `/proc`. */
 export function findMachineProcess(name: string): number | undefined {
   if (process.platform !== "linux") return undefined;
   for (const task of readdirSync("/proc/self/task")) {
-    const children = read(`/proc/self/task/${task}/children`).split(" ").filter(Boolean);
-    const found = children.find((pid) => read(`/proc/${pid}/cmdline`).includes(name));
+    const children = (textOfFile(`/proc/self/task/${task}/children`) ?? "").split(" ").filter(Boolean);
+    const found = children.find((pid) => textOfFile(`/proc/${pid}/cmdline`)?.includes(name));
     if (found !== undefined) return Number(found);
   }
   return undefined;

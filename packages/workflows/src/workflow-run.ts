@@ -1,20 +1,19 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
-import { CemError, RunClock, toErrorInfo } from "@cem/core";
-import type { Agent, Approve, Elicit, JsonObject, Redactor, WorkflowStepKind } from "@cem/core";
+import { callListener, CemError, createRunClock, toErrorInfo } from "@cem/core";
 import type { LoadedWorkflow } from "./definition/load-workflow.ts";
 import { openJournal, readJournal } from "./runs/journal.ts";
 import type { EndedStatus, NewRecord } from "./runs/journal.ts";
 import { Outcomes } from "./runs/outcomes.ts";
 import type { WorkflowEvent, WorkflowResult } from "./runs/outcomes.ts";
 import type { RunFolder, RunRecord } from "./runs/run-folder.ts";
-import type { ToolNames } from "./steps/call-code.ts";
-import { Execution } from "./steps/execution.ts";
-import type { Decisions } from "./steps/execution.ts";
+import { createExecution } from "./steps/execution.ts";
+import type { Decisions, RunParts } from "./steps/execution.ts";
 import { RunInterrupted } from "./steps/failures.ts";
 import type { ListScope } from "./steps/requests.ts";
 import { runList } from "./steps/run-list.ts";
 import { outputsOf } from "./steps/step-kinds.ts";
+import type { RunWorkflowOptions } from "./workflows-port.ts";
 
 /** The name of the file that asks for the end of a run. */
 export const CANCEL_FILE = "cancel";
@@ -24,25 +23,16 @@ const STATUS_OF: Readonly<Record<string, EndedStatus>> = {
   WORKFLOW_TIMED_OUT: "timeout",
 };
 
-/** The parts that runs share. */
-export interface RunParts {
-  agentFor: (guardrails: readonly JsonObject[]) => Promise<Agent>;
-  redactor: Redactor | undefined;
-  kinds: ReadonlyMap<string, WorkflowStepKind>;
-  toolNames: ToolNames;
-}
-
 /** Options of {@link runWorkflow}. */
-export interface RunRequest {
+export interface RunRequest extends Pick<
+  RunWorkflowOptions,
+  "signal" | "onEvent" | "onElicit" | "onApprove"
+> {
   loaded: LoadedWorkflow;
   place: RunFolder;
   record: RunRecord;
   isResumed: boolean;
   decisions: Decisions;
-  signal?: AbortSignal | undefined;
-  onEvent?: ((event: WorkflowEvent) => void) | undefined;
-  onElicit?: Elicit | undefined;
-  onApprove?: Approve | undefined;
 }
 
 /**
@@ -75,20 +65,15 @@ export async function runWorkflow(shared: RunParts, request: RunRequest): Promis
     await journal.flush();
   };
 
-  const emit = (event: WorkflowEvent): void => {
-    const warn = (error: unknown): void =>
-      process.emitWarning(`A listener of workflow events failed: ${String(error)}`);
-    try {
-      // One that is asynchronous is not waited for.
-      Promise.resolve(request.onEvent?.(event) as unknown).catch(warn);
-    } catch (error) {
-      warn(error);
-    }
-  };
+  const emit = (event: WorkflowEvent): void =>
+    callListener(
+      () => request.onEvent?.(event),
+      (error) => process.emitWarning(`A listener of workflow events failed: ${String(error)}`),
+    );
 
   const runSteps = async (setWaiting: (waiting: boolean) => void): Promise<WorkflowResult> => {
     await write({ type: isResumed ? "run-resumed" : "run-started" });
-    const execution = new Execution({
+    const execution = createExecution({
       ...shared,
       id: place.id,
       session: record.session,
@@ -155,15 +140,11 @@ export async function runWorkflow(shared: RunParts, request: RunRequest): Promis
   }
 }
 
-function startClock(
-  { workflow }: LoadedWorkflow,
-  run: string,
-  controller: AbortController,
-): RunClock | undefined {
+function startClock({ workflow }: LoadedWorkflow, run: string, controller: AbortController) {
   const { timeoutMs, name } = workflow;
   if (timeoutMs === undefined) return undefined;
   // A resume has all of it again: the definition, and with it the timeout, stays the same.
-  const clock = new RunClock(timeoutMs, () => {
+  const clock = createRunClock(timeoutMs, () => {
     const message = `Workflow ${JSON.stringify(name)} took longer than its timeout of ${timeoutMs / 1_000} s.`;
     controller.abort(new CemError("WORKFLOW_TIMED_OUT", message, { details: { run, timeoutMs } }));
   });

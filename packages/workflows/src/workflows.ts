@@ -14,13 +14,14 @@ import { createCleanUp } from "./runs/clean-up.ts";
 import { readJournal } from "./runs/journal.ts";
 import { Outcomes } from "./runs/outcomes.ts";
 import type { WorkflowResult } from "./runs/outcomes.ts";
-import { createRunId, RunFolders, runLockOf, takeRun } from "./runs/run-folder.ts";
+import { createRunId, createRunFolders, runLockOf, takeRun } from "./runs/run-folder.ts";
 import type { RunFolder, RunRecord } from "./runs/run-folder.ts";
 import { describeRun, endRun, summarizeDamaged, summarizeRun } from "./runs/run-summary.ts";
 import type { RunSummary } from "./runs/run-summary.ts";
 import { tokenizeFor } from "./steps/execution.ts";
+import type { RunParts } from "./steps/execution.ts";
 import { CANCEL_FILE, runWorkflow } from "./workflow-run.ts";
-import type { RunParts, RunRequest } from "./workflow-run.ts";
+import type { RunRequest } from "./workflow-run.ts";
 import type { ResumeOptions, Workflows, WorkflowsSettings } from "./workflows-port.ts";
 
 const MAX_LISTED = 200;
@@ -43,7 +44,7 @@ export function createWorkflows({
   allow,
   keep,
 }: WorkflowsSettings): Workflows {
-  const folders = new RunFolders(runsDir, ownerDir);
+  const folders = createRunFolders(runsDir, ownerDir);
   const cleanUp = keep && createCleanUp(folders, keep);
   const kinds = kindsOf(stepKinds);
   const agentFor: RunParts["agentFor"] = async (guardrails) => {

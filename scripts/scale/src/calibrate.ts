@@ -13,7 +13,7 @@ import type { Agent } from "code-execution-mcp";
 import { Redis } from "ioredis";
 import { startPostgres } from "../../../packages/store/test/postgres-server.ts";
 import { startRedis } from "../../../packages/store/test/redis-server.ts";
-import { SharedRuns } from "../../../packages/queue/src/shared-runs.ts";
+import { createSharedRuns } from "../../../packages/queue/src/shared-runs.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
 import { treeOf } from "./processes.ts";
 import { summarize } from "./statistics.ts";
@@ -183,7 +183,7 @@ async function measureCosts(): Promise<Omit<Measured, "machine" | "observed" | "
 
 /** The cost of a waiting worker for Redis in a second: its signs of life. Of many workers, as one's are lost in what Redis does anyway. */
 async function costOfSigns(redis: Redis): Promise<number> {
-  const runs = new SharedRuns(redis, "{signs}");
+  const runs = createSharedRuns(redis, "{signs}");
   const settings = { slots: 4, keepsGuests: true, lostAfterMs: LOST_AFTER_MS };
   const { cpuMs } = await redisUseWhile(redis, async () => {
     for (let round = 0; round < SIGN_ROUNDS; round += 1)

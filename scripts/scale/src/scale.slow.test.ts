@@ -3,7 +3,7 @@ import path from "node:path";
 import { Redis } from "ioredis";
 import { describe, expect, it } from "vitest";
 import { startRedis } from "../../../packages/store/test/redis-server.ts";
-import { SharedRuns } from "../../../packages/queue/src/shared-runs.ts";
+import { createSharedRuns } from "../../../packages/queue/src/shared-runs.ts";
 import { FairTurns } from "./fair-turns.ts";
 import type { Measured } from "./measured.ts";
 import { renderPage } from "./page.ts";
@@ -47,7 +47,7 @@ describeWith("redis-server")("FairTurns", () => {
     const server = await startRedis();
     const client = new Redis(server.url);
     try {
-      const [real, simulated] = [new SharedRuns(client, "{test}"), new FairTurns()];
+      const [real, simulated] = [createSharedRuns(client, "{test}"), new FairTurns()];
       for (let step = 0; step < 300; step += 1) {
         const customer = (step * step) % 7;
         const [id, owner] = [`run${step}`, String(customer)];

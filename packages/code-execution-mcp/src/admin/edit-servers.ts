@@ -128,7 +128,7 @@ export function unpinnedImage({ command, args }: ServerEntry): string | undefine
 export async function addServers(
   servers: readonly { name: string; entry: ServerEntry }[],
   source: ServerSource = {},
-): Promise<AddedServers> {
+) {
   const { addServer } = await import("@cem/config/edit");
   return editConfig(source, async ({ file, text }) => {
     const edited = servers.reduce((yaml, { name, entry }) => addServer(yaml, name, entry), text ?? "");
@@ -176,30 +176,16 @@ export async function exemptFromApproval(name: string, source: ServerSource = {}
   });
 }
 
-/** The outcome of adding servers. */
-export interface AddedServers {
-  /** The path of the configuration file. */
-  file: string;
-  /** Warnings to show before the servers are used: names and packages that look like others, images that are not pinned. */
-  warnings: string[];
-}
-
 /** The outcome of removing a server. */
-export interface RemovedServer {
-  /** The configuration file, where the server was in it. */
-  file?: string | undefined;
-  /** The generated files that were deleted, absolute. */
-  removed: string[];
-  /** The file of the user's sign-in to the server, which stays: it may serve other projects too. */
-  signIn?: string | undefined;
-}
+export type RemovedServer = Awaited<ReturnType<typeof removeServerAndFiles>>;
 
 /**
- * Removes an MCP server from the configuration file, and the files that were generated for it.
+ * Removes an MCP server from the configuration file, and the files that were generated for it. The file of the user's
+ * sign-in to it stays: it may serve other projects too.
  *
  * @throws CemError `SERVER_NOT_FOUND` where there is neither.
  */
-export async function removeServerAndFiles(name: string, source: ServerSource = {}): Promise<RemovedServer> {
+export async function removeServerAndFiles(name: string, source: ServerSource = {}) {
   const { directory, isGenerated, known, signIn } = await withMcpTools(
     source,
     `removing ${name}`,
@@ -227,8 +213,8 @@ export async function removeServerAndFiles(name: string, source: ServerSource = 
 async function signInOf(name: string, { config, folder }: Project): Promise<string | undefined> {
   const server = config.mcpServers.find((one) => one.name === name);
   if (server === undefined || !("url" in server) || !URL.canParse(server.url)) return undefined;
-  const { signInFile } = await import("@cem/mcp-client/tools");
-  const file = signInFile(await authFolder(folder), server.url);
+  const { signInFile, storeKey } = await import("@cem/mcp-client/tools");
+  const file = signInFile(await authFolder(folder), storeKey(server.url, server.auth?.clientId));
   return existsSync(file) ? file : undefined;
 }
 

@@ -1,10 +1,7 @@
 import { access, constants, stat } from "node:fs/promises";
 import path from "node:path";
 import type { LoadedConfig, McpServerSetting } from "@cem/config";
-import type { CatalogSnapshot, SandboxProbe } from "@cem/core";
-import type { ExaminedServer } from "@cem/mcp-client/tools";
 import type { ServerSource } from "../options.ts";
-import type { PluginReport } from "../plugins/open-plugins.ts";
 import { createListedCatalog } from "../wiring/calls/host-bridge.ts";
 import { createLog, logged } from "../wiring/log.ts";
 import { loadConfig, openProject } from "../wiring/open-project.ts";
@@ -12,46 +9,19 @@ import { authFolder } from "../wiring/project.ts";
 import { probeSandboxes } from "../wiring/sandbox/choose-sandbox.ts";
 import { openMcpTools } from "../wiring/servers/mcp-tools.ts";
 import { inspectServices } from "../wiring/shared/inspect-services.ts";
-import type { ServiceReport } from "../wiring/shared/inspect-services.ts";
 import { inspectSearch } from "../wiring/stages/selector.ts";
-import type { SearchReport } from "../wiring/stages/selector.ts";
 import { unpinnedImage } from "./edit-servers.ts";
 import { inspectTrust } from "./trust.ts";
-import type { TrustReport } from "./trust.ts";
-
-/** State of a configured folder on this host. */
-export interface FolderReport {
-  path: string;
-  exists: boolean;
-  /** Whether it, or the folder it would be made in, can be written. */
-  writable: boolean;
-}
 
 /** Configuration, folders and catalog that an agent would use here. */
-export interface HostReport {
-  /** Version of the Node that runs this, without the v. */
-  node: string;
-  configuration: LoadedConfig;
-  workspace: FolderReport;
-  servers: FolderReport;
-  skills: FolderReport;
-  catalog: CatalogSnapshot;
-  /** The configured MCP servers, each tried. */
-  upstream: ExaminedServer[];
-  search: SearchReport;
-  /** The plugins in their order. Those that are held back were not loaded. */
-  plugins: PluginReport[];
-  sandboxes: { name: string; probe: SandboxProbe }[];
-  /** The store, the queue and the records of runs, as far as they are configured. */
-  services: ServiceReport[];
-}
+export type HostReport = Awaited<ReturnType<typeof inspectHost>>;
 
 /**
  * Looks at everything an agent needs: connects to MCP servers, and runs no code.
  *
  * @throws CemError `CONFIG_INVALID` or `CONFIG_NOT_FOUND`.
  */
-export async function inspectHost(source: ServerSource = {}): Promise<HostReport> {
+export async function inspectHost(source: ServerSource = {}) {
   const options = { signal: source.signal };
   const ofRecords: string[] = [];
   const configuration = await openProject(source, () => (_, message) => void ofRecords.push(message));
@@ -60,7 +30,7 @@ export async function inspectHost(source: ServerSource = {}): Promise<HostReport
   const log = createLog(config, source.onLog);
   const pluginSet = await configuration.pluginSet?.get();
   const mcpTools = await openMcpTools(configuration, { log, changesFiles: false });
-  const inspect = async (): Promise<HostReport> => {
+  const inspect = async () => {
     const examined = mcpTools.examine(options);
     const [workspace, servers, skills, catalog, upstream, search, sandboxes, services] = await Promise.all([
       inspectFolder(workspaceDir),
@@ -87,7 +57,11 @@ export async function inspectHost(source: ServerSource = {}): Promise<HostReport
   }
 }
 
-async function inspectFolder(folder: string): Promise<FolderReport> {
+/** State of a configured folder on this host. */
+export type FolderReport = Awaited<ReturnType<typeof inspectFolder>>;
+
+/** Looks whether a folder exists and can be written; or the one that it would be made in. */
+async function inspectFolder(folder: string) {
   const found = await stat(folder).catch(() => undefined);
   if (found !== undefined) {
     return {
@@ -114,36 +88,16 @@ async function nearestExisting(folder: string): Promise<string> {
 
 const OTHERS = 0o077;
 
-/** A file or folder that may hold what is private. */
-export interface PrivatePlace {
-  path: string;
-  /** Its mode, such as `0600`. */
-  mode: string;
-  /** Whether others may read or write it. */
-  isOpen: boolean;
-}
-
 /** Protection of the host, of the user's secrets and of sessions: sandboxes, trust, file modes, image pins. */
-export interface SecurityReport {
-  configuration: LoadedConfig;
-  sandboxes: { name: string; probe: SandboxProbe }[];
-  trust: TrustReport;
-  /** Those that exist. Empty where the system knows no modes. */
-  places: PrivatePlace[];
-  /** Settings with a secret that stands in a file, with the place: `llm.api_key`, `config.yaml:5`. */
-  secretsInFiles: { setting: string; origin: string }[];
-  /** MCP servers that run an image which is not named by its digest. */
-  unpinnedImages: { server: string; image: string }[];
-  /** Whether this runs as the system's administrator. */
-  isRoot: boolean;
-}
+export type SecurityReport = Awaited<ReturnType<typeof inspectSecurity>>;
 
 /** Looks at what protects the host. Connects to nothing and imports nothing. */
-export async function inspectSecurity(source: ServerSource = {}): Promise<SecurityReport> {
+export async function inspectSecurity(source: ServerSource = {}) {
   const { cwd, configFile: file, config: overrides, trustFolder, signal } = source;
   const configuration = await loadConfig({ cwd, file, overrides, trustFolder });
   const { config, origins } = configuration;
   const { SETTINGS } = await import("@cem/config");
+  // Each with its place: `llm.api_key`, `config.yaml:5`.
   const secretsInFiles = SETTINGS.filter(
     ({ secret, path: setting }) => secret && setting !== "mcp_servers",
   ).flatMap(({ path: setting }) => {
@@ -169,10 +123,8 @@ export async function inspectSecurity(source: ServerSource = {}): Promise<Securi
   };
 }
 
-async function inspectPlaces(
-  { config, file, folder }: LoadedConfig,
-  holdsSecret: boolean,
-): Promise<PrivatePlace[]> {
+/** Looks at the files and folders that may hold what is private. Empty where the system knows no modes. */
+async function inspectPlaces({ config, file, folder }: LoadedConfig, holdsSecret: boolean) {
   if (process.platform === "win32") return [];
   const { trustFile } = await import("@cem/config");
   const { workspaceDir } = config.execution;
@@ -193,7 +145,7 @@ function givesValues(server: McpServerSetting): boolean {
   return Object.keys(server.connectionType === "stdio" ? server.env : server.headers).length > 0;
 }
 
-async function inspectPlace(place: string): Promise<PrivatePlace | undefined> {
+async function inspectPlace(place: string) {
   const found = await stat(place).catch(() => undefined);
   if (found === undefined) return undefined;
   const mode = found.mode & 0o777;

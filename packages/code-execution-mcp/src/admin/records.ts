@@ -32,14 +32,10 @@ export async function readRun(id: string, source: ConfigSource = {}): Promise<Ru
 }
 
 /** The calls of a run, as a replay takes them, and the number of calls that it lacks. */
-export interface RunRecording {
-  recording: AnsweredCall[];
-  /** Calls on the host that can't be answered: their arguments or results were too large, or are not kept. */
-  missing: number;
-}
+export type RunRecording = ReturnType<typeof recordingOfRun>;
 
 /** Takes the calls of a run from its record, as a replay answers them. */
-export function recordingOfRun({ calls }: RunRecord): RunRecording {
+export function recordingOfRun({ calls }: RunRecord) {
   const onHost = calls.filter(({ args }) => args !== undefined);
   const answered = onHost.flatMap(recordedCall);
   return { recording: answered, missing: onHost.length - answered.length };

@@ -28,7 +28,7 @@ export async function customerUsage(id: string, source: ServerSource = {}): Prom
 
 /** Removes everything of a customer, in the store and in the queue too. @throws CemError `CUSTOMER_NOT_FOUND` */
 export async function deleteCustomer(id: string, source: ServerSource = {}): Promise<void> {
-  await withFolders(source, (_, remove) => remove(id));
+  await withFolders(source, (folders) => folders.remove(id));
 }
 
 /**
@@ -41,12 +41,12 @@ export async function cleanCustomers(
   days: number,
   source: ServerSource & { isDryRun?: boolean | undefined } = {},
 ): Promise<CustomerUsage[]> {
-  return withFolders(source, async (folders, remove) => {
+  return withFolders(source, async (folders) => {
     const cleaned: CustomerUsage[] = [];
     for (const id of await folders.inactive(days)) {
       source.signal?.throwIfAborted();
       cleaned.push(await folders.usage(id));
-      if (source.isDryRun !== true) await remove(id);
+      if (source.isDryRun !== true) await folders.remove(id);
     }
     return cleaned;
   });
@@ -54,7 +54,7 @@ export async function cleanCustomers(
 
 async function withFolders<Result>(
   { cwd, configFile, config, trustFolder }: ServerSource,
-  action: (folders: CustomerFolders, remove: (id: string) => Promise<void>) => Promise<Result>,
+  action: (folders: CustomerFolders) => Promise<Result>,
 ): Promise<Result> {
   const loaded = await loadConfig({ cwd, file: configFile, overrides: config, trustFolder });
   await assertNothingElsewhere(loaded);
@@ -66,10 +66,9 @@ async function withFolders<Result>(
       quotas,
       store: await store?.get(),
       areClaims: claim !== undefined,
+      removeMore: (name) => removeElsewhere({ config: loaded.config, store }, name),
     });
-    return await action(folders, (id) =>
-      folders.remove(id, (name) => removeElsewhere({ config: loaded.config, store }, name)),
-    );
+    return await action(folders);
   } finally {
     await (await store?.settled())?.close();
   }

@@ -38,9 +38,7 @@ export function ownedGenerator(generator: CodeGenerator, use: PluginUse): OwnedS
   const isAnswer = (given: Partial<GeneratedCode | GenerationRefused> | undefined): boolean =>
     given?.status === "refused" ||
     (given?.status === "generated" && (given.code ?? "").trim() !== "" && Array.isArray(given.uses));
-  const stage = guardPart("generator", generator, use, {
-    generate: { is: isAnswer, words },
-  });
+  const stage = guardPart("generator", generator, use, { generate: { is: isAnswer, words } });
   return { stage, use };
 }
 

@@ -6,7 +6,7 @@ import type { Plugin, PluginParts } from "./define-plugin.ts";
 import { addGuards, ownedGuard } from "./added-stages.ts";
 import { openPlugins } from "./open-plugins.ts";
 import type { PluginSet } from "./open-plugins.ts";
-import { PluginUse } from "./plugin-use.ts";
+import { usePlugin } from "./plugin-use.ts";
 
 const V1 = { specificationVersion: "v1" } as const;
 
@@ -113,7 +113,11 @@ describe("openPlugins", () => {
 
 describe("guards of plugins", () => {
   const judging = (allowed: boolean): Guard => ({ ...V1, review: async () => ({ allowed, findings: [] }) });
-  const owned = (guard: Guard) => ownedGuard(guard, new PluginUse("p", false, () => {}));
+  const owned = (guard: Guard) =>
+    ownedGuard(
+      guard,
+      usePlugin("p", false, () => {}),
+    );
   const request = { code: "1", tools: [] };
 
   it("allow nothing that one of them refuses, wherever it stands", async () => {

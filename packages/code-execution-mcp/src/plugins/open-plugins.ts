@@ -14,8 +14,8 @@ import type { OwnedStage } from "./added-stages.ts";
 import type { Plugin, PluginParts } from "./define-plugin.ts";
 import { guardDetector, guardPart, guardSandbox } from "./guarded-part.ts";
 import { checkParts, importPlugin, requirePlugin, setUpPlugin } from "./load-plugin.ts";
-import { EventListeners, PluginUse, reasonOf } from "./plugin-use.ts";
-import type { OwnedListener } from "./plugin-use.ts";
+import { createListeners, reasonOf, usePlugin } from "./plugin-use.ts";
+import type { PluginUse } from "./plugin-use.ts";
 
 /** A plugin to load. */
 export interface PluginRequest {
@@ -27,14 +27,6 @@ export interface PluginRequest {
   required?: boolean | undefined;
   /** Why it may not be loaded. Its code is then not touched. */
   obstacle?: { state: "held" | "error"; error: CemError } | undefined;
-}
-
-/** Settings of {@link openPlugins}. */
-export interface OpenPluginsSettings {
-  /** Names that are taken before any plugin adds one. */
-  taken?: Partial<Record<NamedPart, readonly string[]>> | undefined;
-  variable?: ((name: string) => string | undefined) | undefined;
-  log?: ((message: string) => void) | undefined;
 }
 
 /** Parts that have names, of which each belongs to the first that has it. */
@@ -58,38 +50,30 @@ export interface PluginReport {
 }
 
 /** Parts of all plugins, checked. */
-export interface PluginSet {
-  readonly tools: Readonly<Record<string, Readonly<Record<string, HostTool>>>>;
-  readonly detectors: readonly CustomDetector[];
-  readonly guards: readonly OwnedStage<Guard>[];
-  readonly generators: readonly OwnedStage<CodeGenerator>[];
-  readonly selectors: readonly OwnedStage<ToolSelector>[];
-  readonly sandboxes: ReadonlyMap<string, SandboxProvider>;
-  readonly steps: readonly WorkflowStepKind[];
-  readonly transports: ReadonlyMap<string, McpTransportProvider>;
-  readonly listeners: EventListeners;
-  /** Has what is logged from now on go elsewhere. */
-  logTo(log: (message: string) => void): void;
-  reports(): PluginReport[];
-  /** Problems so far, with the plugins' names. */
-  problems(): string[];
-  /** Lets the plugins free what they hold. Safe to call twice. */
-  dispose(): Promise<void>;
-}
+export type PluginSet = Awaited<ReturnType<typeof openPlugins>>;
 
 /**
  * Loads plugins in their order and gathers what they add. One that can't be loaded is reported and left out.
  *
+ * @param taken - Names that are taken before any plugin adds one.
  * @throws CemError the failure of a plugin that is required.
  */
 export async function openPlugins(
   requests: readonly PluginRequest[],
-  { taken = {}, log = () => {}, variable = (name) => process.env[name] }: OpenPluginsSettings = {},
-): Promise<PluginSet> {
+  {
+    taken = {},
+    log = () => {},
+    variable = (name) => process.env[name],
+  }: {
+    taken?: Partial<Record<NamedPart, readonly string[]>>;
+    variable?: (name: string) => string | undefined;
+    log?: (message: string) => void;
+  } = {},
+) {
   let logNow = log;
   let disposed: Promise<void> | undefined;
   const entries: Entry[] = [];
-  const listening: OwnedListener[] = [];
+  const listeners = createListeners();
   const all = {
     tools: Object.create(null) as Record<string, Record<string, HostTool>>,
     detectors: [] as CustomDetector[],
@@ -100,17 +84,15 @@ export async function openPlugins(
     steps: [] as WorkflowStepKind[],
     transports: new Map<string, McpTransportProvider>(),
   };
-  const owned = (names: readonly string[] = []): Map<string, string> =>
-    new Map(names.map((name) => [name, "cem or the project"]));
-  const owners: Record<NamedPart, Map<string, string>> = {
-    server: owned(taken.server),
-    sandbox: owned(taken.sandbox),
-    step: owned(taken.step),
-    transport: owned(taken.transport),
-  };
+  /** By kind and name. */
+  const owners = new Map(
+    Object.entries(taken).flatMap(([kind, names]) =>
+      names.map((name) => [`${kind} ${name}`, "cem or the project"]),
+    ),
+  );
 
   const useOf = (name: string, isRequired: boolean): PluginUse =>
-    new PluginUse(name, isRequired, (message) => logNow(message));
+    usePlugin(name, isRequired, (message) => logNow(message));
 
   /** Whether a name is free. It is then the plugin's. */
   const claim = (
@@ -123,12 +105,12 @@ export async function openPlugins(
       use.unusable(kind, "it has no name");
       return false;
     }
-    const owner = owners[kind].get(name);
+    const owner = owners.get(`${kind} ${name}`);
     if (owner !== undefined) {
       use.note(`The ${kind} ${name} of the plugin ${use.name} is left out: ${owner} has one of this name.`);
       return false;
     }
-    owners[kind].set(name, `the plugin ${use.name}`);
+    owners.set(`${kind} ${name}`, `the plugin ${use.name}`);
     if (isListed) adds.push(`${kind} ${name}`);
     return true;
   };
@@ -153,22 +135,19 @@ export async function openPlugins(
   const take = async (entry: Entry, parts: PluginParts): Promise<void> => {
     const { use, adds } = entry;
     await takeTools(entry, parts.tools);
-    for (const detector of parts.detectors ?? []) {
-      all.detectors.push(guardDetector(detector, use));
-      adds.push(`detector ${detector.type}`);
-    }
-    for (const guard of parts.guards ?? []) {
-      all.guards.push(ownedGuard(guard, use));
-      adds.push("guard");
-    }
-    for (const generator of parts.generators ?? []) {
-      all.generators.push(ownedGenerator(generator, use));
-      adds.push("generator");
-    }
-    for (const selector of parts.selectors ?? []) {
-      all.selectors.push(ownedSelector(selector, use));
-      adds.push("selector");
-    }
+    const addAll = <Given, Made>(
+      made: Made[],
+      given: readonly Given[] = [],
+      make: (part: Given, use: PluginUse) => Made,
+      nameOf: (part: Given) => string,
+    ): void => {
+      made.push(...given.map((part) => make(part, use)));
+      adds.push(...given.map(nameOf));
+    };
+    addAll(all.detectors, parts.detectors, guardDetector, ({ type }) => `detector ${type}`);
+    addAll(all.guards, parts.guards, ownedGuard, () => "guard");
+    addAll(all.generators, parts.generators, ownedGenerator, () => "generator");
+    addAll(all.selectors, parts.selectors, ownedSelector, () => "selector");
     for (const sandbox of parts.sandboxes ?? []) {
       if (claim("sandbox", sandbox.name, entry)) all.sandboxes.set(sandbox.name, guardSandbox(sandbox, use));
     }
@@ -179,7 +158,7 @@ export async function openPlugins(
       all.transports.set(transport.scheme, guardPart(part, transport, use, { connect: TRANSPORT }));
     }
     if (parts.onEvent !== undefined) {
-      listening.push({ onEvent: parts.onEvent, use });
+      listeners.add(parts.onEvent, use);
       adds.push("event listener");
     }
   };
@@ -248,15 +227,15 @@ export async function openPlugins(
       entry.setupMs = performance.now() - started;
     }
   }
-  const listeners = new EventListeners(listening);
   return {
     ...all,
     listeners,
-    logTo: (other) => {
-      logNow = other;
-    },
+    /** Has what is logged from now on go elsewhere. */
+    logTo: (other: (message: string) => void) => void (logNow = other),
     reports: () => entries.map(reportOf),
+    /** Problems so far, with the plugins' names. */
     problems: () => entries.flatMap(({ use }) => use.problems),
+    /** Lets the plugins free what they hold. Safe to call twice. */
     dispose: () => (disposed ??= listeners.flush().then(disposeAll)),
   };
 }

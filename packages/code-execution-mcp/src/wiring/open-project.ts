@@ -7,6 +7,7 @@ import { lazyPlugins } from "../plugins/configured-plugins.ts";
 import type { PluginOptions } from "../plugins/configured-plugins.ts";
 import type { CallGuardOptions } from "./calls/call-guards.ts";
 import { logFileWarnings } from "./log.ts";
+import { removeElsewhere } from "./http/clients.ts";
 import { vaultWarnings } from "./privacy/vaults.ts";
 import { refreshSkills } from "./project.ts";
 import type { OwnedConfig, Project } from "./project.ts";
@@ -107,7 +108,11 @@ async function projectForOwner(
 ): Promise<Project> {
   const { createCustomerFolders } = await import("@cem/workspace");
   const { execution, customers, optimizations } = loaded.config;
-  const folder = await createCustomerFolders(customers.dir, { store: await opening.store?.get() }).open(id);
+  const folders = createCustomerFolders(customers.dir, {
+    store: await opening.store?.get(),
+    removeMore: (name) => removeElsewhere({ config: loaded.config, store: opening.store }, name),
+  });
+  const folder = await folders.open(id);
   const { workspaceDir, mergedSkillsDir: skillsDir, workflowsDir: workflowRunsDir } = folder;
   const owner = { ...folder, sharedSkillsDir: execution.skillsDir, quotas: customers.quotas };
   await refreshSkills(owner);

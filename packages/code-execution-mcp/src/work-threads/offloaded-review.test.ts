@@ -8,7 +8,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { makeProject } from "../../test/upstream-project.ts";
 import { createServer } from "../create-server.ts";
 import { offloadReview } from "./offloaded-review.ts";
-import { OwnedWorkThreads, WORK_THREAD_LIMITS } from "./work-threads.ts";
+import { createWorkThreads, WORK_THREAD_LIMITS } from "./work-threads.ts";
 
 const tool = (server: string, name: string, description: string): ToolDefinition => ({
   server,
@@ -35,7 +35,7 @@ const many = [
 
 describe("a guard that threads work for", () => {
   it("reviews long code as it does itself", async () => {
-    const threads = new OwnedWorkThreads(() => "", { ...WORK_THREAD_LIMITS, timeoutMs: 60_000 });
+    const threads = createWorkThreads(() => "", { ...WORK_THREAD_LIMITS, timeoutMs: 60_000 });
     const stopUsing = useWorkThreads(threads);
     onTestFinished(async () => {
       stopUsing();

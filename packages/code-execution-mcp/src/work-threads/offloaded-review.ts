@@ -34,5 +34,13 @@ function toolsInSight({ code, tools }: ReviewRequest): Partial<ToolDefinition>[]
       // Of each server one stands for the fact that there is one.
       return known === undefined || seen.isNamed || words.has(name);
     })
-    .map(({ server, name, kind, module, annotations }) => ({ server, name, kind, module, annotations }));
+    .map(({ server, name, originalServer, originalName, kind, module, annotations }) => ({
+      server,
+      name,
+      originalServer,
+      originalName,
+      kind,
+      module,
+      annotations,
+    }));
 }

@@ -1,6 +1,6 @@
+import { calledTool } from "@cem/core";
 import type { ReviewRequest, Verdict } from "@cem/core";
 import { createGuard } from "@cem/guardrails";
-import { matchTools } from "@cem/guardrails/calls";
 import { allowTools } from "../wiring/calls/call-guards.ts";
 
 /** The settings of the default guard that a review needs. They can be cloned. */
@@ -17,10 +17,10 @@ export async function review(
   { allowedTools, blockedTools, ...settings }: ReviewSettings,
   request: ReviewRequest,
 ): Promise<Verdict> {
-  const isAllowed = allowTools(matchTools, allowedTools, blockedTools);
+  const isAllowed = allowTools(allowedTools, blockedTools);
   const guard = createGuard({
     ...settings,
-    isAllowed: ({ server, name }, ofRun) => isAllowed({ server, tool: name }, { allowedTools: ofRun }),
+    isAllowed: (tool, ofRun) => isAllowed(calledTool(tool), { allowedTools: ofRun }),
   });
   return guard.review(request);
 }

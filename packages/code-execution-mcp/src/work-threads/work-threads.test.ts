@@ -1,16 +1,16 @@
 import { offload, useWorkThreads } from "@cem/core";
 import { afterEach, describe, expect, it, onTestFinished } from "vitest";
-import { asOwner, currentOwner, OwnedWorkThreads, WORK_THREAD_LIMITS } from "./work-threads.ts";
+import { asOwner, currentOwner, createWorkThreads, WORK_THREAD_LIMITS } from "./work-threads.ts";
 import type { WorkThreadLimits } from "./work-threads.ts";
 
 const module = new URL("../../fixtures/work.ts", import.meta.url);
-const open: OwnedWorkThreads[] = [];
+const open: ReturnType<typeof createWorkThreads>[] = [];
 afterEach(async () => {
   await Promise.all(open.splice(0).map((threads) => threads.close()));
 });
 
-function start(limits: Partial<WorkThreadLimits> = {}): OwnedWorkThreads {
-  const threads = new OwnedWorkThreads(() => currentOwner() ?? "", {
+function start(limits: Partial<WorkThreadLimits> = {}): ReturnType<typeof createWorkThreads> {
+  const threads = createWorkThreads(() => currentOwner() ?? "", {
     ...WORK_THREAD_LIMITS,
     threads: 2,
     timeoutMs: 60_000,
@@ -21,7 +21,7 @@ function start(limits: Partial<WorkThreadLimits> = {}): OwnedWorkThreads {
 }
 
 /** Work that never ends, and when it has begun. */
-function endless(threads: OwnedWorkThreads, owner: string, timeoutMs?: number) {
+function endless(threads: ReturnType<typeof createWorkThreads>, owner: string, timeoutMs?: number) {
   const flag = new Int32Array(new SharedArrayBuffer(4));
   const stop = new AbortController();
   const { signal } = stop;
@@ -33,7 +33,7 @@ function endless(threads: OwnedWorkThreads, owner: string, timeoutMs?: number) {
   return { ended, begun, stop: (reason: unknown) => stop.abort(reason), isBegun: () => flag[0] === 1 };
 }
 
-describe("OwnedWorkThreads", () => {
+describe("createWorkThreads", () => {
   it("gives back what the work returns, and what it throws", async () => {
     const threads = start();
     const value = { list: [1, "two", null], nested: { at: 3n } };

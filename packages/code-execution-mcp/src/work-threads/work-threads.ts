@@ -6,8 +6,6 @@ import { Worker } from "node:worker_threads";
 import { CemError, FairGate, fromErrorInfo, moduleBeside, useWorkThreads } from "@cem/core";
 import type { ErrorInfo, OffloadedWork } from "@cem/core";
 
-type WorkThreads = Parameters<typeof useWorkThreads>[0];
-
 /** One piece of work for a thread. */
 export interface ThreadRequest {
   /** The URL of the module. */
@@ -39,13 +37,14 @@ export function currentOwner(): string | undefined {
  * @returns a function that ends them.
  */
 export function startWorkThreads(clientOf: () => string = () => ""): { close: () => Promise<void> } {
-  const threads = new OwnedWorkThreads(() => currentOwner() ?? clientOf());
+  const threads = createWorkThreads(() => currentOwner() ?? clientOf());
   const stopUsing = useWorkThreads(threads);
-  const close = (): Promise<void> => {
-    stopUsing();
-    return threads.close();
+  return {
+    close() {
+      stopUsing();
+      return threads.close();
+    },
   };
-  return { close };
 }
 
 /** Limits of work threads. */
@@ -79,50 +78,17 @@ const BYTES_PER_MB = 2 ** 20;
 /**
  * Does work that may take long in threads. Each piece has a timeout and is ended with its run: its thread is terminated.
  * Owners take turns, and none has all threads. Threads start when they are needed and end when they are idle.
+ *
+ * @param ownerOf - The owner of the work under way here.
  */
-export class OwnedWorkThreads implements WorkThreads {
-  readonly #ownerOf: () => string;
-  readonly #limits: WorkThreadLimits;
-  readonly #gate: FairGate;
+export function createWorkThreads(ownerOf: () => string, limits: WorkThreadLimits = WORK_THREAD_LIMITS) {
+  const gate = new FairGate(limits.threads);
   /** Threads without work, with the timers that end them. The one used last, which has the most compiled, is the last. */
-  readonly #idle = new Map<Worker, NodeJS.Timeout>();
-  readonly #threads = new Set<Worker>();
-  readonly #closing = new AbortController();
+  const idle = new Map<Worker, NodeJS.Timeout>();
+  const threads = new Set<Worker>();
+  const closing = new AbortController();
 
-  /** @param ownerOf - The owner of the work under way here. */
-  constructor(ownerOf: () => string, limits: WorkThreadLimits = WORK_THREAD_LIMITS) {
-    this.#ownerOf = ownerOf;
-    this.#limits = limits;
-    this.#gate = new FairGate(limits.threads);
-  }
-
-  async run({
-    module,
-    name,
-    args,
-    transfer,
-    signal,
-    timeoutMs = this.#limits.timeoutMs,
-  }: OffloadedWork): Promise<unknown> {
-    const given = signal === undefined ? [] : [signal];
-    const ended = AbortSignal.any([...given, this.#closing.signal]);
-    const leave = await this.#gate.enter({ owner: this.#ownerOf(), session: "" }, ended);
-    try {
-      const response = await this.#ask({ module: module.href, name, args }, { transfer, timeoutMs, ended });
-      if ("error" in response) throw fromErrorInfo(response.error);
-      return response.result;
-    } finally {
-      leave();
-    }
-  }
-
-  /** Ends all threads, and the work that is under way or waits. */
-  async close(): Promise<void> {
-    this.#closing.abort(new CemError("SERVER_CLOSING", "The server is shutting down. Nothing was run."));
-    await Promise.all([...this.#threads].map((worker) => worker.terminate()));
-  }
-
-  async #ask(
+  async function ask(
     request: ThreadRequest,
     {
       transfer = [],
@@ -130,19 +96,26 @@ export class OwnedWorkThreads implements WorkThreads {
       ended,
     }: Pick<OffloadedWork, "transfer"> & { timeoutMs: number; ended: AbortSignal },
   ): Promise<ThreadResponse> {
-    const worker = [...this.#idle.keys()].at(-1) ?? this.#start();
-    clearTimeout(this.#idle.get(worker));
-    this.#idle.delete(worker);
+    const worker = [...idle.keys()].at(-1) ?? start();
+    clearTimeout(idle.get(worker));
+    idle.delete(worker);
     const excess = new AbortController();
     const stop = (why: string): void => excess.abort(tooLarge(why));
     const timer = setTimeout(() => stop(`took more than ${timeoutMs / 1_000} s`), timeoutMs).unref();
-    const heapCheck = setInterval(() => void this.#checkHeap(worker, stop), HEAP_CHECK_MS).unref();
+    const checkHeap = async (): Promise<void> => {
+      // Rejects where the thread has ended meanwhile.
+      const heap = await worker.getHeapStatistics().catch(() => undefined);
+      const used = heap === undefined ? 0 : heap.used_heap_size + heap.external_memory;
+      if (used > limits.memoryMb * BYTES_PER_MB) stop("needed too much memory");
+    };
+    const heapCheck = setInterval(() => void checkHeap(), HEAP_CHECK_MS).unref();
     const signal = AbortSignal.any([ended, excess.signal]);
     try {
       worker.ref();
       worker.postMessage(request, transfer);
       const [response] = (await once(worker, "message", { signal })) as [ThreadResponse];
-      this.#rest(worker);
+      worker.unref();
+      idle.set(worker, setTimeout(() => void worker.terminate(), limits.idleMs).unref());
       return response;
     } catch (error) {
       void worker.terminate();
@@ -155,35 +128,48 @@ export class OwnedWorkThreads implements WorkThreads {
     }
   }
 
-  async #checkHeap(worker: Worker, stop: (why: string) => void): Promise<void> {
-    // Rejects where the thread has ended meanwhile.
-    const heap = await worker.getHeapStatistics().catch(() => undefined);
-    if (heap === undefined) return;
-    const used = heap.used_heap_size + heap.external_memory;
-    if (used > this.#limits.memoryMb * BYTES_PER_MB) stop("needed too much memory");
-  }
-
-  #start(): Worker {
+  function start(): Worker {
     const worker = new Worker(moduleBeside("work-thread", import.meta.url), {
       workerData: { compileCache: getCompileCacheDir() },
-      resourceLimits: { maxOldGenerationSizeMb: this.#limits.memoryMb + HEAP_SLACK_MB },
+      resourceLimits: { maxOldGenerationSizeMb: limits.memoryMb + HEAP_SLACK_MB },
     });
-    this.#threads.add(worker);
+    threads.add(worker);
     // Whoever waits for its answer is told of an error; without work there is nobody.
     worker.on("error", () => {});
     worker.once("exit", () => {
-      this.#threads.delete(worker);
-      clearTimeout(this.#idle.get(worker));
-      this.#idle.delete(worker);
+      threads.delete(worker);
+      clearTimeout(idle.get(worker));
+      idle.delete(worker);
     });
     return worker;
   }
 
-  /** Leaves a thread without work. */
-  #rest(worker: Worker): void {
-    worker.unref();
-    this.#idle.set(worker, setTimeout(() => void worker.terminate(), this.#limits.idleMs).unref());
-  }
+  return {
+    async run({
+      module,
+      name,
+      args,
+      transfer,
+      signal,
+      timeoutMs = limits.timeoutMs,
+    }: OffloadedWork): Promise<unknown> {
+      const given = signal === undefined ? [] : [signal];
+      const ended = AbortSignal.any([...given, closing.signal]);
+      const leave = await gate.enter({ owner: ownerOf(), session: "" }, ended);
+      try {
+        const response = await ask({ module: module.href, name, args }, { transfer, timeoutMs, ended });
+        if ("error" in response) throw fromErrorInfo(response.error);
+        return response.result;
+      } finally {
+        leave();
+      }
+    },
+    /** Ends all threads, and the work that is under way or waits. */
+    async close(): Promise<void> {
+      closing.abort(new CemError("SERVER_CLOSING", "The server is shutting down. Nothing was run."));
+      await Promise.all([...threads].map((worker) => worker.terminate()));
+    },
+  };
 }
 
 function tooLarge(why: string): CemError {

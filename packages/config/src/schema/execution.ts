@@ -112,16 +112,12 @@ export const executionSettings = {
   sandboxImage: setting(
     withDefault(text, "auto"),
     "Image of the microVM: an OCI reference, or a path (./image.tar, or an absolute one) of an archive, a folder or a disk image, with glibc. auto: one of this host's own C library.",
-    {
-      path: isPathByForm,
-    },
+    { path: isPathByForm },
   ),
   minIsolation: setting(
     choice(ISOLATION_LEVELS, "permissions"),
     "Refuse to run below this level. microvm: its own kernel. namespaces: kernel namespaces around the guest. permissions: the runtime's own permissions.",
-    {
-      isStricter: orderedBy(ISOLATION_LEVELS),
-    },
+    { isStricter: orderedBy(ISOLATION_LEVELS) },
   ),
   typeCheck: setting(
     choice(["before", "off"], "before"),
@@ -140,9 +136,7 @@ export const executionSettings = {
   msbServerUrl: setting(
     z.optional(text),
     "URL of a microsandbox server of 0.2 or older (msb server start). With sandbox_type microsandbox, code runs there.",
-    {
-      variables: ["MSB_SERVER_URL", "MICROSANDBOX_URL"],
-    },
+    { variables: ["MSB_SERVER_URL", "MICROSANDBOX_URL"] },
   ),
   msbApiKey: setting(z.optional(secretText), "API key of that server.", {
     variables: ["MSB_API_KEY"],

@@ -115,9 +115,7 @@ export const guardrailSettings = {
     "Replace what is found by tokens. False has the effect of pii_detection: false.",
     { isStricter: oneOf(true) },
   ),
-  rateLimiting: setting(flag(true), "Whether guardrails.rate_limits holds.", {
-    isStricter: oneOf(true),
-  }),
+  rateLimiting: setting(flag(true), "Whether guardrails.rate_limits holds.", { isStricter: oneOf(true) }),
   rateLimits: harmless(
     withDefault(z.array(rateLimit), []),
     "How often tools may be called: {tools, calls, per}. All limits that name a tool hold. Calls are counted over all machines where store.url names a store, else by each server, worker and agent of a program. A customer's count outlives the customer.",
@@ -157,9 +155,7 @@ export const guardrailSettings = {
   changedTools: setting(
     choice(["hold", "allow"], "hold"),
     "Handling of a tool whose MCP server changed its definition. hold: it can't be called until it is accepted with cem generate --accept. allow: it stays callable.",
-    {
-      isStricter: oneOf("hold"),
-    },
+    { isStricter: oneOf("hold") },
   ),
   blockedPatterns: harmless(
     withDefault(z.array(text), []),

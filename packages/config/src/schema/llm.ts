@@ -27,13 +27,9 @@ export const llmSettings = {
   provider: setting(
     choice(["openai", "azure_openai", "anthropic"], "openai"),
     "Provider of the model, which tasks, tools and data are sent to. openai with llm.base_url is any service with the same API. When it is unset and AZURE_OPENAI_ENDPOINT is set: azure_openai.",
-    {
-      variables: ["LLM_PROVIDER"],
-    },
+    { variables: ["LLM_PROVIDER"] },
   ),
-  model: setting(withDefault(text, "gpt-4o-mini"), "Name of the model.", {
-    variables: ["LLM_MODEL"],
-  }),
+  model: setting(withDefault(text, "gpt-4o-mini"), "Name of the model.", { variables: ["LLM_MODEL"] }),
   apiKey: setting(z.optional(secretText), "API key of the provider. Better set in the environment.", {
     variables: [
       { name: "OPENAI_API_KEY", provider: "openai" },
@@ -46,9 +42,7 @@ export const llmSettings = {
   baseUrl: setting(
     z.optional(text),
     "URL of an OpenAI-compatible service, which tasks, tools and data are sent to: http://localhost:11434/v1 for Ollama. It needs no key.",
-    {
-      variables: ["LLM_BASE_URL"],
-    },
+    { variables: ["LLM_BASE_URL"] },
   ),
   temperature: harmless(
     withDefault(number(0, 2), 0.3),
@@ -81,16 +75,12 @@ export const llmSettings = {
   dataFacts: setting(
     flag(true),
     "Whether the model is told facts about data: columns of tables, the first lines of files in the workspace that the task names.",
-    {
-      isStricter: oneOf(false),
-    },
+    { isStricter: oneOf(false) },
   ),
   priceInput: setting(
     z.optional(number(0, 1_000_000)),
     "US dollars per million input tokens. With llm.price_output, results report their cost.",
-    {
-      isStricter: atLeastIfAny,
-    },
+    { isStricter: atLeastIfAny },
   ),
   priceOutput: setting(z.optional(number(0, 1_000_000)), "US dollars per million output tokens.", {
     isStricter: atLeastIfAny,
@@ -98,23 +88,17 @@ export const llmSettings = {
   budgetTokens: setting(
     z.optional(whole(1, 1_000_000_000)),
     "Maximum input and output tokens for one task, with all attempts.",
-    {
-      isStricter: atMostIfAny,
-    },
+    { isStricter: atMostIfAny },
   ),
   budgetUsd: setting(
     z.optional(number(0, 1_000_000)),
     "Maximum US dollars for one task. Needs both prices.",
-    {
-      isStricter: atMostIfAny,
-    },
+    { isStricter: atMostIfAny },
   ),
   azureEndpoint: setting(
     z.optional(text),
     "URL of the Azure OpenAI resource, which tasks, tools and data are sent to.",
-    {
-      variables: ["AZURE_OPENAI_ENDPOINT"],
-    },
+    { variables: ["AZURE_OPENAI_ENDPOINT"] },
   ),
   azureDeploymentName: setting(z.optional(text), "Deployment of the model on Azure. Default: llm.model.", {
     variables: [
@@ -127,9 +111,7 @@ export const llmSettings = {
   azureEmbedderName: setting(
     z.optional(text),
     "Deployment of the embedding model on Azure. Enables semantic search of tools, whose texts are sent there.",
-    {
-      variables: ["AZURE_OPENAI_EMBEDDER_NAME"],
-    },
+    { variables: ["AZURE_OPENAI_EMBEDDER_NAME"] },
   ),
   azureEmbedderVersion: harmless(z.optional(text), "Version of the Azure API for embeddings.", [
     "AZURE_OPENAI_EMBEDDER_VERSION",

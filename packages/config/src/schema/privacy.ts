@@ -38,9 +38,7 @@ export const privacySettings = {
   guest: setting(
     choice(["values", "tokens"], "values"),
     "What code in the sandbox sees of personal data and secrets.",
-    {
-      isStricter: oneOf("tokens"),
-    },
+    { isStricter: oneOf("tokens") },
   ),
   rules: harmless(
     withDefault(z.array(flowRule), []),
@@ -77,13 +75,9 @@ export const privacySettings = {
   vault: setting(
     choice(["memory", "disk"], "memory"),
     "Where values are kept while their tokens are in use. disk: encrypted, and beyond the process.",
-    {
-      isStricter: oneOf("memory"),
-    },
+    { isStricter: oneOf("memory") },
   ),
-  vaultDir: setting(withDefault(text, "./.cem/vaults"), "Folder of the encrypted values.", {
-    path: true,
-  }),
+  vaultDir: setting(withDefault(text, "./.cem/vaults"), "Folder of the encrypted values.", { path: true }),
   vaultKey: setting(z.optional(secretText), "Key of the encrypted values: 32 bytes in hex or base64.", {
     variables: ["CEM_VAULT_KEY"],
     secret: true,

@@ -29,9 +29,7 @@ export const configSchema = z.strictObject({
   mcpServers: setting(
     withDefault(mcpServers, []),
     "MCP servers: a list of {name, url, …}, or a mapping from names to {command, args, env, cwd} or {url, headers}. ${NAME} in a value comes from the environment. mcpServers is the same key.",
-    {
-      askedAs: "server",
-    },
+    { askedAs: "server" },
   ),
   plugins: setting(
     withDefault(plugins, []),
@@ -45,9 +43,7 @@ export const configSchema = z.strictObject({
   workflows: setting(
     withDefault(z.array(workflow), []),
     "Workflows, whose forms fill in web pages and whose steps run code and files of the project: {name, steps, variables, outputs, guardrails}. cem workflow run executes one.",
-    {
-      isStricter: staysInSandbox,
-    },
+    { isStricter: staysInSandbox },
   ),
 });
 

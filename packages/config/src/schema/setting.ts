@@ -101,9 +101,10 @@ export function isPathByForm(value: string): boolean {
 
 export const text = z.string().check(z.minLength(1));
 
-export const httpUrl = z
-  .string()
-  .check(z.regex(/^https?:\/\/[^\s/]+/, "is not a URL that begins with http:// or https://"));
+export const httpUrl = z.string().check(
+  z.regex(/^https?:\/\/[^\s/]+/, { error: "is not a URL that begins with http:// or https://", abort: true }),
+  z.refine((url) => URL.canParse(url), "is not a valid URL"),
+);
 settingTraits.add(httpUrl, { allowed: "a URL that begins with http:// or https://" });
 
 const ADDRESS_RANGES = [z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()];

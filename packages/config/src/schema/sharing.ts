@@ -27,9 +27,7 @@ export const queueSettings = {
   url: setting(
     z.optional(redisUrl),
     "URL of Redis 7 or Valkey: redis://127.0.0.1:6379/0. The runs of cem serve wait there for cem worker. Unset: the server carries them out itself.",
-    {
-      variables: ["CEM_QUEUE_URL"],
-    },
+    { variables: ["CEM_QUEUE_URL"] },
   ),
   prefix: setting(
     withDefault(text, "{cem}"),
@@ -80,7 +78,7 @@ settingTraits.add(filesPlace, { allowed: FILES_ALLOWED });
 export const storeSettings = {
   url: setting(
     z.optional(place),
-    "Where machines share personal data, quotas, rate limits, approvals and the audit log: redis:// or rediss:// of Redis 7 or Valkey, postgres:// of PostgreSQL 13 or newer, or a folder for the processes of one machine. Unset: each keeps its own in files.",
+    "Where machines share personal data, quotas, rate limits, approvals and records of runs: redis:// or rediss:// of Redis 7 or Valkey, postgres:// of PostgreSQL 13 or newer, or a folder for the processes of one machine. Unset: each keeps its own in files.",
     {
       variables: ["CEM_STORE_URL"],
       path: (url) => !isServerUrl(url),
@@ -89,9 +87,7 @@ export const storeSettings = {
   files: setting(
     z.optional(filesPlace),
     "Where machines share the files of workspaces, so that each run finds those of the last one: s3://bucket/prefix?endpoint=https://host:port&region=name of S3-compatible storage, with the usual AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; or store, for small ones, in store.url, which is needed in any case. Unset: each machine has its own, or all reach one disk.",
-    {
-      variables: ["CEM_STORE_FILES"],
-    },
+    { variables: ["CEM_STORE_FILES"] },
   ),
   keys: setting(
     z.optional(secretText),

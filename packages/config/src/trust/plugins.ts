@@ -1,8 +1,8 @@
-import { readFileSync, readdirSync, statSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { isObject, parseJson } from "@cem/core";
-import { isWithin } from "@cem/core/files";
+import { isWithin, textOfFile } from "@cem/core/files";
 import { moduleResolve } from "import-meta-resolve";
 import type { PluginSetting } from "../schema/extensions.ts";
 import { isPathByForm } from "../schema/setting.ts";
@@ -192,12 +192,8 @@ function manifestOf(file: string): string | undefined {
 
 /** A manifest, `{}` where it is broken, `undefined` where there is none. */
 function readManifest(file: string): Record<string, unknown> | undefined {
-  let text: string;
-  try {
-    text = readFileSync(file, "utf8");
-  } catch {
-    return undefined;
-  }
+  const text = textOfFile(file);
+  if (text === undefined) return undefined;
   const manifest = parseJson(text);
   return isObject(manifest) ? manifest : {};
 }

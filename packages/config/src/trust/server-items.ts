@@ -1,5 +1,7 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
+import { isObject, parseJson } from "@cem/core";
+import { textOfFile } from "@cem/core/files";
 import { redactConfig } from "../redact.ts";
 import type { Secret } from "../redact.ts";
 import type { McpServerSetting, ServerAuthSetting, StdioServerSetting } from "../schema/mcp-servers.ts";
@@ -158,12 +160,8 @@ function installedAs(word: string): string[] {
 function manifestOf(folder: string): string | undefined {
   const file = join(folder, "package.json");
   if (!existsSync(file)) return undefined;
-  try {
-    const manifest = JSON.parse(readFileSync(file, "utf8")) as Record<string, unknown>;
-    return JSON.stringify(RUNNER_KEYS.map((key) => manifest[key]));
-  } catch {
-    return "unreadable";
-  }
+  const manifest = parseJson(textOfFile(file) ?? "");
+  return isObject(manifest) ? JSON.stringify(RUNNER_KEYS.map((key) => manifest[key])) : "unreadable";
 }
 
 function variablesIn(text: string): string[] {

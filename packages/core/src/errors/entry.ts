@@ -52,9 +52,13 @@ export function isErrorFacts(value: unknown): value is ErrorFacts {
   return typeof memberOf(value, "code") === "string" && typeof details === "object" && details !== null;
 }
 
-/** A hint that names the server in a command. */
-export function withServer({ server }: ErrorDetails, hint: (word: string) => string): string | undefined {
-  return typeof server === "string" && server !== "" ? hint(shellWord(server)) : undefined;
+/** A hint that names the server in a command, and the customer whose sign-in is missing. */
+export function withServer(
+  { server, customer }: ErrorDetails,
+  hint: (words: string) => string,
+): string | undefined {
+  const option = typeof customer === "string" ? ` --customer ${shellWord(customer)}` : "";
+  return typeof server === "string" && server !== "" ? hint(shellWord(server) + option) : undefined;
 }
 
 /** A detail that is text, or what stands for one that is missing. */

@@ -4,12 +4,18 @@ import type { ErrorEntries } from "./entry.ts";
 
 /** Hints by the reason that a store gives for its refusal. */
 const STORE_HINTS: Readonly<Record<string, string>> = {
+  busy: "Raise its limit (of PostgreSQL: max_connections; of Redis: maxclients): each process opens up to 10 connections.",
   database: "Create it ( createdb NAME ), or correct its name in store.url (CEM_STORE_URL).",
   evicts:
     "Set it with  redis-cli config set maxmemory-policy noeviction  and in redis.conf, or name a server of its own in queue.url (CEM_QUEUE_URL).",
   damaged: "Move the file aside to begin with an empty store, or put a copy of it back.",
+  newer: "Update this program to the version of the others that use the store.",
   full: "Make room there, or raise its limit (of Redis: maxmemory), then try again.",
   password: "Correct the user and the password in store.url (CEM_STORE_URL) or queue.url (CEM_QUEUE_URL).",
+  readonly:
+    "Name its primary in store.url (CEM_STORE_URL) or queue.url (CEM_QUEUE_URL), or end its read-only mode.",
+  rights:
+    "Let the user write there: of PostgreSQL  grant create, usage on schema public to NAME  ; of Redis, all keys and commands by its ACL.",
   tls: "Use rediss:// for a port with TLS and redis:// for one without; for PostgreSQL set sslmode; NODE_EXTRA_CA_CERTS names a certificate authority of your own.",
 };
 
@@ -23,7 +29,7 @@ export const SANDBOX_ERRORS = {
   FILES_DAMAGED: {
     meaning: "Files of a workspace that machines share are not what was put there.",
     cause: "A piece of a file that machines share is missing or was changed in the storage.",
-    fix: "Put a backup of the storage and of `store.url` back, both of one time; or delete the customer with `cem customers delete <id>` and begin anew.",
+    fix: "Set `store.files` back if it was changed. Else put a backup of the storage and of `store.url` back, both of one time; or delete the customer with `cem customers delete <id>` and begin anew.",
     hint: "fix",
   },
   FILES_UNAVAILABLE: {
@@ -151,7 +157,8 @@ export const SANDBOX_ERRORS = {
   },
   STORE_SEALED: {
     meaning: "None of the keys in `CEM_STORE_KEYS` opens the value.",
-    fix: "Give the key it was written with as well.",
+    fix: "Give the key it was written with as well, in `store.keys` (`CEM_STORE_KEYS`). Keys can't be added to a store that has values without: begin with an empty one.",
+    hint: "fix",
   },
   STORE_UNAVAILABLE: {
     meaning: "Redis, PostgreSQL or the folder can't be reached, or refused.",
@@ -160,6 +167,8 @@ export const SANDBOX_ERRORS = {
       const known = STORE_HINTS[textOr(problem, "")];
       if (known !== undefined) return known;
       const place = textOr(location, "");
+      if (place.includes("://") && problem !== "silent")
+        return "The server answers, and refuses: its log says more. store.url (CEM_STORE_URL) or queue.url (CEM_QUEUE_URL) names it.";
       if (/^rediss?:/u.test(place))
         return "Start one with  docker run -d -p 6379:6379 valkey/valkey:8  or  apt install redis-server  , or correct queue.url (CEM_QUEUE_URL) or store.url (CEM_STORE_URL).";
       return /^postgres(?:ql)?:/u.test(place)

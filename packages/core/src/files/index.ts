@@ -9,6 +9,7 @@ export {
   PRIVATE_FILE,
   PRIVATE_FOLDER,
   replaceFile,
+  textOfFile,
   writeTo,
 } from "./write-files.ts";
 export type { ReplaceOptions } from "./write-files.ts";

@@ -1,5 +1,6 @@
-import { lutimesSync, readFileSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { lutimesSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { textOfFile } from "./write-files.ts";
 
 /** Counted from the state, which is the first field behind the name of the program. */
 const STARTED_FIELD = 19;
@@ -29,12 +30,8 @@ export function processStart(pid: number): string | undefined {
 
 /** The fields of a process's status behind the name of its program, which may hold anything and is in parentheses. */
 function statusOf(pid: number): string[] | undefined {
-  try {
-    const text = readFileSync(`/proc/${pid}/stat`, "utf8");
-    return text.slice(text.lastIndexOf(")") + 2).split(" ");
-  } catch {
-    return undefined;
-  }
+  const text = textOfFile(`/proc/${pid}/stat`);
+  return text?.slice(text.lastIndexOf(")") + 2).split(" ");
 }
 
 /** The part of a name behind the prefix: the process and a unique suffix. */

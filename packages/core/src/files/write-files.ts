@@ -1,5 +1,6 @@
 import {
   mkdirSync,
+  readFileSync,
   statSync,
   closeSync,
   fchmodSync,
@@ -126,6 +127,15 @@ async function syncFolder(folder: string): Promise<void> {
   }
   await promisify(fsync)(descriptor).catch(() => undefined);
   closeSync(descriptor);
+}
+
+/** The text of a file, read at once; `undefined` where it can't be read. */
+export function textOfFile(file: string): string | undefined {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return undefined;
+  }
 }
 
 /** Catches the error of a file or folder that is not there: what was asked of it is `undefined`. */

@@ -59,22 +59,13 @@ export interface FactsEntry {
   facts: ModuleFacts;
 }
 
-/** Reads facts from files, and reads them again only when the file or one that its types come from changed. */
-export interface FactsStore {
-  readonly entries: Map<string, FactsEntry>;
-  /** How many files were read so far, cached ones not counted. */
-  readonly reads: number;
-  factsOf(file: string): Promise<ModuleFacts>;
-  /** Whether neither the file nor its dependencies changed. */
-  isUnchanged(file: string): boolean;
-  /** Ends a pass: drops parsed files and makes `factsOf` check files again. */
-  endPass(): void;
-}
-
 /** The most parsed files kept during a pass for others that take types from them. */
 const MAX_PARSED_MODULES = 128;
 
-export function createFactsStore(sources: SourceFiles): FactsStore {
+export type FactsStore = ReturnType<typeof createFactsStore>;
+
+/** Reads facts from files, and reads them again only when the file or one that its types come from changed. */
+export function createFactsStore(sources: SourceFiles) {
   const entries = new Map<string, FactsEntry>();
   const parsed = new Map<string, Promise<SourceModule | undefined>>();
   /** The facts of each file that was asked for in this pass. */
@@ -134,6 +125,7 @@ export function createFactsStore(sources: SourceFiles): FactsStore {
     }
   }
 
+  /** Whether neither the file nor its dependencies changed. */
   function isUnchanged(file: string): boolean {
     const entry = entries.get(file);
     if (entry === undefined) return false;
@@ -154,10 +146,11 @@ export function createFactsStore(sources: SourceFiles): FactsStore {
 
   return {
     entries,
+    /** How many files were read so far, cached ones not counted. */
     get reads() {
       return reads;
     },
-    factsOf(file) {
+    factsOf(file: string) {
       const present = current.get(file);
       if (present) return present;
       const facts = currentFacts(file);
@@ -165,6 +158,7 @@ export function createFactsStore(sources: SourceFiles): FactsStore {
       return facts;
     },
     isUnchanged,
+    /** Ends a pass: drops parsed files and makes `factsOf` check files again. */
     endPass() {
       current.clear();
       parsed.clear();

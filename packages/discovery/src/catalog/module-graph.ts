@@ -40,19 +40,7 @@ interface ModuleGraphSettings extends Pick<SourceFiles, "isInside" | "guestPath"
 }
 
 /** The files of a server and their imports at run time. */
-export interface ModuleGraph {
-  /** The path of a file in the sandbox, relative to its workspace; `undefined` for one outside of the folders of tools. */
-  guestPath(file: string): string | undefined;
-  factsOf(file: string): Promise<ModuleFacts>;
-  /** Resolves an exported name through re-exports. */
-  resolve(file: string, name: string): Promise<Resolved>;
-  /** All names that a file exports, with their lines. */
-  exportsOf(file: string): Promise<Map<string, number>>;
-  /** Finds the first failing import of a file and its dependencies; `undefined` when it can be imported. */
-  brokenLink(file: string): Promise<BrokenLink | undefined>;
-  /** The tools of servers that a file of a skill imports, also through others, as `server.tool`; `server.*` for all. */
-  toolsUsedBy(file: string): Promise<string[]>;
-}
+export type ModuleGraph = ReturnType<typeof createModuleGraph>;
 
 /**
  * Creates the module graph of a server.
@@ -62,7 +50,7 @@ export interface ModuleGraph {
 export function createModuleGraph(
   factsOf: (file: string) => Promise<ModuleFacts>,
   { isInside, guestPath, resolve: targetOf, hostTools }: ModuleGraphSettings,
-): ModuleGraph {
+) {
   /** Files that are known to be importable. */
   const importable = new Set<string>();
 
@@ -76,6 +64,7 @@ export function createModuleGraph(
   const fileOf = (target: ImportTarget): string | undefined =>
     target.kind === "file" ? target.file : undefined;
 
+  /** Resolves an exported name through re-exports. */
   async function resolve(file: string, name: string, seen = new Set<string>()): Promise<Resolved> {
     const key = `${file}\0${name}`;
     if (seen.has(key) || !isInside(file)) return { kind: "missing", file };
@@ -101,6 +90,7 @@ export function createModuleGraph(
     return target === undefined ? { kind: "value" } : resolve(target, name, seen);
   }
 
+  /** All names that a file exports, with their lines. */
   async function exportsOf(file: string, seen = new Set<string>()): Promise<Map<string, number>> {
     const names = new Map<string, number>();
     if (seen.has(file) || !isInside(file)) return names;
@@ -126,6 +116,7 @@ export function createModuleGraph(
     return undefined;
   }
 
+  /** The tools of servers that a file of a skill imports, also through others, as `server.tool`; `server.*` for all. */
   async function toolsUsedBy(file: string): Promise<string[]> {
     const used = new Set<string>();
     const visited = new Set<string>();
@@ -149,6 +140,7 @@ export function createModuleGraph(
     return hostToolsOf(file).length > 0 && (await factsOf(file)).failure !== undefined;
   }
 
+  /** Finds the first failing import of a file and its dependencies; `undefined` when it can be imported. */
   async function brokenLink(file: string): Promise<BrokenLink | undefined> {
     const visited = new Set<string>();
     const pending: Visit[] = [{ file }];
@@ -176,14 +168,7 @@ export function createModuleGraph(
     return undefined;
   }
 
-  return {
-    guestPath,
-    factsOf,
-    resolve: (file, name) => resolve(file, name),
-    exportsOf: (file) => exportsOf(file),
-    brokenLink,
-    toolsUsedBy,
-  };
+  return { guestPath, factsOf, resolve, exportsOf, brokenLink, toolsUsedBy };
 }
 
 function unreachable(file: string, specifier: string, line: number, kind: "outside" | "package"): BrokenLink {

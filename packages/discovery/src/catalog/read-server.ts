@@ -7,28 +7,18 @@ import { SCRIPTS } from "./scan-folders.ts";
 import type { ToolFolder } from "./scan-folders.ts";
 
 /** Servers by their folders, with the files that they depend on. An entry holds as long as none of its files changes. */
-interface ServerCache {
-  /** The server of a folder and its files; `undefined` when it has to be read again. */
-  get(folder: ToolFolder): { result: ReadServer; files: ReadonlySet<string> } | undefined;
-  set(folder: ToolFolder, result: ReadServer, files: ReadonlySet<string>): void;
-}
-
-/**
- * Creates an empty cache of servers.
- *
- * @param store - Tells which files changed.
- */
-export function createServerCache(store: FactsStore): ServerCache {
+export function createServerCache(store: FactsStore) {
   /** With the names in the folder when it was read. */
   const cached = new Map<string, { listing: string; files: ReadonlySet<string>; result: ReadServer }>();
   return {
-    get(folder) {
+    /** The server of a folder and its files; `undefined` when it has to be read again. */
+    get(folder: ToolFolder) {
       const found = cached.get(folder.folder);
       if (found?.listing !== listingOf(folder)) return undefined;
       for (const file of found.files) if (!store.isUnchanged(file)) return undefined;
       return found;
     },
-    set(folder, result, files) {
+    set(folder: ToolFolder, result: ReadServer, files: ReadonlySet<string>) {
       cached.set(folder.folder, { listing: listingOf(folder), files, result });
     },
   };

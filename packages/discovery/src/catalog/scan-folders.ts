@@ -23,16 +23,6 @@ export type KnownFolders = Map<
   { stamp: string; found: ToolFolder | undefined; python: readonly string[] }
 >;
 
-/** The folders under a root. */
-interface ScannedFolders {
-  folders: ToolFolder[];
-  /** Names of the source files beside the folders. */
-  loose: string[];
-  /** Files in Python that have no counterpart in TypeScript, relative to the root. */
-  python: string[];
-  problems: ToolProblem[];
-}
-
 /** A folder that changed no longer ago, in milliseconds, is listed again: it may change once more within one tick of its clock. */
 const SETTLED_MS = 2_000;
 const SOURCE_EXTENSIONS = [".ts", ".mts", ".js", ".mjs"];
@@ -77,7 +67,7 @@ export function isSource(name: string): boolean {
  *
  * @param known - Folders of earlier scans: those that have not changed are not listed again.
  */
-export function scanFolders(root: string, known: KnownFolders): ScannedFolders {
+export function scanFolders(root: string, known: KnownFolders) {
   const problems: ToolProblem[] = [];
   const python: string[] = [];
   let entries: Dirent[] = [];

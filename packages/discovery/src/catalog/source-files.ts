@@ -2,6 +2,7 @@ import { existsSync, lstatSync, realpathSync, statSync, type Stats } from "node:
 import { readFile } from "node:fs/promises";
 import { isBuiltin } from "node:module";
 import path from "node:path";
+import { withoutEscapes } from "@cem/core";
 import type { ModuleFailure } from "../source/module-facts.ts";
 import { isSource } from "./scan-folders.ts";
 
@@ -24,17 +25,9 @@ function resolveInGuest(from: string, specifier: string): string | undefined {
   const given = /^(?:servers|skills)\//u.test(specifier) ? WORKSPACE + specifier : specifier;
   if (!/^(?:\.{0,2}\/|file:)/u.test(given)) return undefined;
   const url = URL.parse(given, `file://${WORKSPACE}${from}`);
-  const target = path.posix.relative(WORKSPACE, url === null ? given : decoded(url.pathname));
+  const target = path.posix.relative(WORKSPACE, url === null ? given : withoutEscapes(url.pathname));
   const folder = TOOL_FOLDER.exec(target)?.[1];
   return folder === undefined || FILE_NAME.test(folder) ? target : `${folder}/index.ts`;
-}
-
-function decoded(pathname: string): string {
-  try {
-    return decodeURIComponent(pathname);
-  } catch {
-    return pathname;
-  }
 }
 
 /** The size of the largest file that is read. */
@@ -50,21 +43,8 @@ interface SourceState {
   failure?: ModuleFailure | undefined;
 }
 
-/** The files under some roots. Each is read again only when it changed. */
-export interface SourceFiles {
-  /** Begins a pass, in which every file is checked at most once. */
-  beginPass(): void;
-  /** Checks a file, unless it was checked in this pass. */
-  check(file: string): SourceState;
-  /** The text of a file that was checked without a failure, or why it can't be read. */
-  read(file: string): Promise<string | ModuleFailure>;
-  /** Whether a path lies under one of the roots. */
-  isInside(file: string): boolean;
-  /** The path of a file in the sandbox, relative to its workspace; `undefined` for one outside of the roots. */
-  guestPath(file: string): string | undefined;
-  /** Finds what a file under a root imports, as the sandbox resolves it. */
-  resolve(from: string, specifier: string): ImportTarget;
-}
+/** The files under some roots. */
+export type SourceFiles = ReturnType<typeof createSourceFiles>;
 
 /**
  * A module that a file imports. `file` is an absolute path under a root; `provided` is there without a file of a root, such
@@ -72,26 +52,21 @@ export interface SourceFiles {
  */
 export type ImportTarget = { kind: "file"; file: string } | { kind: "provided" | "package" | "outside" };
 
-/** A folder of tools. */
-interface SourceRoot {
-  /** Absolute path. */
-  dir: string;
-  /** Its name in the sandbox. */
-  guestName: string;
-}
-
-/** Creates the view of the files under some roots. */
-export function createSourceFiles(sourceRoots: readonly SourceRoot[]): SourceFiles {
+/** Creates the view of the files under folders, by their names in the sandbox. Each is read again only when it changed. */
+export function createSourceFiles(sourceRoots: readonly { dir: string; guestName: string }[]) {
   const roots = sourceRoots.map(({ dir }) => dir);
   let states = new Map<string, SourceState>();
 
+  /** Whether a path lies under one of the roots. */
   const isInside = (file: string) => roots.some((root) => contains(root, file));
 
+  /** The path of a file in the sandbox, relative to its workspace; `undefined` for one outside of the roots. */
   function guestPath(file: string): string | undefined {
     const root = sourceRoots.find(({ dir }) => contains(dir, file));
     return root && [root.guestName, ...path.relative(root.dir, file).split(path.sep)].join("/");
   }
 
+  /** Finds what a file under a root imports, as the sandbox resolves it. */
   function resolve(from: string, specifier: string): ImportTarget {
     const guestFile = guestPath(from);
     const target = guestFile === undefined ? undefined : resolveInGuest(guestFile, specifier);
@@ -133,15 +108,17 @@ export function createSourceFiles(sourceRoots: readonly SourceRoot[]): SourceFil
     isInside,
     guestPath,
     resolve,
+    /** Begins a pass, in which every file is checked at most once. */
     beginPass() {
       states = new Map();
     },
-    check(file) {
+    check(file: string) {
       let state = states.get(file);
       if (state === undefined) states.set(file, (state = readState(file)));
       return state;
     },
-    async read(file) {
+    /** The text of a file that was checked without a failure, or why it can't be read. */
+    async read(file: string): Promise<string | ModuleFailure> {
       try {
         return new TextDecoder("utf-8", { fatal: true }).decode(await readFile(file));
       } catch (error) {

@@ -1,4 +1,4 @@
-import type { Expression, Node, TSImportType, TSType, TSTypeParameter, TSTypeReference } from "@babel/types";
+import type { Node, TSImportType, TSType, TSTypeParameter, TSTypeReference } from "@babel/types";
 import type { JsonSchema } from "@cem/core";
 import { nameOf, type Declaration } from "../source/source-module.ts";
 import { readBuiltin } from "./read-derived.ts";
@@ -81,20 +81,13 @@ function readDeclaration(
     const inherited = found.nodes
       .flatMap((each) => each.extends ?? [])
       .map(({ expression, typeArguments }) =>
-        readHeritage(reader, expression, typeArguments?.params ?? [], inside),
+        expression.type === "Identifier"
+          ? readNamed(reader, expression.name, typeArguments?.params ?? [], inside)
+          : {},
       );
     const own = found.nodes.map((each) => readObject(reader, each.body.body, inside));
     return withSummary(intersectionSchema([...inherited, ...own]), node, found);
   });
-}
-
-function readHeritage(
-  reader: SchemaReader,
-  expression: Expression,
-  types: readonly TSType[],
-  scope: Scope,
-): JsonSchema {
-  return expression.type === "Identifier" ? readNamed(reader, expression.name, types, scope) : {};
 }
 
 function bind(

@@ -1,16 +1,11 @@
 import type { File, Node } from "@babel/types";
 
-/** One block tag: `@param input.a The first number.` is {name: "param", text: "input.a The first number."}. */
-interface DocTag {
-  name: string;
-  text: string;
-}
-
 /** A parsed documentation comment. */
 export interface DocComment {
   /** The text before the first tag: paragraphs separated by an empty line, each on one line. */
   summary: string;
-  tags: readonly DocTag[];
+  /** The block tags: `@param input.a The first number.` is {name: "param", text: "input.a The first number."}. */
+  tags: readonly { name: string; text: string }[];
 }
 
 /** A parsed `@param` tag. */
@@ -107,20 +102,15 @@ interface PlacedComment {
   text: string;
 }
 
-/** Finds the comments of a parsed file. */
-export interface Comments {
-  /** The doc comment right before a node, or the line comment after it on the same line. */
-  of(node: Node): DocComment;
-  /** The comment at the top of the file, unless it documents the first statement. */
-  ofFile(): DocComment;
-}
+/** The comments of a parsed file. */
+export type Comments = ReturnType<typeof indexComments>;
 
 /** Beginnings of comments that are linter directives or licenses. */
 const DIRECTIVE =
   /^[\s*]*(?:@ts-|eslint|oxlint|prettier|biome|tslint|deno-|istanbul|c8 |v8 |copyright|@license|spdx|\(c\)|#)/i;
 
 /** Indexes the comments of a file by their position. */
-export function indexComments(code: string, file: File): Comments {
+export function indexComments(code: string, file: File) {
   const comments: PlacedComment[] = (file.comments ?? []).map((comment) => ({
     start: comment.start ?? 0,
     end: comment.end ?? 0,
@@ -149,11 +139,13 @@ export function indexComments(code: string, file: File): Comments {
   }
 
   return {
-    of(node) {
+    /** The doc comment right before a node, or the line comment after it on the same line. */
+    of(node: Node): DocComment {
       const comment = before(node.start ?? 0);
       return comment === NO_COMMENT ? behind(node.end ?? 0) : comment;
     },
-    ofFile() {
+    /** The comment at the top of the file, unless it documents the first statement. */
+    ofFile(): DocComment {
       const statement = file.program.body[0];
       const limit = statement?.start ?? code.length;
       const leading = comments.filter((comment) => comment.end <= limit && !DIRECTIVE.test(comment.text));

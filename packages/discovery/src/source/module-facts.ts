@@ -1,18 +1,12 @@
-import type { JsonSchema, ToolAnnotations } from "@cem/core";
+import type { ToolDefinition } from "@cem/core";
 
 /** One exported function, as read from its source: a tool without its server and module. */
-export interface FunctionFacts {
-  /** The name it is exported by. */
-  name: string;
+export interface FunctionFacts extends Pick<
+  ToolDefinition,
+  "name" | "description" | "inputSchema" | "outputSchema" | "annotations" | "callStyle"
+> {
   /** Line of the declaration, 1-based. */
   line: number;
-  /** The text of its doc comment, without tags. */
-  description: string;
-  inputSchema: JsonSchema;
-  outputSchema?: JsonSchema | undefined;
-  annotations?: ToolAnnotations | undefined;
-  /** `object`: takes one object or nothing. `positional`: takes parameters in the order of `inputSchema.properties`. */
-  callStyle: "object" | "positional";
   /** The signature without the name: `(input: { a: number }): Promise<number>`. */
   call: string;
   /** Whether it is declared `async` or returns a Promise. */

@@ -24,27 +24,14 @@ export interface UploadedFile {
 }
 
 /** A machine on an older server. */
-export interface ServerMachine extends Microvm {
-  /**
-   * Uploads files to a folder of the machine.
-   *
-   * @throws CemError `SANDBOX_IMAGE_UNUSABLE` when the image lacks what a guest needs.
-   */
-  upload(folder: string, files: readonly UploadedFile[], timeoutMs: number): Promise<void>;
-  /** Checks whether the machine sees a file, and which version of Deno it has. */
-  inspect(path: string, timeoutMs: number): Promise<{ sees: boolean; deno: string }>;
-}
+export type ServerMachine = Awaited<ReturnType<typeof startServerMachine>>;
 
 /**
  * Starts a machine.
  *
  * @throws CemError `SANDBOX_SERVER_FAILED`, `SANDBOX_SERVER_REFUSED` or `SANDBOX_SERVER_UNREACHABLE`.
  */
-export async function startServerMachine(
-  rpc: ServerRpc,
-  config: StartConfig,
-  timeoutMs: number,
-): Promise<ServerMachine> {
+export async function startServerMachine(rpc: ServerRpc, config: StartConfig, timeoutMs: number) {
   const name = newMachineName();
   const end = new AbortController();
   let killed: Promise<void> | undefined;
@@ -79,13 +66,14 @@ export async function startServerMachine(
       { details: { image: config.image, origin: rpc.origin } },
     );
 
-  const machine: ServerMachine = {
+  const machine = {
     name,
     pid: undefined,
     get writtenBytes() {
       return running?.writtenBytes ?? 0;
     },
-    async upload(folder, files, uploadTimeoutMs) {
+    /** @throws CemError `SANDBOX_IMAGE_UNUSABLE` when the image lacks what a guest needs. */
+    async upload(folder: string, files: readonly UploadedFile[], uploadTimeoutMs: number) {
       for (const args of commandsFor(files)) {
         const outcome = await run(UPLOAD_FILES, [folder, ...args], uploadTimeoutMs);
         if (outcome.exitCode === MISSING) throw lacks(outcome.stdout[0] ?? "something");
@@ -93,11 +81,12 @@ export async function startServerMachine(
           throw unusable(`the guest runner can't be uploaded (${describeFailure(outcome)}).`);
       }
     },
-    async inspect(path, inspectTimeoutMs) {
+    /** Checks whether the machine sees a file, and which version of Deno it has. */
+    async inspect(path: string, inspectTimeoutMs: number) {
       const { exitCode, stdout } = await run(INSPECT, [path], inspectTimeoutMs);
       return { sees: exitCode === 0, deno: /^deno (\S+)/.exec(stdout[0] ?? "")?.[1] ?? "" };
     },
-    async exec({ file, args, cwd, env, fileBytes }) {
+    async exec({ file, args, cwd, env, fileBytes }: Parameters<Microvm["exec"]>[0]) {
       const folder = `/var/tmp/cem-${randomBytes(NAME_BYTES).toString("hex")}`;
       const variables = Object.entries(env).map(([variable, value]) => `${variable}=${value}`);
       const blocks = String(Math.ceil(fileBytes / BLOCK_BYTES));

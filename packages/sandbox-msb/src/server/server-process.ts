@@ -24,16 +24,6 @@ export type RunScript = (
   timeoutMs: number | undefined,
 ) => Promise<CommandOutcome>;
 
-/** Output since the last reading. */
-interface Reading {
-  out: Buffer;
-  err: Buffer;
-  /** Bytes written by the program in all, to files and output. */
-  written: number;
-  /** The exit code, once the program has ended. */
-  ended: number | undefined;
-}
-
 /** A program in a machine of an older server. */
 export interface ServerProcess extends MicrovmProcess {
   /** Bytes written by the program as of the last reading, to files and output. */
@@ -62,7 +52,7 @@ export function followProcess(run: RunScript, folder: string): ServerProcess {
     throw new Error(`The server lost the output of ${MAX_LOST_IN_A_ROW} commands in a row.`);
   }
 
-  async function tryRead(): Promise<Reading | undefined> {
+  async function tryRead(): Promise<ReturnType<typeof parseReading>> {
     const quietMs = performance.now() - activeAt;
     const pause = PAUSES.find((one) => quietMs < one.quietMs)?.seconds ?? PAUSES[0].seconds;
     const turns = Math.ceil(WAIT_SECONDS / pause);
@@ -72,7 +62,7 @@ export function followProcess(run: RunScript, folder: string): ServerProcess {
     return parseReading(stdout);
   }
 
-  function take({ out, err, written, ended }: Reading): void {
+  function take({ out, err, written, ended }: NonNullable<ReturnType<typeof parseReading>>): void {
     writtenBytes = Math.max(writtenBytes, written);
     if (err.length > 0) events.push({ kind: "stderr", data: err });
     if (out.length > 0) events.push({ kind: "stdout", data: out });
@@ -107,14 +97,15 @@ export function followProcess(run: RunScript, folder: string): ServerProcess {
   };
 }
 
-/** Parses a reading; `undefined` when a part of it is missing. */
-function parseReading(lines: readonly string[]): Reading | undefined {
+/** Parses the output since the last reading; `undefined` when a part of it is missing. */
+function parseReading(lines: readonly string[]) {
   const [outText, errText, last = ""] = lines;
   const end = /^end (\d+) (\d+) (\d+) (\d*)$/.exec(last);
   if (end === null || outText === undefined || errText === undefined) return undefined;
   const out = Buffer.from(outText, "base64");
   const err = Buffer.from(errText, "base64");
   if (out.length !== Number(end[1]) || err.length !== Number(end[2])) return undefined;
+  // The exit code, once the program has ended.
   const ended = end[4] === "" ? undefined : Number(end[4]);
   return { out, err, written: Number(end[3]), ended };
 }

@@ -1,11 +1,11 @@
 import { CemError } from "@cem/core";
-import { FrameReader } from "../protocol/frame-reader.ts";
+import { createFrameReader } from "../protocol/frame-reader.ts";
 import { readGuestMessage, type GuestMessage } from "../protocol/guest-messages.ts";
 import type { Guest, GuestExit } from "./guest.ts";
 import { encodeHostMessage } from "../protocol/host-messages.ts";
 
 /** Default timeout for a guest's start, in milliseconds. */
-export const START_TIMEOUT_MS = 15_000;
+const START_TIMEOUT_MS = 15_000;
 const STDERR_KEPT_BYTES = 4_096;
 
 /** Receives what a guest sends while its program runs. */
@@ -18,71 +18,63 @@ export interface GuestListener {
 }
 
 /** A guest whose output is parsed into messages and text from its first byte on. */
-export class ConnectedGuest {
-  readonly guest: Guest;
-  /** The runtime's version, as the guest reported it. Empty before it is ready. */
-  version = "";
-  /** Bytes received from the guest, on stdout and stderr together. */
-  receivedBytes = 0;
-  readonly #reader: FrameReader;
-  #listener: GuestListener | undefined;
-  #exit: GuestExit | undefined;
-  #stderr: Buffer = Buffer.alloc(0);
+export type ConnectedGuest = ReturnType<typeof attachTo>;
 
-  constructor(guest: Guest) {
-    this.guest = guest;
-    this.#reader = new FrameReader({
-      token: guest.token,
-      onFrame: (frame) => this.#receive(frame),
-      onText: (bytes) => this.#listener?.onText("stdout", bytes),
-      onViolation: (message, kind) => this.#listener?.onViolation(message, kind),
-    });
-    guest.stdout.on("data", (chunk: Buffer) => {
-      this.receivedBytes += chunk.length;
-      this.#reader.push(chunk);
-    });
-    guest.stderr.on("data", (chunk: Buffer) => {
-      this.receivedBytes += chunk.length;
-      this.#stderr = Buffer.concat([this.#stderr, chunk]).subarray(-STDERR_KEPT_BYTES);
-      this.#listener?.onText("stderr", chunk);
-    });
-    // The guest may exit at any moment; unread input is not an error.
-    guest.stdin.on("error", () => {});
-    guest.stdout.on("error", () => {});
-    guest.stderr.on("error", () => {});
-    void guest.exited.then((exit) => this.#end(exit));
-  }
-
-  #end(exit: GuestExit): void {
-    this.#exit = exit;
-    this.#reader.end();
-    this.#listener?.onExit(exit);
-  }
-
-  /** The last 4 KiB of its stderr, where the runtime reports why it crashed. */
-  get stderrTail(): string {
-    return this.#stderr.toString("utf8");
-  }
-
-  /**
-   * Replaces the listener. Earlier output is not repeated.
-   *
-   * @param listener - `undefined` discards what the guest sends.
-   * @param maxFrameBytes - The longest message accepted; a longer one is a violation.
-   */
-  listen(listener: GuestListener | undefined, maxFrameBytes = 0): void {
-    this.#listener = listener;
-    this.#reader.maxFrameBytes = maxFrameBytes;
-    if (this.#exit !== undefined) listener?.onExit(this.#exit);
-  }
-
-  #receive(frame: Buffer): void {
-    const listener = this.#listener;
-    if (listener === undefined) return;
-    const read = readGuestMessage(frame);
-    if (read.ok) listener.onMessage(read.message, frame.length);
-    else listener.onViolation(read.problem, "protocol");
-  }
+export function attachTo(guest: Guest) {
+  let listener: GuestListener | undefined;
+  let ended: GuestExit | undefined;
+  let stderr: Buffer = Buffer.alloc(0);
+  const reader = createFrameReader({
+    token: guest.token,
+    onFrame(frame) {
+      if (listener === undefined) return;
+      const read = readGuestMessage(frame);
+      if (typeof read === "string") listener.onViolation(read, "protocol");
+      else listener.onMessage(read, frame.length);
+    },
+    onText: (bytes) => listener?.onText("stdout", bytes),
+    onViolation: (message, kind) => listener?.onViolation(message, kind),
+  });
+  const connected = {
+    guest,
+    /** The runtime's version, as the guest reported it. Empty before it is ready. */
+    version: "",
+    /** Bytes received from the guest, on stdout and stderr together. */
+    receivedBytes: 0,
+    /** The last 4 KiB of its stderr, where the runtime reports why it crashed. */
+    get stderrTail(): string {
+      return stderr.toString("utf8");
+    },
+    /**
+     * Replaces the listener. Earlier output is not repeated.
+     *
+     * @param next - `undefined` discards what the guest sends.
+     * @param maxFrameBytes - The longest message accepted; a longer one is a violation.
+     */
+    listen(next: GuestListener | undefined, maxFrameBytes = 0): void {
+      listener = next;
+      reader.maxFrameBytes = maxFrameBytes;
+      if (ended !== undefined) listener?.onExit(ended);
+    },
+  };
+  guest.stdout.on("data", (chunk: Buffer) => {
+    connected.receivedBytes += chunk.length;
+    reader.push(chunk);
+  });
+  guest.stderr.on("data", (chunk: Buffer) => {
+    connected.receivedBytes += chunk.length;
+    stderr = Buffer.concat([stderr, chunk]).subarray(-STDERR_KEPT_BYTES);
+    listener?.onText("stderr", chunk);
+  });
+  // The guest may exit at any moment; unread input is not an error.
+  for (const stream of [guest.stdin, guest.stdout, guest.stderr]) stream.on("error", () => {});
+  const end = (exit: GuestExit): void => {
+    ended = exit;
+    reader.end();
+    listener?.onExit(exit);
+  };
+  void guest.exited.then(end);
+  return connected;
 }
 
 /**
@@ -95,7 +87,7 @@ export async function connectGuest(
   guest: Guest,
   timeoutMs: number = START_TIMEOUT_MS,
 ): Promise<ConnectedGuest> {
-  const connected = new ConnectedGuest(guest);
+  const connected = attachTo(guest);
   const failure = await awaitReady(connected, timeoutMs, "at its start");
   if (failure === undefined) return connected;
   guest.kill();
@@ -103,9 +95,7 @@ export async function connectGuest(
   throw new CemError(
     "GUEST_START_FAILED",
     `The guest ${failure}.${stderr === "" ? "" : ` Its stderr: ${stderr}`}`,
-    {
-      details: { stderr },
-    },
+    { details: { stderr } },
   );
 }
 

@@ -1,7 +1,7 @@
 import { CemError, type RunOutcome } from "@cem/core";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { FairGate } from "@cem/core";
-import { GuestPool } from "./guest-pool.ts";
+import { createGuestPool } from "./guest-pool.ts";
 import { createGuestSandbox, type GuestSandbox, type GuestSandboxSettings } from "./guest-sandbox.ts";
 import { ScriptedGuest, type GuestScript } from "../testing/scripted-guest.ts";
 
@@ -9,9 +9,9 @@ const isolation = { level: "permissions", sandbox: "scripted", mechanisms: ["non
 const done: GuestScript = (guest) => guest.send({ type: "done", value: guest.id });
 const IDLE_MS = 1_000;
 
-describe("GuestPool", () => {
+describe("a pool of guests", () => {
   it("refills before a take where a refill is due and no guest is ready", async () => {
-    const pool = new GuestPool({ start: () => new ScriptedGuest(done), standby: 1, idleMs: IDLE_MS });
+    const pool = createGuestPool({ start: () => new ScriptedGuest(done), standby: 1, idleMs: IDLE_MS });
     pool.refillSoon();
     const { connected, release } = await pool.take();
     expect(pool.stats()).toMatchObject({ hits: 1, misses: 0, started: 1, taken: 1 });

@@ -1,13 +1,7 @@
 import { CemError, type SandboxStats } from "@cem/core";
-import {
-  checkHealth,
-  connectGuest,
-  START_TIMEOUT_MS,
-  type ConnectedGuest,
-  type GuestListener,
-} from "./connected-guest.ts";
+import { checkHealth, connectGuest, type ConnectedGuest, type GuestListener } from "./connected-guest.ts";
 import type { Guest } from "./guest.ts";
-import { partOf, SessionGuests, type SessionLease } from "./session-guests.ts";
+import { createSessionGuests, partOf, type SessionLease } from "./session-guests.ts";
 
 /** Skips the health check for guests younger than this. */
 const FRESH_MS = 10_000;
@@ -62,12 +56,6 @@ export interface GuestPoolSettings {
   healthTimeoutMs?: number | undefined;
 }
 
-interface Standby {
-  starting: Promise<ConnectedGuest>;
-  /** `performance.now()` at its start. */
-  since: number;
-}
-
 /** A guest taken from the pool for one run. */
 export interface Lease {
   connected: ConnectedGuest;
@@ -78,228 +66,208 @@ export interface Lease {
 /**
  * A pool of booted guests. A guest serves one run and is replaced after it, or is kept for further runs of one session.
  */
-export class GuestPool {
-  readonly #settings: GuestPoolSettings;
-  readonly #minStandby: number;
-  readonly #idleMs: number;
-  readonly #standby: Standby[] = [];
-  readonly #sessions: SessionGuests;
-  readonly #living = new Set<Guest>();
+export function createGuestPool(settings: GuestPoolSettings) {
+  const { standby: minStandby = DEFAULT_STANDBY, maxStandby = minStandby * GROWTH_FACTOR } = settings;
+  const { idleMs = DEFAULT_IDLE_MS, startTimeoutMs, healthTimeoutMs = HEALTH_TIMEOUT_MS } = settings;
+  /** `since`: `performance.now()` at its start. */
+  const standby: { starting: Promise<ConnectedGuest>; since: number }[] = [];
+  const sessions = createSessionGuests(settings.keptGuests);
+  const living = new Set<Guest>();
   /** Sessions of the guests that run a program. */
-  readonly #lent = new Map<Guest, string>();
-  readonly #counts = { started: 0, hits: 0, reused: 0, misses: 0, lost: 0, discarded: 0 };
-  #wanted: number;
+  const lent = new Map<Guest, string>();
+  const counts = { started: 0, hits: 0, reused: 0, misses: 0, lost: 0, discarded: 0 };
+  let wanted = minStandby;
   /** `performance.now()` when a guest was taken last. */
-  #takenAt = 0;
-  #lookTimer: NodeJS.Timeout | undefined;
-  #refilling: NodeJS.Immediate | undefined;
-  #disposed = false;
-
-  constructor(settings: GuestPoolSettings) {
-    this.#settings = settings;
-    this.#sessions = new SessionGuests(settings.keptGuests);
-    this.#minStandby = settings.standby ?? DEFAULT_STANDBY;
-    this.#idleMs = settings.idleMs ?? DEFAULT_IDLE_MS;
-    this.#wanted = this.#minStandby;
-  }
-
-  /** Current and cumulative counts. */
-  stats(): Omit<SandboxStats, "running" | "waiting"> {
-    const standby = this.#standby.length;
-    const kept = this.#sessions.size;
-    return { standby, kept, taken: Math.max(0, this.#living.size - standby - kept), ...this.#counts };
-  }
-
-  /**
-   * Takes a guest for one run; the caller releases or kills it.
-   *
-   * @param owner - The session whose kept guest may be used. Absent: the guest serves this run only.
-   * @param part - Tells apart the runs of a session that share no guest.
-   * @throws CemError `GUEST_START_FAILED` after a second failed start, `SANDBOX_DISPOSED`.
-   */
-  async take(owner?: string, part?: string): Promise<Lease> {
-    const session = owner === undefined || part === undefined ? owner : partOf(owner, part);
-    this.#takenAt = performance.now();
-    this.#lookTimer ??= this.#lookLater();
-    const kept = session === undefined ? undefined : await this.#takeKept(session);
-    if (kept !== undefined) return this.#lease(kept);
-    if (this.#refilling !== undefined && this.#standby.length === 0) this.refill();
-    try {
-      const connected = (await this.#takeStandby()) ?? (await this.#startNow());
-      return this.#lease({ session, connected, runs: 0, memoryBytes: 0 });
-    } catch (error) {
-      if (session !== undefined) this.#sessions.remove(session);
-      throw error;
-    }
-  }
-
-  /** Adds a guest that was started elsewhere. */
-  adopt(connected: ConnectedGuest): void {
-    this.#watch(connected.guest);
-    this.#standby.push({ starting: Promise.resolve(connected), since: performance.now() });
-  }
-
-  /** Refills in a later turn of the event loop, so that a sandbox disposed right after a run starts no guest. */
-  refillSoon(): void {
-    this.#refilling ??= setImmediate(() => this.refill());
-  }
+  let takenAt = 0;
+  let lookTimer: NodeJS.Timeout | undefined;
+  let refilling: NodeJS.Immediate | undefined;
+  let disposed = false;
 
   /** Starts guests until enough are ready. Call it after a run: starting guests would slow the run down. */
-  refill(): void {
-    clearImmediate(this.#refilling);
-    this.#refilling = undefined;
+  function refill(): void {
+    clearImmediate(refilling);
+    refilling = undefined;
     // A guest that serves a session is ready for its next run. One is there for another session.
-    const wanted = this.#wanted === 0 ? 0 : Math.max(1, this.#wanted - this.#sessions.serving);
-    while (!this.#disposed && this.#standby.length < wanted) {
-      const starting = this.#start();
+    if (disposed) return;
+    const needed = wanted === 0 ? 0 : Math.max(1, wanted - sessions.serving);
+    while (standby.length < needed) {
+      const starting = start();
       // Handled by the run that takes it.
       starting.catch(() => {});
-      this.#standby.push({ starting, since: performance.now() });
+      standby.push({ starting, since: performance.now() });
     }
   }
 
-  /** Kills the guests that are kept for a session, and those of its last runs once they have ended. */
-  endSession(session: string): void {
-    for (const { connected } of this.#sessions.end(session)) connected.guest.kill();
-  }
-
-  /** Kills every guest, including those in use, and resolves when all have ended. */
-  async dispose(): Promise<void> {
-    this.#disposed = true;
-    clearTimeout(this.#lookTimer);
-    this.#standby.length = 0;
-    this.#sessions.clear();
-    const living = [...this.#living];
-    for (const guest of living) {
-      guest.ref?.();
-      guest.kill();
-    }
-    await Promise.all(living.map((guest) => guest.exited));
-  }
-
-  async #takeKept(session: string): Promise<SessionLease | undefined> {
+  async function takeKept(session: string): Promise<SessionLease | undefined> {
     for (;;) {
-      const kept = await this.#sessions.take(session);
+      const kept = await sessions.take(session);
       if (kept?.connected.guest.alive !== false) {
-        if (kept !== undefined) this.#counts.reused += 1;
+        if (kept !== undefined) counts.reused += 1;
         return kept;
       }
-      this.#sessions.remove(session);
-      this.#counts.lost += 1;
+      sessions.remove(session);
+      counts.lost += 1;
     }
   }
 
-  async #takeStandby(): Promise<ConnectedGuest | undefined> {
-    for (let next = this.#standby.shift(); next !== undefined; next = this.#standby.shift()) {
+  async function takeStandby(): Promise<ConnectedGuest | undefined> {
+    for (let next = standby.shift(); next !== undefined; next = standby.shift()) {
       const connected = await next.starting.catch(() => undefined);
-      if (connected?.guest.alive === true && (await this.#isHealthy(connected, next.since))) {
-        this.#counts.hits += 1;
+      if (connected?.guest.alive === true && (await isHealthy(connected, next.since))) {
+        counts.hits += 1;
         return connected;
       }
       connected?.guest.kill();
-      this.#counts.lost += 1;
+      counts.lost += 1;
     }
     return undefined;
   }
 
-  async #isHealthy(connected: ConnectedGuest, since: number): Promise<boolean> {
+  async function isHealthy(connected: ConnectedGuest, since: number): Promise<boolean> {
     if (performance.now() - since < FRESH_MS) return true;
     connected.guest.ref?.();
-    const { healthTimeoutMs = HEALTH_TIMEOUT_MS } = this.#settings;
     return (await checkHealth(connected, healthTimeoutMs)) === undefined;
   }
 
-  async #startNow(): Promise<ConnectedGuest> {
-    this.#counts.misses += 1;
-    const { maxStandby = this.#minStandby * GROWTH_FACTOR } = this.#settings;
-    this.#wanted = Math.min(this.#wanted + 1, Math.max(this.#minStandby, maxStandby));
+  async function startNow(): Promise<ConnectedGuest> {
+    counts.misses += 1;
+    wanted = Math.min(wanted + 1, Math.max(minStandby, maxStandby));
     try {
-      return await this.#start();
+      return await start();
     } catch (error) {
-      if (this.#disposed || !CemError.isInstance(error) || error.code !== "GUEST_START_FAILED") throw error;
+      if (disposed || !CemError.isInstance(error) || error.code !== "GUEST_START_FAILED") throw error;
       // Retried once: a machine may fail to boot now and then.
-      this.#counts.lost += 1;
-      return this.#start();
+      counts.lost += 1;
+      return start();
     }
   }
 
-  #lease(lease: SessionLease): Lease {
+  function lend(lease: SessionLease): Lease {
     const { connected, session } = lease;
     connected.guest.ref?.();
     if (session === undefined) return { connected, release: undefined };
     const { guest } = connected;
-    this.#lent.set(guest, session);
+    lent.set(guest, session);
     const release = (): void => {
-      if (this.#lent.delete(guest)) this.#keep({ ...lease, session });
+      if (lent.delete(guest)) keep({ ...lease, session });
     };
     return { connected, release };
   }
 
   /** Keeps a guest after its run; one that has served its last run is killed. */
-  #keep(lease: SessionLease & { session: string }): void {
+  function keep(lease: SessionLease & { session: string }): void {
     const { connected, runs, session } = lease;
-    if (!this.#sessions.isSpent(lease) && !this.#disposed) {
+    if (!sessions.isSpent(lease) && !disposed) {
       connected.guest.unref?.();
       connected.listen(killOnOutput(connected));
-      for (const evicted of this.#sessions.keep({ ...lease, runs: runs + 1 })) {
-        this.#counts.discarded += 1;
+      for (const evicted of sessions.keep({ ...lease, runs: runs + 1 })) {
+        counts.discarded += 1;
         evicted.connected.guest.kill();
       }
       return;
     }
-    this.#counts.discarded += 1;
-    this.#sessions.remove(session);
+    counts.discarded += 1;
+    sessions.remove(session);
     connected.guest.kill();
   }
 
-  async #start(): Promise<ConnectedGuest> {
-    if (this.#disposed) throw new CemError("SANDBOX_DISPOSED", "The sandbox was disposed.");
+  async function start(): Promise<ConnectedGuest> {
+    if (disposed) throw new CemError("SANDBOX_DISPOSED", "The sandbox was disposed.");
     const since = performance.now();
-    const guest = await this.#settings.start();
-    this.#watch(guest);
-    if (this.#disposed) guest.kill();
-    const connected = await connectGuest(guest, this.#settings.startTimeoutMs ?? START_TIMEOUT_MS);
-    this.#sessions.patienceMs = performance.now() - since;
+    const guest = await settings.start();
+    watch(guest);
+    if (disposed) guest.kill();
+    const connected = await connectGuest(guest, startTimeoutMs);
+    sessions.patienceMs = performance.now() - since;
     return connected;
   }
 
-  #watch(guest: Guest): void {
-    this.#counts.started += 1;
-    this.#living.add(guest);
-    void guest.exited.then(() => this.#forget(guest));
+  function watch(guest: Guest): void {
+    counts.started += 1;
+    living.add(guest);
+    void guest.exited.finally(() => {
+      living.delete(guest);
+      const session = lent.get(guest);
+      lent.delete(guest);
+      if (session !== undefined) sessions.remove(session);
+    });
     guest.unref?.();
   }
 
-  #forget(guest: Guest): void {
-    this.#living.delete(guest);
-    const session = this.#lent.get(guest);
-    this.#lent.delete(guest);
-    if (session !== undefined) this.#sessions.remove(session);
-  }
-
-  #lookLater(): NodeJS.Timeout {
-    return setTimeout(() => this.#look(), Math.min(LOOK_MS, this.#idleMs)).unref();
+  function lookLater(): NodeJS.Timeout {
+    return setTimeout(() => look(), Math.min(LOOK_MS, idleMs)).unref();
   }
 
   /** Kills guests that have been idle for too long, and kept ones that do something between their runs. */
-  #look(): void {
-    for (const { connected } of this.#sessions.look(Math.min(MAX_KEPT_MS, this.#idleMs))) {
-      this.#counts.discarded += 1;
+  function look(): void {
+    for (const { connected } of sessions.look(Math.min(MAX_KEPT_MS, idleMs))) {
+      counts.discarded += 1;
       connected.guest.kill();
     }
-    if (performance.now() - this.#takenAt >= this.#idleMs) this.#releaseStandby();
-    this.#lookTimer = this.#living.size > 0 ? this.#lookLater() : undefined;
+    if (performance.now() - takenAt >= idleMs) {
+      wanted = minStandby;
+      for (const { starting } of standby.splice(0))
+        starting.then(({ guest }) => guest.kill()).catch(() => {});
+    }
+    lookTimer = living.size > 0 ? lookLater() : undefined;
   }
 
-  #releaseStandby(): void {
-    this.#wanted = this.#minStandby;
-    for (const { starting } of this.#standby.splice(0)) {
-      void starting.then(
-        ({ guest }) => guest.kill(),
-        () => {},
-      );
-    }
-  }
+  return {
+    /** Current and cumulative counts. */
+    stats(): Omit<SandboxStats, "running" | "waiting"> {
+      const [ready, kept] = [standby.length, sessions.size];
+      return { standby: ready, kept, taken: Math.max(0, living.size - ready - kept), ...counts };
+    },
+    /**
+     * Takes a guest for one run; the caller releases or kills it.
+     *
+     * @param owner - The session whose kept guest may be used. Absent: the guest serves this run only.
+     * @param part - Tells apart the runs of a session that share no guest.
+     * @throws CemError `GUEST_START_FAILED` after a second failed start, `SANDBOX_DISPOSED`.
+     */
+    async take(owner?: string, part?: string): Promise<Lease> {
+      const session = owner === undefined || part === undefined ? owner : partOf(owner, part);
+      takenAt = performance.now();
+      lookTimer ??= lookLater();
+      const kept = session === undefined ? undefined : await takeKept(session);
+      if (kept !== undefined) return lend(kept);
+      if (refilling !== undefined && standby.length === 0) refill();
+      try {
+        const connected = (await takeStandby()) ?? (await startNow());
+        return lend({ session, connected, runs: 0, memoryBytes: 0 });
+      } catch (error) {
+        if (session !== undefined) sessions.remove(session);
+        throw error;
+      }
+    },
+    /** Adds a guest that was started elsewhere. */
+    adopt(connected: ConnectedGuest): void {
+      watch(connected.guest);
+      standby.push({ starting: Promise.resolve(connected), since: performance.now() });
+    },
+    /** Refills in a later turn of the event loop, so that a sandbox disposed right after a run starts no guest. */
+    refillSoon(): void {
+      refilling ??= setImmediate(() => refill());
+    },
+    refill,
+    /** Kills the guests that are kept for a session, and those of its last runs once they have ended. */
+    endSession(session: string): void {
+      for (const { connected } of sessions.end(session)) connected.guest.kill();
+    },
+    /** Kills every guest, including those in use, and resolves when all have ended. */
+    async dispose(): Promise<void> {
+      disposed = true;
+      clearTimeout(lookTimer);
+      standby.length = 0;
+      sessions.clear();
+      const left = [...living];
+      for (const guest of left) {
+        guest.ref?.();
+        guest.kill();
+      }
+      await Promise.all(left.map((guest) => guest.exited));
+    },
+  };
 }
 
 /** Ends an idle guest that sends anything: it runs no program that could. */

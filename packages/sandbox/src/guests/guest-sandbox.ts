@@ -4,17 +4,16 @@ import {
   type FairGate,
   type ErrorInfo,
   type Isolation,
-  type RunLimits,
-  type RunMeter,
   type RunOutcome,
   type RunRequest,
   type RunTicket,
   type Sandbox,
+  type SandboxSpec,
   type SandboxStats,
 } from "@cem/core";
 import { compileForGuest } from "../runs/compile-for-guest.ts";
 import type { ConnectedGuest } from "./connected-guest.ts";
-import { GuestPool, type GuestPoolSettings, type Lease } from "./guest-pool.ts";
+import { createGuestPool, type GuestPoolSettings, type Lease } from "./guest-pool.ts";
 import type { Guest } from "./guest.ts";
 import { resolveLimits } from "../runs/run-limits.ts";
 import { emptyReport } from "../runs/run-report.ts";
@@ -28,11 +27,12 @@ const DISPOSED = "The sandbox was disposed.";
 export type SandboxReuse = "none" | "session";
 
 /** Settings of {@link createGuestSandbox}. */
-export interface GuestSandboxSettings extends Omit<GuestPoolSettings, "start"> {
+export interface GuestSandboxSettings
+  extends
+    Omit<GuestPoolSettings, "start">,
+    Pick<SandboxSpec, "limits" | "owner" | "meter" | "nested" | "defaultSession"> {
   /** Isolation of the guests, reported in every outcome. */
   isolation: Isolation;
-  /** Limits of every run; a run's own limits override them. */
-  limits?: Partial<RunLimits> | undefined;
   /** Starts one guest. The first message to it, `init`, has been written when it resolves. */
   startGuest(): Promise<Guest> | Guest;
   /** A guest that is already connected and serves the first run. */
@@ -41,12 +41,6 @@ export interface GuestSandboxSettings extends Omit<GuestPoolSettings, "start"> {
   checkWorkspace?: (() => Promise<RunRefusal | undefined>) | undefined;
   /** Ends runs that take the workspace above its quota. */
   quota?: WorkspaceQuota | undefined;
-  /** Owner of the runs, for fair queueing at the gate. */
-  owner?: string | undefined;
-  /** Meters the runs of the owner. */
-  meter?: RunMeter | undefined;
-  /** Whether the runs are parts of runs of another sandbox: they pass the gate, and no guest is started ahead of them. */
-  nested?: boolean | undefined;
   /** Bounds concurrent runs over all sandboxes that share it. */
   gate: FairGate;
   /**
@@ -55,8 +49,6 @@ export interface GuestSandboxSettings extends Omit<GuestPoolSettings, "start"> {
    * @defaultValue `session`
    */
   reuse?: SandboxReuse | undefined;
-  /** The session of runs that name none. Absent: such a run shares its guest with no other. */
-  defaultSession?: string | undefined;
   /** Timeout for a run's wait in the queue, in milliseconds. Absent: no timeout. */
   queueTimeoutMs?: number | undefined;
   /** Releases what the sandbox holds besides its guests, after the last of them has ended. */
@@ -92,18 +84,10 @@ export function createGuestSandbox(settings: GuestSandboxSettings): GuestSandbox
     nested = false,
     reuse = "session",
   } = settings;
-  const { standby, maxStandby, startTimeoutMs, healthTimeoutMs, keptGuests, idleMs } = settings;
   const ahead = nested
     ? { standby: 0, maxStandby: 0 }
-    : { standby, maxStandby: maxStandby ?? (reuse === "none" ? undefined : 0) };
-  const pool = new GuestPool({
-    start: () => settings.startGuest(),
-    ...ahead,
-    startTimeoutMs,
-    healthTimeoutMs,
-    keptGuests,
-    idleMs,
-  });
+    : { maxStandby: settings.maxStandby ?? (reuse === "none" ? undefined : 0) };
+  const pool = createGuestPool({ ...settings, start: () => settings.startGuest(), ...ahead });
   const disposal = new AbortController();
   const disposed = disposal.signal;
   const processors = availableParallelism();

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { ConnectedGuest } from "./connected-guest.ts";
+import { attachTo } from "./connected-guest.ts";
 import type { GuestUsage } from "./guest.ts";
-import { SessionGuests, type SessionLease } from "./session-guests.ts";
+import { createSessionGuests, type SessionGuests, type SessionLease } from "./session-guests.ts";
 import { ScriptedGuest } from "../testing/scripted-guest.ts";
 
 type Kept = SessionLease & { session: string };
@@ -9,7 +9,7 @@ type Kept = SessionLease & { session: string };
 const MIB = 1024 * 1024;
 
 function lease(session: string, more: Partial<SessionLease> = {}): Kept {
-  const connected = new ConnectedGuest(new ScriptedGuest(() => {}));
+  const connected = attachTo(new ScriptedGuest(() => {}));
   return { connected, runs: 0, memoryBytes: 0, ...more, session };
 }
 
@@ -30,7 +30,7 @@ describe("SessionGuests", () => {
   });
 
   it("ends a session's guests: those that are idle, and those of its last runs when they come back", async () => {
-    const guests = new SessionGuests(undefined, 2);
+    const guests = createSessionGuests(undefined, 2);
     const [idle, late, other] = [lease("a"), lease("a"), lease("b")];
     await keepAll(guests, [idle, other]);
     expect(await guests.take("a")).toBe(idle);
@@ -44,7 +44,7 @@ describe("SessionGuests", () => {
 
   describe("take", () => {
     it("gives the guest of a session that was kept last, once", async () => {
-      const guests = new SessionGuests(undefined, 2);
+      const guests = createSessionGuests(undefined, 2);
       const [first, second, other] = [lease("a"), lease("a"), lease("b")];
       expect(await keepAll(guests, [first, second, other])).toEqual([]);
       expect(guests.size).toBe(3);
@@ -55,19 +55,19 @@ describe("SessionGuests", () => {
     });
 
     it("gives nothing to a session without guests", async () => {
-      const guests = new SessionGuests(undefined, 2);
+      const guests = createSessionGuests(undefined, 2);
       await keepAll(guests, [lease("a")]);
       expect(await guests.take("b")).toBeUndefined();
     });
 
     it("gives nothing while there are fewer guests than processors", async () => {
-      const guests = new SessionGuests(undefined, 2);
+      const guests = createSessionGuests(undefined, 2);
       void guests.take("a");
       expect(await guests.take("a")).toBeUndefined();
     });
 
     it("waits for busy guests, and gives them to who waits longest", async () => {
-      const guests = new SessionGuests(undefined, 2);
+      const guests = createSessionGuests(undefined, 2);
       const [one, two] = [lease("a"), lease("a")];
       void guests.take("a");
       void guests.take("a");
@@ -82,7 +82,7 @@ describe("SessionGuests", () => {
     });
 
     it("waits as long as guests come back, and no longer", async () => {
-      const guests = new SessionGuests(undefined, 1);
+      const guests = createSessionGuests(undefined, 1);
       void guests.take("a");
       const waiting = ["first", "second", "third"].map(() => guests.take("a"));
       for (const take of waiting.slice(0, 2)) {
@@ -97,7 +97,7 @@ describe("SessionGuests", () => {
   });
 
   it("lets nobody wait for guests that have ended, and forgets their session", async () => {
-    const guests = new SessionGuests(undefined, 1);
+    const guests = createSessionGuests(undefined, 1);
     void guests.take("a");
     const waiting = guests.take("a");
     guests.remove("a");
@@ -109,7 +109,7 @@ describe("SessionGuests", () => {
   });
 
   it("keeps sixteen guests, and evicts another beyond", async () => {
-    const guests = new SessionGuests(undefined, 2);
+    const guests = createSessionGuests(undefined, 2);
     const leases = Array.from({ length: 16 }, (_, index) => lease(`s${index}`));
     expect(await keepAll(guests, leases)).toEqual([]);
     const [evicted, ...more] = await keepAll(guests, [lease("last")]);
@@ -119,7 +119,7 @@ describe("SessionGuests", () => {
   });
 
   it("finds guests for many sessions that run by turns, though there are more than it keeps", async () => {
-    const guests = new SessionGuests(undefined, 2);
+    const guests = createSessionGuests(undefined, 2);
     let found = 0;
     for (let turn = 0; turn < 400; turn += 1) {
       const session = `s${turn % 20}`;
@@ -131,7 +131,7 @@ describe("SessionGuests", () => {
   });
 
   it("keeps as many as it is told, and 32 MiB for each", async () => {
-    const guests = new SessionGuests(2, 2);
+    const guests = createSessionGuests(2, 2);
     const leases = [lease("a", { memoryBytes: 32 * MIB }), lease("b", { memoryBytes: 32 * MIB })];
     expect(await keepAll(guests, leases)).toEqual([]);
     expect(await keepAll(guests, [lease("c", { memoryBytes: 32 * MIB })])).toHaveLength(1);
@@ -140,7 +140,7 @@ describe("SessionGuests", () => {
   });
 
   it("keeps 512 MiB, and evicts as many as needed", async () => {
-    const guests = new SessionGuests(undefined, 2);
+    const guests = createSessionGuests(undefined, 2);
     const leases = Array.from({ length: 4 }, (_, index) => lease(`s${index}`, { memoryBytes: 128 * MIB }));
     expect(await keepAll(guests, leases)).toEqual([]);
     expect(await keepAll(guests, [lease("more", { memoryBytes: 129 * MIB })])).not.toEqual([]);
@@ -149,13 +149,13 @@ describe("SessionGuests", () => {
 
   describe("isSpent", () => {
     it("counts a guest as spent with its thousandth run", () => {
-      const guests = new SessionGuests(undefined, 2);
+      const guests = createSessionGuests(undefined, 2);
       expect(guests.isSpent(lease("a", { runs: 998 }))).toBe(false);
       expect(guests.isSpent(lease("a", { runs: 999 }))).toBe(true);
     });
 
     it("counts a guest as spent that has grown, measured every fiftieth run", () => {
-      const guests = new SessionGuests(undefined, 2);
+      const guests = createSessionGuests(undefined, 2);
       const usage = (): GuestUsage => ({ memoryBytes: 161 * MIB, processorMs: 0, writtenBytes: 0 });
       const grown = lease("a", { runs: 49 });
       Object.assign(grown.connected.guest, { usage });
@@ -169,7 +169,7 @@ describe("SessionGuests", () => {
   describe("look", () => {
     const idle: GuestUsage = { memoryBytes: 60 * MIB, processorMs: 900, writtenBytes: 5 * MIB };
     const looked = async (later: Partial<GuestUsage>): Promise<number> => {
-      const guests = new SessionGuests(undefined, 2);
+      const guests = createSessionGuests(undefined, 2);
       const one = lease("a");
       let usage = idle;
       Object.assign(one.connected.guest, { usage: () => usage });
@@ -182,7 +182,7 @@ describe("SessionGuests", () => {
     };
 
     it("ends a guest that was idle for as long as it may be", async () => {
-      const guests = new SessionGuests(undefined, 2);
+      const guests = createSessionGuests(undefined, 2);
       const [first, second] = [lease("a"), lease("b")];
       await keepAll(guests, [first]);
       vi.advanceTimersByTime(600);
@@ -196,7 +196,7 @@ describe("SessionGuests", () => {
       [16, ["a", "b"]],
       [17, []],
     ])("ends all but two that ran last after ten seconds, where %d may be kept", async (kept, sessions) => {
-      const guests = new SessionGuests(kept, 2);
+      const guests = createSessionGuests(kept, 2);
       await keepAll(
         guests,
         ["a", "b", "c", "d"].map((session) => lease(session)),
@@ -217,14 +217,14 @@ describe("SessionGuests", () => {
     it("leaves a guest that collects its garbage, or that can't be measured", async () => {
       const little = { processorMs: 1_150, writtenBytes: 5 * MIB + 64 * 1024, memoryBytes: 30 * MIB };
       expect(await looked(little)).toBe(0);
-      const guests = new SessionGuests(undefined, 2);
+      const guests = createSessionGuests(undefined, 2);
       await keepAll(guests, [lease("a")]);
       expect([...guests.look(1_000), ...guests.look(1_000)]).toEqual([]);
     });
   });
 
   it("gives all on clear", async () => {
-    const guests = new SessionGuests(undefined, 2);
+    const guests = createSessionGuests(undefined, 2);
     const leases = [lease("a"), lease("b")];
     await keepAll(guests, leases);
     expect(guests.clear()).toEqual(leases);

@@ -1,5 +1,6 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { textOfFile } from "@cem/core/files";
 
 /** Shared libraries that the Deno binary is linked against. */
 const LIBRARIES = ["libc.so.6", "libm.so.6", "libdl.so.2", "librt.so.1", "libpthread.so.0", "libgcc_s.so.1"];
@@ -44,10 +45,6 @@ export function systemLibraries(network: boolean): string[] {
 }
 
 function folderOfLibc(): string | undefined {
-  try {
-    const match = /(?<!\S)(\/\S*\/libc\.so\.6)$/m.exec(readFileSync("/proc/self/maps", "utf8"));
-    return match?.[1] === undefined ? undefined : dirname(match[1]);
-  } catch {
-    return undefined;
-  }
+  const match = /(?<!\S)(\/\S*\/libc\.so\.6)$/m.exec(textOfFile("/proc/self/maps") ?? "");
+  return match?.[1] === undefined ? undefined : dirname(match[1]);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { FrameReader } from "./frame-reader.ts";
+import { createFrameReader } from "./frame-reader.ts";
 
 const TOKEN = "0123456789abcdef";
 const MARK = `\0cem:${TOKEN}:`;
@@ -15,7 +15,7 @@ function read(stream: string, chunkBytes: number, maxFrameBytes?: number) {
   const frames: string[] = [];
   const violations: [message: string, kind: string][] = [];
   let text = "";
-  const reader = new FrameReader({
+  const reader = createFrameReader({
     token: TOKEN,
     onFrame: (frame) => frames.push(frame.toString()),
     onText: (bytes) => {
@@ -32,7 +32,7 @@ function read(stream: string, chunkBytes: number, maxFrameBytes?: number) {
   return { frames, text, violations };
 }
 
-describe("FrameReader", () => {
+describe("createFrameReader", () => {
   it.each([1, 2, 3, 7, 50, 100_000])("separates messages from text in chunks of %i bytes", (chunkBytes) => {
     const stream = `before${piece("{}")}between\n${piece(LONG, false)}${piece("two")}${piece("é🦕")}after`;
     expect(read(stream, chunkBytes)).toEqual({
@@ -53,7 +53,10 @@ describe("FrameReader", () => {
   it("emits text at once, up to what may be the beginning of a mark", () => {
     const chunks: string[] = [];
     const settings = { token: TOKEN, onFrame: () => {}, onViolation: () => {} };
-    const reader = new FrameReader({ ...settings, onText: (bytes) => chunks.push(bytes.toString("latin1")) });
+    const reader = createFrameReader({
+      ...settings,
+      onText: (bytes) => chunks.push(bytes.toString("latin1")),
+    });
     reader.push(Buffer.from("plain"));
     reader.push(Buffer.from("then\0cem:"));
     expect(chunks).toEqual(["plain", "then"]);
@@ -71,7 +74,7 @@ describe("FrameReader", () => {
   it("copies the pieces that it keeps", () => {
     const frames: string[] = [];
     const settings = { token: TOKEN, onText: () => {}, onViolation: () => {} };
-    const reader = new FrameReader({ ...settings, onFrame: (frame) => frames.push(frame.toString()) });
+    const reader = createFrameReader({ ...settings, onFrame: (frame) => frames.push(frame.toString()) });
     const chunk = Buffer.from(piece(LONG, false));
     reader.push(chunk);
     chunk.fill(0);

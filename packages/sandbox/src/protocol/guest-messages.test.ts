@@ -1,11 +1,15 @@
 import { describe, expect, it, vi } from "vitest";
-import { readGuestMessage } from "./guest-messages.ts";
+import { readGuestMessage as readFrame } from "./guest-messages.ts";
 
 const CALL = { type: "call", id: 0, server: "s", tool: "t", args: null };
 const TRACE = { type: "trace", server: "s", tool: "t", ms: 0, ok: false, characters: 0, sample: "" };
 const ERROR = { name: "E", message: "m", stack: "" };
 const FAILED = { type: "failed", kind: "exception", error: ERROR };
 
+function readGuestMessage(frame: Buffer) {
+  const read = readFrame(frame);
+  return typeof read === "string" ? { ok: false, problem: read } : { ok: true, message: read };
+}
 const read = (message: unknown) => readGuestMessage(Buffer.from(JSON.stringify(message)));
 const nested = (levels: number) => `{"type":"done","value":${"[".repeat(levels)}${"]".repeat(levels)}}`;
 

@@ -1,47 +1,7 @@
 import { isObject } from "@cem/core";
-import type { JsonValue, ToolCallRecord } from "@cem/core";
+import type { JsonValue } from "@cem/core";
 import * as z from "zod/mini";
-import type { RawGuestError } from "./guest-stack.ts";
 import { MAX_NAMES, MAX_VALUE_DEPTH, MAX_VALUES, measureJson } from "./json-depth.ts";
-
-/** Report of a tool call that ran in the guest. */
-export interface GuestTrace extends Omit<
-  ToolCallRecord,
-  "args" | "result" | "startMs" | "isCancelled" | "place"
-> {
-  type: "trace";
-  /** The beginning of the arguments as JSON. */
-  args?: string | undefined;
-  /** Length of the result as JSON, in characters. */
-  characters: number;
-  /** The beginning of the result as JSON. */
-  sample: string;
-}
-
-/** Work that a program did not await. */
-export interface GuestWork {
-  kind: "call" | "operation" | "timer";
-  /** Empty unless it is a call. */
-  server: string;
-  name: string;
-  /** Where it was begun. */
-  stack: string;
-}
-
-/** A message from a guest with its shape validated. Its contents are still untrusted. */
-export type GuestMessage =
-  | { type: "ready"; version: string }
-  | { type: "stderr"; text: string }
-  | { type: "call"; id: number; server: string; tool: string; args: JsonValue }
-  | GuestTrace
-  /** Work that the program had started and not awaited when it returned. The run waits for it, or stops it. */
-  | { type: "unawaited"; isStopped: boolean; work: GuestWork[] }
-  /** Sent before any code of a program runs that may use the runtime: the guest is to end after the run. */
-  | { type: "single-use" }
-  /** An argument or the value is too large. */
-  | { type: "limit"; of: "argument" | "value" }
-  | { type: "done"; value?: JsonValue | undefined }
-  | { type: "failed"; kind: "syntax" | "exception"; error: RawGuestError };
 
 /** JSON limits of one message: those of a value, plus the message's own envelope. */
 const MESSAGE_LIMITS = { depth: MAX_VALUE_DEPTH + 2, marks: MAX_VALUES * 2 + 16, names: MAX_NAMES + 16 };
@@ -61,37 +21,52 @@ const guestError = z.object({
 
 /** More than a guest lists. */
 const MAX_WORK = 64;
+/** Work that a program did not await. */
 const work = z.strictObject({
   kind: z.enum(["call", "operation", "timer"]),
+  /** Empty unless it is a call. */
   server: name,
   name,
+  /** Where it was begun. */
   stack: z.string().check(z.maxLength(MAX_STACK_CHARACTERS)),
 });
-
+const trace = z.strictObject({
+  type: z.literal("trace"),
+  server: name,
+  tool: name,
+  /** The beginning of the arguments as JSON. */
+  args: z.optional(z.string().check(z.maxLength(2 * 1024))),
+  ms: z.number().check(z.gte(0)),
+  ok: z.boolean(),
+  /** Length of the result as JSON, in characters. */
+  characters: count,
+  /** The beginning of the result as JSON. */
+  sample: z.string().check(z.maxLength(64 * 1024)),
+});
+/** Report of a tool call that ran in the guest. */
+export type GuestTrace = z.infer<typeof trace>;
 /** Members that no message has would be parsed, and counted by no limit. */
-const guestMessage: z.ZodMiniType<GuestMessage> = z.discriminatedUnion("type", [
+const guestMessage = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("ready"), version: name }),
   z.strictObject({ type: z.literal("stderr"), text: z.string() }),
-  z.strictObject({
-    type: z.literal("trace"),
-    server: name,
-    tool: name,
-    args: z.optional(z.string().check(z.maxLength(2 * 1024))),
-    ms: z.number().check(z.gte(0)),
-    ok: z.boolean(),
-    characters: count,
-    sample: z.string().check(z.maxLength(64 * 1024)),
-  }),
+  trace,
+  /** Work that the program had started and not awaited when it returned. The run waits for it, or stops it. */
   z.strictObject({
     type: z.literal("unawaited"),
     isStopped: z.boolean(),
     work: z.array(work).check(z.maxLength(MAX_WORK)),
   }),
+  /** Sent before any code of a program runs that may use the runtime: the guest is to end after the run. */
   z.strictObject({ type: z.literal("single-use") }),
+  /** An argument or the value is too large. */
   z.object({ type: z.literal("limit"), of: z.enum(["argument", "value"]) }),
   z.object({ type: z.literal("done"), value: z.optional(jsonValue) }),
   z.object({ type: z.literal("failed"), kind: z.enum(["syntax", "exception"]), error: guestError }),
 ]);
+/** A message from a guest with its shape validated. Its contents are still untrusted. */
+export type GuestMessage =
+  | z.infer<typeof guestMessage>
+  | { type: "call"; id: number; server: string; tool: string; args: JsonValue };
 
 /** Most messages are calls, for which the schema takes many times as long. `undefined` for any other message. */
 function readCall(parsed: unknown): GuestMessage | undefined {
@@ -107,30 +82,18 @@ function isName(value: unknown): value is string {
   return typeof value === "string" && value.length <= MAX_NAME_CHARACTERS;
 }
 
-/** A valid message, or what is wrong with it, to follow "The guest sent". */
-export type ReadMessage = { ok: true; message: GuestMessage } | { ok: false; problem: string };
-
-/** Parses and validates one message of a guest. Never throws. */
-export function readGuestMessage(frame: Buffer): ReadMessage {
-  const shape = measureJson(frame, MESSAGE_LIMITS);
-  if (shape.depth > MESSAGE_LIMITS.depth) {
-    return { ok: false, problem: `a message nested deeper than ${MAX_VALUE_DEPTH} levels` };
-  }
-  if (shape.marks > MESSAGE_LIMITS.marks) {
-    return { ok: false, problem: `a message of more than ${MAX_VALUES.toLocaleString("en")} values` };
-  }
-  if (shape.names > MESSAGE_LIMITS.names) {
-    return { ok: false, problem: `a message of more than ${MAX_NAMES.toLocaleString("en")} different names` };
-  }
+/** Parses and validates one message of a guest. Never throws. @returns what is wrong with it, to follow "The guest sent" */
+export function readGuestMessage(frame: Buffer): GuestMessage | string {
+  const { depth, marks, names } = measureJson(frame, MESSAGE_LIMITS);
+  if (depth > MESSAGE_LIMITS.depth) return `a message nested deeper than ${MAX_VALUE_DEPTH} levels`;
+  if (marks > MESSAGE_LIMITS.marks) return `a message of more than ${MAX_VALUES.toLocaleString("en")} values`;
+  if (names > MESSAGE_LIMITS.names)
+    return `a message of more than ${MAX_NAMES.toLocaleString("en")} different names`;
   let parsed: unknown;
   try {
     parsed = JSON.parse(frame.toString("utf8"));
   } catch {
-    return { ok: false, problem: "a message that is not JSON" };
+    return "a message that is not JSON";
   }
-  const call = readCall(parsed);
-  if (call !== undefined) return { ok: true, message: call };
-  const checked = guestMessage.safeParse(parsed);
-  if (checked.success) return { ok: true, message: checked.data };
-  return { ok: false, problem: "a message of the wrong shape" };
+  return readCall(parsed) ?? guestMessage.safeParse(parsed).data ?? "a message of the wrong shape";
 }

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { FUZZ_TIMEOUT_MS, fuzzing } from "../../../../vitest.fuzz.ts";
-import { FrameReader } from "./frame-reader.ts";
+import { createFrameReader } from "./frame-reader.ts";
 import { readGuestMessage } from "./guest-messages.ts";
 
 const TOKEN = "0123456789abcdef";
@@ -35,7 +35,7 @@ function read(stream: Buffer, cuts: readonly number[]) {
   const frames: string[] = [];
   const violations: string[] = [];
   let text = 0;
-  const reader = new FrameReader({
+  const reader = createFrameReader({
     token: TOKEN,
     onFrame: (frame) => frames.push(frame.toString("latin1")),
     onText: (bytes) => (text += bytes.length),
@@ -109,9 +109,7 @@ describe("frames of a hostile guest", () => {
     );
     fc.assert(
       fc.property(bytes, (frame) => {
-        const checked = readGuestMessage(frame);
-        const told: unknown = checked.ok ? checked.message : checked.problem;
-        expect(typeof told).toBe(checked.ok ? "object" : "string");
+        expect(["object", "string"]).toContain(typeof readGuestMessage(frame));
       }),
       fuzzing(500),
     );

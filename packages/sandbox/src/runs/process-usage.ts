@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { textOfFile } from "@cem/core/files";
 import type { GuestUsage } from "../guests/guest.ts";
 
 const PAGE_BYTES = 4_096;
@@ -9,21 +9,13 @@ const TICK_MS = 10;
 const LOOK_MS = 200;
 const NOTHING: Readonly<GuestUsage> = { memoryBytes: 0, processorMs: 0, writtenBytes: 0 };
 
-function read(path: string): string | undefined {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return undefined;
-  }
-}
-
 function childrenOf(pid: number): number[] {
-  const text = read(`/proc/${pid}/task/${pid}/children`) ?? "";
+  const text = textOfFile(`/proc/${pid}/task/${pid}/children`) ?? "";
   return text.split(" ").filter(Boolean).map(Number);
 }
 
 function readProcessorMs(pid: number): number {
-  const stat = read(`/proc/${pid}/stat`) ?? "";
+  const stat = textOfFile(`/proc/${pid}/stat`) ?? "";
   // The second field, the name in parentheses, may have spaces.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) * TICK_MS;
@@ -35,9 +27,9 @@ interface Measured extends Omit<GuestUsage, "processorMs"> {
 }
 
 function measure(pid: number): Measured | undefined {
-  const [, resident, shared] = (read(`/proc/${pid}/statm`) ?? "").split(" ").map(Number);
+  const [, resident, shared] = (textOfFile(`/proc/${pid}/statm`) ?? "").split(" ").map(Number);
   if (resident === undefined || shared === undefined) return undefined;
-  const written = /^wchar: (\d+)$/m.exec(read(`/proc/${pid}/io`) ?? "");
+  const written = /^wchar: (\d+)$/m.exec(textOfFile(`/proc/${pid}/io`) ?? "");
   return { pid, memoryBytes: (resident - shared) * PAGE_BYTES, writtenBytes: Number(written?.[1] ?? 0) };
 }
 

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { RunClock } from "@cem/core";
+import { createRunClock } from "@cem/core";
 import type {
   Isolation,
   RunLimits,
@@ -14,8 +14,8 @@ import { explainExit, isAllocationFailure } from "../guests/guest-exit.ts";
 import type { GuestMessage } from "../protocol/guest-messages.ts";
 import { lineOf, mapGuestError } from "../protocol/guest-stack.ts";
 import { encodeHostMessage } from "../protocol/host-messages.ts";
-import { RunOutput } from "./run-output.ts";
-import { ToolBridge } from "./tool-bridge.ts";
+import { createRunOutput } from "./run-output.ts";
+import { createToolBridge } from "./tool-bridge.ts";
 import type { WorkspaceQuota } from "../workspace/workspace-quota.ts";
 import type { KillReason } from "./run-report.ts";
 
@@ -65,9 +65,9 @@ export async function runOnGuest(settings: SessionSettings): Promise<RunOutcome>
   const { release, quota, ticket } = settings;
   const { timeoutMs, memoryMb, writeMb, payloadBytes, callsInFlight } = limits;
   const { guest } = connected;
-  const output = new RunOutput(limits.outputBytes, request.onOutput);
-  const clock = new RunClock(timeoutMs, timeOut);
-  const bridge = new ToolBridge({
+  const output = createRunOutput(limits.outputBytes, request.onOutput);
+  const clock = createRunClock(timeoutMs, timeOut);
+  const bridge = createToolBridge({
     invoker: request.invoker,
     limits,
     leftMs: () => Math.max(0, timeoutMs - clock.spentMs),

@@ -1,7 +1,7 @@
 import type { RunLimits, ToolCallRecord, ToolResult } from "@cem/core";
 import { describe, expect, it } from "vitest";
 import { resolveLimits } from "./run-limits.ts";
-import { ToolBridge } from "./tool-bridge.ts";
+import { createToolBridge } from "./tool-bridge.ts";
 
 type Invoke = (
   call: { server: string; tool: string; args: unknown },
@@ -26,7 +26,7 @@ function open(invoke?: Invoke, limits: Partial<RunLimits> = {}, flushes = true) 
   const waits: boolean[] = [];
   const recorded: ToolCallRecord[] = [];
   const flush: (() => void)[] = [];
-  const bridge = new ToolBridge({
+  const bridge = createToolBridge({
     invoker: invoke && { specificationVersion: "v1", invoke },
     limits: resolveLimits(limits),
     onToolCall: (record) => recorded.push(record),

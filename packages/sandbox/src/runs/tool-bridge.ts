@@ -52,89 +52,44 @@ interface PendingCall {
 }
 
 /** The host's side of a run's tool calls: passes them to the invoker, enforces the limits, keeps records. */
-export class ToolBridge {
-  readonly records: ToolCallRecord[] = [];
-  readonly samples: RunOutcome["toolResults"] = [];
-  readonly #settings: ToolBridgeSettings;
-  readonly #abort = new AbortController();
-  readonly #createdAt = performance.now();
-  readonly #seen = new Set<number>();
-  readonly #pending = new Map<number, PendingCall>();
+export function createToolBridge({
+  invoker,
+  limits,
+  leftMs,
+  onToolCall,
+  send,
+  kill,
+  onWaiting,
+}: ToolBridgeSettings) {
+  const records: ToolCallRecord[] = [];
+  const samples: RunOutcome["toolResults"] = [];
+  const abort = new AbortController();
+  const createdAt = performance.now();
+  const seen = new Set<number>();
+  const pending = new Map<number, PendingCall>();
   /** Calls held back while the guest doesn't read its results. */
-  readonly #backlog: GuestCall[] = [];
-  #unsentBytes = 0;
-  #sampled = 0;
+  const backlog: GuestCall[] = [];
+  let unsentBytes = 0;
+  let sampled = 0;
 
-  constructor(settings: ToolBridgeSettings) {
-    this.#settings = settings;
-  }
-
-  /** Handles a call of a tool on the host. */
-  call(call: GuestCall): void {
-    const { limits, kill } = this.#settings;
-    if (this.#seen.has(call.id)) return kill("protocol", `The guest used the call id ${call.id} twice.`);
-    if (!this.#count()) return;
-    if (this.#pending.size >= limits.callsInFlight) {
-      return kill("protocol", `The guest made more than ${limits.callsInFlight} calls at once.`);
-    }
-    this.#seen.add(call.id);
-    const { server, tool } = call;
-    const args = copyWholeWords(JSON.stringify(call.args) ?? "", RECORD_CHARACTERS);
-    this.#pending.set(call.id, { server, tool, args, started: performance.now() });
-    if (this.#unsentBytes > limits.payloadBytes) this.#backlog.push(call);
-    else this.#start(call);
-  }
-
-  /** Records a call whose tool ran in the guest. */
-  trace({ server, tool, args = "", ms, ok, characters, sample }: GuestTrace): void {
-    if (!this.#count()) return;
-    const startMs = Math.max(0, performance.now() - this.#createdAt - ms);
-    const result = copyWholeWords(sample, RECORD_CHARACTERS);
-    this.#record({ server, tool, ms, startMs, ok, place: "guest", args, result });
-    if (ok) this.#sample(characters, sample);
-  }
-
-  /** The calls that have no answer yet. */
-  get pending(): Pick<PendingCall, "server" | "tool">[] {
-    return [...this.#pending.values()];
-  }
-
-  /**
-   * Aborts pending calls and records them as cancelled.
-   *
-   * @param byItself - Whether the program completed or threw, and so left its calls.
-   */
-  end(byItself: boolean): void {
-    this.#abort.abort(byItself ? UNAWAITED : RUN_ENDED);
-    for (const { server, tool, args, started } of this.#pending.values()) {
-      const ms = performance.now() - started;
-      const startMs = started - this.#createdAt;
-      this.#record({ server, tool, ms, startMs, ok: false, isCancelled: true, args });
-    }
-    this.#pending.clear();
-    this.#backlog.length = 0;
-  }
-
-  #count(): boolean {
-    const { limits, kill } = this.#settings;
-    if (this.records.length + this.#pending.size < limits.calls) return true;
+  function count(): boolean {
+    if (records.length + pending.size < limits.calls) return true;
     kill("call-limit", `The program made more than ${limits.calls} tool calls.`);
     return false;
   }
 
-  #start(call: GuestCall): void {
-    void this.#invoke(call).then((result) => this.#answer(call.id, result));
+  function start(call: GuestCall): void {
+    void invoke(call).then((result) => answer(call.id, result));
   }
 
-  async #invoke({ id, server, tool, args }: GuestCall): Promise<EncodedResult> {
-    const { invoker, limits, leftMs } = this.#settings;
+  async function invoke({ id, server, tool, args }: GuestCall): Promise<EncodedResult> {
     const encode = (result: ToolResult) => encodeResult({ id, server, tool }, result, limits.payloadBytes);
     if (invoker === undefined) {
       return encode({ ok: false, error: toErrorInfo(toolNotFound({ server, tool }, [])) });
     }
-    const waiting = this.#waiting();
+    const waiting = trackWaiting();
     try {
-      const { signal } = this.#abort;
+      const { signal } = abort;
       const context = { signal, onWaiting: waiting.set, limits, leftMs };
       return encode(await invoker.invoke({ server, tool, args }, context));
     } catch (error) {
@@ -145,13 +100,12 @@ export class ToolBridge {
   }
 
   /** Tracks whether one call waits for a person. Questions may overlap; a call that has ended no longer waits. */
-  #waiting(): { set: (isWaiting: boolean) => void; end: () => void } {
-    const { onWaiting } = this.#settings;
+  function trackWaiting(): { set: (isWaiting: boolean) => void; end: () => void } {
     let questions = 0;
     let ended = false;
-    const change = (count: number): void => {
+    const change = (next: number): void => {
       const before = questions;
-      questions = Math.max(0, count);
+      questions = Math.max(0, next);
       if ((before === 0) !== (questions === 0)) onWaiting(questions > 0);
     };
     return {
@@ -163,40 +117,85 @@ export class ToolBridge {
     };
   }
 
-  #answer(id: number, { line, ok, json, error }: EncodedResult): void {
-    const pending = this.#pending.get(id);
-    if (pending === undefined) return;
-    this.#pending.delete(id);
-    const { server, tool, args, started } = pending;
+  function answer(id: number, { line, ok, json, error }: EncodedResult): void {
+    const call = pending.get(id);
+    if (call === undefined) return;
+    pending.delete(id);
+    const { server, tool, args, started } = call;
     const result = ok ? copyWholeWords(json, RECORD_CHARACTERS) : undefined;
     const ms = performance.now() - started;
-    const startMs = started - this.#createdAt;
-    this.#record({ server, tool, ms, startMs, ok, args, result, error });
-    if (ok) this.#sample(json.length, copyBeginning(json, SAMPLE_CHARACTERS));
+    const startMs = started - createdAt;
+    record({ server, tool, ms, startMs, ok, args, result, error });
+    if (ok) keepSample(json.length, copyBeginning(json, SAMPLE_CHARACTERS));
     const bytes = Buffer.byteLength(line);
-    this.#unsentBytes += bytes;
-    this.#settings.send(line, () => {
-      this.#unsentBytes -= bytes;
-      if (this.#unsentBytes > this.#settings.limits.payloadBytes) return;
-      const next = this.#backlog.shift();
-      if (next !== undefined) this.#start(next);
+    unsentBytes += bytes;
+    send(line, () => {
+      unsentBytes -= bytes;
+      if (unsentBytes > limits.payloadBytes) return;
+      const next = backlog.shift();
+      if (next !== undefined) start(next);
     });
   }
 
-  #record({ args, result, error, ...plain }: ToolCallRecord): void {
-    const detailed = this.records.length < MAX_DETAILED_RECORDS;
-    const record: ToolCallRecord = { ...plain };
-    if (detailed && args) record.args = args;
-    if (detailed && result) record.result = result;
-    if (detailed && error) record.error = error;
-    this.records.push(record);
-    this.#settings.onToolCall?.(record);
+  function record({ args, result, error, ...plain }: ToolCallRecord): void {
+    const detailed = records.length < MAX_DETAILED_RECORDS;
+    const kept: ToolCallRecord = { ...plain };
+    if (detailed && args) kept.args = args;
+    if (detailed && result) kept.result = result;
+    if (detailed && error) kept.error = error;
+    records.push(kept);
+    onToolCall?.(kept);
   }
 
-  #sample(characters: number, sample: string): void {
-    const room = ALL_SAMPLES_CHARACTERS - this.#sampled;
-    const kept = copyBeginning(sample, Math.max(0, room));
-    this.#sampled += kept.length;
-    this.samples.push({ characters, sample: kept });
+  function keepSample(characters: number, sample: string): void {
+    const kept = copyBeginning(sample, Math.max(0, ALL_SAMPLES_CHARACTERS - sampled));
+    sampled += kept.length;
+    samples.push({ characters, sample: kept });
   }
+
+  return {
+    records,
+    samples,
+    /** Handles a call of a tool on the host. */
+    call(call: GuestCall): void {
+      if (seen.has(call.id)) return kill("protocol", `The guest used the call id ${call.id} twice.`);
+      if (!count()) return;
+      if (pending.size >= limits.callsInFlight) {
+        return kill("protocol", `The guest made more than ${limits.callsInFlight} calls at once.`);
+      }
+      seen.add(call.id);
+      const { server, tool } = call;
+      const args = copyWholeWords(JSON.stringify(call.args) ?? "", RECORD_CHARACTERS);
+      pending.set(call.id, { server, tool, args, started: performance.now() });
+      if (unsentBytes > limits.payloadBytes) backlog.push(call);
+      else start(call);
+    },
+    /** Records a call whose tool ran in the guest. */
+    trace({ server, tool, args = "", ms, ok, characters, sample }: GuestTrace): void {
+      if (!count()) return;
+      const startMs = Math.max(0, performance.now() - createdAt - ms);
+      const result = copyWholeWords(sample, RECORD_CHARACTERS);
+      record({ server, tool, ms, startMs, ok, place: "guest", args, result });
+      if (ok) keepSample(characters, sample);
+    },
+    /** The calls that have no answer yet. */
+    get pending(): Pick<PendingCall, "server" | "tool">[] {
+      return [...pending.values()];
+    },
+    /**
+     * Aborts pending calls and records them as cancelled.
+     *
+     * @param byItself - Whether the program completed or threw, and so left its calls.
+     */
+    end(byItself: boolean): void {
+      abort.abort(byItself ? UNAWAITED : RUN_ENDED);
+      for (const { server, tool, args, started } of pending.values()) {
+        const ms = performance.now() - started;
+        const startMs = started - createdAt;
+        record({ server, tool, ms, startMs, ok: false, isCancelled: true, args });
+      }
+      pending.clear();
+      backlog.length = 0;
+    },
+  };
 }

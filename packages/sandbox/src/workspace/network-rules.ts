@@ -20,12 +20,7 @@ const IPV4_BITS = 32;
 const HOST = /^(?:\[([0-9a-fA-F:.]+)\]|((?!-)[A-Za-z0-9.-]+))(?::(\d{1,5}))?$/;
 
 /** Values for Deno's network permission flags. */
-export interface NetworkRules {
-  /** Hosts for `--allow-net`; `all` for any. */
-  allow: readonly string[] | "all";
-  /** Networks for `--deny-net`, which also apply to addresses that a name resolves to. */
-  deny: readonly string[];
-}
+export type NetworkRules = ReturnType<typeof networkRules>;
 
 /** One host of a network policy. */
 export interface AllowedHost {
@@ -91,7 +86,7 @@ export function withoutAddress(network: string, address: string): string[] {
  *
  * @throws CemError `SANDBOX_SPEC_INVALID` when an entry is not a host.
  */
-export function networkRules(policy: Exclude<NetworkPolicy, "none">): NetworkRules {
+export function networkRules(policy: Exclude<NetworkPolicy, "none">) {
   const hosts = policy === "all" ? [] : policy.hosts.map(parseHost);
   const loopback = hosts.some(({ name }) => name === "localhost");
   let ipv4: string[] = INTERNAL_IPV4.filter((network) => !(loopback && network.startsWith("127.")));
@@ -102,7 +97,7 @@ export function networkRules(policy: Exclude<NetworkPolicy, "none">): NetworkRul
   for (const { name, family } of hosts) if (family === "ipv6") listed.addAddress(name, "ipv6");
   if (loopback) listed.addAddress("::1", "ipv6");
   const ipv6 = INTERNAL_IPV6.filter((address) => !listed.check(address.slice(1, -1), "ipv6"));
-  return { allow: policy === "all" ? "all" : policy.hosts, deny: [...ipv4, ...ipv6] };
+  return { allow: policy === "all" ? ("all" as const) : policy.hosts, deny: [...ipv4, ...ipv6] };
 }
 
 /** Whether a policy lists an IPv6 address, so that the guest needs IPv6 sockets. */

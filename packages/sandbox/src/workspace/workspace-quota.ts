@@ -23,20 +23,7 @@ interface Watcher {
 }
 
 /** Ends runs that take a workspace above its quota, and refuses runs far above it. */
-export interface WorkspaceQuota {
-  /** Why no run may begin. Only the first run waits, and not for long; and one that would be refused, for a fresh count. */
-  check(): RunRefusal | undefined | Promise<RunRefusal | undefined>;
-  /**
-   * Watches over one run.
-   *
-   * @param onExceeded - Called when the run has taken the workspace above its quota.
-   * @returns a function that ends the watch.
-   */
-  watch(onExceeded: (message: string) => void): () => void;
-  /** Notes what a run has written, so that sizes are looked at in time. */
-  noteWritten(bytes: number): void;
-  dispose(): void;
-}
+export type WorkspaceQuota = NonNullable<ReturnType<typeof createWorkspaceQuota>>;
 
 /**
  * Creates the quota of a sandbox's workspace. It counts on a timer while code runs and once after, never on the way of a
@@ -44,7 +31,7 @@ export interface WorkspaceQuota {
  *
  * @returns `undefined` where the spec sets none.
  */
-export function createWorkspaceQuota({ workspaceDir, quota }: SandboxSpec): WorkspaceQuota | undefined {
+export function createWorkspaceQuota({ workspaceDir, quota }: SandboxSpec) {
   if (quota === undefined) return undefined;
   const maxEntries = quota.workspaceEntries;
   const maxBytes = quota.workspaceMb * BYTES_PER_MIB;
@@ -149,8 +136,10 @@ export function createWorkspaceQuota({ workspaceDir, quota }: SandboxSpec): Work
   }
 
   return {
+    /** Why no run may begin. Only the first run waits, and not for long; and one that would be refused, for a fresh count. */
     check: () => (latest === undefined ? checkFirst() : refusal() && count().then(refusal)),
-    watch(onExceeded) {
+    /** Watches over one run until the returned function is called. */
+    watch(onExceeded: (message: string) => void) {
       const watcher = { before: latest, onExceeded };
       watchers.add(watcher);
       isStale = true;
@@ -160,7 +149,8 @@ export function createWorkspaceQuota({ workspaceDir, quota }: SandboxSpec): Work
         watchers.delete(watcher);
       };
     },
-    noteWritten: (bytes) => void (writtenBytes += bytes),
+    /** Notes what a run has written, so that sizes are looked at in time. */
+    noteWritten: (bytes: number) => void (writtenBytes += bytes),
     dispose() {
       isDisposed = true;
       clearTimeout(timer);

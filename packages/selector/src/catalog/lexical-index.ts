@@ -4,7 +4,8 @@ import { splitWords, stem } from "@cem/core/text";
 import { NO_ACTIONS, offeredActions, type Actions, verbClassesOf } from "../words/verbs.ts";
 import { createDocumentReader, fieldMask, FIELDS, type Field } from "./document.ts";
 import { createNameIndex, nameWords } from "./name-index.ts";
-import { Vocabulary } from "./vocabulary.ts";
+import { createVocabulary } from "./vocabulary.ts";
+import type { Vocabulary } from "./vocabulary.ts";
 
 /** Weights of the fields (BM25F). Tuned over all evaluation sets together. */
 const FIELD_WEIGHTS: Readonly<Record<Field, number>> = {
@@ -182,7 +183,7 @@ export interface LexicalIndex extends Postings {
 /** Builds the index of a catalog. */
 export function buildLexicalIndex(tools: readonly ToolDefinition[]): LexicalIndex {
   const sorted = sortById(tools);
-  const vocabulary = new Vocabulary();
+  const vocabulary = createVocabulary();
   const documents = sorted.map(createDocumentReader(vocabulary));
   const words = sorted.map(nameWords);
   const ownWords = words.map((line) => (line.split("\t")[1] ?? "").split(" "));

@@ -1,10 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { Vocabulary } from "./vocabulary.ts";
+import { createVocabulary } from "./vocabulary.ts";
+import type { Vocabulary } from "./vocabulary.ts";
 
 const WORDS = ["weather", "calculate", "calendar", "file", "receive", "quer", "get"];
 
 function vocabulary(): Vocabulary {
-  const words = new Vocabulary();
+  const words = createVocabulary();
   for (const word of WORDS) words.add(word);
   return words;
 }

@@ -84,50 +84,15 @@ const TYPO_SIMILARITY = 0.85;
 const MAX_SIMILAR_WORDS = 8;
 
 /** The numbered words of a catalog, with lookup by similar spelling. */
-export class Vocabulary {
-  readonly #numbers = new Map<string, number>();
-  readonly #words: string[] = [];
-  #alike: ReturnType<typeof createGramIndex> | undefined;
+export type Vocabulary = ReturnType<typeof createVocabulary>;
 
-  get size(): number {
-    return this.#words.length;
-  }
+export function createVocabulary() {
+  const numbers = new Map<string, number>();
+  const words: string[] = [];
+  let alike: ReturnType<typeof createGramIndex> | undefined;
 
-  /** Adds a word, unless it is known; returns its number. */
-  add(word: string): number {
-    const known = this.#numbers.get(word);
-    if (known !== undefined) {
-      return known;
-    }
-    const number = this.#words.push(word) - 1;
-    this.#numbers.set(word, number);
-    return number;
-  }
-
-  /** The number of a word; `undefined` for an unknown one. */
-  find(word: string): number | undefined {
-    return this.#numbers.get(word);
-  }
-
-  /** The words with a similar spelling, most similar first, without the word itself. */
-  similar(word: string): readonly SimilarWord[] {
-    if (word.length < MIN_WORD_CHARACTERS) return [];
-    const comparable = (known: string) => (known.length < MIN_WORD_CHARACTERS ? "" : known);
-    this.#alike ??= createGramIndex(this.#words.map(comparable));
-    const self = this.find(word);
-    const found: SimilarWord[] = [];
-    for (const { term, similarity: alike } of this.#alike(word, MIN_COMPARED_SIMILARITY)) {
-      const similarity = Math.max(alike, this.#typoSimilarity(word, term));
-      if (similarity >= MIN_SIMILARITY && term !== self) {
-        found.push({ term, similarity });
-      }
-    }
-    found.sort((one, other) => other.similarity - one.similarity || one.term - other.term);
-    return found.slice(0, MAX_SIMILAR_WORDS);
-  }
-
-  #typoSimilarity(word: string, term: number): number {
-    const known = this.#words[term] ?? "";
+  function typoSimilarity(word: string, term: number): number {
+    const known = words[term] ?? "";
     if (known[0] !== word[0] || Math.max(known.length, word.length) < CHARACTERS_PER_TYPO) {
       return 0;
     }
@@ -137,6 +102,36 @@ export class Vocabulary {
       (edits === 2 && sortLetters(word) === sortLetters(known));
     return isTypo ? TYPO_SIMILARITY : 0;
   }
+
+  return {
+    get size() {
+      return words.length;
+    },
+    /** Adds a word, unless it is known; returns its number. */
+    add(word: string): number {
+      const number = numbers.get(word) ?? words.push(word) - 1;
+      numbers.set(word, number);
+      return number;
+    },
+    /** The number of a word; `undefined` for an unknown one. */
+    find: (word: string) => numbers.get(word),
+    /** The words with a similar spelling, most similar first, without the word itself. */
+    similar(word: string): readonly SimilarWord[] {
+      if (word.length < MIN_WORD_CHARACTERS) return [];
+      const comparable = (known: string) => (known.length < MIN_WORD_CHARACTERS ? "" : known);
+      alike ??= createGramIndex(words.map(comparable));
+      const self = numbers.get(word);
+      const found: SimilarWord[] = [];
+      for (const { term, similarity: shared } of alike(word, MIN_COMPARED_SIMILARITY)) {
+        const similarity = Math.max(shared, typoSimilarity(word, term));
+        if (similarity >= MIN_SIMILARITY && term !== self) {
+          found.push({ term, similarity });
+        }
+      }
+      found.sort((one, other) => other.similarity - one.similarity || one.term - other.term);
+      return found.slice(0, MAX_SIMILAR_WORDS);
+    },
+  };
 }
 
 function sortLetters(word: string): string {

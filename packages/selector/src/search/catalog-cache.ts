@@ -1,18 +1,14 @@
 import { hash } from "node:crypto";
 import { serialize } from "node:v8";
 import type { ToolDefinition } from "@cem/core";
-import { buildLexicalIndex, type LexicalIndex } from "../catalog/lexical-index.ts";
-import { createRanking, type Ranks } from "./search-ranking.ts";
+import { buildLexicalIndex } from "../catalog/lexical-index.ts";
+import { createRanking } from "./search-ranking.ts";
 
 /** The most catalogs in memory; the least recently used one is evicted. */
 const MAX_CATALOGS = 4;
 
 /** An indexed catalog. */
-export interface IndexedCatalog {
-  readonly index: LexicalIndex;
-  /** Ranks every document for a text. */
-  readonly rank: (text: string) => Ranks;
-}
+export type IndexedCatalog = ReturnType<typeof createCatalog>;
 
 interface Entry {
   tools: readonly ToolDefinition[];
@@ -42,7 +38,7 @@ export function createCatalogCache(): (tools: readonly ToolDefinition[]) => Inde
   };
 }
 
-function createCatalog(tools: readonly ToolDefinition[]): IndexedCatalog {
+function createCatalog(tools: readonly ToolDefinition[]) {
   const index = buildLexicalIndex(tools);
   return { index, rank: createRanking(index) };
 }

@@ -1,5 +1,5 @@
 import { isStopWord, splitStems, splitWords, stem } from "@cem/core/text";
-import { readHints, type Hint } from "../words/hints.ts";
+import { readHints } from "../words/hints.ts";
 import { askedActions, isGeneralVerb, NO_ACTIONS, type Actions } from "../words/verbs.ts";
 
 /** The most distinct words of one query. */
@@ -52,15 +52,10 @@ export interface Term {
 }
 
 /** The analysis of one part of a task. */
-export interface Reading {
-  terms: Term[];
-  hints: Hint[];
-  /** The actions its leading verb asks for; empty when it has no known one. */
-  actions: Actions;
-}
+export type Reading = ReturnType<typeof readPart>;
 
 /** Analyses one part of a task: what it asks for, and how much each of its words says of that. */
-export function readPart(text: string): Reading {
+export function readPart(text: string) {
   const { hints, rest } = readHints(text);
   const terms = new Map<string, Term>();
   let actions: Actions | undefined;

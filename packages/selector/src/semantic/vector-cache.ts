@@ -10,30 +10,24 @@ const MAX_DIMENSIONS = 16_384;
 /** The largest file that is read. A larger one is replaced. */
 const MAX_FILE_BYTES = 512 * 1024 * 1024;
 
-/** A cache of vectors by the digests of their texts. */
-interface VectorCache {
-  /** The cached vectors of texts, in order; `undefined` for those that are not cached. */
-  get(texts: readonly string[]): Promise<(Float32Array | undefined)[]>;
-  /** Adds the vectors of texts. When the file can't be written, they are kept in memory only. */
-  add(texts: readonly string[], added: readonly Float32Array[]): Promise<void>;
-}
-
 /**
- * Creates a cache for one embedder, in one append-only file.
+ * Creates a cache of vectors by the digests of their texts, for one embedder, in one append-only file.
  *
  * @param folder - Folder of the file; without one, vectors are kept in memory only.
  */
-export function createVectorCache(embedderId: string, folder: string | undefined): VectorCache {
+export function createVectorCache(embedderId: string, folder: string | undefined) {
   const name = createHash("sha256").update(embedderId).digest("hex").slice(0, 16);
   let file = folder === undefined ? undefined : path.join(folder, `vectors-${name}.bin`);
   let loading: Promise<Map<string, Float32Array>> | undefined;
   const load = () => (loading ??= readVectors(file));
   return {
-    async get(texts) {
+    /** The cached vectors of texts, in order; `undefined` for those that are not cached. */
+    async get(texts: readonly string[]) {
       const vectors = await load();
       return texts.map((text) => vectors.get(keyOf(text)));
     },
-    async add(texts, added) {
+    /** Adds the vectors of texts. When the file can't be written, they are kept in memory only. */
+    async add(texts: readonly string[], added: readonly Float32Array[]) {
       const vectors = await load();
       const isFirst = vectors.size === 0;
       const records: Buffer[] = [];

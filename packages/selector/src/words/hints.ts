@@ -6,13 +6,6 @@ export interface Hint {
   stems: readonly string[];
 }
 
-/** A text with its hints separated. */
-interface HintedText {
-  hints: Hint[];
-  /** The text without values: quoted text, paths, numbers and addresses. */
-  rest: string;
-}
-
 interface Pattern {
   pattern: RegExp;
   words: string;
@@ -70,7 +63,7 @@ const STEMS = new Map(
 );
 
 /** Finds the hints in a text, and removes values from it. */
-export function readHints(text: string): HintedText {
+export function readHints(text: string) {
   const hints: Hint[] = [];
   let rest = text;
   for (const { pattern, words } of PATTERNS) {

@@ -196,16 +196,8 @@ function referencesIn(ast: ASTNode): Omit<Expression, "text" | "evaluate"> {
 
 const KEYED = ["steps", "errors", "variables"] as const;
 
-/** A key of one of the values that every expression finds. */
-interface ScopeKey {
-  of: (typeof KEYED)[number];
-  name: string;
-  /** Whether it may be missing. */
-  isOptional: boolean;
-}
-
 /** The key that `steps.x`, `steps["x"]` and the like refer to. */
-function scopeKey({ op, args }: ASTNode): ScopeKey | undefined {
+function scopeKey({ op, args }: ASTNode) {
   if (op !== "." && op !== ".?" && op !== "[]" && op !== "[?]") return undefined;
   const [target, key] = args;
   const of = target.op === "id" ? KEYED.find((name) => name === target.args) : undefined;

@@ -14,7 +14,7 @@ import type { JsonObject } from "@cem/core";
 import { beforeEach, expect, it, onTestFinished } from "vitest";
 import { countOf, sampleWorkflows, sourceOf } from "../../test/sample-workflows.ts";
 import { removeEnded } from "./clean-up.ts";
-import { RunFolders, takeRun } from "./run-folder.ts";
+import { createRunFolders, takeRun } from "./run-folder.ts";
 
 const DAY_MS = 86_400_000;
 const COUNT = { name: "a", type: "count", config: { file: "a" } };
@@ -83,7 +83,7 @@ it("removes a run that others resume and remove at the same time as a whole, or 
     rmSync(path.join(folder, "a"), { force: true });
     const { run } = await workflows.run(sourceOf([COUNT, failing("code")]));
     age(run);
-    const remove = () => removeEnded(new RunFolders(runsDir()), { count: 0, ageMs: DAY_MS });
+    const remove = () => removeEnded(createRunFolders(runsDir()), { count: 0, ageMs: DAY_MS });
     const resume = () =>
       workflows.resume(run).then(
         ({ error }) => error?.code,

@@ -41,111 +41,103 @@ export interface RunFolder {
 }
 
 /** The folders of runs. */
-export class RunFolders {
-  readonly #root: string;
-  readonly #owner: string | undefined;
+export type RunFolders = ReturnType<typeof createRunFolders>;
 
-  /** @param root - Where they are. @param owner - The folder around it, without which none is made. Absent: it is made. */
-  constructor(root: string, owner?: string) {
-    this.#root = root;
-    this.#owner = owner;
-  }
-
-  /**
-   * Makes the folder of a new run and writes down what it begins with.
-   *
-   * @throws CemError `WORKFLOW_RUN_UNWRITABLE`
-   */
-  async create(record: RunRecord): Promise<RunFolder> {
-    const place = this.#place(record.id);
-    try {
-      if (this.#owner === undefined) await mkdir(path.dirname(this.#root), { recursive: true });
-      await makePrivateFolder(this.#root);
-      await mkdir(place.folder, { mode: PRIVATE_FOLDER });
-      await this.write(place, record);
-      await syncFolder(this.#root);
-    } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      throw new CemError("WORKFLOW_RUN_UNWRITABLE", `The run's folder can't be made: ${reason}.`, {
-        details: { folder: place.folder, code: (error as NodeJS.ErrnoException).code },
-        cause: error,
-      });
-    }
-    return place;
-  }
-
+/** @param root - Where they are. @param owner - The folder around it, without which none is made. Absent: it is made. */
+export function createRunFolders(root: string, owner?: string) {
   /** Replaces what a run began with, durably. */
-  async write({ file }: RunFolder, record: RunRecord): Promise<void> {
+  async function write({ file }: RunFolder, record: RunRecord): Promise<void> {
     await replaceFile(file, JSON.stringify(record), { makeFolders: false, durable: true });
   }
 
-  /** @throws CemError `WORKFLOW_RUN_NOT_FOUND` */
-  async find(id: string): Promise<RunFolder> {
-    const place = this.#place(id);
-    const found = RUN_ID.test(id) ? await lstat(place.folder).catch(ignoreMissing) : undefined;
-    if (found?.isDirectory() !== true) throw noRun(id);
-    return place;
-  }
-
-  /** All runs, those that were at work last first. */
-  async latest(): Promise<(RunFolder & { usedMs: number })[]> {
-    const entries = (await readdir(this.#root, { withFileTypes: true }).catch(ignoreMissing)) ?? [];
-    const found = await Promise.all(
-      entries.map(async (entry) => {
-        if (!entry.isDirectory() || !RUN_ID.test(entry.name)) return [];
-        const place = this.#place(entry.name);
-        const last = await stat(place.journal).catch(() => stat(place.folder).catch(ignoreMissing));
-        return last === undefined ? [] : [{ ...place, usedMs: last.mtimeMs }];
-      }),
-    );
-    return found.flat().toSorted((one, other) => other.usedMs - one.usedMs);
-  }
-
-  /**
-   * Removes a run. Its folder is out of sight at once: half of one would look like a run that has done nothing yet.
-   *
-   * @param isMeant - Asked while no process can take the run.
-   * @throws CemError `WORKFLOW_RUN_BUSY`, `WORKFLOW_RUN_NOT_FOUND`
-   */
-  async remove(place: RunFolder, isMeant: () => Promise<boolean>): Promise<void> {
-    const lock = await takeRun(place);
-    const gone = path.join(this.#root, `${REMOVED}${place.id}`);
-    try {
-      if (!(await isMeant())) return;
-      await rename(place.folder, gone);
-    } finally {
-      lock.release();
-    }
-    await removeFolder(gone);
-  }
-
-  /** Removes what a process that was killed has left of runs that it removed. */
-  async removeRest(): Promise<void> {
-    for (const name of (await readdir(this.#root).catch(ignoreMissing)) ?? [])
-      if (name.startsWith(REMOVED)) await removeFolder(path.join(this.#root, name));
-  }
-
-  /** @throws CemError `WORKFLOW_RUN_UNREADABLE` */
-  async read({ id, file }: RunFolder): Promise<RunRecord> {
-    try {
-      const text = new TextDecoder("utf-8", { fatal: true }).decode(await readFile(file));
-      if (text.length > MAX_RUN_FILE_BYTES) throw new Error("it is too large");
-      const read = runRecord.safeParse({ ...(JSON.parse(text) as object), id });
-      if (!read.success) throw new Error("it is no record of a run");
-      return read.data;
-    } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      throw new CemError("WORKFLOW_RUN_UNREADABLE", `What run ${id} began with can't be read: ${reason}.`, {
-        details: { run: id },
-        cause: error,
-      });
-    }
-  }
-
-  #place(id: string): RunFolder {
-    const folder = path.join(this.#root, id);
+  function placeOf(id: string): RunFolder {
+    const folder = path.join(root, id);
     return { id, folder, file: path.join(folder, RUN_FILE), journal: path.join(folder, "journal.jsonl") };
   }
+
+  return {
+    /**
+     * Makes the folder of a new run and writes down what it begins with.
+     *
+     * @throws CemError `WORKFLOW_RUN_UNWRITABLE`
+     */
+    async create(record: RunRecord): Promise<RunFolder> {
+      const place = placeOf(record.id);
+      try {
+        if (owner === undefined) await mkdir(path.dirname(root), { recursive: true });
+        await makePrivateFolder(root);
+        await mkdir(place.folder, { mode: PRIVATE_FOLDER });
+        await write(place, record);
+        await syncFolder(root);
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error);
+        throw new CemError("WORKFLOW_RUN_UNWRITABLE", `The run's folder can't be made: ${reason}.`, {
+          details: { folder: place.folder, code: (error as NodeJS.ErrnoException).code },
+          cause: error,
+        });
+      }
+      return place;
+    },
+    write,
+    /** @throws CemError `WORKFLOW_RUN_NOT_FOUND` */
+    async find(id: string): Promise<RunFolder> {
+      const place = placeOf(id);
+      const found = RUN_ID.test(id) ? await lstat(place.folder).catch(ignoreMissing) : undefined;
+      if (found?.isDirectory() !== true) throw noRun(id);
+      return place;
+    },
+    /** All runs, those that were at work last first. */
+    async latest(): Promise<(RunFolder & { usedMs: number })[]> {
+      const entries = (await readdir(root, { withFileTypes: true }).catch(ignoreMissing)) ?? [];
+      const found = await Promise.all(
+        entries.map(async (entry) => {
+          if (!entry.isDirectory() || !RUN_ID.test(entry.name)) return [];
+          const place = placeOf(entry.name);
+          const last = await stat(place.journal).catch(() => stat(place.folder).catch(ignoreMissing));
+          return last === undefined ? [] : [{ ...place, usedMs: last.mtimeMs }];
+        }),
+      );
+      return found.flat().toSorted((one, other) => other.usedMs - one.usedMs);
+    },
+    /**
+     * Removes a run. Its folder is out of sight at once: half of one would look like a run that has done nothing yet.
+     *
+     * @param isMeant - Asked while no process can take the run.
+     * @throws CemError `WORKFLOW_RUN_BUSY`, `WORKFLOW_RUN_NOT_FOUND`
+     */
+    async remove(place: RunFolder, isMeant: () => Promise<boolean>): Promise<void> {
+      const lock = await takeRun(place);
+      const gone = path.join(root, `${REMOVED}${place.id}`);
+      try {
+        if (!(await isMeant())) return;
+        await rename(place.folder, gone);
+      } finally {
+        lock.release();
+      }
+      await removeFolder(gone);
+    },
+    /** Removes what a process that was killed has left of runs that it removed. */
+    async removeRest(): Promise<void> {
+      for (const name of (await readdir(root).catch(ignoreMissing)) ?? [])
+        if (name.startsWith(REMOVED)) await removeFolder(path.join(root, name));
+    },
+    /** @throws CemError `WORKFLOW_RUN_UNREADABLE` */
+    async read({ id, file }: RunFolder): Promise<RunRecord> {
+      try {
+        const text = new TextDecoder("utf-8", { fatal: true }).decode(await readFile(file));
+        if (text.length > MAX_RUN_FILE_BYTES) throw new Error("it is too large");
+        const read = runRecord.safeParse({ ...(JSON.parse(text) as object), id });
+        if (!read.success) throw new Error("it is no record of a run");
+        return read.data;
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error);
+        throw new CemError("WORKFLOW_RUN_UNREADABLE", `What run ${id} began with can't be read: ${reason}.`, {
+          details: { run: id },
+          cause: error,
+        });
+      }
+    },
+  };
 }
 
 function noRun(id: string): CemError {

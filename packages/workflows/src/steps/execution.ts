@@ -11,7 +11,6 @@ import {
 import type {
   Agent,
   Approve,
-  CatalogSnapshot,
   Elicit,
   ExecuteOptions,
   JsonObject,
@@ -34,19 +33,23 @@ export interface Decisions {
   done: ReadonlyMap<string, JsonValue>;
 }
 
+/** The parts that runs share. */
+export interface RunParts {
+  /** Gives the agent whose guardrails are as tight as all of these want it. */
+  agentFor: (guardrails: readonly JsonObject[]) => Promise<Agent>;
+  redactor: Redactor | undefined;
+  kinds: ReadonlyMap<string, WorkflowStepKind>;
+  toolNames: ToolNames;
+}
+
 /** Settings that all steps of a run share. */
-export interface ExecutionSettings {
+export interface ExecutionSettings extends RunParts {
   id: string;
   /** The session of its calls, whose tokens are its own. */
   session: string;
   folder: string;
   startedAt: string;
-  /** Gives the agent whose guardrails are as tight as all of these want it. */
-  agentFor: (guardrails: readonly JsonObject[]) => Promise<Agent>;
-  redactor: Redactor | undefined;
-  kinds: ReadonlyMap<string, WorkflowStepKind>;
   parts: ReadonlyMap<string, Workflow>;
-  toolNames: ToolNames;
   journal: Journal;
   outcomes: Outcomes;
   decisions: Decisions;
@@ -67,87 +70,32 @@ export interface StepAtWork {
 }
 
 /** One run under way: how its steps reach the agent, the user and the journal. */
-export class Execution {
-  readonly settings: ExecutionSettings;
-  readonly #catalog: Lazy<CatalogSnapshot>;
+export type Execution = ReturnType<typeof createExecution>;
 
-  constructor(settings: ExecutionSettings) {
-    this.settings = settings;
-    this.#catalog = new Lazy(async () => {
-      const agent = await settings.agentFor([]);
-      return agent.discoverTools({ signal: settings.signal });
-    });
-  }
-
-  catalog(): Promise<CatalogSnapshot> {
-    return this.#catalog.get();
-  }
-
-  /** Runs a program with an agent. @throws CemError why it did not succeed. */
-  async run(code: string, step: StepAtWork, typeCheck?: ExecuteOptions["typeCheck"]): Promise<JsonValue> {
-    const agent = await this.settings.agentFor(step.guardrails);
-    const { onApprove, emit } = this.settings;
-    const result = await agent.executeCode(code, {
-      signal: step.signal,
-      session: this.settings.session,
-      typeCheck,
-      onElicit: this.asker(step),
-      onApprove: onApprove && ((request) => this.#waiting(step, () => onApprove(request))),
-      onEvent: (event) => {
-        if (event.type === "tool-progressed")
-          emit({ type: "step-progressed", step: step.path, progress: event.progress });
-      },
-    });
-    return this.#valueOf(result);
-  }
+export function createExecution(settings: ExecutionSettings) {
+  const { id, session, redactor, agentFor, emit, onElicit, onApprove, signal } = settings;
+  const catalog = new Lazy(async () => (await agentFor([])).discoverTools({ signal }));
 
   /** Asks the user of the run, whose time does not count. */
-  asker(step: StepAtWork): Elicit {
-    const { onElicit } = this.settings;
+  function asker(step: StepAtWork): Elicit {
     if (onElicit === undefined) return async () => nobodyAsked("the run has no user");
-    return (request) => this.#waiting(step, () => onElicit(request));
-  }
-
-  /**
-   * Puts tokens in the place of personal values.
-   *
-   * @throws RunInterrupted where the values can't be kept: nothing is written down that nobody could open.
-   */
-  async tokenize<Data>(data: Data): Promise<Data> {
-    return tokenizeFor(this.settings.redactor, data, this.settings.session).catch((error: unknown) => {
-      throw new RunInterrupted(toErrorInfo(error));
-    });
-  }
-
-  async detokenize(
-    data: JsonValue,
-    target: { server: string; tool: string },
-    step: StepAtWork,
-  ): Promise<JsonValue> {
-    const { redactor, session } = this.settings;
-    if (redactor === undefined) return data;
-    return redactor.detokenize(data, { ...target, session, elicit: this.asker(step), signal: step.signal });
-  }
-
-  /** The same for each attempt of a step, of the run and of nothing else. */
-  idempotencyKey(path: string): string {
-    return createHash("sha256").update(`${this.settings.id}\n${path}`).digest("hex").slice(0, 32);
+    return (request) => waiting(step, () => onElicit(request));
   }
 
   /** @throws CemError why a program did not succeed, and whether it may have done what is not to be done twice. */
-  async #valueOf({ status, error, value, toolCalls }: TaskResult): Promise<JsonValue> {
+  async function valueOf({ status, error, value, toolCalls }: TaskResult): Promise<JsonValue> {
     if (status === "success") return value;
     if (error === null) throw new CemError("UNEXPECTED", `The code ended with the status ${status}.`);
-    const isUncertain = await this.#hasActed(toolCalls, toolErrorOf(error) !== undefined);
+    const isUncertain = await hasActed(toolCalls, toolErrorOf(error) !== undefined);
     throw fromErrorInfo(isUncertain ? { ...error, details: { ...error.details, isUncertain } } : error);
   }
 
   /** @param isOfTool - Whether the program failed by the error of a call, which tells whether that call did its work. */
-  async #hasActed(calls: readonly ToolCallRecord[], isOfTool: boolean): Promise<boolean> {
+  async function hasActed(calls: readonly ToolCallRecord[], isOfTool: boolean): Promise<boolean> {
     const onHost = calls.filter(({ place }) => place !== "guest");
     if (onHost.length === 0) return false;
     // Without what the authors of the tools say, none can be called again without harm.
-    const found = await this.catalog().catch(() => undefined);
+    const found = await catalog.get().catch(() => undefined);
     const acting = onHost.filter(({ server, tool }) => {
       const tools = found?.servers.find(({ name }) => name === server)?.tools;
       return !isRepeatable(tools?.find(({ name }) => name === tool)?.annotations);
@@ -157,7 +105,7 @@ export class Execution {
     return acting.some((call) => call.ok || !isToldByError);
   }
 
-  async #waiting<Answer>(step: StepAtWork, ask: () => Promise<Answer>): Promise<Answer> {
+  async function waiting<Answer>(step: StepAtWork, ask: () => Promise<Answer>): Promise<Answer> {
     step.setWaiting(true);
     try {
       return await ask();
@@ -165,6 +113,50 @@ export class Execution {
       step.setWaiting(false);
     }
   }
+
+  return {
+    settings,
+    catalog,
+    /** Runs a program with an agent. @throws CemError why it did not succeed. */
+    async run(code: string, step: StepAtWork, typeCheck?: ExecuteOptions["typeCheck"]): Promise<JsonValue> {
+      const agent = await agentFor(step.guardrails);
+      const result = await agent.executeCode(code, {
+        signal: step.signal,
+        session,
+        typeCheck,
+        onElicit: asker(step),
+        onApprove: onApprove && ((request) => waiting(step, () => onApprove(request))),
+        onEvent: (event) => {
+          if (event.type === "tool-progressed")
+            emit({ type: "step-progressed", step: step.path, progress: event.progress });
+        },
+      });
+      return valueOf(result);
+    },
+    asker,
+    /**
+     * Puts tokens in the place of personal values.
+     *
+     * @throws RunInterrupted where the values can't be kept: nothing is written down that nobody could open.
+     */
+    async tokenize<Data>(data: Data): Promise<Data> {
+      return tokenizeFor(redactor, data, session).catch((error: unknown) => {
+        throw new RunInterrupted(toErrorInfo(error));
+      });
+    },
+    async detokenize(
+      data: JsonValue,
+      target: { server: string; tool: string },
+      step: StepAtWork,
+    ): Promise<JsonValue> {
+      if (redactor === undefined) return data;
+      return redactor.detokenize(data, { ...target, session, elicit: asker(step), signal: step.signal });
+    },
+    /** The same for each attempt of a step, of the run and of nothing else. */
+    idempotencyKey(path: string): string {
+      return createHash("sha256").update(`${id}\n${path}`).digest("hex").slice(0, 32);
+    },
+  };
 }
 
 /** Puts tokens in the place of personal values, where there is a redactor. These are kept before the tokens are written down. */

@@ -5,7 +5,7 @@ import type { JsonObject, JsonValue, WorkflowStepContext } from "@cem/core";
 import { PRIVATE_FOLDER } from "@cem/core/files";
 import pMap, { pMapSkip } from "p-map";
 import { schemaProblems, variablesOf } from "../definition/value-schema.ts";
-import type { Workflow } from "../definition/workflow.ts";
+import type { Workflow, WorkflowStep } from "../definition/workflow.ts";
 import { evaluate, resolve } from "../expressions/template.ts";
 import { callProgram, codeProgram, findStepTool } from "./call-code.ts";
 import type { Execution, StepAtWork } from "./execution.ts";
@@ -23,7 +23,7 @@ export async function executeStep(request: StepRequest): Promise<JsonValue> {
     case "condition":
       return runCondition(request);
     case "loop":
-      return runLoop(request);
+      return request.step.config["while"] === undefined ? forEach(request) : whileTrue(request);
     case "workflow":
       return runPart(request);
     default:
@@ -41,7 +41,7 @@ async function callNamed(
   at: StepAtWork,
   call: { server?: string | undefined; tool: string; args: JsonValue },
 ): Promise<JsonValue> {
-  const definition = findStepTool(call, await execution.catalog(), execution.settings.toolNames);
+  const definition = findStepTool(call, await execution.catalog.get(), execution.settings.toolNames);
   try {
     return await execution.run(callProgram(definition, call.args), at, "off");
   } catch (error) {
@@ -66,10 +66,26 @@ async function executeCode({ execution, step, scope, at }: StepRequest): Promise
   return execution.run(codeProgram(code as string, given), at);
 }
 
-/** Runs one of two lists. Its value is that of `result`, else the results of its steps by name. */
+/**
+ * Runs a list of steps within a step.
+ *
+ * @returns the value of the step's `result`, else the results of the list by name.
+ */
+async function runWithin(
+  { execution, workflow, at, step, scope, runList }: StepRequest,
+  inner: ListScope,
+  steps: readonly WorkflowStep[] = [],
+  prefix = `${at.path}.`,
+): Promise<JsonValue> {
+  const results = await runList({ execution, workflow, at, steps, scope: inner, prefix });
+  const { result } = step.config;
+  return result === undefined ? results : resolve(result, scopeOf(inner, scope["step"] as JsonObject));
+}
+
+/** Runs one of two lists. */
 async function runCondition(request: StepRequest): Promise<JsonValue> {
-  const { execution, workflow, at, step, outer, scope } = request;
-  const { condition, result } = step.config;
+  const { step, outer, scope } = request;
+  const { condition } = step.config;
   const met = typeof condition === "boolean" ? condition : evaluate(condition as string, scope);
   if (typeof met !== "boolean") {
     throw new CemError(
@@ -80,15 +96,7 @@ async function runCondition(request: StepRequest): Promise<JsonValue> {
   const taken = step.bodies.find(({ name }) => name === (met ? "then" : "else"));
   const inner = innerScope(outer);
   for (const { steps } of step.bodies) for (const { name } of steps) inner.steps[name] = null;
-  const results = await request.runList({
-    execution,
-    workflow,
-    at,
-    steps: taken?.steps ?? [],
-    scope: inner,
-    prefix: `${at.path}.`,
-  });
-  return result === undefined ? results : resolve(result, scopeOf(inner, scope["step"] as JsonObject));
+  return runWithin(request, inner, taken?.steps);
 }
 
 /** Runs another workflow. Its value is the outputs of that. */
@@ -189,11 +197,7 @@ function contextOf(
 
 const DEFAULT_MAX_ITERATIONS = 1_000;
 
-/** Runs a list of steps for each of some items, or while a condition holds. Its value is a list of what each came to. */
-async function runLoop(request: StepRequest): Promise<JsonValue> {
-  return request.step.config["while"] === undefined ? forEach(request) : whileTrue(request);
-}
-
+/** Runs a list of steps for each of some items. Its value is a list of what each came to. */
 async function forEach(request: StepRequest): Promise<JsonValue> {
   const { items: written, parallel = 1 } = request.step.config;
   const items =
@@ -222,6 +226,7 @@ async function forEach(request: StepRequest): Promise<JsonValue> {
   return results;
 }
 
+/** Runs a list of steps while a condition holds. Its value is a list of what each time came to. */
 async function whileTrue(request: StepRequest): Promise<JsonValue> {
   const { while: condition, max_iterations: most = DEFAULT_MAX_ITERATIONS } = request.step.config;
   const results: JsonValue[] = [];
@@ -245,17 +250,8 @@ async function whileTrue(request: StepRequest): Promise<JsonValue> {
 }
 
 async function iterate(request: StepRequest, loop: ListScope["loop"]): Promise<JsonValue> {
-  const { execution, workflow, at, step, outer, scope } = request;
+  const { at, step, outer } = request;
   at.signal.throwIfAborted();
-  const inner = innerScope(outer, loop);
-  const results = await request.runList({
-    execution,
-    workflow,
-    at,
-    steps: step.bodies[0]?.steps ?? [],
-    scope: inner,
-    prefix: `${at.path}[${loop.index}].`,
-  });
-  const { result } = step.config;
-  return result === undefined ? results : resolve(result, scopeOf(inner, scope["step"] as JsonObject));
+  const prefix = `${at.path}[${loop.index}].`;
+  return runWithin(request, innerScope(outer, loop), step.bodies[0]?.steps, prefix);
 }

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { abandonOnAbort, CemError, RunClock, toErrorInfo } from "@cem/core";
+import { abandonOnAbort, CemError, createRunClock, toErrorInfo } from "@cem/core";
 import type { Elicit, ErrorInfo, JsonObject, JsonValue } from "@cem/core";
 import type { NewRecord } from "../runs/journal.ts";
 import type { StepAtWork } from "./execution.ts";
@@ -69,7 +69,7 @@ export async function runStep(settings: StepRunSettings): Promise<StepEnd> {
     const clock =
       timeoutMs === Infinity
         ? undefined
-        : new RunClock(timeoutMs, () => controller.abort(timedOut(path, timeoutMs)));
+        : createRunClock(timeoutMs, () => controller.abort(timedOut(path, timeoutMs)));
     clock?.start();
     const signal = clock === undefined ? around.signal : AbortSignal.any([around.signal, controller.signal]);
     const at: StepAtWork = {

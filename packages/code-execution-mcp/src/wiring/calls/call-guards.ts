@@ -1,3 +1,4 @@
+import { calledTool, matchTools } from "@cem/core";
 import type { Approve, AuditLog, Elicit, InvokeContext, Redactor, ToolCall, ToolDefinition } from "@cem/core";
 import type {
   ApprovalSettings,
@@ -33,19 +34,7 @@ interface CallGuardSettings extends CallGuardOptions {
 }
 
 /** Checks of a call between the validation of its arguments and its tool. */
-export interface CallGuards {
-  /** Decides whether a tool may be called at all: `true`, or why not. */
-  isAllowed: (
-    call: Pick<ToolCall, "server" | "tool">,
-    context?: Pick<InvokeContext, "allowedTools">,
-  ) => true | string;
-  /** In their order: contents, rules, limits, approval. */
-  guards: CallGuard[];
-  /** Whether calls of a tool need a person's yes, whatever their arguments. */
-  needsApproval: (tool: ToolDefinition) => boolean;
-  /** Whether one of them may refuse, question, count or hold back calls of a tool that is a file. */
-  concern: (tool: NamedTool, allowedTools?: readonly string[]) => boolean;
-}
+export type CallGuards = Awaited<ReturnType<typeof createCallGuards>>;
 
 /** Whether anything is set by which a guard may concern tools that are files. With the defaults none does. */
 export function concernsFiles(loaded: Project, options: CallGuardSettings): boolean {
@@ -86,17 +75,17 @@ function approvalsOf({
 }
 
 /** Creates the test whether calls of a tool need a person's yes, whatever their arguments. */
-export async function approvalTest(loaded: Project): Promise<CallGuards["needsApproval"]> {
+export async function approvalTest(loaded: Project): Promise<(tool: ToolDefinition) => boolean> {
   const { approvalReason } = await import("@cem/guardrails/calls");
   const reasonFor = approvalReason(approvalsOf(loaded));
-  return ({ server, name, originalName: tool = name, annotations, kind }) =>
-    reasonFor({ server, tool, found: { annotations, sandboxed: kind !== "host" } }) !== undefined;
+  return ({ annotations, kind, ...tool }) =>
+    reasonFor({ ...calledTool(tool), found: { annotations, sandboxed: kind !== "host" } }) !== undefined;
 }
 
 const EVERY_TOOL = ["*"];
 
 /** Creates the guards of calls that the configuration and the options ask for. What is off is not there. */
-export async function createCallGuards(loaded: Project, settings: CallGuardSettings): Promise<CallGuards> {
+export async function createCallGuards(loaded: Project, settings: CallGuardSettings) {
   const {
     config: { guardrails },
     owner,
@@ -116,13 +105,14 @@ export async function createCallGuards(loaded: Project, settings: CallGuardSetti
     secrets,
   } = settings;
   const guards: CallGuard[] = [];
-  let needsApproval: CallGuards["needsApproval"] = () => false;
+  /** Whether calls of a tool need a person's yes, whatever their arguments. */
+  let needsApproval: (tool: ToolDefinition) => boolean = () => false;
   const concerned: ((tool: NamedTool) => boolean)[] = [];
   /** Adds a guard that concerns tools of these names. */
   const addFor = (patterns: readonly string[], guard: CallGuard): void => {
     guards.push(guard);
-    const matches = calls.matchTools(patterns);
-    concerned.push(({ server, name }) => matches(server, name));
+    const matches = matchTools(patterns);
+    concerned.push((tool) => matches(calledTool(tool)));
   };
   if (enabled && (securityChecks || contentFiltering)) {
     const guard = calls.checkInputs({
@@ -156,10 +146,8 @@ export async function createCallGuards(loaded: Project, settings: CallGuardSetti
   if (hasFlowRules(loaded, settings)) concerned.push(() => true);
   if (onPlannedWrite !== undefined) guards.push(calls.planWrites(onPlannedWrite, readTools));
   if (onPlannedWrite !== undefined || approvedWrites !== undefined) {
-    const isRead = calls.matchTools(readTools);
-    concerned.push(
-      ({ server, name, annotations }) => annotations?.readOnlyHint !== true && !isRead(server, name),
-    );
+    const isRead = matchTools(readTools);
+    concerned.push((tool) => tool.annotations?.readOnlyHint !== true && !isRead(calledTool(tool)));
   }
   if (approvedWrites !== undefined) guards.push(calls.followPlan(approvedWrites, readTools));
   else if (rules.length > 0 || (enabled && approvals.length > 0)) {
@@ -168,40 +156,37 @@ export async function createCallGuards(loaded: Project, settings: CallGuardSetti
     const reasonFor = calls.approvalReason(asked);
     needsApproval = await approvalTest(loaded);
     concerned.push(
-      ({ server, name, annotations }) =>
-        reasonFor({ server, tool: name, found: { annotations, sandboxed: true } }) !== undefined,
+      ({ annotations, ...tool }) =>
+        reasonFor({ ...calledTool(tool), found: { annotations, sandboxed: true } }) !== undefined,
     );
   }
   // Which tools may be called is no matter of the review that can be switched off.
-  const isAllowed = allowTools(calls.matchTools, allowedTools, blockedTools);
+  const isAllowed = allowTools(allowedTools, blockedTools);
   return {
     isAllowed,
     guards,
     needsApproval,
-    concern: (tool, allowedTools) =>
-      isAllowed({ server: tool.server, tool: tool.name }, { allowedTools }) !== true ||
-      concerned.some((concerns) => concerns(tool)),
+    /** Whether one of them may refuse, question, count or hold back calls of a tool that is a file. */
+    concern: (tool: NamedTool, allowedTools?: readonly string[]) =>
+      isAllowed(calledTool(tool), { allowedTools }) !== true || concerned.some((concerns) => concerns(tool)),
   };
 }
 
-type MatchTools = (patterns: readonly string[]) => (server: string, tool: string) => boolean;
-
-/** Decides by patterns which tools may be called. */
-export function allowTools(
-  matchTools: MatchTools,
-  allowedTools: readonly string[],
-  blockedTools: readonly string[],
-): CallGuards["isAllowed"] {
+/** Decides by patterns which tools may be called: `true`, or why not. */
+export function allowTools(allowedTools: readonly string[], blockedTools: readonly string[]) {
   const isBlocked = matchTools(blockedTools);
   const isAllowed = matchTools(allowedTools);
   /** A run brings the same list with each of its calls. */
-  const ofRuns = new WeakMap<readonly string[], ReturnType<MatchTools>>();
-  return ({ server, tool }, { allowedTools: ofRun } = {}) => {
-    if (isBlocked(server, tool)) return "it is blocked here";
-    if (!isAllowed(server, tool)) return "it is not among the tools that are allowed here";
+  const ofRuns = new WeakMap<readonly string[], ReturnType<typeof matchTools>>();
+  return (
+    tool: Omit<ToolCall, "args">,
+    { allowedTools: ofRun }: Pick<InvokeContext, "allowedTools"> = {},
+  ): true | string => {
+    if (isBlocked(tool)) return "it is blocked here";
+    if (!isAllowed(tool)) return "it is not among the tools that are allowed here";
     if (ofRun === undefined) return true;
     const matches = ofRuns.get(ofRun) ?? matchTools(ofRun);
     ofRuns.set(ofRun, matches);
-    return matches(server, tool) || "it is not among the tools of this run";
+    return matches(tool) || "it is not among the tools of this run";
   };
 }

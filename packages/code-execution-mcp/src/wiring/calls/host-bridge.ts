@@ -7,7 +7,6 @@ import type {
   AuditLog,
   JsonSchema,
   ResultStore,
-  SandboxSpec,
   SkillDraft,
   ToolCatalog,
   ToolInvoker,
@@ -23,14 +22,6 @@ import { createConfiguredSkills } from "../skills.ts";
 import { createConfiguredCatalog, markApprovals } from "../stages/stages.ts";
 import { approvalTest } from "./call-guards.ts";
 import type { CallGuards } from "./call-guards.ts";
-
-/** The host's side of tool calls, and what host tools change in the catalog and in the sandbox. */
-export interface HostBridge {
-  invoker: Lazy<ToolInvoker>;
-  addTo(catalog: ToolCatalog): ToolCatalog;
-  /** The parts of the sandbox spec that depend on host tools: their names, and hidden files. */
-  spec: Pick<SandboxSpec, "hidden" | "hostTools">;
-}
 
 interface HostBridgeSettings extends Pick<AgentOptions, "tools" | "onElicit" | "redactor" | "replay"> {
   /** Decides which calls are made. */
@@ -52,7 +43,7 @@ interface HostBridgeSettings extends Pick<AgentOptions, "tools" | "onElicit" | "
  *
  * @throws CemError `TOOL_INVALID`.
  */
-export async function createHostBridge(forWhom: Project, settings: HostBridgeSettings): Promise<HostBridge> {
+export async function createHostBridge(forWhom: Project, settings: HostBridgeSettings) {
   const {
     answerErrors,
     checkCalls,
@@ -64,7 +55,8 @@ export async function createHostBridge(forWhom: Project, settings: HostBridgeSet
     followSentCalls,
     orderCalls,
   } = await import("@cem/bridge");
-  const { loadHostTools, withHostTools } = await import("@cem/mcp-client/tools");
+  const { loadHostTools, namesInCode, withHostTools } = await import("@cem/mcp-client/tools");
+  const nameInCode = namesInCode(forWhom.config.mcpServers, forWhom.config.execution.serversDir);
   const {
     onElicit: elicit,
     redactor,
@@ -102,7 +94,7 @@ export async function createHostBridge(forWhom: Project, settings: HostBridgeSet
       ...(audit === undefined ? [] : [(await import("@cem/guardrails/audit")).auditCalls(audit)]),
       answerErrors,
       ...(redactor === undefined ? [] : [await redactCallsOf(redactor)]),
-      checkCalls(source, { isAllowed, onUnvalidated }),
+      checkCalls(source, { isAllowed, nameInCode, onUnvalidated }),
       ...guards,
       orderCalls(),
       followSentCalls,
@@ -112,8 +104,9 @@ export async function createHostBridge(forWhom: Project, settings: HostBridgeSet
 
   return {
     invoker,
+    /** The parts of the sandbox spec that depend on host tools: their names, and hidden files. */
     spec: { hidden: loaded.hidden, hostTools: namesByServer(descriptions) },
-    addTo: (catalog) =>
+    addTo: (catalog: ToolCatalog) =>
       descriptions.length + loaded.problems.length === 0 && problem === undefined
         ? catalog
         : withHostTools(catalog, descriptions, withProblem(loaded, problem)),

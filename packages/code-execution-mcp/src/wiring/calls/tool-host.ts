@@ -1,7 +1,6 @@
-import type { CallRecorder } from "@cem/bridge";
 import type { Config } from "@cem/config";
 import { Lazy } from "@cem/core";
-import type { Agent, AuditLog, Redactor, ResultStore, ToolCatalog } from "@cem/core";
+import type { Agent, ToolCatalog } from "@cem/core";
 import type { PlannedWrite } from "@cem/guardrails/calls";
 import type { FileTools, McpTools } from "@cem/mcp-client/tools";
 import type { AgentOptions } from "../../options.ts";
@@ -14,26 +13,10 @@ import { viewsDirOf } from "../sandbox/sandboxes.ts";
 import { openMcpTools } from "../servers/mcp-tools.ts";
 import { markApprovals, createConfiguredCatalog } from "../stages/stages.ts";
 import { concernsFiles, createCallGuards } from "./call-guards.ts";
-import type { CallGuards } from "./call-guards.ts";
 import { createHostBridge } from "./host-bridge.ts";
-import type { HostBridge } from "./host-bridge.ts";
 
 /** The host's side of the sandbox: the tools of MCP servers, and everything between code and tools. */
-export interface Host {
-  mcpTools: McpTools;
-  bridge: HostBridge;
-  /** The tools that are files, and the sandbox in which code finds them. */
-  fileTools: FileTools;
-  /** Lists all tools. */
-  catalog: Lazy<ToolCatalog>;
-  results: ResultStore;
-  /** `undefined` where values are passed on. */
-  redactor: Redactor | undefined;
-  callGuards: Lazy<CallGuards>;
-  audit: AuditLog | undefined;
-  /** Keeps calls for the records of runs. Absent where there are none. */
-  callRecorder: CallRecorder | undefined;
-}
+export type Host = Awaited<ReturnType<typeof openHost>>;
 
 /** Opens an agent of a project. */
 export type OpenAgent = (project: Project, options: AgentOptions, host?: Lazy<Host>) => Agent;
@@ -47,11 +30,7 @@ export function lazyHost(loaded: Project, options: AgentOptions, connected?: Laz
   return new Lazy(async () => openHost(loaded, options, (await connected?.get())?.mcpTools));
 }
 
-async function openHost(
-  loaded: Project,
-  options: AgentOptions,
-  connected: McpTools | undefined,
-): Promise<Host> {
+async function openHost(loaded: Project, options: AgentOptions, connected: McpTools | undefined) {
   const { config, pluginSet } = loaded;
   const plugins = await pluginSet?.get();
   const redactor = await redactorOf(loaded, options)?.get();
@@ -88,12 +67,12 @@ async function openHost(
       configured && isDry
         ? (await import("../dry-run/dry-run.ts")).auditOfDryRun(configured, planned)
         : configured;
-    const { CallRecorder, createSecretList } = await import("@cem/bridge");
+    const { createCallRecorder, createSecretList } = await import("@cem/bridge");
     const secrets = createSecretList(process.env);
     const callGuards = new Lazy(() =>
       createCallGuards(loaded, { ...options, onPlannedWrite, audit, secrets }),
     );
-    const callRecorder = loaded.records && new CallRecorder(config.runs.keepCalls);
+    const callRecorder = loaded.records && createCallRecorder(config.runs.keepCalls);
     const { FileTools } = await import("@cem/mcp-client/tools");
     const catalog: Lazy<ToolCatalog> = new Lazy(async () => {
       const listed =

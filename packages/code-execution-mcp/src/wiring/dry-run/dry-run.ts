@@ -7,7 +7,7 @@ import type { AuditLog } from "@cem/core";
 import type { PlannedWrite } from "@cem/guardrails/calls";
 import { withOwnersDir } from "../project.ts";
 import type { Project } from "../project.ts";
-import { changesIn, ScratchCopies } from "./scratch-copies.ts";
+import { changesIn, createScratchCopies } from "./scratch-copies.ts";
 import type { ScratchCopy } from "./scratch-copies.ts";
 
 const GUEST_WORKSPACE = "/workspace";
@@ -21,7 +21,7 @@ const NO_NETWORK =
 export async function prepareDryRun(loaded: Project) {
   const { execution, optimizations, privacy } = loaded.config;
   await (await loaded.sync?.get())?.fetch();
-  const copies = await ScratchCopies.open(execution.limits);
+  const copies = await createScratchCopies(execution.limits);
   try {
     const mounts = execution.mountDirectories;
     const written = [
@@ -106,11 +106,11 @@ export async function copyOwner(
   config: Project["config"],
   id: string,
 ): Promise<{ config: Project["config"]; remove: () => Promise<void> }> {
-  const copies = await ScratchCopies.open(config.execution.limits);
+  const copies = await createScratchCopies(config.execution.limits);
   const home = await copies.copyOf(path.join(config.customers.dir, id));
   return {
     config: withOwnersDir(config, path.dirname(home)),
-    remove: () => copies.remove(),
+    remove: copies.remove,
   };
 }
 

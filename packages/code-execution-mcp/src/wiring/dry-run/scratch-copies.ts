@@ -145,72 +145,58 @@ export interface ScratchCopy {
   before: Entries;
 }
 
-/** Copies of places that a run may write to. A place within one that is copied already is its part. */
-export class ScratchCopies {
-  readonly folder: string;
-  readonly made: ScratchCopy[] = [];
-  readonly #limits: Limits;
-
-  private constructor(folder: string, limits: Limits) {
-    this.folder = folder;
-    this.#limits = limits;
-  }
-
-  /** Opens an empty folder for copies that hold at most what a workspace may. */
-  static async open(limits: Limits): Promise<ScratchCopies> {
-    return new ScratchCopies(await mkdtemp(path.join(os.tmpdir(), "cem-dry-run-")), limits);
-  }
-
+/**
+ * Makes copies of places that a run may write to, which hold at most what a workspace may. A place within one that is copied
+ * already is its part.
+ */
+export async function createScratchCopies({ maxWorkspaceMb, maxWorkspaceEntries }: Limits) {
+  const folder = await mkdtemp(path.join(os.tmpdir(), "cem-dry-run-"));
+  const made: ScratchCopy[] = [];
   /** The part of a copy that stands for a place. `undefined` where the place is in none. */
-  find(place: string): string | undefined {
+  const find = (place: string): string | undefined => {
     const real = realPath(place);
-    const found = this.made.find(({ original }) => isWithin(original, real));
+    const found = made.find(({ original }) => isWithin(original, real));
     return found && path.join(found.copy, path.relative(found.original, real));
-  }
-
-  /**
-   * Copies a place, with links as links. A folder that is not there is empty.
-   *
-   * @throws CemError `WORKSPACE_FULL` where it holds more than a workspace may, or `WORKSPACE_UNUSABLE`.
-   */
-  async copyOf(place: string): Promise<string> {
-    const found = this.find(place);
-    if (found !== undefined) return found;
-    const original = realPath(place);
-    const copy = path.join(this.folder, String(this.made.length), path.basename(original));
-    await mkdir(path.dirname(copy));
-    const left = {
-      entries: this.#limits.maxWorkspaceEntries,
-      bytes: this.#limits.maxWorkspaceMb * BYTES_PER_MB,
-    };
-    const filter = async (source: string): Promise<boolean> => {
-      const status = await lstat(source);
-      left.entries -= 1;
-      left.bytes -= status.size;
-      if (left.entries < 0 || left.bytes < 0) throw this.#tooLarge(place);
-      return status.isFile() || status.isDirectory() || status.isSymbolicLink();
-    };
-    try {
-      const mode = constants.COPYFILE_FICLONE;
-      await cp(original, copy, { recursive: true, verbatimSymlinks: true, mode, filter });
-    } catch (error) {
-      if (CemError.isInstance(error)) throw error;
-      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw unread(place, error);
-      await mkdir(copy, { recursive: true });
-    }
-    this.made.push({ original, copy, before: await entriesIn(copy) });
-    return copy;
-  }
-
-  async remove(): Promise<void> {
-    await removeFolder(this.folder);
-  }
-
-  #tooLarge(place: string): CemError {
-    const { maxWorkspaceMb: mb, maxWorkspaceEntries: entries } = this.#limits;
-    const message = `${place} holds more than ${mb} MiB or ${entries} files, and a dry run has to copy it.`;
-    return new CemError("WORKSPACE_FULL", message, { details: { folder: place } });
-  }
+  };
+  return {
+    folder,
+    made,
+    find,
+    /**
+     * Copies a place, with links as links. A folder that is not there is empty.
+     *
+     * @throws CemError `WORKSPACE_FULL` where it holds more than a workspace may, or `WORKSPACE_UNUSABLE`.
+     */
+    async copyOf(place: string): Promise<string> {
+      const found = find(place);
+      if (found !== undefined) return found;
+      const original = realPath(place);
+      const copy = path.join(folder, String(made.length), path.basename(original));
+      await mkdir(path.dirname(copy));
+      const left = { entries: maxWorkspaceEntries, bytes: maxWorkspaceMb * BYTES_PER_MB };
+      const filter = async (source: string): Promise<boolean> => {
+        const status = await lstat(source);
+        left.entries -= 1;
+        left.bytes -= status.size;
+        if (left.entries < 0 || left.bytes < 0) {
+          const message = `${place} holds more than ${maxWorkspaceMb} MiB or ${maxWorkspaceEntries} files, and a dry run has to copy it.`;
+          throw new CemError("WORKSPACE_FULL", message, { details: { folder: place } });
+        }
+        return status.isFile() || status.isDirectory() || status.isSymbolicLink();
+      };
+      try {
+        const mode = constants.COPYFILE_FICLONE;
+        await cp(original, copy, { recursive: true, verbatimSymlinks: true, mode, filter });
+      } catch (error) {
+        if (CemError.isInstance(error)) throw error;
+        if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw unread(place, error);
+        await mkdir(copy, { recursive: true });
+      }
+      made.push({ original, copy, before: await entriesIn(copy) });
+      return copy;
+    },
+    remove: () => removeFolder(folder),
+  };
 }
 
 function unread(place: string, error: unknown): CemError {

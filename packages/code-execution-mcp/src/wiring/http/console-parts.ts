@@ -102,6 +102,7 @@ function customersOf(project: Project): ConsoleParts["customers"] {
     return createCustomerFolders(config.customers.dir, {
       quotas: config.customers.quotas,
       store: await project.store?.get(),
+      removeMore: (name) => removeElsewhere(project, name),
     });
   };
   return {
@@ -112,7 +113,7 @@ function customersOf(project: Project): ConsoleParts["customers"] {
       const usages = await Promise.all(ids.slice(0, MAX_LISTED_CUSTOMERS).map((id) => folders.usage(id)));
       return usages.map((usage) => ({ ...usage, quotas: usage.quotas ?? [] }));
     },
-    remove: async (id) => (await open()).remove(id, (name) => removeElsewhere(project, name)),
+    remove: async (id) => (await open()).remove(id),
   };
 }
 

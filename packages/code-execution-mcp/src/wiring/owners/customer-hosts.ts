@@ -1,3 +1,4 @@
+import path from "node:path";
 import { Lazy } from "@cem/core";
 import type { Agent } from "@cem/core";
 import { observeOwners } from "@cem/core/telemetry";
@@ -8,15 +9,17 @@ import type { AgentOptions } from "../../options.ts";
 import { asOwner } from "../../work-threads/work-threads.ts";
 import { lazyHost } from "../calls/tool-host.ts";
 import type { OpenAgent } from "../calls/tool-host.ts";
+import { removeElsewhere } from "../http/clients.ts";
 import { refreshSkills, withoutPool } from "../project.ts";
 import type { Project } from "../project.ts";
+import { tidyRecords } from "../records/run-records.ts";
 import { createConfiguredState, createServedResults } from "../records/workspace.ts";
 import { shareSkills } from "../shared/files.ts";
 import { createConfiguredSkills } from "../skills.ts";
 import { createConfiguredTypeChecker, ownedTypeChecker } from "../stages/stages.ts";
 import { createWorkflowTools } from "../workflows/workflow-tools.ts";
 import type { WorkflowTools } from "../workflows/workflow-tools.ts";
-import { OwnerMemories } from "./owner-memories.ts";
+import { createOwnerMemories } from "./owner-memories.ts";
 
 const MS_PER_SECOND = 1_000;
 
@@ -48,7 +51,7 @@ export async function openCustomerHosts(
 ): Promise<CustomerHosts> {
   const workspace = await import("@cem/workspace");
   const { dir, maxOpen, idle } = project.config.customers;
-  const memories = new OwnerMemories(options.redactor, (id) => runs.onGone?.(quotaKeyOf(id)));
+  const memories = createOwnerMemories(options.redactor, (id) => runs.onGone?.(quotaKeyOf(id)));
   /** For customers without skills of their own, whose types are the same. */
   const sharedChecker = new Lazy(() => createConfiguredTypeChecker(project.config));
 
@@ -105,6 +108,8 @@ export async function openCustomerHosts(
     idleMs: idle * MS_PER_SECOND,
     open,
     forget: (id) => memories.forget(memories.of(id)),
+    removeMore: (id) => removeElsewhere(project, id),
+    tidy: (id) => tidyRecords(project.config, path.join(dir, id)),
   });
   const stopObserving = observeOwners(() => customers.size);
   return {

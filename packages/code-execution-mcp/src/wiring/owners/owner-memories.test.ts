@@ -1,6 +1,6 @@
 import { createRedactor } from "@cem/pii";
 import { expect, it, onTestFinished } from "vitest";
-import { OwnerMemories } from "./owner-memories.ts";
+import { createOwnerMemories } from "./owner-memories.ts";
 import type { OwnerMemory } from "./owner-memories.ts";
 
 const ADDRESS = "ada@customer-secret.example";
@@ -11,7 +11,7 @@ async function setUp() {
   onTestFinished(() => everybodys.dispose());
   const gone: string[] = [];
   let isThere = true;
-  const memories = new OwnerMemories(everybodys, (id) => gone.push(id));
+  const memories = createOwnerMemories(everybodys, (id) => gone.push(id));
   const open = () => memories.open("ada", async () => isThere);
   const remove = () => (isThere = false);
   const comeBack = () => (isThere = true);

@@ -35,11 +35,14 @@ export async function createRecordRedactor(loaded: Project): Promise<Redactor> {
 
 async function createConfiguredRedactor(loaded: Project): Promise<Redactor> {
   const { createRedactor } = await import("@cem/pii");
+  const { namesInCode } = await import("@cem/mcp-client/tools");
+  const { execution, mcpServers } = loaded.config;
   const { guest, rules, types, regions, custom, namesModel } = loaded.config.privacy;
   const detectors = (await loaded.pluginSet?.get())?.detectors ?? [];
   return createRedactor({
     guest,
     rules,
+    findNameInCode: namesInCode(mcpServers, execution.serversDir),
     workspaceOf: (session) => scopeOfSession(session) ?? "",
     types,
     regions,
@@ -132,7 +135,7 @@ export async function redactElicit(
 ): Promise<Elicit | undefined> {
   if (redactor === undefined || elicit === undefined) return elicit;
   const { redactQuestions } = await import("@cem/pii");
-  return (request) => redactQuestions(elicit, redactor, scopeOfCall.getStore()?.session)(request);
+  return (request) => redactQuestions(elicit, redactor, scopeOfCall.getStore() ?? {})(request);
 }
 
 /** Has what is kept for code pass by the same door as what is returned to it, with the tool that it came from. */

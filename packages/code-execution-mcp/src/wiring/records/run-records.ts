@@ -1,7 +1,10 @@
+import { readdir, stat } from "node:fs/promises";
+import path from "node:path";
 import type { CallRecorder } from "@cem/bridge";
 import type { Config } from "@cem/config";
 import { Lazy, toErrorInfo } from "@cem/core";
 import type { Redactor, RecordRun, RunRecord, RunRecords, Store } from "@cem/core";
+import type { RunRecordBounds } from "@cem/workspace";
 import { hintFor } from "@cem/core/errors";
 import type { Log } from "../log.ts";
 import { assertOutOfReach } from "../project.ts";
@@ -24,14 +27,36 @@ export function keptRunsOf({ runs }: Config): { count: number; ageMs: number } {
   return { count: MAX_RECORDS, ageMs: runs.maxDays * MS_PER_DAY };
 }
 
+function boundsOf(config: Config): RunRecordBounds {
+  return { ...keptRunsOf(config), bytes: config.runs.maxMb * BYTES_PER_MB };
+}
+
+/** Removes the records in an owner's folder where the newest is too old: owners who come remove theirs themselves. */
+export async function tidyRecords(config: Config, home: string): Promise<void> {
+  const folder = path.join(home, FOLDER);
+  const names = await readdir(folder).catch(() => []);
+  const written = await Promise.all(names.map(async (name) => (await stat(path.join(folder, name))).mtimeMs));
+  const bounds = boundsOf(config);
+  if (names.length === 0 || Math.max(...written) > Date.now() - bounds.ageMs) return;
+  const [{ createFolderStore }, { pruneRunRecords }] = await Promise.all([
+    import("@cem/store"),
+    import("@cem/workspace"),
+  ]);
+  const store = createFolderStore({ folder, durability: "process" });
+  try {
+    await pruneRunRecords(store, bounds);
+  } finally {
+    await store.close();
+  }
+}
+
 /**
  * The records of the runs of a project or of its owner, as the configuration wants them: in the shared store where there is
  * one, else in a folder. Nothing is opened before the first use. `undefined` where none are kept.
  */
 export function openConfiguredRecords(recorded: Recorded, logOf: RecordsLog): RunRecords | undefined {
   const { config, owner, store } = recorded;
-  const { records, maxMb } = config.runs;
-  if (!records) return undefined;
+  if (!config.runs.records) return undefined;
   let isReported = false;
   const warn = (message: string): void =>
     void Promise.resolve(logOf(config)).then((log) => log("critical", message));
@@ -40,7 +65,7 @@ export function openConfiguredRecords(recorded: Recorded, logOf: RecordsLog): Ru
     let isThere: (() => Promise<boolean>) | undefined;
     return createRunRecords({
       open: () => openRecordStore(recorded, warn),
-      bounds: { ...keptRunsOf(config), bytes: maxMb * BYTES_PER_MB },
+      bounds: boundsOf(config),
       isThere:
         owner &&
         (async () => {
@@ -109,7 +134,7 @@ async function openRecordStore(
     return scopeStore(await shared.get(), first, ...rest);
   }
   if (owner !== undefined)
-    return createFolderStore({ folder: `${owner.home}/${FOLDER}`, durability: "process", onDamaged });
+    return createFolderStore({ folder: path.join(owner.home, FOLDER), durability: "process", onDamaged });
   const folder = config.runs.dir;
   await assertOutOfReach(config, { folder, what: "Records of runs", setting: "runs.dir" });
   return createFolderStore({ folder, durability: "process", onDamaged });

@@ -98,13 +98,14 @@ export async function openMcpTools(
   const transports = (await pluginSet?.get())?.transports;
   const held = new Set(trust.held.filter(({ kind }) => kind === "server").map(({ name }) => name));
   return createMcpTools({
-    servers: config.mcpServers.map((server) =>
-      toServerSettings(server, {
+    servers: config.mcpServers.map((server) => ({
+      ...toServerSettings(server, {
         isFirstStart: !existsSync(path.join(config.execution.serversDir, server.name)),
         folder,
         transports,
       }),
-    ),
+      customer: owner?.id,
+    })),
     obstacleOf: (server) =>
       held.has(server) ? folderUntrusted(`The MCP server "${server}"`, trust.folder) : undefined,
     serversDir: config.execution.serversDir,

@@ -64,7 +64,7 @@ function redactUpstream(upstream: Upstream, redactor: Redactor): Upstream {
         const { redactQuestions, redactSamples } = await import("@cem/pii");
         return upstream.request(server, { ...request, params } as typeof request, {
           ...options,
-          elicit: elicit && redactQuestions(elicit, redactor, session),
+          elicit: elicit && redactQuestions(elicit, redactor, { session }),
           sample: sample && redactSamples(sample, redactor, session),
         });
       }),

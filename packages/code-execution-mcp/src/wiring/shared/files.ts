@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import path from "node:path";
 import type { Config } from "@cem/config";
 import { CemError, Lazy } from "@cem/core";
@@ -37,9 +38,23 @@ export function lazySync(loaded: Sharing, onFetched?: () => Promise<void>): Lazy
 export async function deleteSharedFiles(loaded: Sharing, id: string): Promise<boolean> {
   if (loaded.config.store.files === undefined) return false;
   const { deleteSharedWorkspace } = await import("@cem/workspace/sync");
-  const wereThere = await deleteSharedWorkspace(await openPlace(loaded, id));
+  const wereThere = await deleteSharedWorkspace(await openPlace(loaded, await scopeOf(id)));
   await (await loaded.store?.get())?.removeAll([FILES, ...(await scopeOf(id))]);
   return wereThere;
+}
+
+/**
+ * Tries the storage of files: what a workspace there needs.
+ *
+ * @throws CemError `FILES_UNAVAILABLE`, `STORE_UNAVAILABLE`, or `CONFIG_INVALID`
+ */
+export async function probeFiles(loaded: Sharing): Promise<void> {
+  const { blobs } = await openPlace(loaded, ["probe"]);
+  const name = randomUUID();
+  await blobs.write(name, Buffer.of(1));
+  await blobs.read(name);
+  for await (const _ of blobs.names()) break;
+  await blobs.remove(name);
 }
 
 /** Numbers sessions on all machines together. `undefined` where each has its own. */
@@ -47,7 +62,7 @@ export function sessionNumbers(loaded: Sharing): (() => Promise<number>) | undef
   if (loaded.config.store.files === undefined) return undefined;
   return async () => {
     const { nextSessionNumber } = await import("@cem/workspace/sync");
-    return nextSessionNumber((await openPlace(loaded, loaded.owner?.id)).store);
+    return nextSessionNumber((await openPlace(loaded, await scopeOf(loaded.owner?.id))).store);
   };
 }
 
@@ -103,7 +118,7 @@ async function openSync(
   const isThere = owner && followOwner(owner.home, await loaded.store?.get());
   await isThere?.();
   return createWorkspaceSync({
-    ...(await openPlace(loaded, owner?.id)),
+    ...(await openPlace(loaded, await scopeOf(owner?.id))),
     roots: rootsOf(loaded),
     recordFile: recordFileOf(loaded),
     limits: { maxBytes: maxWorkspaceMb * BYTES_PER_MB * ROOM, maxFiles: maxWorkspaceEntries * ROOM },
@@ -135,7 +150,7 @@ function recordFileOf({ config: { execution }, owner }: Sharing): string {
 /** @throws CemError `CONFIG_INVALID` */
 async function openPlace(
   { config, store }: Sharing,
-  owner: string | undefined,
+  scope: StoreKey,
 ): Promise<{ store: Store; blobs: BlobStore }> {
   if (store === undefined) {
     const message =
@@ -143,7 +158,6 @@ async function openPlace(
     throw new CemError("CONFIG_INVALID", message, { details: { setting: "store.url" } });
   }
   const { scopeStore } = await import("@cem/store");
-  const scope = await scopeOf(owner);
   const own = scopeStore(await store.get(), FILES, ...scope);
   return { store: own, blobs: await openBlobs(config, own, scope) };
 }

@@ -1,14 +1,15 @@
 import { existsSync } from "node:fs";
 import type { Config } from "@cem/config";
-import { toErrorInfo } from "@cem/core";
+import { CemError, toErrorInfo } from "@cem/core";
 import type { ErrorInfo, Store } from "@cem/core";
 import type { Project } from "../project.ts";
 import { configuredVaults } from "../privacy/vaults.ts";
-import { openUnsealed, probeStore, sealingKeysOf } from "./store.ts";
+import { probeFiles } from "./files.ts";
+import { openUnsealed, PROBED, probeStore, sealingKeysOf } from "./store.ts";
 
 /** State of a service that the configuration names. */
 export interface ServiceReport {
-  name: "records" | "store" | "queue" | "vault" | "audit log";
+  name: "records" | "store" | "files" | "queue" | "vault" | "audit log";
   /** The file or folder, or the URL without user and password. */
   location: string;
   /** Why it can't be used. */
@@ -18,7 +19,7 @@ export interface ServiceReport {
 }
 
 /**
- * Looks at the store and the queue of a configuration, and at its files: records of runs, personal data, the audit log.
+ * Tries the store, the storage of files and the queue of a configuration, and looks at its files: records of runs, personal data, the audit log.
  *
  * @param warnings - What was logged about the records.
  */
@@ -45,15 +46,33 @@ export async function inspectServices(
       await opened.close().catch(() => {});
     }
   });
-  return [...(await inspectFiles(project, warnings)), ...(await Promise.all(services))];
+  const all = await Promise.all([...services, ...(store.files === undefined ? [] : [tryFiles(project)])]);
+  return [...(await inspectFiles(project, warnings)), ...all];
 }
 
-/** Which of the older keys may not be left out yet. */
+async function tryFiles(project: Project): Promise<ServiceReport> {
+  const { files = "" } = project.config.store;
+  const report = { name: "files" as const, location: files.replace(/\?.*/u, ""), risks: [] };
+  return probeFiles(project).then(
+    () => report,
+    (error: unknown) => ({ ...report, problem: toErrorInfo(error) }),
+  );
+}
+
+/**
+ * Tells which of the older keys may not be left out yet.
+ *
+ * @throws CemError `STORE_SEALED` where the keys don't open what is there.
+ */
 async function olderKeysIn(store: Store, config: Config): Promise<string[]> {
   const keys = (await sealingKeysOf(config)) ?? [];
-  if (keys.length < 2) return [];
-  const { countOlderKeys } = await import("@cem/store");
-  return [...(await countOlderKeys(store, keys))].map(
+  const { trySealingKeys } = await import("@cem/store");
+  const { older, unopened, reason } = await trySealingKeys(store, keys, PROBED);
+  if (reason !== undefined) {
+    const message = `The keys don't open ${unopened} values of the store. The first: ${reason.message}`;
+    throw new CemError("STORE_SEALED", message, { details: reason.details });
+  }
+  return [...older].map(
     ([id, count]) => `${count} values are sealed with the older key ${id}: keep it in store.keys`,
   );
 }

@@ -7,7 +7,7 @@ import type { Log } from "../log.ts";
 import { assertOutOfReach } from "../project.ts";
 
 /** Written to see whether a store answers, and is not full. */
-const PROBED = ["probe"];
+export const PROBED = ["probe"];
 const PROBED_MS = 60_000;
 
 /**

@@ -1,5 +1,5 @@
 import type { Config } from "@cem/config";
-import { Lazy } from "@cem/core";
+import { calledTool, Lazy } from "@cem/core";
 import type { Guard, SandboxSpec, ToolCatalog, TypeChecker, ToolDefinition, ToolServer } from "@cem/core";
 import type { FindOrders, ReviewRule } from "@cem/guardrails";
 import type { McpTools } from "@cem/mcp-client/tools";
@@ -76,7 +76,7 @@ export async function createConfiguredGuard(
     strict,
     findOrders: contentFiltering ? findOrders : undefined,
     rules,
-    isAllowed: ({ server, name }, ofRun) => isAllowed({ server, tool: name }, { allowedTools: ofRun }),
+    isAllowed: (tool, ofRun) => isAllowed(calledTool(tool), { allowedTools: ofRun }),
   });
   // Rules that a program brings run where the program runs.
   if (rules !== undefined && rules.length > 0) return guard;

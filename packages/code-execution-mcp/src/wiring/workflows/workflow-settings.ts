@@ -1,10 +1,9 @@
 import { open } from "node:fs/promises";
 import path from "node:path";
 import type { Config } from "@cem/config";
-import { CemError, WORKFLOW_FILE } from "@cem/core";
+import { CemError, matchTools, WORKFLOW_FILE } from "@cem/core";
 import type { JsonObject, JsonValue } from "@cem/core";
 import { nearest } from "@cem/core/text";
-import type { matchTools } from "@cem/guardrails/calls";
 import type { FindWorkflow, WorkflowSource } from "@cem/workflows";
 
 /**
@@ -84,7 +83,7 @@ async function readSource(file: string, name: string): Promise<WorkflowSource> {
 type Guardrails = Config["guardrails"];
 
 /** Takes the value of a workflow where it allows no more than the present one; `undefined` where it would allow more. */
-type Tighten = (present: unknown, wanted: JsonValue, match: typeof matchTools) => unknown;
+type Tighten = (present: unknown, wanted: JsonValue) => unknown;
 
 const flag: Tighten = (present, wanted) =>
   typeof wanted === "boolean" && (wanted || present === false) ? wanted : undefined;
@@ -112,9 +111,9 @@ const TIGHTEN: Partial<Record<keyof Guardrails, Tighten>> = {
   blockedTools: more,
   blockedPatterns: more,
   approvals: more,
-  allowedTools: (present, wanted, match) =>
+  allowedTools: (present, wanted) =>
     Array.isArray(present) && Array.isArray(wanted)
-      ? inBoth(present.map(String), wanted.map(String), match)
+      ? inBoth(present.map(String), wanted.map(String))
       : undefined,
   changedTools: (present, wanted) => (wanted === "hold" || wanted === present ? wanted : undefined),
 };
@@ -128,12 +127,11 @@ export async function tightenGuardrails(
   present: Guardrails,
   wanted: readonly JsonObject[],
 ): Promise<Guardrails> {
-  const { matchTools: match } = await import("@cem/guardrails/calls");
   const tightened: Record<string, unknown> = { ...present };
   for (const [written, value] of wanted.flatMap((overrides) => Object.entries(overrides))) {
     const key = toCamelCase(written);
     const tighten = Object.hasOwn(TIGHTEN, key) ? TIGHTEN[key as keyof Guardrails] : undefined;
-    const result = tighten?.(tightened[key], value, match);
+    const result = tighten?.(tightened[key], value);
     if (result !== undefined) {
       tightened[key] = result;
       continue;
@@ -155,11 +153,11 @@ function isExemption(entry: JsonValue): boolean {
 }
 
 /** Patterns of the tools that both lists allow: those that one list has and the other covers. */
-function inBoth(one: readonly string[], other: readonly string[], match: typeof matchTools): string[] {
+function inBoth(one: readonly string[], other: readonly string[]): string[] {
   /** Whether patterns match all tools that another one does: they match its text, `*` included. */
   const cover = (patterns: readonly string[], pattern: string): boolean => {
     const [server = "", ...tool] = pattern.split(".");
-    return match(patterns)(server, tool.length === 0 ? "*" : tool.join("."));
+    return matchTools(patterns)({ server, tool: tool.length === 0 ? "*" : tool.join(".") });
   };
   const kept = [
     ...other.filter((pattern) => cover(one, pattern)),
