@@ -128,6 +128,7 @@ describe("parseCommandLine", () => {
       });
       expect(parse("help", name).text).toBe(parse(name, "--help").text);
     }
+    expect(parse("auth", "--help").text).toContain("--customer <id>");
   });
 
   it.each([

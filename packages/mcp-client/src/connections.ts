@@ -1,6 +1,5 @@
 import { serverNotFound } from "@cem/core";
 import type { Elicit, JsonObject } from "@cem/core";
-import * as z from "zod";
 import type {
   AuthorizeOptions,
   CallOptions,
@@ -8,7 +7,6 @@ import type {
   ListedItems,
   ListKind,
   LogEntry,
-  RawToolResult,
   ServerRequest,
   ServerStatus,
   ToolList,
@@ -16,6 +14,7 @@ import type {
 import { limitLog } from "./connection/limit-log.ts";
 import { createServerClient } from "./connection/server-client.ts";
 import type { ServerClient } from "./connection/server-client.ts";
+import { ANY_RESULT } from "./connection/tool-call.ts";
 import { fetchRawList, LIST_METHODS } from "./connection/tool-list.ts";
 import { createOAuth } from "./oauth/oauth.ts";
 import type { McpServerSettings } from "./settings/server-settings.ts";
@@ -45,61 +44,18 @@ export interface McpConnectionsSettings {
   onContentsChanged?: ((server: string, change: ContentChange) => void) | undefined;
 }
 
-interface WithSignal {
-  signal?: AbortSignal | undefined;
-}
-
 /** Connections to MCP servers, each opened on first use. */
-export interface McpConnections {
-  /** The servers' names, in the order of the settings. */
-  readonly servers: readonly string[];
-  /** The state of each connection; connects to none. */
-  status(): ServerStatus[];
-  /** Connects to all servers that are not disabled at once, lists their tools, and returns the resulting states. */
-  check(options?: WithSignal): Promise<ServerStatus[]>;
-  /**
-   * Lists the tools of a server. The list is cached until the server says that it changed.
-   *
-   * @param options - `refresh` fetches the list again in any case.
-   * @throws CemError `SERVER_DOWN`, `AUTH_REQUIRED`, `SERVER_DISABLED`, `SERVER_CLOSED`, `SERVER_NOT_FOUND`,
-   *   `TOOL_TIMEOUT` or `PROTOCOL_ERROR`.
-   */
-  listTools(server: string, options?: WithSignal & { refresh?: boolean | undefined }): Promise<ToolList>;
-  /** The last list of a server's tools, also while the server is down. Absent when they were never listed. */
-  knownTools(server: string): ToolList | undefined;
-  /** The last list of a server's tools, unless it may have changed since. */
-  currentTools(server: string): ToolList | undefined;
-  /**
-   * Calls a tool without checking its arguments; `createMcpInvoker` checks them.
-   *
-   * @throws CemError with the codes of `listTools`, or `ABORTED`.
-   */
-  callTool(server: string, tool: string, args: JsonObject, options: CallOptions): Promise<RawToolResult>;
-  /** Lists all resources, resource templates or prompts of a server. */
-  list(server: string, kind: ListKind, options?: Partial<CallOptions>): Promise<ListedItems>;
-  /** Reads a resource, renders a prompt or completes an argument of one. */
-  request(server: string, request: ServerRequest, options: CallOptions): Promise<JsonObject>;
-  /**
-   * Signs in to a server through the browser and stores the tokens.
-   *
-   * @throws CemError `AUTH_FAILED`, or `SERVER_NOT_FOUND`.
-   */
-  authorize(server: string, options: AuthorizeOptions): Promise<void>;
-  /** Ends all calls, connections and server processes. May be called more than once. */
-  close(): Promise<void>;
-}
+export type McpConnections = ReturnType<typeof createMcpConnections>;
 
 /** Creates connections to MCP servers. Nothing is started or connected before it is needed. */
-export function createMcpConnections(settings: McpConnectionsSettings): McpConnections {
+export function createMcpConnections(settings: McpConnectionsSettings) {
   const never = new AbortController().signal;
   const log = limitLog(settings.log ?? (() => {}));
   const identity = settings.identity ?? { name: "code-execution-mcp", version: "0" };
   const oauth = createOAuth({ folder: settings.authFolder, clientName: identity.name });
+  const byName = new Map(settings.servers.map((server) => [server.name, server]));
   const clients = new Map<string, ServerClient>();
-  const byName = new Map<string, McpServerSettings>();
-  for (const server of settings.servers) {
-    byName.set(server.name, server);
-    const { name } = server;
+  for (const [name, server] of byName) {
     const { onToolsListed, onContentsChanged } = settings;
     const client = createServerClient(server, {
       identity,
@@ -120,59 +76,69 @@ export function createMcpConnections(settings: McpConnectionsSettings): McpConne
   const status = (): ServerStatus[] => [...clients.values()].map((client) => client.status());
 
   return {
-    servers: [...clients.keys()],
+    /** The servers' names, in the order of the settings. */
+    servers: [...clients.keys()] as readonly string[],
+    /** The state of each connection; connects to none. */
     status,
-    async check({ signal = never } = {}) {
+    /** Connects to all servers that are not disabled at once, lists their tools, and returns the resulting states. */
+    async check({ signal = never }: Partial<Pick<CallOptions, "signal">> = {}) {
       const enabled = [...clients.values()].filter((client) => client.status().state !== "disabled");
       for (const client of enabled) client.reset();
       await Promise.allSettled(enabled.map((client) => client.listTools({ signal, refresh: true })));
       return status();
     },
-    listTools: async (server, { signal = never, refresh } = {}) =>
-      find(server).listTools({ signal, refresh }),
-    knownTools: (server) => find(server).knownTools(),
-    currentTools: (server) => find(server).currentTools(),
-    callTool: async (server, tool, args, options) => await find(server).callTool(tool, args, options),
-    list: async (server, kind, options = {}) => listItems(find(server), kind, { signal: never, ...options }),
-    request: async (server, request, options) => runRequest(find(server), request, options),
-    async authorize(server, options) {
+    /**
+     * Lists the tools of a server. The list is cached until the server says that it changed.
+     *
+     * @param options - `refresh` fetches the list again in any case.
+     * @throws CemError `SERVER_DOWN`, `AUTH_REQUIRED`, `SERVER_DISABLED`, `SERVER_CLOSED`, `SERVER_NOT_FOUND`,
+     *   `TOOL_TIMEOUT` or `PROTOCOL_ERROR`.
+     */
+    listTools: async (
+      server: string,
+      options: { signal?: AbortSignal | undefined; refresh?: boolean | undefined } = {},
+    ) => find(server).listTools({ ...options, signal: options.signal ?? never }),
+    /** The last list of a server's tools, also while the server is down. Absent when they were never listed. */
+    knownTools: (server: string) => find(server).knownTools(),
+    /** The last list of a server's tools, unless it may have changed since. */
+    currentTools: (server: string) => find(server).currentTools(),
+    /**
+     * Calls a tool without checking its arguments; `createMcpInvoker` checks them.
+     *
+     * @throws CemError with the codes of `listTools`, or `ABORTED`.
+     */
+    callTool: async (server: string, tool: string, args: JsonObject, options: CallOptions) =>
+      await find(server).callTool(tool, args, options),
+    /** Lists all resources, resource templates or prompts of a server. Empty for one that has none. */
+    list: async (server: string, kind: ListKind, options: Partial<CallOptions> = {}): Promise<ListedItems> =>
+      find(server).request(LIST_METHODS[kind], { signal: never, ...options }, async ({ client }, running) => {
+        const capability = kind === "prompts" ? kind : "resources";
+        if (client.getServerCapabilities()?.[capability] === undefined) return { items: [] };
+        const { items, cut } = await fetchRawList(client, LIST_METHODS[kind], running);
+        return { items, cut };
+      }),
+    /** Reads a resource, renders a prompt or completes an argument of one. A server that completes nothing has no values. */
+    request: async (server: string, request: ServerRequest, options: CallOptions): Promise<JsonObject> =>
+      find(server).request(request.method, options, async ({ client }, { signal, onProgress }) => {
+        const isCompletion = request.method === "completion/complete";
+        if (isCompletion && client.getServerCapabilities()?.completions === undefined)
+          return { completion: { values: [] } };
+        const sdkOptions = { signal, timeout: NO_SDK_TIMEOUT_MS, onprogress: onProgress };
+        return (await client.request(request, ANY_RESULT, sdkOptions)) as JsonObject;
+      }),
+    /**
+     * Signs in to a server through the browser and stores the tokens.
+     *
+     * @throws CemError `AUTH_FAILED`, or `SERVER_NOT_FOUND`.
+     */
+    async authorize(server: string, options: AuthorizeOptions) {
       const client = find(server);
       await oauth.authorize(byName.get(server) as McpServerSettings, options);
       client.reset();
     },
+    /** Ends all calls, connections and server processes. May be called more than once. */
     async close() {
       await Promise.all([...clients.values()].map((client) => client.close()));
     },
   };
-}
-
-/** Lists all items of one kind. The list is empty for a server without the capability. */
-async function listItems(server: ServerClient, kind: ListKind, options: CallOptions): Promise<ListedItems> {
-  const method = LIST_METHODS[kind];
-  const capability = kind === "prompts" ? kind : "resources";
-  return server.request(method, options, async ({ client }, running) => {
-    if (client.getServerCapabilities()?.[capability] === undefined) return { items: [] };
-    const { items, cut } = await fetchRawList(client, method, running);
-    return { items, cut };
-  });
-}
-
-const anyResult = z.looseObject({});
-
-/** Sends a {@link ServerRequest} and returns the server's result. A server that completes nothing has no values. */
-async function runRequest(
-  server: ServerClient,
-  request: ServerRequest,
-  options: CallOptions,
-): Promise<JsonObject> {
-  return server.request(request.method, options, async ({ client }, { signal, onProgress }) => {
-    if (
-      request.method === "completion/complete" &&
-      client.getServerCapabilities()?.completions === undefined
-    ) {
-      return { completion: { values: [] } };
-    }
-    const sdkOptions = { signal, timeout: NO_SDK_TIMEOUT_MS, onprogress: onProgress };
-    return (await client.request(request, anyResult, sdkOptions)) as JsonObject;
-  });
 }

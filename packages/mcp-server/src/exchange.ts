@@ -20,7 +20,7 @@ export interface HttpExchange {
   /** Sets the answer's Retry-After header, unless the answer has begun. */
   retryAfter: (seconds: number) => void;
   /** Logs why the client was not told all. Absent: it is a warning of the process. */
-  fault?: ((reason: string) => void) | undefined;
+  fault?: ((reason: string, level?: "warn" | "debug") => void) | undefined;
 }
 
 /** The environment of the Hono app that serves everything over HTTP. */

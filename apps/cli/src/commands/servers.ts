@@ -73,12 +73,14 @@ export const auth = defineCommand<{ server: string; browser: boolean }>({
   group: "tools",
   about: "Sign in to an MCP server through the browser",
   help: `
-Opens the server's sign-in page and waits until you are signed in. Sign-ins are kept for your user alone.
+Opens the server's sign-in page and waits until you are signed in. Sign-ins are kept for your user alone, and with
+--customer for that customer alone.
 
 Examples:
   cem auth github
-  cem auth github --no-browser`,
-  settings: ["config", "servers"],
+  cem auth github --no-browser
+  cem auth github --customer user_12345`,
+  settings: ["config", "servers", "customer"],
   declare: (command) =>
     command.argument("<server>", "the server").option("--no-browser", "only print the address to open"),
   async run({ server, browser, options }, context) {

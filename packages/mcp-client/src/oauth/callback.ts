@@ -1,4 +1,4 @@
-import { timingSafeEqual } from "node:crypto";
+import { hash, timingSafeEqual } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { abandonOnAbort, CemError } from "@cem/core";
@@ -17,6 +17,7 @@ export type CallbackListener = Awaited<ReturnType<typeof listenForCallback>>;
 export async function listenForCallback(port: number, state: string) {
   const outcome = Promise.withResolvers<{ code: string; iss?: string | undefined }>();
   outcome.promise.catch(() => {});
+  const expected = hash("sha256", state, "buffer");
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? "/", `http://${HOST}`);
     const reply = (status: number, text: string): void => {
@@ -29,7 +30,8 @@ export async function listenForCallback(port: number, state: string) {
       response.end(`<!doctype html><title>Sign-in</title><p>${text}</p>`);
     };
     if (request.method !== "GET" || url.pathname !== PATH) return reply(404, "Not found.");
-    if (!isSame(url.searchParams.get("state") ?? "", state)) {
+    const given = hash("sha256", url.searchParams.get("state") ?? "", "buffer");
+    if (!timingSafeEqual(given, expected)) {
       return reply(400, "This response does not belong to the current sign-in. It was ignored.");
     }
     const error = url.searchParams.get("error");
@@ -61,10 +63,4 @@ export async function listenForCallback(port: number, state: string) {
       await new Promise((resolve) => server.close(resolve));
     },
   };
-}
-
-function isSame(a: string, b: string): boolean {
-  const left = Buffer.from(a);
-  const right = Buffer.from(b);
-  return left.length === right.length && timingSafeEqual(left, right);
 }

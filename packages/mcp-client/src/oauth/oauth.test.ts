@@ -7,6 +7,7 @@ import { connect } from "../../fixtures/servers.ts";
 import { serve } from "../../fixtures/start-http.ts";
 import { temporaryFolder } from "../../fixtures/temporary-folder.ts";
 import type { McpServerSettings } from "../settings/server-settings.ts";
+import { storeKey } from "./sign-in-file.ts";
 import { createFileTokenStore } from "./token-store.ts";
 
 const signal = new AbortController().signal;
@@ -53,6 +54,10 @@ describe("signing in", () => {
     });
     expect(connections.status()).toMatchObject([{ state: "auth-required" }]);
     expect(server.events).toEqual([]);
+    await using customers = connect([settings({ customer: "acme" })], { authFolder: folder });
+    const details = { server: "remote", customer: "acme" };
+    await expect(call(customers)).rejects.toMatchObject({ details });
+    expect(customers.status()).toMatchObject([{ lastError: { code: "AUTH_REQUIRED", details } }]);
   });
 
   it("registers the client, goes through the browser and is kept for the owner only", async () => {
@@ -64,7 +69,7 @@ describe("signing in", () => {
     expect((await stat(join(folder, file))).mode & 0o777).toBe(0o600);
     expect((await stat(folder)).mode & 0o777).toBe(0o700);
     expect(await stored()).toMatchObject({
-      url: server.url,
+      url: storeKey(`${server.url}?key=query`),
       tokens: { refresh_token: expect.any(String) as string },
     });
 
@@ -122,12 +127,13 @@ describe("signing in", () => {
 
   it("asks no longer for a scope that there is not", async () => {
     await using connections = connect([settings()], { authFolder: folder });
-    await createFileTokenStore(folder).write({ version: 1, url: server.url, requiredScope: "gone" });
+    const url = storeKey(`${server.url}?key=query`);
+    await createFileTokenStore(folder).write({ version: 1, url, requiredScope: "gone" });
     await expect(connections.authorize("remote", { openBrowser })).rejects.toThrow("rejected (HTTP 400)");
     await connections.authorize("remote", { openBrowser });
     expect(await call(connections)).toEqual({ sum: 3 });
 
-    await createFileTokenStore(folder).write({ version: 1, url: server.url, requiredScope: "admin" });
+    await createFileTokenStore(folder).write({ version: 1, url, requiredScope: "admin" });
     const refused = connections.authorize("remote", { openBrowser: refuse("invalid_scope") });
     await expect(refused).rejects.toThrow("The sign-in was refused: invalid_scope.");
     expect(await stored()).not.toHaveProperty("requiredScope");

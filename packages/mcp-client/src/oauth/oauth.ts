@@ -26,6 +26,8 @@ import type { TokenStore } from "./token-store.ts";
 
 /** How long the user has to sign in. */
 const SIGN_IN_TIMEOUT_MS = 5 * 60_000;
+/** The part of a call's time that the authorization server has, so that a late answer is not taken for the server's. */
+const RENEWAL_SHARE = 0.8;
 
 /**
  * Creates the authorization of HTTP servers by OAuth 2.1.
@@ -49,11 +51,12 @@ export function createOAuth(options: { folder?: string | undefined; clientName: 
       const { timeoutMs = DEFAULT_TIMEOUT_MS, connectTimeoutMs = DEFAULT_CONNECT_TIMEOUT_MS } = server;
       return createSignIn({
         server: name,
-        url: storeKey(transport.url),
+        customer: server.customer,
+        url: storeKey(transport.url, settings.clientId),
         settings,
         clientName,
         store,
-        timeoutMs: Math.min(timeoutMs, connectTimeoutMs),
+        timeoutMs: Math.ceil(Math.min(timeoutMs, connectTimeoutMs) * RENEWAL_SHARE),
       });
     },
 
@@ -63,7 +66,7 @@ export function createOAuth(options: { folder?: string | undefined; clientName: 
       { openBrowser, signal: outer }: AuthorizeOptions,
     ): Promise<void> {
       const { serverUrl, settings } = assertCanSignIn(server);
-      const url = storeKey(serverUrl);
+      const url = storeKey(serverUrl, settings.clientId);
       const timeout = AbortSignal.timeout(SIGN_IN_TIMEOUT_MS);
       const signal = outer === undefined ? timeout : AbortSignal.any([timeout, outer]);
       /** The time for the requests up to the user's turn, or after it. */

@@ -1,13 +1,20 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { join } from "node:path";
 
-/** The URL a sign-in is stored under: without credentials, query and fragment. */
-export function storeKey(url: string): string {
+/** A URL without credentials, query and fragment. */
+export function plainUrl(url: string): string {
   const { origin, pathname } = new URL(url);
   return origin + pathname;
 }
 
-/** The file in which a folder of sign-ins keeps that to a server. */
-export function signInFile(folder: string, url: string): string {
-  return join(folder, `${createHash("sha256").update(storeKey(url)).digest("hex").slice(0, 32)}.json`);
+/** The key a sign-in is stored under: the plain URL, with a digest of its query and a configured client, which may be secret. */
+export function storeKey(url: string, clientId?: string): string {
+  const { search } = new URL(url);
+  if (search === "" && clientId === undefined) return plainUrl(url);
+  return `${plainUrl(url)}#${hash("sha256", JSON.stringify([search, clientId]))}`;
+}
+
+/** The file in which a folder of sign-ins keeps the one with a key. */
+export function signInFile(folder: string, key: string): string {
+  return join(folder, `${hash("sha256", key).slice(0, 32)}.json`);
 }

@@ -28,6 +28,8 @@ export interface SignIn extends AuthProvider {
 export interface SignInSettings {
   /** The server's name. */
   server: string;
+  /** The customer whose sign-in it is. */
+  customer?: string | undefined;
   /** The key of the server in the store, see `storeKey`. */
   url: string;
   settings: AuthSettings;
@@ -45,7 +47,8 @@ type UnauthorizedContext = Parameters<NonNullable<AuthProvider["onUnauthorized"]
  * same time share one refresh, since a refresh token may be valid only once.
  */
 export function createSignIn(options: SignInSettings): SignIn {
-  const { server, url, store, settings, timeoutMs } = options;
+  const { server, customer, url, store, settings, timeoutMs } = options;
+  const required = (): CemError => authRequired(server, undefined, customer);
   const provider = createProvider(options);
   const secrets = new Set<string>();
   let renewing: Promise<void> | undefined;
@@ -72,7 +75,7 @@ export function createSignIn(options: SignInSettings): SignIn {
     const tokenFetch = createTokenFetch(fetchFn, AbortSignal.timeout(timeoutMs));
     const wanted = { serverUrl, fetchFn: tokenFetch, resourceMetadataUrl, scope };
     try {
-      if ((await auth(provider, withoutUndefined(wanted))) !== "AUTHORIZED") throw authRequired(server);
+      if ((await auth(provider, withoutUndefined(wanted))) !== "AUTHORIZED") throw required();
     } catch (error) {
       // The endpoints may be others by now.
       await provider.invalidateCredentials?.("discovery");
@@ -87,11 +90,11 @@ export function createSignIn(options: SignInSettings): SignIn {
     const refused = sent;
     if ((await provider.tokens())?.refresh_token === undefined) {
       if (scope !== undefined) await addScope(scope);
-      throw authRequired(server);
+      throw required();
     }
     await alone(async () => {
       const tokens = await provider.tokens();
-      if (tokens === undefined) throw authRequired(server);
+      if (tokens === undefined) throw required();
       if (tokens.access_token !== refused) return;
       if (scope !== undefined) await addScope(scope);
       try {
@@ -103,7 +106,7 @@ export function createSignIn(options: SignInSettings): SignIn {
         if (error.refusal === "invalid_grant") await update(store, url, { tokens: undefined });
         if (error.refusesClient) await update(store, url, { tokens: undefined, client: undefined });
         throw new CemError("AUTH_REQUIRED", `Server "${server}" requires authorization: ${error.message}.`, {
-          details: { server },
+          details: { server, customer },
         });
       }
     });
@@ -151,7 +154,7 @@ function createProvider(options: SignInSettings): OAuthClientProvider {
     settings,
     redirectUrl: "http://127.0.0.1/callback",
     state: "",
-    redirect: () => Promise.reject(authRequired(options.server)),
+    redirect: () => Promise.reject(authRequired(options.server, undefined, options.customer)),
   });
 }
 

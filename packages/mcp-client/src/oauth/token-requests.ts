@@ -4,7 +4,7 @@ import type { JsonValue } from "@cem/core";
 import { OAuthError, OAuthErrorCode } from "@modelcontextprotocol/client";
 import type { FetchLike } from "@modelcontextprotocol/client";
 import { describeCause } from "../transport/call-failures.ts";
-import { storeKey } from "./sign-in-file.ts";
+import { plainUrl } from "./sign-in-file.ts";
 
 const MAX_REASON_CHARACTERS = 300;
 /** Parameters of a token request that are nobody else's business. */
@@ -48,7 +48,7 @@ export function createTokenFetch(fetch: FetchLike, signal: AbortSignal): FetchLi
   return async (url, init) => {
     const body: unknown = init?.body;
     const isForTokens = body instanceof URLSearchParams;
-    const endpoint = storeKey(String(url));
+    const endpoint = plainUrl(String(url));
     let response: Response;
     let text = "";
     try {

@@ -1,12 +1,14 @@
-import { readFile } from "node:fs/promises";
+import { readFile, rm } from "node:fs/promises";
 import type { FileLockOptions } from "@cem/core/files";
 import * as z from "zod";
-import { signInFile } from "./sign-in-file.ts";
+import { plainUrl, signInFile } from "./sign-in-file.ts";
 
 const recordSchema = z.object({
   version: z.literal(1),
-  /** The URL of the server the sign-in is for, as `storeKey` returns it. */
+  /** The key of the server the sign-in is for, as `storeKey` returns it. */
   url: z.string(),
+  /** Absent from files that were written while the key was the plain URL. */
+  isExact: z.literal(true).optional(),
   client: z.looseObject({ client_id: z.string() }).optional(),
   tokens: z.looseObject({ access_token: z.string(), token_type: z.string() }).optional(),
   /** Port of the redirect URI the client is registered with. */
@@ -18,7 +20,7 @@ const recordSchema = z.object({
 /** A stored sign-in: the client registration and the tokens for one server. */
 export type TokenRecord = z.infer<typeof recordSchema>;
 
-/** Stores sign-ins by the server's URL. */
+/** Stores sign-ins by the server's key. */
 export interface TokenStore {
   read(url: string): Promise<TokenRecord | undefined>;
   write(record: TokenRecord): Promise<void>;
@@ -33,27 +35,37 @@ export function createMemoryTokenStore(): TokenStore {
   return {
     exclusively(url, action) {
       const done = (last.get(url) ?? Promise.resolve()).then(action);
-      last.set(
-        url,
-        done.catch(() => {}),
-      );
+      const settled = done.catch(() => {});
+      last.set(url, settled);
       return done;
     },
-    async read(url) {
-      return records.get(url);
-    },
-    async write(record) {
-      records.set(record.url, record);
-    },
+    read: async (url) => records.get(url),
+    write: async (record) => void records.set(record.url, record),
   };
 }
 
 /** Creates a store of one file for each server, which only its owner may read and which is replaced atomically. */
 export function createFileTokenStore(folder: string): TokenStore {
   const fileOf = (url: string): string => signInFile(folder, url);
+  const load = async (url: string): Promise<TokenRecord | undefined> => {
+    try {
+      const record = recordSchema.parse(JSON.parse(await readFile(fileOf(url), "utf8")));
+      return record.url === url ? record : undefined;
+    } catch {
+      // A missing and an invalid file both mean that the user has to sign in again, which replaces the file.
+      return undefined;
+    }
+  };
+  /** The sign-in that servers with this plain URL shared. The first that writes takes it over: it may be renewed once only. */
+  const loadShared = async (url: string): Promise<TokenRecord | undefined> => {
+    const record = url.includes("#") ? await load(plainUrl(url)) : undefined;
+    return record?.isExact === true ? undefined : record;
+  };
   const replace = async (record: TokenRecord): Promise<void> => {
     const { replaceFile } = await import("@cem/core/files");
-    await replaceFile(fileOf(record.url), JSON.stringify(record, undefined, 2));
+    await replaceFile(fileOf(record.url), JSON.stringify({ ...record, isExact: true }, undefined, 2));
+    const shared = await loadShared(record.url);
+    if (shared !== undefined) await rm(fileOf(shared.url), { force: true });
   };
   let lastWrite: Promise<void> = Promise.resolve();
   return {
@@ -63,13 +75,8 @@ export function createFileTokenStore(folder: string): TokenStore {
       await withFileLock(`${fileOf(url)}.lock`, action, options);
     },
     async read(url) {
-      try {
-        const record = recordSchema.parse(JSON.parse(await readFile(fileOf(url), "utf8")));
-        return record.url === url ? record : undefined;
-      } catch {
-        // A missing and an invalid file both mean that the user has to sign in again, which replaces the file.
-        return undefined;
-      }
+      const record = (await load(url)) ?? (await loadShared(url));
+      return record && { ...record, url };
     },
     write(record) {
       // One after the other, so that the last call wins.

@@ -45,12 +45,8 @@ export interface ClientConfigs {
 export async function readClientConfigs(
   locations: { [Key in keyof ClientConfigLocations]?: ClientConfigLocations[Key] | undefined } = {},
 ): Promise<ClientConfigs> {
-  const full: ClientConfigLocations = {
-    home: locations.home ?? homedir(),
-    cwd: locations.cwd ?? process.cwd(),
-    platform: locations.platform ?? process.platform,
-    environment: locations.environment ?? process.env,
-  };
+  const { home = homedir(), cwd = process.cwd(), platform = process.platform } = locations;
+  const full = { home, cwd, platform, environment: locations.environment ?? process.env };
   const found = await Promise.all(clientConfigFiles(full).map((file) => readConfig(file, full)));
   return {
     servers: found.flatMap(({ servers }) => servers),
@@ -97,17 +93,12 @@ function serversIn(data: unknown, config: ConfigFile, locations: ClientConfigLoc
   const found = member(data, key);
   // OpenCode 2 has them one level deeper.
   const nested = client === "opencode" ? member(found, "servers") : undefined;
-  const own = toFound(
-    nested ?? found,
-    { client, scope, file, project: scope === "project" ? locations.cwd : undefined },
-    locations,
-  );
+  const project = scope === "project" ? locations.cwd : undefined;
+  const own = toFound(nested ?? found, { client, scope, file, project }, locations);
   if (client !== "claude-code" || scope === "project") return own;
   // Claude Code also keeps servers of single projects in the user's file.
-  const projects = member(data, "projects");
-  if (!isObject(projects)) return own;
-  const inProjects = Object.entries(projects).flatMap(([project, value]) =>
-    toFound(member(value, key), { client, scope: "project", file, project }, locations),
+  const inProjects = Object.entries(asObject(member(data, "projects"))).flatMap(([folder, value]) =>
+    toFound(member(value, key), { client, scope: "project", file, project: folder }, locations),
   );
   return [...own, ...inProjects];
 }
@@ -117,8 +108,7 @@ function toFound(
   origin: FoundServer["origin"],
   locations: ClientConfigLocations,
 ): FoundServer[] {
-  if (!isObject(servers)) return [];
-  return Object.entries(servers).flatMap(([name, value]) => {
+  return Object.entries(asObject(servers)).flatMap(([name, value]) => {
     if (!isObject(value)) return [];
     const folder = origin.project ?? locations.cwd;
     const unresolved = new Set<string>();

@@ -1,7 +1,7 @@
 import { MIN_SECRET_CHARACTERS, PLAIN_VALUE, SECRET_NAME, withoutSecrets } from "@cem/bridge";
 import type { HideSecrets } from "@cem/bridge";
-import { CemError } from "@cem/core";
-import type { AuthSettings, McpServerSettings, TransportSettings } from "./server-settings.ts";
+import { CemError, isObject, withoutEscapes } from "@cem/core";
+import type { McpServerSettings, TransportSettings } from "./server-settings.ts";
 
 const REFERENCE = /\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^{}]*))?\}/g;
 
@@ -35,7 +35,8 @@ export function fillVariables(
         { details: { server, setting, variable } },
       );
     });
-  const transport = fillTransport(settings.transport, fill);
+  const { provider, ...rest } = { provider: undefined, ...settings.transport };
+  const transport = { ...fillAll(rest, "", fill), ...(provider && { provider }) } as TransportSettings;
   if (transport.kind !== "stdio" && !URL.canParse(transport.url)) {
     throw new CemError(
       "OPTION_INVALID",
@@ -43,53 +44,19 @@ export function fillVariables(
       { details: { server, option: "url" } },
     );
   }
-  const auth = settings.auth && fillAuth(settings.auth, fill);
+  const auth = fillAll(settings.auth, "auth", fill);
   return { ...settings, transport, auth, secrets: [...secrets] };
 }
 
-function fillTransport(transport: TransportSettings, fill: Fill): TransportSettings {
-  if (transport.kind !== "stdio") {
-    const { url, headers } = transport;
-    return { ...transport, url: fill(url, "url"), headers: fillAll(headers, "headers", fill) };
-  }
-  const { command, args, env, cwd } = transport;
-  return {
-    ...transport,
-    command: fill(command, "command"),
-    args: args?.map((text, index) => fill(text, `args[${index}]`)),
-    env: fillAll(env, "env", fill),
-    cwd: fillOptional(cwd, "cwd", fill),
-  };
-}
-
-function fillAuth(auth: AuthSettings, fill: Fill): AuthSettings {
-  if (auth.kind === "client-credentials") {
-    return {
-      ...auth,
-      clientId: fill(auth.clientId, "auth.clientId"),
-      clientSecret: fill(auth.clientSecret, "auth.clientSecret"),
-      issuer: fill(auth.issuer, "auth.issuer"),
-    };
-  }
-  return {
-    ...auth,
-    clientId: fillOptional(auth.clientId, "auth.clientId", fill),
-    clientSecret: fillOptional(auth.clientSecret, "auth.clientSecret", fill),
-  };
-}
-
-function fillOptional(text: string | undefined, setting: string, fill: Fill): string | undefined {
-  return text === undefined ? undefined : fill(text, setting);
-}
-
-function fillAll(
-  values: Readonly<Record<string, string>> | undefined,
-  setting: string,
-  fill: Fill,
-): Record<string, string> | undefined {
-  if (values === undefined) return undefined;
+/** Fills every text in a setting, such as `headers`. */
+function fillAll<Value>(value: Value, setting: string, fill: Fill): Value;
+function fillAll(value: unknown, setting: string, fill: Fill): unknown {
+  if (typeof value === "string") return fill(value, setting);
+  if (Array.isArray(value)) return value.map((one, index) => fillAll(one, `${setting}[${index}]`, fill));
+  if (!isObject(value)) return value;
+  const start = setting === "" ? "" : `${setting}.`;
   return Object.fromEntries(
-    Object.entries(values).map(([name, value]) => [name, fill(value, `${setting}.${name}`)]),
+    Object.entries(value).map(([name, inner]) => [name, fillAll(inner, `${start}${name}`, fill)]),
   );
 }
 
@@ -128,17 +95,9 @@ function addUrlSecrets(url: string, add: (value: string) => void): void {
   if (!URL.canParse(url)) return;
   const parsed = new URL(url);
   add(parsed.password);
-  add(decodeURIComponentSafely(parsed.password));
+  add(withoutEscapes(parsed.password));
   for (const value of parsed.searchParams.values()) {
     add(value);
     add(encodeURIComponent(value));
-  }
-}
-
-function decodeURIComponentSafely(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
   }
 }

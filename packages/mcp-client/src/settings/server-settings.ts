@@ -116,6 +116,8 @@ export interface McpServerSettings {
   maxConnections?: number | undefined;
   /** Default for HTTP without an `Authorization` header: `{ kind: "authorization-code" }`. */
   auth?: AuthSettings | undefined;
+  /** The customer whose sign-in counts, which errors name. */
+  customer?: string | undefined;
   /** Further values to redact from errors and logs. */
   secrets?: readonly string[] | undefined;
 }

@@ -1,20 +1,16 @@
-import type { ToolSource } from "@cem/bridge";
 import { toErrorInfo } from "@cem/core";
-import type { ResultStore, ToolCatalog, ToolServer } from "@cem/core";
+import type { ResultStore, ToolCatalog } from "@cem/core";
 import type { ContentChange } from "../connection/connection-types.ts";
-import type { McpConnections } from "../connections.ts";
 import { withAvailability } from "./generated/availability.ts";
 import { createServerStarter, examineServers } from "./generated/examine-servers.ts";
-import type { ExaminedServer, ExamineOptions } from "./generated/examine-servers.ts";
+import type { ExamineOptions } from "./generated/examine-servers.ts";
 import { generateServer, generateServers, generatingMissing } from "./generated/generate-servers.ts";
-import type { GeneratedServer, GenerateOptions } from "./generated/generate-servers.ts";
+import type { GenerateOptions } from "./generated/generate-servers.ts";
 import { GeneratedFolders } from "./generated/generated-folders.ts";
-import type { GeneratedFolder } from "./generated/generated-folders.ts";
 import { createGeneratedToolSource } from "./generated/generated-tool-source.ts";
 import { takeInChanges, watchChanges } from "./generated/tool-updates.ts";
-import type { ToolsChange } from "./generated/tool-updates.ts";
 import { createMcpServers } from "./servers/mcp-servers.ts";
-import type { ConfiguredServer, McpServersSettings } from "./servers/mcp-servers.ts";
+import type { McpServersSettings } from "./servers/mcp-servers.ts";
 
 export interface McpToolsSettings extends McpServersSettings {
   /**
@@ -34,55 +30,10 @@ export interface McpToolsSettings extends McpServersSettings {
 }
 
 /** The tools of MCP servers: generated as files, listed in a catalog, called through the bridge. */
-export interface McpTools {
-  /** The servers by name, in the order of the settings. */
-  readonly servers: ReadonlyMap<string, ConfiguredServer>;
-  /** The generated tools, for a bridge to call. */
-  readonly source: ToolSource;
-  /** Reads a generated folder's server and tools from its lock file, for discovery. `undefined`: it was not generated. */
-  readListed(folder: string): Promise<ToolServer | undefined>;
-  /**
-   * Marks the tools of a catalog that can't be called now, as far as that is known. Connects to servers without files only,
-   * where it may write these.
-   */
-  withAvailability(catalog: ToolCatalog): ToolCatalog;
-  /** Starts the servers that the code imports from. A failure shows at the first call. */
-  startNamed(code: string): Promise<void>;
-  /**
-   * Writes the files of servers' tools.
-   *
-   * @throws CemError `SERVER_NOT_FOUND` for a name that is not configured.
-   */
-  generate(options?: GenerateOptions): Promise<GeneratedServer[]>;
-  /** Tries every enabled server, all at once. */
-  examine(options?: ExamineOptions): Promise<ExaminedServer[]>;
-  /**
-   * The connections, for use with one server.
-   *
-   * @throws what is wrong with the server's settings.
-   */
-  connectionsFor(server: string): Promise<McpConnections>;
-  /** The folder of a server's generated tools, absolute. */
-  folderOf(server: string): Promise<string>;
-  /**
-   * A server's generated tools as they were accepted.
-   *
-   * @returns `undefined` where none were generated.
-   * @throws CemError `TOOL_LOCK_INVALID`.
-   */
-  readGenerated(server: string): Promise<GeneratedFolder | undefined>;
-  /**
-   * Calls the listener when a connected server's tools changed. New ones have their files then and can be imported.
-   */
-  onToolsChanged(listener: (change: ToolsChange) => void): void;
-  /** Calls the listener when a connected server said that its resources or prompts, or a resource that is watched, changed. */
-  onContentsChanged(listener: (server: string, change: ContentChange) => void): void;
-  /** Ends every connection and server process. Safe to call twice. */
-  close(): Promise<void>;
-}
+export type McpTools = ReturnType<typeof createMcpTools>;
 
 /** Sets up the tools of MCP servers. Nothing is loaded or started before it is needed, and no server waits for another. */
-export function createMcpTools(settings: McpToolsSettings): McpTools {
+export function createMcpTools(settings: McpToolsSettings) {
   const { holdChanged = true, changesFiles = true, store, onLog } = settings;
   const folders = new GeneratedFolders();
   const watch = watchChanges(
@@ -116,19 +67,49 @@ export function createMcpTools(settings: McpToolsSettings): McpTools {
     }
   };
   return {
+    /** The servers by name, in the order of the settings. */
     servers: servers.byName,
+    /** The generated tools, for a bridge to call. */
     source,
-    readListed: async (folder) => (await folders.read(folder))?.server,
-    withAvailability: (catalog) =>
+    /** Reads a generated folder's server and tools from its lock file, for discovery. `undefined`: it was not generated. */
+    readListed: async (folder: string) => (await folders.read(folder))?.server,
+    /**
+     * Marks the tools of a catalog that can't be called now, as far as that is known. Connects to servers without files only,
+     * where it may write these.
+     */
+    withAvailability: (catalog: ToolCatalog) =>
       withAvailability(changesFiles ? generatingMissing(catalog, parts, generateMissing) : catalog, parts),
+    /** Starts the servers that the code imports from. A failure shows at the first call. */
     startNamed: createServerStarter(parts),
-    generate: (options) => generateServers(parts, options),
-    examine: (options) => examineServers(parts, options),
-    connectionsFor: (server) => servers.connectionsFor(server),
-    folderOf: (server) => servers.folderOf(server),
-    readGenerated: async (server) => folders.read(await servers.folderOf(server)),
-    onToolsChanged: (listener) => watch.onChange(listener),
-    onContentsChanged: (listener) => void contentListeners.add(listener),
+    /**
+     * Writes the files of servers' tools.
+     *
+     * @throws CemError `SERVER_NOT_FOUND` for a name that is not configured.
+     */
+    generate: (options?: GenerateOptions) => generateServers(parts, options),
+    /** Tries every enabled server, all at once. */
+    examine: (options?: ExamineOptions) => examineServers(parts, options),
+    /**
+     * The connections, for use with one server.
+     *
+     * @throws what is wrong with the server's settings.
+     */
+    connectionsFor: servers.connectionsFor,
+    /** The folder of a server's generated tools, absolute. */
+    folderOf: servers.folderOf,
+    /**
+     * A server's generated tools as they were accepted.
+     *
+     * @returns `undefined` where none were generated.
+     * @throws CemError `TOOL_LOCK_INVALID`.
+     */
+    readGenerated: async (server: string) => folders.read(await servers.folderOf(server)),
+    /** Calls the listener when a connected server's tools changed. New ones have their files then and can be imported. */
+    onToolsChanged: watch.onChange,
+    /** Calls the listener when a connected server said that its resources or prompts, or a resource that is watched, changed. */
+    onContentsChanged: (listener: (server: string, change: ContentChange) => void) =>
+      void contentListeners.add(listener),
+    /** Ends every connection and server process. Safe to call twice. */
     async close() {
       await servers.close();
       await watch.settled();

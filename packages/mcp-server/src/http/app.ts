@@ -10,7 +10,7 @@ import type { Registry } from "prom-client";
 import type { Servable } from "../agent-server.ts";
 import { MAX_CONNECTIONS_PER_ADDRESS, MAX_NAMED_CHARACTERS, MAX_RUNS } from "../limits.ts";
 import type { Logger } from "../logger.ts";
-import { authorize, checkHostAndOrigin, textAnswer } from "./checks.ts";
+import { authorize, checkHostAndOrigin, endWithToken, textAnswer } from "./checks.ts";
 import { createAuthenticator, RESOURCE_METADATA_PATH } from "./auth.ts";
 import { currentExchange, inExchange } from "../exchange.ts";
 import type { HttpEnv, HttpExchange } from "../exchange.ts";
@@ -203,7 +203,7 @@ function exchangeOf(
   const requestId = randomUUID();
   return {
     requestId,
-    fault: (error) => logger.warn({ requestId, error }, "fault"),
+    fault: (error, level = "warn") => logger[level]({ requestId, error }, "fault"),
     quotaOwner: networkOf(client),
     onClose(listener) {
       if (response.closed) listener();
@@ -218,7 +218,7 @@ function exchangeOf(
 function routeMount(app: Hono<HttpEnv>, { path, fetch: answer, refuse }: HttpMount): void {
   const readBody =
     refuse === undefined ? readJsonBody : readJsonBodyOr((status, _, message) => refuse(status, message));
-  app.all(path, readBody, ({ req, get }) =>
+  app.all(path, readBody, endWithToken, ({ req, get }) =>
     answer(req.raw, { authInfo: get("authInfo"), body: get("body") }),
   );
 }

@@ -1,63 +1,35 @@
-import { createServer } from "node:http";
-import type { RequestListener } from "node:http";
-import type { AddressInfo } from "node:net";
-import { exportJWK, generateKeyPair, SignJWT } from "jose";
-import { afterAll, describe, expect, it, onTestFinished } from "vitest";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { SignJWT } from "jose";
+import { afterAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { connectHttp, jsonOf } from "../../fixtures/clients.ts";
+import { answerOf, foreignKeys, issuer, jwk, now } from "../../fixtures/issuer.ts";
 import { createLocalAgent } from "../../fixtures/local-agent.ts";
 import { ask, at, INITIALIZE, LIST_TOOLS, post, servesInTests } from "../../fixtures/serve.ts";
+import { createLogger } from "../index.ts";
+import type { HttpMount } from "../index.ts";
 import { createAuthenticator } from "./auth.ts";
-import type { Authenticator } from "./auth.ts";
 
 const { agent } = createLocalAgent();
 const serve = servesInTests(agent);
 const TOKEN = "a-long-enough-token-0123456789";
-const LATER =
-  "The token can't be checked, since the issuer's keys can't be read now. Keep it, and try again later.";
 const RESOURCE = new URL("http://127.0.0.1:3000/mcp");
-const keys = await generateKeyPair("RS256");
-const foreignKeys = await generateKeyPair("RS256");
-const jwk = { ...(await exportJWK(keys.publicKey)), kid: "one", alg: "RS256", use: "sig" };
-const now = (): number => Math.floor(Date.now() / 1000);
-
-afterAll(() => agent.dispose());
-
-type Documents = (url: string) => Record<string, object | undefined>;
-const OPENID: Documents = (url) => ({
-  "/.well-known/openid-configuration": { issuer: url, jwks_uri: `${url}/keys` },
+const LISTEN = JSON.stringify({
+  jsonrpc: "2.0",
+  id: 1,
+  method: "subscriptions/listen",
+  params: {
+    notifications: { toolsListChanged: true },
+    _meta: {
+      "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+      "io.modelcontextprotocol/clientInfo": { name: "t", version: "1" },
+      "io.modelcontextprotocol/clientCapabilities": {},
+    },
+  },
 });
 
-/** The URL of a server that runs until the test ends. */
-async function listen(handle: RequestListener): Promise<string> {
-  const server = createServer(handle);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => void server.close());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
-/** An issuer that publishes its metadata and its keys, until the test ends. */
-async function issuer(documents: Documents = OPENID) {
-  const asked: string[] = [];
-  const url = await listen((request, response) => {
-    asked.push(request.url ?? "");
-    const answers: Record<string, object | undefined> = { ...documents(url), "/keys": { keys: [jwk] } };
-    const answer = answers[request.url ?? ""];
-    response.writeHead(answer ? 200 : 404, { "content-type": "application/json" });
-    response.end(JSON.stringify(answer ?? {}));
-  });
-  const sign = (claims: Record<string, unknown> = {}, key = keys.privateKey) =>
-    new SignJWT({ iss: url, aud: "cem", sub: "ada", scope: "run", exp: now() + 60, ...claims })
-      .setProtectedHeader({ alg: "RS256", kid: "one" })
-      .sign(key);
-  return { url, sign, asked };
-}
-
-async function answerOf(authenticator: Authenticator, authorization: string | undefined) {
-  const checked = await authenticator.check(authorization);
-  if ("authInfo" in checked) return checked.authInfo;
-  const { status, headers } = checked.refusal;
-  return { status, challenge: headers.get("www-authenticate"), body: await checked.refusal.json() };
-}
+afterAll(() => agent.dispose());
 
 describe("createAuthenticator", () => {
   describe("of a shared token", () => {
@@ -102,8 +74,9 @@ describe("createAuthenticator", () => {
       expect(await check(await sign({ exp }))).toMatchObject({
         clientId: JSON.stringify([url, null, "ada"]),
         scopes: ["run"],
-        expiresAt: exp,
+        expiresAt: exp + 30,
       });
+      expect(await check(await sign({ exp: now() - 10 }))).toMatchObject({ scopes: ["run"] });
       expect(await check(await sign({ nbf: now() + 20 }))).toMatchObject({
         clientId: JSON.stringify([url, null, "ada"]),
       });
@@ -197,79 +170,6 @@ describe("createAuthenticator", () => {
       });
       expect(await answerOf(authenticator, `Bearer ${await sign()}`)).toMatchObject({ status: 401 });
     });
-
-    it("finds the keys where each kind of metadata stands, or where it is told", async () => {
-      const withPath: Documents = (url) => ({
-        "/.well-known/oauth-authorization-server/tenant": {
-          issuer: `${url}/tenant/`,
-          jwks_uri: `${url}/keys`,
-        },
-      });
-      const tenant = await issuer(withPath);
-      const iss = `${tenant.url}/tenant/`;
-      const byPath = createAuthenticator({ issuer: iss, audience: "cem" }, RESOURCE);
-      expect(await answerOf(byPath, `Bearer ${await tenant.sign({ iss })}`)).toMatchObject({
-        clientId: JSON.stringify([iss, null, "ada"]),
-      });
-      const { url, sign, asked } = await issuer();
-      const told = createAuthenticator({ issuer: url, audience: "cem", jwksUrl: `${url}/keys` }, RESOURCE);
-      expect(await answerOf(told, `Bearer ${await sign()}`)).toMatchObject({
-        clientId: JSON.stringify([url, null, "ada"]),
-      });
-      expect(asked).toEqual(["/keys"]);
-    });
-
-    it.each<[string, Documents]>([
-      ["nothing", () => ({})],
-      [
-        "another issuer",
-        (url) => ({ "/.well-known/openid-configuration": { issuer: "x", jwks_uri: `${url}/keys` } }),
-      ],
-      ["no keys", (url) => ({ "/.well-known/openid-configuration": { issuer: url } })],
-    ])("lets nobody in while the metadata names %s, and tries again", async (_, documents) => {
-      let current = documents;
-      const { url, sign } = await issuer((own) => current(own));
-      const authenticator = createAuthenticator({ issuer: url, audience: "cem" }, RESOURCE);
-      const authorization = `Bearer ${await sign()}`;
-      expect(await answerOf(authenticator, authorization)).toMatchObject({
-        status: 503,
-        challenge: null,
-        body: { error: "temporarily_unavailable", error_description: LATER },
-      });
-      current = OPENID;
-      expect(await answerOf(authenticator, authorization)).toMatchObject({
-        clientId: JSON.stringify([url, null, "ada"]),
-      });
-    });
-
-    it("lets nobody in where the issuer can't be reached", async () => {
-      const authenticator = createAuthenticator({ issuer: "http://127.0.0.1:9" }, RESOURCE);
-      expect(await answerOf(authenticator, "Bearer a.b.c")).toMatchObject({ status: 503 });
-    });
-
-    it.each<[string, number, string]>([
-      ["fails", 503, "down"],
-      ["is a web page", 200, "<h1>Maintenance</h1>"],
-      ["is none", 200, "{}"],
-    ])("does not take a token for wrong while the key set %s", async (_, status, text) => {
-      const { url, sign } = await issuer();
-      let isDown = true;
-      const keySet = await listen((_request, response) => {
-        if (isDown) return void response.writeHead(status).end(text);
-        return void response.end(JSON.stringify({ keys: [jwk] }));
-      });
-      const authenticator = createAuthenticator({ issuer: url, audience: "cem", jwksUrl: keySet }, RESOURCE);
-      const authorization = `Bearer ${await sign()}`;
-      expect(await answerOf(authenticator, authorization)).toEqual({
-        status: 503,
-        challenge: null,
-        body: { error: "temporarily_unavailable", error_description: LATER },
-      });
-      isDown = false;
-      expect(await answerOf(authenticator, authorization)).toMatchObject({
-        clientId: JSON.stringify([url, null, "ada"]),
-      });
-    });
   });
 });
 
@@ -300,6 +200,69 @@ describe("serveHttp with auth", () => {
       bearer_methods_supported: ["header"],
       resource_name: "Code Execution MCP",
     });
+  });
+
+  it("tells its log why a client was refused, and no client more than it may know", async () => {
+    const { url: issuerUrl, sign } = await issuer();
+    const file = path.join(mkdtempSync(path.join(os.tmpdir(), "cem-auth-")), "server.log");
+    onTestFinished(() => rmSync(path.dirname(file), { recursive: true, force: true }));
+    const logger = createLogger({ level: "DEBUG", file });
+    const logged = (): string[] => readFileSync(file, "utf8").split("\n");
+    const as = async (url: string, claims = {}) => {
+      const authorization = `Bearer ${await sign(claims)}`;
+      return post(url, INITIALIZE, { authorization });
+    };
+    const good = await serve({ logger, auth: { issuer: issuerUrl, audience: "cem" } });
+    expect((await as(good.url, { aud: ["other"] })).status).toBe(401);
+    const wrong = `aud [\\"other\\"] instead of \\"cem\\"`;
+    await expect
+      .poll(() => logged().filter((line) => line.includes(wrong)))
+      .toEqual([expect.stringContaining('"level":"debug"')]);
+    const slashed = await serve({ logger, auth: { issuer: `${issuerUrl}/`, audience: "cem" } });
+    const { status, body, headers } = await as(slashed.url);
+    expect([status, headers["retry-after"]]).toEqual([503, "5"]);
+    expect(body).not.toContain(issuerUrl);
+    const tried = [
+      `${issuerUrl}/.well-known/oauth-authorization-server: HTTP status 404`,
+      `${issuerUrl}/.well-known/openid-configuration has issuer \\"${issuerUrl}\\" instead of \\"${issuerUrl}/\\"`,
+    ].join("; ");
+    await expect
+      .poll(() => logged().filter((line) => line.includes(tried)))
+      .toEqual([expect.stringContaining('"level":"warn"')]);
+  });
+
+  it("ends what a client listens to when its token has expired", async () => {
+    const { url: issuerUrl, sign } = await issuer();
+    const mount: HttpMount = {
+      path: "/follow/*",
+      checks: "token",
+      fetch: async () =>
+        new Response(new ReadableStream({ start: (into) => into.enqueue(new Uint8Array(1)) })),
+    };
+    const { url } = await serve({ auth: { issuer: issuerUrl, audience: "cem" }, mounts: [mount] });
+    const headers = {
+      authorization: `Bearer ${await sign()}`,
+      accept: "application/json, text/event-stream",
+      "content-type": "application/json",
+    };
+    const { headers: opened } = await post(url, INITIALIZE, headers);
+    const session = {
+      "mcp-session-id": String(opened["mcp-session-id"]),
+      "mcp-protocol-version": "2025-11-25",
+    };
+    const toFake = ["setTimeout", "clearTimeout", "Date"] as const;
+    vi.useFakeTimers({ toFake: [...toFake], now: Date.now(), shouldAdvanceTime: true });
+    onTestFinished(() => void vi.useRealTimers());
+    const modern = { "mcp-protocol-version": "2026-07-28", "mcp-method": "subscriptions/listen" };
+    const streams = await Promise.all([
+      fetch(url, { headers: { ...headers, ...session } }),
+      fetch(url, { method: "POST", headers: { ...headers, ...modern }, body: LISTEN }),
+      fetch(at(url, "/follow/all"), { headers }),
+    ]);
+    expect(streams.map(({ status }) => status)).toEqual([200, 200, 200]);
+    vi.advanceTimersByTime(91_000);
+    for (const stream of streams) await expect(stream.text()).rejects.toThrow("terminated");
+    expect((await ask(url, { headers: { ...headers, ...session } })).status).toBe(401);
   });
 
   it("keeps one user's session from another", async () => {

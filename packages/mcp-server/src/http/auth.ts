@@ -1,5 +1,5 @@
-import { createHash, timingSafeEqual } from "node:crypto";
-import { CemError } from "@cem/core";
+import { hash, timingSafeEqual } from "node:crypto";
+import { CemError, toErrorInfo } from "@cem/core";
 import {
   bearerAuthChallengeResponse,
   OAuthError,
@@ -8,8 +8,9 @@ import {
 } from "@modelcontextprotocol/server";
 import type { AuthInfo, OAuthTokenVerifier, VerifyBearerTokenOptions } from "@modelcontextprotocol/server";
 import type { JWTPayload, JWTVerifyGetKey } from "jose";
-import { SHARED_CLIENT_ID } from "../exchange.ts";
+import { currentExchange, reportFault, SHARED_CLIENT_ID } from "../exchange.ts";
 import { withOwner } from "../served-client.ts";
+import { insteadOf, issuerKeys, RETRY_SECONDS } from "./issuer-keys.ts";
 
 /** A bearer token that all clients share. */
 export interface TokenAuthSettings {
@@ -45,13 +46,12 @@ export interface Authenticator {
 /** Where clients find the protected resource metadata (RFC 9728); the resource's path may follow. */
 export const RESOURCE_METADATA_PATH = "/.well-known/oauth-protected-resource";
 const MIN_TOKEN_CHARACTERS = 16;
-const FETCH_TIMEOUT_MS = 5_000;
-/** Accepts tokens of an issuer whose clock is ahead. */
+/** Accepts tokens of an issuer whose clock is ahead or behind. */
 const CLOCK_TOLERANCE_SECONDS = 30;
 /** The signature algorithms accepted: asymmetric ones only, so that no issuer's public key can serve as a secret. */
 const ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"];
-/** Codes of jose's errors that say nothing of the token: the issuer's key set is not there, or is none. */
-const KEYS_UNREADABLE = new Set(["ERR_JOSE_GENERIC", "ERR_JWKS_INVALID", "ERR_JWKS_TIMEOUT"]);
+const KEYS_UNREADABLE =
+  "The token can't be checked, since the issuer's keys can't be read now. Keep it, and try again later.";
 /** The SDK requires an expiry; a shared token has none. 2100-01-01, in seconds since 1970. */
 const FAR_FUTURE_SECONDS = 4_102_444_800;
 
@@ -66,7 +66,7 @@ export function createAuthenticator(settings: AuthSettings, resource: URL): Auth
   const { issuer, scopes = [], audience = resource.href } = settings;
   return {
     ...authenticator({
-      verifier: jwtVerifier(issuer, audience, keysOf(issuer, settings.jwksUrl), settings.ownerClaim),
+      verifier: jwtVerifier(issuer, audience, issuerKeys(issuer, settings.jwksUrl), settings.ownerClaim),
       requiredScopes: [...scopes],
       resourceMetadataUrl: new URL(`${RESOURCE_METADATA_PATH}${resource.pathname}`, resource).href,
     }),
@@ -86,10 +86,15 @@ function authenticator(options: VerifyBearerTokenOptions): Authenticator {
       try {
         return { authInfo: await verifyBearerToken(authorization, options) };
       } catch (error) {
-        // The SDK would answer 400, at which clients give up.
-        if (error instanceof KeysUnreadable)
-          return { refusal: Response.json(error.toResponseObject(), { status: 503 }) };
-        return { refusal: bearerAuthChallengeResponse(error, options) };
+        if (OAuthError.isInstance(error)) {
+          currentExchange().fault?.(error.message, "debug");
+          return { refusal: bearerAuthChallengeResponse(error, options) };
+        }
+        reportFault(`The issuer's keys can't be read: ${toErrorInfo(error).message}`);
+        // The SDK would answer 500, at which clients give up.
+        const later = new OAuthError(OAuthErrorCode.TemporarilyUnavailable, KEYS_UNREADABLE);
+        const headers = { "retry-after": String(RETRY_SECONDS) };
+        return { refusal: Response.json(later.toResponseObject(), { status: 503, headers }) };
       }
     },
   };
@@ -103,34 +108,29 @@ function sharedTokenVerifier(token: string): OAuthTokenVerifier {
       { details: { characters: token.length, minCharacters: MIN_TOKEN_CHARACTERS } },
     );
   }
-  const expected = digest(token);
+  const expected = hash("sha256", token, "buffer");
   return {
     async verifyAccessToken(given) {
       // Digests have one length, so the time of the comparison reveals neither the token nor its length.
-      if (!timingSafeEqual(digest(given), expected)) throw invalidToken("The token is wrong.");
+      if (!timingSafeEqual(hash("sha256", given, "buffer"), expected))
+        throw invalidToken("The token is wrong.");
       return { token: given, clientId: SHARED_CLIENT_ID, scopes: [], expiresAt: FAR_FUTURE_SECONDS };
     },
   };
 }
 
-function digest(text: string): Buffer {
-  return createHash("sha256").update(text).digest();
-}
-
-/** Nothing is known of the token for now. */
-class KeysUnreadable extends OAuthError {}
-
+/** @returns The verifier, which throws what is no OAuthError where nothing can be known of the token for now. */
 function jwtVerifier(
   issuer: string,
   audience: string,
-  keys: () => Promise<JWTVerifyGetKey>,
+  keys: JWTVerifyGetKey,
   ownerClaim: string | undefined,
 ): OAuthTokenVerifier {
   return {
     async verifyAccessToken(token) {
       const { errors, jwtVerify } = await import("jose");
       try {
-        const { payload } = await jwtVerify(token, await keys(), {
+        const { payload } = await jwtVerify(token, keys, {
           issuer,
           audience,
           algorithms: ALGORITHMS,
@@ -140,14 +140,11 @@ function jwtVerifier(
         const authInfo = authInfoOf(token, payload);
         return ownerClaim === undefined ? authInfo : withClaim(authInfo, payload, ownerClaim);
       } catch (error) {
-        if (OAuthError.isInstance(error)) throw error;
-        if (error instanceof errors.JOSEError && !KEYS_UNREADABLE.has(error.code)) {
-          throw invalidToken(`The token is not valid: ${error.message}.`);
-        }
-        throw new KeysUnreadable(
-          OAuthErrorCode.TemporarilyUnavailable,
-          "The token can't be checked, since the issuer's keys can't be read now. Keep it, and try again later.",
-        );
+        if (!(error instanceof errors.JOSEError) || error instanceof errors.JWKSInvalid) throw error;
+        const { claim = "", payload } = error as typeof error & { claim?: string; payload?: JWTPayload };
+        const expected = claim === "iss" ? issuer : claim === "aud" ? audience : undefined;
+        const why = expected === undefined ? error.message : insteadOf(claim, payload?.[claim], expected);
+        throw invalidToken(`The token is not valid: ${why}.`);
       }
     },
   };
@@ -166,8 +163,8 @@ function authInfoOf(token: string, payload: JWTPayload): AuthInfo {
     throw invalidToken("The token names neither a client (client_id, azp) nor a subject (sub).");
   }
   const clientId = JSON.stringify(identity);
-  // The verification requires `exp`. Without it the token would count as expired.
-  return { token, clientId, scopes: given, expiresAt: exp ?? 0 };
+  // The verification requires `exp`. Without it the token would count as expired. The SDK compares it once more.
+  return { token, clientId, scopes: given, expiresAt: (exp ?? 0) + CLOCK_TOLERANCE_SECONDS };
 }
 
 /** @throws OAuthError where the token lacks the claim. */
@@ -181,40 +178,6 @@ function withClaim(authInfo: AuthInfo, payload: JWTPayload, claim: string): Auth
 
 function nameIn(claim: unknown): string | undefined {
   return typeof claim === "string" && claim !== "" ? claim : undefined;
-}
-
-/** Reads the issuer's keys at the first token, and again after a failure. */
-function keysOf(issuer: string, jwksUrl: string | undefined): () => Promise<JWTVerifyGetKey> {
-  let keys: Promise<JWTVerifyGetKey> | undefined;
-  const load = async (): Promise<JWTVerifyGetKey> => {
-    const { createRemoteJWKSet } = await import("jose");
-    const url = jwksUrl ?? (await discoverJwksUrl(issuer));
-    return createRemoteJWKSet(new URL(url), { timeoutDuration: FETCH_TIMEOUT_MS });
-  };
-  return () => {
-    keys ??= load();
-    keys.catch(() => (keys = undefined));
-    return keys;
-  };
-}
-
-async function discoverJwksUrl(issuer: string): Promise<string> {
-  const { origin, pathname } = new URL(issuer);
-  const base = pathname === "/" ? "" : pathname.replace(/\/$/, "");
-  const candidates = [
-    `${origin}/.well-known/oauth-authorization-server${base}`,
-    `${origin}${base}/.well-known/openid-configuration`,
-  ];
-  for (const url of candidates) {
-    const answer = await fetch(url, {
-      signal: AbortSignal.timeout(FETCH_TIMEOUT_MS),
-      redirect: "error",
-    }).catch(() => undefined);
-    if (answer?.ok !== true) continue;
-    const metadata = (await answer.json()) as { issuer?: unknown; jwks_uri?: unknown };
-    if (metadata.issuer === issuer && typeof metadata.jwks_uri === "string") return metadata.jwks_uri;
-  }
-  throw new Error(`The metadata of ${issuer} names no key set.`);
 }
 
 function invalidToken(message: string): OAuthError {

@@ -66,14 +66,26 @@ export function authorize(
   };
 }
 
+/** The longest that a timer takes. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** Ends a stream once its client's token has expired, as if the client had gone: it comes back with a new one. */
+export const endWithToken: MiddlewareHandler<HttpEnv> = async ({ req, env: { outgoing }, get }, next) => {
+  const isStream = req.method === "GET" || req.header("mcp-method") === "subscriptions/listen";
+  const leftMs = (get("authInfo")?.expiresAt ?? Infinity) * 1_000 - Date.now();
+  if (isStream && leftMs <= MAX_TIMER_MS) {
+    const timer = setTimeout(() => outgoing.destroy(), leftMs).unref();
+    currentExchange().onClose(() => clearTimeout(timer));
+  }
+  return next();
+};
+
 function hostProblem(host: string | undefined, hosts: string[]): string | undefined {
   if (host !== undefined && host !== "" && !HOST_HEADER.test(host)) return `Invalid Host header: ${host}`;
   return problemOf(validateHostHeader(host, hosts));
 }
 
-function problemOf(
-  checked: ReturnType<typeof validateHostHeader> | ReturnType<typeof validateOriginHeader>,
-): string | undefined {
+function problemOf(checked: { ok: true } | { ok: false; message: string }): string | undefined {
   return checked.ok ? undefined : checked.message;
 }
 

@@ -25,6 +25,7 @@ export function readJsonBodyOr(refuse: typeof rpcRefusal): MiddlewareHandler<Htt
       if (bytes > MAX_BODY_BYTES) return tooLarge(refuse);
       pieces.push(piece);
     }
+    if (bytes === 0 && req.method === "DELETE") return next();
     try {
       set("body", parseMeasured(Buffer.concat(pieces)));
     } catch (error) {

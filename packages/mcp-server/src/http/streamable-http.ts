@@ -11,7 +11,7 @@ import type { Servable } from "../agent-server.ts";
 import { MAX_BATCH_MESSAGES, MAX_BODY_BYTES, MAX_NAMED_CHARACTERS, MAX_SESSIONS } from "../limits.ts";
 import type { Logger } from "../logger.ts";
 import { idAtReplica } from "../runs/run.ts";
-import { rpcRefusal } from "./checks.ts";
+import { endWithToken, rpcRefusal } from "./checks.ts";
 import type { HttpTransport } from "./app.ts";
 import { currentExchange } from "../exchange.ts";
 import { answerForwarded, forwardToOwner } from "./forward-to-owner.ts";
@@ -112,7 +112,7 @@ export function openStreamableHttp(
     path: MCP_PATH,
     sessions,
     route(app) {
-      app.all(MCP_PATH, readJsonBody, ({ req, get }) => {
+      app.all(MCP_PATH, readJsonBody, endWithToken, ({ req, get }) => {
         const [authInfo, parsedBody] = [get("authInfo"), get("body")];
         return fetch(req.raw, {
           ...(authInfo !== undefined && { authInfo }),

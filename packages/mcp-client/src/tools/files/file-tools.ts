@@ -31,7 +31,7 @@ const MAX_LISTS = 100;
 /** Marks the URL of a module that another one stands in for. */
 const OWN_TEXT = "own";
 
-/** Settings of {@link FileTools}. */
+/** Settings of {@link createFileTools}. */
 export interface FileToolsSettings {
   /** The folder of servers. Absolute. */
   serversDir: string;
@@ -61,71 +61,40 @@ interface Arrangement {
   guarded: ReadonlyMap<string, readonly ToolDefinition[]>;
 }
 
+/** Tools that are files, as the host runs them. */
+export type FileTools = ReturnType<typeof createFileTools>;
+
 /**
  * Has tools that are files run by the host, each call in a guest of its own, where a guard concerns them: rules, limits,
  * approvals, lists of tools. Code finds modules in their place that only call them.
  */
-export class FileTools {
-  /** The tools of the servers whose files code does not reach. */
-  readonly source: ToolSource;
-  readonly #settings: FileToolsSettings;
-  readonly #entries: ServerEntries;
-  readonly #arranged = new Map<string, Arrangement>();
-  readonly #depth = new AsyncLocalStorage<number>();
+export function createFileTools(settings: FileToolsSettings) {
+  const { serversDir, skillsDir, viewsDir } = settings;
+  const serverEntries = new ServerEntries(serversDir);
+  const arrangements = new Map<string, Arrangement>();
+  const depths = new AsyncLocalStorage<number>();
   /** Lets only some calls of each session go on at once: each has a process, with all the memory that a run may use. */
-  readonly #slots = new Shares(Math.max(MIN_AT_ONCE, availableParallelism()));
+  const slots = new Shares(Math.max(MIN_AT_ONCE, availableParallelism()));
   /** Runs with a guest of their own whose end is waited for. */
-  readonly #single = new Set<string>();
-  readonly #known = new WeakMap<ToolDefinition, KnownTool>();
-  #snapshot: CatalogSnapshot | undefined;
-  #tools: Lazy<Sandbox> | undefined;
-
-  constructor(settings: FileToolsSettings) {
-    this.#settings = settings;
-    this.#entries = new ServerEntries(settings.serversDir);
-    this.source = {
-      specificationVersion: "v1",
-      find: (call) => this.#find(call),
-      invoke: (call, context) => this.#invoke(call, context),
-    };
-  }
-
-  /** Remembers the tools that a catalog lists. */
-  remembering(catalog: ToolCatalog): ToolCatalog {
-    return {
-      specificationVersion: "v1",
-      list: async (options) => (this.#snapshot = await catalog.list(options)),
-    };
-  }
-
-  /** Opens the sandbox in which code runs, without the files of tools that guards concern. */
-  openSandbox(open: OpenSandbox): Promise<Sandbox> {
-    const { serversDir, skillsDir, viewsDir } = this.#settings;
-    const tools = new Lazy(() => open({ nested: true }));
-    this.#tools = tools;
-    const viewOf = async (allowedTools?: readonly string[]): Promise<ProgramView | undefined> =>
-      (await this.#arrange(allowedTools))?.view;
-    return openViewSandboxes({ open, tools, serversDir, skillsDir, viewsDir, viewOf });
-  }
+  const single = new Set<string>();
+  const knownTools = new WeakMap<ToolDefinition, KnownTool>();
+  let lastSnapshot: CatalogSnapshot | undefined;
+  let toolSandbox: Lazy<Sandbox> | undefined;
 
   /** Finds out which tools guards concern in the runs with a list of allowed tools. `undefined`: none. */
-  async #arrange(allowedTools: readonly string[] | undefined): Promise<Arrangement | undefined> {
-    const { isGuarded: isAlwaysGuarded, catalog, concern: loadGuards, serversDir } = this.#settings;
-    if (!isAlwaysGuarded && allowedTools === undefined) return undefined;
-    const concern = await loadGuards();
-    const snapshot = this.#snapshot ?? (await (await catalog.get()).list());
+  async function arrange(allowedTools: readonly string[] | undefined): Promise<Arrangement | undefined> {
+    if (!settings.isGuarded && allowedTools === undefined) return undefined;
+    const concern = await settings.concern();
+    const snapshot = lastSnapshot ?? (await (await settings.catalog.get()).list());
     const isGuarded = (tool: NamedTool): boolean => concern(tool, allowedTools);
     // A generated module only calls a server, and shares nothing.
     const generated = new Set(snapshot.servers.filter(({ kind }) => kind === "host").map(({ name }) => name));
-    const entries = await this.#entries.read((name) => generated.has(name));
+    const entries = await serverEntries.read((name) => generated.has(name));
     const tools = localTools(snapshot);
     const hosted = hostedEntries({ snapshot, tools, entries, generated, isGuarded });
     const list = JSON.stringify(allowedTools ?? null);
-    if (hosted.size === 0) {
-      this.#arranged.delete(list);
-      return undefined;
-    }
-    const before = this.#arranged.get(list);
+    if (hosted.size === 0) return void arrangements.delete(list);
+    const before = arrangements.get(list);
     const made = JSON.stringify([snapshot.version, [...hosted], [...entries.keys()]]);
     const arranged =
       before?.made === made
@@ -136,15 +105,21 @@ export class FileTools {
             tools,
             guarded: guardedModules({ tools, hosted, serversDir }, isGuarded),
           };
-    this.#arranged.delete(list);
-    this.#arranged.set(list, arranged);
-    const [oldest] = this.#arranged.keys();
-    if (this.#arranged.size > MAX_LISTS && oldest !== undefined) this.#arranged.delete(oldest);
+    arrangements.delete(list);
+    arrangements.set(list, arranged);
+    const [oldest] = arrangements.keys();
+    if (arrangements.size > MAX_LISTS && oldest !== undefined) arrangements.delete(oldest);
     return arranged;
   }
 
-  #find({ server, tool }: Pick<ToolCall, "server" | "tool">): KnownTool | undefined {
-    const own = this.#toolsOf(server);
+  /** The tools of a server whose files some runs do not reach. */
+  function toolsOf(server: string): readonly ToolDefinition[] | undefined {
+    const arranged = [...arrangements.values()].findLast(({ view }) => view.hosted.has(server));
+    return arranged?.tools.get(server);
+  }
+
+  function find({ server, tool }: ToolCall): KnownTool | undefined {
+    const own = toolsOf(server);
     if (own === undefined) return undefined;
     const definition = own.find(({ name }) => name === tool);
     if (definition === undefined)
@@ -152,47 +127,38 @@ export class FileTools {
         { server, tool },
         own.map(({ name }) => name),
       );
-    let known = this.#known.get(definition);
-    if (known === undefined) {
-      const { name, inputSchema, outputSchema, annotations } = definition;
-      known = { name, inputSchema, outputSchema, annotations, sandboxed: true };
-      this.#known.set(definition, known);
-    }
+    const { name, inputSchema, outputSchema, annotations } = definition;
+    const made = { name, inputSchema, outputSchema, annotations, sandboxed: true };
+    const known = knownTools.get(definition) ?? made;
+    knownTools.set(definition, known);
     return known;
   }
 
-  /** The tools of a server whose files some runs do not reach. */
-  #toolsOf(server: string): readonly ToolDefinition[] | undefined {
-    const arranged = [...this.#arranged.values()].findLast(({ view }) => view.hosted.has(server));
-    return arranged?.tools.get(server);
-  }
-
-  async #invoke(call: CheckedCall, context: InvokeContext): Promise<ToolResult> {
+  async function invoke(call: CheckedCall, context: InvokeContext): Promise<ToolResult> {
     const { server, tool: name } = call;
-    const tool = this.#toolsOf(server)?.find((one) => one.name === name);
-    const sandbox = await this.#tools?.get();
+    const tool = toolsOf(server)?.find((one) => one.name === name);
+    const sandbox = await toolSandbox?.get();
     if (tool === undefined || sandbox === undefined) throw toolNotFound({ server, tool: name }, []);
-    const depth = this.#depth.getStore() ?? 0;
+    const depth = depths.getStore() ?? 0;
     if (depth >= MAX_DEPTH) {
       const message = `${server}.${name} was not called: tools call each other more than ${MAX_DEPTH} levels deep.`;
       throw new CemError("TOOL_FAILED", message, { details: { server, tool: name, depth } });
     }
-    const session = this.#sessionOf(context, depth, sandbox);
+    const session = sessionOf(context, depth, sandbox);
     const run = async (): Promise<ToolResult> =>
       callFileTool(tool, call, context, {
         sandbox,
         session,
-        modules: await this.#replacements(tool, context),
+        modules: await replacements(tool, context),
         invoker: {
           specificationVersion: "v1",
-          invoke: (made, inner) =>
-            this.#depth.run(depth + 1, () => this.#settings.invoker().invoke(made, inner)),
+          invoke: (made, inner) => depths.run(depth + 1, () => settings.invoker().invoke(made, inner)),
         },
-        onOutput: (text) => this.#settings.onOutput(`${server}.${name}`, text),
+        onOutput: (text) => settings.onOutput(`${server}.${name}`, text),
       });
     // Calls of a tool go on within the slot of the tool.
     if (depth > 0) return run();
-    return this.#slots.run(session ?? "", context.signal, async () => {
+    return slots.run(session ?? "", context.signal, async () => {
       context.signal.throwIfAborted();
       return run();
     });
@@ -202,17 +168,17 @@ export class FileTools {
    * The session whose guests run a tool. A run with a guest of its own has tools' guests of its own, too; and what a tool calls
    * has others than the tool, which would wait for itself.
    */
-  #sessionOf(
+  function sessionOf(
     { session, singleUse, run = "", signal }: InvokeContext,
     depth: number,
     sandbox: Sandbox,
   ): string | undefined {
     if (singleUse !== true) return depth === 0 ? session : `\0${depth}\0${session ?? ""}`;
     const own = `\0${depth}\0run ${run}`;
-    if (!this.#single.has(own)) {
-      this.#single.add(own);
+    if (!single.has(own)) {
+      single.add(own);
       const end = (): void => {
-        this.#single.delete(own);
+        single.delete(own);
         sandbox.endSession?.(own);
       };
       signal.addEventListener("abort", end, { once: true });
@@ -221,12 +187,11 @@ export class FileTools {
   }
 
   /** Modules in place of those of guarded tools, other than the one that is called. */
-  async #replacements(
+  async function replacements(
     { file }: ToolDefinition,
     { allowedTools }: InvokeContext,
   ): Promise<Record<string, string>> {
-    const arranged =
-      this.#arranged.get(JSON.stringify(allowedTools ?? null)) ?? (await this.#arrange(allowedTools));
+    const arranged = arrangements.get(JSON.stringify(allowedTools ?? null)) ?? (await arrange(allowedTools));
     const others = [...(arranged?.guarded ?? [])].filter(([, tools]) =>
       tools.every((tool) => tool.file !== file),
     );
@@ -234,6 +199,25 @@ export class FileTools {
       others.map(([url, tools]) => [url, printReplacement(tools, `${url}?${OWN_TEXT}`)]),
     );
   }
+
+  const source: ToolSource = { specificationVersion: "v1", find, invoke };
+  return {
+    /** The tools of the servers whose files code does not reach. */
+    source,
+    /** Remembers the tools that a catalog lists. */
+    remembering: (catalog: ToolCatalog): ToolCatalog => ({
+      specificationVersion: "v1",
+      list: async (options) => (lastSnapshot = await catalog.list(options)),
+    }),
+    /** Opens the sandbox in which code runs, without the files of tools that guards concern. */
+    openSandbox(open: OpenSandbox): Promise<Sandbox> {
+      const tools = new Lazy(() => open({ nested: true }));
+      toolSandbox = tools;
+      const viewOf = async (allowedTools?: readonly string[]): Promise<ProgramView | undefined> =>
+        (await arrange(allowedTools))?.view;
+      return openViewSandboxes({ open, tools, serversDir, skillsDir, viewsDir, viewOf });
+    },
+  };
 }
 
 /** Guarded tools by the URL that the module which defines them has in the sandbox. */

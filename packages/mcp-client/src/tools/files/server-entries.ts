@@ -1,6 +1,7 @@
 import type { Dirent } from "node:fs";
 import { readdir, readFile, realpath, stat } from "node:fs/promises";
 import path from "node:path";
+import { withoutEscapes } from "@cem/core";
 
 /** An entry directly in the folder of servers: a server's folder, a folder that servers share, or a file. */
 export interface ServerEntry {
@@ -133,13 +134,5 @@ function entryOf(specifier: string, base: URL): string | undefined {
   const target = URL.parse(specifier.replace(/^servers\//, GUEST_SERVERS), base.href)?.pathname;
   if (target?.startsWith(GUEST_SERVERS) !== true) return undefined;
   const [entry = ""] = target.slice(GUEST_SERVERS.length).split("/");
-  return entry === "" ? undefined : decode(entry);
-}
-
-function decode(part: string): string {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return part;
-  }
+  return entry === "" ? undefined : withoutEscapes(entry);
 }

@@ -76,7 +76,7 @@ function serverReason(
   const status = statuses.get(name);
   switch (status?.state) {
     case "auth-required":
-      return toErrorInfo(authRequired(name));
+      return status.lastError ?? toErrorInfo(authRequired(name));
     case "down":
       return status.lastError ?? { code: "SERVER_DOWN", message: `Server "${name}" is down.`, details };
     default:

@@ -99,13 +99,9 @@ export function watchChanges(
 
   return {
     /** To be called with each further list of a server. */
-    onListed(server: string, list: ToolList) {
-      void inTurn(server, () => take(server, list));
-    },
+    onListed: (server: string, list: ToolList) => void inTurn(server, () => take(server, list)),
     announce,
-    onChange(listener: (change: ToolsChange) => void) {
-      listeners.add(listener);
-    },
+    onChange: (listener: (change: ToolsChange) => void) => void listeners.add(listener),
     inTurn,
     /** Resolves when no work is under way. */
     settled: async (): Promise<void> => {

@@ -1,5 +1,6 @@
 import { realpath } from "node:fs/promises";
 import path from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { isHostTool } from "@cem/bridge";
 import type { HostTool } from "@cem/bridge";
@@ -43,9 +44,8 @@ export interface HostToolFile {
 
 /** Finds `servers/<server>/<tool>.host.ts`. Links are skipped. */
 export async function findHostToolFiles(serversDir: string): Promise<HostToolFile[]> {
-  const folders = (await listFolder(serversDir)).filter(
-    (entry) => entry.isDirectory() && !/^[._]/.test(entry.name),
-  );
+  const entries = await listFolder(serversDir);
+  const folders = entries.filter((entry) => entry.isDirectory() && !/^[._]/.test(entry.name));
   const found = folders.map(async ({ name: server }) => {
     const folder = path.join(serversDir, server);
     return (await listFolder(folder)).flatMap((entry): HostToolFile[] => {
@@ -60,52 +60,31 @@ export async function findHostToolFiles(serversDir: string): Promise<HostToolFil
 
 /**
  * Imports a file of the user's on the host and takes the tool it exports. A file that guest code can write is never
- * imported. A file that can't be used is reported as a problem, not thrown.
+ * imported.
+ *
+ * @returns what is wrong with a file that can't be used.
  */
-async function loadHostToolFile(
-  { server, name, file }: HostToolFile,
-  { writableDirs, ownPackage }: Pick<HostToolFolders, "writableDirs" | "ownPackage">,
-): Promise<{ tool: HostTool } | { problem: ToolProblem }> {
-  const problem = (message: string): { problem: ToolProblem } => ({
-    problem: { server, file, message: `${path.basename(file)} ${message}` },
-  });
+async function importTool(
+  { name, file }: HostToolFile,
+  { writableDirs, ownPackage }: HostToolFolders,
+): Promise<HostTool | string> {
+  const loaded = new AbortController();
   try {
     const real = await realpath(file);
-    const writable = await findWritable(real, writableDirs);
-    if (writable !== undefined) {
-      return problem(
-        `is not run on the host: code in the sandbox can write to ${writable}. Move the servers out of there.`,
-      );
-    }
+    for (const folder of writableDirs)
+      if (isWithin(await realpath(folder).catch(() => folder), real))
+        return `is not run on the host: code in the sandbox can write to ${folder}. Move the servers out of there.`;
     if (ownPackage !== undefined) resolveOwnPackage(ownPackage, HOST_TOOL_FILES);
-    const module = await importWithin(real);
+    const late = wait(LOAD_TIMEOUT_MS, undefined, { signal: loaded.signal }).then(() => {
+      throw new Error(`it was not ready within ${LOAD_TIMEOUT_MS / 1000} s`);
+    });
+    const module = (await Promise.race([import(pathToFileURL(real).href), late])) as Record<string, unknown>;
     const tool = [module["default"], module[name]].find(isHostTool);
-    if (tool !== undefined) return { tool };
-    return problem(`exports no tool. Write: export default defineTool({ description, input, execute })`);
+    return tool ?? "exports no tool. Write: export default defineTool({ description, input, execute })";
   } catch (error) {
-    return problem(`can't be loaded: ${error instanceof Error ? error.message : String(error)}`);
-  }
-}
-
-/** The folder among those given that the file lies in. */
-async function findWritable(file: string, folders: readonly string[]): Promise<string | undefined> {
-  for (const folder of folders) {
-    if (isWithin(await realpath(folder).catch(() => folder), file)) return folder;
-  }
-  return undefined;
-}
-
-/** Imports a module; fails when it does not finish loading in time. */
-async function importWithin(file: string): Promise<Record<string, unknown>> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    const message = `it was not ready within ${LOAD_TIMEOUT_MS / 1000} s`;
-    timer = setTimeout(() => reject(new Error(message)), LOAD_TIMEOUT_MS);
-  });
-  try {
-    return (await Promise.race([import(pathToFileURL(file).href), late])) as Record<string, unknown>;
+    return `can't be loaded: ${toErrorInfo(error).message}`;
   } finally {
-    clearTimeout(timer);
+    loaded.abort();
   }
 }
 
@@ -141,30 +120,24 @@ export async function loadHostTools(
   const found = await findHostToolFiles(folders.serversDir);
   for (const one of found) {
     const { server, name, file } = one;
+    const id = `${server}.${name}`;
     const fault = await toolNameFault(server, name);
     if (fault !== undefined) {
-      problems.push({ server, file, message: `The tool ${server}.${name} ${fault}` });
+      problems.push({ server, file, message: `The tool ${id} ${fault}` });
       continue;
     }
     if (tools[server]?.[name] !== undefined) continue;
-    const obstacle = await folders.obstacleOf?.(`${server}.${name}`, file);
-    if (obstacle !== undefined) {
-      held.set(`${server}.${name}`, toErrorInfo(obstacle));
-      (tools[server] ??= {})[name] = heldBack(obstacle);
-      files.set(`${server}.${name}`, file);
+    const obstacle = await folders.obstacleOf?.(id, file);
+    if (obstacle !== undefined) held.set(id, toErrorInfo(obstacle));
+    const tool = obstacle === undefined ? await importTool(one, folders) : heldBack(obstacle);
+    if (typeof tool === "string") {
+      problems.push({ server, file, message: `${path.basename(file)} ${tool}` });
       continue;
     }
-    const loaded = await loadHostToolFile(one, folders);
-    if ("problem" in loaded) {
-      problems.push(loaded.problem);
-      continue;
-    }
-    (tools[server] ??= {})[name] = loaded.tool;
-    files.set(`${server}.${name}`, file);
+    (tools[server] ??= {})[name] = tool;
+    files.set(id, file);
   }
-  const hidden = found.map(
-    ({ server, file }) => `/workspace/servers/${server}/${file.split(/[\\/]/).at(-1)}`,
-  );
+  const hidden = found.map(({ server, file }) => `/workspace/servers/${server}/${path.basename(file)}`);
   return { tools, files, problems, held, hidden };
 }
 

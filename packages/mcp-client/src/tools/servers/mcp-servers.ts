@@ -56,7 +56,6 @@ export function createMcpServers(settings: McpServersSettings, changes: ServerCh
   );
   let connecting: Promise<McpConnections> | undefined;
   let connected: McpConnections | undefined;
-  let folderNames: Promise<ReadonlyMap<string, string>> | undefined;
 
   const connect = async (): Promise<McpConnections> => {
     const { createMcpConnections, fillVariables } = await import("../../index.ts");
@@ -82,14 +81,7 @@ export function createMcpServers(settings: McpServersSettings, changes: ServerCh
     /** By name, in the order of the settings. */
     byName: byName as ReadonlyMap<string, ConfiguredServer>,
     /** The folder of a server's generated tools, absolute. */
-    async folderOf(server: string): Promise<string> {
-      folderNames ??= import("@cem/tool-files").then(({ nameServerFolders, LOCK_FILE }) =>
-        nameServerFolders([...byName.keys()], (folder) =>
-          lockedServer(path.join(serversDir, folder, LOCK_FILE)),
-        ),
-      );
-      return path.join(serversDir, (await folderNames).get(server) ?? server);
-    },
+    folderOf: serverFolders([...byName.keys()], serversDir),
     /** The connections, made at the first call. No server is started by that. */
     connections,
     /**
@@ -97,7 +89,7 @@ export function createMcpServers(settings: McpServersSettings, changes: ServerCh
      *
      * @throws what is wrong with the server's settings.
      */
-    async connectionsFor(server: string): Promise<McpConnections> {
+    connectionsFor: async (server: string): Promise<McpConnections> => {
       const made = await connections();
       const error = byName.get(server)?.error;
       if (error !== undefined) throw error;
@@ -110,6 +102,20 @@ export function createMcpServers(settings: McpServersSettings, changes: ServerCh
       const made = await connecting?.catch(() => undefined);
       await made?.close();
     },
+  };
+}
+
+/** Finds the folder of a server's generated tools, absolute. */
+export function serverFolders(
+  servers: readonly string[],
+  serversDir: string,
+): (server: string) => Promise<string> {
+  let names: Promise<ReadonlyMap<string, string>> | undefined;
+  return async (server) => {
+    names ??= import("@cem/tool-files").then(({ nameServerFolders, LOCK_FILE }) =>
+      nameServerFolders(servers, (folder) => lockedServer(path.join(serversDir, folder, LOCK_FILE))),
+    );
+    return path.join(serversDir, (await names).get(server) ?? server);
   };
 }
 
