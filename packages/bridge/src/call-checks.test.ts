@@ -105,6 +105,17 @@ describe("checkCalls", () => {
       expect(asked).toEqual(["find"]);
     });
 
+    it("is given the names that the tool has in code, whatever names the call brings", async () => {
+      const isAllowed = ({ inCode }: ToolCall): string => `in code it is ${inCode?.server}.${inCode?.tool}`;
+      const nameInCode = async ({ server, tool }: ToolCall) => ({ server, tool: `${tool}_it` });
+      await expect(check({ name: "Ada" }, { isAllowed, nameInCode })).rejects.toThrow(
+        "in code it is crm.find_it",
+      );
+      await expect(check({ name: "Ada" }, { isAllowed })).rejects.toThrow(
+        "in code it is undefined.undefined",
+      );
+    });
+
     it.each([
       [false, "crm.find may not be called: it is not among the tools of this run."],
       ["it costs money", "crm.find may not be called: it costs money."],

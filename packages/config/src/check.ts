@@ -4,6 +4,7 @@ import { dottedPath, formatValue, getPath, originKey, problemAt } from "./layer.
 import type { ConfigProblem, Layer, SettingOrigin } from "./layer.ts";
 import { adviceOnRemoved } from "./python-original.ts";
 import { SANDBOX_TYPES } from "./schema/execution.ts";
+import { BUILT_IN_TYPES, TYPE_NAME } from "./schema/privacy.ts";
 import { configSchema } from "./schema/schema.ts";
 import {
   allowedOf,
@@ -41,9 +42,10 @@ function flattenUnion(issue: Issue): Issue[] {
 function toProblem(issue: Issue, layer: Layer): ConfigProblem {
   const value = getPath(layer.values, issue.path);
   const settingOrigin = originOf(issue.path, layer);
-  if (issue.code === "custom" && issue.message !== "Invalid input")
-    return problemAt(settingOrigin, `${issue.message}.`);
   const schema = schemaAt(issue.path, layer.values);
+  // Of a pattern, its own sentence says more than the kind of value.
+  const isOwn = issue.code === "custom" || (issue.code === "invalid_format" && allowedOf(schema) === "text");
+  if (isOwn && issue.message !== "Invalid input") return problemAt(settingOrigin, `${issue.message}.`);
   if (value === undefined) return problemAt(settingOrigin, `is missing. It takes ${allowedOf(schema)}.`);
   const allowed = allowedOf(schema);
   const inner = unwrap(schema);
@@ -109,19 +111,44 @@ export function namesPlugins({ values }: Layer): boolean {
   return Array.isArray(plugins) && plugins.length > 0;
 }
 
-/** Only plugins bring sandboxes of other names. */
-export function sandboxProblems({ values, origins }: Layer): ConfigProblem[] {
-  const keys = ["execution", "sandboxType"];
-  const named = getPath(values, keys);
-  const at = origins.get(originKey(keys));
-  if (typeof named !== "string" || at === undefined || SANDBOX_TYPES.includes(builtInSandbox(named)))
-    return [];
-  const [suggestion] = nearest(named, SANDBOX_TYPES);
-  const allowed = SANDBOX_TYPES.join(", ");
+/** Names of sandboxes and of types of values that are unknown: only plugins bring others, and `privacy.custom` of any source. */
+export function nameProblems(layer: Layer, layers: readonly Layer[]): ConfigProblem[] {
+  const sandbox = getPath(layer.values, SANDBOX_TYPE);
+  const sandboxes =
+    typeof sandbox !== "string" || SANDBOX_TYPES.includes(builtInSandbox(sandbox))
+      ? []
+      : [notOneOf(SANDBOX_TYPES, sandbox, SANDBOX_TYPE, layer)];
+  const custom = layers.flatMap((one) => listAt(one, ["privacy", "custom"]));
+  const known = [...BUILT_IN_TYPES, ...custom.map((one) => String(getPath(one, ["type"])))];
+  const types = listAt(layer, TYPES).flatMap((type, at) =>
+    typeof type !== "string" || known.includes(type) || !TYPE_NAME.test(type)
+      ? []
+      : [notOneOf(known, type, [...TYPES, at], layer)],
+  );
+  return [...sandboxes, ...types];
+}
+
+const SANDBOX_TYPE = ["execution", "sandboxType"];
+const TYPES = ["privacy", "types"];
+
+function listAt({ values }: Layer, path: readonly string[]): unknown[] {
+  const list = getPath(values, path);
+  return Array.isArray(list) ? list : [];
+}
+
+/** The problem of a value that is none of those that there are. */
+function notOneOf(
+  options: readonly string[],
+  named: string,
+  path: readonly (string | number)[],
+  layer: Layer,
+): ConfigProblem {
+  const [suggestion] = nearest(named, options);
+  const allowed = options.join(", ");
   const value = formatValue(named);
   const advice =
-    adviceOnRemoved("execution.sandbox_type", named) ??
+    adviceOnRemoved(dottedPath(path.map((key) => toSnakeCase(String(key)))), named) ??
     (suggestion === undefined ? "" : `Did you mean ${suggestion}?`);
   const message = `is ${value}. Allowed: ${allowed}. ${advice}`.trimEnd();
-  return [problemAt(at, message, { line: at.origin.line, allowed, value, suggestion })];
+  return problemAt(originOf(path, layer), message, { allowed, value, suggestion });
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { PII_TYPES } from "../../pii/src/context.ts";
 import { failure, load, problems } from "../test/config-folder.ts";
 import { loadConfig } from "./index.ts";
 
@@ -92,6 +93,18 @@ describe("a bad value", () => {
     ],
     ["execution: [1]", "is a list. Allowed: a section with workspace_dir,"],
     ["workflows: [{name: a}]", "is missing. It takes a list."],
+    ["privacy: {types: [EMAILS]}", 'is "EMAILS". Allowed: EMAIL, PHONE,'],
+    ["privacy: {types: [EMAILS]}", "Did you mean EMAIL?"],
+    ["privacy: {types: [PHONE, email]}", "privacy.types[1]  is not a name in upper case, such as EMAIL."],
+    ["privacy: {types: [EMPLOYE], custom: [{type: EMPLOYEE, values: [a]}]}", "Did you mean EMPLOYEE?"],
+    [
+      "privacy: {regions: [US, UK]}",
+      "privacy.regions[1]  is not the code of a country, such as US, DE or GB (not UK).",
+    ],
+    ["privacy: {regions: [EU]}", "is not the code of a country"],
+    ["privacy: {regions: [us]}", "is not the code of a country"],
+    ["privacy: {custom: [{type: employee, values: [a]}]}", "is not a name in upper case, such as EMAIL."],
+    ["privacy: {rules: [{from: '', action: deny}]}", 'is "". Allowed: text.'],
   ])("is an error: %s", async (yaml, expected) => {
     expect(await message(yaml)).toContain(expected);
   });
@@ -125,6 +138,18 @@ describe("a bad value", () => {
       'environment LLM_PROVIDER  llm.provider  is "openia". Allowed: openai, azure_openai, anthropic. Did you mean openai?',
       "environment LLM_TEMPERATURE  llm.temperature  is 9. Allowed: a number from 0 to 2.",
     ]);
+  });
+
+  it("of a type is compared with all that are built in", async () => {
+    const [problem] = await problems("privacy: {types: [EMAILS]}");
+    expect(problem?.allowed).toBe(PII_TYPES.join(", "));
+  });
+
+  it("is no type of value that `privacy.custom` of another source names, or that a plugin may bring", async () => {
+    const types = "privacy: {types: [EMPLOYEE, PHONE]}";
+    const overrides = { privacy: { custom: [{ type: "EMPLOYEE", values: ["a"] }] } };
+    expect((await load(types, { overrides })).config.privacy.types).toEqual(["EMPLOYEE", "PHONE"]);
+    expect((await load(types, { hasPlugins: true })).config.privacy.types).toEqual(["EMPLOYEE", "PHONE"]);
   });
 
   it("is a kind of approval that is mistyped, which would ask for none", async () => {

@@ -10,7 +10,7 @@ import { environmentLayer, chooseProvider, noticeOfIdleModel, serversOfVariables
 import type { Variables, EnvironmentSource, VariableServer } from "./environment.ts";
 import { withAbsolutePaths, mergeLayers } from "./merge-config.ts";
 import { bind } from "./bind.ts";
-import { checkLayer, builtInSandbox, namesPlugins, sandboxProblems } from "./check.ts";
+import { checkLayer, builtInSandbox, namesPlugins, nameProblems } from "./check.ts";
 import { fileOfFolder, namedFile, readConfigFile, readEnvFile } from "./config-file.ts";
 import { warnOfRemovedVariables } from "./python-original.ts";
 import { redactWhenPrinted } from "./redact.ts";
@@ -118,9 +118,9 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Loade
   const provider = chooseProvider([fileLayer, argumentLayer], sources);
   const environment = sources.map((source) => environmentLayer(source, provider));
   const layers = [fileLayer, ...environment.map(({ layer }) => layer), argumentLayer];
-  const bringsSandboxes = options.hasPlugins === true || layers.some(namesPlugins);
+  const hasPlugins = options.hasPlugins === true || layers.some(namesPlugins);
   const problems = layers.flatMap((layer) =>
-    sortByPosition([...problemsOf(layer), ...(bringsSandboxes ? [] : sandboxProblems(layer))]),
+    sortByPosition([...problemsOf(layer), ...(hasPlugins ? [] : nameProblems(layer, layers))]),
   );
   if (problems.length > 0) throw configInvalid(problems);
   const { servers: variableServers, warnings: unusable } = serversOfVariables(sources);

@@ -7,9 +7,9 @@ import type {
   ToolDefinition,
   Verdict,
 } from "@cem/core";
+import { calledTool, matchTools } from "@cem/core";
 import { findUnsupported, parseProgram } from "@cem/program";
 import type { Program } from "@cem/program";
-import { matchTools } from "./calls/guarded-call.ts";
 import { findBlockedPatterns, parsePattern } from "./review/blocked-patterns.ts";
 import { collectParts, Report } from "./review/collect.ts";
 import { checkImports, checkMissingImports } from "./review/imports.ts";
@@ -149,8 +149,8 @@ export function createGuard(settings: GuardSettings = {}): Guard {
 }
 
 /** Whether a tool is among those of a run. */
-function isNamed({ server, name }: ToolDefinition, allowedTools?: readonly string[]): true | string {
-  const isMeant = allowedTools === undefined || matchTools(allowedTools)(server, name);
+function isNamed(tool: ToolDefinition, allowedTools?: readonly string[]): true | string {
+  const isMeant = allowedTools === undefined || matchTools(allowedTools)(calledTool(tool));
   return isMeant || "it is not among the tools of this run";
 }
 

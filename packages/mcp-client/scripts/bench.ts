@@ -2,7 +2,8 @@ import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { answerErrors, checkCalls, compose, createHostTools, defineTool, combineSources } from "@cem/bridge";
 import { createMcpConnections, createMcpInvoker, createMcpToolSource } from "@cem/mcp-client";
-import type { McpServerSettings, ToolInvoker } from "@cem/mcp-client";
+import type { ToolInvoker } from "@cem/core";
+import type { McpServerSettings } from "@cem/mcp-client";
 import { answering, odd } from "../fixtures/servers.ts";
 
 /**

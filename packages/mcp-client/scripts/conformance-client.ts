@@ -1,6 +1,7 @@
 import type { JsonSchema } from "@cem/core";
 import { CemError, createMcpConnections, createMcpInvoker, SERVER_REQUESTS } from "@cem/mcp-client";
-import type { AuthSettings, JsonObject, JsonValue, McpServerSettings } from "@cem/mcp-client";
+import type { JsonObject, JsonValue } from "@cem/core";
+import type { AuthSettings, McpServerSettings } from "@cem/mcp-client";
 import { z } from "zod";
 
 /**

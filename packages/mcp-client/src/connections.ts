@@ -1,4 +1,4 @@
-import { serverNotFound } from "@cem/core";
+import { CemError, serverNotFound, toErrorInfo } from "@cem/core";
 import type { Elicit, JsonObject } from "@cem/core";
 import type {
   AuthorizeOptions,
@@ -73,19 +73,19 @@ export function createMcpConnections(settings: McpConnectionsSettings) {
     if (client !== undefined) return client;
     throw serverNotFound(name, [...clients.keys()]);
   };
-  const status = (): ServerStatus[] => [...clients.values()].map((client) => client.status());
-
   return {
     /** The servers' names, in the order of the settings. */
     servers: [...clients.keys()] as readonly string[],
     /** The state of each connection; connects to none. */
-    status,
-    /** Connects to all servers that are not disabled at once, lists their tools, and returns the resulting states. */
-    async check({ signal = never }: Partial<Pick<CallOptions, "signal">> = {}) {
-      const enabled = [...clients.values()].filter((client) => client.status().state !== "disabled");
-      for (const client of enabled) client.reset();
-      await Promise.allSettled(enabled.map((client) => client.listTools({ signal, refresh: true })));
-      return status();
+    status: (): ServerStatus[] => [...clients.values()].map((client) => client.status()),
+    /**
+     * Connects to the servers that are not disabled at once, lists their tools, and returns the resulting states.
+     *
+     * @param options - `only` names the only server to connect to.
+     */
+    check({ signal = never, only }: { signal?: AbortSignal | undefined; only?: string | undefined } = {}) {
+      const checked = [...clients].filter(([name]) => only === undefined || name === only);
+      return Promise.all(checked.map(([, client]) => checkServer(client, signal)));
     },
     /**
      * Lists the tools of a server. The list is cached until the server says that it changed.
@@ -97,7 +97,7 @@ export function createMcpConnections(settings: McpConnectionsSettings) {
     listTools: async (
       server: string,
       options: { signal?: AbortSignal | undefined; refresh?: boolean | undefined } = {},
-    ) => find(server).listTools({ ...options, signal: options.signal ?? never }),
+    ) => find(server).listTools(options.signal ?? never, options.refresh),
     /** The last list of a server's tools, also while the server is down. Absent when they were never listed. */
     knownTools: (server: string) => find(server).knownTools(),
     /** The last list of a server's tools, unless it may have changed since. */
@@ -141,4 +141,21 @@ export function createMcpConnections(settings: McpConnectionsSettings) {
       await Promise.all([...clients.values()].map((client) => client.close()));
     },
   };
+}
+
+/** The handshake alone makes a server ready, which is of no use where it does not tell its tools. */
+async function checkServer(client: ServerClient, signal: AbortSignal): Promise<ServerStatus> {
+  if (client.status().state === "disabled") return client.status();
+  client.reset();
+  try {
+    await client.listTools(signal, true);
+    return client.status();
+  } catch (error) {
+    const status = client.status();
+    if (status.state !== "ready") return status;
+    if (CemError.isInstance(error) && error.code !== "TOOL_TIMEOUT")
+      return { ...status, state: "down", lastError: toErrorInfo(error) };
+    const message = "It answered the handshake, and not in time when it was asked for its tools.";
+    return { ...status, state: "connecting", lastError: { code: "TOOL_TIMEOUT", message, details: {} } };
+  }
 }

@@ -27,16 +27,3 @@ export type { McpInvokerSettings, McpToolSourceSettings } from "./invoker.ts";
 export type { ClientConfigs, FoundServer } from "./settings/client-configs.ts";
 export type { AuthSettings, McpServerSettings, TransportSettings } from "./settings/server-settings.ts";
 export type { LeftOutTool, RemoteTool } from "./connection/tool-definitions.ts";
-export type {
-  Elicit,
-  ElicitAnswer,
-  ElicitRequest,
-  InvokeContext,
-  JsonObject,
-  JsonValue,
-  ResultStore,
-  ToolCall,
-  ToolInvoker,
-  ToolProgress,
-  ToolResult,
-} from "@cem/core";

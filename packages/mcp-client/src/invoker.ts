@@ -94,11 +94,7 @@ export function createMcpToolSource(
 }
 
 /** The `TOOL_NOT_FOUND` for a tool, or what the connection throws for a server that does not exist or is down. */
-async function notFound(
-  connections: McpConnections,
-  { server, tool }: ToolCall,
-  signal: AbortSignal,
-): Promise<CemError> {
+async function notFound(connections: McpConnections, { server, tool }: ToolCall, signal: AbortSignal) {
   const list = connections.knownTools(server) ?? (await connections.listTools(server, { signal }));
   const leftOut = list.leftOut.find(({ name }) => name === tool);
   if (leftOut !== undefined) {
@@ -109,8 +105,7 @@ async function notFound(
   }
   const known = list.tools.map(({ name }) => name);
   // A `findTool` of the caller's own may leave out tools that the server has.
-  if (known.includes(tool)) return toolNotFound({ server, tool });
-  return toolNotFound({ server, tool }, known);
+  return toolNotFound({ server, tool }, known.includes(tool) ? undefined : known);
 }
 
 const contentsSchema = z.looseObject({ contents: z.array(z.unknown()) });
@@ -133,7 +128,7 @@ async function answerServerRequest(
   const { server, tool, args } = call;
   const list = async (kind: Parameters<McpConnections["list"]>[1]): Promise<JsonValue> => {
     const { items, cut } = await connections.list(server, kind, options);
-    return cut === undefined ? { [kind]: items } : { [kind]: items, cut };
+    return { [kind]: items, ...(cut !== undefined && { cut }) };
   };
   switch (tool) {
     case SERVER_REQUESTS.listResources:
@@ -158,8 +153,7 @@ async function answerServerRequest(
         role,
         content: await mapPart(content as JsonValue, { ...context, name }),
       }));
-      const prompt: JsonObject = { messages: await Promise.all(mapped) };
-      return description === undefined ? prompt : { description, ...prompt };
+      return { ...(description !== undefined && { description }), messages: await Promise.all(mapped) };
     }
     default:
       throw toolNotFound({ server, tool }, Object.values(SERVER_REQUESTS));

@@ -7,7 +7,6 @@ import type { Probe } from "./http/health.ts";
 import type { RunRegistry } from "./runs/run-registry.ts";
 import type { OpenOwner, ServedClient } from "./served-client.ts";
 import type { WorkflowTool } from "./tools/run-tools.ts";
-import { SERVED_PARTS } from "./tools/server-tool.ts";
 import type { GuestFacts, Profile, ServedParts } from "./tools/server-tool.ts";
 import type { Exposed, UpstreamContents } from "./upstream/upstream-lists.ts";
 
@@ -55,7 +54,12 @@ export interface AgentServerSettings<Config = unknown> extends ServedParts {
 
 /** Every setting's name. */
 export const SETTINGS: Readonly<Record<keyof AgentServerSettings, true>> = {
-  ...SERVED_PARTS,
+  agent: true,
+  state: true,
+  results: true,
+  skills: true,
+  redactor: true,
+  runWorkflow: true,
   openOwner: true,
   workflows: true,
   profile: true,

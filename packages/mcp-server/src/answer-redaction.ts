@@ -1,19 +1,11 @@
 import { toErrorInfo, withoutValues } from "@cem/core";
 import type { Redactor } from "@cem/core";
 import { ProtocolError } from "@modelcontextprotocol/server";
-import type {
-  CallToolResult,
-  ContentBlock,
-  InputRequiredResult,
-  McpServer,
-  ServerContext,
-} from "@modelcontextprotocol/server";
+import type { CallToolResult, ContentBlock, McpServer, ServerContext } from "@modelcontextprotocol/server";
 import { reportFault } from "./exchange.ts";
 import { toldAnyway } from "./told-anyway.ts";
 import { sessionOf } from "./tools/server-tool.ts";
-import type { HostOf } from "./tools/server-tool.ts";
-
-type Answer = CallToolResult | InputRequiredResult;
+import type { HostOf, ToolAnswer } from "./tools/server-tool.ts";
 
 /** The request of a client that something is the answer to. */
 interface AnsweredRequest {
@@ -37,22 +29,21 @@ export function createAnswerRedaction(ownRedactor: Redactor, hostOf: HostOf) {
     }
   }
 
-  /** Notes that a connection was shown tokens of its session, and returns the redactor that they are of. */
-  async function note({ server, isConnected, context }: AnsweredRequest): Promise<Redactor | undefined> {
+  /** Notes that a connection was shown tokens of its session, and returns it with the redactor that they are of. */
+  async function note({ server, isConnected, context }: AnsweredRequest) {
     const redactor = await redactorOf(context);
     const { session } = sessionOf(context);
     // Without a session of its own a connection may be that of one call.
     if (context.sessionId !== undefined && isConnected) sessions.set(server, { session, redactor });
-    return redactor;
+    return { session, redactor };
   }
 
   return {
     note,
-    async redact(answer: Answer, request: AnsweredRequest): Promise<Answer> {
-      const redactor = await note(request);
+    async redact(answer: ToolAnswer, request: AnsweredRequest): Promise<ToolAnswer> {
+      const { session, redactor } = await note(request);
       // Questions come from runs, whose redactor has seen them.
       if (redactor === undefined || !("content" in answer)) return answer;
-      const { session } = sessionOf(request.context);
       const { words, isAll } = toldAnyway(answer);
       // Where the store is away, its answer must not wait for the store once more.
       if (isAll === true) return redactor.tokenize(answer, { session });
@@ -67,9 +58,8 @@ export function createAnswerRedaction(ownRedactor: Redactor, hostOf: HostOf) {
     },
     /** An exception of a tool as a client may read it. */
     async redactFailure(error: unknown, request: AnsweredRequest): Promise<unknown> {
-      const redactor = await note(request);
+      const { session, redactor } = await note(request);
       if (redactor === undefined) return error;
-      const { session } = sessionOf(request.context);
       if (!(error instanceof ProtocolError)) return withoutValues(error, redactor, { session });
       const { code, message, data } = error;
       const shown = redactor.tokenize({ message, data }, { session });

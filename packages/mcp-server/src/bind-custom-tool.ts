@@ -2,15 +2,10 @@ import { inspect } from "node:util";
 import { CemError } from "@cem/core";
 import type { JsonValue } from "@cem/core";
 import { nearest } from "@cem/core/text";
-import { fromJsonSchema } from "@modelcontextprotocol/server";
-import type {
-  CallToolResult,
-  InputRequiredResult,
-  StandardSchemaV1,
-  StandardSchemaWithJSON,
-} from "@modelcontextprotocol/server";
+import { fromJsonSchema, isInputRequiredResult } from "@modelcontextprotocol/server";
+import type { CallToolResult, StandardSchemaV1, StandardSchemaWithJSON } from "@modelcontextprotocol/server";
 import { z } from "zod";
-import type { AnyCustomTool, CustomToolAnswer } from "./custom-tool.ts";
+import type { AnyCustomTool } from "./custom-tool.ts";
 import { answerValue, sessionOf } from "./tools/server-tool.ts";
 import type { HostOf, ServerTool } from "./tools/server-tool.ts";
 
@@ -39,13 +34,9 @@ export function bindCustomTool<Config>(
       const target = { session, server: CUSTOM_TOOLS, tool: name, signal };
       const given = await (redactor?.detokenize(input as JsonValue, target) ?? input);
       const answer = await tool.handler(given, { agent, config, signal, mcp });
-      return isInputRequired(answer) ? answer : toCallResult(answer, outputSchema !== undefined);
+      return isInputRequiredResult(answer) ? answer : toCallResult(answer, outputSchema !== undefined);
     },
   };
-}
-
-function isInputRequired(answer: CustomToolAnswer): answer is InputRequiredResult {
-  return (answer as { resultType?: unknown } | null)?.resultType === "input_required";
 }
 
 function toCallResult(answer: JsonValue | CallToolResult, isStructured: boolean): CallToolResult {
@@ -57,12 +48,7 @@ function toCallResult(answer: JsonValue | CallToolResult, isStructured: boolean)
   return { content: [{ type: "text", text }] };
 }
 
-type JsonSchemaSource = StandardSchemaWithJSON["~standard"]["jsonSchema"];
-
-const OPEN_OBJECT: JsonSchemaSource = {
-  input: () => ({ type: "object" }),
-  output: () => ({ type: "object" }),
-};
+const openObject = () => ({ type: "object" });
 
 const NO_INPUT = fromJsonSchema({ type: "object", properties: {} });
 
@@ -70,7 +56,7 @@ const NO_INPUT = fromJsonSchema({ type: "object", properties: {} });
 function withJsonSchema(schema: StandardSchemaV1): StandardSchemaWithJSON {
   const standard = schema["~standard"];
   if ("jsonSchema" in standard) return schema as StandardSchemaWithJSON;
-  return { "~standard": { ...standard, jsonSchema: OPEN_OBJECT } };
+  return { "~standard": { ...standard, jsonSchema: { input: openObject, output: openObject } } };
 }
 
 const NAME = "1 to 128 letters, digits, _, - and .";

@@ -20,8 +20,7 @@ import { hostPerRequest, servedClient } from "./served-client.ts";
 import { canAskUser } from "./runs/questions.ts";
 import { RunRegistry } from "./runs/run-registry.ts";
 import { BrokenRun, callsMade, tellAnyway } from "./told-anyway.ts";
-import { SERVED_PARTS } from "./tools/server-tool.ts";
-import type { Caller, ServedParts, ServerTool, ToolHost } from "./tools/server-tool.ts";
+import type { Caller, ServerTool, ToolHost } from "./tools/server-tool.ts";
 import { workflowTool } from "./tools/run-tools.ts";
 
 /**
@@ -34,7 +33,8 @@ export function createAgentServer<Config = undefined>(
   settings: AgentServerSettings<Config>,
 ): AgentServer<Config> {
   assertKnownOptions(settings, SETTINGS, "createAgentServer");
-  const { agent, redactor, hintFor, openOwner, replicas, probe, upstream, onMissing } = settings;
+  const { agent, state, results, skills, redactor, runWorkflow, hintFor } = settings;
+  const { openOwner, replicas, probe, upstream, onMissing } = settings;
   const { guest = {}, profile = "full", name: serverName = "code-execution-mcp" } = settings;
   const { customTools = [], workflows = [], expose = [], yieldAfterMs = DEFAULT_YIELD_AFTER_MS } = settings;
   const clientTrace = settings.clientTrace ?? (openOwner === undefined ? "join" : "link");
@@ -42,7 +42,8 @@ export function createAgentServer<Config = undefined>(
   const instructions = INSTRUCTIONS[profile];
   const areQueued = agent.rejoinRun !== undefined;
   const runs = new RunRegistry({ yieldAfterMs, replica: replicas?.name, areQueued });
-  const host: ToolHost = { ...partsIn(settings), runs, guest, hintFor };
+  const parts = { agent, state, results, skills, redactor, runWorkflow };
+  const host: ToolHost = { ...parts, runs, guest, hintFor };
   const hostOf = hostPerRequest(host, openOwner);
   const states = createRequestStates(replicas);
   const redaction = redactor && createAnswerRedaction(redactor, hostOf);
@@ -178,9 +179,4 @@ function answerError(error: unknown, hintFor: HintFor | undefined): CallToolResu
   const isAll = forClients(info).message !== info.message;
   const words = isAll ? text : `The call failed (${info.code}).${made}`;
   return tellAnyway({ isError: true, content: [{ type: "text", text }] }, { words, isAll });
-}
-
-function partsIn(settings: ServedParts): ServedParts {
-  const names = Object.keys(SERVED_PARTS) as (keyof ServedParts)[];
-  return Object.fromEntries(names.map((name) => [name, settings[name]])) as unknown as ServedParts;
 }

@@ -1,6 +1,6 @@
 import path from "node:path";
 import { pathToFileURL } from "node:url";
-import { CemError } from "@cem/core";
+import { CemError, toErrorInfo } from "@cem/core";
 import type { Agent, JsonValue } from "@cem/core";
 import type {
   CallToolResult,
@@ -71,23 +71,15 @@ export function customTool<Input extends StandardSchemaV1, Config = unknown>(
  * @throws CemError `TOOL_INVALID` for a module that can't be loaded or exports no tool.
  */
 export async function loadCustomTools<Config>(file: string, cwd = "."): Promise<AnyCustomTool<Config>[]> {
-  const found = await importDefault(path.resolve(cwd, file));
+  const details = { file };
+  const { href } = pathToFileURL(path.resolve(cwd, file));
+  const { default: found } = (await import(href).catch((cause: unknown): never => {
+    const message = `${file} can't be loaded: ${toErrorInfo(cause).message}`;
+    throw new CemError("TOOL_INVALID", message, { details, cause });
+  })) as { default?: unknown };
   // Each is checked when the server takes it.
-  if (typeof found === "object" && found !== null) {
+  if (typeof found === "object" && found !== null)
     return (Array.isArray(found) ? found : [found]) as AnyCustomTool<Config>[];
-  }
   const message = `${file} has no custom tools. Write: export default [{ name, description, inputSchema, handler }]`;
-  throw new CemError("TOOL_INVALID", message, { details: { file } });
-}
-
-async function importDefault(file: string): Promise<unknown> {
-  try {
-    return ((await import(pathToFileURL(file).href)) as { default?: unknown }).default;
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new CemError("TOOL_INVALID", `${file} can't be loaded: ${reason}`, {
-      details: { file },
-      cause: error,
-    });
-  }
+  throw new CemError("TOOL_INVALID", message, { details });
 }

@@ -1,4 +1,3 @@
-export type { Agent, ErrorInfo, JsonValue, ResultStore, StateStore } from "@cem/core";
 export { createAgentServer } from "./create-server.ts";
 export type { AgentServer, AgentServerSettings } from "./agent-server.ts";
 export { ownerNameOf, ownerUnknown } from "./served-client.ts";

@@ -5,16 +5,15 @@ import type { DestinationStream, Logger } from "pino";
 
 export type { Logger } from "pino";
 
-export const LOG_LEVELS = ["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
-
-const PINO_LEVELS: Readonly<Record<LogLevel, string>> = {
+const PINO_LEVELS = {
   DEBUG: "debug",
   INFO: "info",
   WARNING: "warn",
   ERROR: "error",
   CRITICAL: "fatal",
-};
+} as const;
+export type LogLevel = keyof typeof PINO_LEVELS;
+
 const STDERR = 2;
 /** The time of day: `22:59:02`. */
 const CLOCK_CHARACTERS = 8;

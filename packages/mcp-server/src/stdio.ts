@@ -20,24 +20,10 @@ export interface Serving {
   close(graceMs?: number): Promise<void>;
 }
 
-/** A transport that tells when it is closed, also by itself: it closes after a message that is too large. */
-class WatchedTransport extends StdioServerTransport {
-  readonly #closed = Promise.withResolvers<void>();
-
-  get closed(): Promise<void> {
-    return this.#closed.promise;
-  }
-
-  override async close(): Promise<void> {
-    await super.close();
-    this.#closed.resolve();
-  }
-}
-
 /** Serves one client over stdin and stdout. When the client disconnects, its runs are ended. */
 export function serveStdio(server: Servable, options: StdioOptions = {}): Serving {
   const { input = process.stdin, output = process.stdout, onError = () => {} } = options;
-  const transport = new WatchedTransport(input, output, { maxBufferSize: MAX_STDIO_MESSAGE_BYTES });
+  const transport = new StdioServerTransport(input, output, { maxBufferSize: MAX_STDIO_MESSAGE_BYTES });
   const connection = serveConnection(server.factory, { transport, onerror: onError });
   const gone = Promise.withResolvers<void>();
   let closing: Promise<void> | undefined;
@@ -48,7 +34,9 @@ export function serveStdio(server: Servable, options: StdioOptions = {}): Servin
       .finally(() => gone.resolve());
     return closing;
   };
-  void transport.closed.then(() => close());
+  // It closes by itself after a message that is too large.
+  const closeTransport = transport.close.bind(transport);
+  transport.close = () => closeTransport().finally(() => void close());
   for (const event of ["end", "close", "error"]) input.once(event, () => void close());
   output.once("error", () => void close());
   return { closed: gone.promise, close };

@@ -2,14 +2,9 @@ import { isObject } from "@cem/core";
 import { clientTrace, failSpan, measure, traced } from "@cem/core/telemetry";
 import type { ClientTrace } from "@cem/core/telemetry";
 import { nearest } from "@cem/core/text";
-import type {
-  CallToolResult,
-  InputRequiredResult,
-  ServerContext,
-  StandardSchemaV1,
-  StandardSchemaWithJSON,
-} from "@modelcontextprotocol/server";
+import type { ServerContext, StandardSchemaV1, StandardSchemaWithJSON } from "@modelcontextprotocol/server";
 import { MAX_LISTED_PROBLEMS, MAX_PROBLEM_CHARACTERS } from "./limits.ts";
+import type { ToolAnswer } from "./tools/server-tool.ts";
 
 /** Values beyond this number are not named. */
 const MAX_NAMED_VALUES = 20;
@@ -36,14 +31,8 @@ export function strictInput(schema: StandardSchemaWithJSON): StandardSchemaWithJ
 
 /** The properties of a schema that names all of them; `undefined` for another one. */
 function closedProperties({ jsonSchema }: StandardSchemaWithJSON["~standard"]): Properties | undefined {
-  const {
-    properties,
-    additionalProperties = false,
-    patternProperties,
-    ...others
-  } = jsonSchema.input({
-    target: "draft-2020-12",
-  });
+  const schema = jsonSchema.input({ target: "draft-2020-12" });
+  const { properties, additionalProperties = false, patternProperties, ...others } = schema;
   const isComposed = ["allOf", "anyOf", "oneOf", "$ref", "if"].some((keyword) => keyword in others);
   const isClosed = additionalProperties === false && patternProperties === undefined && !isComposed;
   return isClosed && isObject(properties) ? properties : undefined;
@@ -92,13 +81,10 @@ function unknownArgument(name: string, names: readonly string[]): string {
 function wrongValue(name: string, value: unknown, allowed: readonly unknown[]): string {
   const named = allowed.slice(0, MAX_NAMED_VALUES).map((one) => JSON.stringify(one));
   const more = allowed.length > named.length ? ` or one of ${allowed.length - named.length} more` : "";
-  const [near] = typeof value === "string" ? nearest(value, allowed.filter(isString)) : [];
+  const texts = allowed.filter((one) => typeof one === "string");
+  const [near] = typeof value === "string" ? nearest(value, texts) : [];
   const hint = near === undefined ? "" : ` Did you mean ${JSON.stringify(near)}?`;
   return `${name} takes ${named.join(", ")}${more}, not ${JSON.stringify(value).slice(0, 100)}.${hint}`;
-}
-
-function isString(value: unknown): value is string {
-  return typeof value === "string";
 }
 
 const MS_PER_SECOND = 1_000;
@@ -108,8 +94,8 @@ export function traceRequest(
   tool: string,
   { http, mcpReq, sessionId }: ServerContext,
   mode: ClientTrace,
-  answer: () => Promise<CallToolResult | InputRequiredResult>,
-): Promise<CallToolResult | InputRequiredResult> {
+  answer: () => Promise<ToolAnswer>,
+): Promise<ToolAnswer> {
   const transport = http === undefined ? "pipe" : "tcp";
   const attributes = {
     "mcp.method.name": "tools/call",

@@ -2,7 +2,7 @@ import type { LoadedConfig } from "@cem/config";
 import type { DeadRun, QueueLoad, RunQueue } from "@cem/queue";
 import type { CustomerFolders, CustomerUsage } from "@cem/workspace";
 import type { ServerSource } from "../options.ts";
-import { removeElsewhere } from "../wiring/http/clients.ts";
+import { openCustomerFolders } from "../wiring/http/clients.ts";
 import { loadConfig, storeOf } from "../wiring/open-project.ts";
 import { requireQueueConnection } from "../wiring/shared/queue.ts";
 
@@ -59,16 +59,8 @@ async function withFolders<Result>(
   const loaded = await loadConfig({ cwd, file: configFile, overrides: config, trustFolder });
   await assertNothingElsewhere(loaded);
   const store = storeOf(loaded.config);
-  const { createCustomerFolders } = await import("@cem/workspace");
-  const { dir, quotas, claim } = loaded.config.customers;
   try {
-    const folders = createCustomerFolders(dir, {
-      quotas,
-      store: await store?.get(),
-      areClaims: claim !== undefined,
-      removeMore: (name) => removeElsewhere({ config: loaded.config, store }, name),
-    });
-    return await action(folders);
+    return await action(await openCustomerFolders({ config: loaded.config, store }));
   } finally {
     await (await store?.settled())?.close();
   }

@@ -7,7 +7,7 @@ import { lazyPlugins } from "../plugins/configured-plugins.ts";
 import type { PluginOptions } from "../plugins/configured-plugins.ts";
 import type { CallGuardOptions } from "./calls/call-guards.ts";
 import { logFileWarnings } from "./log.ts";
-import { removeElsewhere } from "./http/clients.ts";
+import { openCustomerFolders } from "./http/clients.ts";
 import { vaultWarnings } from "./privacy/vaults.ts";
 import { refreshSkills } from "./project.ts";
 import type { OwnedConfig, Project } from "./project.ts";
@@ -106,12 +106,8 @@ async function projectForOwner(
   opening: Opening,
   release?: () => Promise<void>,
 ): Promise<Project> {
-  const { createCustomerFolders } = await import("@cem/workspace");
   const { execution, customers, optimizations } = loaded.config;
-  const folders = createCustomerFolders(customers.dir, {
-    store: await opening.store?.get(),
-    removeMore: (name) => removeElsewhere({ config: loaded.config, store: opening.store }, name),
-  });
+  const folders = await openCustomerFolders({ config: loaded.config, store: opening.store });
   const folder = await folders.open(id);
   const { workspaceDir, mergedSkillsDir: skillsDir, workflowsDir: workflowRunsDir } = folder;
   const owner = { ...folder, sharedSkillsDir: execution.skillsDir, quotas: customers.quotas };

@@ -2,7 +2,35 @@ import * as z from "zod/mini";
 import { areQuick, oneOf, quickOnes, unionOf, withAll } from "./risk.ts";
 import { choice, harmless, secretText, setting, text, withDefault } from "./setting.ts";
 
-const TYPE = /^[A-Z][A-Z\d_]{0,31}$/;
+/** The form of the name of a type of values. */
+export const TYPE_NAME = /^[A-Z][A-Z\d_]{0,31}$/;
+/** The types that need neither `custom` nor a plugin. A model finds the last two. */
+export const BUILT_IN_TYPES = [
+  "EMAIL",
+  "PHONE",
+  "SSN",
+  "CREDIT_CARD",
+  "IBAN",
+  "IP",
+  "MAC",
+  "CRYPTO_ADDRESS",
+  "NATIONAL_ID",
+  "BIRTH_DATE",
+  "SECRET",
+  "NAME",
+  "ADDRESS",
+] as const;
+
+/** Regions that have a code and are no country. */
+const NO_COUNTRY = /^(?:EU|EZ|QO|UN|X[AB]|ZZ)$/;
+const COUNTRY_NEEDED = "is not the code of a country, such as US, DE or GB (not UK)";
+
+/** Whether a code of two letters is in use, and not another name of a country. */
+function isCountry(code: string): boolean {
+  const { region } = new Intl.Locale(`und-${code}`);
+  const names = new Intl.DisplayNames("en", { type: "region", fallback: "none" });
+  return region === code && !NO_COUNTRY.test(code) && names.of(code) !== undefined;
+}
 
 function isPattern(source: string): boolean {
   try {
@@ -18,7 +46,7 @@ const flowRule = z.strictObject({
   action: z.enum(["allow", "deny", "ask"]),
 });
 
-const typeName = z.string().check(z.regex(TYPE, "is not a name in upper case, such as EMPLOYEE_ID"));
+const typeName = z.string().check(z.regex(TYPE_NAME, "is not a name in upper case, such as EMAIL"));
 
 const customType = z
   .strictObject({
@@ -42,15 +70,22 @@ export const privacySettings = {
   ),
   rules: harmless(
     withDefault(z.array(flowRule), []),
-    "Which values may go where: a list of {from, to, action}. from: a server, a tool (server.tool) or a type such as EMAIL; to: a server or a tool; action: allow, deny or ask. The first that fits decides. Without rules every value may go to every tool; with some, what none names stays with its server.",
+    "Which values that tools returned may go where: a list of {from, to, action}. from: a server, tools (server.tool, server.read_*) or a type such as EMAIL; to: a server or tools; action: allow, deny or ask. The first that fits decides. Without rules every value may go to every tool; with some, what none names stays with its server. What a user or code wrote, and no tool returned, may go to every tool, also where a rule denies its type.",
   ),
   types: setting(
     z.optional(z.array(typeName)),
-    "Types that are found: EMAIL, PHONE, SSN, CREDIT_CARD, IBAN, IP, MAC, CRYPTO_ADDRESS, NATIONAL_ID, BIRTH_DATE, SECRET. Default: all.",
+    `Types that are found: ${BUILT_IN_TYPES.slice(0, -2).join(", ")}. Default: all.`,
   ),
   regions: setting(
     withDefault(
-      z.array(z.string().check(z.regex(/^[A-Z]{2}$/, "is not the code of a country, such as US"))),
+      z.array(
+        z
+          .string()
+          .check(
+            z.regex(/^[A-Z]{2}$/, { error: COUNTRY_NEEDED, abort: true }),
+            z.refine(isCountry, COUNTRY_NEEDED),
+          ),
+      ),
       ["US"],
     ),
     "Countries whose phone numbers are found as they are written at home.",

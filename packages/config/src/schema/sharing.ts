@@ -78,7 +78,7 @@ settingTraits.add(filesPlace, { allowed: FILES_ALLOWED });
 export const storeSettings = {
   url: setting(
     z.optional(place),
-    "Where machines share personal data, quotas, rate limits, approvals and records of runs: redis:// or rediss:// of Redis 7 or Valkey, postgres:// of PostgreSQL 13 or newer, or a folder for the processes of one machine. Unset: each keeps its own in files.",
+    "Where machines share personal data, quotas, rate limits and records of runs: redis:// or rediss:// of Redis 7 or Valkey, postgres:// of PostgreSQL 13 or newer, or a folder for the processes of one machine. Unset: each keeps its own in files.",
     {
       variables: ["CEM_STORE_URL"],
       path: (url) => !isServerUrl(url),

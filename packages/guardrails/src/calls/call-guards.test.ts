@@ -60,7 +60,18 @@ describe("matchTools", () => {
     ["a.b", "a", "bc", false],
     ["a+.b", "aa", "b", false],
   ])("%s for %s.%s is %s", (pattern, server, tool, expected) => {
-    expect(matchTools([pattern])(server, tool)).toBe(expected);
+    expect(matchTools([pattern])({ server, tool })).toBe(expected);
+  });
+
+  it("knows a tool by its names in code as well", () => {
+    const named = {
+      server: "web pages",
+      tool: "get-page",
+      inCode: { server: "web-pages", tool: "get_page" },
+    };
+    for (const pattern of ["web pages.get-page", "web-pages.get_page", "web-pages", "*.get_*"])
+      expect(matchTools([pattern])(named)).toBe(true);
+    expect(matchTools(["web-pages.get-page"])(named)).toBe(false);
   });
 });
 

@@ -1,6 +1,7 @@
+import { matchTools } from "@cem/core";
 import type { JsonValue } from "@cem/core";
 import { notAllowed } from "./check-inputs.ts";
-import { checkingGuard, matchTools } from "./guarded-call.ts";
+import { checkingGuard } from "./guarded-call.ts";
 import type { CallGuard } from "./guarded-call.ts";
 
 /** Shorter ones would be found in text by chance once separators are left out. */
@@ -95,9 +96,8 @@ export function checkEgress({ rules = [], secrets = [] }: EgressSettings = {}): 
   }));
   const holdsSecret = createSecretSearch(secrets);
   return checkingGuard((call) => {
-    const { server, tool, args } = call;
-    const applied = compiled.filter(({ matches }) => matches(server, tool));
-    const texts = [...textsOf(args)].toReversed();
+    const applied = compiled.filter(({ matches }) => matches(call));
+    const texts = [...textsOf(call.args)].toReversed();
     if (holdsSecret(texts.map(({ text }) => text))) {
       throw notAllowed(call, "its arguments hold a secret of the process that runs the tools");
     }

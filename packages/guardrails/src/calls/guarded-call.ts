@@ -1,25 +1,5 @@
 import type { InvokeContext, ToolAnnotations, ToolCall, ToolInvoker } from "@cem/core";
 
-/** Decides by its name whether a tool is meant: `server.tool`. */
-export type ToolMatch = (server: string, tool: string) => boolean;
-
-/**
- * Reads patterns of tools: `weather.get_forecast`, `weather.*`, `*.delete_*`, `*`, or a server's name alone for all of
- * its tools. Names may hold any characters; `*` stands for any number of them.
- */
-export function matchTools(patterns: readonly string[]): ToolMatch {
-  // As most are, for each of thousands of tools that a review looks at.
-  if (patterns.length === 0 || patterns.includes("*")) return () => patterns.length > 0;
-  const expressions = patterns.map((pattern) => {
-    const escaped = pattern.replaceAll(/[\\^$.+?()[\]{}|]/g, "\\$&").replaceAll("*", ".*");
-    return new RegExp(`^${escaped}${pattern.includes(".") ? "" : String.raw`(?:\..*)?`}$`, "su");
-  });
-  return (server, tool) => {
-    const name = `${server}.${tool}`;
-    return expressions.some((expression) => expression.test(name));
-  };
-}
-
 /** A call with what is known of its tool. The middlewares of `@cem/bridge` pass such calls on. */
 export interface GuardedCall extends ToolCall {
   found?:

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { CemError } from "@cem/core";
+import { CemError, matchTools } from "@cem/core";
 import { countCalls } from "./call-counts.ts";
 import type { CallCounts, Rate } from "./call-counts.ts";
-import { checkingGuard, matchTools } from "./guarded-call.ts";
+import { checkingGuard } from "./guarded-call.ts";
 import type { CallGuard } from "./guarded-call.ts";
 
 /** How often each of some tools may be called. */
@@ -33,10 +33,11 @@ export function limitCalls(
   /** Calls without a session are one of this guard's own. */
   const unnamed = randomUUID();
   const compiled = limits.map((limit) => ({ ...limit, matches: matchTools(limit.tools) }));
-  return checkingGuard(async ({ server, tool }, { session = unnamed }) => {
+  return checkingGuard(async (call, { session = unnamed }) => {
+    const { server, tool } = call;
     const counted: { key: string; limit: RateLimit }[] = [];
     for (const [at, { matches, ...limit }] of compiled.entries()) {
-      if (!matches(server, tool)) continue;
+      if (!matches(call)) continue;
       const { calls, per, by = "session" } = limit;
       const key = JSON.stringify([owner, by === "session" ? session : "", server, tool, at, per]);
       const waitMs = await counts.add(key, limit, 1);

@@ -1,6 +1,6 @@
-import { CemError, exampleArguments } from "@cem/core";
+import { CemError, exampleArguments, matchTools } from "@cem/core";
 import type { JsonSchema, JsonValue } from "@cem/core";
-import { annotationsOf, matchTools } from "./guarded-call.ts";
+import { annotationsOf } from "./guarded-call.ts";
 import type { CallGuard, GuardedCall } from "./guarded-call.ts";
 
 /** A call that would change something. */
@@ -22,7 +22,7 @@ export function planWrites(onWrite: (write: PlannedWrite) => void, reads: readon
     specificationVersion: "v1",
     async invoke(call: GuardedCall, context) {
       const { server, tool, args } = call;
-      if (changesNothing(call) || isRead(server, tool)) return next.invoke(call, context);
+      if (changesNothing(call) || isRead(call)) return next.invoke(call, context);
       onWrite({ server, tool, args: structuredClone(args) });
       return { ok: true, value: exampleResult(call) };
     },
@@ -38,7 +38,7 @@ export function followPlan(plan: readonly PlannedWrite[], reads: readonly string
     specificationVersion: "v1",
     async invoke(call: GuardedCall, context) {
       const { server, tool } = call;
-      if (!changesNothing(call) && !isRead(server, tool)) {
+      if (!changesNothing(call) && !isRead(call)) {
         const key = keyOf(call);
         const count = left.get(key) ?? 0;
         if (count === 0) {

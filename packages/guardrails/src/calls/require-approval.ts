@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { abandonOnAbort, CemError, showArguments } from "@cem/core";
+import { abandonOnAbort, CemError, matchTools, showArguments } from "@cem/core";
 import type {
   ApprovalAnswer,
   ApprovalRequest,
@@ -12,7 +12,7 @@ import type {
 import { isNamedAsLoss } from "@cem/core/text";
 import { auditedValue } from "../audit/audit-calls.ts";
 import { questionOf } from "./apply-rules.ts";
-import { annotationsOf, checkingGuard, matchTools, PerSubject } from "./guarded-call.ts";
+import { annotationsOf, checkingGuard, PerSubject } from "./guarded-call.ts";
 import type { CallGuard, GuardedCall } from "./guarded-call.ts";
 
 const MAX_SHOWN_CHARACTERS = 1_500;
@@ -273,7 +273,7 @@ export function approvalReason({
   tools = ["destructive"],
   sandboxed = true,
 }: Pick<ApprovalSettings, "tools" | "sandboxed">): (
-  call: Pick<GuardedCall, "server" | "tool" | "found">,
+  call: Pick<GuardedCall, "server" | "tool" | "inCode" | "found">,
 ) => string | undefined {
   const isExempt = matchTools(
     tools.filter((pattern) => pattern.startsWith("!")).map((pattern) => pattern.slice(1)),
@@ -284,16 +284,15 @@ export function approvalReason({
   const destructive = tools.includes("destructive");
   const writes = tools.includes("writes");
   return (call) => {
-    const { server, tool } = call;
-    if (isExempt(server, tool)) return undefined;
-    if (isNamed(server, tool)) return "it is set to need a yes";
+    if (isExempt(call)) return undefined;
+    if (isNamed(call)) return "it is set to need a yes";
     const { readOnlyHint, destructiveHint } = annotationsOf(call);
     if (readOnlyHint === true) return undefined;
     const asksForDestructive = destructive && (sandboxed || call.found?.sandboxed !== true);
     if (asksForDestructive || writes) {
       if (destructiveHint === true) return "its server marks it as destructive";
       // The protocol takes a change for destructive that is not said to be none.
-      if (destructiveHint === undefined && readOnlyHint === false && isNamedAsLoss(tool))
+      if (destructiveHint === undefined && readOnlyHint === false && isNamedAsLoss(call.tool))
         return "its server says that it changes something, and its name that something may be lost";
     }
     return writes ? "it may change something" : undefined;

@@ -1,5 +1,5 @@
 import type { Node } from "@babel/types";
-import { toolId } from "@cem/core";
+import { calledTool, toolId } from "@cem/core";
 import type { ToolDefinition, Verdict } from "@cem/core";
 import { literalValue } from "@cem/program";
 import type { Constants } from "@cem/program";
@@ -68,11 +68,8 @@ export function callsToApprove(
     if (tool === undefined) continue;
     const [first] = node.arguments;
     const args = first === undefined ? {} : literalValue(first, constantsIn(scope));
-    const call = {
-      server: tool.server,
-      tool: tool.originalName ?? tool.name,
-      ...(args !== undefined && { args }),
-    };
+    const { server, tool: name } = calledTool(tool);
+    const call = { server, tool: name, ...(args !== undefined && { args }) };
     planned.set(JSON.stringify(call), call);
   }
   return [...planned.values()];

@@ -46,7 +46,8 @@ export function createConnectionPool({ settings, create, log, idleMs = IDLE_MS }
   const { name, connections: sharing = "auto", maxConnections = DEFAULT_MAX_CONNECTIONS } = settings;
   const timeoutMs = settings.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   let members: Member[] = [];
-  const waiting = new Set<() => void>();
+  /** Resolves when a connection may have become free. */
+  let freed = Promise.withResolvers<void>();
   const closing = new AbortController();
   let timer: NodeJS.Timeout | undefined;
 
@@ -104,16 +105,6 @@ export function createConnectionPool({ settings, create, log, idleMs = IDLE_MS }
     return add();
   };
 
-  const freed = async (signal: AbortSignal): Promise<void> => {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    waiting.add(resolve);
-    try {
-      await abandonOnAbort(promise, signal);
-    } finally {
-      waiting.delete(resolve);
-    }
-  };
-
   const acquire = async (user: ConnectionUser, signal: AbortSignal): Promise<Member> => {
     const isOpen = members.some(({ connection }) => connection.current !== undefined);
     // How the server is reached tells whether it can be shared.
@@ -128,7 +119,7 @@ export function createConnectionPool({ settings, create, log, idleMs = IDLE_MS }
       }
       late ??= AbortSignal.timeout(timeoutMs);
       try {
-        await freed(AbortSignal.any([signal, late, closing.signal]));
+        await abandonOnAbort(freed.promise, AbortSignal.any([signal, late, closing.signal]));
       } catch (error) {
         if (signal.aborted || !late.aborted) throw error;
         throw new CemError(
@@ -140,15 +131,9 @@ export function createConnectionPool({ settings, create, log, idleMs = IDLE_MS }
     }
   };
 
-  const release = (member: Member): void => {
-    member.calls -= 1;
-    member.idleSince = performance.now();
-    wakeWaiting();
-    sweepLater();
-  };
-
   const wakeWaiting = (): void => {
-    for (const resolve of waiting) resolve();
+    freed.resolve();
+    freed = Promise.withResolvers();
   };
 
   const sweepLater = (): void => {
@@ -204,7 +189,10 @@ export function createConnectionPool({ settings, create, log, idleMs = IDLE_MS }
       try {
         return await work(member.connection);
       } finally {
-        release(member);
+        member.calls -= 1;
+        member.idleSince = performance.now();
+        wakeWaiting();
+        sweepLater();
       }
     },
     async close(): Promise<void> {

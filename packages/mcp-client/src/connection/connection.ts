@@ -15,7 +15,6 @@ import {
   isConnectionLoss,
   isSessionLost,
   serverClosed,
-  SessionLost,
   toServerError,
   withDoubt,
 } from "../transport/call-failures.ts";
@@ -206,7 +205,14 @@ export function createConnection(
     return abandonOnAbort(opening, signal);
   };
 
-  const attempt = async <T>(options: RequestOptions, run: Run<T>): Promise<T> => {
+  /**
+   * Sends a request, within the timeout. One whose session was lost is repeated once in a new session, since the server
+   * did not execute it.
+   *
+   * @throws CemError `TOOL_TIMEOUT`, `SERVER_DOWN`, `SERVER_CLOSED`, `SERVER_DISABLED`, `AUTH_REQUIRED` or
+   *   `PROTOCOL_ERROR`; the signal's reason.
+   */
+  const send = async <T>(options: RequestOptions, run: Run<T>, isRepeated = false): Promise<T> => {
     const acquired = acquire(options.signal);
     const opened = acquired instanceof Promise ? await acquired : acquired;
     const maxMs = timeoutMs * MAX_TIMEOUTS_PER_CALL;
@@ -232,25 +238,29 @@ export function createConnection(
           details: { server: name, timeoutMs },
         });
       }
-      if (isSessionLost(thrown, opened.client)) {
-        discard(opened);
-        throw new SessionLost(thrown);
-      }
-      const isLost = isConnectionLoss(thrown);
-      if (isLost) await opened.process?.waitForExit();
-      const error = toServerError(thrown, { server: name, redact, exit: opened.process?.describeExit() });
-      const { requiredScope } = error.details;
-      if (typeof requiredScope === "string") await signIn?.requireScope(requiredScope);
-      // The connection is kept for other requests.
-      const isForbidden = thrown instanceof InsufficientScopeError;
-      if (isForbidden) onToolsChanged(false);
-      if (isForbidden || (isLost && opened.transportKind === "http")) noteFailure(error, true);
-      else if (isLost || error.code === "AUTH_REQUIRED") discard(opened, error);
-      throw isList === true ? error : withDoubt(error, thrown);
+      const isSessionGone = isSessionLost(thrown, opened.client);
+      if (isSessionGone) discard(opened);
+      if (!isSessionGone || isRepeated) throw await failureOf(thrown, opened, options);
     } finally {
       calls.end(call);
       deadline.dispose();
     }
+    return send(options, run, true);
+  };
+
+  /** The error of a request, with what it means for the connection done. */
+  const failureOf = async (thrown: unknown, opened: OpenClient, { isList }: RequestOptions) => {
+    const isLost = isConnectionLoss(thrown);
+    if (isLost) await opened.process?.waitForExit();
+    const error = toServerError(thrown, { server: name, redact, exit: opened.process?.describeExit() });
+    const { requiredScope } = error.details;
+    if (typeof requiredScope === "string") await signIn?.requireScope(requiredScope);
+    // The connection is kept for other requests.
+    const isForbidden = thrown instanceof InsufficientScopeError;
+    if (isForbidden) onToolsChanged(false);
+    if (isForbidden || (isLost && opened.transportKind === "http")) noteFailure(error, true);
+    else if (isLost || error.code === "AUTH_REQUIRED") discard(opened, error);
+    return isList === true ? error : withDoubt(error, thrown);
   };
 
   return {
@@ -262,27 +272,18 @@ export function createConnection(
     },
     /** Whether the server keeps nothing of a client between two calls on it, as far as the protocol tells. */
     get isStateless(): boolean {
-      return current !== undefined && isStateless(current);
+      if (current === undefined) return false;
+      const { client, transportKind } = current;
+      // Protocol 2026-07-28 has no sessions. Before it, an HTTP server that keeps state gives its clients a session.
+      if (client.getProtocolEra() === "modern") return true;
+      const { transport } = client;
+      return transportKind === "http" && transport !== undefined && transport.sessionId === undefined;
     },
-    /** Connects, unless it is connected. @throws CemError as {@link Connection.run}. */
+    /** Connects, unless it is connected. @throws CemError as {@link Connection.send}. */
     async open(signal: AbortSignal): Promise<void> {
       await acquire(signal);
     },
-    /**
-     * Sends a request, within the timeout. One whose session was lost is repeated once in a new session, since the server
-     * did not execute it.
-     *
-     * @throws CemError `TOOL_TIMEOUT`, `SERVER_DOWN`, `SERVER_CLOSED`, `SERVER_DISABLED`, `AUTH_REQUIRED` or
-     *   `PROTOCOL_ERROR`; the signal's reason.
-     */
-    async run<T>(options: RequestOptions, run: Run<T>): Promise<T> {
-      try {
-        return await attempt(options, run);
-      } catch (error) {
-        if (!(error instanceof SessionLost)) throw error;
-        return attempt(options, run);
-      }
-    },
+    send,
     /** Ends a backoff, so that the next use connects at once. */
     reset(): void {
       health.succeeded();
@@ -313,12 +314,4 @@ async function endSession(client: Client): Promise<void> {
     await abandonOnAbort(transport.terminateSession(), timeout).catch(() => {});
   }
   await client.close().catch(() => {});
-}
-
-/** Protocol 2026-07-28 has no sessions. Before it, an HTTP server that keeps state gives its clients a session. */
-function isStateless({ client, transportKind }: OpenClient): boolean {
-  if (client.getProtocolEra() === "modern") return true;
-  const { transport } = client;
-  if (!(transport instanceof StreamableHTTPClientTransport)) return false;
-  return transportKind === "http" && transport.sessionId === undefined;
 }

@@ -10,7 +10,7 @@ import {
 } from "@modelcontextprotocol/client";
 import type { AuthProvider, ClientOptions, Transport } from "@modelcontextprotocol/client";
 import { withoutUndefined } from "../oauth/sign-in.ts";
-import type { McpServerSettings, ProtocolChoice } from "../settings/server-settings.ts";
+import type { McpServerSettings } from "../settings/server-settings.ts";
 import { failWithStreams } from "../transport/answer-streams.ts";
 import { isConnectionLoss, StartFailure } from "../transport/call-failures.ts";
 import { createServerFetch } from "../transport/server-fetch.ts";
@@ -65,9 +65,10 @@ export async function openClient(options: OpenClientOptions): Promise<OpenClient
 
 function planAttempts(settings: McpServerSettings): Attempt[] {
   const kind = settings.transport.kind;
-  const protocol = toMode(settings.protocol ?? "auto");
+  const { protocol = "auto" } = settings;
   if (kind === "sse") return [{ transportKind: "sse", protocol: "legacy" }];
-  if (protocol !== "auto") return [{ transportKind: kind, protocol }];
+  if (protocol === "2026-07-28") return [{ transportKind: kind, protocol: { pin: protocol } }];
+  if (protocol === "legacy") return [{ transportKind: kind, protocol }];
   // A server of a version before 2026-07-28 that is not asked over HTTP may not answer, or exit, when it is probed.
   if (kind !== "http") {
     return [
@@ -79,10 +80,6 @@ function planAttempts(settings: McpServerSettings): Attempt[] {
     { transportKind: "http", protocol: "auto" },
     { transportKind: "sse", protocol: "legacy" },
   ];
-}
-
-function toMode(protocol: ProtocolChoice): Attempt["protocol"] {
-  return protocol === "2026-07-28" ? { pin: protocol } : protocol;
 }
 
 function mayTryNext(error: unknown, attempt: Attempt): boolean {
@@ -144,19 +141,17 @@ async function createTransport(
   return { transport: streamable };
 }
 
-function explain(error: unknown, settings: McpServerSettings): unknown {
-  if (settings.transport.kind !== "stdio") return error;
+/** Says of a server's command that could not be started what may be wrong with it. */
+function explain(error: unknown, { transport }: McpServerSettings): unknown {
   const { code } = error as NodeJS.ErrnoException;
-  if (code === "ENOENT" || code === "EACCES") {
-    const { command, cwd = "." } = settings.transport;
-    const reason = !existsSync(cwd)
-      ? `there is no folder ${cwd} to start it in.`
-      : basename(command) === command
-        ? "is it installed and on PATH?"
-        : `is there such a program at ${resolve(cwd, command)}, and may this user execute it?`;
-    return new StartFailure(`its command "${command}" can't be started (${code}): ${reason}`);
-  }
-  return error;
+  if (transport.kind !== "stdio" || (code !== "ENOENT" && code !== "EACCES")) return error;
+  const { command, cwd = "." } = transport;
+  const reason = !existsSync(cwd)
+    ? `there is no folder ${cwd} to start it in.`
+    : basename(command) === command
+      ? "is it installed and on PATH?"
+      : `is there such a program at ${resolve(cwd, command)}, and may this user execute it?`;
+  return new StartFailure(`its command "${command}" can't be started (${code}): ${reason}`);
 }
 
 const FIRST_DELAY_MS = 1_000;

@@ -1,11 +1,10 @@
 import type { KnownTool } from "@cem/bridge";
 import { abandonOnAbort, callAborted, copyBeginning, Shares } from "@cem/core";
-import type { Elicit, JsonObject } from "@cem/core";
+import type { JsonObject } from "@cem/core";
 import { isNamedAsChange } from "@cem/core/text";
-import type { SignIn } from "../oauth/sign-in.ts";
 import { createRedact } from "../settings/secret-values.ts";
 import type { McpServerSettings } from "../settings/server-settings.ts";
-import { serverClosed, SessionLost, toServerError } from "../transport/call-failures.ts";
+import { serverClosed, toServerError } from "../transport/call-failures.ts";
 import { createConnectionPool } from "./connection-pool.ts";
 import type {
   CallOptions,
@@ -25,12 +24,8 @@ import { findStatefulTools, fetchToolList } from "./tool-list.ts";
 const MAX_LOG_CHARACTERS = 4_000;
 
 /** Settings that the clients of all servers share, and the events of this one. */
-export interface ServerClientContext {
-  /** The name and version this client gives itself. */
-  identity: ConnectionContext["identity"];
+export interface ServerClientContext extends Pick<ConnectionContext, "identity" | "elicit" | "signIn"> {
   log: (entry: LogEntry) => void;
-  elicit?: Elicit | undefined;
-  signIn?: SignIn | undefined;
   /** Called when the tools were listed again because they may have changed: at once where the server says so. */
   onToolsListed?: ((list: ToolList) => void) | undefined;
   /** Called when the server said that its resources or prompts, or a resource that is watched, changed. */
@@ -68,7 +63,7 @@ export function createServerClient(settings: McpServerSettings, context: ServerC
         toolsAreStale = true;
         if (!isTold) return;
         changed = connection;
-        if (onToolsListed !== undefined) listTools({ signal: closing.signal }).catch(() => {});
+        if (onToolsListed !== undefined) listTools(closing.signal).catch(() => {});
       };
       const connection = createConnection(settings, shared, { onToolsChanged, onContentsChanged });
       return connection;
@@ -82,7 +77,7 @@ export function createServerClient(settings: McpServerSettings, context: ServerC
     } catch (thrown) {
       if (closing.signal.aborted) throw serverClosed(name);
       if (signal.aborted) throw callAborted({ server: name, tool: operation });
-      throw toServerError(thrown instanceof SessionLost ? thrown.cause : thrown, { server: name, redact });
+      throw toServerError(thrown, { server: name, redact });
     }
   };
 
@@ -90,7 +85,7 @@ export function createServerClient(settings: McpServerSettings, context: ServerC
    * Runs one request within the server's limits.
    *
    * @param operation the name of the tool or method, for errors.
-   * @throws CemError `ABORTED`, `SERVER_BUSY` or as {@link Connection.run}.
+   * @throws CemError `ABORTED`, `SERVER_BUSY` or as {@link Connection.send}.
    */
   const request = <T>(operation: string, options: CallOptions, run: Run<T>): Promise<T> =>
     settle(
@@ -98,7 +93,7 @@ export function createServerClient(settings: McpServerSettings, context: ServerC
       options.signal,
       limit.run(name, options.signal, async () => {
         options.signal.throwIfAborted();
-        return await pool.use(options, options.signal, (connection) => connection.run(options, run));
+        return await pool.use(options, options.signal, (connection) => connection.send(options, run));
       }),
     );
 
@@ -109,7 +104,7 @@ export function createServerClient(settings: McpServerSettings, context: ServerC
       // Not counted by the concurrency limit: a call that is counted may wait for the list.
       const { signal } = closing;
       const work = pool.useAny(changed, (connection) =>
-        connection.run({ signal, isList: true }, (opened, options) => fetchToolList(opened, options)),
+        connection.send({ signal, isList: true }, (opened, options) => fetchToolList(opened, options)),
       );
       changed = undefined;
       const fetched = await settle("tools/list", signal, work);
@@ -131,15 +126,9 @@ export function createServerClient(settings: McpServerSettings, context: ServerC
     }
   };
 
-  const listTools = async ({
-    signal,
-    refresh,
-  }: {
-    signal: AbortSignal;
-    refresh?: boolean | undefined;
-  }): Promise<ToolList> => {
+  const listTools = async (signal: AbortSignal, refresh = false): Promise<ToolList> => {
     if (closing.signal.aborted) throw serverClosed(name);
-    if (tools !== undefined && !toolsAreStale && refresh !== true) return tools;
+    if (tools !== undefined && !toolsAreStale && !refresh) return tools;
     if (listing === undefined) {
       listing = list().finally(() => (listing = undefined));
       listing.catch(() => {});
@@ -183,9 +172,7 @@ export function createServerClient(settings: McpServerSettings, context: ServerC
           signal,
           onProgress,
           findTool: () => tools?.byName.get(tool),
-          async refresh() {
-            await listTools({ signal, refresh: true });
-          },
+          refresh: () => listTools(signal, true),
         });
         return { ...result, unansweredQuestion: call.unansweredQuestion };
       }),

@@ -21,101 +21,67 @@ export function isServerRequest(tool: string): boolean {
 
 const TEXT = { type: "string" } as const;
 const NO_INPUT = { type: "object", properties: {}, additionalProperties: false } as const;
-const READ_ONLY = { readOnlyHint: true } as const;
+const DESCRIBED = { name: TEXT, title: TEXT, description: TEXT } as const;
 
-const described = { name: TEXT, title: TEXT, description: TEXT } as const;
+const CONTENTS = objectOf(
+  {
+    type: { const: "resource" },
+    uri: TEXT,
+    mimeType: TEXT,
+    text: TEXT,
+    path: { ...TEXT, description: "The file with the bytes, in place of text." },
+    size: { type: "integer", description: "Bytes." },
+  },
+  "type",
+  "mimeType",
+);
 
 const RESOURCES: readonly JsonObject[] = [
   definition(
     SERVER_REQUESTS.listResources,
     "Lists this server's MCP resources: documents, files or data by URI.",
-    {
-      outputSchema: listOf("resources", { uri: TEXT, ...described, mimeType: TEXT }, ["uri", "name"]),
-    },
+    listOf("resources", objectOf({ uri: TEXT, ...DESCRIBED, mimeType: TEXT }, "uri", "name")),
   ),
   definition(
     SERVER_REQUESTS.listResourceTemplates,
     "Lists this server's MCP resource templates: patterns of URIs to fill in and read.",
-    {
-      outputSchema: listOf("resourceTemplates", { uriTemplate: TEXT, ...described, mimeType: TEXT }, [
-        "uriTemplate",
-        "name",
-      ]),
-    },
+    listOf(
+      "resourceTemplates",
+      objectOf({ uriTemplate: TEXT, ...DESCRIBED, mimeType: TEXT }, "uriTemplate", "name"),
+    ),
   ),
   definition(
     SERVER_REQUESTS.readResource,
     "Reads an MCP resource of this server by its URI: text, or the path of a file with its bytes.",
-    {
-      inputSchema: { type: "object", properties: { uri: TEXT }, required: ["uri"] },
-      outputSchema: {
-        type: "object",
-        properties: {
-          contents: {
-            type: "array",
-            items: {
-              type: "object",
-              properties: {
-                type: { const: "resource" },
-                uri: TEXT,
-                mimeType: TEXT,
-                text: TEXT,
-                path: { ...TEXT, description: "The file with the bytes, in place of text." },
-                size: { type: "integer", description: "Bytes." },
-              },
-              required: ["type", "mimeType"],
-            },
-          },
-        },
-        required: ["contents"],
-      },
-    },
+    objectOf({ contents: { type: "array", items: CONTENTS } }, "contents"),
+    objectOf({ uri: TEXT }, "uri"),
   ),
 ];
 
+const PROMPT_ARGUMENT = objectOf({ name: TEXT, description: TEXT, required: { type: "boolean" } }, "name");
+const MESSAGE = objectOf({ role: TEXT, content: {} }, "role", "content");
+
 const PROMPTS: readonly JsonObject[] = [
-  definition(SERVER_REQUESTS.listPrompts, "Lists this server's MCP prompts with their arguments.", {
-    outputSchema: listOf(
+  definition(
+    SERVER_REQUESTS.listPrompts,
+    "Lists this server's MCP prompts with their arguments.",
+    listOf(
       "prompts",
-      {
-        ...described,
-        arguments: {
-          type: "array",
-          items: {
-            type: "object",
-            properties: { name: TEXT, description: TEXT, required: { type: "boolean" } },
-            required: ["name"],
-          },
-        },
-      },
-      ["name"],
+      objectOf({ ...DESCRIBED, arguments: { type: "array", items: PROMPT_ARGUMENT } }, "name"),
     ),
-  }),
-  definition(SERVER_REQUESTS.getPrompt, "Renders an MCP prompt of this server to messages.", {
-    inputSchema: {
-      type: "object",
-      properties: { name: TEXT, arguments: { type: "object", additionalProperties: TEXT } },
-      required: ["name"],
-    },
-    outputSchema: {
-      type: "object",
-      properties: {
-        description: TEXT,
-        messages: {
-          type: "array",
-          items: { type: "object", properties: { role: TEXT, content: {} }, required: ["role", "content"] },
-        },
-      },
-      required: ["messages"],
-    },
-  }),
+  ),
+  definition(
+    SERVER_REQUESTS.getPrompt,
+    "Renders an MCP prompt of this server to messages.",
+    objectOf({ description: TEXT, messages: { type: "array", items: MESSAGE } }, "messages"),
+    objectOf({ name: TEXT, arguments: { type: "object", additionalProperties: TEXT } }, "name"),
+  ),
 ];
 
 /** The schema of the arguments of one of the {@link SERVER_REQUESTS}. */
 export function inputOfRequest(tool: string): JsonObject | undefined {
-  return [...RESOURCES, ...PROMPTS].find(({ name }) => name === tool)?.["inputSchema"] as
-    | JsonObject
-    | undefined;
+  const found = [...RESOURCES, ...PROMPTS].find(({ name }) => name === tool);
+  return found?.["inputSchema"] as JsonObject | undefined;
 }
 
 /** The functions by which code lists and reads what a server has besides tools, as definitions of tools. */
@@ -127,18 +93,20 @@ export function serverRequestDefinitions({
   return [...(offers.resources ? RESOURCES : []), ...(offers.prompts ? PROMPTS : [])];
 }
 
-function definition(name: string, description: string, schemas: JsonObject): JsonObject {
-  return { name, description, inputSchema: NO_INPUT, annotations: READ_ONLY, ...schemas };
+function definition(
+  name: string,
+  description: string,
+  outputSchema: JsonObject,
+  inputSchema: JsonObject = NO_INPUT,
+): JsonObject {
+  return { name, description, inputSchema, annotations: { readOnlyHint: true }, outputSchema };
 }
 
-function listOf(key: string, properties: JsonObject, required: readonly string[]): JsonObject {
-  const items = { type: "object", properties, required: [...required] };
-  return {
-    type: "object",
-    properties: {
-      [key]: { type: "array", items },
-      cut: { ...TEXT, description: "Why the list is incomplete." },
-    },
-    required: [key],
-  };
+function objectOf(properties: JsonObject, ...required: string[]): JsonObject {
+  return { type: "object", properties, required };
+}
+
+function listOf(key: string, items: JsonObject): JsonObject {
+  const cut = { ...TEXT, description: "Why the list is incomplete." };
+  return objectOf({ [key]: { type: "array", items }, cut }, key);
 }

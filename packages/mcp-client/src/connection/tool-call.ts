@@ -13,7 +13,8 @@ const HEADER_MISMATCH = -32_020;
 
 const MS_PER_SECOND = 1_000;
 
-const anyResult = z.looseObject({});
+/** The schema of a result that is not checked. */
+export const ANY_RESULT = z.looseObject({});
 
 /** Options of {@link callTool}. */
 export interface ToolCallOptions {
@@ -22,7 +23,7 @@ export interface ToolCallOptions {
   /** Returns the tool's definition in the last list. */
   findTool: () => { inputSchema: JsonSchema } | undefined;
   /** Fetches the list of tools again. */
-  refresh: () => Promise<void>;
+  refresh: () => Promise<unknown>;
 }
 
 /**
@@ -90,7 +91,7 @@ async function request(
   const known = transportKind === "http" && isModern ? findTool() : undefined;
   const result =
     known === undefined
-      ? await client.request({ method: "tools/call", params }, anyResult, sdkOptions)
+      ? await client.request({ method: "tools/call", params }, ANY_RESULT, sdkOptions)
       : await client.callTool(params, {
           ...sdkOptions,
           toolDefinition: { name: tool, inputSchema: known.inputSchema as Tool["inputSchema"] },

@@ -57,10 +57,8 @@ function readTool(item: JsonValue, index: number, checkHeaders: boolean): Remote
   if (isServerRequest(name))
     return { name, reason: "its name is reserved for requests about resources and prompts" };
   if (name.length > MAX_NAME_CHARACTERS) {
-    return {
-      name: `${name.slice(0, 40)}…`,
-      reason: `its name is longer than ${MAX_NAME_CHARACTERS} characters`,
-    };
+    const reason = `its name is longer than ${MAX_NAME_CHARACTERS} characters`;
+    return { name: `${name.slice(0, 40)}…`, reason };
   }
   try {
     return readNamedTool(name, item, checkHeaders);
@@ -82,29 +80,26 @@ function readNamedTool(name: string, item: JsonObject, checkHeaders: boolean): R
   const headerFault = checkHeaders ? findHeaderFault(input.schema) : undefined;
   if (headerFault !== undefined) return { name, reason: headerFault };
 
-  const tool: RemoteTool = {
+  const { title, description, outputSchema, annotations } = item;
+  return {
     name,
-    description: typeof item["description"] === "string" ? item["description"] : "",
+    title: typeof title === "string" ? title : undefined,
+    description: typeof description === "string" ? description : "",
     inputSchema: input.schema,
+    unvalidated: input.unvalidated,
+    outputSchema: isObject(outputSchema) ? outputSchema : undefined,
+    annotations: readAnnotations(annotations),
     definition: item,
   };
-  if (input.unvalidated !== undefined) tool.unvalidated = input.unvalidated;
-  if (typeof item["title"] === "string") tool.title = item["title"];
-  if (isObject(item["outputSchema"])) tool.outputSchema = item["outputSchema"];
-  const annotations = readAnnotations(item["annotations"]);
-  if (annotations !== undefined) tool.annotations = annotations;
-  return tool;
 }
 
-function readInputSchema(value: JsonValue | undefined): {
-  schema: JsonSchema;
-  unvalidated?: string | undefined;
-} {
+function readInputSchema(value: JsonValue | undefined): { schema: JsonSchema; unvalidated?: string } {
   if (value === undefined || value === null) {
     return { schema: ANY_ARGUMENTS, unvalidated: "the server gave no inputSchema" };
   }
   if (!isObject(value)) {
-    return { schema: ANY_ARGUMENTS, unvalidated: `its inputSchema is ${describe(value)}, not an object` };
+    const kind = Array.isArray(value) ? "a list" : `a ${typeof value}`;
+    return { schema: ANY_ARGUMENTS, unvalidated: `its inputSchema is ${kind}, not an object` };
   }
   const type = value["type"];
   if (type === undefined || type === "object") return { schema: value };
@@ -112,10 +107,6 @@ function readInputSchema(value: JsonValue | undefined): {
     schema: ANY_ARGUMENTS,
     unvalidated: `its inputSchema asks for ${JSON.stringify(type).slice(0, 60)}, but arguments are always an object`,
   };
-}
-
-function describe(value: JsonValue): string {
-  return Array.isArray(value) ? "a list" : `a ${typeof value}`;
 }
 
 const KEY = "x-mcp-header";

@@ -72,46 +72,35 @@ const DEFAULT_LIST_BOUNDS: Readonly<ListBounds> = Object.freeze({
   maxBytes: 32 * 1024 * 1024,
 });
 
-/** A list as the server sent it. */
-export interface RawList extends ListedItems {
-  /** Round trip of the request for the first page, in milliseconds. */
-  firstPageMs: number;
-}
-
-/** Fetches all pages of a list within the bounds. */
+/** Fetches all pages of a list within the bounds, with the round trip of the first one's request in milliseconds. */
 export async function fetchRawList(
   client: Client,
   method: (typeof LIST_METHODS)[keyof typeof LIST_METHODS],
-  options: { signal: AbortSignal; bounds?: ListBounds | undefined },
-): Promise<RawList> {
-  const bounds = options.bounds ?? DEFAULT_LIST_BOUNDS;
-  const items: JsonValue[] = [];
+  { signal, bounds = DEFAULT_LIST_BOUNDS }: { signal: AbortSignal; bounds?: ListBounds | undefined },
+): Promise<ListedItems & { firstPageMs: number }> {
+  const list = { items: [] as JsonValue[], firstPageMs: 0 };
   const seen = new Set<string>();
   let bytes = 0;
-  let firstPageMs = 0;
   let cursor: string | undefined;
   for (let page = 0; page < bounds.maxPages; page += 1) {
     const start = performance.now();
-    const result = await client.request(
-      { method, params: cursor === undefined ? undefined : { cursor } },
-      pageSchema,
-      { signal: options.signal, timeout: NO_SDK_TIMEOUT_MS },
-    );
-    if (page === 0) firstPageMs = performance.now() - start;
+    const params = cursor === undefined ? undefined : { cursor };
+    const options = { signal, timeout: NO_SDK_TIMEOUT_MS };
+    const result = await client.request({ method, params }, pageSchema, options);
+    if (page === 0) list.firstPageMs = performance.now() - start;
     for (const item of (result[RAW_KEY] ?? []) as JsonValue[]) {
       bytes += sizeOf(item);
-      if (bytes > bounds.maxBytes)
-        return { items, cut: `it is longer than ${bounds.maxBytes} bytes`, firstPageMs };
-      if (items.length >= bounds.maxItems)
-        return { items, cut: `it has more than ${bounds.maxItems} items`, firstPageMs };
-      items.push(item);
+      if (bytes > bounds.maxBytes) return { ...list, cut: `it is longer than ${bounds.maxBytes} bytes` };
+      if (list.items.length >= bounds.maxItems)
+        return { ...list, cut: `it has more than ${bounds.maxItems} items` };
+      list.items.push(item);
     }
     cursor = result.nextCursor;
-    if (cursor === undefined) return { items, firstPageMs };
-    if (seen.has(cursor)) return { items, cut: "its pages repeat", firstPageMs };
+    if (cursor === undefined) return list;
+    if (seen.has(cursor)) return { ...list, cut: "its pages repeat" };
     seen.add(cursor);
   }
-  return { items, cut: `it has more than ${bounds.maxPages} pages`, firstPageMs };
+  return { ...list, cut: `it has more than ${bounds.maxPages} pages` };
 }
 
 /** The size of an item in characters of JSON; 0 for one nested too deeply, which is left out later. */

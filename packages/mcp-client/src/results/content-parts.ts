@@ -1,7 +1,7 @@
 import { keepBytes, readMimeType } from "@cem/bridge";
 import type { ResultKeeping } from "@cem/bridge";
 import { isObject, parseJson } from "@cem/core";
-import type { JsonObject, JsonValue } from "@cem/core";
+import type { JsonValue } from "@cem/core";
 import * as z from "zod";
 
 const partSchema = z.looseObject({
@@ -53,12 +53,8 @@ export async function mapResource(resource: unknown, context: PartContext): Prom
   if (!parsed.success) return resource as JsonValue;
   const { uri, text, blob } = parsed.data;
   if (blob === undefined) {
-    const mapped: JsonObject = {
-      type: "resource",
-      mimeType: readMimeType(parsed.data.mimeType, "text/plain"),
-    };
-    if (uri !== undefined) mapped["uri"] = uri;
-    return { ...mapped, text: text ?? "" };
+    const mimeType = readMimeType(parsed.data.mimeType, "text/plain");
+    return { type: "resource", mimeType, ...(uri !== undefined && { uri }), text: text ?? "" };
   }
   const mimeType = readMimeType(parsed.data.mimeType, "application/octet-stream");
   const name = baseName(uri) ?? context.name;

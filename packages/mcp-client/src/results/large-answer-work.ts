@@ -7,6 +7,7 @@ import { assertPromised, mapToolResult } from "./result-mapping.ts";
 import type { ResultOrigin } from "./result-mapping.ts";
 
 const MAX_ERROR_CHARACTERS = 8_000;
+const NO_RESULT = "The answer is no result.";
 /** Larger members of an answer are not read to find out how to read the rest. */
 const MAX_SHORT_BYTES = 256;
 const MAX_SPACE = 32;
@@ -153,20 +154,10 @@ async function readWhole(
   const { result, error } = isObject(message) ? message : {};
   if (isObject(result))
     return mapToolResult(tool, toRawResult(result), { ...keeping, checkResult: createResultCheck() });
+  const said = isObject(error) && typeof error["message"] === "string" ? error["message"] : NO_RESULT;
+  const details = { server: tool.server, tool: tool.tool };
   return {
     ok: false,
-    error: {
-      code: "TOOL_FAILED",
-      message: messageOf(error),
-      details: { server: tool.server, tool: tool.tool },
-    },
+    error: { code: "TOOL_FAILED", message: copyWholeWords(said, MAX_ERROR_CHARACTERS), details },
   };
-}
-
-function messageOf(error: JsonValue | undefined): string {
-  const message = isObject(error) ? error["message"] : undefined;
-  return copyWholeWords(
-    typeof message === "string" ? message : "The answer is no result.",
-    MAX_ERROR_CHARACTERS,
-  );
 }

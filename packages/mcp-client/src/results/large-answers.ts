@@ -26,31 +26,23 @@ export async function mapLargeAnswer(
   const buffer = bytes.buffer as ArrayBuffer;
   const transfer = buffer.byteLength === length ? [buffer] : [];
   const module = moduleBeside("large-answer-work", import.meta.url);
+  const name = "readLargeAnswer";
+  const work = { module, name, args: [request], transfer, timeoutMs: READ_TIMEOUT_MS, signal };
   try {
     const { result, kept } = await offload<LargeAnswer>(
-      () => ({
-        module,
-        name: "readLargeAnswer",
-        args: [request],
-        transfer,
-        timeoutMs: READ_TIMEOUT_MS,
-        signal,
-      }),
+      () => work,
       async () => (await import("./large-answer-work.ts")).readLargeAnswer(request),
     );
     if (store === undefined || mark === undefined) return result;
     const places: Place[] = [];
-    for (const { bytes: part, mimeType, name } of kept)
-      places.push(await store.write(withPaths(part, mark, places), mimeType, name));
+    for (const part of kept)
+      places.push(await store.write(withPaths(part.bytes, mark, places), part.mimeType, part.name));
     return placed(result as unknown as JsonValue, mark, places) as unknown as ToolResult;
   } catch (error) {
     if (!CemError.isInstance(error) || error.code !== "INPUT_TOO_LARGE") throw error;
-    const { server, tool: name } = tool;
-    throw new CemError(
-      "RESULT_TOO_LARGE",
-      `${server}.${name} answered with ${length} bytes, which took too long or too much memory to read. Ask the tool for less.`,
-      { details: { server, tool: name, bytes: length }, cause: error },
-    );
+    const details = { server: tool.server, tool: tool.tool, bytes: length };
+    const message = `${tool.server}.${tool.tool} answered with ${length} bytes, which took too long or too much memory to read. Ask the tool for less.`;
+    throw new CemError("RESULT_TOO_LARGE", message, { details, cause: error });
   } finally {
     release();
   }

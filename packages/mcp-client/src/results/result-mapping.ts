@@ -1,6 +1,6 @@
 import { fitValue, keepOnce } from "@cem/bridge";
 import type { ResultCheck, ResultKeeping } from "@cem/bridge";
-import { CemError, copyWholeWords, isObject } from "@cem/core";
+import { CemError, copyWholeWords, isObject, showWholeWords } from "@cem/core";
 import type { ErrorInfo, FailedTool, JsonObject, JsonSchema, JsonValue, ToolResult } from "@cem/core";
 import type { RawToolResult } from "../connection/connection-types.ts";
 import { bytesOf, mapPart, readText, textOf } from "./content-parts.ts";
@@ -88,9 +88,7 @@ export async function assertPromised(
 /** The beginning of what came instead, as a sentence, so that code can be written for it. */
 function cameAs(value: JsonValue): string {
   const json = JSON.stringify(value);
-  if (json === "[]") return "";
-  const isShort = json.length <= MAX_SHOWN_CHARACTERS;
-  return ` It came as ${isShort ? json : `${copyWholeWords(json, MAX_SHOWN_CHARACTERS)}…`}.`;
+  return json === "[]" ? "" : ` It came as ${showWholeWords(json, MAX_SHOWN_CHARACTERS)}.`;
 }
 
 function toFailure({ server, tool }: FailedTool, raw: RawToolResult): ErrorInfo {

@@ -86,18 +86,13 @@ export function createRedact(
       add(value);
       add(value.replace(/^\S+\s+/, ""));
     }
-    addUrlSecrets(transport.url, add);
+    const { password = "", searchParams = [] } = URL.parse(transport.url) ?? {};
+    add(password);
+    add(withoutEscapes(password));
+    for (const [, value] of searchParams) {
+      add(value);
+      add(encodeURIComponent(value));
+    }
   }
   return (text) => withoutSecrets(text, [...secrets, ...current()]);
-}
-
-function addUrlSecrets(url: string, add: (value: string) => void): void {
-  if (!URL.canParse(url)) return;
-  const parsed = new URL(url);
-  add(parsed.password);
-  add(withoutEscapes(parsed.password));
-  for (const value of parsed.searchParams.values()) {
-    add(value);
-    add(encodeURIComponent(value));
-  }
 }

@@ -1,5 +1,5 @@
 import type { HideSecrets } from "@cem/bridge";
-import { authRequired, CemError, copyWholeWords } from "@cem/core";
+import { authRequired, CemError, showWholeWords } from "@cem/core";
 import type { ErrorDetails } from "@cem/core";
 import {
   InsufficientScopeError,
@@ -47,7 +47,9 @@ export interface FailureContext {
 export function toServerError(thrown: unknown, context: FailureContext): CemError {
   const { server, redact } = context;
   const make = (code: string, message: string, details: ErrorDetails = {}): CemError =>
-    new CemError(code, shorten(redact(message)), { details: { server, ...details } });
+    new CemError(code, showWholeWords(redact(message), MAX_MESSAGE_CHARACTERS), {
+      details: { server, ...details },
+    });
   if (CemError.isInstance(thrown)) return make(thrown.code, thrown.message, thrown.details);
   const exit = thrown instanceof StartFailure ? thrown.message : context.exit;
   if (isUnauthorized(thrown)) return authRequired(server);
@@ -57,11 +59,10 @@ export function toServerError(thrown: unknown, context: FailureContext): CemErro
     if (thrown.data === STREAM_ENDED)
       return make("SERVER_DOWN", `The connection to server "${server}" failed: ${thrown.message}`);
     if (thrown.data === TOO_LARGE) return make("RESULT_TOO_LARGE", `Server "${server}": ${thrown.message}`);
-    return make(
-      "PROTOCOL_ERROR",
-      `Server "${server}" answered with error ${thrown.code}: ${thrown.message}`,
-      { rpcCode: thrown.code },
-    );
+    const { code, message } = thrown;
+    return make("PROTOCOL_ERROR", `Server "${server}" answered with error ${code}: ${message}`, {
+      rpcCode: code,
+    });
   }
   if (isConnectionLoss(thrown)) {
     const what =
@@ -82,13 +83,6 @@ function isUnauthorized(thrown: unknown): boolean {
     (thrown instanceof SdkHttpError && thrown.data.status === 401) ||
     (thrown instanceof SseError && thrown.code === 401)
   );
-}
-
-/** The server does not know the session, so the request was not executed. */
-export class SessionLost extends Error {
-  constructor(cause: unknown) {
-    super("The server does not know this session.", { cause });
-  }
 }
 
 /** Whether the server refused the request because it no longer knows the session. Such a request may be repeated. */
@@ -144,9 +138,4 @@ export function describeCause(thrown: unknown): string {
     else if (error instanceof AggregateError) message = String(error.errors[0]);
   }
   return message;
-}
-
-function shorten(message: string): string {
-  if (message.length <= MAX_MESSAGE_CHARACTERS) return message;
-  return `${copyWholeWords(message, MAX_MESSAGE_CHARACTERS)}… (${message.length} characters)`;
 }

@@ -5,8 +5,6 @@ import { ProtocolError, SdkError, SdkErrorCode } from "@modelcontextprotocol/cli
 /** Ids from here on are of these requests. The SDK counts its own from 0. */
 const FIRST_ID = 2 ** 30;
 
-type DirectParams = object & { _meta?: object };
-
 interface DirectOptions {
   /** Cancels the request, also at the server. */
   signal: AbortSignal;
@@ -15,7 +13,8 @@ interface DirectOptions {
 
 /** A request that has no answer yet. */
 interface Pending extends Pick<DirectOptions, "onProgress"> {
-  settle: (answer: JsonObject | Error) => void;
+  resolve: (result: JsonObject) => void;
+  reject: (error: Error) => void;
 }
 
 /** Requests that are sent past the SDK. */
@@ -33,31 +32,27 @@ export function createDirectRequests(write: (message: object) => void) {
 
   return {
     /** @throws what the SDK's client throws: `ProtocolError` for an error of the server, else `SdkError`. */
-    request: (method: string, params: DirectParams, { signal, onProgress }: DirectOptions) =>
-      new Promise<JsonObject>((resolve, reject) => {
-        const id = nextId;
-        nextId += 1;
-        const cancel = (): void => {
-          const reason = String(signal.reason);
-          settle(new SdkError(SdkErrorCode.RequestTimeout, reason));
-          notifyCancelled(write, id, reason);
-        };
-        const settle = (answer: JsonObject | Error): void => {
-          pending.delete(id);
-          signal.removeEventListener("abort", cancel);
-          if (answer instanceof Error) reject(answer);
-          else resolve(answer);
-        };
-        if (signal.aborted) return settle(new SdkError(SdkErrorCode.RequestTimeout, String(signal.reason)));
-        signal.addEventListener("abort", cancel, { once: true });
-        pending.set(id, { settle, onProgress });
+    request: async (method: string, params: { _meta?: object }, { signal, onProgress }: DirectOptions) => {
+      if (signal.aborted) throw new SdkError(SdkErrorCode.RequestTimeout, String(signal.reason));
+      const id = nextId;
+      nextId += 1;
+      const { promise, resolve, reject } = Promise.withResolvers<JsonObject>();
+      const cancel = (): void => {
+        const reason = String(signal.reason);
+        reject(new SdkError(SdkErrorCode.RequestTimeout, reason));
+        notifyCancelled(write, id, reason);
+      };
+      signal.addEventListener("abort", cancel, { once: true });
+      pending.set(id, { resolve, reject, onProgress });
+      try {
         const meta = { ...params["_meta"], progressToken: id };
-        try {
-          write({ jsonrpc: "2.0", id, method, params: { ...params, _meta: meta } });
-        } catch (error) {
-          settle(error as Error);
-        }
-      }),
+        write({ jsonrpc: "2.0", id, method, params: { ...params, _meta: meta } });
+        return await promise;
+      } finally {
+        pending.delete(id);
+        signal.removeEventListener("abort", cancel);
+      }
+    },
     /** Whether a message is for one of these requests. */
     concerns: (message: JsonValue) => pending.size > 0 && pending.has(subjectOf(message)),
     /** Takes a message that concerns them. */
@@ -65,16 +60,16 @@ export function createDirectRequests(write: (message: object) => void) {
       const request = pending.get(subjectOf(message));
       const { params, result, error } = message as JsonObject;
       if (isObject(params)) request?.onProgress(progressOf(params));
-      else if (isObject(result)) request?.settle(result);
+      else if (isObject(result)) request?.resolve(result);
       else if (isObject(error)) {
         const { code, message: text, data } = error;
-        request?.settle(ProtocolError.fromError(code as number, text as string, data));
+        request?.reject(ProtocolError.fromError(code as number, text as string, data));
       }
     },
     /** Fails all that have no answer. */
     close() {
       const lost = new SdkError(SdkErrorCode.ConnectionClosed, "Connection closed");
-      for (const { settle } of pending.values()) settle(lost);
+      for (const { reject } of pending.values()) reject(lost);
     },
   };
 }

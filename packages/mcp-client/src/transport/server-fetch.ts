@@ -1,7 +1,6 @@
 import { lookup } from "node:dns/promises";
 import { BlockList, isIP } from "node:net";
-import { CemError } from "@cem/core";
-import { createLineSplitter, isObject } from "@cem/core";
+import { CemError, createLineSplitter, isObject } from "@cem/core";
 import type { JsonValue } from "@cem/core";
 import type { FetchLike } from "@modelcontextprotocol/client";
 import { AnswerRoom, LARGE_BYTES } from "./large-answers.ts";
@@ -94,11 +93,8 @@ function limitSize(response: Response, maxBytes: number, call: JsonValue | undef
   const body = response.body.pipeThrough(limited);
   const { status, statusText, headers } = response;
   const isCall = call !== undefined && response.ok;
-  const copy = new Response(isCall && isStream ? body.pipeThrough(smallEvents(call, room)) : body, {
-    status,
-    statusText,
-    headers,
-  });
+  const shown = isCall && isStream ? body.pipeThrough(smallEvents(call, room)) : body;
+  const copy = new Response(shown, { status, statusText, headers });
   const json = async (): Promise<unknown> => {
     const all = Buffer.from(await copy.arrayBuffer());
     return all.length > LARGE_BYTES ? room.standIn(call ?? null, all) : JSON.parse(all.toString("utf8"));
@@ -140,17 +136,17 @@ for (const [network, prefix] of [
   ["192.168.0.0", 16],
   ["198.18.0.0", 15],
   ["224.0.0.0", 3],
-] as const) {
-  privateAddresses.addSubnet(network, prefix, "ipv4");
-}
-for (const [network, prefix] of [
   ["::", 127],
   ["64:ff9b::", 96],
   ["fc00::", 7],
   ["fe80::", 10],
   ["ff00::", 8],
 ] as const) {
-  privateAddresses.addSubnet(network, prefix, "ipv6");
+  privateAddresses.addSubnet(network, prefix, familyOf(network));
+}
+
+function familyOf(address: string): "ipv4" | "ipv6" {
+  return isIP(address) === 6 ? "ipv6" : "ipv4";
 }
 
 async function assertReachableFrom(server: URL, target: URL): Promise<void> {
@@ -174,7 +170,7 @@ async function addressesOf(url: URL): Promise<string[]> {
 }
 
 function isPrivate(address: string): boolean {
-  return privateAddresses.check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
+  return privateAddresses.check(address, familyOf(address));
 }
 
 function refused(target: URL, why: string): CemError {

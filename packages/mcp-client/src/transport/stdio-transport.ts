@@ -1,5 +1,6 @@
 import type { ChildProcess } from "node:child_process";
 import { randomUUID } from "node:crypto";
+import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { abandonOnAbort, createLineSplitter, parseJson } from "@cem/core";
 import type { JsonValue } from "@cem/core";
@@ -105,58 +106,43 @@ export function createStdioTransport(
       if (child !== undefined) throw new Error("This transport was started before.");
       const { default: spawn } = await import("cross-spawn");
       const mark = randomUUID();
-      await new Promise<void>((resolve, reject) => {
-        const started = spawn(settings.command, [...(settings.args ?? [])], {
-          env: { ...getDefaultEnvironment(), ...networkEnvironment(), ...settings.env, [SERVER_MARK]: mark },
-          stdio: ["pipe", "pipe", "pipe"],
-          detached: process.platform !== "win32",
-          windowsHide: true,
-          cwd: settings.cwd,
-        });
-        child = started;
-        started.once("error", (error) => {
-          reject(error);
-          transport.onerror?.(error);
-        });
-        started.once("spawn", () => {
-          trackGroup(started, mark);
-          resolve();
-        });
-        started.once("exit", (code, signal) => {
-          exit ??= signal === null ? `exited with code ${code}` : `was ended by ${signal}`;
-          exited.resolve();
-        });
-        started.once("close", () => {
-          closed.resolve();
-          if (!isGroupAlive(started)) untrackGroup(started);
-          transport.onclose?.();
-          direct.close();
-        });
-        const noteStderr = (line: string): void => {
-          if (!NPM_CHATTER.test(line)) lastWords.push(line);
-          if (lastWords.length > KEPT_STDERR_LINES) lastWords.shift();
-          onStderr(line);
-        };
-        listen(started, transport, { contexts, calls, direct, onStderr: noteStderr, onWarning }, (reason) => {
-          exit = `was ended, since ${reason}`;
-          lastWords.length = 0;
-        });
+      const started = spawn(settings.command, [...(settings.args ?? [])], {
+        env: { ...getDefaultEnvironment(), ...networkEnvironment(), ...settings.env, [SERVER_MARK]: mark },
+        stdio: ["pipe", "pipe", "pipe"],
+        detached: process.platform !== "win32",
+        windowsHide: true,
+        cwd: settings.cwd,
       });
+      child = started;
+      started.once("error", (error) => transport.onerror?.(error));
+      started.once("exit", (code, signal) => {
+        exit ??= signal === null ? `exited with code ${code}` : `was ended by ${signal}`;
+        exited.resolve();
+      });
+      started.once("close", () => {
+        closed.resolve();
+        if (!isGroupAlive(started)) untrackGroup(started);
+        transport.onclose?.();
+        direct.close();
+      });
+      const noteStderr = (line: string): void => {
+        if (!NPM_CHATTER.test(line)) lastWords.push(line);
+        if (lastWords.length > KEPT_STDERR_LINES) lastWords.shift();
+        onStderr(line);
+      };
+      listen(started, transport, { contexts, calls, direct, onStderr: noteStderr, onWarning }, (reason) => {
+        exit = `was ended, since ${reason}`;
+        lastWords.length = 0;
+      });
+      await once(started, "spawn");
+      trackGroup(started, mark);
     },
     async send(message) {
       contexts.note(message);
       if ("id" in message && "method" in message && message.method === "tools/call") calls.add(message.id);
       const input = child?.stdin;
-      if (write(message) || !input) return;
-      await new Promise<void>((resolve) => {
-        const done = (): void => {
-          input.off("drain", done);
-          input.off("close", done);
-          resolve();
-        };
-        input.on("drain", done);
-        input.on("close", done);
-      });
+      if (!write(message) && input)
+        await Promise.race([once(input, "drain").catch(() => {}), closed.promise]);
     },
     async close() {
       if (child !== undefined) await endGroup(child, graceMs);
@@ -256,17 +242,22 @@ function listen(
   const slowDown = createBrake(child, onWarning);
   let others = 0;
   const takeLine = (line: string): void => {
-    const read = readLine(line, fail);
+    const text = line.trim();
+    const weight = 1 + line.length / BYTES_A_MESSAGE;
+    const read = text === "" ? undefined : (parseJson(text) as JsonValue | undefined);
     if (read !== undefined && direct.concerns(read)) {
       inTurn(() => direct.take(read));
-      if ("method" in (read as object)) others += 1 + line.length / BYTES_A_MESSAGE;
+      if ("method" in (read as object)) others += weight;
       return;
     }
-    const message = read === undefined ? undefined : readMessage(read, line, fail);
+    const message = messageIn(read);
+    // A banner, for instance, is reported and skipped.
+    if (message === undefined && text !== "")
+      fail(new Error(`The server wrote a line that is not a message: ${text.slice(0, 200)}`));
     if (message !== undefined && "id" in message && !("method" in message))
       calls.delete(message.id as JsonValue);
     if (message !== undefined) deliver(message);
-    if (message === undefined || "method" in message) others += 1 + line.length / BYTES_A_MESSAGE;
+    if (message === undefined || "method" in message) others += weight;
   };
   child.stdout?.on("data", (chunk: Buffer) => {
     others = 0;
@@ -299,52 +290,29 @@ function idOf([first, last]: [string, string]): number | string | undefined {
 }
 
 /** Reads a server that sends too much besides answers more slowly, so that it takes little of the host's time. */
-function createBrake(
-  child: ChildProcess,
-  onWarning: StdioTransportOptions["onWarning"],
-): (messages: number) => void {
+function createBrake(child: ChildProcess, onWarning: StdioTransportOptions["onWarning"]) {
   let left = BURST;
   let at = performance.now();
   let isTold = false;
-  return (messages) => {
+  return (messages: number): void => {
     const now = performance.now();
     left = Math.min(BURST, left + ((now - at) * PER_SECOND) / MS_PER_SECOND) - messages;
     at = now;
     if (left >= 0) return;
-    if (!isTold)
-      onWarning?.(
-        `It sends more than ${PER_SECOND} messages a second besides answers, so it is read more slowly.`,
-      );
+    const warning = `It sends more than ${PER_SECOND} messages a second besides answers, so it is read more slowly.`;
+    if (!isTold) onWarning?.(warning);
     isTold = true;
     child.stdout?.pause();
     setTimeout(() => child.stdout?.resume(), (-left / PER_SECOND) * MS_PER_SECOND).unref();
   };
 }
 
-/** Parses a line. One that is no JSON, such as a banner, is reported and skipped. */
-function readLine(line: string, fail: (error: unknown) => void): JsonValue | undefined {
-  const text = line.trim();
-  if (text === "") return undefined;
-  const value = parseJson(text) as JsonValue | undefined;
-  if (value === undefined) fail(notAMessage(line));
-  return value;
-}
-
-function readMessage(
-  read: JsonValue,
-  line: string,
-  fail: (error: unknown) => void,
-): JSONRPCMessage | undefined {
+function messageIn(read: JsonValue | undefined): JSONRPCMessage | undefined {
   try {
     return parseJSONRPCMessage(read);
   } catch {
-    fail(notAMessage(line));
     return undefined;
   }
-}
-
-function notAMessage(line: string): Error {
-  return new Error(`The server wrote a line that is not a message: ${line.trim().slice(0, 200)}`);
 }
 
 async function endGroup(child: ChildProcess, graceMs: number): Promise<void> {

@@ -7,7 +7,15 @@ import {
   toErrorInfo,
   tokenizeInTurns,
 } from "@cem/core";
-import type { ElicitAnswer, ErrorInfo, Finding, Isolation, TaskResult, ToolCallRecord } from "@cem/core";
+import type {
+  ElicitAnswer,
+  ErrorInfo,
+  Finding,
+  Isolation,
+  RedactionStream,
+  TaskResult,
+  ToolCallRecord,
+} from "@cem/core";
 import { faultOf } from "../runs/questions.ts";
 import type { Run, RunFacts, RunWatcher } from "../runs/run.ts";
 import { RunSummary } from "./schemas.ts";
@@ -56,7 +64,12 @@ export function recordRun(
   { onChange, onEnded }: RunListener,
 ): RecordedRun {
   const scope = { session };
-  const stream = redactor?.openStream(scope);
+  /** Of an ended run nothing is kept that holds its session's values, or its client. */
+  let underWay: { run: Run; stream: RedactionStream | undefined } | undefined = {
+    run,
+    stream: redactor?.openStream(scope),
+  };
+  const begun = run.since.getTime();
   const seen: Uncounted = {
     id: run.id,
     kind: run.kind,
@@ -76,9 +89,9 @@ export function recordRun(
   };
 
   /** Puts tokens in the place of values, once a model has recognized names where there is one. */
-  async function hide<Data>(data: Data): Promise<Data> {
+  async function hide<Data>(data: Data, isLate = false): Promise<Data> {
     try {
-      return redactor === undefined ? data : await tokenizeInTurns(redactor, data, scope);
+      return redactor === undefined ? data : await tokenizeInTurns(redactor, data, { ...scope, isLate });
     } catch {
       // Data that can't be looked through is not shown.
       return (typeof data === "string" ? "" : Array.isArray(data) ? [] : {}) as Data;
@@ -92,13 +105,13 @@ export function recordRun(
 
   function print(text: string): void {
     // Output that a model has to look through is shown when the run has ended.
-    if (redactor?.recognize !== undefined) return;
+    if (underWay === undefined || redactor?.recognize !== undefined) return;
     if (seen.output.length >= MAX_TEXT_CHARACTERS) seen.outputIsCut = true;
-    else seen.output = cut(seen.output + (stream?.push(text) ?? text));
+    else seen.output = cut(seen.output + (underWay.stream?.push(text) ?? text));
   }
 
   function asked(): RunDetails["openQuestions"] {
-    return [...run.questions.all].flatMap(([id, question]) => {
+    return [...(underWay?.run.questions.all ?? [])].flatMap(([id, question]) => {
       if (question.mode === "sample") return [];
       const { server, message, mode } = question;
       const more = mode === "url" ? { url: question.url } : { schema: question.requestedSchema };
@@ -107,19 +120,23 @@ export function recordRun(
   }
 
   async function finish(result: TaskResult | undefined, thrown: unknown): Promise<void> {
-    const last = stream?.end() ?? "";
+    const last = underWay?.stream?.end() ?? "";
+    underWay = undefined;
     const error = result === undefined ? toErrorInfo(thrown) : result.error;
     const value = result?.value ?? undefined;
     const isLarge = (JSON.stringify(value) ?? "").length > MAX_VALUE_CHARACTERS;
-    const shown = await hide({
-      output: cut(result?.output ?? `${seen.output}${last}`),
-      notes: [...(result?.notes ?? []), ...(result?.warnings ?? [])],
-      ...(value !== undefined && !isLarge && { value }),
-      ...(result === undefined ? shownError(error) : endOf({ ...result, code: cut(result.code) })),
-    });
+    const shown = await hide(
+      {
+        output: cut(result?.output ?? `${seen.output}${last}`),
+        notes: [...(result?.notes ?? []), ...(result?.warnings ?? [])],
+        ...(value !== undefined && !isLarge && { value }),
+        ...(result === undefined ? shownError(error) : endOf({ ...result, code: cut(result.code) })),
+      },
+      true,
+    );
     Object.assign(seen, shown);
     seen.valueIsLeftOut = isLarge;
-    seen.ms = Date.now() - run.since.getTime();
+    seen.ms = Date.now() - begun;
     seen.status = statusOfRun(result, error);
     if (result !== undefined) {
       seen.outputIsCut = result.outputDroppedBytes > 0 || result.output.length > MAX_TEXT_CHARACTERS;
@@ -148,7 +165,8 @@ export function recordRun(
         ...seen,
         ...(stage !== undefined && { stage }),
         toolCallsLeftOut: calls - toolCalls.length,
-        openQuestions: redactor?.tokenize(open, scope) ?? open,
+        // Of a session that has ended, this would begin another.
+        openQuestions: (open.length > 0 ? redactor?.tokenize(open, scope) : undefined) ?? open,
       });
     },
     onEvent(event) {
@@ -197,22 +215,23 @@ export function recordRun(
       onChange(recorded);
     },
     onQuestions() {
-      if (!recorded.hasEnded) seen.status = run.questions.size > 0 ? "asking" : "running";
+      if (underWay !== undefined) seen.status = underWay.run.questions.size > 0 ? "asking" : "running";
       onChange(recorded);
     },
     onEnd: (result, thrown) => void finish(result, thrown),
     async answer(id, answer) {
-      const question = run.questions.all.get(id);
+      const questions = underWay?.run.questions;
+      const question = questions?.all.get(id);
       if (question === undefined || question.mode === "sample")
         throw new CemError("RUN_NOT_FOUND", "The run does not ask this question, or no longer.", {
-          details: { run: run.id, question: id },
+          details: { run: seen.id, question: id },
         });
       const fault = await faultOf(answer, question);
       if (fault !== undefined)
         throw new CemError("OPTION_INVALID", `The answer does not fit its question: ${fault}.`);
-      run.questions.answer(new Map([[id, answer]]));
+      questions?.answer(new Map([[id, answer]]));
     },
-    end: () => run.end(new CemError("ABORTED", "The run was ended in the console.")),
+    end: () => underWay?.run.end(new CemError("ABORTED", "The run was ended in the console.")),
   };
   void hide(cut(input)).then((shown) => {
     seen.input = shown;

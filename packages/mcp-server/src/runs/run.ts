@@ -104,6 +104,8 @@ export class Run {
     this.result = begin(options);
     const settle = (): RunState => {
       this.finished = true;
+      // It holds the request of the call, which outlives its session with whoever keeps the run.
+      this.#onEvent = undefined;
       return "finished";
     };
     this.#ended = this.result.then(settle, settle);
@@ -126,7 +128,7 @@ export class Run {
     ms: number,
     { signal, onEvent }: Pick<Partial<RunRequest>, "signal" | "onEvent">,
   ): Promise<RunState> {
-    this.#onEvent = onEvent;
+    if (!this.finished) this.#onEvent = onEvent;
     const timer = new AbortController();
     const signals = signal === undefined ? [timer.signal] : [timer.signal, signal];
     const goesOn = (): RunState => "running";

@@ -150,11 +150,10 @@ export function shortList(all: readonly RankedTool[], settings: ListSettings = {
   const least = top?.isDoubtful === true ? Infinity : SIGNATURE_SHARE * (top?.score ?? 0);
   const near = all.filter(({ score }) => score >= least);
   const best = [...alike(near).values()].slice(0, DEFAULT_RESULTS).flat();
-  const lengthOf = (found: readonly RankedTool[]): number =>
-    signaturesOf(
-      found.map(({ tool }) => tool),
-      settings,
-    ).text.length;
+  const lengthOf = (found: readonly RankedTool[]): number => {
+    const tools = found.map(({ tool }) => tool);
+    return signaturesOf(tools, settings).text.length;
+  };
   const shown = best.map((found): RankedTool => {
     const { outputSchema } = found.tool;
     if (outputSchema === undefined || lengthOf([found]) < MAX_SIGNATURE_CHARACTERS / 4) return found;
@@ -201,31 +200,27 @@ async function answerFound(
       return { content, structuredContent: also.length === 0 ? data : { ...data, also } };
     }
     case "name":
-      return answerValue(byServer(found, (all) => all.map(({ tool }) => tool.name)));
+      return answerValue(byServer(tools, (all) => all.map(nameOf)));
     case "description":
-      return answerValue(
-        byServer(found, (all) =>
-          Object.fromEntries(all.map(({ tool }) => [tool.name, { description: tool.description }])),
-        ),
-      );
+      return answerValue(byServer(tools, (all) => byName(all, ({ description }) => ({ description }))));
     case "full": {
-      const codes = new Map(
-        await Promise.all(tools.map(async (tool, at) => [tool, await codeOf(tool, at, settings)] as const)),
-      );
-      return answerValue(
-        byServer(found, (all) => Object.fromEntries(all.map(({ tool }) => [tool.name, codes.get(tool)]))),
-      );
+      const codes = await Promise.all(tools.map((tool, at) => codeOf(tool, at, settings)));
+      return answerValue(byServer(tools, (all) => byName(all, (tool) => codes[tools.indexOf(tool)])));
     }
   }
 }
 
 /** `{server: …}`, the best match of each server first. */
-function byServer<Shown>(
-  found: readonly RankedTool[],
-  show: (found: readonly RankedTool[]) => Shown,
-): { [server: string]: Shown } {
-  const servers = Map.groupBy(found, ({ tool }) => tool.server);
+function byServer(
+  tools: readonly ToolDefinition[],
+  show: (tools: readonly ToolDefinition[]) => object,
+): object {
+  const servers = Map.groupBy(tools, ({ server }) => server);
   return Object.fromEntries([...servers].map(([server, all]) => [server, show(all)]));
+}
+
+function byName(tools: readonly ToolDefinition[], show: (tool: ToolDefinition) => object | undefined) {
+  return Object.fromEntries(tools.map((tool) => [tool.name, show(tool)]));
 }
 
 function moreMatches(found: number, limit: number): string {

@@ -1,12 +1,12 @@
 import { toolId } from "@cem/core";
 import type { AgentEvent, ToolProgress } from "@cem/core";
-import type { CallToolResult, InputRequiredResult, ServerContext } from "@modelcontextprotocol/server";
+import type { ServerContext } from "@modelcontextprotocol/server";
 import { MIN_PROGRESS_INTERVAL_MS } from "../limits.ts";
 import { answersTo, askLater, readAnswers, stateOf } from "../runs/questions.ts";
 import type { RunView, Waiter } from "../runs/run.ts";
 import { answerRun } from "./run-answer.ts";
 import { ownerOf, runQuotaOwnerOf } from "./server-tool.ts";
-import type { ToolHost } from "./server-tool.ts";
+import type { ToolAnswer, ToolHost } from "./server-tool.ts";
 
 /**
  * Waits for a run as long as a call may take and passes its questions to the client's user. A call that repeats one
@@ -19,31 +19,25 @@ export async function followRun(
   context: ServerContext,
   begin: (waiter: Waiter) => Promise<RunView>,
   verbose = false,
-): Promise<CallToolResult | InputRequiredResult> {
+): Promise<ToolAnswer> {
   const { runs, guest, results, hintFor } = host;
   const progress = reportProgress(context);
-  const waiter: Waiter = {
-    owner: ownerOf(context),
-    signal: context.mcpReq.signal,
-    onEvent: progress.onEvent,
-  };
+  const { signal } = context.mcpReq;
+  const waiter: Waiter = { owner: ownerOf(context), signal, onEvent: progress.onEvent };
   const answered = stateOf(context);
   try {
     let view: RunView;
     if (answered === undefined) view = await begin(waiter);
     else {
       adoptRun(host, answered, context);
-      view = await runs.answer(
-        answered,
-        readAnswers(runs.questionsOf(answered, waiter.owner), context),
-        waiter,
-      );
+      const questions = runs.questionsOf(answered, waiter.owner);
+      view = await runs.answer(answered, readAnswers(questions, context), waiter);
     }
     while (view.state === "asking") {
       const { id, questions } = view;
       const answers = await answersTo(questions, context).catch((error: unknown) => {
         // Nobody waits for the run: an answer by another way must not let it go on.
-        if (waiter.signal.aborted) runs.cancel(id, waiter.owner, waiter.signal.reason);
+        if (signal.aborted) runs.cancel(id, waiter.owner, signal.reason);
         throw error;
       });
       if (answers === undefined) return askLater(questions, id);

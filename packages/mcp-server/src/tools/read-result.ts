@@ -52,54 +52,44 @@ export const RESULT_TOOLS = [readResult];
 
 async function readPage(
   { handle, offset = 0, limit }: ReadResultInput,
-  host: ToolHost,
+  { results, redactor }: ToolHost,
   session: string | undefined,
 ): Promise<CallToolResult> {
-  const results = requireResults(host);
+  if (results === undefined) {
+    const message = "This server keeps no results. The id of a run begins with run-.";
+    throw new CemError("RESULT_NOT_FOUND", message);
+  }
   const bytes = Math.min(Math.max(limit ?? DEFAULT_PAGE_BYTES, 1), MAX_PAGE_BYTES);
-  const page = await results.read(handle, { offset, limit: bytes });
+  const read = (from: number, most: number) => results.read(handle, { offset: from, limit: most });
+  const page = await read(offset, bytes);
   if (isText(page)) {
     const shown = textPage(page);
-    if (host.redactor === undefined) return answerValue(shown);
-    return answerValue(await redactPage({ page, shown, handle, results }, host.redactor, session));
+    return answerValue(redactor ? await redactPage(page, shown, read, { redactor, session }) : shown);
   }
   const type = kindOf(page.mimeType);
   const whole =
     type !== "resource" && limit === undefined && offset === 0 && page.size <= MAX_ATTACHMENT_BYTES;
-  const shown = whole ? await results.read(handle, { limit: MAX_ATTACHMENT_BYTES }) : page;
-  const { content, ...rest } = answerValue(position(shown, shown.bytes.length));
+  const shown = whole ? await read(0, MAX_ATTACHMENT_BYTES) : page;
+  const { mimeType, bytes: shownBytes, size } = shown;
+  const answer = answerValue(position(shown, shownBytes.length));
   // A part of an image can't be shown as an image.
-  const isPiece = shown.bytes.length < shown.size;
-  return {
-    ...rest,
-    content: [
-      ...content,
-      blockOf({
-        type: isPiece ? "resource" : type,
-        mimeType: shown.mimeType,
-        bytes: shown.bytes,
-        uri: `file://${handle}`,
-      }),
-    ],
-  };
+  const shownType = shownBytes.length < size ? "resource" : type;
+  answer.content.push(blockOf({ type: shownType, mimeType, bytes: shownBytes, uri: `file://${handle}` }));
+  return answer;
 }
 
 /** Replaces values in a page. One that a border of the page cuts stands, as its token, on the page where it begins. */
 async function redactPage(
-  {
-    page,
-    shown,
-    handle,
-    results,
-  }: { page: ResultPage; shown: TextPage; handle: string; results: ResultStore },
-  redactor: Redactor,
-  session: string | undefined,
+  page: ResultPage,
+  shown: TextPage,
+  read: (offset: number, limit: number) => Promise<ResultPage>,
+  { redactor, session }: { redactor: Redactor; session: string | undefined },
 ): Promise<TextPage> {
   const from = Math.max(0, page.offset - MAX_VALUE_BYTES);
   const end = page.offset + Buffer.byteLength(shown.text);
   const [before, after] = await Promise.all([
-    page.offset === 0 ? undefined : results.read(handle, { offset: from, limit: page.offset - from }),
-    end >= page.size ? undefined : results.read(handle, { offset: end, limit: MAX_VALUE_BYTES }),
+    page.offset === 0 ? undefined : read(from, page.offset - from),
+    end >= page.size ? undefined : read(end, MAX_VALUE_BYTES),
   ]);
   const head = new TextDecoder().decode(before?.bytes);
   const text = head + shown.text + new TextDecoder().decode(after?.bytes);
@@ -160,9 +150,4 @@ function isText({ mimeType, bytes }: ResultPage): boolean {
 function kindOf(mimeType: string): "image" | "audio" | "resource" {
   if (mimeType.startsWith("image/")) return "image";
   return mimeType.startsWith("audio/") ? "audio" : "resource";
-}
-
-function requireResults({ results }: ToolHost): ResultStore {
-  if (results !== undefined) return results;
-  throw new CemError("RESULT_NOT_FOUND", "This server keeps no results. The id of a run begins with run-.");
 }

@@ -1,7 +1,7 @@
 import { FAILED_TOOLS, HOW_TO_CODE } from "@cem/tool-files/answers";
 import { CemError } from "@cem/core";
 import type { JsonObject, JsonSchema } from "@cem/core";
-import type { CallToolResult, InputRequiredResult, ServerContext } from "@modelcontextprotocol/server";
+import type { ServerContext } from "@modelcontextprotocol/server";
 import { MAX_CODE_CHARACTERS, MAX_TASK_CHARACTERS } from "../limits.ts";
 import type { BeginRun, RunRequest } from "../runs/run.ts";
 import { followRun } from "./follow-run.ts";
@@ -18,7 +18,7 @@ import {
   sessionOf,
   text,
 } from "./server-tool.ts";
-import type { DeclaredTool, ToolHost } from "./server-tool.ts";
+import type { DeclaredTool, ToolAnswer, ToolHost } from "./server-tool.ts";
 
 /** A workflow that clients see as a tool. */
 export interface WorkflowTool {
@@ -91,7 +91,7 @@ function startRun(
   { kind, input, begin: beginRun }: Pick<RunRequest, "kind" | "begin"> & { input: string },
   context: ServerContext,
   verbose?: boolean,
-): Promise<CallToolResult | InputRequiredResult> {
+): Promise<ToolAnswer> {
   const { session } = sessionOf(context);
   const begin: BeginRun = (options) => beginRun(inSession(options, context));
   const { redactor } = host;

@@ -45,16 +45,6 @@ export interface ServedParts {
   runWorkflow?: RunWorkflowTool | undefined;
 }
 
-/** Every part's name. A new part is known to servers, owners and tools by its name here. */
-export const SERVED_PARTS: Readonly<Record<keyof ServedParts, true>> = {
-  agent: true,
-  state: true,
-  results: true,
-  skills: true,
-  redactor: true,
-  runWorkflow: true,
-};
-
 /** Runs a workflow that is a tool, with the parts of the request's owner. */
 export type RunWorkflowTool = (
   name: string,
@@ -75,6 +65,9 @@ export interface ToolHost extends ServedParts {
   canAsk?: boolean | undefined;
 }
 
+/** The answer to a call of a tool: a result, or questions for the client. */
+export type ToolAnswer = CallToolResult | InputRequiredResult;
+
 /** A tool as the protocol lists and calls it. */
 export interface ServerTool {
   name: string;
@@ -83,11 +76,7 @@ export interface ServerTool {
   inputSchema: StandardSchemaWithJSON;
   outputSchema?: StandardSchemaWithJSON | undefined;
   annotations?: ToolAnnotations | undefined;
-  handle: (
-    input: unknown,
-    context: ServerContext,
-    canAsk?: boolean,
-  ) => Promise<CallToolResult | InputRequiredResult>;
+  handle: (input: unknown, context: ServerContext, canAsk?: boolean) => Promise<ToolAnswer>;
 }
 
 interface ToolDeclaration<Input> {
@@ -104,11 +93,7 @@ interface ToolDeclaration<Input> {
   needs?: keyof ServedParts | undefined;
   /** The length over HTTP of each argument that is a text. Default: `MAX_ARGUMENT_CHARACTERS`. */
   maxCharacters?: number | undefined;
-  handle: (
-    input: Input,
-    host: ToolHost,
-    context: ServerContext,
-  ) => Promise<CallToolResult | InputRequiredResult>;
+  handle: (input: Input, host: ToolHost, context: ServerContext) => Promise<ToolAnswer>;
 }
 
 /** Where a request comes from. */
@@ -166,10 +151,7 @@ export function requireLength(what: string, { length }: string, limit: number): 
 
 /** Answers with a JSON value, as text and as structured content. */
 export function answerValue(value: object | JsonValue): CallToolResult {
-  return {
-    content: [{ type: "text", text: JSON.stringify(value) }],
-    structuredContent: value,
-  };
+  return { content: [{ type: "text", text: JSON.stringify(value) }], structuredContent: value };
 }
 
 /** The authenticated client id, or an empty string without authorization. A run belongs to the client that started it. */

@@ -71,8 +71,6 @@ export function stateOf({ state }: Pick<ServedParts, "state">): StateStore {
   throw new CemError("STATE_DISABLED", "State is disabled here. Files in /workspace outlive a run too.");
 }
 
-const SUMMARY = { type: "object" } as const;
-
 const listSkills = declareTool<unknown>({
   name: "list_skills",
   title: "List skills",
@@ -80,7 +78,7 @@ const listSkills = declareTool<unknown>({
   needs: "skills",
   description: "Code kept from earlier work: names and what each does.",
   input: { type: "object", properties: {} },
-  output: { type: "array", items: SUMMARY },
+  output: { type: "array", items: OBJECT },
   annotations: READ_ONLY,
   async handle(_input, host, { mcpReq: { signal } }) {
     const skills = await skillsOf(host).list({ tools: await toolsOf(host, signal) });
@@ -103,7 +101,7 @@ const getSkill = declareTool<{ name: string }>({
   needs: "skills",
   description: 'One skill: how to use it, and its code, which code imports as "./skills/<name>/index.ts".',
   input: { type: "object", properties: { name: text }, required: ["name"] },
-  output: SUMMARY,
+  output: OBJECT,
   annotations: READ_ONLY,
   async handle({ name }, host, { mcpReq: { signal } }) {
     const tools = await toolsOf(host, signal);
@@ -130,7 +128,7 @@ const saveSkill = declareTool<SkillDraft>({
     properties: { name: text, description: text, code: text, test: text, instructions: text },
     required: ["name", "description", "code", "test"],
   },
-  output: SUMMARY,
+  output: OBJECT,
   annotations: { destructiveHint: false, openWorldHint: false },
   maxCharacters: MAX_SKILL_CHARACTERS,
   async handle(draft, { agent }, { mcpReq: { signal } }) {

@@ -80,8 +80,7 @@ export function exposeContents({ server }: McpServer, settings: ExposeSettings):
     server.setRequestHandler("resources/read", async ({ params: { uri } }, context) => {
       const behind = await lists.findResource(uri, optionsOf(context));
       const request = { method: "resources/read", params: { uri: behind.own } } as const;
-      const result = await ask(behind.server, request, context);
-      const { contents } = result;
+      const { contents } = await ask(behind.server, request, context);
       const show = (part: JsonValue): JsonValue => {
         if (!isObject(part)) return part;
         const own = textOf(part, "uri") || behind.own;
@@ -116,12 +115,9 @@ export function exposeContents({ server }: McpServer, settings: ExposeSettings):
     });
     server.setRequestHandler("prompts/get", async ({ params }, context) => {
       const behind = await lists.findPrompt(params.name, optionsOf(context));
-      const request = {
-        method: "prompts/get",
-        params: { name: behind.own, arguments: params.arguments },
-      } as const;
-      const result = await ask(behind.server, request, context);
-      const { description, messages } = result;
+      const wanted = { name: behind.own, arguments: params.arguments };
+      const request = { method: "prompts/get", params: wanted } as const;
+      const { description, messages } = await ask(behind.server, request, context);
       const show = (message: JsonValue): JsonValue =>
         isObject(message)
           ? { ...message, content: withExposedUris(behind.server, message["content"] ?? null) }
@@ -145,11 +141,9 @@ export function exposeContents({ server }: McpServer, settings: ExposeSettings):
       ? await lists.findPrompt(ref.name, options)
       : await lists.findResource(ref.uri, options);
     const own = isPrompt ? { ...ref, name: behind.own } : { ...ref, uri: behind.own };
-    const request = {
-      method: "completion/complete",
-      params: { ...rest, ref: own } as unknown as JsonObject,
-    } as const;
-    const result = await answered(upstream.request(behind.server, request, optionsOf(context)));
+    const wanted = { ...rest, ref: own } as unknown as JsonObject;
+    const request = { method: "completion/complete", params: wanted } as const;
+    const result = await answered(upstream.request(behind.server, request, options));
     return { completion: result["completion"] ?? { values: [] } } as never;
   });
   return updated;

@@ -51,23 +51,20 @@ export function exposedUri(server: string, uri: string): string {
   return `${URI_START}${encodeURIComponent(server)}/${uri}`;
 }
 
-/** The reverse of {@link exposedUri}. `undefined` for any other URI. */
-function behindUri(uri: string, servers: readonly string[]): Behind | undefined {
-  const found = servers.find((server) => uri.startsWith(exposedUri(server, "")));
-  return found === undefined ? undefined : { server: found, own: uri.slice(exposedUri(found, "").length) };
-}
-
 /** `<server>.<prompt>`, as tools are named. */
 export function exposedName(server: string, name: string): string {
   return `${server}.${name}`;
 }
 
-/** The reverse of {@link exposedName}. A server's name may contain a dot: the longest that fits is meant. */
-function behindName(name: string, servers: readonly string[]): Behind | undefined {
-  const [found] = servers
-    .filter((server) => name.startsWith(exposedName(server, "")))
+/**
+ * The reverse of {@link exposedUri} or {@link exposedName}. `undefined` for any other text. A server's name may contain a dot:
+ * the longest that fits is meant.
+ */
+function behindOf(text: string, exposed: typeof exposedName, servers: readonly string[]): Behind | undefined {
+  const [server] = servers
+    .filter((one) => text.startsWith(exposed(one, "")))
     .toSorted((one, other) => other.length - one.length);
-  return found === undefined ? undefined : { server: found, own: name.slice(found.length + 1) };
+  return server === undefined ? undefined : { server, own: text.slice(exposed(server, "").length) };
 }
 
 /** Whether a URI may be of a template: it begins as the template does before its first variable. */
@@ -125,7 +122,7 @@ export function createUpstreamLists(
      * @throws ResourceNotFoundError
      */
     async findResource(uri: string, options: UpstreamOptions): Promise<Behind> {
-      const behind = behindUri(uri, upstream.servers);
+      const behind = behindOf(uri, exposedUri, upstream.servers);
       if (behind !== undefined) return { ...behind, own: shownUri(behind.server, behind.own, options) };
       const [resources, templates] = await Promise.all([
         all("resources", options),
@@ -146,7 +143,7 @@ export function createUpstreamLists(
      * @throws ProtocolError
      */
     async findPrompt(name: string, options: UpstreamOptions): Promise<Behind> {
-      const behind = behindName(name, upstream.servers);
+      const behind = behindOf(name, exposedName, upstream.servers);
       if (behind !== undefined) return behind;
       const prompts = await all("prompts", options);
       const [found, ...others] = prompts.filter(({ item }) => item["name"] === name);

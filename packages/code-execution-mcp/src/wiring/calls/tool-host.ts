@@ -73,14 +73,14 @@ async function openHost(loaded: Project, options: AgentOptions, connected: McpTo
       createCallGuards(loaded, { ...options, onPlannedWrite, audit, secrets }),
     );
     const callRecorder = loaded.records && createCallRecorder(config.runs.keepCalls);
-    const { FileTools } = await import("@cem/mcp-client/tools");
+    const { createFileTools } = await import("@cem/mcp-client/tools");
     const catalog: Lazy<ToolCatalog> = new Lazy(async () => {
       const listed =
         options.catalog ?? (await createConfiguredCatalog(loaded, mcpTools, bridge.spec.hostTools));
       const marked = markApprovals(bridge.addTo(listed), async () => (await callGuards.get()).needsApproval);
       return fileTools.remembering(marked);
     });
-    const fileTools: FileTools = new FileTools({
+    const fileTools: FileTools = createFileTools({
       serversDir: config.execution.serversDir,
       skillsDir: config.execution.skillsDir,
       viewsDir: viewsDirOf(config),

@@ -1,6 +1,7 @@
 import type { Config } from "@cem/config";
 import { CemError } from "@cem/core";
 import type { AuthSettings } from "@cem/mcp-server";
+import type { CustomerFolders } from "@cem/workspace";
 import type { Project } from "../project.ts";
 import { deleteSharedFiles } from "../shared/files.ts";
 import { openConfiguredQueue } from "../shared/queue.ts";
@@ -37,20 +38,25 @@ export function authOf({ customers, server }: Config): AuthSettings | undefined 
   };
 }
 
-/**
- * Removes what there is of an owner beyond folders and store: runs in the queue, and files that machines share.
- *
- * @returns whether there were files.
- */
-export async function removeElsewhere(
-  loaded: Pick<Project, "config" | "store">,
-  id: string,
-): Promise<boolean> {
-  const queue = await openConfiguredQueue(loaded.config);
-  try {
-    await queue?.removeOwner(id);
-  } finally {
-    await queue?.close();
-  }
-  return deleteSharedFiles(loaded, id);
+/** The folders of customers. With one that is deleted, its runs in the queue and files that machines share are removed. */
+export async function openCustomerFolders({
+  config,
+  store,
+}: Pick<Project, "config" | "store">): Promise<CustomerFolders> {
+  const { createCustomerFolders } = await import("@cem/workspace");
+  const { claim, dir, quotas } = config.customers;
+  return createCustomerFolders(dir, {
+    quotas,
+    store: await store?.get(),
+    areClaims: claim !== undefined,
+    async removeMore(id) {
+      const queue = await openConfiguredQueue(config);
+      try {
+        await queue?.removeOwner(id);
+      } finally {
+        await queue?.close();
+      }
+      return deleteSharedFiles({ config, store }, id);
+    },
+  });
 }

@@ -6,7 +6,7 @@ import type { Project } from "../project.ts";
 import { logDirOf } from "../records/workspace.ts";
 import { configuredSource, summarizeWorkflows } from "../workflows/workflow-settings.ts";
 import type { WorkflowTools } from "../workflows/workflow-tools.ts";
-import { removeElsewhere } from "./clients.ts";
+import { openCustomerFolders } from "./clients.ts";
 
 /** A client's identity, from its authorization. */
 export type Identity = Parameters<CemServer["openClient"]>[0];
@@ -96,24 +96,16 @@ function workflowsOf({ config }: Project, tools: WorkflowTools): ConsoleParts["w
 }
 
 function customersOf(project: Project): ConsoleParts["customers"] {
-  const { owner, config } = project;
-  const open = async () => {
-    const { createCustomerFolders } = await import("@cem/workspace");
-    return createCustomerFolders(config.customers.dir, {
-      quotas: config.customers.quotas,
-      store: await project.store?.get(),
-      removeMore: (name) => removeElsewhere(project, name),
-    });
-  };
+  const { owner } = project;
   return {
     isOwn: owner !== undefined,
     async list() {
-      const folders = await open();
+      const folders = await openCustomerFolders(project);
       const ids = owner === undefined ? await folders.list() : [owner.id];
       const usages = await Promise.all(ids.slice(0, MAX_LISTED_CUSTOMERS).map((id) => folders.usage(id)));
       return usages.map((usage) => ({ ...usage, quotas: usage.quotas ?? [] }));
     },
-    remove: async (id) => (await open()).remove(id),
+    remove: async (id) => (await openCustomerFolders(project)).remove(id),
   };
 }
 

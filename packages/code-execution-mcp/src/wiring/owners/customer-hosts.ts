@@ -1,4 +1,3 @@
-import path from "node:path";
 import { Lazy } from "@cem/core";
 import type { Agent } from "@cem/core";
 import { observeOwners } from "@cem/core/telemetry";
@@ -9,7 +8,7 @@ import type { AgentOptions } from "../../options.ts";
 import { asOwner } from "../../work-threads/work-threads.ts";
 import { lazyHost } from "../calls/tool-host.ts";
 import type { OpenAgent } from "../calls/tool-host.ts";
-import { removeElsewhere } from "../http/clients.ts";
+import { openCustomerFolders } from "../http/clients.ts";
 import { refreshSkills, withoutPool } from "../project.ts";
 import type { Project } from "../project.ts";
 import { tidyRecords } from "../records/run-records.ts";
@@ -107,9 +106,11 @@ export async function openCustomerHosts(
     maxOpen,
     idleMs: idle * MS_PER_SECOND,
     open,
-    forget: (id) => memories.forget(memories.of(id)),
-    removeMore: (id) => removeElsewhere(project, id),
-    tidy: (id) => tidyRecords(project.config, path.join(dir, id)),
+    async tidy() {
+      const folders = await openCustomerFolders(project);
+      for (const id of await folders.removeDeleted()) await memories.forget(memories.of(id));
+      await tidyRecords(project.config);
+    },
   });
   const stopObserving = observeOwners(() => customers.size);
   return {

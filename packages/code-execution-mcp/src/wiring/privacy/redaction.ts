@@ -35,14 +35,16 @@ export async function createRecordRedactor(loaded: Project): Promise<Redactor> {
 
 async function createConfiguredRedactor(loaded: Project): Promise<Redactor> {
   const { createRedactor } = await import("@cem/pii");
-  const { namesInCode } = await import("@cem/mcp-client/tools");
   const { execution, mcpServers } = loaded.config;
   const { guest, rules, types, regions, custom, namesModel } = loaded.config.privacy;
   const detectors = (await loaded.pluginSet?.get())?.detectors ?? [];
   return createRedactor({
     guest,
     rules,
-    findNameInCode: namesInCode(mcpServers, execution.serversDir),
+    findNameInCode:
+      rules.length === 0
+        ? undefined
+        : (await import("@cem/mcp-client/tools")).namesInCode(mcpServers, execution.serversDir),
     workspaceOf: (session) => scopeOfSession(session) ?? "",
     types,
     regions,
@@ -115,7 +117,7 @@ function redactTool(tool: ToolDefinition, redactor: Redactor, session: string | 
 export function redactLog(log: Log, redactor: Redactor | undefined): Log {
   if (redactor === undefined) return log;
   return (level, message) =>
-    log(level, redactor.tokenize(message, { session: scopeOfCall.getStore()?.session }));
+    log(level, redactor.tokenize(message, { session: scopeOfCall.getStore()?.session, isLate: true }));
 }
 
 /** The same for what servers say, which is of no call and may hold values of those that were made last. */
@@ -124,7 +126,7 @@ export function redactServerLog(log: Log, redactor: Redactor | undefined): Log {
   return (level, message) => {
     const sessions = new Set([scopeOfCall.getStore()?.session, ...(latestSessions.get(redactor) ?? [])]);
     let shown = message;
-    for (const session of sessions) shown = redactor.tokenize(shown, { session });
+    for (const session of sessions) shown = redactor.tokenize(shown, { session, isLate: true });
     log(level, shown);
   };
 }

@@ -1,10 +1,9 @@
-import { readdir, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import path from "node:path";
 import type { CallRecorder } from "@cem/bridge";
 import type { Config } from "@cem/config";
 import { Lazy, toErrorInfo } from "@cem/core";
 import type { Redactor, RecordRun, RunRecord, RunRecords, Store } from "@cem/core";
-import type { RunRecordBounds } from "@cem/workspace";
 import { hintFor } from "@cem/core/errors";
 import type { Log } from "../log.ts";
 import { assertOutOfReach } from "../project.ts";
@@ -27,25 +26,17 @@ export function keptRunsOf({ runs }: Config): { count: number; ageMs: number } {
   return { count: MAX_RECORDS, ageMs: runs.maxDays * MS_PER_DAY };
 }
 
-function boundsOf(config: Config): RunRecordBounds {
-  return { ...keptRunsOf(config), bytes: config.runs.maxMb * BYTES_PER_MB };
-}
-
-/** Removes the records in an owner's folder where the newest is too old: owners who come remove theirs themselves. */
-export async function tidyRecords(config: Config, home: string): Promise<void> {
-  const folder = path.join(home, FOLDER);
-  const names = await readdir(folder).catch(() => []);
-  const written = await Promise.all(names.map(async (name) => (await stat(path.join(folder, name))).mtimeMs));
-  const bounds = boundsOf(config);
-  if (names.length === 0 || Math.max(...written) > Date.now() - bounds.ageMs) return;
-  const [{ createFolderStore }, { pruneRunRecords }] = await Promise.all([
-    import("@cem/store"),
-    import("@cem/workspace"),
-  ]);
-  const store = createFolderStore({ folder, durability: "process" });
-  try {
-    await pruneRunRecords(store, bounds);
-  } finally {
+/** Removes the records in the folders of customers who don't come back. Those in a store expire. */
+export async function tidyRecords(config: Config): Promise<void> {
+  const { createCustomerFolders, pruneRunRecords } = await import("@cem/workspace");
+  const { createFolderStore } = await import("@cem/store");
+  const bounds = { ...keptRunsOf(config), bytes: Infinity };
+  for (const id of await createCustomerFolders(config.customers.dir).list()) {
+    const folder = path.join(config.customers.dir, id, FOLDER);
+    const file = await stat(path.join(folder, "store.db")).catch(() => undefined);
+    if (file === undefined || file.mtimeMs > Date.now() - bounds.ageMs) continue;
+    const store = createFolderStore({ folder });
+    await pruneRunRecords(store, bounds).catch(() => {});
     await store.close();
   }
 }
@@ -65,7 +56,7 @@ export function openConfiguredRecords(recorded: Recorded, logOf: RecordsLog): Ru
     let isThere: (() => Promise<boolean>) | undefined;
     return createRunRecords({
       open: () => openRecordStore(recorded, warn),
-      bounds: boundsOf(config),
+      bounds: { ...keptRunsOf(config), bytes: config.runs.maxMb * BYTES_PER_MB },
       isThere:
         owner &&
         (async () => {

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import path from "node:path";
 import type { Config } from "@cem/config";
 import { CemError, Lazy } from "@cem/core";
@@ -43,18 +42,14 @@ export async function deleteSharedFiles(loaded: Sharing, id: string): Promise<bo
   return wereThere;
 }
 
-/**
- * Tries the storage of files: what a workspace there needs.
- *
- * @throws CemError `FILES_UNAVAILABLE`, `STORE_UNAVAILABLE`, or `CONFIG_INVALID`
- */
-export async function probeFiles(loaded: Sharing): Promise<void> {
+/** Does what a workspace needs of the storage of files. @returns its risks: none */
+export async function probeFiles(loaded: Sharing): Promise<string[]> {
   const { blobs } = await openPlace(loaded, ["probe"]);
-  const name = randomUUID();
-  await blobs.write(name, Buffer.of(1));
-  await blobs.read(name);
+  await blobs.write("probe", Buffer.of(1));
+  await blobs.read("probe");
   for await (const _ of blobs.names()) break;
-  await blobs.remove(name);
+  await blobs.remove("probe");
+  return [];
 }
 
 /** Numbers sessions on all machines together. `undefined` where each has its own. */

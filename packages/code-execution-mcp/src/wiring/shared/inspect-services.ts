@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import type { Config } from "@cem/config";
-import { CemError, toErrorInfo } from "@cem/core";
+import { toErrorInfo } from "@cem/core";
 import type { ErrorInfo, Store } from "@cem/core";
 import type { Project } from "../project.ts";
 import { configuredVaults } from "../privacy/vaults.ts";
@@ -28,51 +28,40 @@ export async function inspectServices(
   warnings: readonly string[],
 ): Promise<ServiceReport[]> {
   const { config } = project;
-  const { store, queue } = config;
   const urls = (["store", "queue"] as const).flatMap((name) => {
-    const { url } = { store, queue }[name];
+    const { url } = config[name];
     return url === undefined ? [] : [{ name, url }];
   });
   const services = urls.map(async ({ name, url }): Promise<ServiceReport> => {
     const opened = await openUnsealed(config, url);
-    const { location } = opened;
-    try {
+    const report = await reportOf(name, opened.location, async () => {
       await probeStore(opened);
       const older = name === "store" ? await olderKeysIn(opened, config) : [];
-      return { name, location, risks: [...((await opened.risks?.()) ?? []), ...older] };
-    } catch (error) {
-      return { name, location, problem: toErrorInfo(error), risks: [] };
-    } finally {
-      await opened.close().catch(() => {});
-    }
+      return [...((await opened.risks?.()) ?? []), ...older];
+    });
+    await opened.close().catch(() => {});
+    return report;
   });
-  const all = await Promise.all([...services, ...(store.files === undefined ? [] : [tryFiles(project)])]);
-  return [...(await inspectFiles(project, warnings)), ...all];
+  const { files } = config.store;
+  if (files !== undefined)
+    services.push(reportOf("files", files.replace(/\?.*/u, ""), () => probeFiles(project)));
+  return [...(await inspectFiles(project, warnings)), ...(await Promise.all(services))];
 }
 
-async function tryFiles(project: Project): Promise<ServiceReport> {
-  const { files = "" } = project.config.store;
-  const report = { name: "files" as const, location: files.replace(/\?.*/u, ""), risks: [] };
-  return probeFiles(project).then(
-    () => report,
-    (error: unknown) => ({ ...report, problem: toErrorInfo(error) }),
-  );
+async function reportOf(
+  name: ServiceReport["name"],
+  location: string,
+  find: () => Promise<readonly string[]>,
+): Promise<ServiceReport> {
+  const found = await find().catch(toErrorInfo);
+  const report = { name, location, risks: [] };
+  return "code" in found ? { ...report, problem: found } : { ...report, risks: [...found] };
 }
 
-/**
- * Tells which of the older keys may not be left out yet.
- *
- * @throws CemError `STORE_SEALED` where the keys don't open what is there.
- */
+/** Which of the older keys may not be left out yet. */
 async function olderKeysIn(store: Store, config: Config): Promise<string[]> {
-  const keys = (await sealingKeysOf(config)) ?? [];
-  const { trySealingKeys } = await import("@cem/store");
-  const { older, unopened, reason } = await trySealingKeys(store, keys, PROBED);
-  if (reason !== undefined) {
-    const message = `The keys don't open ${unopened} values of the store. The first: ${reason.message}`;
-    throw new CemError("STORE_SEALED", message, { details: reason.details });
-  }
-  return [...older].map(
+  const { countOlderKeys } = await import("@cem/store");
+  return [...(await countOlderKeys(store, (await sealingKeysOf(config)) ?? [], PROBED))].map(
     ([id, count]) => `${count} values are sealed with the older key ${id}: keep it in store.keys`,
   );
 }
@@ -89,10 +78,7 @@ async function inspectFiles(project: Project, warnings: readonly string[]): Prom
     location: string,
     find: () => Promise<readonly string[]>,
   ): Promise<ServiceReport[]> => {
-    if (!existsSync(location)) return [];
-    const found = await find().catch(toErrorInfo);
-    const isProblem = "code" in found;
-    return [{ name, location, problem: isProblem ? found : undefined, risks: isProblem ? [] : [...found] }];
+    return existsSync(location) ? [await reportOf(name, location, find)] : [];
   };
   const isLocal = config.store.url === undefined;
   return [

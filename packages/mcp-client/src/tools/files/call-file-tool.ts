@@ -1,4 +1,3 @@
-import { CemError, toErrorInfo } from "@cem/core";
 import type {
   ErrorInfo,
   InvokeContext,
@@ -92,22 +91,18 @@ function deadlineOf({ signal, limits, leftMs }: InvokeContext) {
 
 function timedOut({ server, name: tool }: Pick<ToolDefinition, "server" | "name">, ms: number): ToolResult {
   const message = `${server}.${tool} did not end within ${Math.round(ms / 100) / 10} s, which was all the time that the run had left.`;
-  const details = { server, tool, timeoutMs: ms };
-  return { ok: false, error: toErrorInfo(new CemError("TOOL_TIMEOUT", message, { details })) };
+  return { ok: false, error: { code: "TOOL_TIMEOUT", message, details: { server, tool, timeoutMs: ms } } };
 }
 
 function toResult({ server, name: tool }: ToolDefinition, outcome: RunOutcome): ToolResult {
   const failed = (message: string): ToolResult => ({
     ok: false,
-    error: toErrorInfo(new CemError("TOOL_FAILED", message, { details: { server, tool } })),
+    error: { code: "TOOL_FAILED", message, details: { server, tool } },
   });
   const name = `${server}.${tool}`;
   switch (outcome.status) {
     case "completed": {
-      const { value, error } = (outcome.value ?? {}) as {
-        value?: JsonValue;
-        error?: Partial<ErrorInfo>;
-      };
+      const { value, error } = (outcome.value ?? {}) as { value?: JsonValue; error?: Partial<ErrorInfo> };
       if (error === undefined) return { ok: true, value: value ?? null };
       const { code = "TOOL_FAILED", message = "", details = {} } = error;
       return { ok: false, error: { code, message, details } };
@@ -120,10 +115,9 @@ function toResult({ server, name: tool }: ToolDefinition, outcome: RunOutcome): 
       return failed(`${name} used more than ${outcome.limitMb} MiB of memory and was ended.`);
     case "killed":
       return failed(`${name} was ended: ${outcome.message}`);
-    case "refused":
-      return {
-        ok: false,
-        error: { code: outcome.code, message: `${name}: ${outcome.message}`, details: outcome.details ?? {} },
-      };
+    case "refused": {
+      const { code, message, details = {} } = outcome;
+      return { ok: false, error: { code, message: `${name}: ${message}`, details } };
+    }
   }
 }

@@ -19,7 +19,7 @@ import { hostedEntries, localTools, printReplacement } from "./hosted-servers.ts
 import type { LocalTools, NamedTool } from "./hosted-servers.ts";
 import { planView } from "./program-view.ts";
 import type { ProgramView } from "./program-view.ts";
-import { ServerEntries } from "./server-entries.ts";
+import { createEntryReader } from "./server-entries.ts";
 import { openViewSandboxes } from "./view-sandboxes.ts";
 import type { OpenSandbox } from "./view-sandboxes.ts";
 
@@ -70,7 +70,7 @@ export type FileTools = ReturnType<typeof createFileTools>;
  */
 export function createFileTools(settings: FileToolsSettings) {
   const { serversDir, skillsDir, viewsDir } = settings;
-  const serverEntries = new ServerEntries(serversDir);
+  const readEntries = createEntryReader(serversDir);
   const arrangements = new Map<string, Arrangement>();
   const depths = new AsyncLocalStorage<number>();
   /** Lets only some calls of each session go on at once: each has a process, with all the memory that a run may use. */
@@ -89,7 +89,7 @@ export function createFileTools(settings: FileToolsSettings) {
     const isGuarded = (tool: NamedTool): boolean => concern(tool, allowedTools);
     // A generated module only calls a server, and shares nothing.
     const generated = new Set(snapshot.servers.filter(({ kind }) => kind === "host").map(({ name }) => name));
-    const entries = await serverEntries.read((name) => generated.has(name));
+    const entries = await readEntries((name) => generated.has(name));
     const tools = localTools(snapshot);
     const hosted = hostedEntries({ snapshot, tools, entries, generated, isGuarded });
     const list = JSON.stringify(allowedTools ?? null);
@@ -122,11 +122,8 @@ export function createFileTools(settings: FileToolsSettings) {
     const own = toolsOf(server);
     if (own === undefined) return undefined;
     const definition = own.find(({ name }) => name === tool);
-    if (definition === undefined)
-      throw toolNotFound(
-        { server, tool },
-        own.map(({ name }) => name),
-      );
+    const names = own.map(({ name }) => name);
+    if (definition === undefined) throw toolNotFound({ server, tool }, names);
     const { name, inputSchema, outputSchema, annotations } = definition;
     const made = { name, inputSchema, outputSchema, annotations, sandboxed: true };
     const known = knownTools.get(definition) ?? made;

@@ -5,7 +5,7 @@ import { createDiscovery } from "@cem/discovery";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { hostedEntries, localTools } from "./hosted-servers.ts";
 import type { NamedTool } from "./hosted-servers.ts";
-import { ServerEntries } from "./server-entries.ts";
+import { createEntryReader } from "./server-entries.ts";
 
 const TOOL = "export async function save(): Promise<number> { return 1; }\n";
 const READ = "/** Reads.\n * @readOnly\n */\nexport async function read(): Promise<number> { return 1; }\n";
@@ -27,7 +27,7 @@ async function hostedOf(
   for (const [name, target] of Object.entries(links)) symlinkSync(target, path.join(folder, name));
   const snapshot = await createDiscovery({ serversDir: folder }).list();
   const generated = new Set(["gen"]);
-  const entries = await new ServerEntries(folder).read((name) => generated.has(name));
+  const entries = await createEntryReader(folder)((name) => generated.has(name));
   const tools = localTools(snapshot);
   return [...hostedEntries({ snapshot, tools, entries, generated, isGuarded })].toSorted();
 }
@@ -106,6 +106,6 @@ describe("hostedEntries", () => {
     const folder = mkdtempSync(path.join(os.tmpdir(), "cem-hosted-"));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     symlinkSync(os.tmpdir(), path.join(folder, "out"));
-    expect(await new ServerEntries(folder).read(() => false)).toEqual(new Map());
+    expect(await createEntryReader(folder)(() => false)).toEqual(new Map());
   });
 });

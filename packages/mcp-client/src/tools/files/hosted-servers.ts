@@ -10,11 +10,8 @@ export type LocalTools = ReadonlyMap<string, readonly ToolDefinition[]>;
 
 /** The tools of a catalog that are files. */
 export function localTools({ servers }: CatalogSnapshot): LocalTools {
-  return new Map(
-    servers
-      .map(({ name, tools }) => [name, tools.filter(({ kind }) => kind === "local")] as const)
-      .filter(([, tools]) => tools.length > 0),
-  );
+  const tools = servers.flatMap((server) => server.tools.filter(({ kind }) => kind === "local"));
+  return Map.groupBy(tools, ({ server }) => server);
 }
 
 interface Surroundings {
@@ -72,16 +69,12 @@ export function hostedEntries({
   }
 }
 
-/** How the arguments of a tool are written. */
-interface Parameters {
-  /** The names of positional parameters, in their order. `undefined` for tools that take one object. */
-  names: readonly string[] | undefined;
-  /** The one among them that takes all further arguments. */
-  rest: string | undefined;
-}
-
-function parametersOf({ callStyle, inputSchema }: ToolDefinition): Parameters {
-  if (callStyle === "object") return { names: undefined, rest: undefined };
+/**
+ * The names of positional parameters, in their order, and the one among them that takes all further arguments. None for tools
+ * that take one object.
+ */
+function parametersOf({ callStyle, inputSchema }: ToolDefinition) {
+  if (callStyle === "object") return {};
   const properties = Object.entries(inputSchema.properties ?? {});
   return {
     names: properties.map(([name]) => name),

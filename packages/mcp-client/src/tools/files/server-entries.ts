@@ -26,82 +26,77 @@ const DECLARED =
   /\bexport\s+(?:async\s+)?(?:function\b[\s*]*|(?:const|let|var|class)\s+)([\w$\u0080-\uFFFF]+)/g;
 const LISTED = /\bexport\s*\{([^{}]*)\}/g;
 
-/** Reads what the entries of a folder of servers have to do with each other. Files that did not change are not read again. */
-export class ServerEntries {
-  readonly #folder: string;
-  readonly #texts = new Map<string, ModuleText>();
-
-  constructor(serversDir: string) {
-    this.#folder = serversDir;
-  }
-
-  /**
-   * @param isOpaque - Whether an entry need not be looked into: what it refers to is known to be of no interest.
-   */
-  async read(isOpaque: (name: string) => boolean): Promise<ReadonlyMap<string, ServerEntry>> {
-    const root = await realpath(this.#folder).catch(() => this.#folder);
-    const found = await listFolder(this.#folder);
-    const entries = await Promise.all(
-      found.map(async (entry) => [entry.name, await this.#entry(entry, root, isOpaque(entry.name))] as const),
-    );
-    return new Map(entries.filter((one): one is [string, ServerEntry] => one[1] !== undefined));
-  }
-
-  /** @returns `undefined` for a link that leads out of the folder or nowhere: a mount would follow it. */
-  async #entry(entry: Dirent, root: string, isOpaque: boolean): Promise<ServerEntry | undefined> {
-    const { name } = entry;
-    const references: string[] = [];
-    if (entry.isSymbolicLink()) {
-      const target = await this.#target(name, root);
-      if (target === undefined) return undefined;
-      references.push(target);
-    }
-    const about = await stat(path.join(this.#folder, name)).catch(() => undefined);
-    if (about === undefined) return undefined;
-    const isFolder = about.isDirectory();
-    const exported = new Set<string>();
-    if (isOpaque) return { isFolder, exported, references: [] };
-    for (const module of await this.#modules(entry, name, { root, links: references })) {
-      references.push(...module.references);
-      for (const one of module.exported) exported.add(one);
-    }
-    return { isFolder, exported, references };
-  }
+/**
+ * Makes a function that reads what the entries of a folder of servers have to do with each other. Files that did not change
+ * are not read again.
+ */
+export function createEntryReader(folder: string) {
+  const texts = new Map<string, ModuleText>();
 
   /** The entry that a link leads to. `undefined`: outside of the folder of servers. */
-  async #target(relative: string, root: string): Promise<string | undefined> {
-    const target = await realpath(path.join(this.#folder, relative)).catch(() => "");
+  async function targetOf(relative: string, root: string): Promise<string | undefined> {
+    const target = await realpath(path.join(folder, relative)).catch(() => "");
     const [entry = ""] = path.relative(root, target).split(path.sep);
     const isOutside = entry === "" || entry === ".." || path.isAbsolute(entry);
     return isOutside ? undefined : entry;
   }
 
   /** The modules of an entry. What a link in it leads to is added to `links`, and read there. */
-  async #modules(
+  async function modulesOf(
     entry: Dirent,
     relative: string,
     into: { root: string; links: string[] },
   ): Promise<ModuleText[]> {
-    const file = path.join(this.#folder, relative);
+    const file = path.join(folder, relative);
     if (entry.isSymbolicLink()) {
-      const target = await this.#target(relative, into.root);
+      const target = await targetOf(relative, into.root);
       if (target !== undefined) into.links.push(target);
       return [];
     }
     if (entry.isDirectory()) {
       const inside = (await listFolder(file)).filter(({ name }) => name !== "node_modules");
-      const modules = inside.map((one) => this.#modules(one, path.join(relative, one.name), into));
+      const modules = inside.map((one) => modulesOf(one, path.join(relative, one.name), into));
       return (await Promise.all(modules)).flat();
     }
     if (!entry.isFile() || !SOURCE.test(relative)) return [];
     const about = await stat(file).catch(() => undefined);
     const stamp = `${about?.mtimeMs} ${about?.ctimeMs} ${about?.size}`;
-    const known = this.#texts.get(relative);
+    const known = texts.get(relative);
     if (known?.stamp === stamp) return [known];
     const text = { stamp, ...readModule(relative, await readFile(file, "utf8").catch(() => "")) };
-    this.#texts.set(relative, text);
+    texts.set(relative, text);
     return [text];
   }
+
+  /** @returns `undefined` for a link that leads out of the folder or nowhere: a mount would follow it. */
+  async function read(entry: Dirent, root: string, isOpaque: boolean): Promise<ServerEntry | undefined> {
+    const { name } = entry;
+    const target = entry.isSymbolicLink() ? await targetOf(name, root) : undefined;
+    if (entry.isSymbolicLink() && target === undefined) return undefined;
+    const about = await stat(path.join(folder, name)).catch(() => undefined);
+    if (about === undefined) return undefined;
+    const isFolder = about.isDirectory();
+    if (isOpaque) return { isFolder, exported: new Set(), references: [] };
+    const links: string[] = [];
+    const modules = await modulesOf(entry, name, { root, links });
+    return {
+      isFolder,
+      exported: new Set(modules.flatMap(({ exported }) => exported)),
+      references: [...links, ...modules.flatMap(({ references }) => references)],
+    };
+  }
+
+  /**
+   * @param isOpaque - Whether an entry need not be looked into: what it refers to is known to be of no interest.
+   */
+  return async (isOpaque: (name: string) => boolean): Promise<ReadonlyMap<string, ServerEntry>> => {
+    const root = await realpath(folder).catch(() => folder);
+    const found = await listFolder(folder);
+    const entries = await Promise.all(
+      found.map(async (entry) => [entry.name, await read(entry, root, isOpaque(entry.name))] as const),
+    );
+    return new Map(entries.filter((one): one is [string, ServerEntry] => one[1] !== undefined));
+  };
 }
 
 /** The entries of a folder, sorted, so that what is made of them is the same on every file system and every time. A folder that can't be listed is empty. */

@@ -20,12 +20,7 @@ async function markUnavailable(
   settings: GeneratedParts,
 ): Promise<CatalogSnapshot> {
   const marks: [string, ErrorInfo][] = [];
-  const statuses = new Map(
-    settings.servers
-      .openConnections()
-      ?.status()
-      .map((one) => [one.name, one]),
-  );
+  const statuses = settings.servers.openConnections()?.status() ?? [];
   const servers = await Promise.all(
     snapshot.servers.map(async (server): Promise<ToolServer> => {
       const reasonOf = server.kind === "host" ? await reasonsFor(server, settings, statuses) : undefined;
@@ -51,7 +46,7 @@ type ReasonOf = (tool: string) => ErrorInfo | undefined;
 async function reasonsFor(
   server: ToolServer,
   settings: GeneratedParts,
-  statuses: ReadonlyMap<string, ServerStatus>,
+  statuses: readonly ServerStatus[],
 ): Promise<ReasonOf | undefined> {
   const file = server.tools.find((tool) => tool.file !== undefined)?.file;
   const generated = file === undefined ? undefined : await settings.folders.read(path.dirname(file));
@@ -64,7 +59,7 @@ async function reasonsFor(
 function serverReason(
   name: string,
   servers: McpServers,
-  statuses: ReadonlyMap<string, ServerStatus>,
+  statuses: readonly ServerStatus[],
 ): ErrorInfo | undefined {
   const details = { server: name };
   const configured = servers.byName.get(name);
@@ -73,7 +68,7 @@ function serverReason(
   }
   if (configured.error !== undefined) return toErrorInfo(configured.error);
   if (!configured.enabled) return toErrorInfo(serverDisabled(name));
-  const status = statuses.get(name);
+  const status = statuses.find((one) => one.name === name);
   switch (status?.state) {
     case "auth-required":
       return status.lastError ?? toErrorInfo(authRequired(name));
@@ -95,11 +90,9 @@ async function toolReasons(
   const { changed, removed } = await folders.compare(list, lock);
   const reasons = new Map<string, ErrorInfo>();
   for (const { definition } of removed) {
-    reasons.set(definition.name, {
-      code: "TOOL_REMOVED",
-      message: `Server "${name}" no longer has the tool "${definition.name}".`,
-      details: { server: name, tool: definition.name },
-    });
+    const details = { server: name, tool: definition.name };
+    const message = `Server "${name}" no longer has the tool "${definition.name}".`;
+    reasons.set(definition.name, { code: "TOOL_REMOVED", message, details });
   }
   for (const { name: changedName, locked, differences } of holdChanged ? changed : []) {
     const places = differences.map(({ place }) => place);

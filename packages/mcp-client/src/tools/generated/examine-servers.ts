@@ -1,7 +1,7 @@
 import path from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { preloadSchemaValidation } from "@cem/bridge";
-import { CemError, toErrorInfo } from "@cem/core";
+import { toErrorInfo } from "@cem/core";
 import type { ToolFlag } from "@cem/core";
 import type { ServerStatus } from "../../connection/connection-types.ts";
 import type { McpConnections } from "../../connections.ts";
@@ -41,29 +41,9 @@ export async function examineServers(
   const connections = await parts.servers.connections();
   const timeout = AbortSignal.timeout(timeoutMs);
   const either = signal === undefined ? timeout : AbortSignal.any([timeout, signal]);
-  const checking = only === undefined ? connections.check({ signal: either }) : undefined;
-  // These join the requests of the check, which keeps to itself why one failed.
-  const failures = new Map<string, unknown>();
-  const names = only === undefined ? connections.servers : [only];
-  const noting = names.map((name) => {
-    const listing = connections.listTools(name, { signal: either, refresh: true });
-    return listing.catch((error: unknown) => failures.set(name, error));
-  });
-  await Promise.all([checking, ...noting]);
+  const statuses = await connections.check({ only, signal: either });
   signal?.throwIfAborted();
-  const examined = connections.status().filter(({ name }) => only === undefined || name === only);
-  return Promise.all(
-    examined.map((status) => examine(asListed(status, failures.get(status.name)), connections, parts)),
-  );
-}
-
-/** The handshake alone makes a server ready, which is of no use where it does not tell its tools. */
-function asListed(status: ServerStatus, failure: unknown): ServerStatus {
-  if (status.state !== "ready" || failure === undefined) return status;
-  if (CemError.isInstance(failure) && failure.code !== "TOOL_TIMEOUT")
-    return { ...status, state: "down", lastError: toErrorInfo(failure) };
-  const message = "It answered the handshake, and not in time when it was asked for its tools.";
-  return { ...status, state: "connecting", lastError: { code: "TOOL_TIMEOUT", message, details: {} } };
+  return Promise.all(statuses.map((status) => examine(status, connections, parts)));
 }
 
 async function examine(

@@ -3,7 +3,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { abandonOnAbort, CemError, toErrorInfo } from "@cem/core";
 import type { ErrorInfo, ToolCatalog, ToolFlag } from "@cem/core";
 import type { ChangedTool, Difference, SkippedTool, ToolWarning } from "@cem/tool-files";
-import { compareDefinitions, definitionsOf } from "./generated-folders.ts";
+import { definitionsOf } from "./generated-folders.ts";
 import type { GeneratedParts } from "./generated-folders.ts";
 
 export interface GenerateOptions {
@@ -152,7 +152,7 @@ export async function generateServer(
   const before = await folders.read(directory);
   if (before === undefined) await assertFree(server, directory);
   const list = await connections.listTools(server, { refresh: true, signal });
-  const changed = before === undefined ? [] : (await compareDefinitions(list, before.lock)).changed;
+  const changed = before === undefined ? [] : (await folders.compare(list, before.lock)).changed;
   const isHeld = holdChanged && !accept && changed.length > 0;
   const result = await files.writeServerFiles({
     serversDir: path.dirname(directory),
@@ -200,14 +200,7 @@ async function assertFree(server: string, directory: string): Promise<void> {
 }
 
 function failed(server: string, directory: string, error: ErrorInfo): GeneratedServer {
-  const nothing = {
-    written: [],
-    removed: [],
-    skipped: [],
-    conflicts: [],
-    warnings: [],
-    changed: [],
-    flagged: [],
-  };
-  return { server, state: "error", error, directory, tools: 0, unchanged: 0, ...nothing };
+  const files = { written: [], removed: [], skipped: [], conflicts: [], unchanged: 0 };
+  const nothing = { tools: 0, ...files, warnings: [], changed: [], flagged: [] };
+  return { server, state: "error", error, directory, ...nothing };
 }

@@ -32,7 +32,10 @@ export class GeneratedFolders {
   async compare(list: ToolList, lock: ServerLock): Promise<LockComparison> {
     const present = this.#compared.get(list);
     if (present?.lock === lock) return present.comparison;
-    const comparison = await compareDefinitions(list, lock);
+    const { compareWithLock } = await import("@cem/tool-files");
+    const comparison = compareWithLock(definitionsOf(list), lock);
+    // The functions for resources and prompts are ours: they are never changed.
+    comparison.changed = comparison.changed.filter(({ name }) => !isServerRequest(name));
     this.#compared.set(list, { lock, comparison });
     return comparison;
   }
@@ -97,13 +100,6 @@ function toGenerated(name: string, lock: ServerLock, tools: ToolDefinition[]): G
     locked: new Map(lock.tools.map((tool) => [tool.definition.name, tool])),
     definitions: new Map(tools.map((tool) => [tool.originalName ?? tool.name, tool])),
   };
-}
-
-/** Compares what a server lists with its lock. The functions for resources and prompts are ours: they are never changed. */
-export async function compareDefinitions(list: ToolList, lock: ServerLock): Promise<LockComparison> {
-  const { compareWithLock } = await import("@cem/tool-files");
-  const comparison = compareWithLock(definitionsOf(list), lock);
-  return { ...comparison, changed: comparison.changed.filter(({ name }) => !isServerRequest(name)) };
 }
 
 /** The definitions of a list, as the server sent them, and those of the functions for its resources and prompts. */

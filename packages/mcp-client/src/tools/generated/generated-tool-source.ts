@@ -87,9 +87,6 @@ export function createGeneratedToolSource(settings: GeneratedToolSourceSettings)
 }
 
 function notGenerated(server: string, tool: string): CemError {
-  return new CemError(
-    "TOOL_NOT_GENERATED",
-    `No file was generated for the tool "${tool}" of server "${server}".`,
-    { details: { server, tool } },
-  );
+  const message = `No file was generated for the tool "${tool}" of server "${server}".`;
+  return new CemError("TOOL_NOT_GENERATED", message, { details: { server, tool } });
 }

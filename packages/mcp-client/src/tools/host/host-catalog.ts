@@ -63,12 +63,8 @@ function merge(
   const servers = new Map(from.servers.map((server) => [server.name, server]));
   const conflicts: ToolProblem[] = [];
   for (const tool of tools) {
-    const present: ToolServer = servers.get(tool.server) ?? {
-      name: tool.server,
-      description: "",
-      kind: "host",
-      tools: [],
-    };
+    const made: ToolServer = { name: tool.server, description: "", kind: "host", tools: [] };
+    const present = servers.get(tool.server) ?? made;
     const other = present.tools.find(({ name }) => name === tool.name);
     if (other !== undefined) {
       const message = `gives a second tool "${tool.name}"; the one that runs on the host is used.`;
