@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import {
   copyFileSync,
   mkdirSync,
@@ -172,6 +172,35 @@ it.each([
     await store.write(["new"], new Uint8Array([1]));
     expect(moved).toHaveLength(told);
   }
+});
+
+const ON_OWN_DISK = 'mount -t tmpfs -o size=1m tmpfs "$1" && shift && exec "$@"';
+const canMount =
+  spawnSync("unshare", ["--mount", "sh", "-c", "mount -t tmpfs tmpfs /mnt"], { stdio: "ignore" }).status ===
+  0;
+
+it.runIf(canMount)("says that the disk is full, and goes on once there is room", () => {
+  const folder = temporary();
+  const index = pathToFileURL(path.join(import.meta.dirname, "index.ts")).href;
+  const program = `import { rmSync, writeFileSync } from "node:fs";
+import { createFolderStore } from ${JSON.stringify(index)};
+process.chdir(${JSON.stringify(folder)});
+const store = createFolderStore({ folder: "." });
+await store.write(["a"], Buffer.from("kept"));
+writeFileSync("filler", new Uint8Array(600_000));
+const refused = await store.write(["b"], new Uint8Array(600_000)).catch(({ message, details }) => [message, details.problem]);
+rmSync("filler");
+await store.write(["c"], new Uint8Array(1_000));
+console.log(JSON.stringify([refused, (await store.list([])).join(), String(Buffer.from((await store.read(["a"])).value))]));`;
+  const node = [process.execPath, "--conditions=@cem/source", "--input-type=module", "-e", program];
+  const done = spawnSync("unshare", ["--mount", "sh", "-c", ON_OWN_DISK, "sh", folder, ...node], {
+    encoding: "utf8",
+  });
+  expect(JSON.parse(done.stdout || done.stderr)).toEqual([
+    [expect.stringContaining("database or disk is full"), "full"],
+    "a,c",
+    "kept",
+  ]);
 });
 
 it("moves a database of something else aside", async () => {

@@ -137,7 +137,8 @@ export function createFolderStore({ folder, durability = "machine", onDamaged }:
         database.exec("commit");
         return result;
       } catch (error) {
-        database.exec("rollback");
+        // SQLite has done so by itself where the disk is full, and the reason is not to be lost.
+        if (database.isTransaction) database.exec("rollback");
         throw error;
       }
     });

@@ -11,19 +11,19 @@ export function checkSize(key: StoreKey, value: Uint8Array): void {
   if (isBytes && value.byteLength <= MAX_VALUE_BYTES) return;
   encodeKey(key); // a message can't show a key that is none
   if (!isBytes)
-    throw new CemError("OPTION_INVALID", `The value of ${shownKey(key)} has to be a Uint8Array.`, {
+    throw new CemError("OPTION_INVALID", `The value of ${key.join("/")} has to be a Uint8Array.`, {
       details: { key: [...key] },
     });
   throw new CemError(
     "STORE_VALUE_TOO_LARGE",
-    `The value of ${shownKey(key)} has ${value.byteLength} bytes; a store takes ${MAX_VALUE_BYTES}.`,
+    `The value of ${key.join("/")} has ${value.byteLength} bytes; a store takes ${MAX_VALUE_BYTES}.`,
     { details: { key: [...key], bytes: value.byteLength, limit: MAX_VALUE_BYTES } },
   );
 }
 
 /** A value is not of the version that a writer has read. */
 export function storeConflict(key: StoreKey): CemError {
-  return new CemError("STORE_CONFLICT", `${shownKey(key)} was changed by someone else since it was read.`, {
+  return new CemError("STORE_CONFLICT", `${key.join("/")} was changed by someone else since it was read.`, {
     details: { key: [...key] },
   });
 }
@@ -32,10 +32,6 @@ export function storeConflict(key: StoreKey): CemError {
 export function shownLocation(url: string): string {
   const { protocol, host, pathname } = new URL(url);
   return `${protocol}//${host}${pathname}`;
-}
-
-function shownKey(key: StoreKey): string {
-  return key.join("/");
 }
 
 const MAX_PARTS = 8;

@@ -51,11 +51,29 @@ it("opens with a newer key first what an older one sealed, and seals with the ne
   const changing = sealStore(store, both);
   expect(Buffer.from((await changing.read(["v"]))?.value ?? [])).toEqual(secret);
   await changing.write(["w"], secret);
-  await store.write(["clear"], secret);
   expect([...(await countOlderKeys(store, both))]).toEqual([["old", 1]]);
   await changing.write(["v"], secret);
   expect([...(await countOlderKeys(store, both))]).toEqual([]);
   expect(Buffer.from((await sealStore(store, fresh).read(["v"]))?.value ?? [])).toEqual(secret);
+});
+
+it.each([
+  ["another key", fresh, /its key is old/u],
+  ["another key of that name", parseSealingKeys(`old:${NEW}`), /another one of that name/u],
+  ["no key", [], /its key is old/u],
+])("tells that %s does not open what is there", async (_, keys, why) => {
+  const { store } = open();
+  await store.write(["probe"], Buffer.of(1));
+  expect(await countOlderKeys(store, keys, ["probe"])).toEqual(new Map());
+  await sealStore(store, old).write(["v"], secret);
+  await expect(countOlderKeys(store, keys, ["probe"])).rejects.toThrow(why);
+});
+
+it("tells that there are values that are not sealed, where there are keys", async () => {
+  const { store } = open();
+  await store.write(["clear"], secret);
+  await expect(countOlderKeys(store, old)).rejects.toThrow(/clear can't be opened: it is not sealed/u);
+  expect(await countOlderKeys(store, [])).toEqual(new Map());
 });
 
 it.each([

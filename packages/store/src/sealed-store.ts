@@ -92,15 +92,30 @@ function unopened(shown: string, why: string): CemError {
   return new CemError("STORE_SEALED", `${shown} can't be opened: ${why}.`, { details: { value: shown } });
 }
 
-/** How many values of a store are sealed with other keys than the newest, by the keys' names. */
+/** Values that are tried where there are no older keys to be counted. */
+const MAX_TRIED = 1_000;
+
+/**
+ * Tries keys against the values of a store, but one that nobody reads.
+ *
+ * @returns How many values are sealed with other keys than the newest, by the keys' names.
+ * @throws CemError `STORE_SEALED` for the first value that they don't open.
+ */
 export async function countOlderKeys(
   store: Store,
-  [newest]: readonly SealingKey[],
+  keys: readonly SealingKey[],
+  passedOver: StoreKey = [],
 ): Promise<Map<string, number>> {
   const counts = new Map<string, number>();
+  let tried = 0;
   for await (const key of keysIn(store, [])) {
-    const id = keyIdOf((await store.read(key))?.value ?? Buffer.of());
-    if (id !== undefined && id !== newest?.id) counts.set(id, (counts.get(id) ?? 0) + 1);
+    if (keys.length < 2 && (tried += 1) > MAX_TRIED) break;
+    const value = (await store.read(key))?.value;
+    const id = value && keyIdOf(value);
+    const isClear = keys.length === 0 && id === undefined;
+    if (value === undefined || isClear || key.join("/") === passedOver.join("/")) continue;
+    unseal(keys, contextOf(key), value, key.join("/"));
+    if (id !== undefined && id !== keys[0]?.id) counts.set(id, (counts.get(id) ?? 0) + 1);
   }
   return counts;
 }

@@ -17,8 +17,21 @@ it.each([
   ["postgres://h/db", { message: "The server does not support SSL connections" }, "tls"],
   ["rediss://h:1", { code: "ETIMEDOUT", message: "connect ETIMEDOUT" }, "tls"],
   ["redis://h:1", { code: "ECONNRESET", message: "read ECONNRESET" }, "tls"],
-  ["redis://h:1", { code: "ETIMEDOUT", message: "connect ETIMEDOUT" }, ""],
-  ["redis://h:1", { code: "ECONNREFUSED", message: "" }, ""],
+  ["postgres://h/db", { message: 'role "nobody" does not exist' }, "password"],
+  ["postgres://h/db", { message: "permission denied for schema public" }, "rights"],
+  ["postgres://h/db", { message: 'too many connections for role "cem"' }, "busy"],
+  ["postgres://h/db", { message: "sorry, too many clients already" }, "busy"],
+  ["postgres://h/db", { message: "cannot execute CREATE TABLE in a read-only transaction" }, "readonly"],
+  [
+    "redis://h:1",
+    { message: "READONLY You can't write against a read only replica. script: 4f" },
+    "readonly",
+  ],
+  ["postgres://h/db", { message: "its tables are of a newer version (9, this one knows 3)" }, "newer"],
+  ["redis://h:1", { code: "ETIMEDOUT", message: "connect ETIMEDOUT" }, "silent"],
+  ["redis://h:1", { code: "ECONNREFUSED", message: "" }, "silent"],
+  ["postgres://h/db", { message: "timeout exceeded when trying to connect" }, "silent"],
+  ["redis://h:1", { message: "ERR something else" }, ""],
 ])("names the reason why %s can't be used: %j", (location, cause, problem) => {
   const { code, details } = storeUnavailable(location, cause);
   const reason = problem === "" ? {} : { problem };

@@ -5,9 +5,15 @@ const PROBLEMS: readonly (readonly [name: string, says: RegExp])[] = [
   ["damaged", /not a database|disk image is malformed/iu],
   ["full", /^OOM |ENOSPC|no space left|database or disk is full|disk full|out of memory/iu],
   ["password", /WRONGPASS|NOAUTH|invalid password|password authentication failed|no password|SCRAM/iu],
+  ["password", /role "[^"]*" does not exist/u],
   ["database", /database "[^"]*" does not exist/u],
   ["evicts", /maxmemory-policy/u],
+  ["rights", /permission denied for|NOPERM/u],
+  ["readonly", /READONLY|read-only transaction/u],
+  ["busy", /too many (?:connections|clients)|connection slots|max number of clients/u],
+  ["newer", /newer version/u],
   ["tls", /EPROTO|wrong version number|SSL|TLS|certificate/iu],
+  ["silent", /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|E(?:HOST|NET)UNREACH|ETIMEDOUT|timeout|terminated|closed/iu],
 ];
 
 /** A store does not answer, or answers with an error. `details.problem` names the reason where it is known. */
@@ -20,7 +26,7 @@ export function storeUnavailable(location: string, cause: unknown): CemError {
   // One side waits for the other, or hangs up, where only one of them speaks TLS.
   const isOtherProtocol =
     /ECONNRESET/u.test(said) || (location.startsWith("rediss:") && /ETIMEDOUT/u.test(said));
-  const problem = PROBLEMS.find(([, says]) => says.test(said))?.[0] ?? (isOtherProtocol ? "tls" : undefined);
+  const problem = isOtherProtocol ? "tls" : PROBLEMS.find(([, says]) => says.test(said))?.[0];
   return new CemError("STORE_UNAVAILABLE", `The store at ${location} can't be used: ${why}.`, {
     cause,
     details: { location, ...(problem !== undefined && { problem }) },

@@ -19,7 +19,7 @@ export type { OpenCustomer, OpenCustomersSettings } from "./customers/open-custo
 export { createRunMeter } from "./customers/run-meter.ts";
 export { createRunRecord, ownerDigest } from "./records/run-record.ts";
 export type { RecordRedactor, RunRecordParts } from "./records/run-record.ts";
-export { createRunRecords } from "./records/run-records.ts";
+export { createRunRecords, pruneRunRecords } from "./records/run-records.ts";
 export type { RunRecordsSettings } from "./records/run-records.ts";
 export type { RunMeterSettings } from "./customers/run-meter.ts";
 export { followFolder } from "./customers/shared-owner.ts";

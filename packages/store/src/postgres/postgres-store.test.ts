@@ -59,9 +59,32 @@ describeWith("postgresql")("a store in PostgreSQL", () => {
   it("leaves tables of a newer version alone", async () => {
     await open().write(["a"], bytes("1"));
     await query("insert into cem_migrations values (99)");
-    await expect(open().read(["a"])).rejects.toThrow(/newer version \(99/);
+    await expect(open().read(["a"])).rejects.toMatchObject({
+      message: expect.stringContaining("newer version (99"),
+      details: { problem: "newer" },
+    });
     await query("delete from cem_migrations where version = 99");
     expect(await open().read(["a"])).toBeDefined();
+  });
+
+  it.each([
+    ["nobody", "select 1", "password"],
+    [
+      "reader",
+      "create role reader login; drop table if exists cem_values, cem_migrations; revoke create on schema public from public",
+      "rights",
+    ],
+    ["one", "create role one login connection limit 0", "busy"],
+    [
+      "replica",
+      "create role replica login superuser; alter role replica set default_transaction_read_only = on",
+      "readonly",
+    ],
+  ])("names the reason why the server refuses the user %s", async (user, setUp, problem) => {
+    await query(setUp);
+    const store = createPostgresStore({ url: server.url.replace("cem@", `${user}@`) });
+    onTestFinished(() => store.close());
+    await expect(store.write(["a"], bytes("1"))).rejects.toMatchObject({ details: { problem } });
   });
 
   it("goes on after the server was killed and started again, with all it had answered for", async () => {

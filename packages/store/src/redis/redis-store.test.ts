@@ -99,6 +99,18 @@ describeWith("redis-server")("a store in Redis", () => {
     }
   });
 
+  it("says that the server only reads", async () => {
+    const client = new Redis(server.url);
+    await client.replicaof("127.0.0.1", "1");
+    onTestFinished(async () => {
+      await client.replicaof("NO", "ONE");
+      client.disconnect();
+    });
+    await expect(open("replica:").write(["a"], bytes("1"))).rejects.toMatchObject({
+      details: { problem: "readonly" },
+    });
+  });
+
   it("leaves nothing of values that expired in its list", async () => {
     const store = open("expire:");
     await store.write(["a"], bytes("1"), { expiresInMs: 1 });

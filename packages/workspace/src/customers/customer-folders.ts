@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import { lstat, mkdir, opendir, readdir, rename } from "node:fs/promises";
 import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { CemError, OWNER_ID_RULE, GIVEN_OWNER_ID, isGivenOwnerId } from "@cem/core";
 import type { Store } from "@cem/core";
 import { ignoreMissing, PRIVATE_FOLDER, removeFolder } from "@cem/core/files";
@@ -8,6 +9,7 @@ import { createSharedUsage, createUsageFile, quotaUsage, removeEndedUsage } from
 import type { OwnerQuota, QuotaUsage } from "./quotas.ts";
 import {
   assertNotDeleting,
+  beingDeleted,
   everDeleted,
   idleMsOf,
   ownerKey,
@@ -72,6 +74,8 @@ export interface CustomerFoldersSettings {
    * @defaultValue 2000
    */
   noticeMs?: number | undefined;
+  /** Removes what there is elsewhere under the name of a deleted customer, once every machine has noticed. Tells whether there was any. */
+  removeMore?: ((name: string) => Promise<boolean>) | undefined;
   /** Whether customers are named by a claim of their tokens, as which their ids are then given. */
   areClaims?: boolean | undefined;
 }
@@ -79,7 +83,7 @@ export interface CustomerFoldersSettings {
 /** The customers whose folders are under one root. */
 export interface CustomerFolders {
   /**
-   * Makes a customer's folders where they are missing, and notes that they are used.
+   * Makes a customer's folders where they are missing, and notes that they are used. A deletion that was broken off is finished before.
    *
    * @throws CemError `OWNER_GONE` while the customer is being deleted.
    */
@@ -90,15 +94,14 @@ export interface CustomerFolders {
   usage(id: string): Promise<CustomerUsage>;
   /** The customers that were not used for some days. */
   inactive(days: number): Promise<string[]>;
-  /** Removes the folders of customers that other machines have deleted. @returns The ids of these customers. */
+  /** Removes the folders of customers that other machines have deleted, and finishes deletions that were broken off. @returns The ids of these customers. */
   removeDeleted(): Promise<string[]>;
   /**
    * Removes everything of a customer, also while code of theirs runs: agents of this and of other processes end it.
    *
-   * @param removeMore - Removes what there is elsewhere under the customer's name, once every machine has noticed. Tells whether there was any.
    * @throws CemError `CUSTOMER_NOT_FOUND`
    */
-  remove(id: string, removeMore?: (name: string) => Promise<boolean>): Promise<void>;
+  remove(id: string): Promise<void>;
 }
 
 /** @param root - Absolute path of the folder with one folder for each customer. */
@@ -109,6 +112,7 @@ export function createCustomerFolders(
     now = Date.now,
     store,
     noticeMs = NOTICE_MS,
+    removeMore = async () => false,
     areClaims = false,
   }: CustomerFoldersSettings = {},
 ): CustomerFolders {
@@ -145,6 +149,18 @@ export function createCustomerFolders(
     await removeEndedUsage(root, now);
   }
 
+  /** Removes what there is beyond the store's. @returns whether there was any. */
+  async function removeBeyond(id: string): Promise<boolean> {
+    const wasHere = await isHere(id);
+    if (wasHere) await removeHere(id);
+    return (await removeMore(id)) || wasHere;
+  }
+
+  /** Goes on with a deletion that was broken off. */
+  function goOn(shared: Store, id: string): Promise<boolean> {
+    return removeShared(shared, id, { noticeMs, removeMore: () => removeBeyond(id) }, true);
+  }
+
   async function requireHome(id: string): Promise<string> {
     if (!(await isHere(id))) throw notFound(id, await list());
     return homeOf(id);
@@ -155,7 +171,7 @@ export function createCustomerFolders(
     async open(id) {
       const home = homeOf(id);
       if (store !== undefined) {
-        await assertNotDeleting(store, id);
+        await assertNotDeleting(store, id, () => goOn(store, id));
         await removeStale(home, store);
       }
       const made = await mkdir(home, { recursive: true, mode: PRIVATE_FOLDER });
@@ -204,24 +220,18 @@ export function createCustomerFolders(
       const removed: string[] = [];
       for (const id of await everDeleted(store, await listHere()))
         if (await removeStale(path.join(root, id), store)) removed.push(id);
+      // One that can't be removed keeps no other.
+      for (const id of await beingDeleted(store))
+        if (await goOn(store, id).catch(() => false)) removed.push(id);
       return removed;
     },
-    async remove(given, removeMore = async () => false) {
+    async remove(given) {
       const id = nameOf(given, areClaims);
-      let wasThere = await isHere(id);
-      if (store === undefined) {
-        if (wasThere) await removeHere(id);
-        wasThere = (await removeMore(id)) || wasThere;
-      } else {
-        wasThere = (await isInStore(id)) || wasThere;
-        await removeShared(store, id, {
-          noticeMs,
-          async removeMore() {
-            if (await isHere(id)) await removeHere(id);
-            wasThere = (await removeMore(id)) || wasThere;
-          },
-        });
-      }
+      let wasThere = (await isHere(id)) || (await isInStore(id));
+      const removing = async (): Promise<unknown> => (wasThere = (await removeBeyond(id)) || wasThere);
+      if (store === undefined) await removing();
+      else
+        while (!(await removeShared(store, id, { noticeMs, removeMore: removing }))) await sleep(NOTICE_MS);
       if (!wasThere) throw notFound(id, await list());
     },
   };

@@ -40,7 +40,6 @@ function setUp(limits: { maxOpen?: number; idleMs?: number } = {}): void {
       opened.set(id, customer);
       return customer;
     },
-    forget: async () => {},
   });
 }
 
@@ -122,10 +121,26 @@ describe("OpenCustomers", () => {
       maxOpen: 1,
       idleMs: 60_000,
       open: vi.fn<() => Promise<OpenCustomer<string>>>().mockRejectedValueOnce(new Error("no disk")),
-      forget: async () => {},
     });
     await expect(failing.get("ada")).rejects.toThrow("no disk");
     expect(failing.size).toBe(0);
     await failing.dispose();
+  });
+
+  it("has what is too old removed, also of customers who don't come", async () => {
+    setUp();
+    const tidy = vi.fn<() => Promise<void>>(async () => {}).mockRejectedValueOnce(new Error("no disk"));
+    const open = vi.fn<() => Promise<OpenCustomer<string>>>();
+    const looking = new OpenCustomers<string>({
+      dir,
+      store: undefined,
+      maxOpen: 1,
+      idleMs: 40,
+      open,
+      tidy,
+    });
+    await vi.waitFor(() => expect(tidy.mock.calls.length).toBeGreaterThan(1));
+    await looking.dispose();
+    expect(open).not.toHaveBeenCalled();
   });
 });

@@ -3,7 +3,6 @@ import type { FSWatcher } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { CemError } from "@cem/core";
 import type { Lazy, Store } from "@cem/core";
-import { createCustomerFolders } from "./customer-folders.ts";
 import { isIncarnationThere } from "./shared-owner.ts";
 
 const SWEEPS_PER_IDLE_TIME = 4;
@@ -38,8 +37,8 @@ export interface OpenCustomersSettings<Host> {
   maxOpen: number;
   idleMs: number;
   open(id: string): Promise<OpenCustomer<Host>>;
-  /** Called for a customer who is not open, and whom another machine has deleted. */
-  forget(id: string): Promise<void>;
+  /** Called now and then: removes what is left of customers who were deleted, and what is too old. */
+  tidy?(): Promise<void>;
 }
 
 /**
@@ -163,18 +162,10 @@ export class OpenCustomers<Host> {
   }
 
   async #sweep(idleMs: number): Promise<void> {
-    await this.#removeDeleted().catch(() => {});
+    await this.#settings.tidy?.().catch(() => {});
     const before = performance.now() - idleMs;
     for (const { id, customer } of await this.#opened())
       if (this.#isIdle(customer) && customer.used < before) this.#leave(id);
-  }
-
-  /** Removes the folders on this machine of customers whom another machine has deleted. */
-  async #removeDeleted(): Promise<void> {
-    const { dir, store } = this.#settings;
-    if (store === undefined) return;
-    const folders = createCustomerFolders(dir, { store: await store.get() });
-    for (const id of await folders.removeDeleted()) await this.#settings.forget(id);
   }
 
   #isIdle(customer: OpenCustomer<Host>): boolean {

@@ -7,6 +7,7 @@ import { createFolderStore } from "@cem/store";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createCustomerFolders } from "./customer-folders.ts";
 import type { CustomerFolders } from "./customer-folders.ts";
+import { digestOf } from "./quotas.ts";
 import type { OwnerQuota } from "./quotas.ts";
 import { createRunMeter } from "./run-meter.ts";
 import { ownerKey } from "./shared-owner.ts";
@@ -25,11 +26,15 @@ interface Machine {
 }
 
 /** A machine with folders and a connection of its own. */
-function machine(name: string, quotas: readonly OwnerQuota[] = HOUR): Machine {
+function machine(
+  name: string,
+  quotas: readonly OwnerQuota[] = HOUR,
+  removeMore?: (id: string) => Promise<boolean>,
+): Machine {
   const store = createFolderStore({ folder: path.join(place, "store") });
   stores.push(store);
   const root = path.join(place, name);
-  return { root, store, folders: createCustomerFolders(root, { quotas, store, noticeMs: 0 }) };
+  return { root, store, folders: createCustomerFolders(root, { quotas, store, noticeMs: 0, removeMore }) };
 }
 
 async function meterOf({ folders, store }: Machine, quotas: readonly OwnerQuota[] = HOUR) {
@@ -132,14 +137,15 @@ describe("a customer who is deleted on one machine", () => {
   });
 
   it("is not opened anew before all are told and all is removed", async () => {
-    const [one, two] = [machine("a"), machine("b")];
-    await Promise.all([one.folders.open("ada"), two.folders.open("ada")]);
     const removing = Promise.withResolvers<boolean>();
     let begun = false;
-    const removed = one.folders.remove("ada", () => {
+    const one = machine("a", HOUR, () => {
       begun = true;
       return removing.promise;
     });
+    const two = machine("b");
+    await Promise.all([one.folders.open("ada"), two.folders.open("ada")]);
+    const removed = one.folders.remove("ada");
     await vi.waitFor(() => expect(begun).toBe(true), 30_000);
     await expect(two.folders.open("ada")).rejects.toMatchObject({
       code: "OWNER_GONE",
@@ -151,6 +157,52 @@ describe("a customer who is deleted on one machine", () => {
     await two.folders.open("ada");
     expect(await one.store.list(["customers"])).toEqual([]);
     expect(await one.store.list(["deleting"])).toEqual([]);
+  });
+
+  it.each([
+    ["who opens the customer", ({ folders }: Machine) => folders.open("ada")],
+    ["who looks now and then", ({ folders }: Machine) => folders.removeDeleted()],
+    ["who deletes the customer again", ({ folders }: Machine) => folders.remove("ada")],
+  ])("whose deletion was broken off is removed by %s, and never comes back", async (_, goOn) => {
+    let isBroken = true;
+    const removeMore = vi.fn<(id: string) => Promise<boolean>>(async () => {
+      if (isBroken) throw new Error("no storage");
+      return true;
+    });
+    const [one, two] = [machine("a", HOUR, removeMore), machine("b", HOUR, removeMore)];
+    await Promise.all([one.folders.open("ada"), two.folders.open("ada")]);
+    await one.store.write(ownerKey("ada", "vaults", "x"), Buffer.from("secret"));
+    await expect(one.folders.remove("ada")).rejects.toThrow("no storage");
+    const { value, version } = (await one.store.read(["deleting", digestOf("ada")])) ?? {};
+    expect([String(value && Buffer.from(value)), version]).toEqual(["ada", expect.any(String)]);
+    // However long ago it was: nothing of this expires.
+    await expect(two.folders.open("ada")).rejects.toThrow("no storage");
+    isBroken = false;
+    await goOn(two);
+    expect(await one.store.list(["customers"])).toEqual([]);
+    expect(await one.store.list(["deleting"])).toEqual([]);
+    expect(removeMore).toHaveBeenLastCalledWith("ada");
+    const calls = removeMore.mock.calls.length;
+    await two.folders.open("ada");
+    await two.folders.removeDeleted();
+    expect(removeMore).toHaveBeenCalledTimes(calls);
+  });
+
+  it.each([
+    ["a process that says so, or was killed a moment ago", "ada", ["ada"]],
+    ["an earlier version", "1", []],
+  ])("is not removed by two at once: while it is by %s", async (_, mark, removed) => {
+    const one = machine("a");
+    const { workspaceDir } = await one.folders.open("ada");
+    const deleting = ["deleting", digestOf("ada")];
+    await one.store.write(deleting, Buffer.from(mark));
+    await one.store.write([...deleting, "held"], Buffer.of(1));
+    await expect(one.folders.open("ada")).rejects.toMatchObject({ code: "OWNER_GONE" });
+    expect(await one.folders.removeDeleted()).toEqual([]);
+    expect(existsSync(workspaceDir)).toBe(true);
+    await one.store.remove([...deleting, "held"]);
+    // The marks of earlier versions have no holder, and expire.
+    expect(await one.folders.removeDeleted()).toEqual(removed);
   });
 
   it("can be deleted where there is nothing of them but in the store", async () => {

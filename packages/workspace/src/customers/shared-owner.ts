@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { readFile, stat, utimes, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { CemError, keysIn } from "@cem/core";
+import { CemError, keysIn, updateStored } from "@cem/core";
 import type { RunStop, Store, StoreKey } from "@cem/core";
 import { ignoreMissing, PRIVATE_FILE, removeFolder } from "@cem/core/files";
 import { digestOf } from "./quotas.ts";
@@ -14,8 +14,9 @@ const MARKER = ".deletion";
 const LOOK_PERIOD_MS = 1_000;
 /** By then every machine has looked, and has sent what it was sending. */
 export const NOTICE_MS = 2 * LOOK_PERIOD_MS;
-/** A deletion that takes longer was broken off. */
-const DELETING_HOLDS_MS = 120_000;
+/** A deletion under way says so in this time, again and again. Else it was broken off, and others go on with it. */
+const HOLDS_MS = 30_000;
+const SIGNS_PER_HOLD = 3;
 const MS_PER_SECOND = 1_000;
 /** Sorts after every other part of a key. */
 const LAST_PART = "\u{10ffff}";
@@ -59,7 +60,7 @@ export function followOwner(home: string, store: Store | undefined): () => Promi
   let looked: { atMs: number; isThere: Promise<boolean> } | undefined;
   const look = async (): Promise<boolean> => {
     made ??= await incarnationOf(home);
-    return !isAfter(await lastDeletion(store, id), made);
+    return isIncarnationThere(store, id, made);
   };
   return async () => {
     if (!(await isSame())) return false;
@@ -75,29 +76,56 @@ export function followOwner(home: string, store: Store | undefined): () => Promi
 
 /** Whether there is a customer now: their folder, and no deletion by another machine since it was made. */
 export async function isOwnerThere(home: string, store: Store): Promise<boolean> {
-  return (
-    existsSync(home) && !isAfter(await lastDeletion(store, path.basename(home)), await incarnationOf(home))
-  );
+  return existsSync(home) && !(await isStale(home, store));
 }
 
 /**
  * Has other machines end what runs there of a customer and remove what they have, then removes all that the store has. Until
- * then nobody opens the customer anew: what is removed is the old one's.
+ * then nobody opens the customer anew, also where this is broken off: what is removed is the old one's.
  *
  * @param noticeMs - How long the others may take to notice.
  * @param removeMore - Removes what there is beyond the store's.
+ * @param isBegun - Whether to go on with what was broken off, unless somebody has finished it.
+ * @returns `false` where another process is deleting the customer.
  */
 export async function removeShared(
   store: Store,
   id: string,
-  { noticeMs, removeMore }: { noticeMs: number; removeMore: () => Promise<void> },
-): Promise<void> {
-  await store.write(deletingKey(id), Buffer.from("1"), { expiresInMs: DELETING_HOLDS_MS });
-  await store.write(deletionKey(id), Buffer.from(randomUUID()));
-  await sleep(noticeMs);
-  await removeMore();
-  await store.removeAll(ownerKey(id));
-  await store.remove(deletingKey(id));
+  { noticeMs, removeMore }: { noticeMs: number; removeMore: () => Promise<unknown> },
+  isBegun = false,
+): Promise<boolean> {
+  const held = deletingKey(id, "held");
+  const expires = { expiresInMs: HOLDS_MS };
+  const isFree = await updateStored(store, held, (found) => {
+    const result = found === undefined;
+    return { value: result ? Buffer.of(1) : undefined, result, ...expires };
+  });
+  if (!isFree) return false;
+  const hold = (): void => void store.write(held, Buffer.of(1), expires).catch(() => {});
+  const holding = setInterval(hold, HOLDS_MS / SIGNS_PER_HOLD);
+  try {
+    if (isBegun && (await textAt(store, deletingKey(id))) === "") return true;
+    await store.write(deletingKey(id), Buffer.from(id));
+    await store.write(deletionKey(id), Buffer.from(randomUUID()));
+    await sleep(noticeMs);
+    await removeMore();
+    await store.removeAll(ownerKey(id));
+    await store.remove(deletingKey(id));
+    return true;
+  } finally {
+    clearInterval(holding);
+    await store.remove(held).catch(() => {});
+  }
+}
+
+/** The customers whose deletion is under way or was broken off. Marks of earlier versions name nobody, and expire. */
+export async function beingDeleted(store: Store): Promise<string[]> {
+  const ids: string[] = [];
+  for await (const key of keysIn(store, ["deleting"])) {
+    const id = await textAt(store, key);
+    if (digestOf(id) === key[1]) ids.push(id);
+  }
+  return ids;
 }
 
 /** The reason why runs of a deleted customer end. */
@@ -106,9 +134,17 @@ export function goneStop(customer: string, outcome: string): RunStop {
   return { code: "OWNER_GONE", message, details: { customer } };
 }
 
-/** @throws CemError `OWNER_GONE` while the customer is being deleted. */
-export async function assertNotDeleting(store: Store, id: string): Promise<void> {
-  if ((await store.read(deletingKey(id))) === undefined) return;
+/**
+ * @param goOn - Finishes a deletion that was broken off. Tells whether it did.
+ * @throws CemError `OWNER_GONE` while the customer is being deleted.
+ */
+export async function assertNotDeleting(
+  store: Store,
+  id: string,
+  goOn: () => Promise<boolean>,
+): Promise<void> {
+  const mark = await textAt(store, deletingKey(id));
+  if (mark === "" || (mark === id && (await goOn()))) return;
   throw new CemError(
     "OWNER_GONE",
     `The customer ${id} is being deleted. Nothing was run. Try again in ${NOTICE_MS / MS_PER_SECOND} s.`,
@@ -116,21 +152,25 @@ export async function assertNotDeleting(store: Store, id: string): Promise<void>
   );
 }
 
-/** Whether a customer was not deleted since an incarnation of it began. */
+/** Whether a customer was not deleted since an incarnation of it began. A store that has lost what it knew has no say. */
 export async function isIncarnationThere(store: Store, id: string, incarnation: string): Promise<boolean> {
-  return !isAfter(await lastDeletion(store, id), incarnation);
+  return ["", incarnation].includes(await textAt(store, deletionKey(id)));
+}
+
+async function isStale(home: string, store: Store): Promise<boolean> {
+  return !(await isIncarnationThere(store, path.basename(home), await incarnationOf(home)));
 }
 
 /** Removes a customer's folder where the customer was deleted by another machine since it was made. @returns whether */
 export async function removeStale(home: string, store: Store): Promise<boolean> {
-  if (!isAfter(await lastDeletion(store, path.basename(home)), await incarnationOf(home))) return false;
+  if (!(await isStale(home, store))) return false;
   await removeFolder(home);
   return true;
 }
 
 /** Notes in a new folder which deletion of the customer came before it. */
 export async function markFolder(home: string, store: Store): Promise<void> {
-  const last = await lastDeletion(store, path.basename(home));
+  const last = await textAt(store, deletionKey(path.basename(home)));
   if (last !== "") await writeFile(path.join(home, MARKER), last, { mode: PRIVATE_FILE });
 }
 
@@ -154,13 +194,8 @@ export async function everDeleted(store: Store, ids: readonly string[]): Promise
   return ids.filter((id) => deleted.has(digestOf(id)));
 }
 
-/** A store that has lost what it knew has no say. */
-function isAfter(deletion: string, marker: string): boolean {
-  return deletion !== "" && deletion !== marker;
-}
-
-async function lastDeletion(store: Store, id: string): Promise<string> {
-  const found = await store.read(deletionKey(id));
+async function textAt(store: Store, key: StoreKey): Promise<string> {
+  const found = await store.read(key);
   return found === undefined ? "" : Buffer.from(found.value).toString("utf8");
 }
 
@@ -174,8 +209,8 @@ function deletionKey(id: string): StoreKey {
   return ["deleted", digestOf(id)];
 }
 
-function deletingKey(id: string): StoreKey {
-  return ["deleting", digestOf(id)];
+function deletingKey(id: string, ...parts: string[]): StoreKey {
+  return ["deleting", digestOf(id), ...parts];
 }
 
 interface Identity {

@@ -55,7 +55,7 @@ async function withTokens(
   // Texts that the runs' own redactor went through have their tokens already.
   const texts = isOfRuns ? { input, calls } : { input, code, error, value, output, calls, notes };
   const isCut = run.input.length > input.length || !record.codeIsWhole || record.outputIsCut;
-  const scope = { session: run.session };
+  const scope = { session: run.session, isLate: isOfRuns };
   const shown = await tokenizeInTurns(redactor, texts, { ...scope, isCut });
   return { ...record, ...shown };
 }

@@ -50,6 +50,16 @@ describe("records of runs", () => {
     await store.close();
   });
 
+  it("expire, also where nobody writes or reads any more", async () => {
+    const place = folder();
+    const records = recordsIn(place, { bounds: { ...BOUNDS, ageMs: 50 } });
+    add(records, record("a"));
+    await records.flush();
+    const store = createFolderStore({ folder: place });
+    await expect.poll(() => store.list([])).toEqual([]);
+    await store.close();
+  });
+
   it("report once what can't be written, and lose no other's time", async () => {
     const problems: unknown[] = [];
     const records = createRunRecords({

@@ -13,23 +13,8 @@ export interface Matchable {
   text: string;
 }
 
-const UNREADABLE: Matchable = {
-  text: "",
-  summary: {
-    id: "",
-    kind: "code",
-    title: "",
-    status: "error",
-    startedAt: "",
-    ms: 0,
-    calls: 0,
-    tokensSaved: 0,
-  },
-};
-
 /** Extracts the summary and searchable text of a record, which are kept in memory. */
-function matchable(record: RunRecord | undefined): Matchable {
-  if (record === undefined) return UNREADABLE;
+function matchable(record: RunRecord): Matchable {
   const { id, kind, input, status, startedAt, ms, workspaceOwner, owner, calls, callsLeftOut, error } =
     record;
   const tools = new Set(calls.map(({ server, tool }) => `${server}.${tool}`));
@@ -61,7 +46,6 @@ function matchable(record: RunRecord | undefined): Matchable {
 
 function isMatch({ summary, text }: Matchable, filter: RunRecordFilter): boolean {
   const { status, since, owner } = filter;
-  if (summary.id === "") return false;
   if (status !== undefined && summary.status !== status) return false;
   if (since !== undefined && new Date(summary.startedAt) < since) return false;
   if (owner !== undefined && summary.owner !== owner) return false;
@@ -126,8 +110,10 @@ export function createRunRecords({ open, bounds, isThere, onProblem }: RunRecord
     return found && parse(found.value);
   }
 
-  async function knownOf(key: StoreKey): Promise<Known> {
-    return known.get(key.join()) ?? { key, about: matchable(await readByKey(key)) };
+  async function knownOf(key: StoreKey): Promise<Known | undefined> {
+    const found = known.get(key.join());
+    const record = found === undefined ? await readByKey(key) : undefined;
+    return record === undefined ? found : { key, about: matchable(record) };
   }
 
   /** All records within the bounds, those that began last first. */
@@ -138,7 +124,7 @@ export function createRunRecords({ open, bounds, isThere, onProblem }: RunRecord
     const found = new Map<string, Known>();
     for (let from = 0; from < keys.length; from += AT_ONCE) {
       const some = await Promise.all(keys.slice(from, from + AT_ONCE).map(knownOf));
-      for (const one of some) found.set(one.key.join(), one);
+      for (const one of some) if (one !== undefined) found.set(one.key.join(), one);
     }
     known = found;
     const since = new Date(Date.now() - bounds.ageMs);
@@ -149,12 +135,14 @@ export function createRunRecords({ open, bounds, isThere, onProblem }: RunRecord
   }
 
   async function put(store: Store, records: readonly Uint8Array[]): Promise<void> {
-    await Promise.all(records.map((record) => store.write(newKey(record.byteLength), record)));
+    // Also of an owner who does not come back.
+    const options = { expiresInMs: bounds.ageMs };
+    await Promise.all(records.map((record) => store.write(newKey(record.byteLength), record, options)));
     added.count += records.length;
     for (const { byteLength } of records) added.bytes += byteLength;
     if (added.count < PRUNE_RECORDS && added.bytes < PRUNE_BYTES) return;
     Object.assign(added, { count: 0, bytes: 0 });
-    await prune(store, bounds);
+    await pruneRunRecords(store, bounds);
   }
 
   async function write(): Promise<void> {
@@ -222,7 +210,8 @@ function newKey(bytes: number): StoreKey {
   return ["records", time, randomBytes(6).toString("hex"), String(bytes)];
 }
 
-async function prune(store: Store, { count, bytes, ageMs }: RunRecordBounds): Promise<void> {
+/** Removes records beyond the bounds. */
+export async function pruneRunRecords(store: Store, { count, bytes, ageMs }: RunRecordBounds): Promise<void> {
   const kept = { count: 0, bytes: 0 };
   for (const key of await keysOf(store)) {
     const [, time, , size] = key;

@@ -35,6 +35,8 @@ export interface BlobStore {
   readonly specificationVersion: "v1";
   /** Where it is, for people. Without user and password. */
   readonly location: string;
+  /** Tells it from other places, as far as a name does: one place may have several. */
+  readonly place: string;
   read(name: string): Promise<Uint8Array | undefined>;
   write(name: string, bytes: Uint8Array): Promise<void>;
   remove(name: string): Promise<void>;
@@ -50,6 +52,7 @@ export function createStoreBlobs(store: Store): BlobStore {
   return {
     specificationVersion: "v1",
     location: store.location,
+    place: "store",
     read: async (name) => (await store.read(keyOf(name)))?.value,
     write: async (name, bytes) => void (await store.write(keyOf(name), bytes)),
     remove: async (name) => void (await store.remove(keyOf(name))),
@@ -73,6 +76,7 @@ export function sealBlobs(blobs: BlobStore, { seal, unseal }: BlobSealer): BlobS
   return {
     specificationVersion: "v1",
     location: blobs.location,
+    place: blobs.place,
     async read(name) {
       const sealed = await blobs.read(name);
       return sealed && unseal(contextOf(name), sealed, `${blobs.location}/${name}`);

@@ -153,6 +153,31 @@ describe("a workspace whose files are in S3", () => {
     });
   });
 
+  it("is refused at another server with a bucket of that name, and in the store", async () => {
+    const machines = await Machines.open();
+    onTestFinished(() => machines.close());
+    const other = await startS3();
+    onTestFinished(() => other.stop());
+    const at = (url: string): BlobStore =>
+      createS3Blobs({ place: place(url), credentials: S3_KEY }, "customers/moved");
+    const one = machines.machine("one", { blobs: at(server.url) });
+    await one.sync.during(() => one.write("a.txt", "a"));
+    await one.sync.close();
+    for (const settings of [{ blobs: at(other.url) }, {}]) {
+      const moved = machines.machine("one", settings);
+      await expect(moved.sync.during(() => moved.write("b.txt", "b"))).rejects.toMatchObject({
+        code: "FILES_UNAVAILABLE",
+      });
+    }
+    expect(await namesOf(at(other.url))).toEqual([]);
+    // Another name of the same server is none of another place.
+    const byName = at(server.url.replace("127.0.0.1", "localhost"));
+    const two = machines.machine("two", { blobs: byName });
+    await two.sync.during(() => two.write("b.txt", "b"));
+    await one.sync.fetch();
+    expect(await one.files()).toEqual({ "a.txt": "a", "b.txt": "b" });
+  });
+
   it("is not run on old files while the storage is away, and keeps what can't be put back", async () => {
     const machines = await Machines.open();
     onTestFinished(() => machines.close());

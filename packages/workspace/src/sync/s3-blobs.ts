@@ -113,6 +113,7 @@ export function createS3Blobs(
   return {
     specificationVersion: "v1",
     location,
+    place: `${root}/${base}`,
     async read(name) {
       const { isFound, body } = await ask(`${root}/${base}/${name}`);
       if (isFound) return body;

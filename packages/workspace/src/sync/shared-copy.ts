@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { abandonOnAbort, CemError, parseJson, updateStored } from "@cem/core";
 import type { Store, StoreKey } from "@cem/core";
 import pMap from "p-map";
-import { filesDamaged, tooManyFiles } from "./blobs.ts";
+import { filesDamaged, filesUnavailable, tooManyFiles } from "./blobs.ts";
 import type { BlobStore, Limits } from "./blobs.ts";
 import { digestOf, digestPiece, foldersOf, isPieceName, pathProblem, PIECE_BYTES } from "./file-content.ts";
 import type { FileEntry, Files } from "./file-content.ts";
@@ -24,6 +24,8 @@ export interface Head {
   salt: string;
   /** The pieces of the manifest. `undefined` where the workspace was deleted. */
   manifest: readonly string[] | undefined;
+  /** Where the pieces are. Absent: an earlier version wrote the head. */
+  place?: string | undefined;
   /** The salts of those that were deleted before. */
   buried: readonly string[];
   /** How often pieces that no manifest names were removed. Pieces sent before the last removal are sent again. */
@@ -69,6 +71,7 @@ export class SharedCopy {
     const ending: BlobStore = {
       specificationVersion: "v1",
       location: blobs.location,
+      place: blobs.place,
       read: (name) => abandonOnAbort(blobs.read(name), signal),
       write: (name, bytes) => blobs.write(name, bytes),
       remove: (name) => blobs.remove(name),
@@ -89,6 +92,15 @@ export class SharedCopy {
   /** Makes a manifest the newest one. @throws CemError `STORE_CONFLICT` when another was meanwhile. */
   async writeHead(head: Head, version: string): Promise<string> {
     return this.#settings.store.write(HEAD, encodeHead(head), { version });
+  }
+
+  /** @throws CemError `FILES_UNAVAILABLE` where the pieces of a head are in another place: put into two, they would be whole nowhere. */
+  async assertHere({ manifest: [first] = [], place }: Partial<Head> = {}): Promise<void> {
+    const { blobs } = this.#settings;
+    // It may be the same place by another name, or a copy of it.
+    if (first === undefined || place === blobs.place || (await blobs.read(first)) !== undefined) return;
+    const why = "those of this workspace were put elsewhere, under another store.files (CEM_STORE_FILES)";
+    throw filesUnavailable(blobs.location, `${why}. Set it back, or copy all of them here`);
   }
 
   async readFiles({ manifest = [], salt }: Head): Promise<Map<string, FileEntry>> {
@@ -162,7 +174,7 @@ function encodeHead({ manifest, ...head }: Head): Buffer {
 }
 
 function parseHead(bytes: Uint8Array): Head | undefined {
-  const { format, salt, manifest, buried, sweeps, replaced } = (parseJson(bytes) ?? {}) as Record<
+  const { format, salt, manifest, place, buried, sweeps, replaced } = (parseJson(bytes) ?? {}) as Record<
     string,
     unknown
   >;
@@ -171,6 +183,7 @@ function parseHead(bytes: Uint8Array): Head | undefined {
   if (!Array.isArray(buried) || !buried.every((one) => typeof one === "string")) return undefined;
   if (typeof sweeps !== "number") return undefined;
   const head = { salt, manifest: isList ? manifest : undefined, buried, sweeps };
+  if (typeof place === "string") Object.assign(head, { place });
   return typeof replaced === "number" ? { ...head, replaced } : head;
 }
 

@@ -85,6 +85,7 @@ export function createSync(
 
   async function run(states: readonly CommonState[], read: ReadHead): Promise<Synced> {
     await sender.begin(read.head);
+    await shared.assertHere(read.head);
     const common = pickCommon(states, read);
     const roots = local.identities();
     if (isGone(read, common)) {
@@ -94,7 +95,8 @@ export function createSync(
       if (kind === "put") throw workspaceGone();
       return { ...NOTHING, isFetched: true };
     }
-    const head = read.head?.manifest === undefined ? newHead(read.head) : read.head;
+    const found = read.head?.manifest === undefined ? newHead(read.head) : read.head;
+    const head = { ...found, place: shared.blobs.place };
     const known = common?.head?.salt === head.salt ? filesIn(common, roots) : new Map<string, LocalFile>();
     const scanned = await local.scan(head.salt, known);
     const { files, left } = scanned;
@@ -172,8 +174,8 @@ export function createSync(
       return await run(states, read);
     } catch (error) {
       // A piece of what was the newest when it was read may be gone when it no longer is.
-      const isDamaged = CemError.isInstance(error) && error.code === "FILES_DAMAGED";
-      if (isDamaged && (await shared.readHead()).version !== read.version)
+      const isAbsent = CemError.isInstance(error) && error.code.startsWith("FILES_");
+      if (isAbsent && (await shared.readHead()).version !== read.version)
         throw new ChangedMeanwhile(error.message);
       throw error;
     }

@@ -4,6 +4,7 @@ import type { Store } from "@cem/core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Machines } from "../../test/sync/machines.ts";
 import { createStoreBlobs } from "./blobs.ts";
+import type { BlobStore } from "./blobs.ts";
 import { LocalRecord } from "./common-state.ts";
 import { SharedCopy } from "./shared-copy.ts";
 import { collectGarbage, deleteSharedWorkspace } from "./synced-workspace.ts";
@@ -291,6 +292,51 @@ describe("deleting", () => {
     await one.sync.during(() => one.write("new.txt", "new"));
     await two.sync.fetch();
     expect(await two.files()).toEqual({ "new.txt": "new" });
+  });
+});
+
+describe("a workspace whose files are in another place than before", () => {
+  const elsewhere = (): BlobStore => ({ ...createStoreBlobs(machines.scope("other")), place: "s3://other" });
+
+  it.each(["this version", "an earlier one"])(
+    "is refused whole, and whole when it is set back: %s",
+    async (by) => {
+      const store = machines.scope();
+      const one = machines.machine("one");
+      await one.sync.during(() => one.write("a.txt", "a"));
+      await one.sync.close();
+      const { value = Buffer.of(), version = "" } = (await store.read(["head"])) ?? {};
+      const { place, ...head } = JSON.parse(Buffer.from(value).toString()) as Record<string, unknown>;
+      expect(place).toBe("store");
+      const written = by === "this version" ? { place, ...head } : head;
+      await store.write(["head"], Buffer.from(JSON.stringify(written)), { version });
+      const refused = {
+        code: "FILES_UNAVAILABLE",
+        message: expect.stringContaining("under another store.files (CEM_STORE_FILES). Set it back"),
+      };
+      // The one has a copy to which it would only add, the other has none.
+      for (const name of ["one", "two"]) {
+        const moved = machines.machine(name, { blobs: elsewhere() });
+        const run = moved.sync.during(() => moved.write("b.txt", "b"));
+        await expect(run).rejects.toMatchObject(refused);
+      }
+      expect(await machines.scope("other").list([])).toEqual([]);
+      const three = machines.machine("three");
+      await three.sync.during(() => three.write("c.txt", "c"));
+      expect(await three.files()).toEqual({ "a.txt": "a", "c.txt": "c" });
+    },
+  );
+
+  it("goes on where all of it was copied to", async () => {
+    const one = machines.machine("one");
+    await one.sync.during(() => one.write("a.txt", "a"));
+    await one.sync.close();
+    const [from, to] = [createStoreBlobs(machines.scope()), elsewhere()];
+    for await (const name of from.names()) await to.write(name, (await from.read(name)) ?? Buffer.of());
+    const two = machines.machine("two", { blobs: to });
+    await two.sync.during(() => two.write("b.txt", "b"));
+    expect(await two.files()).toEqual({ "a.txt": "a", "b.txt": "b" });
+    await expect(machines.machine("one").sync.fetch()).rejects.toMatchObject({ code: "FILES_UNAVAILABLE" });
   });
 });
 
