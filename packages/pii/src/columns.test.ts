@@ -21,6 +21,10 @@ describe("a table", () => {
     ["| a | b |\n|---|---|\n| user | ada |\n| password | hund12x |\n| timeout | 3000 |", ["SECRET hund12x"]],
     ["key,value\npassword,hund12x\ntimeout,3000", ["SECRET hund12x"]],
     [
+      "+----+----------+\n| id | password |\n+----+----------+\n|  1 | hund12x  |\n+----+----------+",
+      ["SECRET hund12x"],
+    ],
+    [
       '<table><tr><th>user</th><th class="x">password</th></tr><tr><td>ada</td><td>hund12x</td></tr></table>',
       ["SECRET hund12x"],
     ],

@@ -54,8 +54,9 @@ export function findColumns(
 ): { found: Finding[]; heading: Heading | undefined } {
   const found: Finding[] = [];
   let current = heading;
-  // Below a line of hyphens stand rows alone.
+  // Below a line of hyphens stand rows alone, but for the first of a frame around a table.
   let isRuled = false;
+  let isFramed = false;
   for (let start = 0; start < text.length;) {
     const line = text.indexOf("\n", start);
     const end = line === -1 ? text.length : line;
@@ -63,8 +64,11 @@ export function findColumns(
     if (isBlank(text, start, end)) {
       current = undefined;
       isRuled = false;
-    } else if (RULE_BEGINS.test(text[start] ?? "") && RULE.test(text.slice(start, end))) isRuled = true;
-    else if (current !== undefined || FIRST_CELL.test(text)) {
+      isFramed = false;
+    } else if (RULE_BEGINS.test(text[start] ?? "") && RULE.test(text.slice(start, end))) {
+      isRuled = isFramed || text[start] !== "+";
+      isFramed = true;
+    } else if (current !== undefined || FIRST_CELL.test(text)) {
       const row = text.slice(start, end);
       const isRow = current !== undefined && addCells(row, start, current, finder, found);
       if (!isRow && finder.mayTell(row)) {

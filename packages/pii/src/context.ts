@@ -49,10 +49,15 @@ export interface DigitGroup {
 }
 
 /** Of twelve digits at least. */
-const SEQUENCE = /(?=\d(?:[ \u00A0\u2011./()-]{0,2}\d){11})\d+(?:[ \u00A0\u2011./()-]{1,2}\d+)*/g;
+const SEQUENCE = /(?=\d(?:[ ./()-]{0,2}\d){11})\d+(?:[ ./()-]{1,2}\d+)*/g;
 const GROUP = /\d+/g;
 /** Groups of a longer sequence stand in a table of numbers. */
 const MAX_SEQUENCE_CHARACTERS = 4_096;
+
+/** A text with the blanks and hyphens of word processors as those of keyboards, each at its place. */
+export function typed(text: string): string {
+  return text.replace(/[\u00A0\u2007-\u2009\u202F]/g, " ").replace(/[\u2010-\u2013]/g, "-");
+}
 
 /** Lists what could be a long number that people write in groups: groups with at most two characters between one and the next. */
 export function digitSequences(text: string): DigitGroup[][] {
@@ -88,7 +93,6 @@ function isWordCharacter(code: number): boolean {
     (code >= 48 && code <= 57) ||
     (code >= 65 && code <= 90) ||
     (code >= 97 && code <= 122) ||
-    code === 95 ||
     (code >= 0xc0 && code <= 0x24f)
   );
 }
@@ -104,16 +108,20 @@ const CHARACTERS_BEFORE = 48;
 const CHARACTERS_AFTER = 14;
 const MAX_KEY_CHARACTERS = 80;
 const WORD = /[\p{L}§]+/gu;
+const LABEL = /(?<![\p{L}\w-])([\p{L}\w-]{2,40})["']?\s{0,16}[:=]\s{0,16}["']?$/u;
 const MAX_FILLERS = 3;
 /** Words that may stand between a name and its number: `order number is 123`. */
-const FILLERS = wordSet("no nr num number code key is was of at to from lautet ist é es est è");
+const FILLERS = wordSet(
+  "no nr num number code key is was of at to from lautet ist é es est è de di privat dienstlich contacto casa",
+);
 /** Words that say that a number names a thing: an order, a place, a moment. */
-const THINGS = wordSet(
+export const THINGS = wordSet(
   `order orders invoice invoices tracking parcel shipment isbn issn ean upc gtin sku asin doi imei vin serial build
   commit version versions ver revision release ticket issue case reference ref id ids uuid guid hash sha md checksum
   digest timestamp timestamps time epoch date nonce seed offset lat lon lng latitude longitude coordinate coordinates
   price amount total sum revenue cost usd eur barcode part model batch lot record row line page count bytes size
   duration port pid po rma quote zip zipcode trace span request transaction txn sequence seq snowflake tweet license licence
+  job inv score drawing kit
   licenses passport voucher coupon permit article nhs cpf cnpj aadhaar aadhar pesel bsn steueridentifikationsnummer`,
 );
 
@@ -126,6 +134,13 @@ export function rightBefore(text: string, start: number): string {
 export function before(text: string, start: number, key?: string): string {
   const nearby = start === 0 ? "" : separated(text.slice(Math.max(0, start - CHARACTERS_BEFORE), start));
   return (key === undefined ? nearby : `${spaced(key)}: ${nearby}`).toLowerCase();
+}
+
+/** The name that a value is given right before it, in lower case: of `"workPhone": "` it is `work phone`. */
+export function labelOf(text: string, start: number): string {
+  const nearby = text.slice(Math.max(0, start - CHARACTERS_BEFORE), start);
+  if (!":=".includes(withoutEnding(nearby, "\"' \t").at(-1) ?? "-")) return "";
+  return separated(LABEL.exec(nearby)?.[1] ?? "").toLowerCase();
 }
 
 /** The text right after a value, in lower case. */
@@ -180,7 +195,7 @@ export function endsWith(words: string, names: ReadonlySet<string>): boolean {
 
 function isOfWord(text: string, at: number): boolean {
   const code = text.charCodeAt(at);
-  return code < 128 ? isWordCharacter(code) && code > 64 && code !== 95 : /[\p{L}§]/u.test(text[at] ?? "");
+  return code < 128 ? isWordCharacter(code) && code > 64 : /[\p{L}§]/u.test(text[at] ?? "");
 }
 
 /** Whether words say that the number after them names a thing and not a person. */
@@ -205,6 +220,7 @@ export const PHONE_EXTENSION = / ?(?:x|ext\.? ?|extension )\d{1,6}$/i;
 export const SAYS_PHONE = wordSet(
   `phone phones tel tél telephone telefon téléphone teléfono telefono telefone telefoon telefonnummer telefoonnummer mobile
   mobil mobilnummer mobiel móvil movil telemóvel telemovel cell cellular cellulare celular handy handynummer rufnummer natel gsm
-  kom komórka komorka portable mob telm tfno handynr telefonnr fax desk office landline hotline helpline whatsapp signal sms texted text msisdn dial call called
+  kom komórka komorka portable mob telm tfno handynr telefonnr telefonu festnetz fone fijo fixe rückruf erreichen erreichbar joignable appelez llámame
+  chiamami zadzwoń 電話 电话 手机 телефон тел моб هاتف fax desk office landline hotline helpline whatsapp signal sms texted text msisdn dial call called
   calling ring rang reach reached answering contact voicemail pager ph fon number`,
 );

@@ -71,6 +71,49 @@ describe("createDetector", () => {
     ["CVV 837", "SECRET 837"],
     ["Your verification code is 482913.", "SECRET 482913"],
     ["739183 is your OTP", "SECRET 739183"],
+    ["Mobil (+44) 7400 172388", "PHONE (+44) 7400 172388"],
+    ['{"phoneNumber": "07400 191993"}', "PHONE 07400 191993"],
+    ["cn: Ada\ntelephoneNumber: 07400 191993", "PHONE 07400 191993"],
+    ["TEL;TYPE=HOME,VOICE:020 7946 0018", "PHONE 020 7946 0018"],
+    ["Telefon privat: 0301234567", "PHONE 0301234567"],
+    ["nr telefonu 601 234 567", "PHONE 601 234 567"],
+    ["電話: 03-1234-5678", "PHONE 03-1234-5678"],
+    ["ring 004915123417679 now", "PHONE 004915123417679"],
+    ["+44 20\u20137946\u20130958", "PHONE +44 20\u20137946\u20130958"],
+    ["+33\u202F6\u202F12\u202F34\u202F56\u202F78", "PHONE +33\u202F6\u202F12\u202F34\u202F56\u202F78"],
+    ["call_+493012345678.wav", "PHONE +493012345678"],
+    ["SSN 410\u201364\u20132380", "SSN 410\u201364\u20132380"],
+    ["my tax id 410-64-2380", "SSN 410-64-2380"],
+    ["id: 410-64-2380", "SSN 410-64-2380"],
+    ["ssn_410-64-2380.pdf", "SSN 410-64-2380"],
+    [
+      "DE89\u202F3704\u202F0044\u202F0532\u202F0130\u202F00",
+      "IBAN DE89\u202F3704\u202F0044\u202F0532\u202F0130\u202F00",
+    ],
+    ["line\nDE89.3704.0044.0532.0130.00\n", "IBAN DE89.3704.0044.0532.0130.00"],
+    ["iban_DE89370400440532013000.pdf", "IBAN DE89370400440532013000"],
+    ["IBANDE89370400440532013000", "IBAN DE89370400440532013000"],
+    ["card 4111.1111.1111.1111", "CREDIT_CARD 4111.1111.1111.1111"],
+    ["card_4111111111111111.txt", "CREDIT_CARD 4111111111111111"],
+    ["Visa card 4308801295448", "CREDIT_CARD 4308801295448"],
+    ["ip_203.0.113.77.log", "IP 203.0.113.77"],
+    ["logs/access.log:12.3.113.77 - -", "IP 12.3.113.77"],
+    ["Name:      Ada\nPassword:  hunter2!", "SECRET hunter2!"],
+    ["password\t=\thunter2!", "SECRET hunter2!"],
+    ["Your new password is: P@ssw0rd!", "SECRET P@ssw0rd!"],
+    ["password = Tr0ub4dor&3", "SECRET Tr0ub4dor&3"],
+    ["?password=Tr0ub4dor&3&user=ada", "SECRET Tr0ub4dor&3"],
+    ['my password is "Tr0ub4dor & 3"', "SECRET Tr0ub4dor & 3"],
+    ["hasło to Sommer24", "SECRET Sommer24"],
+    ["jwt: 9f8e7d6c5b4a39281706", "SECRET 9f8e7d6c5b4a39281706"],
+    ["Cookie: 9f8e7d6c5b4a39281706", "SECRET 9f8e7d6c5b4a39281706"],
+    ["clé API : f83hf83hf9238fh", "SECRET f83hf83hf9238fh"],
+    ["API-Schlüssel: f83hf83hf9238fh", "SECRET f83hf83hf9238fh"],
+    ["Geheimzahl: 6673", "SECRET 6673"],
+    ["Prüfziffer 914", "SECRET 914"],
+    ["The PIN for the door is 4821", "SECRET 4821"],
+    ["Votre code est 431775", "SECRET 431775"],
+    ["114196 é o seu código", "SECRET 114196"],
     ["Set-Cookie: sid=k3j4h5k3j4h5k3j4h5; HttpOnly", "SECRET k3j4h5k3j4h5k3j4h5"],
     [
       "-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY-----",
@@ -95,6 +138,26 @@ describe("createDetector", () => {
 
   it.each([
     "order 4539578763621486",
+    "the 6.19.221.92 release",
+    "bumped to 6.1.5.78 and 0.1.5.78",
+    "requires >=10.15.148.35",
+    "apt install foo=24.9.161.11-1",
+    "repo/app:12.3.225.69",
+    "3.2.1.1 Introduction",
+    "siehe 4.3.2.1, step 1.2.3.4, IEC 62443 4.1.2.3",
+    "open 09:00::17:00, 1:2:3:4:5:6:7:8",
+    "Account number 1234567890, customer number is 10023456",
+    "Booking 540-720-0277, policy 540 720 0277",
+    '{"orderId":"540-720-0277"}',
+    "4308801295448,Widget,9.99",
+    "912.056.9790 and (123) 012-3456",
+    "+10 000 000 users, +100 200 300 400 XP",
+    "invoice INV 703 45 4801",
+    "password is: required",
+    "mobileSessions: 12345678",
+    "dist_4155550136_old",
+    "the session of 2026-02-03T10:00:00Z",
+    "a=password&b=1&c=2",
     "The password is Important",
     "token: Important-Thing",
     "docker run --username ada:Hunter2!",
@@ -173,9 +236,25 @@ describe("createDetector", () => {
     ["abcd1234efgh", "apiKey", "SECRET abcd1234efgh"],
     ["7815991", "mobilePhone", "PHONE 7815991"],
     ["536904399", "ssn", "SSN 536904399"],
+    ["06.12354490", "phone", "PHONE 06.12354490"],
+    ["hunter", "password1", "SECRET hunter"],
+    ["hunter", "passwordConfirmation", "SECRET hunter"],
+    ["hunter", "password_new", "SECRET hunter"],
+    ["9f8e7d6c5b4a39281706", "token", "SECRET 9f8e7d6c5b4a39281706"],
+    ["9f8e7d6c5b4a39281706", "sessionId", "SECRET 9f8e7d6c5b4a39281706"],
+    ["482193", "otpCode", "SECRET 482193"],
   ])("knows %s by its key %s", (text, key, expected) => {
     expect(found(text, key)).toEqual([expected]);
     expect(found(text, "note")).toEqual([]);
+  });
+
+  it.each([
+    ["9f8e7d6c5b4a39281706", "nextPageToken"],
+    ["important", "token"],
+    ["2026-02-03T10:11:12Z", "token"],
+    ["hunter", "passwordHint"],
+  ])("finds nothing in %s under %s", (text, key) => {
+    expect(found(text, key)).toEqual([]);
   });
 
   it("finds numbers of the regions that it is told", () => {
@@ -218,6 +297,9 @@ describe("createDetector", () => {
     ["ES", "612 34 56 78"],
     ["IN", "98765 43210"],
     ["BR", "(11) 3251-4478"],
+    ["HU", "06 20 123 4567"],
+    ["NG", "0802 121 7432"],
+    ["HK", "5123 4567"],
   ])("finds those of %s beside the words of its people: %s", (region, text) => {
     const found = createDetector({ regions: [region] }).find(text);
     expect(found).toMatchObject([{ type: "PHONE", start: text.search(/[\d(]/u), end: text.length }]);
@@ -289,6 +371,10 @@ describe.skipIf(process.env["CEM_MUTATION"])("hostile texts of 1 MB", () => {
     "<th>a</th>",
     "<tr><th>password</th><td>b1!</td>",
     "name,pin\n1,",
+    "password \t",
+    "pass phrase = a&",
+    "phone_1 : ",
+    "a/b:1.2.3.4",
   ];
 
   it.each(PIECES)("of %j are read in well under a second", (piece) => {

@@ -1,4 +1,4 @@
-import { byKey } from "./context.ts";
+import { byKey, typed } from "./context.ts";
 import { creditCardDetector, ibanDetector, ssnDetector } from "./detectors/account-numbers.ts";
 import { cryptoAddressDetector, emailDetector, ipDetector, macDetector } from "./detectors/addresses.ts";
 import {
@@ -24,6 +24,7 @@ import {
   PERCENT,
   SPACE,
   traitsOf,
+  WIDE,
 } from "./traits.ts";
 import type { Detector, Finding, PiiType } from "./context.ts";
 import type { Traits } from "./traits.ts";
@@ -71,7 +72,7 @@ const PRECEDENCE = [
 const HINTS: Readonly<Record<(typeof PRECEDENCE)[number], (traits: Traits, text: string) => boolean>> = {
   SECRET: mayHoldSecretText,
   IBAN: ({ digits, word, signs }) =>
-    digits >= 4 && (word >= 15 || (signs & SPACE) !== 0) && (signs & LETTER) !== 0,
+    digits >= 4 && (word >= 15 || (signs & (SPACE | DOT)) !== 0) && (signs & LETTER) !== 0,
   EMAIL: ({ signs }, text) => (signs & AT) !== 0 || ((signs & PERCENT) !== 0 && text.includes("%40")),
   NATIONAL_ID: ({ digits, names }, text) =>
     digits >= 4 && ((names & NAMES_IDENTITY) !== 0 || hasDistinctIdentity(text)),
@@ -89,7 +90,7 @@ const HINTS: Readonly<Record<(typeof PRECEDENCE)[number], (traits: Traits, text:
   PHONE: ({ joined }, text) => joined >= 7 && joined < text.length && LONG_NUMBER.test(text),
 };
 /** Seven digits as numbers of phones, cards and persons have them. A date alone is none. */
-const LONG_NUMBER = /\d(?<!\d\d)(?!\d{3}-\d\d-\d\d(?!\d))(?:[ \u00A0\u2011./()-]{0,2}\d){6}/;
+const LONG_NUMBER = /\d(?<!\d\d)(?!\d{3}-\d\d-\d\d(?!\d))(?:[ ./()-]{0,2}\d){6}/;
 /** A part of an address, of the internet protocol or of a device. */
 const BETWEEN_COLONS = /:[\da-f]{0,4}:/i;
 const SHORTEST_VALUE = 3;
@@ -165,15 +166,17 @@ export function createDetector({ types, regions, custom = [] }: DetectorSettings
       toldOf(name).flatMap((type) => (isCount(type, cell, name) ? [] : known[type].find(cell, name))),
   };
   return {
-    findColumns(text, heading, { names } = traitsOf(text)) {
+    findColumns(text, heading, { names, signs } = traitsOf(text)) {
       const mayBegin = names !== 0 || HEADINGS.test(text);
-      return heading === undefined && !mayBegin ? { found: [] } : findColumns(text, columns, heading);
+      if (heading === undefined && !mayBegin) return { found: [] };
+      return findColumns((signs & WIDE) === 0 ? text : typed(text), columns, heading);
     },
     mayFind: (text, key, traits) => own.length > 0 || !isPlain(text, key, traits),
-    find(text, key, traits = traitsOf(text)) {
-      if (text.length < SHORTEST_VALUE) return [];
-      const found = own.length === 0 ? [] : own.flatMap((detector) => detector.find(text, key));
-      if (isPlain(text, key, traits)) return found;
+    find(written, key, traits = traitsOf(written)) {
+      if (written.length < SHORTEST_VALUE) return [];
+      const found = own.length === 0 ? [] : own.flatMap((detector) => detector.find(written, key));
+      if (isPlain(written, key, traits)) return found;
+      const text = (traits.signs & WIDE) === 0 ? written : typed(written);
       const told = toldOf(key);
       for (const type of wanted) {
         if (!told.includes(type) && !HINTS[type](traits, text)) continue;

@@ -1,6 +1,7 @@
-import type { JsonObject, Sample } from "@cem/core";
+import type { Elicit, JsonObject, Sample, ToolInvoker } from "@cem/core";
 import { describe, expect, it } from "vitest";
 import { createRedactor, redactCalls, redactKept, redactSamples } from "./index.ts";
+import type { FlowRule } from "./index.ts";
 
 const EMAIL = "ada@example.com";
 const IBAN = "DE89370400440532013000";
@@ -200,6 +201,40 @@ describe("redactKept", () => {
     const shown = Buffer.from(await redactKept(Buffer.from(text), redactor, crm)).toString();
     expect(shown).not.toMatch(/QUJDQUJD|REVGREVG/);
     expect(await redactor.detokenize(shown, mail)).toBe(text);
+  });
+});
+
+describe("an answer to a tool's question", () => {
+  /** Has a tool ask for a name, and answers with the token of an address that another tool gave. */
+  async function ask(rules: readonly FlowRule[]): Promise<unknown> {
+    const redactor = createRedactor({ rules, guest: "tokens" });
+    const name = redactor.tokenize(EMAIL, crm);
+    let answer: unknown;
+    const next: ToolInvoker = {
+      specificationVersion: "v1",
+      async invoke(_call, { elicit, signal }) {
+        const requestedSchema = { type: "object", properties: {} };
+        answer = await elicit?.({ server: "mail", mode: "form", message: "Who?", requestedSchema, signal });
+        return { ok: true, value: null };
+      },
+    };
+    const { signal } = new AbortController();
+    const elicit: Elicit = async () => ({ action: "accept", content: { name } });
+    await redactCalls(redactor)(next).invoke({ ...mail, args: {} }, { signal, elicit });
+    return answer;
+  }
+
+  it("has the values that rules let go to the tool, and no others", async () => {
+    const given = { action: "accept", content: { name: EMAIL } };
+    const way = { from: "crm", to: "mail.send" };
+    const allow = { action: "allow" as const };
+    expect(await ask([{ ...way, ...allow }])).toEqual(given);
+    expect(await ask([{ ...way, to: "mail.ask", action: "deny" }, allow])).toEqual(given);
+    expect(await ask([{ ...way, action: "deny" }, allow])).toEqual({
+      action: "cancel",
+      reason:
+        "The answer was withheld (FLOW_DENIED): A value of type EMAIL that came from crm.get may not go to mail.send: no rule allows it.",
+    });
   });
 });
 

@@ -1,24 +1,27 @@
-import { PHONE_EXTENSION } from "./context.ts";
+import {
+  LOWERED,
+  MIN_LOOSE_DIGITS,
+  countryCodeDigits,
+  digitsOf,
+  exactAt,
+  extensionOf,
+  isInNumber,
+  isInWord,
+  isLoose,
+  isShortPart,
+  lowered,
+  prefixBefore,
+  standsAlone,
+} from "./value-characters.ts";
+import type { Known } from "./value-characters.ts";
 import type { Finding } from "./context.ts";
 
 /** Shorter values are found by their form or not at all. In letters and digits. */
 export const MIN_CHARACTERS = 5;
-/** Values of so many characters with a digit or an `@` need no end of a word around them. */
-const MIN_UNBOUND_CHARACTERS = 8;
-/** Values of fewer letters and digits are found as they are written, and not with other characters between them. */
-const MIN_LOOSE_CHARACTERS = 8;
-const MIN_LOOSE_DIGITS = 7;
 /** Characters that may stand between two letters or digits of a value: `202) 555`, `ada <at> example`, or the same with line ends. */
 const MAX_BETWEEN = 5;
-const WORD = /[\p{L}\p{N}]/u;
-/** The prefix of a phone's number without the code of its country: `0`, `1`, `001`, `49`, `0049`. */
-const DIALLED_BEFORE = /(?<!\d)(?:\+|00)?(?:0|[1-9]\d{0,2})$/;
-
-interface Known {
-  type: string;
-  value: string | number;
-}
-
+/** The same with the blanks that align the columns of a table, which do not count. */
+const MAX_ALIGNED = 256;
 /** A value of the vault in a text: as it was written there, or `alike` but for its separators and its case. */
 export interface KnownFinding<Entry> extends Finding {
   entry?: Entry | undefined;
@@ -47,8 +50,8 @@ export class KnownValues<Entry extends Known> {
     const count = readCompact(value);
     if (count < MIN_CHARACTERS) return void this.#marks.set(value, entry);
     this.#add(0, count, entry);
-    // Its digits alone.
-    if (entry.type === "IBAN") this.#addPart(2, count, count, entry);
+    const digits = digitsOf(entry);
+    if (digits !== undefined && digits.length < count) this.#add(0, readCompact(digits), entry);
     if (entry.type !== "PHONE") return;
     const code = countryCodeDigits(value);
     this.#addPart(code, count, count, entry);
@@ -170,10 +173,11 @@ export class KnownValues<Entry extends Known> {
       }
       const compact = textOf(first, first + length);
       const loose = same.find((entry) => isLoose(entry, compact, text.slice(start, end)));
-      if (loose === undefined || !isClose(first, length)) continue;
+      if (loose === undefined || !isClose(text, first, length)) continue;
+      if (isShortPart(loose, compact) && !standsAlone(text, start, end, length)) continue;
       // Letters may be joined to digits, as a unit or a prefix is.
       const isJoined = /^\d+$/.test(compact) ? isInNumber : isInWord;
-      const from = isJoined(text, start) ? dialledBefore(text, start, loose) : start;
+      const from = isJoined(text, start) ? prefixBefore(text, start, loose) : start;
       if (from !== undefined && !isJoined(text, end))
         return { start: from, end, type: loose.type, alike: same };
     }
@@ -218,12 +222,6 @@ function readCompact(text: string): number {
   return count;
 }
 
-const LOWERED = new Uint8Array(128);
-for (let code = 48; code < 123; code += 1) {
-  const character = String.fromCharCode(code);
-  if (/[A-Za-z\d]/.test(character)) LOWERED[code] = character.toLowerCase().charCodeAt(0);
-}
-
 const BEGINNING = 0x3fff_ffff;
 const NO_BITS = 64;
 const FOUND = -1;
@@ -232,14 +230,6 @@ const MIN_SPARSE = 32;
 const MAX_PLACES = 1 << 22;
 /** The bits of each character of ASCII, see {@link withNext}. */
 const BITS = Uint8Array.from(LOWERED, bitsOf);
-
-/** A letter or digit in lower case; 0 for any other character. */
-function lowered(code: number): number {
-  if (code < 128) return LOWERED[code] ?? 0;
-  const character = String.fromCharCode(code);
-  // Of two halves of one character each counts as a letter.
-  return (code & 0xf800) === 0xd800 || WORD.test(character) ? character.toLowerCase().charCodeAt(0) : 0;
-}
 
 function textOf(from: number, to: number): string {
   return String.fromCharCode(...codes.subarray(from, to));
@@ -252,15 +242,12 @@ function hashOfRun(from: number, to: number): number {
 }
 
 /** Whether the letters and digits of a value, or of a phone's number without its extension, end with those from one place to another. */
-function endsWithRun({ type, value }: Known, from: number, to: number): boolean {
-  const text = String(value);
+function endsWithRun(entry: Known, from: number, to: number): boolean {
+  const text = String(entry.value);
   if (endsIn(text, from, to)) return true;
-  const extension = type === "PHONE" ? extensionOf(text) : undefined;
-  return extension !== undefined && endsIn(text.slice(0, -extension.length), from, to);
-}
-
-function extensionOf(phone: string): string | undefined {
-  return /x/i.test(phone) ? PHONE_EXTENSION.exec(phone)?.[0] : undefined;
+  const extension = entry.type === "PHONE" ? extensionOf(text) : undefined;
+  const other = extension === undefined ? digitsOf(entry) : text.slice(0, -extension.length);
+  return other !== undefined && endsIn(other, from, to);
 }
 
 function endsIn(text: string, from: number, to: number): boolean {
@@ -272,10 +259,10 @@ function endsIn(text: string, from: number, to: number): boolean {
   return at === from;
 }
 
-/** Whether the letters and digits of a value, or those after the code of its country, begin with those of a run. */
-function beginsWithRun({ type, value }: Known, from: number, to: number): boolean {
-  const text = String(value);
-  const matches = (skipped: number): boolean => {
+/** Whether the letters and digits of a value, those after the code of its country, or its digits begin with those of a run. */
+function beginsWithRun(entry: Known, from: number, to: number): boolean {
+  const whole = String(entry.value);
+  const matches = (text: string, skipped = 0): boolean => {
     let at = from - skipped;
     for (let index = 0; index < text.length && at < to; index += 1) {
       const code = lowered(text.charCodeAt(index));
@@ -285,7 +272,10 @@ function beginsWithRun({ type, value }: Known, from: number, to: number): boolea
     }
     return at === to;
   };
-  return matches(0) || (type === "PHONE" && matches(countryCodeDigits(text)));
+  if (matches(whole)) return true;
+  return entry.type === "PHONE"
+    ? matches(whole, countryCodeDigits(whole))
+    : matches(digitsOf(entry) ?? whole);
 }
 
 /** Six bits for each of the last five characters. */
@@ -313,71 +303,13 @@ function listOf<Entry extends Known>(entries: Entry | Entry[] | undefined): Entr
   return entries === undefined ? [] : Array.isArray(entries) ? entries : [entries];
 }
 
-/** Where a value stands as it is written, with what it has before its first letter or digit and after its last. */
-function exactAt(text: string, at: number, entry: Known): { start: number; end: number } | undefined {
-  const value = String(entry.value);
-  let lead = 0;
-  while (lead < value.length && lowered(value.charCodeAt(lead)) === 0) lead += 1;
-  const start = at - lead;
-  if (start < 0 || !text.startsWith(value, start)) return undefined;
-  const end = start + value.length;
-  return standsOut(value, entry) || !(isInWord(text, start) || isInWord(text, end))
-    ? { start, end }
-    : undefined;
-}
-
-/** Whether a value is known again with other separators and in another case. */
-function isLoose({ type, value }: Known, compact: string, written: string): boolean {
-  if (type === "IP") return written.toLowerCase() === String(value).toLowerCase();
-  if (/^\d+$/.test(compact)) return compact.length >= MIN_LOOSE_DIGITS;
-  const isLong = compact.length >= MIN_LOOSE_CHARACTERS;
-  if (type === "SECRET") return isLong && /\d/.test(compact);
-  return isLong || written.toLowerCase() === String(value).toLowerCase();
-}
-
 /** Whether no more than a few characters stand between any two of a value. */
-function isClose(first: number, length: number): boolean {
-  for (let at = first + 1; at < first + length; at += 1)
-    if ((places[at] ?? 0) - (places[at - 1] ?? 0) > MAX_BETWEEN + 1) return false;
+function isClose(text: string, first: number, length: number): boolean {
+  for (let at = first + 1; at < first + length; at += 1) {
+    const [from, to] = [(places[at - 1] ?? 0) + 1, places[at] ?? 0];
+    if (to - from <= MAX_BETWEEN) continue;
+    if (to - from > MAX_ALIGNED || text.slice(from, to).replace(/[ \t]/g, "").length > MAX_BETWEEN)
+      return false;
+  }
   return true;
-}
-
-/** Where what is dialled before a phone's number begins. `undefined`: the number is a part of a longer one. */
-function dialledBefore(text: string, start: number, { type }: Known): number | undefined {
-  if (type !== "PHONE") return undefined;
-  const dialled = DIALLED_BEFORE.exec(text.slice(Math.max(0, start - 7), start))?.[0];
-  return dialled === undefined ? undefined : start - dialled.length;
-}
-
-/** Whether a value is found also where letters or digits are joined to it: no word has it in it by chance. */
-function standsOut(value: string, { type }: { type: string }): boolean {
-  return (
-    value.length >= MIN_UNBOUND_CHARACTERS && type !== "NAME" && type !== "ADDRESS" && /[\d@]/.test(value)
-  );
-}
-
-/** Whether a place lies between two characters of one word. */
-function isInWord(text: string, index: number): boolean {
-  if (index <= 0 || index >= text.length) return false;
-  // A letter after a backslash, as in `\n`, is no part of the word that follows.
-  if (text[index - 2] === "\\" && "nrt".includes(text[index - 1] ?? "-")) return false;
-  return WORD.test(text[index - 1] ?? "") && WORD.test(text[index] ?? "");
-}
-
-/** Whether a place lies between two digits. */
-function isInNumber(text: string, index: number): boolean {
-  return /\d/.test(text[index - 1] ?? "") && /\d/.test(text[index] ?? "");
-}
-
-/** One and two digits that countries' codes of phones are; all others have three. */
-const COUNTRY_CODE = /^(?:1|7|2[07]|3[0-469]|4[013-9]|5[1-8]|6[0-6]|8[1246]|9[0-58]|\d{3})/;
-
-/** How many digits of a phone's number stand before those that every way to write it has. */
-function countryCodeDigits(value: string): number {
-  const digits = value.replace(/\D/g, "");
-  const exit = digits.startsWith("00") ? 2 : 0;
-  if (exit === 0 && !value.trimStart().startsWith("+"))
-    return digits.startsWith("0") || (digits.length === 11 && digits.startsWith("1")) ? 1 : 0;
-  const code = exit + (COUNTRY_CODE.exec(digits.slice(exit))?.[0].length ?? 0);
-  return value.includes("(0)") ? code + 1 : code;
 }

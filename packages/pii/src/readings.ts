@@ -17,10 +17,17 @@ const QUOTED_PRINTABLE = /(?:=[\dA-F]{2})+|=\r?\n/g;
 const BASE64 = /[I-Za-fw-z0](?:[\w+/-]{59,76}(?:\r?\n|\\r\\n|\\n)){0,4000}[\w+/-]{7,}={0,2}/y;
 /** The rest of base64 whose beginning is not in the text. */
 const BASE64_REST = /^[\w+/-]{64,}={0,2}/;
-/** The signs between two values of printed data, with the name of the second: of JSON, YAML and cells of HTML. */
+/**
+ * The signs between two values of printed data, with the name of the second: of JSON, YAML, cells of HTML and query strings.
+ * And what stands within one: tags, colours of a terminal (after a control character), a `+` for a space.
+ */
 const BETWEEN_PRINTED =
-  /[{,][\s{[]{0,32}(?:(?:"[^"\\\n]{0,64}"|'[^'\\\n]{0,64}'|[\w$]{1,64}):[\s{[]{0,32})*|\n[ \t-]{0,32}[\w$]{1,64}:[ \t]{1,8}|<\/\w{1,16}>\s{0,32}(?:<\/?\w[^<>]{0,64}>\s{0,32}){1,4}/g;
+  /[{,][\s{[]{0,32}(?:(?:"[^"\\\n]{0,64}"|'[^'\\\n]{0,64}'|[\w$]{1,64}):[\s{[]{0,32})*|\n[ \t-]{0,32}[\w$]{1,64}(?::[ \t]|[ \t]?=)[ \t]{0,8}|<\/\w{1,16}>\s{0,32}(?:<\/?\w[^<>]{0,64}>\s{0,32}){1,4}|<\/?[A-Za-z][^<>]{0,256}>|[^\s -\uFFFF]\[[\d;]{0,16}m|[&;] ?[\w-]{1,64}=|(?<=\S)\+(?=\S)/g;
+/** Of these, what stands within a value. Only colours end with this letter. */
+const WITHIN_PRINTED = /m$|^<(?!br)[^<]*$/i;
 const MIN_BASE64_CHARACTERS = 12;
+/** No more of a path stands before base64. */
+const MAX_PATH_CHARACTERS = 256;
 const ENCODING = PERCENT | AMPERSAND | BACKSLASH | EQUALS;
 const NONE: readonly Reading[] = [];
 const PROBED_CHARACTERS = 24;
@@ -30,7 +37,7 @@ const NOT_ASCII = /[\x80-\xFF]/;
 /** Entities of characters that stand in values. */
 const ENTITIES: Readonly<Record<string, string>> = Object.fromEntries([
   ["nbsp", " "],
-  ...`amp:& lt:< gt:> quot:" apos:' commat:@ period:. plus:+ hyphen:- dash:- lowbar:_ colon:: equals:= sol:/ lpar:( rpar:) num:# excl:! szlig:ß aelig:æ oslash:ø lstrok:ł eth:ð thorn:þ dollar:$ percnt:% ast:* comma:,`
+  ...`shy:\u00AD ensp:\u2002 emsp:\u2003 thinsp:\u2009 amp:& lt:< gt:> quot:" apos:' commat:@ period:. plus:+ hyphen:- dash:- lowbar:_ colon:: equals:= sol:/ lpar:( rpar:) num:# excl:! szlig:ß aelig:æ oslash:ø lstrok:ł eth:ð thorn:þ dollar:$ percnt:% ast:* comma:,`
     .split(" ")
     .map((entity) => [entity.slice(0, -2), entity.slice(-1)]),
 ]);
@@ -66,10 +73,19 @@ export function readingsOf(text: string, traits = traitsOf(text)): readonly Read
 
 /** Printed data as its values read one after the other, without names. `undefined` for other texts. */
 export function printedValues(text: string): Reading | undefined {
-  const isPrinted = (text.includes(",") && /["':]/.test(text)) || /\n[^\n:]{1,96}: |<\/\w/.test(text);
+  const isPrinted =
+    (text.includes(",") && /["':]/.test(text)) ||
+    text.includes("=") ||
+    text.includes("\u001B") ||
+    /\n[^\n:]{1,96}: |<[/A-Za-z]/.test(text);
   const readings: Reading[] = [];
-  if (isPrinted) addDecoded(text, BETWEEN_PRINTED, ({ length }) => (length > 1 ? "," : undefined), readings);
+  if (isPrinted) addDecoded(text, BETWEEN_PRINTED, unprinted, readings);
   return readings[0];
+}
+
+function unprinted(between: string): string | undefined {
+  if (between.length === 1) return between === "+" ? " " : undefined;
+  return WITHIN_PRINTED.test(between) ? "" : ",";
 }
 
 function addDecoded(
@@ -144,13 +160,19 @@ function unquoted(escape: string): string {
 
 function addBase64(text: string, readings: Reading[]): void {
   let start = 0;
+  /** Lines before it are read, together. */
+  let tried = 0;
   for (let at = 0; at <= text.length; at += 1) {
     if (sixtyFourth(text, at) !== NONE_OF_64) continue;
-    const isLong = at - start >= MIN_BASE64_CHARACTERS && text[start - 1] !== "=";
-    const run = isLong && mayBeginText(text, start) ? base64At(text, start) : undefined;
-    const decoded = run && decodedBase64(run);
-    if (run !== undefined) at = start + run.length;
-    if (decoded !== undefined) readings.push(wholeReading(decoded, start, at));
+    if (at - start >= MIN_BASE64_CHARACTERS) {
+      const isTried = start < tried;
+      const run = !isTried && mayBeginText(text, start) ? base64At(text, start) : undefined;
+      const decoded = run && decodedBase64(run);
+      if (run !== undefined) tried = start + run.length;
+      if (decoded === undefined)
+        addPart(text, { start, end: at, isLine: isTried || tried > at + 2 }, readings);
+      else readings.push(wholeReading(decoded, start, (at = tried)));
+    }
     start = at + 1;
   }
   const rest = text.length < MIN_REST_CHARACTERS ? undefined : BASE64_REST.exec(text)?.[0];
@@ -158,6 +180,23 @@ function addBase64(text: string, readings: Reading[]): void {
   for (const cut of [0, 1, 2, 3]) {
     const decoded = mayBeginText(rest, cut) ? decodedBase64(rest.slice(cut)) : undefined;
     if (decoded !== undefined) readings.push(wholeReading(decoded, 0, rest.length));
+  }
+}
+
+/** Reads what is base64 to the end of its line: after a sign, since paths have others before it, or all of a line. */
+function addPart(
+  text: string,
+  run: { start: number; end: number; isLine: boolean },
+  readings: Reading[],
+): void {
+  const { start, end, isLine } = run;
+  const last = Math.min(end, start + MAX_PATH_CHARACTERS);
+  for (let from = start, at = start; at <= last; at += 1) {
+    if (at < last && sixtyFourth(text, at) < FIRST_SIGN) continue;
+    const isPart = at - from >= MIN_BASE64_CHARACTERS && (isLine || from > start);
+    const decoded = isPart && mayBeginText(text, from) ? decodedBase64(text.slice(from, end)) : undefined;
+    if (decoded !== undefined) return void readings.push(wholeReading(decoded, from, end));
+    from = at + 1;
   }
 }
 
@@ -205,6 +244,8 @@ function isOfText(byte: number): boolean {
 
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const NONE_OF_64 = 64;
+/** Of `+`, `-`, `/` and `_`. */
+const FIRST_SIGN = 62;
 const SIXTY_FOURTHS = Uint8Array.from({ length: 128 }, (_, code) => {
   const at = ALPHABET.indexOf(String.fromCharCode(code).replace("-", "+").replace("_", "/"));
   return at === -1 ? NONE_OF_64 : at;
@@ -217,7 +258,7 @@ function sixtyFourth(text: string, at: number): number {
 
 /** Whether base64 begins as that of a text does: words of letters and digits seldom read like one. */
 function mayBeginText(text: string, start: number): boolean {
-  let [held, bits, bytes, others] = [0, 0, 0, 0];
+  let [held, bits, bytes, others, before] = [0, 0, 0, 0, 0];
   for (let at = start; at < start + PROBED_CHARACTERS; at += 1) {
     const value = sixtyFourth(text, at);
     if (value === NONE_OF_64) break;
@@ -226,7 +267,10 @@ function mayBeginText(text: string, start: number): boolean {
     if (bits < 8) continue;
     bits -= 8;
     const byte = (held >> bits) & 0xff;
-    if (!isOfText(byte)) return false;
+    // Of UTF-8: the rest of a character stands after its beginning, and nothing else does.
+    const mayFollow = (byte & 0xc0) === 0x80 ? before > 127 : before < 0xc0;
+    if (!mayFollow || !isOfText(byte)) return false;
+    before = byte;
     bytes += 1;
     if (byte > 127) others += 1;
   }

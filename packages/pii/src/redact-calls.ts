@@ -24,7 +24,7 @@ export function redactCalls(redactor: Redactor): (next: ToolInvoker) => ToolInvo
     async invoke(call, context) {
       const { server, tool } = call;
       const { session, signal } = context;
-      const elicit = context.elicit && redactQuestions(context.elicit, redactor, session);
+      const elicit = context.elicit && redactQuestions(context.elicit, redactor, { session, server, tool });
       const sample = context.sample && redactSamples(context.sample, redactor, session);
       const restored = await redactor.detokenize(call.args, {
         session,
@@ -56,8 +56,12 @@ export function redactCalls(redactor: Redactor): (next: ToolInvoker) => ToolInvo
   });
 }
 
-/** Puts tokens into the questions that tools ask a user, and values into the answers. */
-export function redactQuestions(elicit: Elicit, redactor: Redactor, session: string | undefined): Elicit {
+/** Puts tokens into the questions that tools ask a user, and values into the answers, as far as rules let the asking tool have them. */
+export function redactQuestions(
+  elicit: Elicit,
+  redactor: Redactor,
+  { session, ...asking }: Pick<RedactionScope, "session" | "server" | "tool">,
+): Elicit {
   return async (request) => {
     const { server, message, mode } = request;
     // A page is for the user to open, at its address as it is.
@@ -65,8 +69,15 @@ export function redactQuestions(elicit: Elicit, redactor: Redactor, session: str
     const shown = await tokenizeInTurns(redactor, question, { session, server });
     const answer = await elicit({ ...request, ...shown });
     if (answer.action !== "accept" || answer.content === undefined) return answer;
-    const content = await redactor.detokenize(answer.content, { session, server, tool: "*" });
-    return { ...answer, content: content as NonNullable<typeof answer.content> };
+    // Not every question comes while its tool is called.
+    const { tool = "*" } = asking.server === server ? asking : {};
+    try {
+      const content = await redactor.detokenize(answer.content, { session, server, tool });
+      return { ...answer, content: content as NonNullable<typeof answer.content> };
+    } catch (error) {
+      const { code, message: why } = toErrorInfo(error);
+      return { action: "cancel", reason: `The answer was withheld (${code}): ${why}` };
+    }
   };
 }
 

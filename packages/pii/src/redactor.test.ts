@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { runInNewContext } from "node:vm";
 import { gzipSync } from "node:zlib";
-import type { ElicitRequest, JsonValue, Redactor } from "@cem/core";
+import type { ElicitAnswer, ElicitRequest, JsonValue, Redactor } from "@cem/core";
 import { build } from "esbuild";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -342,6 +342,68 @@ describe("rules", () => {
     }
     expect(asked).toEqual(["May a value of type EMAIL that came from crm.get go to bank.pay?"]);
   });
+
+  it("ask again where a question was dismissed, could not be asked or ended with its run, and keep a no", async () => {
+    const redactor = createRedactor({ rules });
+    redactor.observe({ email: "ada@example.com" }, from);
+    const cancelled = new Error("the run was ended");
+    const answers: (() => ElicitAnswer)[] = [
+      () => ({ action: "cancel" }),
+      () => {
+        throw cancelled;
+      },
+      () => ({ action: "decline" }),
+    ];
+    const elicit = async (): Promise<ElicitAnswer> => answers.shift()?.() ?? { action: "cancel" };
+    const pay = (target = {}): Promise<unknown> =>
+      redactor.detokenize("ada@example.com", { server: "bank", tool: "pay", ...target });
+    await expect(pay()).rejects.toMatchObject({ code: "FLOW_DENIED" });
+    await expect(pay({ elicit })).rejects.toMatchObject({ code: "FLOW_DENIED" });
+    await expect(pay({ elicit })).rejects.toBe(cancelled);
+    await expect(pay({ elicit })).rejects.toMatchObject({ code: "FLOW_DENIED" });
+    expect(answers).toEqual([]);
+    answers.push(() => ({ action: "accept", content: { allow: true } }));
+    await expect(pay({ elicit })).rejects.toMatchObject({ code: "FLOW_DENIED" });
+    expect(answers).toHaveLength(1);
+  });
+
+  it.each([
+    ["crm.*", "web.mail.*"],
+    ["crm", "*.send-*"],
+    ["c*.v1.*", "web*.mail.*"],
+    ["EMAIL", "web.mail"],
+    ["crm.get_one", "web_mail.send_it"],
+    ["*", "web_mail"],
+  ])("name places by patterns, and by the names that they have in code: from %s to %s", async (from, to) => {
+    const inCode = new Map([
+      ["crm v1.get-one", { server: "crm", tool: "get_one" }],
+      ["web.mail send-it", { server: "web_mail", tool: "send_it" }],
+    ]);
+    const redactor = createRedactor({
+      rules: [{ from, to, action: "deny" }, { action: "allow" }],
+      findNameInCode: async ({ server, tool }) => inCode.get(`${server} ${tool}`),
+    });
+    redactor.observe({ email: "ada@example.com" }, { server: "crm", tool: "v1.get-one" });
+    const sent = redactor.detokenize("ada@example.com", { server: "web.mail", tool: "send-it" });
+    await expect(sent).rejects.toMatchObject({ code: "FLOW_DENIED" });
+    const other = { server: "web", tool: "get" };
+    expect(await redactor.detokenize("ada@example.com", other)).toBe("ada@example.com");
+  });
+});
+
+describe("a session that has ended", () => {
+  it("is not begun anew by what comes late", async () => {
+    const redactor = createRedactor();
+    const [session, late] = [{ session: "a" }, { session: "a", isLate: true }];
+    const token = redactor.tokenize("ada@example.com", session);
+    expect(redactor.tokenize("ada@example.com", late)).toBe(token);
+    await redactor.endSession("a");
+    const shown = redactor.tokenize("ada@example.com", late);
+    expect(shown).toMatch(TOKEN);
+    await expect(redactor.detokenize(shown, { ...target, ...session })).rejects.toThrow(
+      "no value of this session",
+    );
+  });
 });
 
 describe("recognizer", () => {
@@ -480,7 +542,7 @@ describe("tokenizeInTurns", () => {
 });
 
 /** Half of it are the forms of phone numbers of all countries. */
-const MAX_KIB_COMPRESSED = 70;
+const MAX_KIB_COMPRESSED = 75;
 
 // Counts bytes, and faults that are put in add some.
 describe.skipIf(process.env["CEM_MUTATION"])("@cem/pii in a browser", () => {

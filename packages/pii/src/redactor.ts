@@ -2,7 +2,7 @@ import { CemError } from "@cem/core";
 import type { Redactor, RedactionScope } from "@cem/core";
 import { createDetector } from "./detect.ts";
 import type { DetectorSettings } from "./detect.ts";
-import type { FlowRule } from "./restorer.ts";
+import type { FindNameInCode, FlowRule } from "./restorer.ts";
 import { visitTexts } from "./json-walk.ts";
 import { RedactionSession } from "./session.ts";
 import { createRedactionStream } from "./stream.ts";
@@ -45,6 +45,8 @@ export interface RedactorSettings extends DetectorSettings {
   guest?: "values" | "tokens" | undefined;
   /** Between which tools values may go. Without rules, between all. */
   rules?: readonly FlowRule[] | undefined;
+  /** Finds the names of tools in code, which rules may use as well as those of their servers. */
+  findNameInCode?: FindNameInCode | undefined;
   /**
    * The workspace of a session, with rules. Sessions of one workspace read each other's files: what a session does not know
    * has the origins that it has in the others, as long as the process lives.
@@ -81,20 +83,24 @@ export function createRedactor(settings: RedactorSettings = {}): Redactor {
   const plain = new PlainTexts();
   const sessions = new Map<string, RedactionSession>();
 
-  const open = ({ session = "" }: Pick<RedactionScope, "session">): RedactionSession => {
+  const open = ({ session = "", isLate }: Pick<RedactionScope, "session" | "isLate">): RedactionSession => {
     let found = sessions.get(session);
     if (found === undefined) {
       const data = store?.load(session);
       found = new RedactionSession(detector, {
         rules,
+        findNameInCode: settings.findNameInCode,
         seesTokens: guest === "tokens",
         secrets,
         plain,
         data,
         origins: originsOf(session),
       });
-    } else sessions.delete(session);
+    }
+    // What a model recognizes has to be known to what is looked at next.
+    if (isLate === true && recognizer === undefined && !sessions.has(session)) return found;
     // The last one in the map is the one used last.
+    sessions.delete(session);
     sessions.set(session, found);
     if (sessions.size > MAX_SESSIONS) sessions.delete(sessions.keys().next().value ?? "");
     return found;

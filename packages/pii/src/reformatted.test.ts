@@ -19,6 +19,9 @@ const characters = (value: string, write: (code: number) => string): string =>
   Array.from(value, (character) => write(character.charCodeAt(0))).join("");
 const hex = (code: number): string => code.toString(16).padStart(2, "0").toUpperCase();
 const base64 = (value: string): string => Buffer.from(value).toString("base64");
+const full = (value: string): string =>
+  value.replace(/[!-~]/g, (character) => String.fromCharCode(character.charCodeAt(0) + 0xfee0));
+const inQuery = (value: string): string => new URLSearchParams(partsOf(value)).toString();
 const NAMED: Record<string, string> = {
   "@": "commat",
   ".": "period",
@@ -70,9 +73,38 @@ const FORMS: Record<string, (value: string) => JsonValue> = {
     ),
   base64url: (value) => Buffer.from(`>>>??? ${value}`).toString("base64url"),
   "base64 of base64 of JSON": (value) => base64(base64(JSON.stringify({ value }))),
+  "base64 before a line": (value) => `Body:\n${base64(`Write to ${value}.`.padEnd(48))}\nRegards and thanks`,
+  "lines of base64url": (value) =>
+    [1, 2].map((at) => Buffer.from(`${at}: ${value}`.padEnd(49)).toString("base64url")).join("\n"),
+  "the state of a link": (value) =>
+    `https://example.org/back?state=${Buffer.from(JSON.stringify({ value })).toString("base64url")}&x=1`,
+  "base64 in a path": (value) => `https://example.org/customer-notifications/s/${base64(`Dear ${value}?`)}`,
+  "base64url after a name": (value) => `cursor_v1-${Buffer.from(`id:${value}`).toString("base64url")}`,
+  "an aligned table": (value) =>
+    `| ${value
+      .split(/[ @-]/)
+      .map((part) => part.padEnd(40))
+      .join(" | ")} |`,
+  "columns of the console": (value) => `│ '${value.split(/[ @-]/).join("'                  │ '")}' │`,
+  "lines with an indent": (value) => value.replace(/.{6}/g, "$&\n        "),
+  "strings joined in code": (value) => `"${value.slice(0, 6)}" +\n      "${value.slice(6)}"`,
+  "lines of HTML": (value) => value.split(/[ @-]/).join("<br />\n"),
+  "marked in HTML": (value) => `<p>Of <mark class="hit">${value.slice(0, 4)}</mark>${value.slice(4)}</p>`,
+  "breaks in words": (value) => value.replace(/.{3}/g, "$&<wbr>"),
+  "soft hyphens": (value) => value.replace(/.{3}/g, "$&&shy;"),
+  "colours of a terminal": (value) => `\u001B[1;31m${value.slice(0, 4)}\u001B[39m${value.slice(4)}\u001B[0m`,
+  "parts in a query": (value) => `https://example.org/?${inQuery(value)}`,
+  "parts in a query in HTML": (value) => inQuery(value).replaceAll("&", "&amp;"),
+  "parts in a cookie": (value) => inQuery(value).replaceAll("&", "; "),
+  "members in lines of settings": (value) => inQuery(value).replaceAll("&", "\n"),
+  "full-width": full,
+  "Arabic digits": (value) => value.replace(/\d/g, (digit) => String.fromCharCode(0x660 + Number(digit))),
+  "digits of Devanagari": (value) =>
+    value.replace(/\d/g, (digit) => String.fromCharCode(0x966 + Number(digit))),
 };
-const partsOf = (value: string): Record<string, string> =>
-  Object.fromEntries(value.split(/(?<=[ @-])/).map((part, at) => [`c${at}`, part]));
+function partsOf(value: string): Record<string, string> {
+  return Object.fromEntries(value.split(/(?<=[ @-])/).map((part, at) => [`c${at}`, part]));
+}
 const PRINTED: typeof FORMS = {
   "members in JSON": (value) => `crm.find(${JSON.stringify(partsOf(value))}) → failed`,
   "members in JSON in JSON": (value) => JSON.stringify({ text: JSON.stringify(partsOf(value)) }),
@@ -85,6 +117,9 @@ Object.assign(FORMS, PRINTED);
 const DIGIT_FORMS: typeof FORMS = {
   "digits only": (value) => value.replace(/\D/g, ""),
   "a number": (value) => Number(value.replace(/\D/g, "")),
+  "zeros before": (value) => value.replace(/\D/g, "").padStart(18, "0"),
+  "a number as Arabic writes it": (value) =>
+    new Intl.NumberFormat("ar-EG").format(Number(value.replace(/\D/g, ""))),
   "a wa.me link": (value) => `https://wa.me/${value.replace(/\D/g, "")}`,
   "digits joined to letters": (value) => `ref${value.replace(/\D/g, "")}EUR`,
   "a number with a sign": (value) => -Number(value.replace(/\D/g, "")),
@@ -133,8 +168,29 @@ describe("a value that a tool returned and code wrote in another way", () => {
     await expect(redactor.detokenize(shown, mail)).rejects.toMatchObject({ code: "FLOW_DENIED" });
   });
 
+  const rules = [{ from: "crm", to: "mail", action: "deny" as const }];
+  it.each([
+    ["iban", "GB82 WEST 1234 5698 7654 32", "8212345698765432"],
+    ["iban", "GB82 WEST 1234 5698 7654 32", 8_212_345_698_765_432],
+    ["vat_number", "DE811907980", "811907980"],
+    ["passport", "AB1234567", 1_234_567],
+    ["driver_license", "D1234567", "no:1234567,42"],
+    ["dni", "12345678Z", "x_12345678."],
+    ["password", "correct horse battery", "q=correct+horse+battery&z=1"],
+    ["password", "correct horse battery", "correct <b>horse</b> battery"],
+    ["otp", "482193", 482_193],
+  ])("is found by its digits, or exactly: %s %j as %j", async (name, value, note) => {
+    const redactor = createRedactor({ rules });
+    redactor.observe([...rest, { [name]: value }], crm);
+    await expect(redactor.detokenize({ note }, mail)).rejects.toMatchObject({ code: "FLOW_DENIED" });
+    const shown = redactor.tokenize({ note }, {});
+    expect(shown).not.toEqual({ note });
+    expect(await redactor.detokenize(shown, { ...crm, tool: "put" })).toEqual({ note });
+    // Code that sees tokens only is not told whether it guessed right.
+    expect(redactor.tokenize({ note }, { isOfCode: true }).note).not.toBe(shown.note);
+  });
+
   it("is told from a later session of the workspace, too", async () => {
-    const rules = [{ from: "crm", to: "mail", action: "deny" as const }];
     const redactor = createRedactor({ rules, workspaceOf: () => "a" });
     redactor.observe({ phone: VALUES.phone, password: VALUES.password }, { ...crm, session: "1" });
     for (const note of ["https://wa.me/12025550143", `is: ${base64(VALUES.password)}`, ["tr0ub4dor", "3X"]])
@@ -175,8 +231,14 @@ describe("a value that a tool returned and code wrote in another way", () => {
 
   it("is not seen in other numbers and words", () => {
     const redactor = createRedactor();
-    redactor.observe([{ ...VALUES, name: "Customer 1" }], crm);
+    redactor.observe([{ ...VALUES, name: "Customer 1", passport: "AB1234567", otp: "482193" }], crm);
     const other = [
+      `00005362287261 70000536228726 ${"0".repeat(40)}536228726`,
+      "５３６２２８７２６１ ٥٣٦٢٢٨٧٢٦١ and 202-555-00007",
+      "12345678, 91234567, 112-1234567-42, 123 4567, v1.1234567, X1234567, 1_234_567",
+      `536${" ".repeat(300)}228726`,
+      "<td>536</td>\n<td>22</td><td>87261</td>, a=536&b=22&c=87261",
+      { count: 482_194, less: 48_219, more: 1_482_193 },
       "20255501431234",
       "99936228726001",
       "build 53622 8727",

@@ -1,5 +1,5 @@
-import { brokenTokenIn, CemError } from "@cem/core";
-import type { JsonValue, Redactor } from "@cem/core";
+import { brokenTokenIn, CemError, matchTools } from "@cem/core";
+import type { FailedTool, JsonValue, Redactor, ToolCall } from "@cem/core";
 import { mapLeaves } from "./json-walk.ts";
 import { printedValues, readingsOf } from "./readings.ts";
 import { MAX_DECODED, MIN_NUMBER, MIN_TEXT_CHARACTERS } from "./value-finder.ts";
@@ -11,40 +11,34 @@ export type RedactionTarget = Parameters<Redactor["detokenize"]>[1];
 
 /** Whether values may go from one place to another. */
 export interface FlowRule {
-  /** A server, a tool (`server.tool`), or a type of value (`EMAIL`). Default: anywhere. */
+  /** A server, tools (`server.tool`, `server.read_*`), or a type of value (`EMAIL`). Default: anywhere. */
   from?: string | undefined;
-  /** A server or a tool (`server.tool`). Default: anywhere. */
+  /** A server or tools. Default: anywhere. */
   to?: string | undefined;
   action: FlowAction;
 }
 
 export type FlowAction = "allow" | "deny" | "ask";
 
+/** Finds the names that a tool has in code. `undefined`: it has no others. */
+export type FindNameInCode = (tool: FailedTool) => Promise<FailedTool | undefined>;
+
+/** A tool, with its names in code. */
+type Place = Omit<ToolCall, "args">;
+
 /** A way that a value would go. */
 interface Flow {
-  entry: Pick<VaultEntry, "type" | "origins">;
-  /** `server.tool`, or empty for what a user or a program wrote. */
+  type: string;
+  /** `server.tool`. */
   from: string;
   /** `server.tool`. */
   to: string;
 }
 
-/**
- * Decides whether a value may go to a tool. The first rule that fits decides. Without rules every value may go
- * everywhere; with some, what none of them names stays with the server that it came from.
- */
-function decideFlow(rules: readonly FlowRule[], { entry, from, to }: Flow): FlowAction {
-  if (rules.length === 0) return "allow";
-  for (const rule of rules) {
-    if (!matches(rule.to, to) || !(matches(rule.from, from) || rule.from === entry.type)) continue;
-    return rule.action;
-  }
-  // Values that a user wrote, or that return to their origin, disclose nothing new.
-  return from === "" || serverOf(from) === serverOf(to) ? "allow" : "deny";
-}
-
-function matches(pattern: string | undefined, place: string): boolean {
-  return pattern === undefined || pattern === "*" || pattern === place || pattern === serverOf(place);
+/** Whether a place is meant. Names of servers may have dots, which tell a server from its tools in other patterns. */
+function matchPlace(pattern = "*"): (place: Place) => boolean {
+  const isMeant = matchTools([pattern]);
+  return (place) => isMeant(place) || pattern === place.server || pattern === place.inCode?.server;
 }
 
 /** The server of `server.tool`. Names of servers may have dots, those of tools in code have none. */
@@ -54,26 +48,71 @@ function serverOf(place: string): string {
 }
 
 /** Checks by rules whether values may go where a call would take them. For one session. */
-function createFlowCheck(rules: readonly FlowRule[]) {
+function createFlowCheck(rules: readonly FlowRule[], findNameInCode: FindNameInCode = async () => undefined) {
+  const compiled = rules.map(({ from, to, action }) => ({
+    action,
+    type: from,
+    isFrom: matchPlace(from),
+    isTo: matchPlace(to),
+  }));
   /** Answers of the user, by way. */
   const answers = new Map<string, Promise<boolean>>();
 
-  /** Asks once for each way and type. */
+  /** The tool of `server.tool`. Of a server that is set up, it may have dots as well. */
+  async function placeOf(origin: string): Promise<Place> {
+    for (let dot = origin.lastIndexOf("."); dot > 0; dot = origin.lastIndexOf(".", dot - 1)) {
+      const named = { server: origin.slice(0, dot), tool: origin.slice(dot + 1) };
+      const inCode = await findNameInCode(named);
+      if (inCode !== undefined) return { ...named, inCode };
+    }
+    const server = serverOf(origin);
+    return { server, tool: origin.slice(server.length + 1) };
+  }
+
+  /**
+   * Decides whether values may go to a tool. The first rule that fits decides. With rules, what none of them names stays with
+   * the server that it came from: what returns there discloses nothing new.
+   */
+  function decide(type: string, from: Place, to: Place): FlowAction {
+    const rule = compiled.find((one) => one.isTo(to) && (one.isFrom(from) || one.type === type));
+    if (rule !== undefined) return rule.action;
+    const servers =
+      from.inCode === undefined ? [to.server, serverOf(`${to.server}.${to.tool}`)] : [to.server];
+    return servers.includes(from.server) ? "allow" : "deny";
+  }
+
+  /** Asks once for each way and type. An answer that nobody gave, or that was not awaited, is no answer to the next call. */
   function askOnce(flow: Flow, target: RedactionTarget): Promise<boolean> {
-    const way = JSON.stringify([flow.entry.type, flow.from, flow.to]);
-    let answer = answers.get(way);
-    if (answer === undefined) answers.set(way, (answer = ask(flow, target)));
+    const way = JSON.stringify([flow.type, flow.from, flow.to]);
+    const earlier = answers.get(way);
+    if (earlier !== undefined) return earlier.catch(() => askOnce(flow, target));
+    const forget = (): void => void answers.delete(way);
+    const answer = ask(flow, target).then(
+      (said) => {
+        if (said === undefined) forget();
+        return said === true;
+      },
+      (error) => {
+        forget();
+        throw error;
+      },
+    );
+    answers.set(way, answer);
     return answer;
   }
 
   /** @throws CemError `FLOW_DENIED` for the first value that may not go there. */
-  return async (entries: Iterable<Flow["entry"]>, target: RedactionTarget): Promise<void> => {
-    const to = `${target.server}.${target.tool}`;
-    for (const entry of entries) {
-      for (const from of entry.origins) {
-        if (from === "") continue;
-        const flow = { entry, from, to };
-        const action = decideFlow(rules, flow);
+  return async (entries: Iterable<VaultEntry>, target: RedactionTarget): Promise<void> => {
+    const { server, tool } = target;
+    const to = { server, tool, inCode: await findNameInCode({ server, tool }) };
+    const decided = new Set<string>();
+    for (const { type, origins } of entries) {
+      for (const from of origins) {
+        // Values that a user wrote disclose nothing new. A list may have thousands of one kind.
+        if (from === "" || decided.has(`${type} ${from}`)) continue;
+        decided.add(`${type} ${from}`);
+        const flow = { type, from, to: `${server}.${tool}` };
+        const action = decide(type, await placeOf(from), to);
         if (action === "allow" || (action === "ask" && (await askOnce(flow, target)))) continue;
         throw denied(flow, action === "ask" ? "nobody said yes" : "no rule allows it");
       }
@@ -81,17 +120,17 @@ function createFlowCheck(rules: readonly FlowRule[]) {
   };
 }
 
-function denied({ entry: { type }, from, to }: Flow, why: string): CemError {
+function denied({ type, from, to }: Flow, why: string): CemError {
   const message = `A value of type ${type} that came from ${from} may not go to ${to}: ${why}.`;
   return new CemError("FLOW_DENIED", message, { details: { type, from, to } });
 }
 
+/** The answer of a person. `undefined`: none was given. */
 async function ask(
-  { entry: { type }, from, to }: Flow,
+  { type, from, to }: Flow,
   { elicit, server, signal }: RedactionTarget,
-): Promise<boolean> {
-  if (elicit === undefined) return false;
-  const answer = await elicit({
+): Promise<boolean | undefined> {
+  const answer = await elicit?.({
     server,
     mode: "form",
     message: `May a value of type ${type} that came from ${from} go to ${to}?`,
@@ -102,6 +141,7 @@ async function ask(
     },
     signal: signal ?? new AbortController().signal,
   });
+  if (answer === undefined || answer.action === "cancel") return undefined;
   return answer.action === "accept" && answer.content?.["allow"] === true;
 }
 
@@ -115,6 +155,7 @@ interface RestorerSettings {
   vault: Vault;
   finder: ValueFinder;
   rules: readonly FlowRule[];
+  findNameInCode?: FindNameInCode | undefined;
   /** Whether code sees tokens only. */
   seesTokens: boolean;
   /** The origins of values that other sessions of the workspace know. */
@@ -122,8 +163,15 @@ interface RestorerSettings {
 }
 
 /** Puts values in the place of a session's tokens: in the arguments of calls, as far as rules allow it, and in code. */
-export function createRestorer({ vault, finder, rules, seesTokens, origins }: RestorerSettings) {
-  const assertAllowed = createFlowCheck(rules);
+export function createRestorer({
+  vault,
+  finder,
+  rules,
+  findNameInCode,
+  seesTokens,
+  origins,
+}: RestorerSettings) {
+  const assertAllowed = createFlowCheck(rules, findNameInCode);
 
   function restoreIn(text: string, target: RedactionTarget, use: ValueOf): string {
     if (text.length < MIN_TEXT_CHARACTERS) return text;

@@ -1,6 +1,6 @@
 import type { JsonValue, RedactionScope } from "@cem/core";
 import type { TextDetector } from "./detect.ts";
-import type { FlowRule } from "./restorer.ts";
+import type { FindNameInCode, FlowRule } from "./restorer.ts";
 import { mapLeaves, mapLeavesInTurns, Turns } from "./json-walk.ts";
 import type { LeafChanges } from "./json-walk.ts";
 import {
@@ -14,7 +14,7 @@ import { membersOf } from "./readings.ts";
 import { createRestorer } from "./restorer.ts";
 import { isSecretKey } from "./detectors/secret.ts";
 import { streamInTurns } from "./stream.ts";
-import { MIN_NUMBER, MIN_TEXT_CHARACTERS, PLAIN_WORD, createValueFinder } from "./value-finder.ts";
+import { MIN_CODE, MIN_NUMBER, MIN_TEXT_CHARACTERS, PLAIN_WORD, createValueFinder } from "./value-finder.ts";
 import type { FindingPlace, PlainTexts, ValueFinder } from "./value-finder.ts";
 import { Vault } from "./vault.ts";
 import type { ValueFinding, VaultData, VaultEntry } from "./vault.ts";
@@ -45,6 +45,7 @@ export class RedactionSession {
     detector: TextDetector,
     {
       rules,
+      findNameInCode,
       seesTokens = false,
       secrets,
       plain,
@@ -52,6 +53,7 @@ export class RedactionSession {
       origins,
     }: {
       rules: readonly FlowRule[];
+      findNameInCode?: FindNameInCode | undefined;
       /** Whether code sees tokens only. */
       seesTokens?: boolean | undefined;
       /** Finds secrets alone. Absent where they are not looked for. */
@@ -75,7 +77,7 @@ export class RedactionSession {
       secrets,
       keep: (value, type, origin) => vault.entryOf(value, type, origin),
     });
-    this.restorer = createRestorer({ vault, finder, rules, seesTokens, origins });
+    this.restorer = createRestorer({ vault, finder, rules, findNameInCode, seesTokens, origins });
   }
 
   tokenize<Data>(data: Data, scope: RedactionScope): Data {
@@ -287,7 +289,9 @@ export class RedactionSession {
   #replaceNumber(value: number, place: Place): number {
     const isWhole = Number.isSafeInteger(value);
     const isCode = place.key !== undefined && isSecretKey(place.key);
-    if (isWhole && Math.abs(value) < MIN_NUMBER && !isCode) return value;
+    const isShort = isWhole && Math.abs(value) < MIN_NUMBER && !isCode;
+    if (isShort && (value < MIN_CODE || place.isOfCode === true)) return value;
+    if (isShort && this.vault.whole(String(value)) === undefined) return value;
     if (this.vault.entryByNumber(value) !== undefined) return value;
     const text = String(value);
     if (!isWhole && !this.vault.known.mayHold(text)) return value;

@@ -8,9 +8,8 @@ const NAMES = {
       `password passwords passwd passphrase pwd passwort kennwort senha contrasena contraseña wachtwoord haslo hasło secret
       api_key apikey api-key access_key accesskey account-key accountkey private_key privatekey signing-key signingkey
       encryption_key encryptionkey sharedaccesskey token bearer basic pin cvv cvv2 cvc csc otp tan
-      passcode mdp lösenord zugangscode toegangscode jeton cookie jsessionid mpin cryptogramme prüfziffer`.split(
-        /\s+/,
-      ),
+      passcode mdp lösenord zugangscode toegangscode jeton cookie jsessionid mpin cryptogramme prüfziffer jwt geheimzahl
+      kartenprüfnummer beveiligingscode`.split(/\s+/),
     phrases: [
       "mot de passe",
       "parola d'ordine",
@@ -21,6 +20,23 @@ const NAMES = {
       "código de segurança",
       "código de verificación",
       "kod weryfikacyjny",
+      "codice di sicurezza",
+      "code d'accès",
+      "chiave di accesso",
+      "parola chiave",
+      "clé API",
+      "API-Schlüssel",
+      "API-sleutel",
+      "chiave API",
+      "klucz API",
+      "2FA code",
+      "SMS code",
+      "your code",
+      "dein Code",
+      "Ihr Code",
+      "votre code",
+      "tu código",
+      "seu código",
     ],
   },
   identity: {
@@ -30,7 +46,9 @@ const NAMES = {
       dni nif documento nie extranjero bsn burgerservicenummer sofinummer pesel nhs nino itin passport passports reisepass
       pass-nr passnr passeport pasaporte passaporto passaporte paspoort paszport führerschein patente rijbewijs habilitação cnh
       vat ust-id ustid ust-idnr ustidnr tva btw iva nip uid id-nr n.i.f. ahv avs svnr rijksregister niss insz personnummer
-      personnr personalausweis identiteitskaart`.split(/\s+/),
+      personnr personalausweis identiteitskaart steuernummer identifikationsnummer fuehrerschein cni cif contribuinte cédula ni`.split(
+        /\s+/,
+      ),
     phrases: [
       "income tax",
       "sécurité sociale",
@@ -51,13 +69,25 @@ const NAMES = {
       "carta d'identità",
       "dowód osobisty",
       "permiso de conducir",
+      "permanent account",
+      "carte vitale",
+      "n° SS",
+      "DL number",
+      "ID card number",
+      "national ID",
+      "travel document",
+      "documento de identidad",
+      "cartão de cidadão",
+      "USt.-IdNr",
+      "número de IVA",
+      "tax ID",
     ],
   },
   birth: {
     kind: NAMES_BIRTH,
     names:
       `born dob birthdate birthday geboren geburtsdatum nacido nacida nascido nascida nascita geboortedatum urodzenia
-      urodzony d.o.b. geb. geburtstag nascimento nacimiento födelsedatum född`.split(/\s+/),
+      urodzony d.o.b. geb. bday geburtstag nascimento nacimiento födelsedatum född`.split(/\s+/),
     phrases: [
       "date of birth",
       "né le",
@@ -69,6 +99,7 @@ const NAMES = {
       "nata a Bari il",
       "née à Liège le",
       "date naissance",
+      "né(e) le",
       "nac. 1",
     ],
   },

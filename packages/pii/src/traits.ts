@@ -30,11 +30,13 @@ export const LINE_END = 512;
 const SEPARATOR = 1_024;
 const DIGIT = 2_048;
 const IN_WORD = 4_096;
+/** A character that is not of ASCII. */
+export const WIDE = 8_192;
 /** From here on, which letter it is: 1 to 26, else 0. */
-const LETTER_SHIFT = 13;
+const LETTER_SHIFT = 14;
 const OTHER_LETTER = 27;
 const MAX_SEPARATORS = 2;
-const NOT_ASCII = SPACE | LETTER | SEPARATOR | (OTHER_LETTER << LETTER_SHIFT);
+const NOT_ASCII = SPACE | LETTER | SEPARATOR | WIDE | (OTHER_LETTER << LETTER_SHIFT);
 
 const CLASSES = Uint32Array.from({ length: 128 }, (_, code) => {
   const sign = String.fromCharCode(code);
@@ -62,11 +64,11 @@ const NAMES: readonly (readonly [number, string])[] = [
   [NAMES_SECRET, SECRET_MARKS.join("|")],
   [
     NAMES_IDENTITY,
-    " cpf|cnpj|ermi| nip| uid| i f| n i|d nr|isca| c f| ahv| avs|svnr| sv |cher|ijks|onal|niss|insz|onnu|onnr|swei|tity|tit?|itei|obis|aadh|uida| pan| tax|steu|idnr| tin| nir|inse|iale|s?cu| dni| nif|ento| nie|ranj| bsn|cenu|sofi|pese| nhs|nino|nsur|ni n| iti|assp|isep|assn|ss n|ssep|asap|ssap|aspo|aszp|icen|rers|ondu|pate|rijb|jazd|lita| cnh| vat|stid|t id| tva| btw|tita| iva",
+    " cpf|cnpj|ermi| nip| uid| i f| n i|d nr|isca| c f| ahv| avs|svnr| sv |cher|ijks|onal|niss|insz|onnu|onnr|swei|tity|tit?|itei|obis|aadh|uida| pan| tax|steu|idnr| tin| nir|inse|iale|s?cu| dni| nif|ento| nie|ranj| bsn|cenu|sofi|pese| nhs|nino|nsur|ni n| iti|assp|isep|assn|ss n|ssep|asap|ssap|aspo|aszp|icen|rers|ondu|pate|rijb|jazd|lita| cnh| vat|stid|t id| tva| btw|tita| iva| ust|anen|ikat|? ss|vita| ni | dl |dula|rt?o| cni|trav|rd n|buin| cif",
   ],
   [
     NAMES_BIRTH,
-    "born| dob|o b |birt|bore|burt|geb |n? l|?e l|ne l|ee l|n? ?|?e ?|aiss|naci|nasc|asci| il |boor|urod| ur |?del|f?dd|nac?|nac ",
+    "born| dob|o b |birt|bore|burt|geb |n? l|?e l|ne l|ee l|n? ?|?e ?|aiss|naci|nasc|asci| il |boor|urod| ur |?del|f?dd|nac?|nac |? e |bday",
   ],
 ];
 const FOUR_LETTERS = 0xf_ffff;

@@ -9,6 +9,8 @@ import type { ValueFinding, Vault } from "./vault.ts";
 export const MAX_DECODED = 3;
 /** Numbers below are no number of a card, a phone or a person. */
 export const MIN_NUMBER = 1_000_000;
+/** Numbers below are no code that is known without its key. */
+export const MIN_CODE = 10_000;
 export const MIN_TEXT_CHARACTERS = 3;
 const NONE: ValueFinding[] = [];
 /** A word, which no detector finds anything in. */

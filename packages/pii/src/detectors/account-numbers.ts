@@ -1,4 +1,4 @@
-import { luhnChecksumValidate, mod97base10Validate } from "stdnum/lib/cjs/util/checksum.js";
+import { luhnChecksumValidate, mod97base10Validate, weightedSum } from "stdnum/lib/cjs/util/checksum.js";
 import {
   before,
   digitSequences,
@@ -42,7 +42,9 @@ const CARD_CONTEXT = wordSet(
 );
 /** Words before a number that is one of a card, also of a brand that is not known. */
 const SAYS_CARD = /(?:credit|debit|payment) ?card(?: (?:no|number|#))?\W{0,3}$/;
-const SEPARATORS = /^[ \u00A0-]$/;
+const SEPARATORS = /^[ -]$/;
+/** Others, which only count where words speak of a card. */
+const RARE_SEPARATORS = /^(?:\.| {2})$/;
 /** A number, a date or the like in the cell before, and no whole part of a fraction. */
 const CELL_BEFORE = /(?:^|[\n,"'])[\d +()./-]{1,20}(?<!(?:^|[\n,"'])0),$/;
 const CELL_CHARACTERS = 22;
@@ -84,7 +86,8 @@ function groupsOfCard(
     if (count > 1) {
       const between = text.slice(groups[from + count - 2]?.end, group.start);
       separator ??= between;
-      if (between !== separator || !SEPARATORS.test(between)) return longest;
+      const isRare = RARE_SEPARATORS.test(between) && hasWord(before(text, first.start, key), CARD_CONTEXT);
+      if (between !== separator || !(isRare || SEPARATORS.test(between))) return longest;
     }
     digits += group.text;
     if (digits.length > 19) return longest;
@@ -92,7 +95,7 @@ function groupsOfCard(
     if (!hasBrand(digits) && !RARE.test(digits) && !SAYS_CARD.test(before(text, first.start, key))) continue;
     if (!isGrouped(groups.slice(from, from + count))) continue;
     if (
-      !/^[\d_a-z]|^\.\d/i.test(text.slice(group.end, group.end + 2)) &&
+      !/^[\da-z]|^\.\d/i.test(text.slice(group.end, group.end + 2)) &&
       isMeant(text, first.start, digits, count, key)
     )
       longest = count;
@@ -126,7 +129,12 @@ function isMeant(
   if (hasWord(words, CARD_CONTEXT)) return true;
   if (!hasBrand(digits)) return text === digits && key === undefined && !digits.startsWith("1000");
   if (groups === 1 && namesThing(words)) return false;
-  return !UNUSUAL_LENGTHS.has(digits.length) || /^(?:36|30|38|39|4)/.test(digits);
+  return !UNUSUAL_LENGTHS.has(digits.length) || (/^(?:36|30|38|39|4)/.test(digits) && !isArticle(digits));
+}
+
+/** Whether a number may be one of an article of trade (EAN), which are 13 digits: Germany's begin with 4. */
+function isArticle(digits: string): boolean {
+  return digits.length === 13 && weightedSum(digits, { weights: [1, 3], modulus: 10 }) === 0;
 }
 
 function hasBrand(digits: string): boolean {
@@ -146,8 +154,7 @@ const LENGTHS: Readonly<Record<string, number>> = Object.fromEntries(
     .map((entry) => [entry.slice(0, 2), Number(entry.slice(2))]),
 );
 /** The shortest has 15 letters and digits. */
-const BEGINNING =
-  /[A-Z]{2}[ -]?\d{2}(?=(?:[ \u00A0-]?[A-Z\d]){11})|[a-z]{2}\d{2}(?=(?:[ \u00A0-]?[a-z\d]){11})/g;
+const BEGINNING = /[A-Z]{2}[ -]?\d{2}(?=(?:[ .-]?[A-Z\d]){11})|[a-z]{2}\d{2}(?=(?:[ .-]?[a-z\d]){11})/g;
 
 /** Finds international bank account numbers by country, length and checksum (ISO 13616). */
 export const ibanDetector: Detector = {
@@ -155,15 +162,13 @@ export const ibanDetector: Detector = {
     const found: Finding[] = [];
     let least = 0;
     for (const { 0: beginning, index: start } of text.matchAll(BEGINNING)) {
-      if (start < least || isWordBefore(text, start)) continue;
+      const isJoined = isWordBefore(text, start) && !/iban$/i.test(text.slice(Math.max(0, start - 4), start));
+      if (start < least || isJoined) continue;
       const length = LENGTHS[beginning.slice(0, 2).toUpperCase()];
       if (length === undefined) continue;
       const end = endOf(text, start, length, /^[a-z]/.test(beginning) ? /[a-z\d]/ : /[A-Z\d]/);
       if (end === undefined || /[\p{L}\d]/u.test(text[end] ?? "")) continue;
-      const iban = text
-        .slice(start, end)
-        .replace(/[ \u00A0-]/g, "")
-        .toUpperCase();
+      const iban = text.slice(start, end).replace(/[ .-]/g, "").toUpperCase();
       if (!mod97base10Validate(iban.slice(4) + iban.slice(0, 4))) continue;
       found.push({ start, end, type: "IBAN" });
       least = end;
@@ -176,14 +181,16 @@ export const ibanDetector: Detector = {
 function endOf(text: string, start: number, length: number, character: RegExp): number | undefined {
   let index = start;
   for (let count = 0; count < length; count += 1) {
-    if (count > 0 && (text[index] === " " || text[index] === "-" || text[index] === "\u00A0")) index += 1;
+    if (count > 0 && (text[index] === " " || text[index] === "-" || text[index] === ".")) index += 1;
     if (!character.test(text[index] ?? "")) return undefined;
     index += 1;
   }
   return index;
 }
 
-const SHAPE = /\d{3}(?:(?<separator>[- .\u2011])\d{2}\k<separator>\d{4}|-\d{6}|\d{2}-\d{4}|\d{6})(?!\d)/g;
+const SHAPE = /\d{3}(?:(?<separator>[- .])\d{2}\k<separator>\d{4}|-\d{6}|\d{2}-\d{4}|\d{6})(?!\d)/g;
+/** The end of a clause that names nothing else. */
+const ID_ALONE = /(?:tax[ -]?|^\W*)id\W*$/;
 const SSN_CONTEXT = wordSet("ssn ssns social taxpayer itin tin");
 /** Numbers that were printed in advertisements and became nobody's. */
 const ADVERTISED: ReadonlySet<string> = new Set(["078051120", "219099999"]);
@@ -206,9 +213,9 @@ export const ssnDetector: Detector = {
     for (const { 0: match, index: start } of text.matchAll(SHAPE)) {
       const end = start + match.length;
       if (!standsAlone(text, start, end) || !isIssued(match.replace(/\D/g, ""))) continue;
-      if (joinsNumber(text, start, end) || namesThing(before(text, start))) continue;
+      if (joinsNumber(text, start, end) || isOfThing(before(text, start))) continue;
       // Only hyphens or spaces in their places are a form of its own.
-      const isPlain = !/^\d{3}([- \u2011])\d{2}\1/.test(match);
+      const isPlain = !/^\d{3}([- ])\d{2}\1/.test(match);
       const words = before(text, start, key);
       // Numbers of phones are written in such groups too, though not with hyphens.
       if (match[3] !== "-" && hasWord(lastClause(words), SAYS_PHONE) && !hasWord(words, SSN_CONTEXT))
@@ -222,6 +229,11 @@ export const ssnDetector: Detector = {
     return found;
   },
 };
+
+function isOfThing(words: string): boolean {
+  const clause = lastClause(words);
+  return namesThing(words) && !hasWord(clause, SSN_CONTEXT) && !ID_ALONE.test(clause);
+}
 
 /** Whether groups between spaces belong to an address, or to more groups. */
 function isOneOfMany(text: string, start: number, end: number, words: string): boolean {

@@ -100,10 +100,20 @@ const OCTETS = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.|$)){4}$/;
 /** Words before four numbers with dots that are no address. */
 const NUMBERED = wordSet(
   `v ver vers version versions release released section sect sec chapter clause paragraph appendix figure table firmware
-  build builds upgrade upgraded update updated downgrade downgraded assemblyversion fileversion oid rev revision sdk api
-  assembly driver chrome firefox safari edge electron patch patched kapitel abschnitt chapitre capítulo capitulo capitolo sezione
+  build builds upgrade upgraded update updated downgrade downgraded bumped edition assemblyversion fileversion oid rev revision sdk api
+  assembly driver chrome firefox safari edge electron reader bios patch patched iec iso rfc wbs requirement requirements req enzyme kapitel abschnitt chapitre capítulo capitulo capitolo sezione
   sección seção hoofdstuk paragraaf rozdział §`,
 );
+/** The same, where all four are low, as numbers of chapters and steps are. */
+const LISTED = wordSet("step task level position see siehe nr item annex spec ec");
+const LOW = /^(?!10\.)(?:[12]?\d(?:\.|$)){4}$/;
+const LOW_BEGINNING = /^(?!10\.)(?:[12]?\d\.){2}/;
+const HEADING = /(?:^|\n)[ \t]{0,16}#\.? +\p{Lu}/u;
+/** With a number sign in the place of the four numbers. */
+const VERSION =
+  /[<>~]=\s?#|# (?:release|is (?:the |our )?(?:latest|newest|current) (?:version|release|build)|for (?:windows|mac|linux|android))/i;
+/** A package and its version, or an image of a container and its tag. */
+const PACKAGE = /[\w-]=#-\d{1,2}(?![\d.])|[\w.-]\/[\w-]{1,40}:#/;
 const ANY_ADDRESS = wordSet("ip ipv address addr listen listening bind host");
 const V6_CHARACTERS = "0123456789abcdefABCDEF:.";
 const MAX_V6_CHARACTERS = 45;
@@ -122,7 +132,7 @@ function findV4(text: string, key: string | undefined): Finding[] {
     if (!OCTETS.test(match) || touchesBefore(text, start)) continue;
     const next = text.slice(end, end + 3);
     if (/^[\w]|^\.\d|^[-+][a-z]/i.test(next)) continue;
-    if (endsWith(before(text, start, key), NUMBERED)) continue;
+    if (endsWith(before(text, start, key), NUMBERED) || isVersion(text, start, end)) continue;
     const length = networkLength(text, end, 32);
     if (length === undefined) continue;
     end += length;
@@ -131,9 +141,24 @@ function findV4(text: string, key: string | undefined): Finding[] {
   return found;
 }
 
+/** Whether four numbers are a version, or the number of a chapter. */
+function isVersion(text: string, start: number, end: number): boolean {
+  const address = text.slice(start, end);
+  // No machine has one of these, but for the one that means any.
+  if (address.startsWith("0.") && address !== "0.0.0.0") return true;
+  const words = before(text, start);
+  const around = `${words}#${text.slice(end, end + 40)}`;
+  return (
+    VERSION.test(around) ||
+    (LOW_BEGINNING.test(address) && PACKAGE.test(around)) ||
+    (LOW.test(address) && (endsWith(words, LISTED) || HEADING.test(around)))
+  );
+}
+
 function touchesBefore(text: string, start: number): boolean {
   if (start === 0 || isEscape(text, start - 1)) return false;
-  return /[\p{L}\d_]$|[\p{L}\d][./-]$|==$|(?:^|\n)#{1,6} $/u.test(text.slice(Math.max(0, start - 8), start));
+  const nearby = text.slice(Math.max(0, start - 8), start);
+  return /[\p{L}\d]$|(?<!(?<!\p{L})(?:ip|host|addr))_$|[\p{L}\d][./-]$|==$|(?:^|\n)#{1,6} $/iu.test(nearby);
 }
 
 function findV6(text: string, key: string | undefined): Finding[] {
@@ -188,10 +213,10 @@ function isV6(address: string): boolean {
   const words = hasV4 ? groups.slice(0, -1) : groups;
   if (!words.every((word) => /^[\da-f]{1,4}$/i.test(word))) return false;
   const count = words.length + (hasV4 ? 2 : 0);
+  // Times and ratios: `09:00::17:00`.
+  if (words.length > 1 && !hasV4 && words.every((word) => /^\d{1,2}$/.test(word))) return false;
   if (halves.length === 1) return count === 8 && !words.every((word) => word.length === 2);
-  return (
-    count < 8 && (address === "::" || count > 3 || /\d/.test(address)) && !/^\d{1,2}::\d{1,2}$/.test(address)
-  );
+  return count < 8 && (address === "::" || count > 3 || /\d/.test(address));
 }
 
 /** Whether `::` is the address that means any, and not a mark between two names. */

@@ -45,6 +45,20 @@ describe("numbers of identity", () => {
     ["personnummer 850119-1152", "850119-1152"],
     ["SVNR 2348 150885", "2348 150885"],
     ["Personalausweisnummer T220001293", "T220001293"],
+    ["ITIN: 920703225", "920703225"],
+    ["CPF 111444777-35", "111444777-35"],
+    ["CPF 111 444 777 35", "111 444 777 35"],
+    ["BSN 111 222 333", "111 222 333"],
+    ["NI No CE-53-35-84-A", "CE-53-35-84-A"],
+    ["NIR 2-95-10-99-126-111-93", "2-95-10-99-126-111-93"],
+    ["Steuernummer 36574261809", "36574261809"],
+    ["UID ATU12345678", "ATU12345678"],
+    ["NIP PL4673510467", "PL4673510467"],
+    ["USt.-IdNr. DE136695976", "DE136695976"],
+    ["MWST UID CHE-123.456.789", "CHE-123.456.789"],
+    ["permiso de conducción 12345678", "12345678"],
+    ["My license number is D1234567", "D1234567"],
+    ["nr prawa jazdy 12345678", "12345678"],
   ])("are found, by their check or the words before them: %s", (text, value) => {
     expect(found(text).filter((one) => one.startsWith("NATIONAL_ID"))).toEqual(
       value === undefined ? [] : [`NATIONAL_ID ${value}`],
@@ -60,6 +74,10 @@ describe("numbers of identity", () => {
     ["36574261809", "IdNr"],
     ["DE136695976", "USt-IdNr"],
     ["54362315k", "dni"],
+    ["C01X00T47", "idCardNumber"],
+    ["C01X00T47", "nationalId"],
+    ["D1234567", "dlNumber"],
+    ["B072RRE2I55", "fuehrerschein"],
   ])("are found under a key that says so: %s", (text, key) => {
     expect(found(text, key)).toEqual([`NATIONAL_ID ${text}`]);
     expect(found(text, "code")).toEqual([]);
@@ -78,6 +96,12 @@ describe("numbers of identity", () => {
     "We passed the passport control in 2019.",
     "The company has 12 345 678 901 shares",
     "version 1.2.3-45",
+    "passport control at gate 12345678",
+    'import passport from "passport"; // 12345678',
+    "driver's license renewal 2026-01-02",
+    "business licence no 12345678",
+    "patente europea EP1234567",
+    "The passport that we saw at the office of 12345678",
   ])("are none where the check fails or nothing says so: %s", (text) => {
     expect(found(text).filter((one) => one.startsWith("NATIONAL_ID"))).toEqual([]);
   });
@@ -91,6 +115,15 @@ describe("dates of birth", () => {
     ["née le 3 février 1990", "3 février 1990"],
     ["Fecha de nacimiento: 03/02/1990", "03/02/1990"],
     ["data di nascita 03-02-1990", "03-02-1990"],
+    ["ur. 5 października 1979", "5 października 1979"],
+    ["Né(e) le : 05/03/1979", "05/03/1979"],
+    ["geboren 5. 3. 1979", "5. 3. 1979"],
+    ["born 1979-3-5", "1979-3-5"],
+    ["nacida el 5 de julio del 1975", "5 de julio del 1975"],
+    ["dob: 19790305", "19790305"],
+    ["BDAY:1979-03-05", "1979-03-05"],
+    ["nato a Reggio Calabria il 5/3/1979", "5/3/1979"],
+    ["DOB 1979年3月5日", "1979年3月5日"],
   ])("are told by words: %s", (text, value) => {
     expect(found(text)).toEqual([`BIRTH_DATE ${value}`]);
   });
@@ -98,7 +131,11 @@ describe("dates of birth", () => {
   it("are told by the name of their key, and other dates are left", () => {
     expect(found("1990-02-03", "dateOfBirth")).toEqual(["BIRTH_DATE 1990-02-03"]);
     expect(found("1990-02-03", "geburtsdatum")).toEqual(["BIRTH_DATE 1990-02-03"]);
+    for (const key of ["birth", "birth_dt", "bday", "fecha_nac", "naissance"])
+      expect(found("1990-02-03", key)).toEqual(["BIRTH_DATE 1990-02-03"]);
     expect(found("1990-02-03", "created")).toEqual([]);
+    expect(found("born on 2990-02-03")).toEqual([]);
+    expect(found("The birthday party on 2020-02-03")).toEqual([]);
     expect(found("The invoice of 03/02/1990")).toEqual([]);
   });
 });

@@ -26,7 +26,11 @@ interface Kind {
   /** The forms that need no words. */
   distinct?: RegExp;
   isValid?: (found: string) => boolean;
+  /** Whether many other numbers have its form: its words stand with at most three others before it. */
+  isNear?: boolean;
 }
+
+const NEAR = "[^\\p{L};]{0,24}(?:\\p{L}{1,24}[^\\p{L};]{1,24}){0,3}$";
 
 /** Names as words, also where they are joined to one for a number, as in German. */
 function words(text: string): RegExp {
@@ -36,16 +40,17 @@ function words(text: string): RegExp {
 const checked =
   ({ validate }: { validate: (text: string) => { isValid: boolean } }) =>
   (found: string): boolean =>
-    validate(found.toUpperCase().replaceAll(".", "")).isValid;
+    validate(found.toUpperCase().replaceAll(/[ .]/gu, "")).isValid;
 
+const DATE = /^(?:19|20)\d{2}[- ]?(?:0[1-9]|1[0-2])[- ]?(?:0[1-9]|[12]\d|3[01])$/u;
 const hasDigits =
   (least: number) =>
   (found: string): boolean =>
-    digitsOf(found).length >= least;
+    digitsOf(found).length >= least && !DATE.test(found);
 
 const NUMBERED = [
   {
-    shape: /\d{3}\.\d{3}\.\d{3}-\d{2}|\d{11}/gu,
+    shape: /\d{3}[ .]?\d{3}[ .]?\d{3}[ -]?\d{2}/gu,
     words: "cpf",
     distinct: /^\d{3}\./u,
     isValid: checked(cpf),
@@ -56,18 +61,19 @@ const NUMBERED = [
     distinct: /\//u,
     isValid: checked(cnpj),
   },
-  { shape: /\d{4}[ -]?\d{4}[ -]?\d{4}/gu, words: "aadhaar, aadhar, uidai", isValid: checked(aadhaar) },
-  { shape: /[A-Z]{3}[ABCFGHJLPT][A-Z]\d{4}[A-Z]/giu, words: "pan, income tax" },
+  { shape: /\d{4}[ -]?\d{4}[ -]?\d{4}/gu, words: "aadhaar, aadhar, uidai, uid", isValid: checked(aadhaar) },
+  { shape: /[A-Z]{3}[ABCFGHJLPT][A-Z]\d{4}[A-Z]/giu, words: "pan, permanent account, income tax" },
   {
     shape: /\d{2} ?\d{3} ?\d{3} ?\d{3}/gu,
-    words: "steuer[- ]?id, (?:steuer|steuerliche )identifikations, steuer[- ]?id ?nr, id ?nr, tin",
+    words:
+      "steuer[- ]?id, (?:steuer ?|steuerliche )?identifikations, steuer(?=nr|nummer), steuer[- ]?id ?nr, id ?nr, tin, tax ?id",
     isValid: checked(idnr),
   },
   {
-    shape: /[12] ?\d{2} ?\d{2} ?\d[\dAB] ?\d{3} ?\d{3} ?\d{2}/gu,
-    words: "nir, insee, sécurité sociale, securite sociale, sécu, numéro de sécu",
+    shape: /[12][ .-]?\d{2}[ .-]?\d{2}[ .-]?\d[\dAB][ .-]?\d{3}[ .-]?\d{3}[ .-]?\d{2}/gu,
+    words: "nir, insee, n° ss, carte vitale, sécurité sociale, securite sociale, sécu, numéro de sécu",
     distinct: /^[12] \d{2} \d{2} /u,
-    isValid: checked(nir),
+    isValid: (found) => checked(nir)(found.replaceAll("-", "")),
   },
   {
     shape: /(?:\d{8}|\d{2}\.\d{3}\.\d{3})[- ]?[A-Z]/giu,
@@ -81,7 +87,7 @@ const NUMBERED = [
     isValid: checked(nie),
   },
   {
-    shape: /\d{4}\.?\d{2}\.?\d{3}/gu,
+    shape: /\d{4}[ .]?\d{2}[ .]?\d{3}|\d{3}[ .]\d{3}[ .]\d{3}/gu,
     words: "bsn, burgerservicenummer, sofinummer",
     isValid: checked(bsn),
   },
@@ -109,36 +115,42 @@ const NUMBERED = [
   { shape: /(?:\d{2})?\d{6}[-+]?\d{4}/gu, words: "personnummer, personnr", isValid: checked(personnummer) },
   { shape: /\d{3}[ -]?\d{3}[ -]?\d{4}/gu, words: "nhs", isValid: passesModulus11 },
   {
-    shape: /[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?\d{2} ?\d{2} ?\d{2} ?[A-D]/giu,
-    words: "nino, national insurance, ni number",
+    shape: /[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z][ -]?\d{2}[ -]?\d{2}[ -]?\d{2}[ -]?[A-D]/giu,
+    words: "nino, national insurance, ni(?: number| no)?",
     distinct: /^[A-Z]{2} \d{2} \d{2} \d{2} [A-Z]/u,
   },
   {
-    shape: /9\d{2}[- ](?:5\d|6[0-5]|7\d|8[0-8]|9[0-24-9])[- ]\d{4}/gu,
+    shape: /9\d{2}[- ]?(?:5\d|6[0-5]|7\d|8[0-8]|9[0-24-9])[- ]?\d{4}/gu,
     words: "itin",
     distinct: /^\d{3}-\d{2}-\d{4}$/u,
   },
   {
     shape: /[A-Z\d]{6,12}/gu,
     isValid: hasDigits(4),
+    isNear: true,
     words:
-      "passports?, passport (?:no|number), reisepass, pass-?(?=nr|nummer), passeport, pasaporte, passaporto, passaporte, paspoort, paszportu?, personalausweis, ausweis-?(?=nr|nummer), identity card, carte d'identité, carta d'identità, identiteitskaart, dow[oó]d osobisty, dowodem osobistym",
+      "passports?(?!.(?:control|local|office|photo)), reisepass, pass-?(?=nr|nummer), passeport, pasaporte, passaporto, passaporte, paspoort, paszportu?, personalausweis, ausweis-?(?=nr|nummer), identity card, id card, national id, travel document, documento de identidad, cédula, cni, cartão de cidadão, carte d'identité, carta d'identità, identiteitskaart, dow[oó]d osobisty, dowodem osobistym",
   },
   {
     shape: /[A-Z\d](?:[ -]?[A-Z\d]){5,17}/gu,
     words:
-      "driver'?s? licen[cs]e, driving licen[cs]e, licen[cs]e (?:no|number), führerscheins?, permis de conduire, num[eé]ro de permis, (?:carnet|permiso|licencia) (?:de )?conducir, patente, carta de condução, rijbewijs, prawo jazdy, habilitação, cnh",
+      "driver['’]?s? licen[cs]e, driving licen[cs]e, (?:(?<!\\p{L} )|(?<=(?:my|your|his|her|their) ))licen[cs]e (?:no|number), dl (?:no|number), f(?:ü|ue)hrerscheins?, permis (?:de )?conduire, num[eé]ro de permis, (?:carnet|permiso|licencia) (?:de )?(?:conducir|conducción), patente(?! europea), carta de condução, rijbewijs, praw[oa] jazdy, habilitação, cnh",
     isValid: hasDigits(5),
+    isNear: true,
   },
   {
     // Not a word in capitals before the number.
-    shape: /(?<![\p{L}\d])(?!VAT|TVA|BTW|IVA|ID )[A-Z]{2} ?[A-Z\d](?:[ .]?[A-Z\d]){6,13}/gu,
+    shape:
+      /(?<![\p{L}\d])(?!VAT|TVA|BTW|IVA|(?:UID|NIF|NIP|CIF|ID) )(?:(?=[A-Z]{2} ?[A-Z]{0,2}[ .]?\d)[A-Z]{2} ?[A-Z\d](?:[ .]?[A-Z\d]){6,13}|CHE-\d{3}\.\d{3}\.\d{3})/gu,
     words:
-      "vat, vat (?:no|number|id), ust[- ]?id, ust[- ]?id ?nr, umsatzsteuer-id, uid, tva, btw, partita iva, p\\.? ?iva, nif[- ]iva, nip",
+      "vat, vat (?:no|number|id), ust\\.?[- ]?id, ust\\.?[- ]?id ?nr, umsatzsteuer-id(?:entifikations)?, uid, tva, btw, partita iva, p\\.? ?iva, nif[- ]iva, n[uú]mero de iva, nif, nip, cif, contribuinte",
     isValid: hasDigits(7),
   },
 ] satisfies readonly (Omit<Kind, "words"> & { words: string })[];
-const KINDS: readonly Kind[] = NUMBERED.map((kind) => ({ ...kind, words: words(kind.words) }));
+const KINDS: readonly Kind[] = NUMBERED.map((kind) => {
+  const named = words(kind.words);
+  return { ...kind, words: "isNear" in kind ? new RegExp(named.source + NEAR, "u") : named };
+});
 const ANY_WORD = words(NUMBERED.map((kind) => kind.words).join(", "));
 /** Whether a key says that a number of identity stands under it. */
 export const isIdentityKey = byKey((key) => ANY_WORD.test(spaced(key).toLowerCase()));
@@ -148,10 +160,11 @@ const DISTINCT =
 
 const BIRTH: Kind = {
   shape:
-    /\d{4}[-/.]\d{2}[-/.]\d{2}(?:[T ]\d{2}:[\d:.]{2,12}(?:Z|[+-]\d\d:?\d\d)?)?|\d{1,2}[./-]\d{1,2}[./-]\d{2,4}|\d{1,2}(?:st|nd|rd|th|er|º|\.)?(?: de | of |[ -])\p{L}{3,10}\.?(?: de |[ ,-]{1,2})\d{4}|\p{L}{3,10}\.? \d{1,2}(?:st|nd|rd|th)?,? \d{4}/gu,
+    /\d{4}[-/.]\d{1,2}[-/.]\d{1,2}(?:[T ]\d{2}:[\d:.]{2,12}(?:Z|[+-]\d\d:?\d\d)?)?|\d{4}年\d{1,2}月\d{1,2}日|(?:19|20)\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])|\d{1,2}(?:[/-]|\. ?)\d{1,2}(?:[/-]|\. ?)\d{2,4}|\d{1,2}(?:st|nd|rd|th|er|º|\.)?(?: de | of |[ -])\p{L}{3,12}\.?(?: del? |[ ,-]{1,2})\d{4}|\p{L}{3,12}\.? \d{1,2}(?:st|nd|rd|th)?,? \d{4}/gu,
   words: words(
-    "born, born on, dob, d\\.o\\.b\\.?, date of birth, birth ?date, birthday, geboren, geboren am, geb\\.?(?: am)?, geburtsdatum, geburtstag, n[eé]e? le, n[eé]e? à [\\p{L}' -]{2,30} le, date (?:de )?naissance, nacid[oa], (?:fecha (?:de )?)?nacimiento, nascid[oa], nasc\\.?, (?:data (?:de )?)?nascimento, nat[oa] (?:a \\p{L}{2,20} )?il, nací el, nac\\., född, data (?:di )?nascita, geboortedatum, data urodzenia, urodzon[ya], ur\\., födelsedatum",
+    "born, born on, dob, d\\.o\\.b\\.?, date of birth, birth ?date, birthday(?! party), bday, (?:birth|birth dt|geburt|naissance|f(?:echa|\\.) nac\\.?)(?=:|$), geboren, geboren am, geb\\.?(?: am)?, geburtsdatum, geburtstag(?! feier), n[eé]e?(?:\\(e\\))? le, n[eé]e? à [\\p{L}' -]{2,30} le, date (?:de )?naissance, nacid[oa], (?:fecha (?:de )?)?nacimiento, nascid[oa], nasc\\.?, (?:data (?:de )?)?nascimento, nat[oa] (?:a (?:\\p{L}{2,20} ){1,3})?il, nací el, nac\\., född, data (?:di )?nascita, geboortedatum, data urodzenia, urodzon[ya], ur\\., födelsedatum",
   ),
+  isValid: (found) => Number(/\d{4}/u.exec(found)?.[0] ?? 0) <= new Date().getFullYear(),
 };
 
 /** Finds numbers of identity: of persons to their states, of passports, driving licences and for VAT. */

@@ -6,12 +6,14 @@ import {
   endsWith,
   hasWord,
   isWordBefore,
+  labelOf,
   lastClause,
   namesThing,
   PHONE_EXTENSION,
   rightBefore,
   SAYS_PHONE,
   spaced,
+  THINGS,
   wordSet,
 } from "../context.ts";
 import type { Detector, Finding } from "../context.ts";
@@ -22,29 +24,42 @@ const INDIAN_DIGITS = 10;
 const SURE_DIGITS = 9;
 /** Of seven digits at least. */
 const CANDIDATE =
-  /[+(]{0,2}(?=\d(?:[ \u00A0\u2011./()-]{0,2}\d){6})\d+(?:[ \u00A0\u2011./()-]{1,2}\d+)*(?: ?(?:x|ext\.? ?|extension )\d{1,6})?/gi;
+  /[+(]{0,2}(?=\d(?:[ ./()-]{0,2}\d){6})\d+(?:[ ./()-]{1,2}\d+)*(?: ?(?:x|ext\.? ?|extension )\d{1,6})?/gi;
 const DATE =
   /^(?:(?:19|20)\d\d([-./ ])(?:0?[1-9]|1[0-2])\1(?:0?[1-9]|[12]\d|3[01])|(?:0?[1-9]|[12]\d|3[01])([-./ ])(?:0?[1-9]|[12]\d|3[01])\2(?:19|20)\d\d)(?!\d)/;
-const NORTH_AMERICAN = /^(?:\+?1[-. ])?(?:\(\d{3}\) ?|\d{3}([-. ]))\d{3}(?:[-. ])\d{4}$/;
+const NORTH_AMERICAN = /^(?:1[-. ])?(?:\([2-9]\d{2}\) ?|[2-9]\d{2}[-. ])[2-9]\d{2}[-. ]\d{4}$/;
 const SINGLE_DIGITS = /^\d{1,2}(?:[ -]\d{1,2}){4,}$/;
 /** Five pairs of digits. */
 const FRENCH = /^0[1-9](?:[ .-]\d{2}){4}$/;
 const WITH_EXIT_CODE = /^00[1-9]?\d{0,2}[-. ]\d/;
+/** A country's code and groups after it, but not of thousands: `+10 000 000 users`. */
+const WITH_CODE = /^\(?\+\d{1,3}\)?(?=[ (-])(?!(?: \d{3})+$)/;
+/** Words before numbers that nobody calls, though they may have the form of a phone's. */
+const NOT_CALLED = new Set([
+  ...THINGS,
+  ...wordSet(
+    `booking confirmation account acct policy claim item membership reservation registration meter konto kontonummer blz
+    kdnr kundennummer artikel siren siret abn acn duns erc ikea`,
+  ),
+]);
+const NOT_CALLED_BY_NUMBER = /(?:customer|member|client)[ -]?(?:no|nr|number)\W{1,3}(?:is )?$/;
+/** The property of a card of a person (RFC 6350), with its parameters. */
+const CARD_PROPERTY = /(?:^|\n)tel;[^:\n]{1,40}:$/;
 /** Names of properties that hold phone numbers. */
 const PHONE_KEYS = wordSet(
   `phone phones tel tél telephone téléphone telefon telefono teléfono telefone telefoon telefonnummer telefoonnummer mobile mobil
   mobilnummer mobiel movil móvil telemovel telemóvel cell cellphone cellular cellulare celular fax landline hotline whatsapp msisdn
-  handy handynummer rufnummer natel gsm komorka komórka`,
+  handy handynummer rufnummer natel gsm komorka komórka homephone workphone mobilephone telefonnr telefonu`,
 );
 /** Countries whose numbers begin with a 0 as they are written at home. */
 const TRUNK_ZERO = new Set(
-  "AE AR AT AU BE BG CH CN DE EG FI FR GB HR ID IE IL JP KR LT LU MA MY NL NZ PH PK RO RS SE SI SK TH TR TW UA VN ZA".split(
+  "AE AR AT AU BD BE BG CH CN DE EG FI FR GB HR HU ID IE IL JP KE KR LT LU MA MY NG NL NZ PH PK RO RS SE SI SK TH TR TW UA VN ZA".split(
     " ",
   ),
 );
-/** Groups as numbers without a 0 before them have: three at least with one separator, an area in brackets, five digits or a hyphen before the last four. */
+/** Groups as numbers without a 0 before them have: three at least with one separator, an area in brackets, five digits, two groups of four or a hyphen before the last four. */
 const GROUPED =
-  /^\d{2,4}([ .-])\d{2,4}(?:\1\d{2,4})+$|^\(\d{2,3}\)|^[6-9]\d{4}[ -]\d{5}$|^\d{2}[ -]9?\d{4}-\d{4}$/;
+  /^\d{2,4}([ .-])\d{2,4}(?:\1\d{2,4})+$|^\(\d{2,3}\)|^[6-9]\d{4}[ -]\d{5}$|^[5689]\d{3} \d{4}$|^\d{2}[ -]9?\d{4}-\d{4}$/;
 /** The kind of a number, written after it: `(03) 5327 5996 office`. */
 const SAYS_PHONE_AFTER = /^[ \-(,|]{1,2}(?:office|fax|mobile|cell|home|work|desk|landline|phone|tel)\b/;
 const MONEY_BEFORE = /[$€£¥#]\s?$|\d[.:]$/;
@@ -89,8 +104,9 @@ export function createPhoneDetector({ regions = ["US"] }: PhoneSettings = {}): D
     { start, end, number, digits }: Candidate,
     key: string | undefined,
   ): boolean => {
-    const hasCode = number.startsWith("+");
-    if (!hasCode && (DATE.test(number) || /^\d+\.\d+$/.test(number))) return false;
+    const hasCode = number.startsWith("+") || number.startsWith("(+");
+    const isUnderPhone = key !== undefined && isPhoneKey(key);
+    if (!hasCode && (DATE.test(number) || (!isUnderPhone && /^\d+\.\d+$/.test(number)))) return false;
     const words = rightBefore(text, start);
     const rest = after(text, end);
     if ((words !== "" && MONEY_BEFORE.test(words.slice(-3))) || (rest !== "" && MONEY_AFTER.test(rest)))
@@ -98,20 +114,25 @@ export function createPhoneDetector({ regions = ["US"] }: PhoneSettings = {}): D
     // A comma before or after plain digits is that of a fraction, or of thousands.
     const isPlain = !/\D/.test(number);
     if (isPlain && (/\d,$/.test(words.slice(-2)) || /^,\d/.test(rest))) return false;
-    if (!hasCode && (/\p{L}[-/#]$|#$/u.test(words.slice(-3)) || namesThing(words))) return false;
-    const isUnderPhone = key !== undefined && isPhoneKey(key);
+    const label = labelOf(text, start);
+    const isOfThing = endsWith(words, NOT_CALLED) || (label !== "" && namesThing(label));
+    if (!hasCode && (isOfThing || /\p{L}[-/#]$|#$/u.test(words.slice(-3)))) return false;
     const clause = lastClause(words);
     // Digits alone may be a figure of what the word says, such as "mobile sessions: 12345678".
     const isFigure = isPlain && (digits < SURE_DIGITS || /[:=]\s*$/.test(clause));
-    const isSaid = isFigure ? endsWith(clause, SAYS_PHONE) : hasWord(clause, SAYS_PHONE);
+    const says = isFigure ? endsWith : hasWord;
+    const isLabelled = label !== "" && (says(label, PHONE_KEYS) || CARD_PROPERTY.test(words));
+    const isSaid = isLabelled || says(clause, SAYS_PHONE);
     const isNamed = isUnderPhone || isSaid || SAYS_PHONE_AFTER.test(rest);
-    if (hasCode) return isNamed || isKnown(number.replace("(0)", "")) || /^\+\d{1,3}[ (-]/.test(number);
+    if (hasCode) return isNamed || isKnown(number.replace("(0)", "")) || WITH_CODE.test(number);
     if (SINGLE_DIGITS.test(number) && !(FRENCH.test(number) && (isNamed || regions.includes("FR"))))
       return false;
     if (key !== undefined && namesThing(spaced(key).toLowerCase())) return false;
+    if (isNamed && NOT_CALLED_BY_NUMBER.test(words)) return false;
     if (isNamed)
       return digits > MIN_DIGITS || /\D/.test(number) || isUnderPhone || /phone|t[eé]l|call/.test(words);
     if (NORTH_AMERICAN.test(number) || WITH_EXIT_CODE.test(number)) return digits >= 10;
+    if (/^00[1-9]\d{8,12}$/.test(number)) return isKnown(`+${number.slice(2)}`);
     const hasZero = /^\(?0/.test(number);
     if (!hasZero && !GROUPED.test(number)) return false;
     return (
@@ -120,6 +141,8 @@ export function createPhoneDetector({ regions = ["US"] }: PhoneSettings = {}): D
         (region) =>
           hasZero === TRUNK_ZERO.has(region) &&
           (region !== "IN" || digits === INDIAN_DIGITS) &&
+          // Theirs of three groups were found above.
+          (region !== "US" || number.startsWith("(")) &&
           isKnown(number, region),
       )
     );
@@ -136,7 +159,7 @@ export function createPhoneDetector({ regions = ["US"] }: PhoneSettings = {}): D
         // A bracket that is not closed stands around the number.
         const lead = match.startsWith("(") && !match.includes(")") ? 1 : 0;
         const [start, end] = [index + lead, index + match.length];
-        if (isWordBefore(text, start)) continue;
+        if (isWordBefore(text, start) || (text[start - 1] === "_" && text[start] !== "+")) continue;
         if (isPhone(text, { start, end, digits, number: plain.slice(lead) }, key))
           found.push({ start, end, type: "PHONE" });
       }

@@ -24,31 +24,40 @@ function namesOf(text: string): { pattern: string; marks: string[] } {
 
 /** Under these stands a password, whatever it looks like. */
 const PASSWORDS = namesOf(
-  `passwords?=assw passwd=assw passphrase=assp passcode=assc pwd=pwd_
+  `passwords?=assw passwd=assw pass_phrase=assp passcode=assc pwd=pwd_
   passwort=assw kennwort=ennw zugangscode=ugan wachtwoord=twoo toegangscode=egan l[oö]senord=osen,l?se
-  contrase[nñ]a=tras senha=senh palavra_passe=avra mot_de_passe=de_p,depa mdp=mdp_ parola_d'ordine=rola has[łl]o=as?o,aslo`,
+  contrase[nñ]a=tras senha=senh palavra_passe=avra mot_de_passe=de_p,depa mdp=mdp_ parola_d'ordine=rola has[łl]o(?:_dostępu)?=as?o,aslo
+  code_d'acc[eè]s=cc?s chiave_di_accesso=hiav`,
 );
 /** Under these stands a secret, unless it is a word or a name itself. */
 const SECRETS = namesOf(
-  `secret=ecre secret_key=_key api_key=ikey access_key=skey account_key=tkey private_key=ekey signing_key=gkey
-  encryption_key=nkey chave_api=chav klucz_api=lucz`,
+  `secret=ecre secret_key=_key api_(?:key|schl[uü]ssel|sleutel)=ikey,hl?s,hlus,leut access_key=skey account_key=tkey
+  private_key=ekey signing_key=gkey encryption_key=nkey (?:chave_(?:de_)?|clave_|chiave_|cl[eé]_|klucz_)api=chav,hiav,l?_a,lucz`,
 );
 /** The same in texts alone, where what stands there may have to look like a secret. */
 const SECRETS_IN_TEXT = namesOf(
-  `token=oken jeton=eton clave=lave sharedaccesskey=skey jsessionid=jses phpsessid=phps cookie:\\s?[\\w.-]{1,64}(?==)=ooki
+  `(?:token|clave)(?:_de_acceso)?=oken,lave jeton=eton parola_chiave=hiav jwt=jwt_ otp=_otp sharedaccesskey=skey jsessionid=jses
+  phpsessid=phps cookie(?::\\s?[\\w.-]{1,64}(?==))?=ooki
   (?<=["'&?]|(?:db|user|admin|root|smtp|mail|ftp|proxy|auth|login).)pass=ass_`,
 );
-/** Last words of keys alone. */
+/** Last words of keys alone. A token of pages is none. */
 const SECRETS_AS_KEY =
-  "(?:db|database|user|admin|root|smtp|mail|ftp|proxy|auth|login) pass|parola|jwt|otp|(?:session )?cookie|(?:auth|access|refresh|bearer|api|session) token|client secret|connection string";
+  "(?<!(?:page|next|continuation|sync|cursor) )token|session ?id|credentials?|(?:db|database|user|admin|root|smtp|mail|ftp|proxy|auth|login) pass|parola|jwt|otp|(?:session )?cookie|client secret|connection string";
 /** Codes of three to eight digits. */
 const CODES = namesOf(
-  `m?pin(?:_code)?=_pin,mpin pin_kod=_pin cvv2?=_cvv cvc2?=_cvc csc=_csc otp=_otp tan=_tan security_code=ty_c
-  verification_code=rifi one_time_(?:code|pass(?:word|code))=e_ti,assw,assc cryptogramme=ptog pr[uü]fziffer=fzif
+  `m?pin(?:_code|_nummer)?(?:_for_(?:the|your|my)_[a-z]{2,16})?=_pin,mpin pin_kod=_pin geheimzahl=eimz cvv2?=_cvv cvc2?=_cvc
+  csc=_csc otp(?:_code)?=_otp mfa_code=mfa_ tan=_tan security_code=ty_c
+  verification_code=rifi one_time_(?:code|pass(?:word|code))=e_ti,assw,assc cryptogramme=ptog (?:karten)?pr[uü]f(?:ziffer|nummer)=fzif,fnum
+  codice_di_sicurezza=urez beveiligings_code=ilig
   c[oó]digo_(?:de_)?segur(?:idad|ança)=egur c[oó]digo_(?:de_)?verifica(?:ci[oó]n|[cç][aã]o)=rifi
   codice_(?:di_)?verifica=rifi verificatie_code=rifi code_(?:secret|(?:de_)?v[eé]rification)=rifi,ecre kod_weryfikacyjny=ryfi`,
 );
-/** The same, where they can't be read as something else: a key `confirmationCode` has the code of a booking. */
+/** Codes of four digits at least that are sent. */
+const CODES_SENT = "(?:(?:2fa|mfa|sms) code|(?:your|ihr|dein|votre|tu|su|seu|tuo) (?:code|c[oó]digo|codice))";
+/** Codes of cards, also right before three digits. */
+const CODES_OF_CARDS =
+  "cvv2?|cvc2?|csc|security code|cryptogramme|c[oó]digo de segurança|(?:karten)?pr[uü]f(?:ziffer|nummer)|codice di sicurezza|beveiligingscode";
+/** Other codes, where they can't be read as something else: a key `confirmationCode` has the code of a booking. */
 const CODES_IN_TEXT = "confirmation code|best[äa]tigungscode";
 const CODES_AS_KEY = "(?:card )?security number|codice segreto";
 
@@ -57,29 +66,32 @@ export const SECRET_MARKS: readonly string[] = [
   ...[PASSWORDS, SECRETS, SECRETS_IN_TEXT, CODES].flatMap(({ marks }) => marks),
   "irma",
   "igun",
+  // Of codes that are sent: `your code`.
+  ..." fa ,sms ,ur c, ihr,dein,otre,tu c,su c,eu c,uo c".split(","),
   // Of `basic` and `bearer`.
   "asic",
   "eare",
 ];
 
 /** The verb between a name and its value. */
-const VERB = "is|ist|lautet|es|est|[eé]|è";
+const VERB = "is|ist|lautet|es|est|[eé]|è|(?<=[łl]o )to";
+const SET = "[ \\t]{0,16}[:=][ \\t]{0,16}";
 /** A name, as far as what is set. */
 export const ASSIGNED = new RegExp(
-  `(?:${PASSWORDS.pattern}|${SECRETS.pattern}|${SECRETS_IN_TEXT.pattern})["']?(?: ?[:=] ?(?:[|>][-+]?\\r?\\n {1,16})?| (?:${VERB}) )["'\`]?`,
+  `(?:${PASSWORDS.pattern}|${SECRETS.pattern}|${SECRETS_IN_TEXT.pattern})["']?(?:${SET}(?:[|>][-+]?\\r?\\n {1,16})?| (?:${VERB}):? )["'\`]?`,
   "gi",
 );
 export const HAS_VERB = new RegExp(` (?:${VERB}) `, "i");
 export const BEGINS_WITH_PASSWORD = new RegExp(`^(?:${PASSWORDS.pattern})`, "i");
 const HAS_PASSWORD = new RegExp(`(?<!\\p{L})(?:${PASSWORDS.pattern}|parola)(?!\\p{L})`, "iu");
 const SECRET_KEY = new RegExp(
-  `^(?:pass|pw|clave|mdp|jeton|parola chiave)$|(?:^| )(?:${PASSWORDS.pattern}|${SECRETS.pattern}|${SECRETS_AS_KEY})$`,
+  `^(?:pass|pw|clave|mdp|jeton|parola chiave)$|(?:^| )(?:${PASSWORDS.pattern}|${SECRETS.pattern}|${SECRETS_AS_KEY})(?: ?\\d{1,2}| (?:confirm(?:ation)?|repeat|again|new|old|current|plain ?(?:text)?))?$`,
   "i",
 );
 const CODE_KEY = new RegExp(`(?:^| )(?:${CODES.pattern}|${CODES_AS_KEY})$`, "i");
 /** After the name alone come only as many digits as such a code has. A number of six after `PIN code` is one of a place in India. */
 export const CODE = new RegExp(
-  `(?<![\\p{L}\\d])(?:(?:${CODES.pattern}|${CODES_IN_TEXT})["']?(?: ?[:=] ?| (?:${VERB}) )["']?|(?:cvv2?|cvc2?|csc|security code|cryptogramme|c[oó]digo de segurança)(?= \\d{3}(?!\\d)) |pin ?code(?= \\d{4}(?!\\d)) |(?:otp|passcode)(?= \\d{5,8}(?!\\d)) )(?<!pin[ -]?code["']?[:=] ?["']?(?=\\d{6}(?!\\d)))(\\d{3,8})(?![\\d.,]\\d|\\d| \\d{3}(?!\\d))`,
+  `(?<![\\p{L}\\d])(?:(?:${CODES.pattern}|${CODES_IN_TEXT})["']?(?:${SET}| (?:${VERB}):? )["']?|${CODES_SENT}(?:${SET}| (?:${VERB}):? )(?=\\d{4})|(?:${CODES_OF_CARDS})(?= \\d{3}(?!\\d)) |(?:pin ?code|geheimzahl|pin-?nummer)(?= \\d{4}(?!\\d)) |(?:otp|passcode|(?:2fa|mfa|sms) code)(?= \\d{5,8}(?!\\d)) )(?<!pin[ -]?code["']?${SET}["']?(?=\\d{6}(?!\\d)))(\\d{3,8})(?![\\d.,]\\d|\\d| \\d{3}(?!\\d))`,
   "giu",
 );
 /** Names of facts about passwords, which are none themselves. */

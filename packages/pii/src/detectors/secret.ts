@@ -1,4 +1,4 @@
-import { byKey, hasWord, withoutEnding, wordSet } from "../context.ts";
+import { byKey, hasWord, spaced, withoutEnding, wordSet } from "../context.ts";
 import type { Finding } from "../context.ts";
 import {
   ASSIGNED,
@@ -61,7 +61,14 @@ const ELEMENT = /<(?:[\w.-]{1,32}:)?([\w.-]{1,64})(?:\s[^<>]{0,256})?>([^<>\n]{3
 const PAIR = /[<{][^<>{}]{1,1024}[>}]/g;
 const PAIR_NAME = /["'\s{](?:name|key|id|type)["']?\s?[=:]\s?["']([^"'<>{}]{1,64})["']/gi;
 const PAIR_VALUE = /(?<=["'\s{]value["']?\s?[=:]\s?["'])[^"'<>{}\n]{3,256}(?=["'])/i;
-const ASSIGNED_VALUE = /[^\s"'`,;&<>{}()[\]]{6,512}/y;
+/** An ampersand within is of it, where no other parameter or entity follows. */
+const ASSIGNED_VALUE = /(?:[^\s"'`,;&<>{}()[\]]|&(?![\w.-]{0,64}[=;]|[&\s"'`<]|$)){6,512}/y;
+/** A cookie's value without its name is long, or it is none. */
+const OF_LONG_TOKEN = /^cookie\W{1,32}$/i;
+const MIN_TOKEN_CHARACTERS = 16;
+/** Names of keys over what may be a word. */
+const MAY_BE_WORD =
+  /^clave$|(?<!(?:auth|access|refresh|bearer|api|session) )token$|session ?id$|credentials?$/i;
 /** Texts in the place of a secret that are none: words, placeholders, names of variables. */
 const NO_SECRET =
   /^(?:\p{Lu}?\p{Ll}+|[A-Z]+|(?=[A-Z_]{3,80}$)[A-Z_]*?(?:KEY|TOKEN|SECRET|PASS|YOUR|EXAMPLE|CHANGE)[A-Z_]*|[\d.]{1,7}|\$.*|\*+|x+|<.*|%.*|\[\[.*|process\.env.*|os\.environ.*|(?:null|none|true|false|undefined|string|required|optional|redacted)\b.*)$/u;
@@ -172,8 +179,8 @@ function findAssigned(text: string, add: Add): void {
     if (NO_NAME_BEFORE.test(text.slice(Math.max(0, index - 10), index))) continue;
     const start = index + name.length;
     const isProse = HAS_VERB.test(name);
-    const isPassword = BEGINS_WITH_PASSWORD.test(name) && !isProse;
-    const value = isPassword ? (quotedAt(text, start) ?? valueAt(text, start)) : valueAt(text, start);
+    const isPassword = BEGINS_WITH_PASSWORD.test(name);
+    const value = (isPassword ? quotedAt(text, start) : undefined) ?? valueAt(text, start);
     if (isAssigned(value, { name, isProse, isPassword })) add(start, start + value.text.length);
   }
 }
@@ -213,18 +220,19 @@ function isAssigned(
   { name, isProse, isPassword }: { name: string; isProse: boolean; isPassword: boolean },
 ): boolean {
   if (isProse && /^(?:sha|md5|aes|base64|bcrypt|argon2|utf)/i.test(text)) return false;
+  const isRandom = looksRandom(text) && (text.length >= MIN_TOKEN_CHARACTERS || !OF_LONG_TOKEN.test(name));
   if (isProse)
-    return BEGINS_WITH_PASSWORD.test(name)
-      ? text.length >= MIN_ASSIGNED_CHARACTERS && hasBoth(text)
-      : looksRandom(text);
+    return isPassword
+      ? text.length >= MIN_ASSIGNED_CHARACTERS && hasBoth(text) && !isPlaceholder(text)
+      : isRandom;
   if (text.length < (isPassword && isQuoted ? MIN_KEYED_CHARACTERS : MIN_ASSIGNED_CHARACTERS)) return false;
   // The beginning of a template.
   if (next === "{" && text.endsWith("$")) return false;
   if (isPassword ? isPlaceholder(text) : NO_SECRET.test(text) || /^https?:\/\//i.test(text)) return false;
   if (!isQuoted && CODE_VALUE.test(text) && isCode(text, next)) return false;
   // Names that texts use in other ways too, among them those of two words: `the access key: Ctrl+S`.
-  const isCommon = /^(?:token|jeton|clave|pass\b|jsess|phps|cookie|\p{L}+ \p{L})/iu.test(name);
-  return isPassword || !isCommon || looksRandom(text);
+  const isCommon = /^(?:token|jeton|clave|pass\b|jsess|phps|cookie|jwt|otp|\p{L}+ \p{L})/iu.test(name);
+  return isPassword || !isCommon || isRandom;
 }
 
 /** Whether what has the form of code is code: a call, a member, or a name of a secret. */
@@ -262,7 +270,7 @@ export const isSecretKey = byKey((key) => endsWithSecret(key) || isCodeKey(key) 
 
 /** Parts of the names of secrets. */
 const STEMS =
-  /pass|pwd|secret|key|token|connection|cookie|bearer|senha|contrase|kennwort|wachtwoord|has[łl]o|parola|mot|jwt|otp|pin|cvv|cvc|csc|tan/i;
+  /pass|pwd|secret|key|token|session|credential|mfa|connection|cookie|bearer|senha|contrase|kennwort|wachtwoord|has[łl]o|parola|mot|jwt|otp|pin|cvv|cvc|csc|tan/i;
 
 /** A quick look for the names of secrets in a long text. */
 export function mayHoldSecret(text: string): boolean {
@@ -277,7 +285,7 @@ function isSecretUnder(text: string, key: string): boolean {
   if (isPasswordKey(key)) return !isPlaceholder(text);
   if (/\s/.test(text.trim())) return false;
   // Under it reports say, too, what was found.
-  if (/^clave$/i.test(key)) return looksRandom(text);
+  if (MAY_BE_WORD.test(spaced(key))) return looksRandom(text);
   return /^(?:pass|pw)$/i.test(key) ? hasBoth(text) : looksRandom(text) || !NO_SECRET.test(text);
 }
 
@@ -304,7 +312,7 @@ function isLabel(text: string): boolean {
 
 /** Whether a text has letters and digits, as made-up ones have. */
 function looksRandom(text: string): boolean {
-  return text.length >= 8 && hasBoth(text);
+  return text.length >= 8 && hasBoth(text) && !/^\d{4}-\d\d-\d\d/.test(text);
 }
 
 function hasBoth(text: string): boolean {
