@@ -221,7 +221,8 @@ describeWith("redis-server")("a customer who is deleted", () => {
       customers: { idle: 4, quotas: [{ per: "hour", runs: 1000 }] },
       queue: { concurrency: 1 },
     });
-    await Promise.all([machines.work(), machines.work()]);
+    // Of three slots a customer has two at most.
+    await Promise.all([machines.work(), machines.work(), machines.work()]);
     const canary = `canary${randomBytes(9).toString("hex")}`;
     const text = JSON.stringify(canary);
     const bob = await machines.come("bob");

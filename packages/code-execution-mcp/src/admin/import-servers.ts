@@ -5,14 +5,32 @@ import type { ServerSource } from "../options.ts";
 import { createLog, logged } from "../wiring/log.ts";
 import { openProject } from "../wiring/open-project.ts";
 
-/** The servers found, and the files that can't be read. */
-export type Importable = Awaited<ReturnType<typeof findImportable>>;
-
 /** A server found in the settings of another MCP client. */
-export type ImportableServer = Importable["servers"][number];
+export interface ImportableServer {
+  name: string;
+  origin: FoundServer["origin"];
+  /** The command with its arguments, or the address, without what looks like a secret. */
+  reach: string;
+  /** The names of the environment variables or headers that it is given. */
+  variables: string[];
+  /** Keys of the other program that are not taken over, such as `envFile`. */
+  leftOut: string[];
+  /** The entry for config.yaml. May hold secrets. */
+  entry: ServerEntry;
+  /** Why it is not imported. */
+  obstacle?: "exists" | "same-name" | "incomplete" | undefined;
+  /** Placeholders that only the other client can fill, such as `${input:token}`. With any, the entry is switched off. */
+  unresolved: string[];
+}
+
+/** The servers found, and the files that can't be read. */
+export interface Importable {
+  servers: ImportableServer[];
+  problems: { file: string; message: string }[];
+}
 
 /** Finds the servers that other MCP clients are set up with. Changes nothing. */
-export async function findImportable(source: ServerSource = {}) {
+export async function findImportable(source: ServerSource = {}): Promise<Importable> {
   const [{ readClientConfigs }, { describeReach }] = await Promise.all([
     import("@cem/mcp-client"),
     import("@cem/config"),
@@ -24,7 +42,7 @@ export async function findImportable(source: ServerSource = {}) {
   );
   const taken = new Set(config.mcpServers.map(({ name }) => name));
   const met = new Set<string>();
-  const found = servers.map((server) => {
+  const found = servers.map((server): ImportableServer => {
     const { name, origin, unresolved, leftOut } = server;
     const entry = toEntry(server);
     const obstacle = obstacleTo(name, entry, { taken, met });
@@ -32,11 +50,9 @@ export async function findImportable(source: ServerSource = {}) {
     return {
       name,
       origin,
-      /** The command with its arguments, or the address, without what looks like a secret. */
       reach: entry === undefined ? "" : describeReach(entry),
       variables: Object.keys({ ...(entry?.["env"] as object), ...(entry?.["headers"] as object) }),
       leftOut,
-      /** For config.yaml. May hold secrets. */
       entry: entry ?? {},
       unresolved,
       obstacle,
@@ -45,12 +61,11 @@ export async function findImportable(source: ServerSource = {}) {
   return { servers: found, problems };
 }
 
-/** Why a server is not imported. */
 function obstacleTo(
   name: string,
   entry: ServerEntry | undefined,
   { taken, met }: { taken: ReadonlySet<string>; met: ReadonlySet<string> },
-): "exists" | "same-name" | "incomplete" | undefined {
+): ImportableServer["obstacle"] {
   if (taken.has(name)) return "exists";
   if (met.has(name)) return "same-name";
   return entry === undefined ? "incomplete" : undefined;

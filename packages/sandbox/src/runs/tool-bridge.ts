@@ -155,7 +155,9 @@ export function createToolBridge({
 
   return {
     records,
-    samples,
+    get samples(): RunOutcome["toolResults"] {
+      return samples;
+    },
     /** Handles a call of a tool on the host. */
     call(call: GuestCall): void {
       if (seen.has(call.id)) return kill("protocol", `The guest used the call id ${call.id} twice.`);

@@ -74,6 +74,8 @@ describe("a promise", () => {
     'return (w({city:"x"}) as unknown as { t: number }).t',
     'const rows: any = query({sql:""}); return rows.map((r: any) => r.name)',
     'const r: any = w({city:"x"}); const { t } = r; return t',
+    'const cache = new Map(); cache.set("a", w({city:"a"})); return cache.get("a").t',
+    'const by: Record<string, any> = {}; by["a"] = w({city:"a"}); return by',
     "new Promise((done) => setTimeout(done, 1)) + 1",
   ])("is no value in %j", async (code) => {
     const [finding] = await checker.check({ code: IMPORT + code, tools });

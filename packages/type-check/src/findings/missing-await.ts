@@ -1,6 +1,7 @@
 import * as ts from "typescript/unstable/ast";
 import { SignatureKind, TypeFlags } from "typescript/unstable/async";
 import type { Checker, Type } from "typescript/unstable/async";
+import { createHiddenPromises, type HiddenPromises, withoutCasts } from "./hidden-promises.ts";
 import { promiseUses, type PromiseUse } from "./promise-uses.ts";
 import { clip, declaredBy, isPromise, itemOf, membersOf } from "./type-facts.ts";
 import type { Explanation } from "./type-facts.ts";
@@ -8,8 +9,6 @@ import type { Explanation } from "./type-facts.ts";
 /** How deep a value is searched for promises. */
 const MAX_DEPTH = 4;
 const MAX_PROPERTIES = 50;
-/** How many constants are followed from one to the other. */
-const MAX_STEPS = 4;
 /** Of how many uses of values it is found out whether they are promises. */
 const MAX_USES = 2_000;
 /** In a longer callback it is not looked for `await`. Callbacks may be within callbacks. */
@@ -24,21 +23,34 @@ export interface MisusedPromise extends Explanation {
 export async function misusedPromises(source: ts.SourceFile, checker: Checker): Promise<MisusedPromise[]> {
   const uses = promiseUses(source).slice(0, MAX_USES);
   const types = await checker.getTypeAtLocation(uses.map(({ expression }) => expression));
+  const hidden = createHiddenPromises(source, checker);
   const found = uses.map(async (use, index): Promise<MisusedPromise[]> => {
     const type = types[index];
-    const message = type === undefined ? undefined : await messageFor(use, type, checker);
+    const message = type === undefined ? undefined : await messageFor(use, type, { checker, hidden });
     return message === undefined ? [] : [{ rule: "missing-await", message, pos: use.expression.getStart() }];
   });
   return (await Promise.all(found)).flat();
 }
 
-async function messageFor(promiseUse: PromiseUse, type: Type, checker: Checker): Promise<string | undefined> {
+async function messageFor(
+  promiseUse: PromiseUse,
+  type: Type,
+  { checker, hidden }: { checker: Checker; hidden: HiddenPromises },
+): Promise<string | undefined> {
   const { use, expression } = promiseUse;
   if (use === "cast") return castText(expression, type, checker);
+  if (
+    (use === "result" || use === "printed") &&
+    (await hidden.fill(expression)) &&
+    (await holdsAny(type, checker))
+  ) {
+    return `${clip(expression.getText())} holds Promises: await each before it is put there.`;
+  }
   if ((type.flags & TypeFlags.Any) !== 0) {
     // The result of a program is awaited, and what was kept may be missing.
     if (use === "result" || use === "awaited" || use === "condition") return undefined;
-    return (await isPromiseBehind(expression, checker)) ? awaitText(clip(expression.getText())) : undefined;
+    const promise = await hidden.behind(expression);
+    return promise === undefined ? undefined : awaitText(clip(expression.getText()));
   }
   // TypeScript itself says which member a promise does not have.
   if (use === "member" || (type.flags & (TypeFlags.Object | TypeFlags.Union)) === 0) return undefined;
@@ -57,6 +69,12 @@ async function castText(
   if (given === undefined || !given.isObjectType() || !(await isPromise(given))) return undefined;
   const text = clip(value.getText());
   return `${text} is a Promise, and a cast does not wait for it: write (await ${text}).`;
+}
+
+/** Whether what a Map or a record holds may be anything. */
+async function holdsAny(type: Type, checker: Checker): Promise<boolean> {
+  const [index] = await checker.getIndexInfosOfType(type);
+  return index !== undefined && (index.valueType.flags & TypeFlags.Any) !== 0;
 }
 
 async function problemOf(
@@ -226,34 +244,13 @@ async function isPromiseOrNothing(type: Type): Promise<boolean> {
   return !(await Promise.all(others.map(isPromise))).includes(false);
 }
 
-/** Whether an expression of type `any` certainly gives a promise: one that was cast, or a constant of one. */
-async function isPromiseBehind(expression: ts.Expression, checker: Checker, steps = 0): Promise<boolean> {
-  const value = withoutCasts(expression);
-  const type = await checker.getTypeAtLocation(value);
-  if (type !== undefined && (type.flags & TypeFlags.Any) === 0) return isPromise(type);
-  const initial = steps < MAX_STEPS ? await constantOf(value, checker) : undefined;
-  return initial !== undefined && isPromiseBehind(initial, checker, steps + 1);
-}
-
-/** The expression within casts and parentheses. */
-function withoutCasts(expression: ts.Expression): ts.Expression {
-  let value = expression;
-  while (ts.isAsExpression(value) || ts.isParenthesizedExpression(value) || ts.isNonNullExpression(value)) {
-    value = value.expression;
-  }
-  return value;
-}
-
 /** Whether the value is certainly there: a call, or a constant that was given one. What a table holds may be missing. */
 async function isMadeHere(expression: ts.Expression, checker: Checker): Promise<boolean> {
-  const made = ts.isCallExpression(expression) ? expression : await constantOf(expression, checker);
-  return made !== undefined && ts.isCallExpression(made);
-}
-
-/** The initializer of a constant. */
-async function constantOf(name: ts.Expression, checker: Checker): Promise<ts.Expression | undefined> {
-  const symbol = ts.isIdentifier(name) ? await checker.getSymbolAtLocation(name) : undefined;
+  if (ts.isCallExpression(expression)) return true;
+  if (!ts.isIdentifier(expression)) return false;
+  const symbol = await checker.getSymbolAtLocation(expression);
   const declaration = await symbol?.valueDeclaration?.resolve();
-  if (declaration === undefined || !ts.isVariableDeclaration(declaration)) return undefined;
-  return (declaration.parent.flags & ts.NodeFlags.Const) === 0 ? undefined : declaration.initializer;
+  if (declaration === undefined || !ts.isVariableDeclaration(declaration)) return false;
+  const isConstant = (declaration.parent.flags & ts.NodeFlags.Const) !== 0;
+  return isConstant && declaration.initializer !== undefined && ts.isCallExpression(declaration.initializer);
 }

@@ -1,6 +1,7 @@
+import type { CallRecorder } from "@cem/bridge";
 import type { Config } from "@cem/config";
 import { Lazy } from "@cem/core";
-import type { Agent, ToolCatalog } from "@cem/core";
+import type { Agent, AuditLog, Redactor, ResultStore, ToolCatalog } from "@cem/core";
 import type { PlannedWrite } from "@cem/guardrails/calls";
 import type { FileTools, McpTools } from "@cem/mcp-client/tools";
 import type { AgentOptions } from "../../options.ts";
@@ -13,10 +14,22 @@ import { viewsDirOf } from "../sandbox/sandboxes.ts";
 import { openMcpTools } from "../servers/mcp-tools.ts";
 import { markApprovals, createConfiguredCatalog } from "../stages/stages.ts";
 import { concernsFiles, createCallGuards } from "./call-guards.ts";
+import type { CallGuards } from "./call-guards.ts";
 import { createHostBridge } from "./host-bridge.ts";
 
 /** The host's side of the sandbox: the tools of MCP servers, and everything between code and tools. */
-export type Host = Awaited<ReturnType<typeof openHost>>;
+export interface Host {
+  mcpTools: McpTools;
+  bridge: Awaited<ReturnType<typeof createHostBridge>>;
+  fileTools: FileTools;
+  catalog: Lazy<ToolCatalog>;
+  results: ResultStore;
+  /** `undefined` where values are passed on. */
+  redactor: Redactor | undefined;
+  callGuards: Lazy<CallGuards>;
+  audit: AuditLog | undefined;
+  callRecorder: CallRecorder | undefined;
+}
 
 /** Opens an agent of a project. */
 export type OpenAgent = (project: Project, options: AgentOptions, host?: Lazy<Host>) => Agent;
@@ -30,7 +43,11 @@ export function lazyHost(loaded: Project, options: AgentOptions, connected?: Laz
   return new Lazy(async () => openHost(loaded, options, (await connected?.get())?.mcpTools));
 }
 
-async function openHost(loaded: Project, options: AgentOptions, connected: McpTools | undefined) {
+async function openHost(
+  loaded: Project,
+  options: AgentOptions,
+  connected: McpTools | undefined,
+): Promise<Host> {
   const { config, pluginSet } = loaded;
   const plugins = await pluginSet?.get();
   const redactor = await redactorOf(loaded, options)?.get();
