@@ -1,12 +1,4 @@
-import type {
-  Finding,
-  Guard,
-  GuestError,
-  JsonValue,
-  ReviewRequest,
-  ToolDefinition,
-  Verdict,
-} from "@cem/core";
+import type { Finding, Guard, GuestError, JsonValue, ToolDefinition, Verdict } from "@cem/core";
 import { calledTool, matchTools } from "@cem/core";
 import { findUnsupported, parseProgram } from "@cem/program";
 import type { Program } from "@cem/program";
@@ -28,17 +20,15 @@ const MAY_ORDER =
 export type FindOrders = (text: string) => readonly string[] | Promise<readonly string[]>;
 
 /** The rules that find an order in what a run gives back: its value, at any depth, and its output. */
-async function inspectOutput(
-  find: FindOrders,
-  value: JsonValue | undefined,
-  output: string,
-): Promise<readonly string[]> {
-  const found = new Set<string>();
-  for (const text of textsOf(value, output)) {
-    if (!MAY_ORDER.test(text)) continue;
-    for (const rule of await find(text)) found.add(rule);
-  }
-  return [...found];
+function inspectWith(find: FindOrders): NonNullable<Guard["inspect"]> {
+  return async (value, output) => {
+    const found = new Set<string>();
+    for (const text of textsOf(value, output)) {
+      if (!MAY_ORDER.test(text)) continue;
+      for (const rule of await find(text)) found.add(rule);
+    }
+    return [...found];
+  };
 }
 
 function* textsOf(value: JsonValue | undefined, output: string): Generator<string> {
@@ -115,10 +105,8 @@ export function createGuard(settings: GuardSettings = {}): Guard {
   const patterns = blockedPatterns.map(parsePattern);
   return {
     specificationVersion: "v1",
-    ...(findOrders !== undefined && {
-      inspect: (value: JsonValue | undefined, output: string) => inspectOutput(findOrders, value, output),
-    }),
-    async review({ code, tools, allowedTools, signal }: ReviewRequest): Promise<Verdict> {
+    ...(findOrders !== undefined && { inspect: inspectWith(findOrders) }),
+    async review({ code, tools, allowedTools, signal }) {
       signal?.throwIfAborted();
       const parsed = parseProgram(code);
       if (!parsed.ok) return refuseSyntax(parsed.error, findBlockedPatterns(code, patterns));
@@ -140,7 +128,7 @@ export function createGuard(settings: GuardSettings = {}): Guard {
       findings.push(...report.findings, ...own.flat());
       const needsApproval = callsToApprove(parts, values, tools);
       return {
-        allowed: !findings.some((finding) => isBlocking(finding, strict)),
+        allowed: !findings.some(({ severity }) => strict || severity === "error"),
         findings: firstOf(findings),
         ...(needsApproval.length > 0 && { needsApproval }),
       };
@@ -155,24 +143,15 @@ function isNamed(tool: ToolDefinition, allowedTools?: readonly string[]): true |
 }
 
 /** A rule that fails can't let code through. */
-async function applyRule(
-  rule: ReviewRule,
-  program: Program,
-  tools: readonly ToolDefinition[],
-): Promise<readonly Finding[]> {
+async function applyRule(rule: ReviewRule, ...given: Parameters<ReviewRule>): Promise<readonly Finding[]> {
   try {
-    const found = (await rule(program, tools)) ?? [];
+    const found = (await rule(...given)) ?? [];
     if (Array.isArray(found) && found.every(isFinding)) return found;
     throw new TypeError("it returned something that is no list of findings");
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    return [
-      {
-        rule: "rule-failed",
-        severity: "error",
-        message: `A rule for code failed: ${reason.replace(/\.$/u, "")}.`,
-      },
-    ];
+    const message = `A rule for code failed: ${reason.replace(/\.$/u, "")}.`;
+    return [{ rule: "rule-failed", severity: "error", message }];
   }
 }
 
@@ -193,8 +172,4 @@ function firstOf(findings: Finding[]): Finding[] {
   if (findings.length <= MAX_FINDINGS) return findings;
   const rank = ({ severity }: Finding): number => (severity === "error" ? 0 : 1);
   return findings.toSorted((one, other) => rank(one) - rank(other)).slice(0, MAX_FINDINGS);
-}
-
-function isBlocking({ severity }: Finding, strict: boolean): boolean {
-  return strict || severity === "error";
 }

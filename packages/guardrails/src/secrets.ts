@@ -1,14 +1,8 @@
 import type { Report } from "./review/collect.ts";
 import type { Values } from "./review/values.ts";
 
-/** A kind of secret that is known by its form. */
-interface SecretFormat {
-  name: string;
-  pattern: RegExp;
-}
-
 /** Secrets whose form leaves little doubt. Each pattern begins with fixed text and is bounded, so that it takes linear time. */
-const SECRET_FORMATS: readonly SecretFormat[] = [
+const SECRET_FORMATS: readonly { name: string; pattern: RegExp }[] = [
   { name: "an AWS access key", pattern: /\b(?:AKIA|ASIA)[0-9A-Z]{16}\b/ },
   { name: "a GitHub token", pattern: /\bgh[pousr]_[A-Za-z0-9]{36,255}\b|\bgithub_pat_\w{22,255}/ },
   { name: "a GitLab token", pattern: /\bglpat-[\w-]{20,64}/ },

@@ -21,14 +21,8 @@ export function writeLine(facts: LineFacts, event: object): { line: string; hash
   return { line: `${body.slice(0, -1)},"hash":"${hash}"}`, hash };
 }
 
-/** A line that was read, and whether its hash is that of its content. */
-interface ReadLine extends LineFacts {
-  hash: string;
-  isIntact: boolean;
-}
-
-/** @returns `undefined` for what is not a line of an audit log. */
-export function readLine(line: string): ReadLine | undefined {
+/** Reads a line, and whether its hash is that of its content. `undefined` for what is not a line of an audit log. */
+export function readLine(line: string) {
   const hash = HASH_MEMBER.exec(line)?.[1];
   if (hash === undefined) return undefined;
   const body = `${line.slice(0, -(',"hash":""'.length + hash.length + 1))}}`;
@@ -63,20 +57,16 @@ type Place = Pick<AuditProblem, "file"> & { line: number };
 /** Checks the lines of an audit log one after another. */
 export class ChainCheck {
   readonly problems: AuditProblem[] = [];
-  readonly #expect: string | undefined;
-  #isExpectedSeen: boolean;
+  /** The number of lines that were read. */
+  lines = 0;
+  /** Absent once it was seen. */
+  #expect: string | undefined;
   #prev: string | undefined;
   #seq = 0;
-  #lines = 0;
 
   /** @param expect - A hash that has to be that of some line. */
   constructor(expect: string | undefined) {
     this.#expect = expect;
-    this.#isExpectedSeen = expect === undefined;
-  }
-
-  get lines(): number {
-    return this.#lines;
   }
 
   /** The hash of the last line. */
@@ -89,15 +79,14 @@ export class ChainCheck {
   }
 
   read(text: string, place: Place): void {
-    const isFirst = this.#lines === 0;
-    this.#lines += 1;
+    this.lines += 1;
     const line = readLine(text);
     if (line === undefined || !line.isIntact) this.add({ ...place, message: "This line was changed." });
     if (line === undefined) {
       this.#prev = undefined;
       return;
     }
-    if (isFirst) {
+    if (this.lines === 1) {
       this.#prev = line.seq === 1 ? FIRST_HASH : line.prev;
       if (line.seq !== 1) {
         const message = `The log begins with line ${line.seq}: earlier ${place.line === 1 ? "files" : "lines"} are missing.`;
@@ -112,7 +101,7 @@ export class ChainCheck {
           : "This line does not follow the one before it.";
       this.add({ ...place, message });
     }
-    if (line.hash === this.#expect) this.#isExpectedSeen = true;
+    if (line.hash === this.#expect) this.#expect = undefined;
     ({ hash: this.#prev, seq: this.#seq } = line);
   }
 
@@ -131,15 +120,15 @@ export class ChainCheck {
       this.add({ file, message: `${counted(known.seq - this.#seq)} missing at the end.` });
     else if (known.seq === this.#seq && known.hash !== this.head)
       this.add({ file, message: "The last line is not the one that was written last." });
-    if (!this.#isExpectedSeen) this.add({ file, message: "The line with the expected hash is missing." });
+    if (this.#expect !== undefined)
+      this.add({ file, message: "The line with the expected hash is missing." });
   }
 }
 
 /** A session's id can be what admits its user: the log has a digest of it. */
 export function withoutSession(event: AuditEvent): AuditEvent {
   if (event.session === undefined) return event;
-  const digest = createHash("sha256").update(event.session).digest("hex");
-  return { ...event, session: digest.slice(0, SESSION_DIGITS) };
+  return { ...event, session: hashOf(event.session).slice(0, SESSION_DIGITS) };
 }
 
 function counted(lines: number): string {

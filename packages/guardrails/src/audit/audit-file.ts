@@ -30,10 +30,9 @@ function rotatedFile(file: string, count: number): string {
 /** The rotated files of an audit log, oldest first. */
 function listRotated(file: string): string[] {
   const { dir, name, ext } = path.parse(file);
-  const folder = dir === "" ? "." : dir;
   let entries: string[];
   try {
-    entries = readdirSync(folder);
+    entries = readdirSync(dir === "" ? "." : dir);
   } catch {
     return [];
   }
@@ -60,7 +59,6 @@ const EMPTY_HEAD: AuditHead = { seq: 0, hash: FIRST_HASH, size: 0 };
 /** A head has always the same length, so that a shorter one never leaves the end of a longer one. */
 const HEAD = /^(\d{15}) (\d{15}) ([0-9a-f]{64})\n/;
 
-/** The file of an audit log's head. */
 function headFile(file: string): string {
   return `${file}.head`;
 }

@@ -14,19 +14,13 @@ export interface RuledCall {
   run?: string | undefined;
 }
 
+type Decision = boolean | string | { ask: string } | undefined | void;
+
 /**
  * A business rule: a plain function. Nothing or `true` lets the call through, `false` or a text (why not) refuses it, and
  * `{ ask: "why" }` has a person decide.
  */
-export type CallRule = (
-  call: RuledCall,
-) =>
-  | boolean
-  | string
-  | { ask: string }
-  | undefined
-  | void
-  | Promise<boolean | string | { ask: string } | undefined | void>;
+export type CallRule = (call: RuledCall) => Decision | Promise<Decision>;
 
 /** Calls that a rule wants a person to decide, and why. */
 const questioned = new WeakMap<object, string>();
@@ -49,7 +43,13 @@ export function applyRules(rules: readonly CallRule[]): CallGuard {
       run,
     };
     for (const rule of rules) {
-      const answer = await attempt(rule, ruled, call);
+      let answer: Decision;
+      try {
+        answer = await rule(ruled);
+      } catch (cause) {
+        const message = `${server}.${tool} may not be called: a rule for calls failed.`;
+        throw new CemError("TOOL_NOT_ALLOWED", message, { details: { server, tool }, cause });
+      }
       if (answer === undefined || answer === true) continue;
       if (typeof answer === "string") throw notAllowed(call, answer.replace(/[.!]$/, ""));
       const ask = answer === false ? undefined : answer.ask;
@@ -57,20 +57,4 @@ export function applyRules(rules: readonly CallRule[]): CallGuard {
       questioned.set(call, ask);
     }
   });
-}
-
-async function attempt(
-  rule: CallRule,
-  ruled: RuledCall,
-  call: GuardedCall,
-): Promise<Awaited<ReturnType<CallRule>>> {
-  try {
-    return await rule(ruled);
-  } catch (cause) {
-    const { server, tool } = call;
-    throw new CemError("TOOL_NOT_ALLOWED", `${server}.${tool} may not be called: a rule for calls failed.`, {
-      details: { server, tool },
-      cause,
-    });
-  }
 }

@@ -89,12 +89,7 @@ function countTogether(store: Store): CallCounts {
 }
 
 /** A period with one call more or less, or the time to wait. */
-function counted(
-  found: Period | undefined,
-  { calls, per }: Rate,
-  by: 1 | -1,
-  nowMs: number,
-): Period | number {
+function counted(found: Period | undefined, { calls, per }: Rate, by: 1 | -1, nowMs: number) {
   const latestMs = nowMs + per * MS_PER_SECOND;
   const isUnderWay = found !== undefined && nowMs < found.endsMs;
   // A clock that went back must not make a period longer.

@@ -156,9 +156,7 @@ function hostsIn(text: string, key: string, isRuled: boolean): Set<string> {
     for (const [, domain = ""] of text.matchAll(MAIL_IN_TEXT)) add(`http://${domain}`);
   // A URL that is encoded inside another, or in a form.
   if (/%(?:25)*2f/i.test(text)) {
-    const decoded = text.replaceAll(/%(?:25)*([0-9a-f]{2})/gi, (_, code: string) =>
-      String.fromCharCode(Number.parseInt(code, 16)),
-    );
+    const decoded = text.replaceAll(/%(?:25)*([0-9a-f]{2})/gi, (_, code: string) => fromHex(code));
     for (const [, url = ""] of decoded.matchAll(URL_IN_TEXT)) add(url);
   }
   return hosts;

@@ -1,6 +1,6 @@
 import { CemError, exampleArguments, matchTools } from "@cem/core";
 import type { JsonSchema, JsonValue } from "@cem/core";
-import { annotationsOf } from "./guarded-call.ts";
+import { annotationsOf, checkingGuard } from "./guarded-call.ts";
 import type { CallGuard, GuardedCall } from "./guarded-call.ts";
 
 /** A call that would change something. */
@@ -34,24 +34,19 @@ export function followPlan(plan: readonly PlannedWrite[], reads: readonly string
   const isRead = matchTools(reads);
   const left = new Map<string, number>();
   for (const write of plan) left.set(keyOf(write), (left.get(keyOf(write)) ?? 0) + 1);
-  return (next) => ({
-    specificationVersion: "v1",
-    async invoke(call: GuardedCall, context) {
-      const { server, tool } = call;
-      if (!changesNothing(call) && !isRead(call)) {
-        const key = keyOf(call);
-        const count = left.get(key) ?? 0;
-        if (count === 0) {
-          throw new CemError(
-            "NOT_APPROVED",
-            `${server}.${tool} was not called: the approved plan has no such call with these arguments, or it was made already.`,
-            { details: { server, tool, answer: "not-planned" } },
-          );
-        }
-        left.set(key, count - 1);
-      }
-      return next.invoke(call, context);
-    },
+  return checkingGuard((call) => {
+    if (changesNothing(call) || isRead(call)) return;
+    const { server, tool } = call;
+    const key = keyOf(call);
+    const count = left.get(key) ?? 0;
+    if (count === 0) {
+      throw new CemError(
+        "NOT_APPROVED",
+        `${server}.${tool} was not called: the approved plan has no such call with these arguments, or it was made already.`,
+        { details: { server, tool, answer: "not-planned" } },
+      );
+    }
+    left.set(key, count - 1);
   });
 }
 

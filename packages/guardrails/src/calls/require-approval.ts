@@ -12,9 +12,11 @@ import type {
 import { isNamedAsLoss } from "@cem/core/text";
 import { auditedValue } from "../audit/audit-calls.ts";
 import { questionOf } from "./apply-rules.ts";
-import { annotationsOf, checkingGuard, PerSubject } from "./guarded-call.ts";
+import { annotationsOf, checkingGuard } from "./guarded-call.ts";
 import type { CallGuard, GuardedCall } from "./guarded-call.ts";
 
+/** The most sessions whose answers are remembered; the one that was used least recently goes first. */
+const MAX_SESSIONS = 10_000;
 const MAX_SHOWN_CHARACTERS = 1_500;
 /** Other names are quoted: a name may be a sentence that reads like the question's own. */
 const PLAIN_NAME = /^[\w./-]{1,128}$/u;
@@ -31,12 +33,7 @@ export function elicitApproval(elicit: Elicit): Approve {
   };
 }
 
-async function choose(
-  elicit: Elicit,
-  message: string,
-  choices: Choices,
-  signal: AbortSignal,
-): Promise<ApprovalAnswer> {
+async function choose(elicit: Elicit, message: string, choices: Choices, signal: AbortSignal) {
   const answer = await elicit({
     server: "cem",
     message,
@@ -63,10 +60,12 @@ const MAX_PLANNED = 20;
 /** The most characters of a call's arguments that such a question shows; a call with more is asked about when it is made. */
 const MAX_PLANNED_CHARACTERS = MAX_SHOWN_CHARACTERS / 5;
 
+type Answer = ApprovalAnswer | "unanswered";
+
 /** A program's calls that one question was about. */
 interface Plan {
   /** `unasked`: most of its tools were said yes to before. */
-  answer: ApprovalAnswer | "unanswered" | "unasked";
+  answer: Answer | "unasked";
   /** The calls that a yes was given for and that were not made yet. */
   left: PlannedCall[];
 }
@@ -130,65 +129,49 @@ export interface ApprovalSettings {
  * Has a person decide calls. The run's clock stands still while one is asked. A yes for the session holds for the tool,
  * whatever its arguments; a yes once for this call alone, or for each that its question shows. It throws `NOT_APPROVED`.
  */
-export function requireApproval({
-  tools = ["destructive"],
-  sandboxed = true,
-  approve,
-  elicit: ownElicit,
-  audit,
-}: ApprovalSettings = {}): CallGuard {
-  const reasonFor = approvalReason({ tools, sandboxed });
-  const allowed = new PerSubject<Set<string>>(() => new Set());
+export function requireApproval(settings: ApprovalSettings = {}): CallGuard {
+  const { approve, elicit: ownElicit, audit } = settings;
+  const reasonFor = approvalReason(settings);
+  /** The tools that a yes was given for, by session or run. */
+  const allowed = new Map<string, Set<string>>();
+  const allowedIn = (context: InvokeContext): Set<string> => {
+    const holder = holderOf(context);
+    const tools = allowed.get(holder) ?? new Set();
+    allowed.delete(holder);
+    allowed.set(holder, tools);
+    const [oldest] = allowed.keys();
+    if (allowed.size > MAX_SESSIONS && oldest !== undefined) allowed.delete(oldest);
+    return tools;
+  };
 
-  const ask = async (
-    call: GuardedCall,
-    context: InvokeContext,
-    reason: string,
-  ): Promise<ApprovalAnswer | "unanswered"> => {
+  const ask = async (call: GuardedCall, context: InvokeContext, reason: string): Promise<Answer> => {
     const { server, tool, args } = call;
     const { session, signal, elicit = ownElicit } = context;
-    const request: ApprovalRequest = {
-      server,
-      tool,
-      args,
-      reason,
-      annotations: annotationsOf(call),
-      session,
-      signal,
-    };
+    const annotations = annotationsOf(call);
+    const request: ApprovalRequest = { server, tool, args, reason, annotations, session, signal };
     const given = context.approve ?? approve ?? (elicit === undefined ? undefined : elicitApproval(elicit));
     if (given === undefined) return "unanswered";
-    context.onWaiting?.(true);
-    try {
+    return waitForAnswer(context, async () => {
       await new Promise((resolve) => setTimeout(resolve, GATHER_MS));
       signal.throwIfAborted();
       const answer = await abandonOnAbort(given(request), signal);
       return answer === "once" || answer === "session" ? answer : "no";
-    } catch {
-      signal.throwIfAborted();
-      return "unanswered";
-    } finally {
-      context.onWaiting?.(false);
-    }
+    });
   };
 
   const record = (
     { server, tool, args = null }: PlannedCall,
     { run, session }: InvokeContext,
-    answer: Exclude<Plan["answer"], "unasked"> | "earlier",
+    answer: Answer | "earlier",
   ): void =>
     audit?.record({ type: "approval", run, session, server, tool, args: auditedValue(audit, args), answer });
 
   /** Whether a tool was said yes to for the session. */
   const isKnown = ({ server, tool }: Pick<GuardedCall, "server" | "tool">, context: InvokeContext): boolean =>
-    allowed.get(holderOf(context)).has(JSON.stringify([server, tool]));
+    allowedIn(context).has(JSON.stringify([server, tool]));
 
-  const askAboutPlan = async (
-    planned: readonly PlannedCall[],
-    elicit: Elicit | undefined,
-    context: InvokeContext,
-  ): Promise<Plan> => {
-    const { signal } = context;
+  const askAboutPlan = async (planned: readonly PlannedCall[], context: InvokeContext): Promise<Plan> => {
+    const { signal, elicit = ownElicit } = context;
     // A person decides by the arguments: a call whose arguments the code computes is asked about when it is made.
     const stated =
       elicit === undefined
@@ -197,16 +180,11 @@ export function requireApproval({
             ({ args }) => args !== undefined && visibleArgs(args).length <= MAX_PLANNED_CHARACTERS,
           );
     if (stated.filter((call) => !isKnown(call, context)).length < 2) return { answer: "unasked", left: [] };
-    let answer: ApprovalAnswer | "unanswered" = "unanswered";
-    context.onWaiting?.(true);
-    try {
-      if (elicit !== undefined)
-        answer = await abandonOnAbort(choose(elicit, describePlan(stated), ONCE, signal), signal);
-    } catch {
-      signal.throwIfAborted();
-    } finally {
-      context.onWaiting?.(false);
-    }
+    const answer = await waitForAnswer(context, async () =>
+      elicit === undefined
+        ? "unanswered"
+        : abandonOnAbort(choose(elicit, describePlan(stated), ONCE, signal), signal),
+    );
     for (const call of stated) record(call, context, answer);
     return { answer, left: [...stated] };
   };
@@ -216,18 +194,17 @@ export function requireApproval({
 
   /** Asks about all calls of a program before the first is made. `undefined` where calls are asked about one by one. */
   const planOf = (context: InvokeContext): Promise<Plan> | undefined => {
-    const { planned = [], elicit = ownElicit } = context;
+    const { planned = [] } = context;
     if (planned.length < 2 || planned.length > MAX_PLANNED) return undefined;
     // A function that decides calls decides each by its own arguments.
     if ((context.approve ?? approve) !== undefined) return undefined;
-    const plan = plans.get(planned) ?? askAboutPlan(planned, elicit, context);
+    const plan = plans.get(planned) ?? askAboutPlan(planned, context);
     plans.set(planned, plan);
     return plan;
   };
 
   const requireYes = async (call: GuardedCall, context: InvokeContext, reason: string): Promise<void> => {
     const { server, tool } = call;
-    const name = JSON.stringify([server, tool]);
     const { answer: planned, left }: Partial<Plan> = (await planOf(context)) ?? {};
     if (planned === "no" || planned === "unanswered") throw notApproved(call, reason, planned);
     // A rule's question depends on the arguments: an earlier yes does not hold.
@@ -236,7 +213,7 @@ export function requireApproval({
     const answer = isEarlier ? "earlier" : await ask(call, context, reason);
     record(call, context, answer);
     if (answer === "no" || answer === "unanswered") throw notApproved(call, reason, answer);
-    if (answer === "session") allowed.get(holderOf(context)).add(name);
+    if (answer === "session") allowedIn(context).add(JSON.stringify([server, tool]));
   };
 
   return checkingGuard((call, context) => {
@@ -251,14 +228,23 @@ export function requireApproval({
   });
 }
 
+/** Waits while a person is asked, with the run's clock standing still. */
+async function waitForAnswer(context: InvokeContext, asking: () => Promise<Answer>): Promise<Answer> {
+  context.onWaiting?.(true);
+  try {
+    return await asking();
+  } catch {
+    context.signal.throwIfAborted();
+    return "unanswered";
+  } finally {
+    context.onWaiting?.(false);
+  }
+}
+
 /** Takes a call with these arguments out of those that are left, so that a yes covers it once. */
 function takeFrom(left: PlannedCall[] = [], { server, tool, args }: GuardedCall): boolean {
-  const at = left.findIndex(
-    (one) =>
-      one.server === server &&
-      one.tool === tool &&
-      one.args !== undefined &&
-      isDeepStrictEqual(one.args, args),
+  const at = left.findIndex((one) =>
+    isDeepStrictEqual([one.server, one.tool, one.args], [server, tool, args]),
   );
   return at !== -1 && left.splice(at, 1).length > 0;
 }
@@ -304,29 +290,17 @@ const REFUSALS = {
   no: "the answer was no. That is final: do not do it in another way",
   unanswered: "nobody could be asked or nobody answered",
 } as const;
+type Refusal = keyof typeof REFUSALS;
 
 /** Refuses the first call of a program, which needs no yes itself, for those that need one. */
-function planNotApproved(
-  planned: readonly PlannedCall[],
-  call: GuardedCall,
-  answer: keyof typeof REFUSALS,
-): CemError {
+function planNotApproved(planned: readonly PlannedCall[], call: GuardedCall, answer: Refusal): CemError {
   const { server, tool } = planned[0] ?? call;
   const names = [...new Set(planned.map((one) => `${one.server}.${one.tool}`))].join(", ");
-  return new CemError(
-    "NOT_APPROVED",
-    `No call of this program was made: ${names} need a yes, and ${REFUSALS[answer]}.`,
-    { details: { server, tool, answer } },
-  );
+  const message = `No call of this program was made: ${names} need a yes, and ${REFUSALS[answer]}.`;
+  return new CemError("NOT_APPROVED", message, { details: { server, tool, answer } });
 }
 
-function notApproved(
-  { server, tool }: Pick<GuardedCall, "server" | "tool">,
-  reason: string,
-  answer: keyof typeof REFUSALS,
-): CemError {
-  const why = REFUSALS[answer];
-  return new CemError("NOT_APPROVED", `${server}.${tool} was not called: ${reason}, and ${why}.`, {
-    details: { server, tool, answer },
-  });
+function notApproved({ server, tool }: PlannedCall, reason: string, answer: Refusal): CemError {
+  const message = `${server}.${tool} was not called: ${reason}, and ${REFUSALS[answer]}.`;
+  return new CemError("NOT_APPROVED", message, { details: { server, tool, answer } });
 }

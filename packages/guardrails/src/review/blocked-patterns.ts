@@ -5,18 +5,11 @@ import type { KnownText } from "./values.ts";
 /** How long all patterns together may take on one program. Linear ones need some milliseconds. */
 const PATTERNS_TIMEOUT_MS = 500;
 
-/** A pattern with the expression that it stands for. */
-interface BlockedPattern {
-  /** The pattern as given. */
-  written: string;
-  expression: RegExp;
-}
-
 /**
  * Parses a pattern: `rm\s+-rf` is a regular expression, `eval(` is not a valid one and is matched as text. Case is
  * ignored in both.
  */
-export function parsePattern(written: string): BlockedPattern {
+export function parsePattern(written: string) {
   try {
     return { written, expression: new RegExp(written, "iu") };
   } catch {
@@ -32,7 +25,7 @@ export function parsePattern(written: string): BlockedPattern {
  */
 export function findBlockedPatterns(
   code: string,
-  patterns: readonly BlockedPattern[],
+  patterns: readonly ReturnType<typeof parsePattern>[],
   known: Iterable<KnownText> = [],
 ): Finding[] {
   if (patterns.length === 0) return [];
@@ -48,7 +41,7 @@ export function findBlockedPatterns(
     const written = JSON.stringify(pattern.written);
     try {
       const left = Math.max(1, Math.ceil(end - performance.now()));
-      const line = runWithTimeout(() => firstMatch(pattern, texts), left);
+      const line = runWithTimeout(() => firstMatch(pattern.expression, texts), left);
       if (line === undefined) return [];
       return [{ ...finding, line, message: `The code matches ${written}, which is blocked here.` }];
     } catch (error) {
@@ -60,10 +53,7 @@ export function findBlockedPatterns(
 }
 
 /** The line of the first match in texts, each with its own line; without one, the lines are its own. */
-function firstMatch(
-  { expression }: BlockedPattern,
-  texts: ReadonlyMap<string, number | undefined>,
-): number | undefined {
+function firstMatch(expression: RegExp, texts: ReadonlyMap<string, number | undefined>): number | undefined {
   for (const [text, line] of texts) {
     const match = expression.exec(text);
     if (match !== null) return line ?? text.slice(0, match.index).split("\n").length;

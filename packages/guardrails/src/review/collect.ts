@@ -2,7 +2,7 @@ import type { Node } from "@babel/types";
 import type { Finding } from "@cem/core";
 import { locationOf, nameOf, runtimeNodes } from "@cem/program";
 import type { NodeVisit } from "@cem/program";
-import { assignTo, bindPattern, createScope, declare, declareIn, functionScope } from "./scopes.ts";
+import { assignTo, bindPattern, declare, declareIn, functionScope } from "./scopes.ts";
 import type { Scope, ScopedNode } from "./scopes.ts";
 
 /** Collects findings, each rule at most once on a line and for a message. */
@@ -19,7 +19,6 @@ export class Report {
   }
 }
 
-/** A node with its surroundings. */
 export type Visit = NodeVisit & ScopedNode;
 
 /** The parts of a program that rules look at. All are collected in one walk of its tree. */
@@ -45,7 +44,7 @@ const BLOCK =
 
 /** Walks the tree once, and sorts the nodes that rules look at. */
 export function collectParts(root: Node): ProgramParts {
-  const top = createScope(undefined, true);
+  const top: Scope = { parent: undefined, isFunction: true };
   const parts: ProgramParts = {
     length: root.end ?? 0,
     references: [],
@@ -75,7 +74,7 @@ export function collectParts(root: Node): ProgramParts {
 function scopeOf(node: Node, outer: Scope): Scope {
   const { type } = node;
   if (type === "Program" || FUNCTION.test(type)) {
-    const scope = type === "Program" ? outer : createScope(outer, true);
+    const scope: Scope = type === "Program" ? outer : { parent: outer, isFunction: true };
     if ("params" in node && Array.isArray(node.params)) {
       for (const parameter of node.params as Node[]) bindPattern(parameter, undefined, declareIn(scope));
     }
@@ -83,7 +82,7 @@ function scopeOf(node: Node, outer: Scope): Scope {
       declare(scope, node.id.name).values.push({ node, scope });
     return scope;
   }
-  return BLOCK.test(type) ? createScope(outer, false) : outer;
+  return BLOCK.test(type) ? { parent: outer, isFunction: false } : outer;
 }
 
 function sort(visit: Visit, inner: Scope, parts: ProgramParts): void {

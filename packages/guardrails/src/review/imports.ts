@@ -49,10 +49,7 @@ const TOOL_MODULE =
 const MAX_LISTED = 12;
 const MAX_SUGGESTIONS = 10;
 
-interface RuntimeImport extends SourceLocation {
-  specifier: string;
-}
-
+type RuntimeImport = SourceLocation & { specifier: string };
 type ImportProblem = Pick<Finding, "rule" | "message" | "hint">;
 
 /** Reports the imports that can't work or are not allowed. Type-only imports are gone at run time and not checked. */
@@ -91,31 +88,24 @@ function loadedModules({ dynamicImports, calls }: ProgramParts, values: Values):
 }
 
 function specifierProblem(specifier: string): ImportProblem | undefined {
-  if (specifier.length > MAX_SPECIFIER_CHARACTERS && !/^(?:data|blob):/.test(specifier)) {
+  const isText = /^(?:data|blob):/.test(specifier);
+  if (specifier.length > MAX_SPECIFIER_CHARACTERS && !isText) {
     const message = `A module's name has ${specifier.length} characters; at most ${MAX_SPECIFIER_CHARACTERS} are read.`;
     return { rule: "no-packages", message };
   }
   if (specifier.startsWith("node:") || isBuiltin(specifier)) {
     const name = specifier.replace(/^node:/u, "");
     if (CODE_MODULES.has(name)) {
-      return {
-        rule: "code-from-text",
-        message: `${specifier} makes code from text.`,
-        hint: "Write the code out.",
-      };
+      const message = `${specifier} makes code from text.`;
+      return { rule: "code-from-text", message, hint: "Write the code out." };
     }
     if (!PROCESS_MODULES.has(name)) return undefined;
-    return {
-      rule: "process-module",
-      message: `${specifier} can't be used: code here can't start processes or debuggers.`,
-    };
+    const message = `${specifier} can't be used: code here can't start processes or debuggers.`;
+    return { rule: "process-module", message };
   }
-  if (specifier.startsWith("data:") || specifier.startsWith("blob:")) {
-    return {
-      rule: "code-from-text",
-      message: "Code can't be imported from text.",
-      hint: "Write it into the program.",
-    };
+  if (isText) {
+    const message = "Code can't be imported from text.";
+    return { rule: "code-from-text", message, hint: "Write it into the program." };
   }
   const elsewhere = /^(?:\.\.|@)?\/((?:servers|skills)\/.*)/u.exec(specifier)?.[1];
   if (elsewhere !== undefined) {

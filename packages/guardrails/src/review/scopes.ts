@@ -19,22 +19,15 @@ export interface Scope {
   parent: Scope | undefined;
   /** Whether `var` belongs here. */
   isFunction: boolean;
-  bindings: Map<string, Binding> | undefined;
+  bindings?: Map<string, Binding>;
   /** The results of {@link lookUp}. */
-  found: Map<string, Binding | undefined> | undefined;
-}
-
-/** Makes the scope of a node in which names can be declared. */
-export function createScope(parent: Scope | undefined, isFunction: boolean): Scope {
-  return { parent, isFunction, bindings: undefined, found: undefined };
+  found?: Map<string, Binding | undefined>;
 }
 
 /** Declares a name; declared twice, it keeps the values of both. */
 export function declare(scope: Scope, name: string): Binding {
   const bindings = (scope.bindings ??= new Map<string, Binding>());
-  const known = bindings.get(name);
-  if (known !== undefined) return known;
-  const binding: Binding = { values: [] };
+  const binding = bindings.get(name) ?? { values: [] };
   bindings.set(name, binding);
   return binding;
 }
@@ -59,10 +52,8 @@ export function lookUp(scope: Scope, name: string): Binding | undefined {
   return binding;
 }
 
-/** Takes a name and its value. */
-export type Bind = (name: string, value: ScopedNode | undefined) => void;
+type Bind = (name: string, value: ScopedNode | undefined) => void;
 
-/** Declares the names in a scope. */
 export function declareIn(scope: Scope): Bind {
   return (name, value) => {
     const { values } = declare(scope, name);
@@ -81,17 +72,13 @@ export function bindPattern(pattern: Node, value: ScopedNode | undefined, bind: 
     bindPattern(part, value && { node: pattern, scope: value.scope }, bind);
   switch (pattern.type) {
     case "Identifier":
-      bind(pattern.name, value);
-      break;
+      return bind(pattern.name, value);
     case "AssignmentPattern":
-      bindPattern(pattern.left, value, bind);
-      break;
+      return bindPattern(pattern.left, value, bind);
     case "RestElement":
-      bindPattern(pattern.argument, value, bind);
-      break;
+      return bindPattern(pattern.argument, value, bind);
     case "TSParameterProperty":
-      bindPattern(pattern.parameter, value, bind);
-      break;
+      return bindPattern(pattern.parameter, value, bind);
     case "ArrayPattern":
       for (const element of pattern.elements) if (element !== null) bindPart(element);
       break;

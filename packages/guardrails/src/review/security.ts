@@ -2,8 +2,6 @@ import type { Finding } from "@cem/core";
 import type { ProgramParts, Report, Visit } from "./collect.ts";
 import type { Values } from "./values.ts";
 
-type Problem = Omit<Finding, "line" | "column">;
-
 const MAKES_CODE = new Map([
   ["global.eval", "eval"],
   ["global.Function", "Function"],
@@ -14,23 +12,19 @@ const COMPARISONS = new Set(["instanceof", "===", "!==", "==", "!=", "in"]);
 
 /** Reports code that is made from text. */
 export function checkSecurity(parts: ProgramParts, values: Values, report: Report): void {
-  for (const visit of [...parts.references, ...parts.members]) checkUse(visit, values, report);
-  for (const visit of parts.calls) checkCall(visit, values, report);
+  for (const visit of [...parts.references, ...parts.members]) {
+    const maker = MAKES_CODE.get(values.originOf(visit.node, visit.scope) ?? "");
+    if (maker !== undefined && !isHarmlessUse(visit)) report.add(visit.node, makesCode(maker));
+  }
+  for (const { node, scope } of parts.calls) {
+    // `new this.constructor()` makes another of the same class.
+    if (node.type !== "CallExpression" && node.type !== "OptionalCallExpression") continue;
+    if (values.originOf(node.callee, scope) === "constructor")
+      report.add(node, makesCode("A function's constructor"));
+  }
 }
 
-function checkUse(visit: Visit, values: Values, report: Report): void {
-  const maker = MAKES_CODE.get(values.originOf(visit.node, visit.scope) ?? "");
-  if (maker !== undefined && !isHarmlessUse(visit)) report.add(visit.node, makesCode(maker));
-}
-
-function checkCall({ node, scope }: Visit, values: Values, report: Report): void {
-  // `new this.constructor()` makes another of the same class.
-  if (node.type !== "CallExpression" && node.type !== "OptionalCallExpression") return;
-  if (values.originOf(node.callee, scope) === "constructor")
-    report.add(node, makesCode("A function's constructor"));
-}
-
-function makesCode(what: string): Problem {
+function makesCode(what: string): Finding {
   return {
     rule: "code-from-text",
     severity: "error",

@@ -42,10 +42,7 @@ export function checkToolCalls(
 }
 
 /** The tool that a value comes from, where it is one of these. */
-function toolAt(
-  origin: string | undefined,
-  tools: ReadonlyMap<string, ToolDefinition>,
-): ToolDefinition | undefined {
+function toolAt(origin: string | undefined, tools: ReadonlyMap<string, ToolDefinition>) {
   const { server = "", name = "" } = TOOL_ORIGIN.exec(origin ?? "")?.groups ?? {};
   return tools.get(toolId({ server, name }));
 }
@@ -90,10 +87,7 @@ function constantsIn(scope: Scope): Constants {
  * Says why a tool may not be called: itself, or a tool that a skill uses and that runs in the sandbox as the skill does. What
  * a skill calls on the host is checked when it is called.
  */
-function createObstacles(
-  tools: readonly ToolDefinition[],
-  isAllowed: IsAllowed,
-): (tool: ToolDefinition) => string | undefined {
+function createObstacles(tools: readonly ToolDefinition[], isAllowed: IsAllowed) {
   const held = new Map<string, string>();
   for (const tool of tools) {
     const allowed = tool.kind === "local" ? isAllowed(tool) : true;
@@ -101,7 +95,7 @@ function createObstacles(
     const reason = `it uses ${toolId(tool)}, and ${allowed}`;
     held.set(toolId(tool), reason).set(toolId({ server: tool.server, name: "*" }), reason);
   }
-  return (tool) => {
+  return (tool: ToolDefinition): string | undefined => {
     const allowed = isAllowed(tool);
     if (allowed !== true) return allowed;
     const used = tool.uses?.find((id) => held.has(id));

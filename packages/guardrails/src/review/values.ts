@@ -10,7 +10,6 @@ import type { Binding, Scope } from "./scopes.ts";
  */
 export type Origin = string;
 
-/** A text in the program. */
 export interface KnownText {
   node: Node;
   text: string;
@@ -32,9 +31,7 @@ const MAX_VALUES = 8;
 /** The names of the global object. */
 const GLOBAL_OBJECTS = new Set(["globalThis", "self", "window", "global", "frames", "top"]);
 /** Modules whose exports are globals too. */
-const SAME_AS_GLOBAL: Readonly<Record<string, Origin | undefined>> = {
-  process: "global.process",
-};
+const SAME_AS_GLOBAL: ReadonlyMap<string, Origin> = new Map([["process", "global.process"]]);
 /** Globals of the guest that this process may lack. */
 const OTHER_GLOBALS = new Set(["module", "process", "require"]);
 /** Members of a function that stand for the function itself. */
@@ -234,7 +231,7 @@ function globalOrigin(name: string): Origin | undefined {
 
 function importOrigin(specifier: string, name: string): Origin | undefined {
   if (specifier.length > MAX_SPECIFIER_CHARACTERS) return undefined;
-  const module = SAME_AS_GLOBAL[specifier.replace(/^node:/, "")] ?? `module:${specifier}`;
+  const module = SAME_AS_GLOBAL.get(specifier.replace(/^node:/, "")) ?? `module:${specifier}`;
   return name === "*" || name === "default" ? module : `${module}.${name}`;
 }
 

@@ -6,17 +6,13 @@ const SHOWN_MINUTES = 60;
 const MAX_DURATIONS = 1_000;
 const BYTES_PER_MIB = 1024 * 1024;
 
-interface Minute {
-  runs: number;
-  unsuccessful: number;
-  tokensSaved: number;
-  durations: number[];
-  memoryBytes: number;
+function emptyMinute() {
+  return { runs: 0, unsuccessful: 0, tokensSaved: 0, durations: [] as number[], memoryBytes: 0 };
 }
 
 /** Figures of the runs of the last hour, by the minute. */
 export class Activity {
-  readonly #minutes = new Map<number, Minute>();
+  readonly #minutes = new Map<number, ReturnType<typeof emptyMinute>>();
 
   /** Counts a run that has ended. */
   count({ ms, hasFailed, tokensSaved }: { ms: number; hasFailed: boolean; tokensSaved: number }): void {
@@ -24,13 +20,7 @@ export class Activity {
     for (const minute of this.#minutes.keys()) {
       if (minute <= now - SHOWN_MINUTES) this.#minutes.delete(minute);
     }
-    const minute = this.#minutes.get(now) ?? {
-      runs: 0,
-      unsuccessful: 0,
-      tokensSaved: 0,
-      durations: [],
-      memoryBytes: 0,
-    };
+    const minute = this.#minutes.get(now) ?? emptyMinute();
     this.#minutes.set(now, minute);
     minute.runs += 1;
     minute.unsuccessful += hasFailed ? 1 : 0;

@@ -1,6 +1,6 @@
 import { forClients, toErrorInfo } from "@cem/core";
 import type { CemError, RunRecords, SessionRecord } from "@cem/core";
-import type { Context, Hono } from "hono";
+import type { Hono } from "hono";
 import type * as z from "zod";
 import type { ServedClient } from "../served-client.ts";
 import type {
@@ -101,43 +101,28 @@ interface Declaration<Given extends Input, Answer extends z.ZodType> extends Pic
  */
 export function declareRoute<Answer extends z.ZodType, Given extends Input = Input>(
   route: `${"GET" | "POST" | "PUT" | "DELETE"} /${string}`,
-  declaration: Declaration<Given, Answer>,
+  { handle, answer, type = "application/json", status = 200, input, ...rest }: Declaration<Given, Answer>,
 ): ApiRoute {
-  const {
-    handle,
-    answer,
-    type = "application/json",
-    status = 200,
-    input = {} as Given,
-    ...rest
-  } = declaration;
   const [method = "", path = ""] = route.split(" ");
   return {
     ...rest,
     method: method.toLowerCase() as ApiRoute["method"],
     path,
-    input,
+    input: input ?? {},
     status,
     answer: { schema: answer, type },
     register(api) {
-      api.on(method, path.replaceAll(/\{(\w+)\}/g, ":$1"), async (context) => {
-        const answered = await handle(check(input, context), context.env, context.req.raw.signal);
+      api.on(method, path.replaceAll(/\{(\w+)\}/g, ":$1"), async ({ req, env }) => {
+        const checked = {
+          params: input?.params?.parse(req.param()),
+          query: input?.query?.parse(req.query()),
+          body: input?.body?.parse(env.body),
+        } as Checked<Given>;
+        const answered = await handle(checked, env, req.raw.signal);
         return answered instanceof Response ? answered : Response.json(answered, { status });
       });
     },
   };
-}
-
-/** @throws ZodError */
-function check<Given extends Input>(
-  { params, query, body }: Given,
-  { req, env }: Context<ApiEnv>,
-): Checked<Given> {
-  return {
-    params: params?.parse(req.param()),
-    query: query?.parse(req.query()),
-    body: body?.parse(env.body),
-  } as Checked<Given>;
 }
 
 /** An error of ours as an answer. */

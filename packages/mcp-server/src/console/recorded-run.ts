@@ -11,7 +11,6 @@ import type {
   ElicitAnswer,
   ErrorInfo,
   Finding,
-  Isolation,
   RedactionStream,
   TaskResult,
   ToolCallRecord,
@@ -33,14 +32,6 @@ const TOKEN =
 /** A run without what is counted of it. */
 type Uncounted = Omit<RunDetails, "title" | "printed" | "questions" | "redacted" | "redactions">;
 
-/** Listeners of a run. */
-interface RunListener {
-  /** Called after what is seen of the run changed. */
-  onChange: (run: RecordedRun) => void;
-  /** Called once, when the run has ended. */
-  onEnded: (run: RecordedRun) => void;
-}
-
 /**
  * A run as the console shows it. It keeps nothing in which personal data is not replaced by tokens, as it is
  * in the answers to the run's own client.
@@ -57,11 +48,17 @@ export interface RecordedRun extends RunWatcher {
   end(): void;
 }
 
-/** Begins to record a run. */
+/**
+ * Begins to record a run.
+ *
+ * @param onChange - Called after what is seen of the run changed.
+ * @param onEnded - Called once, when the run has ended.
+ */
 export function recordRun(
   run: Run,
   { input, audience, session, redactor }: RunFacts,
-  { onChange, onEnded }: RunListener,
+  onChange: (run: RecordedRun) => void,
+  onEnded: (run: RecordedRun) => void,
 ): RecordedRun {
   const scope = { session };
   /** Of an ended run nothing is kept that holds its session's values, or its client. */
@@ -301,12 +298,11 @@ export function endOf({ code, origin, error, isolation, timings, contextTokens }
       .map(([stage, ms]) => ({ stage, ms })),
     tokensSaved: saved,
     context: { direct, used, saved, ...(spent !== undefined && { spent }) },
-    ...(isolation !== null && { isolation: isolation.level, sandbox: sandboxOf(isolation) }),
+    ...(isolation !== null && {
+      isolation: isolation.level,
+      sandbox: { name: isolation.sandbox, level: isolation.level, mechanisms: [...isolation.mechanisms] },
+    }),
   };
-}
-
-function sandboxOf({ sandbox: name, level, mechanisms }: Isolation) {
-  return { name, level, mechanisms: [...mechanisms] };
 }
 
 function shownError(error: ShownError) {

@@ -35,7 +35,7 @@ export class RunBoard {
   /** Begins to follow a run. */
   readonly watcherOf = (run: Run): RunWatcher | undefined => {
     if (run.facts === undefined) return undefined;
-    const recorded = recordRun(run, run.facts, { onChange: this.#onChange, onEnded: this.#onEnded });
+    const recorded = recordRun(run, run.facts, this.#onChange, this.#onEnded);
     this.#runs.set(run.id, recorded);
     this.#makeRoom(recorded.audience);
     return recorded;

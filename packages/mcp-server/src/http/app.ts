@@ -195,11 +195,7 @@ function routes(
   return app;
 }
 
-function exchangeOf(
-  response: ServerResponse,
-  client: string,
-  logger: Logger,
-): HttpExchange & { requestId: string } {
+function exchangeOf(response: ServerResponse, client: string, logger: Logger) {
   const requestId = randomUUID();
   return {
     requestId,
@@ -212,7 +208,7 @@ function exchangeOf(
     retryAfter(seconds) {
       if (!response.headersSent) response.setHeader("retry-after", String(seconds));
     },
-  };
+  } satisfies HttpExchange;
 }
 
 function routeMount(app: Hono<HttpEnv>, { path, fetch: answer, refuse }: HttpMount): void {

@@ -7,7 +7,7 @@ import {
   verifyBearerToken,
 } from "@modelcontextprotocol/server";
 import type { AuthInfo, OAuthTokenVerifier, VerifyBearerTokenOptions } from "@modelcontextprotocol/server";
-import type { JWTPayload, JWTVerifyGetKey } from "jose";
+import type { JWTPayload } from "jose";
 import { currentExchange, reportFault, SHARED_CLIENT_ID } from "../exchange.ts";
 import { withOwner } from "../served-client.ts";
 import { insteadOf, issuerKeys, RETRY_SECONDS } from "./issuer-keys.ts";
@@ -66,7 +66,7 @@ export function createAuthenticator(settings: AuthSettings, resource: URL): Auth
   const { issuer, scopes = [], audience = resource.href } = settings;
   return {
     ...authenticator({
-      verifier: jwtVerifier(issuer, audience, issuerKeys(issuer, settings.jwksUrl), settings.ownerClaim),
+      verifier: jwtVerifier(settings, audience),
       requiredScopes: [...scopes],
       resourceMetadataUrl: new URL(`${RESOURCE_METADATA_PATH}${resource.pathname}`, resource).href,
     }),
@@ -120,12 +120,9 @@ function sharedTokenVerifier(token: string): OAuthTokenVerifier {
 }
 
 /** @returns The verifier, which throws what is no OAuthError where nothing can be known of the token for now. */
-function jwtVerifier(
-  issuer: string,
-  audience: string,
-  keys: JWTVerifyGetKey,
-  ownerClaim: string | undefined,
-): OAuthTokenVerifier {
+function jwtVerifier(settings: IssuerAuthSettings, audience: string): OAuthTokenVerifier {
+  const { issuer, jwksUrl, ownerClaim } = settings;
+  const keys = issuerKeys(issuer, jwksUrl);
   return {
     async verifyAccessToken(token) {
       const { errors, jwtVerify } = await import("jose");
@@ -138,7 +135,11 @@ function jwtVerifier(
           requiredClaims: ["exp"],
         });
         const authInfo = authInfoOf(token, payload);
-        return ownerClaim === undefined ? authInfo : withClaim(authInfo, payload, ownerClaim);
+        if (ownerClaim === undefined) return authInfo;
+        const value = payload[ownerClaim];
+        const named = nameIn(typeof value === "number" ? String(value) : value);
+        if (named !== undefined) return withOwner(authInfo, named);
+        throw invalidToken(`The token has no claim ${JSON.stringify(ownerClaim)} with a name in it.`);
       } catch (error) {
         if (!(error instanceof errors.JOSEError) || error instanceof errors.JWKSInvalid) throw error;
         const { claim = "", payload } = error as typeof error & { claim?: string; payload?: JWTPayload };
@@ -165,15 +166,6 @@ function authInfoOf(token: string, payload: JWTPayload): AuthInfo {
   const clientId = JSON.stringify(identity);
   // The verification requires `exp`. Without it the token would count as expired. The SDK compares it once more.
   return { token, clientId, scopes: given, expiresAt: (exp ?? 0) + CLOCK_TOLERANCE_SECONDS };
-}
-
-/** @throws OAuthError where the token lacks the claim. */
-function withClaim(authInfo: AuthInfo, payload: JWTPayload, claim: string): AuthInfo {
-  const value = payload[claim];
-  const named = nameIn(typeof value === "number" ? String(value) : value);
-  if (named === undefined)
-    throw invalidToken(`The token has no claim ${JSON.stringify(claim)} with a name in it.`);
-  return withOwner(authInfo, named);
 }
 
 function nameIn(claim: unknown): string | undefined {

@@ -43,7 +43,7 @@ export async function forwardToOwner(
   };
   try {
     const answer = await replicas.send(owner, forwarded, request.signal);
-    return answer && responseOf(answer);
+    return answer && new Response((answer.body as ReadableStream<Uint8Array> | undefined) ?? null, answer);
   } catch {
     return rpcRefusal(
       503,
@@ -88,17 +88,10 @@ export async function answerForwarded(
   }
 }
 
-async function* readAll(
-  body: ReadableStream<Uint8Array>,
-  onEnd: () => void,
-): AsyncGenerator<Uint8Array, void, undefined> {
+async function* readAll(body: ReadableStream<Uint8Array>, onEnd: () => void): AsyncGenerator<Uint8Array> {
   try {
     yield* body;
   } finally {
     onEnd();
   }
-}
-
-function responseOf({ status, headers, body }: ForwardedAnswer): Response {
-  return new Response((body as ReadableStream<Uint8Array> | undefined) ?? null, { status, headers });
 }

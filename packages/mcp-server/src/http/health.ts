@@ -117,13 +117,8 @@ export function routeHealth<Env extends HonoEnv>(app: Hono<Env>, report: Probe):
  *
  * @throws CemError `ADDRESS_UNUSABLE`
  */
-export async function serveHealth({
-  host,
-  port,
-  report,
-  logger,
-  metrics,
-}: HealthSettings): Promise<HealthServing> {
+export async function serveHealth(settings: HealthSettings): Promise<HealthServing> {
+  const { host, port, report, logger, metrics } = settings;
   const [{ Hono }, { getRequestListener }] = await Promise.all([import("hono"), import("@hono/node-server")]);
   const app = new Hono();
   routeHealth(app, logged(report, logger));

@@ -4,11 +4,9 @@ import type {
   EventStore,
   JSONRPCMessage,
   McpHandlerRequestOptions,
-  WebStandardStreamableHTTPServerTransportOptions,
+  WebStandardStreamableHTTPServerTransportOptions as TransportOptions,
 } from "@modelcontextprotocol/server";
 import { MAX_KEPT_EVENT_CHARACTERS, MAX_KEPT_EVENTS, STREAM_RESUME_MS, STREAM_RETRY_MS } from "../limits.ts";
-
-type TransportOptions = WebStandardStreamableHTTPServerTransportOptions;
 
 /** The revision from which an event may have empty data, so that a stream can begin with the id to resume from. */
 const RESUMABLE_SINCE = "2025-11-25";
@@ -62,7 +60,10 @@ function keepEvents(onResume: () => void): EventStore {
 /** A session of the protocol before 2026-07-28. A client that loses an event stream can come back to it for a while. */
 export class LegacySession {
   readonly transport: WebStandardStreamableHTTPServerTransport;
-  readonly #events = keepEvents(() => this.#keepRunning());
+  readonly #events = keepEvents(() => {
+    for (const timer of this.#cancellations) clearTimeout(timer);
+    this.#cancellations.clear();
+  });
   readonly #cancellations = new Set<NodeJS.Timeout>();
 
   constructor(settings: TransportOptions) {
@@ -129,10 +130,5 @@ export class LegacySession {
       this.#cancellations.add(timer);
     };
     signal.addEventListener("abort", onDisconnect, { once: true });
-  }
-
-  #keepRunning(): void {
-    for (const timer of this.#cancellations) clearTimeout(timer);
-    this.#cancellations.clear();
   }
 }

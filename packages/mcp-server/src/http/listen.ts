@@ -14,6 +14,14 @@ import { bracketed } from "./options.ts";
 import { sharePerNetwork } from "./trusted-proxies.ts";
 import type { TrustedProxies } from "./trusted-proxies.ts";
 
+/** Why an address can't be listened on, by the code of Node's error. */
+const REASONS: Readonly<Record<string, readonly [reason: string, words: string]>> = {
+  EADDRINUSE: ["taken", "the port is taken"],
+  EACCES: ["not-permitted", "this process has no permission for the port"],
+  EADDRNOTAVAIL: ["not-local", "the address does not belong to this machine"],
+  ENOTFOUND: ["not-found", "there is no host of this name"],
+};
+
 /**
  * Listens for clients, with limits for each of them.
  *
@@ -31,32 +39,15 @@ export async function listenForClients(
     keepAliveTimeout: KEEP_ALIVE_MS,
   });
   server.maxConnections = MAX_CONNECTIONS;
-  limitConnections(server, proxies);
-  await listen(server, host, port);
-  return { server, port: (server.address() as AddressInfo).port };
-}
-
-/** Closes connections of an address that has its share of them. Those of a proxy are many clients'. */
-function limitConnections(listening: Server, proxies: TrustedProxies): void {
+  // An address has its share of connections. Those of a proxy are many clients'.
   const reserve = sharePerNetwork(MAX_CONNECTIONS_PER_ADDRESS);
-  listening.on("connection", (socket) => {
+  server.on("connection", (socket) => {
     const address = socket.remoteAddress ?? "";
     if (proxies.has(address)) return;
     const release = reserve(address);
     if (release === undefined) socket.destroy();
     else socket.once("close", release);
   });
-}
-
-/** Why an address can't be listened on, by the code of Node's error. */
-const REASONS: Readonly<Record<string, readonly [reason: string, words: string]>> = {
-  EADDRINUSE: ["taken", "the port is taken"],
-  EACCES: ["not-permitted", "this process has no permission for the port"],
-  EADDRNOTAVAIL: ["not-local", "the address does not belong to this machine"],
-  ENOTFOUND: ["not-found", "there is no host of this name"],
-};
-
-async function listen(server: Server, host: string, port: number): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => {
       const [reason, words] = REASONS[error.code ?? ""] ?? [error.code, error.message];
@@ -65,4 +56,5 @@ async function listen(server: Server, host: string, port: number): Promise<void>
     });
     server.listen({ host, port }, resolve);
   });
+  return { server, port: (server.address() as AddressInfo).port };
 }

@@ -10,16 +10,8 @@ export interface PrometheusMetrics {
   close: () => void;
 }
 
-/** Prometheus metrics of a server. */
-export interface ServerMetrics extends PrometheusMetrics {
-  /** Counts one HTTP request by its status code. */
-  countRequest(status: number): void;
-}
-
-export function createMetrics(
-  runs: Pick<RunRegistry, "active" | "kept">,
-  sessions: () => number,
-): ServerMetrics {
+/** Opens the metrics of a server, with the function that counts one HTTP request by its status. */
+export function createMetrics(runs: Pick<RunRegistry, "active" | "kept">, sessions: () => number) {
   const metrics = openMetrics();
   const registers = [metrics.registry];
   const requests = new Counter({
@@ -40,7 +32,7 @@ export function createMetrics(
   count("cem_runs_active", "Runs under way, those waiting for a guest among them.", () => runs.active);
   count("cem_runs_kept", "Runs that outlasted their call and can still be asked for.", () => runs.kept);
   count("cem_sessions", "Sessions of the older protocol, and open SSE streams.", sessions);
-  return { ...metrics, countRequest: (status) => requests.inc({ status: String(status) }) };
+  return { ...metrics, countRequest: (status: number) => requests.inc({ status: String(status) }) };
 }
 
 /** Opens a registry with the metrics of the process, and with those that OpenTelemetry gets, under the names that OTLP gives them. */

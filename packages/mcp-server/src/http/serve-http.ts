@@ -3,9 +3,8 @@ import { assertKnownOptions, CemError } from "@cem/core";
 import type { Servable } from "../agent-server.ts";
 import { DEFAULT_HOST, DEFAULT_PORT } from "../limits.ts";
 import { createLogger } from "../logger.ts";
-import type { Logger } from "../logger.ts";
 import type { Serving } from "../stdio.ts";
-import type { HttpApp, HttpTransport } from "./app.ts";
+import type { HttpApp } from "./app.ts";
 import type { AuthSettings } from "./auth.ts";
 import { bracketed, HTTP_OPTIONS } from "./options.ts";
 import type { HttpOptions } from "./options.ts";
@@ -42,7 +41,11 @@ export async function serveHttp(server: Servable, options: HttpOptions = {}): Pr
     import("./app.ts"),
     import("./listen.ts"),
   ]);
-  const openTransport = await loadTransport(transport);
+  // The other transport is not loaded.
+  const openTransport =
+    transport === "sse"
+      ? (await import("./sse.ts")).openSse
+      : (await import("./streamable-http.ts")).openStreamableHttp;
   const { server: listening, port: bound } = await listenForClients(host, port, proxies);
   try {
     const opened = openTransport(server, options, logger);
@@ -58,15 +61,6 @@ export async function serveHttp(server: Servable, options: HttpOptions = {}): Pr
     listening.close();
     throw error;
   }
-}
-
-/** Loads a transport, and not the other one. */
-async function loadTransport(
-  transport: "http" | "sse",
-): Promise<(server: Servable, options: HttpOptions, logger: Logger) => HttpTransport> {
-  return transport === "sse"
-    ? (await import("./sse.ts")).openSse
-    : (await import("./streamable-http.ts")).openStreamableHttp;
 }
 
 function closing(listening: Server, app: HttpApp, server: Servable): Serving {

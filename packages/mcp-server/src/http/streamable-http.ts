@@ -21,7 +21,8 @@ import { LegacySession } from "./legacy-session.ts";
 import { MCP_PATH } from "./options.ts";
 import type { HttpOptions } from "./options.ts";
 import { refusalText, Sessions } from "./sessions.ts";
-import type { SessionSlot } from "./sessions.ts";
+
+const BODY_LIMIT = { maxRequestBodySize: MAX_BODY_BYTES };
 
 /** Streamable HTTP for both generations of the protocol: 2026-07-28 without sessions, older ones with sessions. */
 export function openStreamableHttp(
@@ -30,33 +31,13 @@ export function openStreamableHttp(
   logger: Logger,
 ): HttpTransport {
   const onError = (error: Error): void => logger.debug({ error: error.message }, "protocol");
-  const modern = createMcpHandler(server.factory, {
-    legacy: "reject",
-    onerror: onError,
-    maxRequestBodySize: MAX_BODY_BYTES,
-  });
+  const modern = createMcpHandler(server.factory, { ...BODY_LIMIT, legacy: "reject", onerror: onError });
   server.onListChanged((list) => modern.notify[`${list}Changed`]());
   const sessions = new Sessions<LegacySession>({
     capacity: maxSessions,
     close: (session) => session.transport.close(),
     idleMs: sessionIdleMs,
   });
-
-  const open = async (
-    request: Request,
-    owner: string,
-    slot: SessionSlot<LegacySession>,
-  ): Promise<WebStandardStreamableHTTPServerTransport> => {
-    const session: LegacySession = new LegacySession({
-      sessionIdGenerator: () => idAtReplica(server.replicas?.name, randomUUID()),
-      maxRequestBodySize: MAX_BODY_BYTES,
-      onsessioninitialized: (id) => slot.fill(id, owner, session),
-      onsessionclosed: (id) => sessions.delete(id),
-    });
-    const connection = await server.factory({ era: "legacy", requestInfo: request });
-    await connection.connect(session.transport);
-    return session.transport;
-  };
 
   const legacy = async (request: Request, fetchOptions: McpHandlerRequestOptions): Promise<Response> => {
     const owner = fetchOptions.authInfo?.clientId ?? "";
@@ -78,7 +59,15 @@ export function openStreamableHttp(
     const slot = sessions.reserve(exchange.quotaOwner);
     if (typeof slot === "string") return rpcRefusal(503, -32_000, refusalText(slot, maxSessions));
     try {
-      const transport = await open(request, owner, slot);
+      const session: LegacySession = new LegacySession({
+        ...BODY_LIMIT,
+        sessionIdGenerator: () => idAtReplica(server.replicas?.name, randomUUID()),
+        onsessioninitialized: (id) => slot.fill(id, owner, session),
+        onsessionclosed: (id) => sessions.delete(id),
+      });
+      const { transport } = session;
+      const connection = await server.factory({ era: "legacy", requestInfo: request });
+      await connection.connect(transport);
       const answer = await transport.handleRequest(request, fetchOptions);
       // The request was refused, so no session was opened.
       if (transport.sessionId === undefined) await transport.close();
@@ -89,9 +78,7 @@ export function openStreamableHttp(
   };
 
   const handle: HandleRequest = async (request, fetchOptions) => {
-    const isLegacy = await isLegacyRequest(request, fetchOptions.parsedBody, {
-      maxRequestBodySize: MAX_BODY_BYTES,
-    });
+    const isLegacy = await isLegacyRequest(request, fetchOptions.parsedBody, BODY_LIMIT);
     return isLegacy ? legacy(request, fetchOptions) : modern.fetch(request, fetchOptions);
   };
   const { replicas } = server;
@@ -128,10 +115,8 @@ export function openStreamableHttp(
 
 /** The SDK's answer to a request that needs a session and names none. */
 async function refuseWithoutSession(request: Request, options: McpHandlerRequestOptions): Promise<Response> {
-  const transport = new WebStandardStreamableHTTPServerTransport({
-    sessionIdGenerator: randomUUID,
-    maxRequestBodySize: MAX_BODY_BYTES,
-  });
+  const settings = { ...BODY_LIMIT, sessionIdGenerator: randomUUID };
+  const transport = new WebStandardStreamableHTTPServerTransport(settings);
   try {
     return await transport.handleRequest(request, options);
   } finally {

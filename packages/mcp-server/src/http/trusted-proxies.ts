@@ -12,7 +12,19 @@ export class TrustedProxies {
    * @throws CemError `OPTION_INVALID`
    */
   constructor(ranges: readonly string[]) {
-    for (const range of ranges) this.#add(range);
+    for (const range of ranges) {
+      const [address = "", bits, ...more] = range.split("/");
+      const version = isIP(address);
+      const most = version === 6 ? 128 : 32;
+      const isPrefix = bits === undefined || (/^\d{1,3}$/u.test(bits) && Number(bits) <= most);
+      if (version === 0 || more.length > 0 || !isPrefix) {
+        const message = `${JSON.stringify(range)} is neither an IP address nor a range such as 10.0.0.0/8.`;
+        throw new CemError("OPTION_INVALID", message, {
+          details: { option: "trustedProxies", given: range },
+        });
+      }
+      this.#addresses.addSubnet(address, Number(bits ?? most), version === 6 ? "ipv6" : "ipv4");
+    }
   }
 
   has(address: string): boolean {
@@ -44,20 +56,6 @@ export class TrustedProxies {
       if (!this.has(hop)) return last;
     }
     return last;
-  }
-
-  #add(range: string): void {
-    const [address = "", bits, ...more] = range.split("/");
-    const version = isIP(address);
-    const most = version === 6 ? 128 : 32;
-    const isPrefix = bits === undefined || (/^\d{1,3}$/u.test(bits) && Number(bits) <= most);
-    if (version === 0 || more.length > 0 || !isPrefix) {
-      const message = `${JSON.stringify(range)} is neither an IP address nor a range such as 10.0.0.0/8.`;
-      throw new CemError("OPTION_INVALID", message, { details: { option: "trustedProxies", given: range } });
-    }
-    const family = version === 6 ? "ipv6" : "ipv4";
-    if (bits === undefined) this.#addresses.addAddress(address, family);
-    else this.#addresses.addSubnet(address, Number(bits), family);
   }
 }
 

@@ -172,7 +172,11 @@ export function readAnswers(questions: Questions, { mcpReq }: ServerContext): An
     }
     if (response.kind !== "elicit" || request.mode === "sample") continue;
     if (response.action !== "accept" || request.mode === "url") answers.set(key, { action: response.action });
-    else answers.set(key, accepted(acceptedContent(mcpReq.inputResponses, key, checkOf(request))));
+    else {
+      // Content that does not fit the question's schema counts as cancelled.
+      const content = acceptedContent(mcpReq.inputResponses, key, checkOf(request));
+      answers.set(key, content === undefined ? { action: "cancel" } : { action: "accept", content });
+    }
   }
   return answers;
 }
@@ -297,9 +301,4 @@ export async function faultOf(answer: ElicitAnswer, request: ElicitRequest): Pro
   if (answer.action !== "accept" || request.mode === "url") return undefined;
   const checked = await checkOf(request)["~standard"].validate(answer.content ?? {});
   return checked.issues?.map(({ message }) => message).join("; ");
-}
-
-/** Content that does not fit the question's schema counts as cancelled. */
-function accepted(content: Content | undefined): ElicitAnswer {
-  return content === undefined ? { action: "cancel" } : { action: "accept", content };
 }

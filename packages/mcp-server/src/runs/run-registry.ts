@@ -49,7 +49,7 @@ export class RunRegistry {
   readonly #runs = new Set<Run>();
   readonly #shares = new Shares(MAX_ACTIVE_RUNS_PER_CLIENT);
   readonly #queued = new Shares(MAX_RUNS_PER_CLIENT);
-  readonly #areQueued: boolean;
+  readonly #settings: RunRegistrySettings;
   readonly #yielded = createKeptRuns((run) => clearTimeout(run.idleTimer));
   readonly #listeners = new Set<RunListener>();
   #watcherOf: ((run: Run) => RunWatcher | undefined) | undefined;
@@ -57,19 +57,12 @@ export class RunRegistry {
   /** How long a call waits for its run, in milliseconds. */
   readonly yieldAfterMs: number;
   readonly #idleMs: number;
-  readonly #replica: string | undefined;
   #closed = false;
 
-  constructor({
-    yieldAfterMs,
-    idleMs = YIELDED_RUN_IDLE_MS,
-    replica,
-    areQueued = false,
-  }: RunRegistrySettings) {
-    this.#replica = replica;
-    this.#areQueued = areQueued;
-    this.yieldAfterMs = yieldAfterMs;
-    this.#idleMs = idleMs;
+  constructor(settings: RunRegistrySettings) {
+    this.#settings = settings;
+    this.yieldAfterMs = settings.yieldAfterMs;
+    this.#idleMs = settings.idleMs ?? YIELDED_RUN_IDLE_MS;
   }
 
   /** The number of runs under way, those that wait for a guest among them. */
@@ -137,8 +130,8 @@ export class RunRegistry {
         { details: { runs: this.#runs.size, maxRuns: MAX_RUNS } },
       );
     }
-    const run = new Run(this.#inTurn(request), this.#watcherOf, this.#replica);
-    this.#track(run, request.kind);
+    const run = new Run(this.#inTurn(request), this.#watcherOf, this.#settings.replica);
+    this.#track(run);
     return run;
   }
 
@@ -155,11 +148,9 @@ export class RunRegistry {
    * none. Does nothing where this replica has it, or had it.
    */
   adopt(id: string, { rejoin, ...request }: Adoption): void {
-    if (
-      this.#yielded.get(this.#ownId(id)) !== undefined ||
-      (this.#replica !== undefined && id === this.#ownId(id))
-    )
-      return;
+    const ownId = this.#ownId(id);
+    const isOwn = this.#settings.replica !== undefined && id === ownId;
+    if (isOwn || this.#yielded.get(ownId) !== undefined) return;
     const adopted = keyOfRun(id);
     const begin: RunRequest["begin"] = async ({ signal, onEvent, onElicit, onSample, ...options }) => {
       const key = rejoinKey(adopted, request.owner);
@@ -239,7 +230,8 @@ export class RunRegistry {
     const { quotaOwner, begin, facts } = request;
     if (quotaOwner === undefined) return request;
     // Here its runs take no guest, and the queue, which knows this client apart from others, has a turn for each.
-    const shares = this.#areQueued && quotaOwner === facts?.audience ? this.#queued : this.#shares;
+    const isQueued = this.#settings.areQueued === true && quotaOwner === facts?.audience;
+    const shares = isQueued ? this.#queued : this.#shares;
     const runs = shares.countOf(quotaOwner);
     if (runs >= MAX_RUNS_PER_CLIENT) {
       throw new CemError(
@@ -270,7 +262,7 @@ export class RunRegistry {
     }
   }
 
-  #track(run: Run, kind: RunRequest["kind"]): void {
+  #track(run: Run): void {
     const started = performance.now();
     this.#runs.add(run);
     const finish = (result?: TaskResult, thrown?: unknown): void => {
@@ -281,7 +273,7 @@ export class RunRegistry {
       // An agent counts what its results say. Where it throws, there is none.
       if (thrown !== undefined) measure("refusals", 1, { code: toErrorInfo(thrown).code });
       for (const listener of this.#listeners)
-        listener({ kind, ms, status: statusOfRun(result, thrown), result, thrown });
+        listener({ kind: run.kind, ms, status: statusOfRun(result, thrown), result, thrown });
     };
     run.result.then(finish, (thrown: unknown) => finish(undefined, thrown));
   }
@@ -318,7 +310,7 @@ export class RunRegistry {
 
   /** The id that a run has or would have here. */
   #ownId(id: string): string {
-    return runId(this.#replica, keyOfRun(id));
+    return runId(this.#settings.replica, keyOfRun(id));
   }
 
   #notFound(id: string): CemError {

@@ -124,10 +124,7 @@ export class Run {
   }
 
   /** Waits until the run ends, asks a question, or `ms` have passed. */
-  async waitFor(
-    ms: number,
-    { signal, onEvent }: Pick<Partial<RunRequest>, "signal" | "onEvent">,
-  ): Promise<RunState> {
+  async waitFor(ms: number, { signal, onEvent }: Partial<Waiter>): Promise<RunState> {
     if (!this.finished) this.#onEvent = onEvent;
     const timer = new AbortController();
     const signals = signal === undefined ? [timer.signal] : [timer.signal, signal];
