@@ -42,11 +42,7 @@ export interface Recognizer {
 }
 
 /** A run of digits. */
-export interface DigitGroup {
-  start: number;
-  end: number;
-  text: string;
-}
+export type DigitGroup = ReturnType<typeof digitSequences>[number][number];
 
 /** Of twelve digits at least. */
 const SEQUENCE = /(?=\d(?:[ ./()-]{0,2}\d){11})\d+(?:[ ./()-]{1,2}\d+)*/g;
@@ -60,7 +56,7 @@ export function typed(text: string): string {
 }
 
 /** Lists what could be a long number that people write in groups: groups with at most two characters between one and the next. */
-export function digitSequences(text: string): DigitGroup[][] {
+export function digitSequences(text: string) {
   return [...text.matchAll(SEQUENCE)]
     .filter(({ 0: { length } }) => length <= MAX_SEQUENCE_CHARACTERS)
     .map(({ 0: match, index }) =>

@@ -3,7 +3,7 @@ import { creditCardDetector, ibanDetector, ssnDetector } from "./detectors/accou
 import { cryptoAddressDetector, emailDetector, ipDetector, macDetector } from "./detectors/addresses.ts";
 import {
   birthDateDetector,
-  hasDistinctIdentity,
+  DISTINCT_IDENTITY,
   identityDetector,
   isBirthKey,
   isIdentityKey,
@@ -75,7 +75,7 @@ const HINTS: Readonly<Record<(typeof PRECEDENCE)[number], (traits: Traits, text:
     digits >= 4 && (word >= 15 || (signs & (SPACE | DOT)) !== 0) && (signs & LETTER) !== 0,
   EMAIL: ({ signs }, text) => (signs & AT) !== 0 || ((signs & PERCENT) !== 0 && text.includes("%40")),
   NATIONAL_ID: ({ digits, names }, text) =>
-    digits >= 4 && ((names & NAMES_IDENTITY) !== 0 || hasDistinctIdentity(text)),
+    digits >= 4 && ((names & NAMES_IDENTITY) !== 0 || DISTINCT_IDENTITY.test(text)),
   CREDIT_CARD: ({ joined }) => joined >= 12,
   SSN: ({ joined }) => joined >= 9,
   MAC: ({ word, signs }, text) =>
@@ -146,7 +146,7 @@ export function createDetector({ types, regions, custom = [] }: DetectorSettings
     CRYPTO_ADDRESS: cryptoAddressDetector,
     NATIONAL_ID: identityDetector,
     BIRTH_DATE: birthDateDetector,
-    PHONE: createPhoneDetector({ regions }),
+    PHONE: createPhoneDetector(regions),
   };
   const wanted = PRECEDENCE.filter((type) => types === undefined || types.includes(type));
   const own = custom.map(createCustomDetector);
@@ -201,17 +201,12 @@ export function withoutOverlaps(found: readonly Finding[]): Finding[] {
     .toSorted((a, b) => a.finding.start - b.finding.start || a.rank - b.rank);
   const kept: typeof ranked = [];
   for (const next of ranked) {
-    let isKept = true;
-    while (kept.length > 0) {
-      const last = kept.at(-1);
-      if (last === undefined || last.finding.end <= next.finding.start) break;
-      if (last.rank < next.rank) {
-        isKept = false;
-        break;
-      }
+    let last = kept.at(-1);
+    while (last !== undefined && last.finding.end > next.finding.start && last.rank > next.rank) {
       kept.pop();
+      last = kept.at(-1);
     }
-    if (isKept) kept.push(next);
+    if (last === undefined || last.finding.end <= next.finding.start) kept.push(next);
   }
   return kept.map(({ finding }) => finding);
 }

@@ -1,20 +1,14 @@
 import { CemError } from "@cem/core";
 import type { Finding, Recognizer } from "./context.ts";
 
-/** A word that a model gave a label. */
-interface LabelledWord {
-  entity: string;
-  score: number;
-  word: string;
-}
-
 /** The part of the library that is used. */
 interface Transformers {
   env: { allowRemoteModels: boolean };
   pipeline(task: "token-classification", model: string): Promise<Classify>;
 }
 
-type Classify = (text: string) => Promise<LabelledWord[]>;
+/** Gives the words of a text labels. */
+type Classify = (text: string) => Promise<{ entity: string; score: number; word: string }[]>;
 
 /** Settings of {@link createNameRecognizer}. */
 export interface NameRecognizerSettings {
@@ -83,9 +77,7 @@ async function load(modelDir: string): Promise<Classify> {
     library.env.allowRemoteModels = false;
     return await library.pipeline("token-classification", modelDir);
   } catch (cause) {
-    throw new CemError("RECOGNIZER_FAILED", `The model in ${modelDir} that finds names can't be loaded.`, {
-      details: { modelDir },
-      cause,
-    });
+    const message = `The model in ${modelDir} that finds names can't be loaded.`;
+    throw new CemError("RECOGNIZER_FAILED", message, { details: { modelDir }, cause });
   }
 }

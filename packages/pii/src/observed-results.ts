@@ -1,4 +1,4 @@
-import { isSecretKey, mayHoldSecret } from "./detectors/secret.ts";
+import { isSecretKey, SECRET_STEMS } from "./detectors/secret.ts";
 import { traitsOf } from "./traits.ts";
 import { isSmall, mapLeaves, mapLeavesInTurns, visitTexts } from "./json-walk.ts";
 import type { LeafChanges, Turns } from "./json-walk.ts";
@@ -89,7 +89,7 @@ export function createObservedResults({ finder, plain, secrets, keep }: Looking)
       if (!plain.has(text, key)) keepAll(text, secrets.find(text, key), origin);
     };
     if (typeof data !== "string") visitTexts(data, look);
-    else if (mayHoldSecret(data)) visitTexts(membersOf(data).data, look);
+    else if (SECRET_STEMS.test(data)) visitTexts(membersOf(data).data, look);
   }
 
   /** Keeps all values that are found in data, without giving them tokens. */

@@ -166,7 +166,8 @@ function addBase64(text: string, readings: Reading[]): void {
     if (sixtyFourth(text, at) !== NONE_OF_64) continue;
     if (at - start >= MIN_BASE64_CHARACTERS) {
       const isTried = start < tried;
-      const run = !isTried && mayBeginText(text, start) ? base64At(text, start) : undefined;
+      BASE64.lastIndex = start;
+      const run = !isTried && mayBeginText(text, start) ? BASE64.exec(text)?.[0] : undefined;
       const decoded = run && decodedBase64(run);
       if (run !== undefined) tried = start + run.length;
       if (decoded === undefined)
@@ -198,11 +199,6 @@ function addPart(
     if (decoded !== undefined) return void readings.push(wholeReading(decoded, from, end));
     from = at + 1;
   }
-}
-
-function base64At(text: string, start: number): string | undefined {
-  BASE64.lastIndex = start;
-  return BASE64.exec(text)?.[0];
 }
 
 /** A reading of which no part can be told from the others. */

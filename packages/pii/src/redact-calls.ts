@@ -24,16 +24,11 @@ export function redactCalls(redactor: Redactor): (next: ToolInvoker) => ToolInvo
     async invoke(call, context) {
       const { server, tool } = call;
       const { session, signal } = context;
-      const elicit = context.elicit && redactQuestions(context.elicit, redactor, { session, server, tool });
-      const sample = context.sample && redactSamples(context.sample, redactor, session);
-      const restored = await redactor.detokenize(call.args, {
-        session,
-        server,
-        tool,
-        elicit: waiting(elicit, context),
-        signal,
-      });
       const scope = { session, server, tool };
+      const elicit = context.elicit && redactQuestions(context.elicit, redactor, scope);
+      const sample = context.sample && redactSamples(context.sample, redactor, session);
+      const target = { ...scope, elicit: waiting(elicit, context), signal };
+      const restored = await redactor.detokenize(call.args, target);
       let result: ToolResult;
       try {
         result = await next.invoke(
@@ -97,17 +92,15 @@ export function redactSamples(sample: Sample, redactor: Redactor, session: strin
 
 /** Stops the clock of the run while a user is asked. */
 function waiting(elicit: Elicit | undefined, { onWaiting }: InvokeContext): Elicit | undefined {
-  return (
-    elicit &&
-    (async (request) => {
-      onWaiting?.(true);
-      try {
-        return await elicit(request);
-      } finally {
-        onWaiting?.(false);
-      }
-    })
-  );
+  if (elicit === undefined) return undefined;
+  return async (request) => {
+    onWaiting?.(true);
+    try {
+      return await elicit(request);
+    } finally {
+      onWaiting?.(false);
+    }
+  };
 }
 
 const READ_TIMEOUT_MS = 60_000;
@@ -147,14 +140,11 @@ export async function redactKept(
 /** Has the values of a large file be known: it is looked through apart from this thread, and read in small pieces. */
 async function observeLarge(given: Uint8Array, redactor: Redactor, scope: RedactionScope): Promise<void> {
   const module = moduleBeside("large-kept-work", import.meta.url);
-  const {
-    pieces,
-    isJson,
-    bytes = given,
-  } = await offload<Pieces>(
+  const cut = await offload<Pieces>(
     () => ({ module, name: "piecesOf", args: [given], timeoutMs: READ_TIMEOUT_MS }),
     async () => (await import("./large-kept-work.ts")).piecesOf(given),
   );
+  const { pieces, isJson, bytes = given } = cut;
   const turns = new Turns();
   const decoder = new TextDecoder();
   for (const { start, end, open, close } of pieces) {

@@ -64,8 +64,7 @@ export interface RedactorSettings extends DetectorSettings {
 
 /** Creates a redactor with one vault for each session. */
 export function createRedactor(settings: RedactorSettings = {}): Redactor {
-  const { guest = "values", rules = [], recognizer } = settings;
-  const { store, shared, workspaceOf } = settings;
+  const { guest = "values", rules = [], recognizer, store, shared, types, workspaceOf } = settings;
   /** Where values came from, by workspace. */
   const indexes = new Map<string, Vault>();
 
@@ -77,7 +76,6 @@ export function createRedactor(settings: RedactorSettings = {}): Redactor {
     return index;
   };
   const detector = createDetector(settings);
-  const { types } = settings;
   const secrets =
     types === undefined || types.includes("SECRET") ? createDetector({ types: ["SECRET"] }) : undefined;
   const plain = new PlainTexts();
@@ -85,18 +83,15 @@ export function createRedactor(settings: RedactorSettings = {}): Redactor {
 
   const open = ({ session = "", isLate }: Pick<RedactionScope, "session" | "isLate">): RedactionSession => {
     let found = sessions.get(session);
-    if (found === undefined) {
-      const data = store?.load(session);
-      found = new RedactionSession(detector, {
-        rules,
-        findNameInCode: settings.findNameInCode,
-        seesTokens: guest === "tokens",
-        secrets,
-        plain,
-        data,
-        origins: originsOf(session),
-      });
-    }
+    found ??= new RedactionSession(detector, {
+      rules,
+      findNameInCode: settings.findNameInCode,
+      seesTokens: guest === "tokens",
+      secrets,
+      plain,
+      data: store?.load(session),
+      origins: originsOf(session),
+    });
     // What a model recognizes has to be known to what is looked at next.
     if (isLate === true && recognizer === undefined && !sessions.has(session)) return found;
     // The last one in the map is the one used last.
@@ -177,7 +172,11 @@ export function createRedactor(settings: RedactorSettings = {}): Redactor {
   }
   if (recognizer !== undefined) {
     redactor.recognize = async (data, scope) => {
-      const texts = textsIn(data);
+      const capitalized = new Set<string>();
+      visitTexts(data, (text) => {
+        if (/\p{Lu}|\p{Lo}/u.test(text)) capitalized.add(text);
+      });
+      const texts = [...capitalized];
       const found = texts.length === 0 ? [] : await recognizer.recognize(texts);
       const session = open(scope);
       for (const [index, findings] of found.entries()) {
@@ -189,12 +188,4 @@ export function createRedactor(settings: RedactorSettings = {}): Redactor {
     };
   }
   return redactor;
-}
-
-function textsIn(data: unknown): string[] {
-  const texts = new Set<string>();
-  visitTexts(data, (text) => {
-    if (/\p{Lu}|\p{Lo}/u.test(text)) texts.add(text);
-  });
-  return [...texts];
 }

@@ -7,7 +7,7 @@ import type { ValueFinder } from "./value-finder.ts";
 import type { Vault, VaultEntry } from "./vault.ts";
 
 /** The call that values are put into. */
-export type RedactionTarget = Parameters<Redactor["detokenize"]>[1];
+type RedactionTarget = Parameters<Redactor["detokenize"]>[1];
 
 /** Whether values may go from one place to another. */
 export interface FlowRule {
@@ -26,14 +26,8 @@ export type FindNameInCode = (tool: FailedTool) => Promise<FailedTool | undefine
 /** A tool, with its names in code. */
 type Place = Omit<ToolCall, "args">;
 
-/** A way that a value would go. */
-interface Flow {
-  type: string;
-  /** `server.tool`. */
-  from: string;
-  /** `server.tool`. */
-  to: string;
-}
+/** A way that a value would go: from one `server.tool` to another. */
+type Flow = Record<"type" | "from" | "to", string>;
 
 /** Whether a place is meant. Names of servers may have dots, which tell a server from its tools in other patterns. */
 function matchPlace(pattern = "*"): (place: Place) => boolean {
@@ -151,7 +145,7 @@ const HARMLESS_IN_CODE = /^[^"\\\n\r\u2028\u2029[\]]*$/;
 const ESCAPED_IN_CODE = /['`$/]/g;
 
 /** Parts of the session that a restorer reads. */
-interface RestorerSettings {
+export interface RestorerSettings {
   vault: Vault;
   finder: ValueFinder;
   rules: readonly FlowRule[];
@@ -163,33 +157,23 @@ interface RestorerSettings {
 }
 
 /** Puts values in the place of a session's tokens: in the arguments of calls, as far as rules allow it, and in code. */
-export function createRestorer({
-  vault,
-  finder,
-  rules,
-  findNameInCode,
-  seesTokens,
-  origins,
-}: RestorerSettings) {
-  const assertAllowed = createFlowCheck(rules, findNameInCode);
+export function createRestorer(settings: RestorerSettings) {
+  const { vault, finder, rules, seesTokens, origins } = settings;
+  const assertAllowed = createFlowCheck(rules, settings.findNameInCode);
 
   function restoreIn(text: string, target: RedactionTarget, use: ValueOf): string {
     if (text.length < MIN_TEXT_CHARACTERS) return text;
     if (target.ownOnly !== true) {
       const unknown = vault.tokensIn(text).find(({ entry }) => entry === undefined);
-      if (unknown !== undefined)
-        throw unusableToken(
-          `the token ${text.slice(unknown.start, unknown.end)}, which stands for no value of this session. Tokens last as long as their session: get the value again`,
-          text.slice(unknown.start, unknown.end),
-          target,
-        );
+      if (unknown !== undefined) {
+        const token = text.slice(unknown.start, unknown.end);
+        const why =
+          "which stands for no value of this session. Tokens last as long as their session: get the value again";
+        throw unusableToken(`the token ${token}, ${why}`, token, target);
+      }
       const broken = brokenTokenIn(text);
-      if (broken !== undefined)
-        throw unusableToken(
-          `"${broken}", which is a part of a token. Pass tokens whole: code can't cut or join them`,
-          broken,
-          target,
-        );
+      const why = "which is a part of a token. Pass tokens whole: code can't cut or join them";
+      if (broken !== undefined) throw unusableToken(`"${broken}", ${why}`, broken, target);
     }
     return rewrite(text, use);
   }
@@ -263,7 +247,8 @@ export function createRestorer({
       if (seesTokens) return code;
       return rewrite(code, (entry) => {
         const value = String(entry.value);
-        return HARMLESS_IN_CODE.test(value) ? value.replace(ESCAPED_IN_CODE, unicodeEscape) : undefined;
+        if (!HARMLESS_IN_CODE.test(value)) return undefined;
+        return value.replace(ESCAPED_IN_CODE, (sign) => `\\u00${sign.charCodeAt(0).toString(16)}`);
       });
     },
   };
@@ -287,8 +272,4 @@ function unusableToken(what: string, token: string, { server, tool }: RedactionT
   return new CemError("TOKEN_UNKNOWN", `The arguments of ${server}.${tool} have ${what}.`, {
     details: { server, tool, token },
   });
-}
-
-function unicodeEscape(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }

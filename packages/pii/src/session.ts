@@ -1,6 +1,5 @@
 import type { JsonValue, RedactionScope } from "@cem/core";
 import type { TextDetector } from "./detect.ts";
-import type { FindNameInCode, FlowRule } from "./restorer.ts";
 import { mapLeaves, mapLeavesInTurns, Turns } from "./json-walk.ts";
 import type { LeafChanges } from "./json-walk.ts";
 import {
@@ -12,6 +11,7 @@ import {
 } from "./observed-results.ts";
 import { membersOf } from "./readings.ts";
 import { createRestorer } from "./restorer.ts";
+import type { RestorerSettings } from "./restorer.ts";
 import { isSecretKey } from "./detectors/secret.ts";
 import { streamInTurns } from "./stream.ts";
 import { MIN_CODE, MIN_NUMBER, MIN_TEXT_CHARACTERS, PLAIN_WORD, createValueFinder } from "./value-finder.ts";
@@ -24,6 +24,14 @@ const MAX_REPEATED = 256;
 const MAX_REPEATED_CHARACTERS = 64;
 
 const TOLD_BY_KEYS: ReadonlySet<string> = new Set(["SECRET", "BIRTH_DATE", "NATIONAL_ID"]);
+
+interface SessionSettings extends Omit<RestorerSettings, "vault" | "finder"> {
+  /** Finds secrets alone. Absent where they are not looked for. */
+  secrets: TextDetector | undefined;
+  /** Texts that hold nothing, which sessions share. */
+  plain: PlainTexts;
+  data: VaultData | undefined;
+}
 
 /** The values of one session: found, replaced by tokens, and turned back. */
 export class RedactionSession {
@@ -41,43 +49,17 @@ export class RedactionSession {
   /** See {@link TextDetector.findColumns}. */
   readonly findColumns: TextDetector["findColumns"];
 
-  constructor(
-    detector: TextDetector,
-    {
-      rules,
-      findNameInCode,
-      seesTokens = false,
-      secrets,
-      plain,
-      data,
-      origins,
-    }: {
-      rules: readonly FlowRule[];
-      findNameInCode?: FindNameInCode | undefined;
-      /** Whether code sees tokens only. */
-      seesTokens?: boolean | undefined;
-      /** Finds secrets alone. Absent where they are not looked for. */
-      secrets?: TextDetector | undefined;
-      /** Texts that hold nothing, which sessions share. */
-      plain: PlainTexts;
-      data?: VaultData | undefined;
-      /** The origins of values that other sessions of the workspace know. */
-      origins?: Vault | undefined;
-    },
-  ) {
-    const vault = new Vault(data, origins);
+  constructor(detector: TextDetector, settings: SessionSettings) {
+    const vault = new Vault(settings.data, settings.origins);
     this.vault = vault;
-    this.#hasRules = rules.length > 0;
-    const finder = createValueFinder(detector, vault, this.#hasRules, plain);
+    this.#hasRules = settings.rules.length > 0;
+    const finder = createValueFinder(detector, vault, this.#hasRules, settings.plain);
     this.#finder = finder;
     this.findColumns = finder.findColumns;
-    this.#observed = createObservedResults({
-      finder,
-      plain,
-      secrets,
-      keep: (value, type, origin) => vault.entryOf(value, type, origin),
-    });
-    this.restorer = createRestorer({ vault, finder, rules, findNameInCode, seesTokens, origins });
+    const { plain, secrets } = settings;
+    const keep = vault.entryOf.bind(vault);
+    this.#observed = createObservedResults({ finder, plain, secrets, keep });
+    this.restorer = createRestorer({ ...settings, vault, finder });
   }
 
   tokenize<Data>(data: Data, scope: RedactionScope): Data {
@@ -206,7 +188,8 @@ export class RedactionSession {
   }
 
   replace(text: string, found: readonly ValueFinding[], place: Partial<Place> = {}): string {
-    const form = isAddress(place.key) ? "email" : "plain";
+    // Of an address it is to be a part that addresses may have: brackets end the name of a host.
+    const form = place.key === "uri" || place.key === "uriTemplate" ? "email" : "plain";
     let result = "";
     let from = 0;
     for (const finding of found) {
@@ -316,16 +299,10 @@ interface Place extends FindingPlace {
 }
 
 function placeOf(scope: RedactionScope): Place {
-  const { isCut, isOfCode } = scope;
-  return { isCut, isOfCode, origin: originOf(scope) };
+  return { isCut: scope.isCut, isOfCode: scope.isOfCode, origin: originOf(scope) };
 }
 
 function originOf({ server, tool, isWritten }: RedactionScope): string | undefined {
   if (isWritten === true) return "";
   return server === undefined ? undefined : `${server}.${tool ?? "*"}`;
-}
-
-/** Of an address a token is to be a part that addresses may have: brackets end the name of a host. */
-function isAddress(key: string | undefined): boolean {
-  return key === "uri" || key === "uriTemplate";
 }

@@ -59,16 +59,17 @@ export function extensionOf(phone: string): string | undefined {
 }
 
 /** Where a value stands as it is written, with what it has before its first letter or digit and after its last. */
-export function exactAt(text: string, at: number, entry: Known): { start: number; end: number } | undefined {
-  const value = String(entry.value);
+export function exactAt(text: string, at: number, { type, value: known }: Known) {
+  const value = String(known);
   let lead = 0;
   while (lead < value.length && lowered(value.charCodeAt(lead)) === 0) lead += 1;
   const start = at - lead;
   if (start < 0 || !text.startsWith(value, start)) return undefined;
   const end = start + value.length;
-  return standsOut(value, entry) || !(isInWord(text, start) || isInWord(text, end))
-    ? { start, end }
-    : undefined;
+  // No word has it in it by chance, where letters or digits are joined to it.
+  const standsOut =
+    value.length >= MIN_UNBOUND_CHARACTERS && type !== "NAME" && type !== "ADDRESS" && /[\d@]/.test(value);
+  return standsOut || !(isInWord(text, start) || isInWord(text, end)) ? { start, end } : undefined;
 }
 
 /** Whether a value is known again with other separators and in another case. */
@@ -98,13 +99,6 @@ export function prefixBefore(text: string, start: number, { type }: Known): numb
   const pattern = type === "PHONE" ? DIALLED_BEFORE : ZEROS_BEFORE;
   const prefix = pattern.exec(text.slice(Math.max(0, start - MAX_BEFORE), start))?.[0];
   return prefix === undefined ? undefined : start - prefix.length;
-}
-
-/** Whether a value is found also where letters or digits are joined to it: no word has it in it by chance. */
-function standsOut(value: string, { type }: { type: string }): boolean {
-  return (
-    value.length >= MIN_UNBOUND_CHARACTERS && type !== "NAME" && type !== "ADDRESS" && /[\d@]/.test(value)
-  );
 }
 
 /** Whether a place lies between two characters of one word. */

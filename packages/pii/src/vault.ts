@@ -27,7 +27,6 @@ function randomId(): string {
   return ids.slice(used, (used += ID_CHARACTERS));
 }
 
-/** Writes a token. */
 function formatToken(type: PiiType, id: string, form: TokenForm = "plain"): string {
   return form === "email" ? `user.${id}@${DOMAIN}` : `[[${type}:${id}]]`;
 }
@@ -74,7 +73,8 @@ export class Vault {
   readonly #byNumber = new Map<number, VaultEntry>();
   readonly known = new KnownValues<VaultEntry>();
   readonly #origins: Vault | undefined;
-  #changes = 0;
+  /** How often something was added here. What was merged does not count. */
+  changes = 0;
 
   constructor(data?: VaultData, origins?: Vault) {
     this.#origins = origins;
@@ -88,11 +88,6 @@ export class Vault {
   /** Whether a value has a token, also one that only code wrote. */
   get hasTokens(): boolean {
     return this.#byId.size + this.#byNumber.size > 0;
-  }
-
-  /** How often something was added here. What was merged does not count. */
-  get changes(): number {
-    return this.#changes;
   }
 
   /** Adds what another vault of the same session has. Of two tokens of one value both stand for it, and one is used. */
@@ -121,12 +116,12 @@ export class Vault {
       const origins = origin === undefined ? [] : [origin];
       entry = entry === undefined ? { id: "", type, value, origins, isPart } : { ...entry, type, isPart };
       this.#keep(entry);
-      this.#changes += 1;
+      this.changes += 1;
     }
     if (origin !== undefined && !entry.origins.includes(origin)) {
       entry.origins.push(origin);
       if (isPart !== true) this.#tellOrigin(entry, origin);
-      this.#changes += 1;
+      this.changes += 1;
     }
     return entry;
   }
@@ -135,12 +130,11 @@ export class Vault {
   entryOfCode(value: string | number, type: PiiType): VaultEntry {
     const written = this.#byValue.get(value);
     if (written !== undefined && written.origins.every((origin) => origin === "")) return written;
-    let entry = this.#ofCode.get(value);
-    if (entry === undefined) {
-      entry = { id: "", type, value, origins: [], isOfCode: true };
-      this.#keep(entry);
-      this.#changes += 1;
-    }
+    const known = this.#ofCode.get(value);
+    if (known !== undefined) return known;
+    const entry: VaultEntry = { id: "", type, value, origins: [], isOfCode: true };
+    this.#keep(entry);
+    this.changes += 1;
     return entry;
   }
 
@@ -176,7 +170,7 @@ export class Vault {
     let token = randomNumber();
     while (this.#byNumber.has(token) || this.#byValue.has(token)) token = randomNumber();
     entry.numbers = [token];
-    this.#changes += 1;
+    this.changes += 1;
     this.#byNumber.set(token, entry);
     return token;
   }
@@ -210,10 +204,8 @@ export class Vault {
 
   #keep(entry: VaultEntry): void {
     if (entry.id !== "") this.#byId.set(entry.id, entry);
-    if (entry.isOfCode === true) {
-      this.#ofCode.set(entry.value, entry);
-      return this.#knowNumbers(entry);
-    }
+    this.#knowNumbers(entry);
+    if (entry.isOfCode === true) return void this.#ofCode.set(entry.value, entry);
     // The same on every machine, whichever it saw first.
     const before = this.#byValue.get(entry.value);
     if (before === undefined || entry.id <= before.id) {
@@ -221,7 +213,6 @@ export class Vault {
       if (entry.isPart !== true) this.known.add(entry);
     }
     if (entry.isPart !== true) for (const origin of entry.origins) this.#tellOrigin(entry, origin);
-    this.#knowNumbers(entry);
   }
 
   /** Adds what another machine knows of an entry. */

@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, hash, randomBytes } from "node:crypto
 import { chmodSync, existsSync, readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import path from "node:path";
-import { CemError, updateStored, writeFailure } from "@cem/core";
+import { CemError, parseJson, updateStored, writeFailure } from "@cem/core";
 import type { Store, StoreKey } from "@cem/core";
 import { makeFolder, PRIVATE_FOLDER, replaceFile } from "@cem/core/files";
 import type { SharedVaults, VaultStore } from "./redactor.ts";
@@ -82,9 +82,8 @@ function readKey(key: string | undefined): Buffer {
 /** The name of the session is authenticated too, so that a file can't be put in the place of another. */
 function encrypt(data: VaultData, key: Buffer, session: string): Buffer {
   const nonce = randomBytes(NONCE_BYTES);
-  const cipher = createCipheriv("aes-256-gcm", key, nonce).setAAD(
-    Buffer.concat([HEADER, Buffer.from(session)]),
-  );
+  const context = Buffer.concat([HEADER, Buffer.from(session)]);
+  const cipher = createCipheriv("aes-256-gcm", key, nonce).setAAD(context);
   const body = Buffer.concat([cipher.update(JSON.stringify(data)), cipher.final()]);
   return Buffer.concat([HEADER, nonce, cipher.getAuthTag(), body]);
 }
@@ -92,19 +91,16 @@ function encrypt(data: VaultData, key: Buffer, session: string): Buffer {
 function decrypt(file: string, key: Buffer, session: string): VaultData {
   try {
     const bytes = readFileSync(file);
-    const nonceAt = HEADER.length;
-    const tagAt = nonceAt + NONCE_BYTES;
+    const tagAt = HEADER.length + NONCE_BYTES;
     const bodyAt = tagAt + TAG_BYTES;
-    const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(nonceAt, tagAt))
+    const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(HEADER.length, tagAt))
       .setAAD(Buffer.concat([HEADER, Buffer.from(session)]))
       .setAuthTag(bytes.subarray(tagAt, bodyAt));
     const text = Buffer.concat([decipher.update(bytes.subarray(bodyAt)), decipher.final()]).toString("utf8");
     return JSON.parse(text) as VaultData;
   } catch (cause) {
-    throw new CemError("VAULT_UNREADABLE", `The values in ${file} can't be read with this key.`, {
-      details: { file },
-      cause,
-    });
+    const message = `The values in ${file} can't be read with this key.`;
+    throw new CemError("VAULT_UNREADABLE", message, { details: { file }, cause });
   }
 }
 
@@ -150,14 +146,8 @@ function join(kept: VaultData, own: VaultData): VaultData {
 }
 
 function parse(bytes: Uint8Array, session: string): VaultData {
-  try {
-    const data = JSON.parse(Buffer.from(bytes).toString("utf8")) as VaultData;
-    if (data.version === 1 && Array.isArray(data.entries)) return data;
-  } catch {
-    // Said below.
-  }
-  throw new CemError(
-    "VAULT_UNREADABLE",
-    `The values of the session ${JSON.stringify(session)} in the store can't be read.`,
-  );
+  const data = parseJson(bytes) as VaultData | null | undefined;
+  if (data?.version === 1 && Array.isArray(data.entries)) return data;
+  const message = `The values of the session ${JSON.stringify(session)} in the store can't be read.`;
+  throw new CemError("VAULT_UNREADABLE", message);
 }

@@ -75,12 +75,9 @@ export function createFolderStore({ folder, durability = "machine", onDamaged }:
     // before it is answered.
     const synchronous = durability === "machine" ? "full" : "normal";
     database.exec(`pragma journal_mode = wal; pragma synchronous = ${synchronous}; begin immediate`);
-    const { user_version: version } = database.prepare("pragma user_version").get() as {
-      user_version: number;
-    };
-    if (version > SCHEMA_VERSION) {
+    const version = Number(database.prepare("pragma user_version").get()?.["user_version"]);
+    if (version > SCHEMA_VERSION)
       throw new Error(`it was written by a newer version (${version}, this one knows ${SCHEMA_VERSION})`);
-    }
     const copiedTo = copyBrokenLog();
     database.prepare(`delete from cem_values where not ${LIVES}`).run(Date.now());
     database.exec(`pragma user_version = ${SCHEMA_VERSION}; commit`);
@@ -93,7 +90,7 @@ export function createFolderStore({ folder, durability = "machine", onDamaged }:
     makeFolder(path.dirname(location), PRIVATE_FOLDER);
     if (statSync(location, { throwIfNoEntry: false }) === undefined) create(location);
     // SQLite would begin anew, and say nothing.
-    else if (isEmpty(location)) throw damage("it is empty");
+    else if (isEmpty(location)) throw Object.assign(new Error("it is empty"), { errcode: NO_DATABASE });
     const database = new DatabaseSync(location, { timeout: BUSY_TIMEOUT_MS });
     try {
       chmodSync(location, PRIVATE_FILE);
@@ -164,7 +161,7 @@ export function createFolderStore({ folder, durability = "machine", onDamaged }:
             `insert into cem_values (key, value, version, expires_at) values (?, ?, ?, ?)
                on conflict (key) do update set value = excluded.value, version = excluded.version, expires_at = excluded.expires_at`,
           )
-          .run(encodeKey(key), value, next, expiryOf(expiresInMs));
+          .run(encodeKey(key), value, next, expiresInMs === undefined ? null : Date.now() + expiresInMs);
       });
       return next;
     },
@@ -190,9 +187,9 @@ export function createFolderStore({ folder, durability = "machine", onDamaged }:
     async removeAll(prefix) {
       encodeKey(prefix);
       const { from, to } = rangeOf(prefix);
-      change((database) => {
-        database.prepare("delete from cem_values where key >= ? and key < ?").run(from, to);
-      });
+      change((database) =>
+        database.prepare("delete from cem_values where key >= ? and key < ?").run(from, to),
+      );
     },
     close: async () => close(),
   };
@@ -227,10 +224,6 @@ const NO_DATABASE = 26;
 /** SQLite's codes of files that lack what a statement names, are malformed, or no database. */
 const DAMAGE = new Set([1, 11, NO_DATABASE]);
 
-function damage(message: string): Error {
-  return Object.assign(new Error(message), { errcode: NO_DATABASE });
-}
-
 function isEmpty(file: string): boolean {
   const found = statSync(file, { throwIfNoEntry: false });
   return found?.isFile() === true && found.size === 0;
@@ -249,13 +242,8 @@ function isDamaged(file: string): boolean {
   try {
     using database = new DatabaseSync(file, { readOnly: true });
     database.prepare("select key, value, version, expires_at from cem_values");
-    const { quick_check: found } = database.prepare("pragma quick_check(1)").get() as { quick_check: string };
-    return found !== "ok";
+    return database.prepare("pragma quick_check(1)").get()?.["quick_check"] !== "ok";
   } catch (error) {
     return isDamage(error);
   }
-}
-
-function expiryOf(expiresInMs: number | undefined): number | null {
-  return expiresInMs === undefined ? null : Date.now() + expiresInMs;
 }

@@ -52,11 +52,8 @@ export function encodeKey(key: StoreKey): Buffer {
   checkTexts(key);
   if (key.length === 0 || key.length > MAX_PARTS)
     throw invalidKey(key, `it has ${key.length} parts; 1 to ${MAX_PARTS} are allowed`);
-  const bytes = Buffer.concat(
-    key.flatMap((part, at) =>
-      at === 0 ? [encodePart(key, part)] : [Buffer.of(SEPARATOR), encodePart(key, part)],
-    ),
-  );
+  const parts = key.flatMap((part) => [Buffer.of(SEPARATOR), encodePart(key, part)]);
+  const bytes = Buffer.concat(parts.slice(1));
   if (bytes.length > MAX_KEY_BYTES)
     throw invalidKey(key, `it has ${bytes.length} bytes; ${MAX_KEY_BYTES} are allowed`);
   return bytes;
@@ -132,10 +129,8 @@ export function scopeStore(store: Store, ...scope: [string, ...string[]]): Store
     remove: async (key, version) => store.remove(within(key), version),
     list: async (prefix, { after, limit } = {}) => {
       checkTexts(prefix);
-      const found = await store.list(under(prefix), {
-        limit,
-        after: after === undefined ? undefined : within(after),
-      });
+      const own = { limit, after: after === undefined ? undefined : within(after) };
+      const found = await store.list(under(prefix), own);
       return found.map((key) => key.slice(scope.length));
     },
     now: async () => store.now(),

@@ -44,8 +44,7 @@ export function seal([newest]: readonly SealingKey[], context: Uint8Array, clear
   if (newest === undefined) throw new TypeError("There is no key to seal with.");
   const { id, key } = newest;
   const nonce = randomBytes(NONCE_BYTES);
-  const cipher = createCipheriv("aes-256-gcm", key, nonce, { authTagLength: TAG_BYTES });
-  cipher.setAAD(context);
+  const cipher = createCipheriv("aes-256-gcm", key, nonce, { authTagLength: TAG_BYTES }).setAAD(context);
   const body = Buffer.concat([cipher.update(clear), cipher.final()]);
   return Buffer.concat([Buffer.of(FORMAT, id.length), Buffer.from(id), nonce, cipher.getAuthTag(), body]);
 }
@@ -68,10 +67,8 @@ export function unseal(
   if (found === undefined) throw unopened(shown, `its key is ${id}`);
   let at = 2 + id.length;
   const take = (bytes: number): Uint8Array => sealed.subarray(at, (at += bytes));
-  const decipher = createDecipheriv("aes-256-gcm", found.key, take(NONCE_BYTES), {
-    authTagLength: TAG_BYTES,
-  });
-  decipher.setAAD(context);
+  const options = { authTagLength: TAG_BYTES };
+  const decipher = createDecipheriv("aes-256-gcm", found.key, take(NONCE_BYTES), options).setAAD(context);
   try {
     decipher.setAuthTag(take(TAG_BYTES));
     return Buffer.concat([decipher.update(sealed.subarray(at)), decipher.final()]);

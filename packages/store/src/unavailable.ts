@@ -49,7 +49,12 @@ export interface EvictionRisk {
 
 /** The risk that a server drops what it has when its memory is full. `undefined`: it refuses writes instead. */
 export async function evictionRisk(server: AskedServer): Promise<EvictionRisk | undefined> {
-  const policy = (await policyByInfo(server)) ?? (await policyByConfig(server));
+  const memory = await ifPermitted(server.info("memory"));
+  let policy = /^maxmemory_policy:(\S+)/mu.exec(memory ?? "")?.[1];
+  if (policy === undefined) {
+    const answer = await ifPermitted(server.config("GET", "maxmemory-policy"));
+    if (Array.isArray(answer)) policy = answer[1] as string | undefined;
+  }
   if (policy === "noeviction") return undefined;
   if (policy === undefined) {
     const text =
@@ -58,16 +63,6 @@ export async function evictionRisk(server: AskedServer): Promise<EvictionRisk | 
   }
   const text = `It may drop what it has when its memory is full (maxmemory-policy ${policy}). Set noeviction.`;
   return { isKnown: true, text };
-}
-
-async function policyByInfo(server: AskedServer): Promise<string | undefined> {
-  const memory = await ifPermitted(server.info("memory"));
-  return /^maxmemory_policy:(\S+)/mu.exec(memory ?? "")?.[1];
-}
-
-async function policyByConfig(server: AskedServer): Promise<string | undefined> {
-  const answer = await ifPermitted(server.config("GET", "maxmemory-policy"));
-  return Array.isArray(answer) ? (answer[1] as string | undefined) : undefined;
 }
 
 /** The answer; `undefined` where the server does not permit the command, or has none of this name. */

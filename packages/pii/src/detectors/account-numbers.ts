@@ -11,8 +11,7 @@ import {
   standsAlone,
   wordSet,
 } from "../context.ts";
-import type { DigitGroup } from "../context.ts";
-import type { Detector, Finding } from "../context.ts";
+import type { Detector, DigitGroup, Finding } from "../context.ts";
 
 /** Beginnings of card numbers and their lengths, by brand. */
 const BRANDS: readonly (readonly [RegExp, readonly number[]])[] = [

@@ -46,15 +46,13 @@ function charactersOf(pattern: RegExp): (character: string) => boolean {
   return (character) => ascii[character.charCodeAt(0)] ?? pattern.test(character);
 }
 
-function isDomainName(domain: string): boolean {
-  return ASCII_DOMAIN_NAME.test(domain) || (NOT_ASCII.test(domain) && DOMAIN_NAME.test(domain));
-}
-
 /** The longest beginning that is the name of a domain: what is written on may be a part of a name, or the ending of a file. */
 function domainIn(text: string): string | undefined {
   if (FILE_ENDING.test(text) && SCALE.test(text)) return undefined;
   let domain = text.replace(FILE_ENDING, "");
-  while (domain !== "" && !isDomainName(domain))
+  const isName = (): boolean =>
+    ASCII_DOMAIN_NAME.test(domain) || (NOT_ASCII.test(domain) && DOMAIN_NAME.test(domain));
+  while (domain !== "" && !isName())
     domain = domain.slice(0, Math.max(0, domain.lastIndexOf("-"), domain.lastIndexOf(".")));
   return domain === "" ? undefined : domain;
 }

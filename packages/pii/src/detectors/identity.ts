@@ -155,7 +155,7 @@ const ANY_WORD = words(NUMBERED.map((kind) => kind.words).join(", "));
 /** Whether a key says that a number of identity stands under it. */
 export const isIdentityKey = byKey((key) => ANY_WORD.test(spaced(key).toLowerCase()));
 /** Matches every form that needs no words: groups as no other number has them. */
-const DISTINCT =
+export const DISTINCT_IDENTITY =
   /\d{3}\.\d{3}\.\d{3}-|\d{3}\/\d{4}-|756\.\d{4}\.|\d{2}\.\d{2}\.\d{2}-\d{3}\.|[A-Z]{6}\d{2}[A-Z]\d{2}[A-Z]\d{3}|[12] \d{2} \d{2} |[XYZ]-\d{7}|[A-Z]{2} \d{2} \d{2} \d{2}|9\d{2}-\d{2}-\d{4}/u;
 
 const BIRTH: Kind = {
@@ -171,17 +171,12 @@ const BIRTH: Kind = {
 export const identityDetector: Detector = {
   find(text, key) {
     const isNamed = (key !== undefined && isIdentityKey(key)) || ANY_WORD.test(separated(text).toLowerCase());
-    if (!isNamed && !DISTINCT.test(text)) return [];
+    if (!isNamed && !DISTINCT_IDENTITY.test(text)) return [];
     return KINDS.flatMap((kind) =>
       isNamed || kind.distinct !== undefined ? findKind(text, key, kind, "NATIONAL_ID") : [],
     );
   },
 };
-
-/** Whether a text has a form of such numbers that needs no words. */
-export function hasDistinctIdentity(text: string): boolean {
-  return DISTINCT.test(text);
-}
 
 /** Finds dates of birth, which words or the name of their key tell from other dates. */
 export const birthDateDetector: Detector = {
@@ -199,15 +194,13 @@ function findKind(text: string, key: string | undefined, kind: Kind, type: PiiTy
   for (const { 0: match, index: start } of text.matchAll(kind.shape)) {
     const end = start + match.length;
     if (!standsAlone(text, start, end)) continue;
-    const isTold = kind.distinct?.test(match) === true || kind.words.test(lastWords(text, start, key));
+    // The words of an earlier line are of another value.
+    const isTold =
+      kind.distinct?.test(match) === true ||
+      kind.words.test(before(text, start, key).split("\n").at(-1) ?? "");
     if (isTold && kind.isValid?.(match) !== false) found.push({ start, end, type });
   }
   return found;
-}
-
-/** The words right before a value: those of an earlier line are of another. */
-function lastWords(text: string, start: number, key: string | undefined): string {
-  return before(text, start, key).split("\n").at(-1) ?? "";
 }
 
 /** The check of the United Kingdom's NHS. */

@@ -68,40 +68,25 @@ const MONEY_AFTER = /^(?:\s?(?:%|€|usd|eur|gbp|kg|km|ms|bytes|kb|mb|gb|°| tim
 /** Whether a key says that a phone number stands under it. */
 export const isPhoneKey = byKey((key) => hasWord(spaced(key).toLowerCase(), PHONE_KEYS));
 
-/** Parts of a text that may be a number. */
-interface Candidate {
-  start: number;
-  end: number;
-  /** Without its extension. */
-  number: string;
-  /** How many it has. */
-  digits: number;
-}
-
-/** Settings of {@link createPhoneDetector}. */
-interface PhoneSettings {
-  /**
-   * Countries whose numbers are found as they are written at home, as ISO codes.
-   *
-   * @defaultValue `["US"]`
-   */
-  regions?: readonly string[] | undefined;
-}
-
 function digitsIn(text: string): number {
   let digits = 0;
   for (let at = 0; at < text.length; at += 1) if ((text.charCodeAt(at) ^ 48) < 10) digits += 1;
   return digits;
 }
 
-/** Creates a detector of phone numbers: international ones, those of the given regions, and others that words tell. */
-export function createPhoneDetector({ regions = ["US"] }: PhoneSettings = {}): Detector {
+/**
+ * Creates a detector of phone numbers: international ones, those of the given regions, and others that words tell.
+ *
+ * @param regions - Countries whose numbers are found as they are written at home, as ISO codes. Default: US.
+ */
+export function createPhoneDetector(regions: readonly string[] = ["US"]): Detector {
   const isKnown = (number: string, region?: string): boolean =>
     parsePhoneNumberFromString(number, region as CountryCode | undefined)?.isValid() === true;
 
+  /** @param number - Without its extension, of so many digits. */
   const isPhone = (
     text: string,
-    { start, end, number, digits }: Candidate,
+    { start, end, number, digits }: { start: number; end: number; number: string; digits: number },
     key: string | undefined,
   ): boolean => {
     const hasCode = number.startsWith("+") || number.startsWith("(+");

@@ -7,19 +7,11 @@ import { spaced, wordSet } from "../context.ts";
  */
 function namesOf(text: string): { pattern: string; marks: string[] } {
   const entries = [...wordSet(text)].map((entry) => {
-    const end = entry.lastIndexOf("=");
-    return {
-      name: entry.slice(0, end),
-      marks: entry
-        .slice(end + 1)
-        .replaceAll("_", " ")
-        .split(","),
-    };
+    const [, name = "", marks = ""] = /^(.*)=(.*)$/u.exec(entry) ?? [];
+    return { name: name.replaceAll("_", "[ _-]?"), marks: marks.replaceAll("_", " ").split(",") };
   });
-  return {
-    pattern: entries.map(({ name }) => name.replaceAll("_", "[ _-]?")).join("|"),
-    marks: entries.flatMap(({ marks }) => marks),
-  };
+  const pattern = entries.map(({ name }) => name).join("|");
+  return { pattern, marks: entries.flatMap(({ marks }) => marks) };
 }
 
 /** Under these stands a password, whatever it looks like. */
@@ -83,7 +75,7 @@ export const ASSIGNED = new RegExp(
 );
 export const HAS_VERB = new RegExp(` (?:${VERB}) `, "i");
 export const BEGINS_WITH_PASSWORD = new RegExp(`^(?:${PASSWORDS.pattern})`, "i");
-const HAS_PASSWORD = new RegExp(`(?<!\\p{L})(?:${PASSWORDS.pattern}|parola)(?!\\p{L})`, "iu");
+export const HAS_PASSWORD = new RegExp(`(?<!\\p{L})(?:${PASSWORDS.pattern}|parola)(?!\\p{L})`, "iu");
 const SECRET_KEY = new RegExp(
   `^(?:pass|pw|clave|mdp|jeton|parola chiave)$|(?:^| )(?:${PASSWORDS.pattern}|${SECRETS.pattern}|${SECRETS_AS_KEY})(?: ?\\d{1,2}| (?:confirm(?:ation)?|repeat|again|new|old|current|plain ?(?:text)?))?$`,
   "i",
@@ -97,11 +89,6 @@ export const CODE = new RegExp(
 /** Names of facts about passwords, which are none themselves. */
 const ABOUT_PASSWORDS =
   /^(?:has|is|no|show|hide|forgot|reset|require[sd]?|needs?|wrong|invalid) |(?: |^)(?:age|length|counts?|reset|changed|updated|expires?|expiry|policy|strength|attempts|hint|label|error|min|max|field|title|message|placeholder|url|link|at)$/;
-
-/** Whether a text has the name of a password. */
-export function hasPasswordName(text: string): boolean {
-  return HAS_PASSWORD.test(text);
-}
 
 /** Whether the name of a key says that a password stands under it. */
 export function isPasswordKey(key: string): boolean {

@@ -5,7 +5,7 @@ import {
   BEGINS_WITH_PASSWORD,
   CODE,
   endsWithSecret,
-  hasPasswordName,
+  HAS_PASSWORD,
   HAS_VERB,
   isCodeKey,
   isPasswordKey,
@@ -107,20 +107,20 @@ export const secretDetector = {
       return [{ start: 0, end: text.length, type: "SECRET" }];
     const found: Finding[] = [];
     const add = (start: number, end: number): void => void found.push({ start, end, type: "SECRET" });
-    if (word >= MIN_MARKED_CHARACTERS && MARKS.test(text)) findMarked(text, add);
+    if (word >= MIN_MARKED_CHARACTERS && MARKS.test(text))
+      for (const pattern of MARKED) addAll(text, pattern, add);
     if (word >= MIN_JWT_PART_CHARACTERS) {
       findJwts(text, add);
       if (text.includes("-----BEGIN")) findPrivateKeys(text, add);
     }
     if ((signs & COLON) !== 0) findCredentials(text, (signs & AT) !== 0, add);
     if ((names & NAMES_SECRET) === 0) return found;
-    if (text.length >= MIN_MARKED_CHARACTERS && /bearer |basic /i.test(text))
-      for (const { 0: match, index } of text.matchAll(BEARER)) add(index, index + match.length);
+    if (text.length >= MIN_MARKED_CHARACTERS && /bearer |basic /i.test(text)) addAll(text, BEARER, add);
     if (/[<{]/.test(text)) findMarkedUp(text, add);
     if (/[:=]/.test(text) || HAS_VERB.test(text)) findAssigned(text, add);
     for (const { 0: match, 1: code = "", index } of text.matchAll(CODE))
       add(index + match.length - code.length, index + match.length);
-    for (const { 0: code, index } of text.matchAll(CODE_BEFORE)) add(index, index + code.length);
+    addAll(text, CODE_BEFORE, add);
     return found;
   },
 };
@@ -128,8 +128,7 @@ export const secretDetector = {
 /** Finds a user's name and password with a colon between them. */
 function findCredentials(text: string, hasAt: boolean, add: Add): void {
   if (hasAt) {
-    if (text.includes("://"))
-      for (const { 0: match, index } of text.matchAll(USER_INFO)) add(index, index + match.length);
+    if (text.includes("://")) addAll(text, USER_INFO, add);
     for (const { 0: match, index } of text.matchAll(USER_AND_PASSWORD)) {
       const colon = match.indexOf(":");
       if (LABELS.has(match.slice(0, colon).toLowerCase())) continue;
@@ -138,17 +137,14 @@ function findCredentials(text: string, hasAt: boolean, add: Add): void {
       if (!isAddress) add(index, index + match.length);
     }
   }
-  if (OPTION_NAME.test(text))
-    for (const { 0: match, index } of text.matchAll(OPTION)) add(index, index + match.length);
+  if (OPTION_NAME.test(text)) addAll(text, OPTION, add);
 }
 
 /** Adds a place to what was found. */
 type Add = (start: number, end: number) => void;
 
-function findMarked(text: string, add: Add): void {
-  for (const pattern of MARKED) {
-    for (const { 0: match, index } of text.matchAll(pattern)) add(index, index + match.length);
-  }
+function addAll(text: string, pattern: RegExp, add: Add): void {
+  for (const { 0: match, index } of text.matchAll(pattern)) add(index, index + match.length);
 }
 
 function findJwts(text: string, add: Add): void {
@@ -229,15 +225,12 @@ function isAssigned(
   // The beginning of a template.
   if (next === "{" && text.endsWith("$")) return false;
   if (isPassword ? isPlaceholder(text) : NO_SECRET.test(text) || /^https?:\/\//i.test(text)) return false;
-  if (!isQuoted && CODE_VALUE.test(text) && isCode(text, next)) return false;
+  // A call, a member, or a name of a secret.
+  const isCode = next === "(" || (!/\d/.test(text) && (CODE_BEGINS.test(text) || SAYS_SECRET.test(text)));
+  if (!isQuoted && isCode && CODE_VALUE.test(text)) return false;
   // Names that texts use in other ways too, among them those of two words: `the access key: Ctrl+S`.
   const isCommon = /^(?:token|jeton|clave|pass\b|jsess|phps|cookie|jwt|otp|\p{L}+ \p{L})/iu.test(name);
   return isPassword || !isCommon || isRandom;
-}
-
-/** Whether what has the form of code is code: a call, a member, or a name of a secret. */
-function isCode(text: string, next: string): boolean {
-  return next === "(" || (!/\d/.test(text) && (CODE_BEGINS.test(text) || SAYS_SECRET.test(text)));
 }
 
 /** Finds what stands in an element or beside a name. */
@@ -268,14 +261,9 @@ function findPrivateKeys(text: string, add: Add): void {
 /** Whether the name of a key says that a secret stands under it. */
 export const isSecretKey = byKey((key) => endsWithSecret(key) || isCodeKey(key) || isPasswordKey(key));
 
-/** Parts of the names of secrets. */
-const STEMS =
+/** Parts of the names of secrets: a quick look for them in a long text. */
+export const SECRET_STEMS =
   /pass|pwd|secret|key|token|session|credential|mfa|connection|cookie|bearer|senha|contrase|kennwort|wachtwoord|has[łl]o|parola|mot|jwt|otp|pin|cvv|cvc|csc|tan/i;
-
-/** A quick look for the names of secrets in a long text. */
-export function mayHoldSecret(text: string): boolean {
-  return STEMS.test(text);
-}
 
 function isSecretUnder(text: string, key: string): boolean {
   if (/^\d{3,8}$/u.test(text)) return isCodeKey(key, text.length) || (text.length > 3 && isPasswordKey(key));
@@ -304,7 +292,7 @@ function isLabel(text: string): boolean {
   if (/\d/.test(text)) return false;
   const words = text.toLowerCase();
   return (
-    hasPasswordName(words) ||
+    HAS_PASSWORD.test(words) ||
     /mot de passe|\bclave\b|^passe$|パスワード|密码/.test(words) ||
     (text.includes(" ") && hasWord(words, PLACEHOLDERS))
   );

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { CemError, Lazy } from "@cem/core";
 import type { Store, StoreKey } from "@cem/core";
 import { Pool } from "pg";
-import type { QueryResult, QueryResultRow } from "pg";
+import type { QueryResultRow } from "pg";
 import { checkSize, decodeKey, encodeKey, pageSize, rangeOf, shownLocation, storeConflict } from "../keys.ts";
 import { storeUnavailable } from "../unavailable.ts";
 
@@ -46,13 +46,10 @@ export function createPostgresStore({
   const ready = new Lazy(() => makeTables(pool));
   let sweptAt = -Infinity;
 
-  const ask = async <Row extends QueryResultRow>(
-    sql: string,
-    values: readonly unknown[],
-  ): Promise<QueryResult<Row>> => {
+  const ask = async <Row extends QueryResultRow>(sql: string, values: unknown[] = []) => {
     try {
       await ready.get();
-      return await pool.query<Row>(sql, [...values]);
+      return await pool.query<Row>(sql, values);
     } catch (error) {
       throw CemError.isInstance(error) ? error : storeUnavailable(location, error);
     }
@@ -63,7 +60,7 @@ export function createPostgresStore({
     if (performance.now() - sweptAt < SWEEP_PERIOD_MS) return;
     sweptAt = performance.now();
     const expired = `select key from cem_values where expires_at <= now() limit ${SWEPT_ROWS} for update skip locked`;
-    await ask(`delete from cem_values where key in (${expired})`, []);
+    await ask(`delete from cem_values where key in (${expired})`);
   };
 
   return {
@@ -89,15 +86,11 @@ export function createPostgresStore({
       if (version === undefined) await ask(insert, values);
       else if (version === "") requireOne(key, await ask(`${insert} where not ${LIVES}`, values));
       else if (!isVersion(version)) throw storeConflict(key);
-      else
-        requireOne(
-          key,
-          await ask(
-            `update cem_values set value = $2, version = $3, expires_at = ${expiry("$4")}
-              where key = $1 and version = $5 and ${LIVES}`,
-            [...values, version],
-          ),
-        );
+      else {
+        const update = `update cem_values set value = $2, version = $3, expires_at = ${expiry("$4")}
+          where key = $1 and version = $5 and ${LIVES}`;
+        requireOne(key, await ask(update, [...values, version]));
+      }
       return next;
     },
     async remove(key, version) {
@@ -120,7 +113,6 @@ export function createPostgresStore({
     async now() {
       const { rows } = await ask<{ now: number }>(
         "select floor(extract(epoch from clock_timestamp()) * 1000)::double precision as now",
-        [],
       );
       return Number(rows[0]?.now);
     },

@@ -36,15 +36,11 @@ export function createRedisStore({ url, prefix = DEFAULT_PREFIX }: RedisStoreSet
   const nameOf = (member: Buffer = Buffer.alloc(0)): Buffer =>
     Buffer.concat([Buffer.from(`${prefix}values:`), member]);
 
-  const connect = (): Redis => {
+  const ask = async <Answer>(question: (client: Redis) => Promise<Answer>): Promise<Answer> => {
     // A question is asked once more after a cut, then its asker decides.
     const options = { commandTimeout: COMMAND_TIMEOUT_MS, maxRetriesPerRequest: 1 };
-    return openRedis(url, options, (lost) => (problem = lost));
-  };
-
-  const ask = async <Answer>(question: (client: Redis) => Promise<Answer>): Promise<Answer> => {
     try {
-      return await question((opened ??= connect()));
+      return await question((opened ??= openRedis(url, options, (lost) => (problem = lost))));
     } catch (error) {
       if (CemError.isInstance(error)) throw error;
       // That it was tried again says nothing of why.

@@ -26,27 +26,7 @@ const LEAVING = ".leaving-";
 const MS_PER_DAY = 86_400_000;
 
 /** The folders of one customer. Nobody but the owner of the process can enter them. */
-export interface CustomerFolder {
-  id: string;
-  /** `<root>/<id>`. */
-  home: string;
-  /** The folder that programs of the customer see as `/workspace`. */
-  workspaceDir: string;
-  /** The customer's own skills. */
-  skillsDir: string;
-  /** The customer's and the shared skills, as code sees them. */
-  mergedSkillsDir: string;
-  /** The logs of the customer's sessions, which code sees as `/workspace/sessions` and can't write. */
-  sessionsDir: string;
-  /** Sign-ins at MCP servers. */
-  authDir: string;
-  /** Values that are kept from the model, encrypted. */
-  vaultDir: string;
-  /** Runs of workflows. */
-  workflowsDir: string;
-  /** Caches that depend on the customer's data, such as their skills. */
-  cacheDir: string;
-}
+export type CustomerFolder = ReturnType<typeof foldersIn>;
 
 /** Disk and quota usage of a customer. */
 export interface CustomerUsage {
@@ -62,7 +42,7 @@ export interface CustomerUsage {
 
 /** Settings of {@link createCustomerFolders}. */
 export interface CustomerFoldersSettings {
-  /** Quotas of every customer, reported by {@link CustomerFolders.usage}. */
+  /** Quotas of every customer, reported by `usage` of {@link CustomerFolders}. */
   quotas?: readonly OwnerQuota[] | undefined;
   /** The time of day in milliseconds. Default: this machine's. */
   now?: (() => number) | undefined;
@@ -81,28 +61,7 @@ export interface CustomerFoldersSettings {
 }
 
 /** The customers whose folders are under one root. */
-export interface CustomerFolders {
-  /**
-   * Makes a customer's folders where they are missing, and notes that they are used. A deletion that was broken off is finished before.
-   *
-   * @throws CemError `OWNER_GONE` while the customer is being deleted.
-   */
-  open(id: string): Promise<CustomerFolder>;
-  /** The ids of all customers, those of whom only the store has something among them, sorted. */
-  list(): Promise<string[]>;
-  /** Disk and quota usage of a customer. @throws CemError `CUSTOMER_NOT_FOUND` */
-  usage(id: string): Promise<CustomerUsage>;
-  /** The customers that were not used for some days. */
-  inactive(days: number): Promise<string[]>;
-  /** Removes the folders of customers that other machines have deleted, and finishes deletions that were broken off. @returns The ids of these customers. */
-  removeDeleted(): Promise<string[]>;
-  /**
-   * Removes everything of a customer, also while code of theirs runs: agents of this and of other processes end it.
-   *
-   * @throws CemError `CUSTOMER_NOT_FOUND`
-   */
-  remove(id: string): Promise<void>;
-}
+export type CustomerFolders = ReturnType<typeof createCustomerFolders>;
 
 /** @param root - Absolute path of the folder with one folder for each customer. */
 export function createCustomerFolders(
@@ -115,7 +74,7 @@ export function createCustomerFolders(
     removeMore = async () => false,
     areClaims = false,
   }: CustomerFoldersSettings = {},
-): CustomerFolders {
+) {
   const homeOf = (id: string): string => {
     if (!isCustomerId(id)) throw notFound(id, []);
     return path.join(root, id);
@@ -145,7 +104,9 @@ export function createCustomerFolders(
     const leaving = path.join(root, `${LEAVING}${id}-${process.hrtime.bigint()}`);
     await rename(homeOf(id), leaving).catch(ignoreMissing);
     await removeFolder(leaving);
-    await removeLeft(root);
+    // Those too that a process which was killed has left on their way out. One that can't be removed keeps no other.
+    const left = (await readdir(root)).filter((name) => name.startsWith(LEAVING));
+    await Promise.allSettled(left.map((name) => removeFolder(path.join(root, name))));
     await removeEndedUsage(root, now);
   }
 
@@ -167,8 +128,14 @@ export function createCustomerFolders(
   }
 
   return {
+    /** The ids of all customers, those of whom only the store has something among them, sorted. */
     list,
-    async open(id) {
+    /**
+     * Makes a customer's folders where they are missing, and notes that they are used. A deletion that was broken off is finished before.
+     *
+     * @throws CemError `OWNER_GONE` while the customer is being deleted.
+     */
+    async open(id: string): Promise<CustomerFolder> {
       const home = homeOf(id);
       if (store !== undefined) {
         await assertNotDeleting(store, id, () => goOn(store, id));
@@ -176,25 +143,15 @@ export function createCustomerFolders(
       }
       const made = await mkdir(home, { recursive: true, mode: PRIVATE_FOLDER });
       if (store !== undefined && made !== undefined) await markFolder(home, store);
-      const folder: CustomerFolder = {
-        id,
-        home,
-        workspaceDir: path.join(home, "workspace"),
-        skillsDir: path.join(home, "skills"),
-        mergedSkillsDir: path.join(home, ".skills"),
-        sessionsDir: path.join(home, "sessions"),
-        authDir: path.join(home, "auth"),
-        vaultDir: path.join(home, "vault"),
-        workflowsDir: path.join(home, "workflows"),
-        cacheDir: path.join(home, "cache"),
-      };
+      const folder = foldersIn(home);
       for (const part of [folder.workspaceDir, folder.mergedSkillsDir, folder.sessionsDir]) {
         await mkdir(part, { recursive: true, mode: PRIVATE_FOLDER });
       }
       await noteUse(home, undefined);
       return folder;
     },
-    async usage(given) {
+    /** Disk and quota usage of a customer. @throws CemError `CUSTOMER_NOT_FOUND` */
+    async usage(given: string): Promise<CustomerUsage> {
       const id = nameOf(given, areClaims);
       const home = store === undefined || !isCustomerId(id) ? await requireHome(id) : homeOf(id);
       const size = await measure(home);
@@ -207,7 +164,8 @@ export function createCustomerFolders(
       const used = usage && quotas.map((quota) => quotaUsage(usage, quota));
       return { id, ...size, lastUsed, quotas: used };
     },
-    async inactive(days) {
+    /** The customers that were not used for some days. */
+    async inactive(days: number): Promise<string[]> {
       const inactive: string[] = [];
       for (const id of await listHere()) {
         const idleMs = await idleMsOf(path.join(root, id), { store, now });
@@ -215,7 +173,8 @@ export function createCustomerFolders(
       }
       return inactive;
     },
-    async removeDeleted() {
+    /** Removes the folders of customers that other machines have deleted, and finishes deletions that were broken off. @returns The ids of these customers. */
+    async removeDeleted(): Promise<string[]> {
       if (store === undefined) return [];
       const removed: string[] = [];
       for (const id of await everDeleted(store, await listHere()))
@@ -225,7 +184,12 @@ export function createCustomerFolders(
         if (await goOn(store, id).catch(() => false)) removed.push(id);
       return removed;
     },
-    async remove(given) {
+    /**
+     * Removes everything of a customer, also while code of theirs runs: agents of this and of other processes end it.
+     *
+     * @throws CemError `CUSTOMER_NOT_FOUND`
+     */
+    async remove(given: string): Promise<void> {
       const id = nameOf(given, areClaims);
       let wasThere = (await isHere(id)) || (await isInStore(id));
       const removing = async (): Promise<unknown> => (wasThere = (await removeBeyond(id)) || wasThere);
@@ -237,10 +201,28 @@ export function createCustomerFolders(
   };
 }
 
-/** Removes customers that a process which was killed has left on their way out. One that can't be removed keeps no other. */
-async function removeLeft(root: string): Promise<void> {
-  const names = (await readdir(root)).filter((name) => name.startsWith(LEAVING));
-  await Promise.allSettled(names.map((name) => removeFolder(path.join(root, name))));
+function foldersIn(home: string) {
+  return {
+    id: path.basename(home),
+    /** `<root>/<id>`. */
+    home,
+    /** The folder that programs of the customer see as `/workspace`. */
+    workspaceDir: path.join(home, "workspace"),
+    /** The customer's own skills. */
+    skillsDir: path.join(home, "skills"),
+    /** The customer's and the shared skills, as code sees them. */
+    mergedSkillsDir: path.join(home, ".skills"),
+    /** The logs of the customer's sessions, which code sees as `/workspace/sessions` and can't write. */
+    sessionsDir: path.join(home, "sessions"),
+    /** Sign-ins at MCP servers. */
+    authDir: path.join(home, "auth"),
+    /** Values that are kept from the model, encrypted. */
+    vaultDir: path.join(home, "vault"),
+    /** Runs of workflows. */
+    workflowsDir: path.join(home, "workflows"),
+    /** Caches that depend on the customer's data, such as their skills. */
+    cacheDir: path.join(home, "cache"),
+  };
 }
 
 /** Counts without following links, and without what a program has made so that nobody can enter it. */
@@ -280,7 +262,12 @@ const DERIVED_CHARACTERS = 32;
  */
 export function requireCustomerId(id: unknown): string {
   if (isGivenOwnerId(id)) return id;
-  if (typeof id !== "string" || !GIVEN_OWNER_ID.test(id)) throw invalidCustomer(id);
+  if (typeof id !== "string" || !GIVEN_OWNER_ID.test(id)) {
+    const customer = typeof id === "string" ? id.slice(0, 80) : typeof id;
+    const shown = typeof id === "string" ? JSON.stringify(customer) : customer;
+    const message = `${shown} can't be a customer's id: it needs ${OWNER_ID_RULE}.`;
+    throw new CemError("CUSTOMER_INVALID", message, { details: { customer } });
+  }
   return `${id.toLowerCase().slice(0, MAX_READABLE_CHARACTERS)}-${customerIdOf(["capitals", id])}`;
 }
 
@@ -306,11 +293,4 @@ export function customerIdOfClaim(claim: string): string {
 function nameOf(id: string, areClaims: boolean): string {
   if (areClaims) return isCustomerId(id) ? id : customerIdOfClaim(id);
   return !isCustomerId(id) && GIVEN_OWNER_ID.test(id) ? requireCustomerId(id) : id;
-}
-
-function invalidCustomer(id: unknown): CemError {
-  const shown = typeof id === "string" ? JSON.stringify(id.slice(0, 80)) : typeof id;
-  return new CemError("CUSTOMER_INVALID", `${shown} can't be a customer's id: it needs ${OWNER_ID_RULE}.`, {
-    details: { customer: typeof id === "string" ? id.slice(0, 80) : typeof id },
-  });
 }

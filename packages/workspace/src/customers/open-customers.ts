@@ -71,7 +71,7 @@ export class OpenCustomers<Host> {
    * @throws CemError `RATE_LIMITED` where as many customers are at work as may be.
    */
   async get(id: string): Promise<Host> {
-    return (await this.#get(id)).host;
+    return (await this.#find(id)).host;
   }
 
   /**
@@ -81,7 +81,7 @@ export class OpenCustomers<Host> {
    * @throws CemError `RATE_LIMITED`, or `OWNER_GONE` where it is another one by now.
    */
   async getSame(id: string, incarnation: string | undefined): Promise<Host> {
-    const found = await this.#get(id);
+    const found = await this.#find(id);
     const store = await this.#settings.store?.get();
     if (store === undefined || incarnation === undefined || found.incarnation === incarnation)
       return found.host;
@@ -101,12 +101,6 @@ export class OpenCustomers<Host> {
     await Promise.allSettled(this.#closing);
   }
 
-  async #get(id: string): Promise<OpenCustomer<Host>> {
-    const opened = await this.#find(id);
-    this.#handedOut.set(opened, performance.now());
-    return opened;
-  }
-
   async #find(id: string): Promise<OpenCustomer<Host>> {
     let opening = this.#open.get(id);
     if (opening !== undefined && !(await this.#isThere(id, opening))) opening = this.#open.get(id);
@@ -116,7 +110,9 @@ export class OpenCustomers<Host> {
       this.#open.set(id, opening);
       opening.catch(() => this.#open.delete(id));
     }
-    return opening;
+    const opened = await opening;
+    this.#handedOut.set(opened, performance.now());
+    return opened;
   }
 
   async #openOwner(id: string): Promise<OpenCustomer<Host>> {

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import path from "node:path";
 import { createTurns, parseJson, updateStored } from "@cem/core";
@@ -60,7 +60,7 @@ const SLICE_MS = 1_000;
 
 /** Stands for an owner in places that must not name a deleted one. */
 export function digestOf(id: string): string {
-  return createHash("sha256").update(id).digest("hex");
+  return hash("sha256", id);
 }
 
 /** Keeps usage in a file beside the owners' folders, where code can't reach it. */

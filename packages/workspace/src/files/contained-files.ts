@@ -113,7 +113,8 @@ function hold(descriptor: number, folder: string): ContainedFolder {
   };
 }
 
-function makeFolder(folder: string): void {
+/** Makes a private folder where there is nothing. */
+export function makeFolder(folder: string): void {
   try {
     mkdirSync(folder, PRIVATE_FOLDER);
   } catch (error) {
@@ -139,13 +140,6 @@ const PIECE_BYTES = 1024 * 1024;
 /** Thrown when there is something else than a file by the name. Its message follows "it can't be used:". */
 export class UnusableFile extends Error {}
 
-interface ReadContainedOptions {
-  signal?: AbortSignal | undefined;
-  check?: (bytes: number) => void;
-  offset?: number;
-  limit?: number;
-}
-
 /**
  * Reads a file that guest code may have put there, or a part of it, without following a link.
  *
@@ -156,8 +150,14 @@ interface ReadContainedOptions {
 export async function readContained(
   folder: ContainedFolder,
   name: string,
-  { signal, check, offset = 0, limit = Infinity }: ReadContainedOptions = {},
+  options: {
+    signal?: AbortSignal | undefined;
+    check?: (bytes: number) => void;
+    offset?: number;
+    limit?: number;
+  },
 ): Promise<{ bytes: Buffer; size: number } | undefined> {
+  const { signal, check, offset = 0, limit = Infinity } = options;
   try {
     // Without O_NONBLOCK a named pipe that guest code created would block here.
     await using handle = await open(folder.child(name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
@@ -169,12 +169,8 @@ export async function readContained(
     // Not to the end: guest code may go on writing.
     while (read < buffer.length) {
       signal?.throwIfAborted();
-      const { bytesRead } = await handle.read(
-        buffer,
-        read,
-        Math.min(PIECE_BYTES, buffer.length - read),
-        offset + read,
-      );
+      const length = Math.min(PIECE_BYTES, buffer.length - read);
+      const { bytesRead } = await handle.read(buffer, read, length, offset + read);
       if (bytesRead === 0) break;
       read += bytesRead;
     }

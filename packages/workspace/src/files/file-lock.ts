@@ -1,9 +1,10 @@
-import { createHash } from "node:crypto";
-import { lstatSync, mkdirSync } from "node:fs";
+import { hash } from "node:crypto";
+import { lstatSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { CemError, writeFailure } from "@cem/core";
-import { FileLock, PRIVATE_FOLDER, stillWritten } from "@cem/core/files";
+import { FileLock, stillWritten } from "@cem/core/files";
+import { makeFolder } from "./contained-files.ts";
 
 const DEFAULT_WAIT_MS = 10_000;
 
@@ -22,7 +23,7 @@ export async function withLock<Result>(
   action: () => Promise<Result>,
   waitMs: number = DEFAULT_WAIT_MS,
 ): Promise<Result> {
-  const place = join(lockFolder(), `${createHash("sha256").update(key).digest("hex")}.lock`);
+  const place = join(lockFolder(), `${hash("sha256", key)}.lock`);
   const busy = (): Error => stillWritten(shown, waitMs);
   let lock: FileLock;
   try {
@@ -41,11 +42,7 @@ export async function withLock<Result>(
 function lockFolder(): string {
   const uid = process.getuid?.() ?? -1;
   const folder = join(tmpdir(), `cem-locks-${uid}`);
-  try {
-    mkdirSync(folder, { mode: PRIVATE_FOLDER });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-  }
+  makeFolder(folder);
   const found = lstatSync(folder);
   if (found.isDirectory() && (uid < 0 || found.uid === uid)) return folder;
   throw new CemError("WORKSPACE_UNUSABLE", `${folder} has to be a folder of this user.`, {

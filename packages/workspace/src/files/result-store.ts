@@ -40,16 +40,6 @@ export function createResultStore(settings: ResultStoreSettings): ResultStore {
   const stored: { name: string; mimeType: string; size: number }[] = [];
   let storedBytes = 0;
 
-  const removeOldest = async (folder: ContainedFolder): Promise<void> => {
-    while (storedBytes > maxKeptBytes && stored.length > 1) {
-      const oldest = stored.shift();
-      if (oldest === undefined) return;
-      storedBytes -= oldest.size;
-      // Guest code may have removed it already.
-      await unlink(folder.child(oldest.name)).catch(() => {});
-    }
-  };
-
   return {
     specificationVersion: "v1",
     async write(bytes, mimeType, suggestedName) {
@@ -58,7 +48,12 @@ export function createResultStore(settings: ResultStoreSettings): ResultStore {
       await writeWhole(folder.child(name), bytes);
       stored.push({ name, mimeType, size: bytes.length });
       storedBytes += bytes.length;
-      await removeOldest(folder);
+      while (storedBytes > maxKeptBytes && stored.length > 1) {
+        const oldest = stored.shift() as (typeof stored)[number];
+        storedBytes -= oldest.size;
+        // Guest code may have removed it already.
+        await unlink(folder.child(oldest.name)).catch(() => {});
+      }
       return { path: GUEST_PREFIX + name, size: bytes.length };
     },
     async read(path, { offset = 0, limit = DEFAULT_PAGE_BYTES } = {}) {

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { copyBeginning, statusOfRun, tokenizeInTurns } from "@cem/core";
 import type {
   EndedRun,
@@ -37,27 +37,19 @@ export interface RunRecordParts {
 
 /** Makes the record of a run that has ended, with tokens in place of personal data and without secrets. */
 export async function createRunRecord(run: EndedRun, parts: RunRecordParts): Promise<RunRecord> {
+  const { redactor, isOfRuns } = parts.redactor;
   const record = toRecord(run, parts.calls, parts.owner);
-  return parts.hideSecrets(await withTokens(record, run, parts.redactor));
-}
-
-/** Stands for the owner of a record, without telling who it is. */
-export function ownerDigest(owner: string): string {
-  return createHash("sha256").update(`owner ${owner}`).digest("hex").slice(0, OWNER_DIGITS);
-}
-
-async function withTokens(
-  record: RunRecord,
-  run: EndedRun,
-  { redactor, isOfRuns }: RecordRedactor,
-): Promise<RunRecord> {
   const { input, code, error, value, output, calls, notes } = record;
   // Texts that the runs' own redactor went through have their tokens already.
   const texts = isOfRuns ? { input, calls } : { input, code, error, value, output, calls, notes };
   const isCut = run.input.length > input.length || !record.codeIsWhole || record.outputIsCut;
-  const scope = { session: run.session, isLate: isOfRuns };
-  const shown = await tokenizeInTurns(redactor, texts, { ...scope, isCut });
-  return { ...record, ...shown };
+  const shown = await tokenizeInTurns(redactor, texts, { session: run.session, isLate: isOfRuns, isCut });
+  return parts.hideSecrets({ ...record, ...shown });
+}
+
+/** Stands for the owner of a record, without telling who it is. */
+export function ownerDigest(owner: string): string {
+  return hash("sha256", `owner ${owner}`).slice(0, OWNER_DIGITS);
 }
 
 function toRecord(run: EndedRun, onHost: RecordedCall[], workspaceOwner: string | undefined): RunRecord {
@@ -97,9 +89,8 @@ function callsOf(result: TaskResult | undefined, onHost: RecordedCall[]): Record
   const listed = (result?.toolCalls ?? []).map((call): RecordedCall => {
     const { server, tool, startMs, ms, ok, isCancelled, place } = call;
     const onItsHost = place === "guest" ? undefined : waiting.get(nameOf(call))?.shift();
-    const recorded = onItsHost ?? { server, tool, ms, ok };
     return {
-      ...recorded,
+      ...(onItsHost ?? { server, tool, ms, ok }),
       ...(startMs !== undefined && { startMs }),
       ...(isCancelled === true && { isCancelled }),
     };

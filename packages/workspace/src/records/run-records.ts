@@ -6,15 +6,11 @@ import type { RunRecord, RunRecordFilter, RunRecords, RunRecordSummary, Store, S
 /** Of a record's text, which is kept in memory to be searched. */
 const MAX_SEARCHED_CHARACTERS = 2_000;
 
-/** The part of a record that searches match: its summary and searchable text. */
-export interface Matchable {
-  summary: RunRecordSummary;
-  /** In lower case. */
-  text: string;
-}
+/** A record as it was found, without what only its reader needs. */
+type Known = ReturnType<typeof knownOf>;
 
-/** Extracts the summary and searchable text of a record, which are kept in memory. */
-function matchable(record: RunRecord): Matchable {
+/** The summary and, in lower case, the searchable text of a record, which are kept in memory. */
+function knownOf(key: StoreKey, record: RunRecord) {
   const { id, kind, input, status, startedAt, ms, workspaceOwner, owner, calls, callsLeftOut, error } =
     record;
   const tools = new Set(calls.map(({ server, tool }) => `${server}.${tool}`));
@@ -26,25 +22,24 @@ function matchable(record: RunRecord): Matchable {
     input,
     kind === "code" ? "" : record.code,
   ];
-  return {
-    text: copyBeginning(texts.join("\n"), MAX_SEARCHED_CHARACTERS).toLowerCase(),
-    summary: {
-      id,
-      kind,
-      title: runTitle({ kind, input }),
-      status,
-      startedAt,
-      ms,
-      ...(workspaceOwner !== undefined && { workspaceOwner }),
-      ...(owner !== undefined && { owner }),
-      calls: calls.length + callsLeftOut,
-      tokensSaved: record.contextTokens.saved,
-      ...(record.isolation !== null && { isolation: record.isolation.level }),
-    },
+  const summary: RunRecordSummary = {
+    id,
+    kind,
+    title: runTitle({ kind, input }),
+    status,
+    startedAt,
+    ms,
+    ...(workspaceOwner !== undefined && { workspaceOwner }),
+    ...(owner !== undefined && { owner }),
+    calls: calls.length + callsLeftOut,
+    tokensSaved: record.contextTokens.saved,
+    ...(record.isolation !== null && { isolation: record.isolation.level }),
   };
+  const text = copyBeginning(texts.join("\n"), MAX_SEARCHED_CHARACTERS).toLowerCase();
+  return { key, summary, text };
 }
 
-function isMatch({ summary, text }: Matchable, filter: RunRecordFilter): boolean {
+function isMatch({ summary, text }: Known, filter: RunRecordFilter): boolean {
   const { status, since, owner } = filter;
   if (status !== undefined && summary.status !== status) return false;
   if (since !== undefined && new Date(summary.startedAt) < since) return false;
@@ -84,12 +79,6 @@ export interface RunRecordsSettings {
   onProblem?: ((error: unknown) => void) | undefined;
 }
 
-/** A record as it was found, without what only its reader needs. */
-interface Known {
-  key: StoreKey;
-  about: Matchable;
-}
-
 /**
  * Keeps records of runs in a store. They are written in batches in the background; a kill loses those that waited and harms
  * no other.
@@ -110,10 +99,10 @@ export function createRunRecords({ open, bounds, isThere, onProblem }: RunRecord
     return found && parse(found.value);
   }
 
-  async function knownOf(key: StoreKey): Promise<Known | undefined> {
+  async function find(key: StoreKey): Promise<Known | undefined> {
     const found = known.get(key.join());
     const record = found === undefined ? await readByKey(key) : undefined;
-    return record === undefined ? found : { key, about: matchable(record) };
+    return record === undefined ? found : knownOf(key, record);
   }
 
   /** All records within the bounds, those that began last first. */
@@ -123,14 +112,14 @@ export function createRunRecords({ open, bounds, isThere, onProblem }: RunRecord
     const keys = await keysOf(await opened.get());
     const found = new Map<string, Known>();
     for (let from = 0; from < keys.length; from += AT_ONCE) {
-      const some = await Promise.all(keys.slice(from, from + AT_ONCE).map(knownOf));
+      const some = await Promise.all(keys.slice(from, from + AT_ONCE).map(find));
       for (const one of some) if (one !== undefined) found.set(one.key.join(), one);
     }
     known = found;
     const since = new Date(Date.now() - bounds.ageMs);
     return [...found.values()]
-      .filter(({ about }) => isMatch(about, { since }))
-      .toSorted((one, other) => other.about.summary.startedAt.localeCompare(one.about.summary.startedAt))
+      .filter((one) => isMatch(one, { since }))
+      .toSorted((one, other) => other.summary.startedAt.localeCompare(one.summary.startedAt))
       .slice(0, bounds.count);
   }
 
@@ -180,12 +169,12 @@ export function createRunRecords({ open, bounds, isThere, onProblem }: RunRecord
       }
     },
     async list(filter = {}) {
-      const found = (await all()).filter(({ about }) => isMatch(about, filter));
-      return found.slice(0, filter.limit ?? DEFAULT_LISTED).map(({ about }) => about.summary);
+      const found = (await all()).filter((one) => isMatch(one, filter));
+      return found.slice(0, filter.limit ?? DEFAULT_LISTED).map(({ summary }) => summary);
     },
     async read(id, owner) {
-      const own = (await all()).filter(({ about }) => isMatch(about, { owner }));
-      const found = id === "last" ? own[0] : own.find(({ about }) => about.summary.id === id);
+      const own = (await all()).filter((one) => isMatch(one, { owner }));
+      const found = id === "last" ? own[0] : own.find(({ summary }) => summary.id === id);
       const record = found && (await readByKey(found.key));
       if (record !== undefined) return record;
       const message = id === "last" ? "No run is recorded here." : `No run "${id}" is recorded here.`;

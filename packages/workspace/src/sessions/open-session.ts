@@ -51,9 +51,7 @@ function latest(one: string, other: string): string {
 /** The log of one session while it goes on. */
 export class OpenSession {
   readonly #settings: SessionLogSettings;
-  readonly #earlier: Promise<StoredSession> | undefined;
-  readonly #before: Promise<void> | undefined;
-  readonly #startedAt: Date;
+  readonly #start: SessionStart;
   readonly #added: SessionTask[] = [];
   /** Each task as JSON, in the order of the file. */
   readonly #written: string[] = [];
@@ -71,18 +69,14 @@ export class OpenSession {
   #writing: Promise<void> | undefined;
   /** Why the last write failed. */
   #problem: unknown;
-  readonly #disk: SessionStart["disk"];
   #cutRest: AbortController | undefined;
   /** How many wait until all is written. */
   #waiting = 0;
 
-  constructor(settings: SessionLogSettings, { disk, earlier, before, startedAt }: SessionStart) {
+  constructor(settings: SessionLogSettings, start: SessionStart) {
     this.#settings = settings;
-    this.#disk = disk;
-    this.#earlier = earlier;
-    this.#before = before;
-    this.#startedAt = startedAt;
-    earlier?.catch(() => {});
+    this.#start = start;
+    start.earlier?.catch(() => {});
   }
 
   get isFull(): boolean {
@@ -123,15 +117,13 @@ export class OpenSession {
 
   #writeSoon(): void {
     this.#isDue = true;
-    this.#writing ??= this.#writeAll().finally(() => {
-      this.#writing = undefined;
-    });
+    this.#writing ??= this.#writeAll().finally(() => (this.#writing = undefined));
   }
 
   async #writeAll(): Promise<void> {
     // The answer goes first.
     await new Promise((resolve) => setImmediate(resolve));
-    await this.#before;
+    await this.#start.before;
     while (this.#isDue) {
       await this.#rest();
       this.#isDue = false;
@@ -145,7 +137,7 @@ export class OpenSession {
         this.#problem = problem;
         return;
       }
-      this.#disk.restUntil = performance.now() + MIN_REST_MS;
+      this.#start.disk.restUntil = performance.now() + MIN_REST_MS;
     }
   }
 
@@ -156,12 +148,12 @@ export class OpenSession {
   async #rest(): Promise<void> {
     const latest = performance.now() + MAX_REST_MS;
     for (;;) {
-      const ms = Math.min(this.#disk.restUntil, latest) - performance.now();
+      const ms = Math.min(this.#start.disk.restUntil, latest) - performance.now();
       if (ms <= 0 || this.#waiting > 0) break;
       this.#cutRest = new AbortController();
       await sleep(ms, undefined, { signal: this.#cutRest.signal }).catch(() => {});
     }
-    this.#disk.restUntil = performance.now() + MIN_REST_MS;
+    this.#start.disk.restUntil = performance.now() + MIN_REST_MS;
   }
 
   async #write(): Promise<void> {
@@ -234,11 +226,11 @@ export class OpenSession {
 
   async #loadEarlier(): Promise<void> {
     if (this.#record !== undefined) return;
-    const earlier = await this.#earlier;
+    const earlier = await this.#start.earlier;
     this.#record = earlier ?? {
       session_id: "",
       customer_uid: this.#settings.ownerId ?? null,
-      started_at: this.#startedAt.toISOString(),
+      started_at: this.#start.startedAt.toISOString(),
       ended_at: null,
       tasks: [],
       state_files: [],
@@ -284,8 +276,7 @@ export class OpenSession {
   #encode(id: string): Uint8Array {
     const record = this.#record as StoredSession;
     record.session_id = id;
-    const { tasks: _, ...rest } = record;
-    const { checkpoint, state_files: files, ...head } = rest;
+    const { tasks: _, checkpoint, state_files: files, ...head } = record;
     const opening = JSON.stringify(head).slice(0, -1);
     const tasks = this.#written.length === 0 ? "[]" : `[\n${this.#written.join(",\n")}\n]`;
     return Buffer.from(

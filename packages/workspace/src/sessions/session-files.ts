@@ -15,20 +15,14 @@ const SESSION_ID = /^(?:session_)?0*(\d{1,9})$/;
 const MAX_TEXT_CHARACTERS = 1024 * 1024;
 const NUMBER_DIGITS = 3;
 
-/** The number of a session by the name of its file. */
-function sessionNumber(fileName: string): number | undefined {
-  const found = FILE_NAME.exec(fileName)?.[1];
-  return found === undefined ? undefined : Number(found);
-}
-
 /** The id of a session by its number: `session_001`. */
 function sessionId(number: number): string {
   return `session_${String(number).padStart(NUMBER_DIGITS, "0")}`;
 }
 
-/** The number in a session's id as people write it: `session_001`, `001`, `1`. */
-function parseSessionId(id: string): number | undefined {
-  const found = SESSION_ID.exec(id)?.[1];
+/** The number in a session's id as people write it (`session_001`, `001`, `1`), or in the name of its file. */
+function numberOf(text: string, pattern = SESSION_ID): number | undefined {
+  const found = pattern.exec(text)?.[1];
   return found === undefined ? undefined : Number(found);
 }
 
@@ -128,12 +122,12 @@ export async function listSessions(
  * @throws CemError `SESSION_NOT_FOUND`
  */
 export async function readSession(workspaceDir: string, id: string): Promise<StoredSession> {
-  const number = parseSessionId(id);
+  const number = numberOf(id);
   const name = id === "last" ? CURRENT_FILE : number === undefined ? undefined : `${sessionId(number)}.json`;
   await using folder = name === undefined ? undefined : await openSessions(workspaceDir, false);
   const record = folder && (await readRecord(folder, name as string));
   // Guest code may have written another id, which names a file.
-  const own = number ?? parseSessionId(record?.session_id ?? "");
+  const own = number ?? numberOf(record?.session_id ?? "");
   if (record !== undefined && own !== undefined) return { ...record, session_id: sessionId(own) };
   const shown = JSON.stringify(id.slice(0, MAX_SHOWN_CHARACTERS));
   throw new CemError("SESSION_NOT_FOUND", `There is no session ${shown}.`, { details: { session: id } });
@@ -212,7 +206,7 @@ export async function hasFile(
 async function numbersIn(folder: ContainedFolder): Promise<number[]> {
   const names = await readdir(folder.child("."));
   return names
-    .map(sessionNumber)
+    .map((name) => numberOf(name, FILE_NAME))
     .filter((number) => number !== undefined)
     .toSorted((one, other) => one - other);
 }
@@ -220,14 +214,13 @@ async function numbersIn(folder: ContainedFolder): Promise<number[]> {
 /** Reads a session's log from its file. `undefined` when there is none. */
 export async function readRecord(folder: ContainedFolder, name: string): Promise<StoredSession | undefined> {
   try {
-    const read = await readContained(folder, name, { check: requireSize });
+    const check = (bytes: number): void => {
+      if (bytes > MAX_SESSION_BYTES) throw new UnusableFile(`it has ${bytes} bytes`);
+    };
+    const read = await readContained(folder, name, { check });
     return read && toSessionRecord(read.bytes.toString("utf8"));
   } catch (error) {
     if (error instanceof UnusableFile) return undefined;
     throw error;
   }
-}
-
-function requireSize(bytes: number): void {
-  if (bytes > MAX_SESSION_BYTES) throw new UnusableFile(`it has ${bytes} bytes`);
 }

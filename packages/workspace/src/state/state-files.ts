@@ -90,8 +90,7 @@ export async function openStateFolder(
   } catch (error) {
     if (error instanceof NotAFolder)
       throw invalidStatePath(guestPath, "a folder on its path is a link or a file", error);
-    const missing = (error as NodeJS.ErrnoException).code === "ENOENT";
-    if (missing && !create) return undefined;
+    if (!create && (error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw error;
   }
 }

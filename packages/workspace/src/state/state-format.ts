@@ -71,21 +71,13 @@ export async function encodeState(given: JsonValue, format: StateFormat): Promis
     case "binary": {
       const { encode } = await import("@msgpack/msgpack");
       const bytes = encode(value, { maxDepth: MAX_DEPTH, ignoreUndefined: true });
-      if (Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes("__proto__"))
-        await requireReadable(bytes);
-      return bytes;
+      if (!Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes("__proto__")) return bytes;
+      const parsed = await parseState(bytes, "binary");
+      if (parsed.ok) return bytes;
+      const reason = `it could not be read again: ${parsed.reason}`;
+      throw unsaved("MessagePack", reason, "Name the key otherwise, or save to a .json file");
     }
   }
-}
-
-async function requireReadable(bytes: Uint8Array): Promise<void> {
-  const parsed = await parseState(bytes, "binary");
-  if (parsed.ok) return;
-  throw unsaved(
-    "MessagePack",
-    `it could not be read again: ${parsed.reason}`,
-    "Name the key otherwise, or save to a .json file",
-  );
 }
 
 function unsaved(format: string, reason: string, wayOut: string): CemError {

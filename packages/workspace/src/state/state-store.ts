@@ -138,10 +138,8 @@ export function createStateStore({
       if (parsed.ok) states.push(parsed.value);
     }
     const [before, mine, theirs] = states;
-    const merged =
-      before === undefined || mine === undefined || theirs === undefined
-        ? undefined
-        : mergeChanges(before, mine, theirs);
+    const isKnown = before !== undefined && mine !== undefined && theirs !== undefined;
+    const merged = isKnown ? mergeChanges(before, mine, theirs) : undefined;
     if (merged?.ok !== true)
       throw stateConflict(guestPath, { expected: version, found: current, keys: merged?.keys });
     const written = await encodeStateFile(merged.value, format);
@@ -162,8 +160,9 @@ export function createStateStore({
       const statePath = parseStatePath(file ?? defaultFile);
       await using folder = await openStateFolder(workspaceDir, statePath, false);
       if (folder === undefined) return { exists: false, data: {}, version: NO_VERSION };
-      const names = file === undefined ? namesOfDefault(statePath.name) : [statePath.name];
-      for (const name of names) {
+      // Another setting of the format may have left the default file under another name.
+      const others = STATE_FORMATS.map((format) => nameInFormat(statePath.name, format));
+      for (const name of new Set([statePath.name, ...(file === undefined ? others : [])])) {
         const found = withName(statePath, name);
         const bytes = await readStateFile(folder, found, { maxBytes, signal });
         if (bytes !== undefined) return await parse(found, bytes);
@@ -197,19 +196,7 @@ export function createStateStore({
 /** The state before there was a file. */
 const EMPTY = new Uint8Array();
 
-const FORMAT_NAMES: Readonly<Record<StateFormat, string>> = {
-  json: "JSON",
-  yaml: "YAML",
-  binary: "MessagePack",
-};
-
-/** The default file, and what another setting of the format left in its place. */
-function namesOfDefault(name: string): string[] {
-  return [
-    name,
-    ...STATE_FORMATS.map((format) => nameInFormat(name, format)).filter((other) => other !== name),
-  ];
-}
+const FORMAT_NAMES = { json: "JSON", yaml: "YAML", binary: "MessagePack" } as const;
 
 function withName(statePath: StatePath, name: string): StatePath {
   return { ...statePath, name, guestPath: statePath.guestPath.slice(0, -statePath.name.length) + name };

@@ -3,7 +3,7 @@ import os from "node:os";
 import { readFile, rm } from "node:fs/promises";
 import { replaceFile } from "@cem/core/files";
 import { isSame } from "./file-content.ts";
-import type { Files, LocalFile, LocalFiles } from "./file-content.ts";
+import type { Files, LocalFiles } from "./file-content.ts";
 import type { Head, ReadHead } from "./shared-copy.ts";
 
 /** The last state in which this machine and the shared copy were equal: the base of the next merge. */
@@ -144,31 +144,21 @@ export class LocalRecord {
 }
 
 function parse(text: string): CommonState[] {
-  const boot = bootId();
+  const bootNow = bootId();
   for (const line of text.split("\n").toReversed()) {
-    const states = line === "" ? undefined : parseLine(line, boot);
-    if (states !== undefined) return states;
+    try {
+      const written = (JSON.parse(line) as Written[]).filter(
+        ({ boot, format }) => format === FORMAT && boot === bootNow,
+      );
+      return written.map(({ files: rows, head, version, roots }) => {
+        const files: LocalFiles = new Map();
+        for (const [path, size, pieces, signature] of rows)
+          files.set(path, { size, pieces, signature: signature ?? undefined });
+        return { head, version, roots, files };
+      });
+    } catch {
+      // Empty, or cut off: the line before holds.
+    }
   }
   return [];
-}
-
-function parseLine(line: string, bootNow: string): CommonState[] | undefined {
-  try {
-    const written = JSON.parse(line) as Written[];
-    return written
-      .filter(({ boot, format }) => format === FORMAT && boot === bootNow)
-      .map(({ files, head, version, roots }) => ({
-        head,
-        version,
-        roots,
-        files: new Map(
-          files.map(([path, size, pieces, signature]): [string, LocalFile] => [
-            path,
-            { size, pieces, signature: signature ?? undefined },
-          ]),
-        ),
-      }));
-  } catch {
-    return undefined;
-  }
 }

@@ -25,13 +25,9 @@ export class LocalFolders extends RootFolders {
     this.#limits = limits;
   }
 
-  /**
-   * Lists all files. Those whose signature is as it was known are not read again.
-   *
-   * @throws CemError `WORKSPACE_FULL`
-   */
+  /** See {@link scanFolders}. */
   scan(salt: string, known: ReadonlyMap<string, LocalFile>): Promise<Scanned> {
-    return scanFolders({ folders: this, limits: this.#limits, salt, known });
+    return scanFolders(this, this.#limits, salt, known);
   }
 
   /**

@@ -10,23 +10,16 @@ import type { SharedCopy } from "./shared-copy.ts";
 const MAX_MERGED_BYTES = 4 * 1024 * 1024;
 const MERGED = /^workspace\/(?!sessions\/).*\.json$/;
 
-/** A state file that both sides changed, with both changes in it. */
-export interface MergedState {
-  path: string;
-  /** As it is on this machine now. */
-  file: LocalFile;
-}
-
 /** Where the two sides are. */
-export interface MergePlaces {
+interface MergePlaces {
   local: LocalFolders;
   shared: SharedCopy;
   salt: string;
 }
 
-/** Merges the JSON files of which both sides changed different keys, and writes them on this machine. */
-export async function mergeStates(sides: Sides, places: MergePlaces): Promise<MergedState[]> {
-  const merged: MergedState[] = [];
+/** Merges the JSON files of which both sides changed different keys, and writes them on this machine. @returns them as they are there now. */
+export async function mergeStates(sides: Sides, places: MergePlaces) {
+  const merged: { path: string; file: LocalFile }[] = [];
   for (const [path, mine] of sides.local) {
     const theirs = sides.remote.get(path);
     if (theirs === undefined || !MERGED.test(path) || !isConflict(path, sides)) continue;
@@ -89,15 +82,10 @@ export interface Sides {
   remote: Files;
 }
 
-/** Where a file's content comes from: the side, and its path there. */
-export interface Source {
-  from: "local" | "remote";
-  path: string;
-}
-
 /** The merged files with their sources, and the paths that both sides changed. */
 export interface Reconciled {
-  files: Map<string, Source>;
+  /** Where each file's content comes from: the side, and its path there. */
+  files: Map<string, { from: "local" | "remote"; path: string }>;
   /** Changed differently by both: the shared one keeps its path, the local one stands beside. */
   conflicts: { path: string; beside: string }[];
   /** Deleted by one side and changed by the other: the change is kept. */

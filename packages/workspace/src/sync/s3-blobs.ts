@@ -78,13 +78,8 @@ export function createS3Blobs(
 ): BlobStore {
   const { bucket, endpoint, prefix, region } = place;
   const { sessionToken, ...key } = credentials;
-  const client = new AwsClient({
-    ...key,
-    ...(sessionToken === undefined ? {} : { sessionToken }),
-    region,
-    service: "s3",
-    retries: 0,
-  });
+  const token = sessionToken === undefined ? {} : { sessionToken };
+  const client = new AwsClient({ ...key, ...token, region, service: "s3", retries: 0 });
   const base = [prefix, folder].filter((part) => part !== "").join("/");
   const location = `s3://${bucket}/${base}`;
   const root = `${endpoint.origin}${endpoint.pathname.replace(/\/$/, "")}/${bucket}`;
@@ -122,10 +117,8 @@ export function createS3Blobs(
       return undefined;
     },
     async write(name, bytes) {
-      const { isFound } = await ask(`${root}/${base}/${name}`, {
-        method: "PUT",
-        body: bytes as Uint8Array<ArrayBuffer>,
-      });
+      const body = bytes as Uint8Array<ArrayBuffer>;
+      const { isFound } = await ask(`${root}/${base}/${name}`, { method: "PUT", body });
       if (!isFound) throw filesUnavailable(location, `there is no bucket ${bucket}`);
     },
     async remove(name) {

@@ -19,27 +19,22 @@ const UNFINISHED = /^\..*\.[0-9a-f]{12}\.tmp$|\.[0-9a-f]{12}\.new$/;
 const MAX_SHOWN_PATH = 200;
 
 /** Result of a scan of this machine's folders. */
-export interface Scanned {
-  files: LocalFiles;
-  /** Files that can't be shared, and why. */
-  left: string[];
-}
-
-interface ScanSettings {
-  folders: RootFolders;
-  limits: Limits;
-  salt: string;
-  /** Of those whose signature is as it was known the content is not read again. */
-  known: ReadonlyMap<string, LocalFile>;
-}
+export type Scanned = Awaited<ReturnType<typeof scanFolders>>;
 
 /**
  * Lists all files.
  *
+ * @param known - Of those whose signature is as it was known the content is not read again.
  * @throws CemError `WORKSPACE_FULL`
  */
-export async function scanFolders({ folders: roots, limits, salt, known }: ScanSettings): Promise<Scanned> {
+export async function scanFolders(
+  roots: RootFolders,
+  limits: Limits,
+  salt: string,
+  known: ReadonlyMap<string, LocalFile>,
+) {
   const files: LocalFiles = new Map();
+  /** Files that can't be shared, and why. */
   const left: string[] = [];
   let entries = 0;
   let bytes = 0;

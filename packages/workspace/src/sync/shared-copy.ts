@@ -47,6 +47,8 @@ export interface SharedCopySettings {
   blobs: BlobStore;
   roots: ReadonlySet<string>;
   limits: Limits;
+  /** Ends the wait for what is read. What is written is written whole. */
+  signal?: AbortSignal | undefined;
 }
 
 /** The copy of a workspace that machines share. */
@@ -65,19 +67,13 @@ export class SharedCopy {
     return this.#settings.limits;
   }
 
-  /** The same for work that a signal ends, which then no longer waits for what it reads. What it writes is written whole. */
+  /** The same for work that a signal ends. */
   until(signal: AbortSignal): SharedCopy {
-    const { blobs } = this.#settings;
-    const ending: BlobStore = {
-      specificationVersion: "v1",
-      location: blobs.location,
-      place: blobs.place,
-      read: (name) => abandonOnAbort(blobs.read(name), signal),
-      write: (name, bytes) => blobs.write(name, bytes),
-      remove: (name) => blobs.remove(name),
-      names: () => blobs.names(),
-    };
-    return new SharedCopy({ ...this.#settings, blobs: ending });
+    return new SharedCopy({ ...this.#settings, signal });
+  }
+
+  #read(name: string): Promise<Uint8Array | undefined> {
+    return abandonOnAbort(this.#settings.blobs.read(name), this.#settings.signal);
   }
 
   async readHead(): Promise<ReadHead> {
@@ -98,7 +94,7 @@ export class SharedCopy {
   async assertHere({ manifest: [first] = [], place }: Partial<Head> = {}): Promise<void> {
     const { blobs } = this.#settings;
     // It may be the same place by another name, or a copy of it.
-    if (first === undefined || place === blobs.place || (await blobs.read(first)) !== undefined) return;
+    if (first === undefined || place === blobs.place || (await this.#read(first)) !== undefined) return;
     const why = "those of this workspace were put elsewhere, under another store.files (CEM_STORE_FILES)";
     throw filesUnavailable(blobs.location, `${why}. Set it back, or copy all of them here`);
   }
@@ -115,7 +111,7 @@ export class SharedCopy {
   /** @throws CemError `FILES_DAMAGED` */
   async readPiece(name: string, salt: string): Promise<Uint8Array> {
     const { blobs } = this.#settings;
-    const bytes = await blobs.read(name);
+    const bytes = await this.#read(name);
     if (bytes === undefined) throw filesDamaged(blobs.location, `the piece ${name} is missing`);
     if (digestPiece(salt, bytes) !== digestOf(name))
       throw filesDamaged(blobs.location, `the piece ${name} is not what it was`);
@@ -130,13 +126,9 @@ export class SharedCopy {
   async remove(): Promise<boolean> {
     const { store, blobs } = this.#settings;
     const { head, version } = await this.readHead();
-    const buried = head === undefined ? [] : [...head.buried, ...(head.salt === "" ? [] : [head.salt])];
-    const tombstone = encodeHead({
-      salt: "",
-      manifest: undefined,
-      buried: buried.slice(-MAX_BURIED),
-      sweeps: 0,
-    });
+    const salts = head === undefined ? [] : [...head.buried, ...(head.salt === "" ? [] : [head.salt])];
+    const buried = salts.slice(-MAX_BURIED);
+    const tombstone = encodeHead({ salt: "", manifest: undefined, buried, sweeps: 0 });
     try {
       await store.write(HEAD, tombstone, { version, expiresInMs: KEEP_TOMBSTONE_MS });
     } catch (error) {
@@ -174,10 +166,8 @@ function encodeHead({ manifest, ...head }: Head): Buffer {
 }
 
 function parseHead(bytes: Uint8Array): Head | undefined {
-  const { format, salt, manifest, place, buried, sweeps, replaced } = (parseJson(bytes) ?? {}) as Record<
-    string,
-    unknown
-  >;
+  const found = (parseJson(bytes) ?? {}) as Record<string, unknown>;
+  const { format, salt, manifest, place, buried, sweeps, replaced } = found;
   const isList = Array.isArray(manifest) && manifest.every(isPieceName);
   if (format !== FORMAT || typeof salt !== "string" || !(isList || manifest === null)) return undefined;
   if (!Array.isArray(buried) || !buried.every((one) => typeof one === "string")) return undefined;
@@ -208,7 +198,8 @@ function parseManifest(
   const damaged = (what: string): never => {
     throw filesDamaged(location, what);
   };
-  const rows = rowsOf(bytes) ?? damaged("the list of files can't be read");
+  const { format, files: rows } = (parseJson(bytes) ?? {}) as Record<string, unknown>;
+  if (format !== FORMAT || !Array.isArray(rows)) return damaged("the list of files can't be read");
   const files = new Map<string, FileEntry>();
   let total = 0;
   for (const row of rows) {
@@ -229,9 +220,4 @@ function parseManifest(
   if (files.size > limits.maxFiles || total > limits.maxBytes) throw tooManyFiles(files.size, total, limits);
   const tangled = [...files.keys()].find((path) => foldersOf(path).some((folder) => files.has(folder)));
   return tangled === undefined ? files : damaged(`a folder of ${tangled} is a file, too`);
-}
-
-function rowsOf(bytes: Uint8Array): unknown[] | undefined {
-  const { format, files } = (parseJson(bytes) ?? {}) as Record<string, unknown>;
-  return format === FORMAT && Array.isArray(files) ? files : undefined;
 }

@@ -14,26 +14,12 @@ import { bytesOfPieces, ChangedMeanwhile, isSame } from "./file-content.ts";
 import type { FileEntry, Files, LocalFile } from "./file-content.ts";
 import type { LocalFolders } from "./local-folders.ts";
 import { mergeStates, reconcile } from "./reconcile.ts";
-import type { Reconciled } from "./reconcile.ts";
 import type { Scanned } from "./scan-folders.ts";
 import { newHead } from "./shared-copy.ts";
 import type { Head, ReadHead, SharedCopy } from "./shared-copy.ts";
 import { applyPlan, createFileSender } from "./transfer.ts";
 
 const MAX_SHOWN = 10;
-
-/** The remarks on files of which both sides changed something. */
-function remarksOn({ conflicts, revived }: Reconciled): string[] {
-  return [
-    ...conflicts.map(
-      ({ path, beside }) =>
-        `Two runs changed /${path} at the same time. Both are kept: one there, one as /${beside}.`,
-    ),
-    ...revived.map(
-      (path) => `One run deleted /${path} while another changed it. It is kept, as it was changed.`,
-    ),
-  ];
-}
 
 /** The first remarks for a run's result, and those on files that can't be shared. */
 function listRemarks(remarks: readonly string[], left: readonly string[]): string[] {
@@ -57,14 +43,6 @@ export interface Synced {
   isFetched: boolean;
   /** Whether the shared copy was changed. */
   isWritten: boolean;
-}
-
-/** Where an attempt begins. */
-interface Beginning {
-  read: ReadHead;
-  /** The last state that this machine and the shared copy had in common. */
-  common: CommonState | undefined;
-  roots: Record<string, string>;
 }
 
 const NOTHING: Synced = { remarks: [], isFetched: false, isWritten: false };
@@ -109,8 +87,9 @@ export function createSync(
     return bringTogether({ read, common, roots }, { head, known, scanned });
   }
 
+  /** @param common - The last state that this machine and the shared copy had in common. */
   async function bringTogether(
-    { read, common, roots }: Beginning,
+    { read, common, roots }: { read: ReadHead; common: CommonState | undefined; roots: CommonState["roots"] },
     { head, known, scanned: { files, left } }: { head: Head; known: Files; scanned: Scanned },
   ): Promise<Synced> {
     const { salt } = head;
@@ -124,7 +103,10 @@ export function createSync(
       base.set(path, remote.get(path) as FileEntry);
     }
     const plan = reconcile({ base, local: files, remote });
-    for (const remark of remarksOn(plan)) remarks.add(remark);
+    for (const { path, beside } of plan.conflicts)
+      remarks.add(`Two runs changed /${path} at the same time. Both are kept: one there, one as /${beside}.`);
+    for (const path of plan.revived)
+      remarks.add(`One run deleted /${path} while another changed it. It is kept, as it was changed.`);
     const sides = { shared, local, files, remote, salt };
     const isFetched = await applyPlan(plan, sides);
     // Cut off from here on, it would take what came from elsewhere, and was changed then, for a change that contradicts it.

@@ -32,7 +32,8 @@ export async function collectGarbage(store: Store, shared: SharedCopy, restMs: n
   const { sweeps, replaced = 0 } = head;
   const isMuch = replaced > shared.limits.maxBytes;
   if ((await store.read(isMuch ? SHORT_REST : REST)) !== undefined) return 0;
-  const marked = await readMarked(store);
+  const names = parseJson((await store.read(MARKED))?.value ?? "[]");
+  const marked = new Set(Array.isArray(names) ? names.map(String) : []);
   const used = new Set(head.manifest);
   for (const { pieces } of (await shared.readFiles(head)).values()) for (const name of pieces) used.add(name);
   const [unused, removed]: [string[], string[]] = [[], []];
@@ -54,12 +55,6 @@ export async function collectGarbage(store: Store, shared: SharedCopy, restMs: n
   await store.write(SHORT_REST, Buffer.of(1), { expiresInMs: Math.min(SHORT_REST_MS, restMs) });
   await store.write(REST, Buffer.of(1), { expiresInMs: restMs });
   return removed.length;
-}
-
-async function readMarked(store: Store): Promise<ReadonlySet<string>> {
-  const found = await store.read(MARKED);
-  const names = parseJson(found?.value ?? "[]");
-  return new Set(Array.isArray(names) ? names.map(String) : []);
 }
 
 const MAX_ATTEMPTS = 30;
@@ -141,12 +136,6 @@ export function createWorkspaceSync({
     return sync("put");
   }
 
-  /** A log is written after the answer of its run. */
-  function putLogs(): void {
-    following = undefined;
-    void putPatiently(false);
-  }
-
   /** Says so where what a run wrote could not be put back. It is kept here. An ended run waits for one try only. */
   async function putPatiently(logsFollow: boolean, signal?: AbortSignal): Promise<string[]> {
     for (let tries = 1; ; tries += 1) {
@@ -223,7 +212,12 @@ export function createWorkspaceSync({
         await putPatiently(logsFollow, signal);
         throw error;
       } finally {
-        if (logsFollow) following ??= setTimeout(putLogs, LOGS_FOLLOW_MS);
+        // A log is written after the answer of its run.
+        if (logsFollow)
+          following ??= setTimeout(() => {
+            following = undefined;
+            void putPatiently(false);
+          }, LOGS_FOLLOW_MS);
       }
     },
     async close() {

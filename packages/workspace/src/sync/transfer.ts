@@ -49,21 +49,18 @@ async function fetchFiles(
     ([path, { from, path: old }]) => from === "remote" && !isSame(files.get(path), remote.get(old)),
   );
   let failure: { error: unknown } | undefined;
-  await pMap(
-    fetched,
-    async ([path, { path: old }]) => {
-      // After a failure no further file is written, but writes in progress finish: a retry must not meet partial files.
-      if (failure !== undefined) return;
-      const entry = remote.get(old) as FileEntry;
-      try {
-        const signature = await local.write(path, sharedPieces(entry, shared, salt), files.get(path));
-        files.set(path, { ...entry, signature });
-      } catch (error) {
-        failure ??= { error };
-      }
-    },
-    { concurrency: FILES_AT_ONCE },
-  );
+  const fetch = async ([path, { path: old }]: (typeof fetched)[number]): Promise<void> => {
+    // After a failure no further file is written, but writes in progress finish: a retry must not meet partial files.
+    if (failure !== undefined) return;
+    const entry = remote.get(old) as FileEntry;
+    try {
+      const signature = await local.write(path, sharedPieces(entry, shared, salt), files.get(path));
+      files.set(path, { ...entry, signature });
+    } catch (error) {
+      failure ??= { error };
+    }
+  };
+  await pMap(fetched, fetch, { concurrency: FILES_AT_ONCE });
   if (failure !== undefined) throw failure.error;
   return fetched.length > 0;
 }
@@ -87,28 +84,24 @@ export function createFileSender({ shared: { blobs }, local }: Pick<PlannedSides
   }
 
   /** Sends the file's current content, which may differ from the scanned one. */
-  async function sendFile(
-    path: string,
-    salt: string,
-    names: ReadonlyMap<string, string>,
-  ): Promise<LocalFile> {
+  async function sendFile(path: string, salt: string, names: Map<string, string>): Promise<LocalFile> {
     const pieces: string[] = [];
     let size = 0;
     const signature = await local.read(path, async (piece) => {
       const digest = digestPiece(salt, piece);
       const key = `${salt} ${digest}`;
-      pieces.push(names.get(digest) ?? sent.get(key) ?? sendPiece(piece, digest, key));
+      let name = names.get(digest) ?? sent.get(key);
+      if (name === undefined) {
+        const begun = write(piece, digest);
+        ({ name } = begun);
+        sent.set(key, name);
+        begun.written.catch(() => sent.delete(key));
+      }
+      pieces.push(name);
       if (writingBytes > MAX_WRITING_BYTES) await settle();
       size += piece.length;
     });
     return { size, pieces, signature };
-  }
-
-  function sendPiece(bytes: Uint8Array, digest: string, key: string): string {
-    const { name, written } = write(bytes, digest);
-    sent.set(key, name);
-    written.catch(() => sent.delete(key));
-    return name;
   }
 
   /** Begins to write a piece. */
