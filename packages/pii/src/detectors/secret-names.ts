@@ -7,8 +7,9 @@ import { spaced, wordSet } from "../context.ts";
  */
 function namesOf(text: string): { pattern: string; marks: string[] } {
   const entries = [...wordSet(text)].map((entry) => {
-    const [, name = "", marks = ""] = /^(.*)=(.*)$/u.exec(entry) ?? [];
-    return { name: name.replaceAll("_", "[ _-]?"), marks: marks.replaceAll("_", " ").split(",") };
+    const at = entry.lastIndexOf("=");
+    const marks = entry.slice(at + 1).replaceAll("_", " ");
+    return { name: entry.slice(0, at).replaceAll("_", "[ _-]?"), marks: marks.split(",") };
   });
   const pattern = entries.map(({ name }) => name).join("|");
   return { pattern, marks: entries.flatMap(({ marks }) => marks) };
