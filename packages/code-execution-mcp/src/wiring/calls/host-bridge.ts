@@ -31,6 +31,8 @@ interface HostBridgeSettings extends Pick<AgentOptions, "tools" | "onElicit" | "
   fileTools: FileTools;
   /** Answers calls of tools that are not in `tools`. A tool source has its calls checked here; any other invoker checks its own. */
   others: ToolInvoker;
+  /** Finds the names that a tool of an MCP server has in code. */
+  nameInCode: McpTools["findNameInCode"];
   /** Keeps large results and bytes. */
   store: ResultStore;
   log: Log;
@@ -55,13 +57,13 @@ export async function createHostBridge(forWhom: Project, settings: HostBridgeSet
     followSentCalls,
     orderCalls,
   } = await import("@cem/bridge");
-  const { loadHostTools, namesInCode, withHostTools } = await import("@cem/mcp-client/tools");
-  const nameInCode = namesInCode(forWhom.config.mcpServers, forWhom.config.execution.serversDir);
+  const { loadHostTools, withHostTools } = await import("@cem/mcp-client/tools");
   const {
     onElicit: elicit,
     redactor,
     replay,
     others,
+    nameInCode,
     fileTools,
     store,
     log,

@@ -117,6 +117,7 @@ async function openHost(
       redactor,
       onElicit: elicit,
       others,
+      nameInCode: mcpTools.findNameInCode,
       fileTools,
       store,
       log,

@@ -1,6 +1,7 @@
 import path from "node:path";
 import type { FailedTool } from "@cem/core";
 import { serverFolders } from "../servers/mcp-servers.ts";
+import type { McpServers } from "../servers/mcp-servers.ts";
 import { GeneratedFolders } from "./generated-folders.ts";
 
 /** Finds the names that a tool of an MCP server has in code. `undefined`: they are those that it has anyway. */
@@ -9,10 +10,17 @@ export type FindNameInCode = (tool: FailedTool) => Promise<FailedTool | undefine
 /** Reads names in code from the files that were generated for servers. Connects to nothing. */
 export function namesInCode(servers: readonly { name: string }[], serversDir: string): FindNameInCode {
   const names = servers.map(({ name }) => name);
-  const folderOf = serverFolders(names, serversDir);
-  const folders = new GeneratedFolders();
+  return createNameFinder(new Set(names), serverFolders(names, serversDir), new GeneratedFolders());
+}
+
+/** The same, from folders that are read already. */
+export function createNameFinder(
+  servers: { has(name: string): boolean },
+  folderOf: McpServers["folderOf"],
+  folders: GeneratedFolders,
+): FindNameInCode {
   return async ({ server, tool }) => {
-    if (!names.includes(server)) return undefined;
+    if (!servers.has(server)) return undefined;
     const folder = await folderOf(server);
     const name = (await folders.read(folder))?.locked.get(tool)?.name ?? tool;
     return { server: path.basename(folder), tool: name };
