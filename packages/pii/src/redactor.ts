@@ -92,7 +92,7 @@ export function createRedactor(settings: RedactorSettings = {}): Redactor {
       data: store?.load(session),
       origins: originsOf(session),
     });
-    // What a model recognizes has to be known to what is looked at next.
+    // Values that a model recognizes have to be known when the next text is looked at.
     if (isLate === true && recognizer === undefined && !sessions.has(session)) return found;
     // The last one in the map is the one used last.
     sessions.delete(session);
