@@ -66,9 +66,8 @@ const MAX_CONCURRENCY = 32;
  * @returns The catalog. What `list()` returns must not be modified.
  */
 export function createDiscovery(settings: DiscoverySettings): ToolCatalog {
-  const roots: { kind: ToolKind; dir: string }[] = [
-    { kind: "local", dir: path.resolve(settings.serversDir) },
-  ];
+  const cacheRoot = path.resolve(settings.serversDir);
+  const roots: { kind: ToolKind; dir: string }[] = [{ kind: "local", dir: cacheRoot }];
   if (settings.skillsDir !== undefined) roots.push({ kind: "skill", dir: path.resolve(settings.skillsDir) });
   const { hostTools = {} } = settings;
   const cacheFile = settings.cacheFile === undefined ? undefined : path.resolve(settings.cacheFile);
@@ -78,7 +77,6 @@ export function createDiscovery(settings: DiscoverySettings): ToolCatalog {
   );
   const store = createFactsStore(sources);
   const servers = createServerCache(store);
-  const cacheRoot = roots[0]?.dir ?? "";
   const skillsRoot = roots[1]?.dir;
   const isKept = (file: string): boolean =>
     settings.cacheSkills !== false || skillsRoot === undefined || !file.startsWith(skillsRoot + path.sep);
@@ -90,7 +88,7 @@ export function createDiscovery(settings: DiscoverySettings): ToolCatalog {
     sources.beginPass();
     const readsBefore = store.reads;
     const visited = new Set<string>();
-    const found: { server?: ToolServer | undefined; problems: ToolProblem[] }[] = [];
+    const found: ReadServer[] = [];
     for (const { kind, dir } of roots) {
       const { folders, loose, python, problems } = scanFolders(dir, scanned);
       if (python.length > 0) problems.push(inPython(dir, python));
@@ -170,32 +168,23 @@ async function readListed(
 }
 
 /** Puts servers and skills together. A skill with the name of a server is left out, since names identify servers. */
-function toSnapshot(
-  found: readonly { server?: ToolServer | undefined; problems: ToolProblem[] }[],
-): CatalogSnapshot {
+function toSnapshot(found: readonly ReadServer[]): CatalogSnapshot {
   const servers = new Map<string, ToolServer>();
   const problems = found.flatMap((each) => each.problems);
   for (const { server } of found) {
     if (!server) continue;
     if (servers.has(server.name)) {
       const [file = server.name] = server.tools.map((tool) => tool.file ?? "");
-      problems.push({
-        server: server.name,
-        file,
-        message: `The skill "${server.name}" has the name of a server and is left out. Rename one of them.`,
-      });
+      const message = `The skill "${server.name}" has the name of a server and is left out. Rename one of them.`;
+      problems.push({ server: server.name, file, message });
     } else servers.set(server.name, server);
   }
   const all = [...servers.values()];
-  return { servers: all, problems, version: versionOf(all) };
+  return { servers: all, problems, version: sha256(all.map(hashOf).join()) };
 }
 
 /** Hashes of definitions, which stay the same object as long as nothing changes. */
 const hashes = new WeakMap<ToolServer, string>();
-
-function versionOf(servers: readonly ToolServer[]): string {
-  return sha256(servers.map(hashOf).join());
-}
 
 function hashOf(server: ToolServer): string {
   const known = hashes.get(server);

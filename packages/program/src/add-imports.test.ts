@@ -5,7 +5,7 @@ const tools = [
   { name: "get_weather", module: "./servers/weather/index.ts", server: "weather" },
   { name: "read_file", module: "./servers/files/index.ts", server: "files" },
   { name: "read_file", module: "./servers/fs/index.ts", server: "fs" },
-  { name: "fetch", module: "./servers/web/index.ts", server: "web" },
+  ...["fetch", "Deno", "module"].map((name) => ({ name, module: "./servers/web/index.ts", server: "web" })),
 ];
 const LINE = 'import { get_weather } from "./servers/weather/index.ts";';
 
@@ -61,6 +61,8 @@ describe("addMissingImports", () => {
     "let a: get_weather;",
     "await read_file({});",
     "await fetch('http://x');",
+    "await Deno.readTextFile('a.txt');",
+    "module.exports = 1;",
     "get_weather( is no code",
   ])("leaves %j alone", (code) => {
     expect(addMissingImports(code, tools)).toEqual({ code, added: [] });

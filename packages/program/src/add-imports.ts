@@ -6,6 +6,10 @@ import { parseProgram, type Program } from "./parse-program.ts";
 import { isNamed, namesUsedAtRunTime, patternNames, runtimeNodes, type NodeVisit } from "./syntax-tree.ts";
 
 const NAME = "require";
+/** What programs have in the sandbox and this process may lack. No tool takes the place of these by its name. */
+const GUEST_GLOBALS = new Set(
+  "Deno Temporal __dirname __filename exports module require self window".split(" "),
+);
 
 /**
  * Reads `require("path")` as CommonJS means it: the module is imported, and its name stands in place of the call. So does
@@ -32,10 +36,14 @@ export function importRequired(code: string): string {
     names.set(specifier, name);
     edits.overwrite(node.start ?? 0, node.end ?? 0, name);
   }
-  // A hashbang is valid only at the start of a file.
-  const start = /^#!.*(?:\r?\n|$)/.exec(code)?.[0].length ?? 0;
-  if (names.size > 0) edits.insert(start, `${[...names].map(importOf).join(" ")} `);
-  return edits.toString();
+  const edited = edits.toString();
+  return names.size === 0 ? edited : beginWith([...names].map(importOf), edited);
+}
+
+/** Puts statements before all others. A hashbang is valid only at the start of a file. */
+function beginWith(statements: readonly string[], code: string): string {
+  const start = /^#!.*(?:\r?\n|$)/.exec(code)?.[0] ?? "";
+  return `${start}${statements.join(" ")} ${code.slice(start.length)}`;
 }
 
 function importOf([specifier, name]: [string, string]): string {
@@ -91,9 +99,7 @@ export function findMissingImports(program: Program, tools: readonly Importable[
   for (const { name, module, isServer } of wanted) {
     const statement = `import ${isServer ? `* as ${name}` : `{ ${name} }`} from ${JSON.stringify(module)};`;
     const found = { name, module, statement, ...(places.get(name) ?? locationOf(root)) };
-    const others = missing.get(name);
-    if (others === undefined) missing.set(name, [found]);
-    else others.push(found);
+    missing.set(name, [...(missing.get(name) ?? []), found]);
   }
   return missing;
 }
@@ -112,30 +118,21 @@ export function addMissingImports(
   const added = [...findMissingImports(parsed.program, tools).values()].flatMap((candidates) =>
     candidates.length === 1 ? candidates.map(({ statement }) => statement) : [],
   );
-  if (added.length === 0) return { code, added };
-  // A hashbang is valid only at the start of a file.
-  const start = /^#!.*(?:\r?\n|$)/.exec(code)?.[0] ?? "";
-  return { code: `${start}${added.join(" ")} ${code.slice(start.length)}`, added };
-}
-
-/** A tool, or a server as a whole, whose name stands in a program. */
-interface Named {
-  name: string;
-  module: string;
-  isServer: boolean;
+  return { code: added.length === 0 ? code : beginWith(added, code), added };
 }
 
 /**
  * The tools and servers whose names stand anywhere in the code and are not imported. Most programs have none, and are not
  * walked.
  */
-function namedIn({ code, imports }: Program, tools: readonly Importable[]): Named[] {
+function namedIn({ code, imports }: Program, tools: readonly Importable[]) {
   const words = new Set(code.match(/[\p{ID_Start}$_][\p{ID_Continue}$]*/gu));
   for (const { names } of imports)
     for (const { local } of names) if (local !== undefined) words.delete(local);
-  const isUsed = (name: string): boolean => words.has(name) && !(name in globalThis);
-  const found: Named[] = [];
-  const servers = new Map<string, Named>();
+  const isUsed = (name: string): boolean =>
+    words.has(name) && !(name in globalThis) && !GUEST_GLOBALS.has(name);
+  const found: { name: string; module: string; isServer: boolean }[] = [];
+  const servers = new Map<string, (typeof found)[number]>();
   // Each run looks at all tools: nothing is made for those that it does not name.
   for (const { name, module, server } of tools) {
     if (isUsed(name)) found.push({ name, module, isServer: false });

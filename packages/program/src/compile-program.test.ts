@@ -178,10 +178,37 @@ return c;`;
     ["a re-export among others", 'export { a as default, b as other, b } from "./m.ts";', "A"],
     ["a name among others", "const x = 3, y = 4; export { y, x as default, y as z };", 3],
     ["an object, with a comment between", "export /* the */ default /* value */ { a: 1 }", "object"],
+    ["what stands in parentheses", "export default (await Promise.resolve(5));", 5],
+    ["what stands in two of them", "export default ((\n  1, 2 as number\n));", 2],
+    ["an arrow function in parentheses", "export default (async () => 1)", "function"],
+    [
+      "a main function that nothing calls",
+      'import "./m.ts";\nasync function main() {}\ntype T = 1;',
+      "function",
+    ],
+    ["an exported main function", "function help() {}\nexport async function main() {}", "function"],
+    [
+      "a program that is an arrow function",
+      'import { a } from "./m.ts";\nasync () => { return a; };',
+      "function",
+    ],
+    ["a program that is a function", "(async function () { return 1; })", "function"],
   ])("takes %s as the default export", async (_, code, expected) => {
     const { exported } = await evaluate(code, { "./m.ts": { a: "A", b: "B" } });
     const seen = typeof exported === "object" || typeof exported === "function" ? typeof exported : exported;
     expect(seen).toBe(expected);
+  });
+
+  it.each([
+    "function main(name) {}",
+    "function helper() {}",
+    "function main() {}\nfunction run() {}",
+    "const x = 1;\nfunction main() {}",
+    "(name) => name",
+    "const x = 1;\n() => x",
+    "main();\nfunction main() {}",
+  ])("calls no function of %j by itself", async (code) => {
+    expect((await evaluate(code)).exported).toBeUndefined();
   });
 
   it("hoists a default-exported function that has a name", async () => {

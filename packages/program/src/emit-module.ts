@@ -2,7 +2,7 @@ import { randomInt } from "node:crypto";
 import type { ExportDefaultDeclaration, ExportNamedDeclaration, Node, Statement } from "@babel/types";
 import type { GuestError } from "@cem/core";
 import { emitImports, planImport, SourceEdits, type PlannedImport } from "./emit-imports.ts";
-import { findLastExpression } from "./export-last-value.ts";
+import { findLastExpression, findMain } from "./export-last-value.ts";
 import { locationOf, mayImportInExpression, nameOf } from "./imports.ts";
 import type { Program } from "./parse-program.ts";
 import { isNamed, isTypeOnly, namesUsedAtRunTime, runtimeNodes } from "./syntax-tree.ts";
@@ -90,6 +90,8 @@ export function emitModule(
   for (const statement of ast.program.body) emitStatement(statement, emitter);
   emitExpressions(program, emitter);
   const beginning = emitLastExpression(program, emitter);
+  const main = findMain(program);
+  if (main !== undefined) emitter.epilogue.push(`;${runtime}.default ??= ${main};`);
   // A hashbang is valid only at the start of a file.
   if (code.startsWith("#!")) emitter.edits.overwrite(0, 2, "//");
   const isCommonJs = assignsExports(ast.program, code);
@@ -102,7 +104,7 @@ export function emitModule(
 }
 
 /**
- * Assigns the value of the last expression. The assignment begins where the statement before ends, so that the columns of
+ * Assigns the value of the last expression; a function that is the whole program is called, as a default export is. The assignment begins where the statement before ends, so that the columns of
  * the expression's own lines stay.
  *
  * @returns what belongs at the end of the line before the program, where no statement is before.
@@ -110,8 +112,8 @@ export function emitModule(
 function emitLastExpression(program: Program, { edits, runtime }: Emitter): string {
   const last = findLastExpression(program);
   if (last === undefined) return "";
-  const { statement, after } = last;
-  let opening = `;${runtime}.last=`;
+  const { statement, after, isMain } = last;
+  let opening = `;${runtime}.${isMain ? "default" : "last"}=`;
   if (statement.type === "ExpressionStatement") {
     const { expression } = statement;
     if (expression.type === "SequenceExpression" && expression.start === statement.start) {
@@ -159,10 +161,7 @@ function remove(node: Node, edits: SourceEdits): void {
 }
 
 /** @returns the variable that holds what is re-exported as `default`, if anything is. */
-function addImport(
-  declaration: Parameters<typeof planImport>[0],
-  { imports, used, runtime }: Emitter,
-): string | undefined {
+function addImport(declaration: Parameters<typeof planImport>[0], { imports, used, runtime }: Emitter) {
   const ofDefault = `${runtime}d`;
   const planned = planImport(declaration, used, ofDefault);
   if (planned === undefined) return undefined;
@@ -214,7 +213,8 @@ function emitDefaultExport(statement: ExportDefaultDeclaration, emitter: Emitter
     edits.insert(statement.end ?? 0, `;${runtime}.default=${name};`);
     return;
   }
-  edits.overwrite(start, declarationStart, `;${runtime}.default=`);
+  const parenStart = declaration.extra?.["parenStart"] as number | undefined;
+  edits.overwrite(start, parenStart ?? declarationStart, `;${runtime}.default=`);
   edits.insert(statement.end ?? 0, ";");
 }
 

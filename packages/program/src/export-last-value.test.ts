@@ -24,14 +24,6 @@ describe("exportLastValue", () => {
     expect(added("const { a } = { a: 1 };")).toEqual(["export default a;"]);
   });
 
-  it("calls a main function that nothing calls", () => {
-    const code = 'import { x } from "./servers/a/index.ts";\nasync function main() {\n  return x({});\n}';
-    expect(added(code)).toEqual(["export default await main();"]);
-    expect(added("async function main() { console.log(1); }")).toEqual(["export default await main();"]);
-    expect(added("async function main(name) { return name; }")).toEqual([]);
-    expect(added("function helper() { return 1; }")).toEqual([]);
-  });
-
   it.each([
     "export default 1;\nconst x = 2;",
     "const x = 2;\nreturn x;",
@@ -40,6 +32,7 @@ describe("exportLastValue", () => {
     "const x = 2;\nmodule.exports = x;",
     "console.log(1);\nconst x = 2;",
     "const f = () => 1;",
+    "async function main() { return 1; }",
     "const f = async function () { return 1; };",
     "const x = ;",
     "main();\nasync function main() {}",

@@ -1,25 +1,20 @@
-import type { Directive, Statement } from "@babel/types";
+import type { Directive, Node, Statement } from "@babel/types";
 import { nameOf } from "./imports.ts";
 import { parseProgram } from "./parse-program.ts";
 import type { Program } from "./parse-program.ts";
 import { isTypeOnly, patternNames, visitNodes } from "./syntax-tree.ts";
 
 /** Nodes in which `return` is not the program's. */
-const FUNCTIONS = new Set([
-  "ArrowFunctionExpression",
-  "ClassMethod",
-  "ClassPrivateMethod",
-  "FunctionDeclaration",
-  "FunctionExpression",
-  "ObjectMethod",
-]);
+const FUNCTION = /(?:Function(?:Declaration|Expression)|Method)$/;
 const RETURN = /\breturn\b/;
+const MAIN = /^(?:main|run|execute|solve|task|program)$/u;
 
 /**
  * Finds the last statement of a program where that is an expression, whose value is then the program's. Declarations of
  * functions and types may follow it. None where the program has a `return` of its own or a default export.
  *
- * @returns the statement, and where the one before it ends; 0 where it is the first.
+ * @returns the statement, where the one before it ends (0 where it is the first), and whether it is a function without
+ * parameters beside which nothing runs.
  */
 export function findLastExpression({ ast, code }: Program) {
   const { body, directives } = ast.program;
@@ -31,7 +26,26 @@ export function findLastExpression({ ast, code }: Program) {
   // Such as "use strict".
   if (statement.type === "Directive" && statement.value.value.startsWith("use ")) return undefined;
   if (saysResult({ ast, code })) return undefined;
-  return { statement, after: statements[index - 1]?.end ?? 0 };
+  const isFunction = statement.type === "ExpressionStatement" && isPlainFunction(statement.expression);
+  const isMain = isFunction && body.every((own) => own === statement || hasNoValue(own));
+  return { statement, after: statements[index - 1]?.end ?? 0, isMain };
+}
+
+function isPlainFunction(node: Node): boolean {
+  return FUNCTION.test(node.type) && "params" in node && node.params.length === 0;
+}
+
+/** The name of the main function without parameters, exported or not, of a program that only declares functions. */
+export function findMain({ ast }: Pick<Program, "ast">): string | undefined {
+  const own = ast.program.body.map((statement) =>
+    statement.type === "ExportNamedDeclaration" ? (statement.declaration ?? statement) : statement,
+  );
+  if (!own.every(hasNoValue)) return undefined;
+  const mains = own.flatMap((statement) => {
+    const name = statement.type === "FunctionDeclaration" ? (statement.id?.name ?? "") : "";
+    return MAIN.test(name) && isPlainFunction(statement) ? [name] : [];
+  });
+  return mains.length === 1 ? mains[0] : undefined;
 }
 
 /** Whether a program has a `return` of its own or a default export. */
@@ -55,19 +69,18 @@ function exportsDefault(statement: Statement): boolean {
 
 /** Whether a statement of the program returns from it. */
 function returns(statement: Statement): boolean {
-  if (FUNCTIONS.has(statement.type)) return false;
-  for (const { node } of visitNodes(statement, ({ type }) => !FUNCTIONS.has(type))) {
+  if (FUNCTION.test(statement.type)) return false;
+  for (const { node } of visitNodes(statement, ({ type }) => !FUNCTION.test(type))) {
     if (node.type === "ReturnStatement") return true;
   }
   return false;
 }
 
 const TELLS_OTHERWISE = /\bmodule\.exports\b|\bexports\.|\bconsole\.|\bDeno\.stdout\b/u;
-const MAIN = /^(?:main|run|execute|solve|task|program)$/u;
 
 /**
- * Adds the export that a program lacks: of the variable that it declares last, or of what its main function returns, which
- * nothing calls. A program that prints, or says a result in any other way, is left alone, as is one with a syntax error.
+ * Adds the export that a program lacks: of the variable that it declares last. A program that prints, or says a result in
+ * any other way, is left alone, as is one with a syntax error.
  *
  * @returns the code, with its lines as they were, and the line that was added.
  */
@@ -76,21 +89,9 @@ export function exportLastValue(code: string): { code: string; added: string[] }
   if (!parsed.ok || saysResult(parsed.program)) return { code, added: [] };
   if (findLastExpression(parsed.program) !== undefined) return { code, added: [] };
   const { body } = parsed.program.ast.program;
-  const line = callOfMain(body) ?? (TELLS_OTHERWISE.test(code) ? undefined : lastVariable(body));
+  const line = TELLS_OTHERWISE.test(code) ? undefined : lastVariable(body);
   if (line === undefined) return { code, added: [] };
   return { code: `${code.trimEnd()}\n${line}\n`, added: [line] };
-}
-
-/** The call of a main function without parameters, where the program does nothing else. */
-function callOfMain(body: readonly Statement[]): string | undefined {
-  const isIdle = body.every(({ type }) => type === "ImportDeclaration" || type === "FunctionDeclaration");
-  const mains = body.flatMap((statement) => {
-    const isMain = statement.type === "FunctionDeclaration" && statement.params.length === 0;
-    return isMain && MAIN.test(statement.id?.name ?? "") ? [statement] : [];
-  });
-  const [main] = mains;
-  if (!isIdle || mains.length !== 1 || main?.id == null) return undefined;
-  return `export default await ${main.id.name}();`;
 }
 
 /** The export of the last variable that is no function. Loops and conditions after it may fill it. */

@@ -87,28 +87,22 @@ export function namesOf(declaration: WithSource): ImportedName[] {
 }
 
 export function listImports(program: Program): StaticImport[] {
-  const found: StaticImport[] = [];
-  for (const statement of program.body) {
-    if (!/^(?:Import|ExportNamed|ExportAll)Declaration$/.test(statement.type)) continue;
+  return program.body.flatMap((statement) => {
+    if (!/^(?:Import|ExportNamed|ExportAll)Declaration$/.test(statement.type)) return [];
     const node = statement as WithSource;
-    if (node.source == null) continue;
-    found.push({
-      specifier: node.source.value,
-      names: namesOf(node),
-      typeOnly: (node.type === "ImportDeclaration" ? node.importKind : node.exportKind) === "type",
-      kind: node.type === "ImportDeclaration" ? "import" : "export",
-      ...locationOf(node),
-    });
-  }
-  return found;
+    if (node.source == null) return [];
+    const isImport = node.type === "ImportDeclaration";
+    const typeOnly = (isImport ? node.importKind : node.exportKind) === "type";
+    const { value: specifier } = node.source;
+    const kind = isImport ? "import" : "export";
+    return [{ specifier, names: namesOf(node), typeOnly, kind, ...locationOf(node) }];
+  });
 }
 
 export function listDynamicImports(program: Program, code: string): DynamicImport[] {
-  const found: DynamicImport[] = [];
-  if (!mayImportInExpression(code)) return found;
-  for (const { node } of runtimeNodes(program)) {
-    if (node.type !== "ImportExpression" || node.source.type !== "StringLiteral") continue;
-    found.push({ specifier: node.source.value, ...locationOf(node) });
-  }
-  return found;
+  if (!mayImportInExpression(code)) return [];
+  return [...runtimeNodes(program)].flatMap(({ node }) => {
+    if (node.type !== "ImportExpression" || node.source.type !== "StringLiteral") return [];
+    return [{ specifier: node.source.value, ...locationOf(node) }];
+  });
 }

@@ -6,17 +6,11 @@ export { literalValue } from "./literal-value.ts";
 export type { Constants } from "./literal-value.ts";
 export { locationOf, nameOf } from "./imports.ts";
 export type { DynamicImport, ImportedName, SourceLocation, StaticImport } from "./imports.ts";
-export {
-  isQuicklyRead,
-  MAX_PROGRAM_CHARACTERS,
-  MAX_PROGRAM_TOKENS,
-  parseProgram,
-  runWithTimeout,
-  SyncTimeoutError,
-} from "./parse-program.ts";
+export { isQuicklyRead, MAX_PROGRAM_CHARACTERS, MAX_PROGRAM_TOKENS, parseProgram } from "./parse-program.ts";
 export type { ParseResult, Program } from "./parse-program.ts";
 export { namesUsedAtRunTime, runtimeNodes, visitNodes } from "./syntax-tree.ts";
 export type { NodeVisit } from "./syntax-tree.ts";
 export { exportLastValue } from "./export-last-value.ts";
 export { findUnsupported } from "./emit-module.ts";
+export { runWithTimeout, SyncTimeoutError } from "./run-with-timeout.ts";
 export type { GuestError } from "@cem/core";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { runWithTimeout, SyncTimeoutError } from "./parse-program.ts";
+import { runWithTimeout, SyncTimeoutError } from "./run-with-timeout.ts";
 
 describe("runWithTimeout", () => {
   it("returns what the task returns", () => {

@@ -1,21 +1,8 @@
 import type { Node } from "@babel/types";
 
 /** The TypeScript nodes that contain code to run; every other node named `TS…` is types only. */
-const TYPESCRIPT_WITH_CODE = new Set([
-  "TSAsExpression",
-  "TSSatisfiesExpression",
-  "TSNonNullExpression",
-  "TSTypeAssertion",
-  "TSInstantiationExpression",
-  "TSEnumDeclaration",
-  "TSEnumBody",
-  "TSEnumMember",
-  "TSParameterProperty",
-  "TSExportAssignment",
-  "TSImportEqualsDeclaration",
-  "TSModuleDeclaration",
-  "TSModuleBlock",
-]);
+const TYPESCRIPT_WITH_CODE =
+  /^TS(?:(?:As|Satisfies|NonNull|Instantiation)Expression|TypeAssertion|Enum\w+|ParameterProperty|ExportAssignment|ImportEqualsDeclaration|Module\w+)$/;
 
 const NOT_CHILDREN = new Set(["loc", "extra", "leadingComments", "trailingComments", "innerComments"]);
 
@@ -39,7 +26,7 @@ export function isNamed(node: Node, name: string): boolean {
 
 /** Whether a node is types only and removed at run time. */
 export function isTypeOnly(node: Node): boolean {
-  if (node.type.startsWith("TS")) return !TYPESCRIPT_WITH_CODE.has(node.type);
+  if (node.type.startsWith("TS")) return !TYPESCRIPT_WITH_CODE.test(node.type);
   return "declare" in node && node.declare === true;
 }
 
@@ -92,9 +79,7 @@ export function* visitNodes(root: Node, enters: (node: Node) => boolean): Genera
 function isLabel({ parent, key }: NodeVisit): boolean {
   if (parent === undefined) return false;
   if (key === "label") return true;
-  const computed = "computed" in parent && parent.computed;
-  if (key === "property") return !computed;
-  if (key === "key") return !computed;
+  if (key === "property" || key === "key") return !("computed" in parent && parent.computed);
   if (key === "id") return parent.type === "TSEnumMember";
   return key === "exported" || key === "imported" || key === "meta";
 }

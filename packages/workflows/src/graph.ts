@@ -65,11 +65,8 @@ function detailOf({ type, config }: WorkflowStep): string {
     case "condition":
       return short(`if ${textOf(config["condition"])}`);
     case "loop":
-      return short(
-        config["while"] === undefined
-          ? `for each of ${textOf(config["items"])}`
-          : `while ${textOf(config["while"])}`,
-      );
+      if (config["while"] !== undefined) return short(`while ${textOf(config["while"])}`);
+      return short(`for each of ${textOf(config["items"])}`);
     case "workflow":
       return short(`workflow ${textOf(config["workflow"])}`);
     case "code_execution":

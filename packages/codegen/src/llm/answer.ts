@@ -42,17 +42,14 @@ export function readAnswer(text: string, tools: readonly ToolDefinition[], model
   if (code !== "" && !code.startsWith(CANNOT)) return { code: `${code}\n` };
   const refusal = said.indexOf(CANNOT);
   if (refusal !== -1) {
-    const [missing = ""] = said
-      .slice(refusal + CANNOT.length)
-      .trim()
-      .split("\n");
+    const reason = said.slice(refusal + CANNOT.length).trim();
+    const [missing = ""] = reason.split("\n");
     return { missing: missing.replaceAll("`", "").trim() };
   }
   const start = said.search(CODE_LINE);
   if (start !== -1) return { code: `${said.slice(start).trimStart()}\n` };
-  throw new CemError("LLM_ANSWER_UNUSABLE", `The answer of ${model} holds no program.`, {
-    details: { model },
-  });
+  const message = `The answer of ${model} holds no program.`;
+  throw new CemError("LLM_ANSWER_UNUSABLE", message, { details: { model } });
 }
 
 function withoutThoughts(text: string): string {

@@ -40,11 +40,7 @@ export function findCallLines(said: string): CallLine[] {
  * @returns the program; and the calls, where each is of an offered tool and has JSON for arguments.
  * @throws CemError `LLM_ANSWER_UNUSABLE` when a tool was not offered, or its name is that of several.
  */
-export function programOfCalls(
-  lines: readonly CallLine[],
-  tools: readonly ToolDefinition[],
-  model: string,
-): { code: string; calls: ReadCall[] | undefined } {
+export function programOfCalls(lines: readonly CallLine[], tools: readonly ToolDefinition[], model: string) {
   const read = lines.map((line) => readCall(line, tools, model));
   const used: Importable[] = [];
   for (const { tool } of read) if (!used.some((one) => isSame(one, tool))) used.push(tool);
@@ -77,11 +73,7 @@ function localName(tool: Importable, used: readonly Importable[]): string {
 }
 
 /** A call with its arguments as code. JSON is printed anew, so that it can't become other code. */
-function readCall(
-  { name, args: text }: CallLine,
-  tools: readonly ToolDefinition[],
-  model: string,
-): { tool: Importable; given: string; call?: ReadCall } {
+function readCall({ name, args: text }: CallLine, tools: readonly ToolDefinition[], model: string) {
   const args = parseJson(text) as JsonObject | undefined;
   const found = tools.filter((tool) => isNamed(tool, name));
   const fitting = args === undefined || found.length < 2 ? found : found.filter((one) => takes(one, args));

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { CemError, type ErrorDetails } from "@cem/core";
+import { CemError, parseJson, type ErrorDetails } from "@cem/core";
 import type { APIError, OpenAI } from "openai";
 import { adaptDialect, guessDialect, toRequest } from "./dialect.ts";
 
@@ -14,12 +14,14 @@ type ApiFailure = ReturnType<typeof readFailure>;
 
 function readFailure(error: unknown) {
   const thrown = error instanceof Error ? error : new Error(String(error));
-  const { name, message, status, code, param, headers } = thrown as Error & Partial<APIError>;
+  const { name, message, status, code, error: said, param, headers } = thrown as Error & Partial<APIError>;
   return {
     /** The name of the client's error class. */
     name,
     message: message.replace(LEADING_STATUS, ""),
     status,
+    /** Whether the API itself said that it failed, with a status or within a stream. */
+    isOfApi: said !== undefined,
     code: code ?? undefined,
     /** The request parameter that the API names. */
     parameter: param ?? undefined,
@@ -66,27 +68,30 @@ function llmError(
     return fail("LLM_KEY_REFUSED", `The API refused the key for ${model} (${status}): ${said}`);
   }
   if (status === 429) {
-    const { retryAfterMs } = failure;
-    const wait =
-      retryAfterMs === undefined ? "" : ` Try again in ${Math.ceil(retryAfterMs / MS_PER_SECOND)} s.`;
-    return fail("LLM_RATE_LIMITED", `The API of ${model} limits the rate of requests (429): ${said}${wait}`, {
-      retryAfterMs,
-    });
+    const { retryAfterMs: ms } = failure;
+    const wait = ms === undefined ? "" : ` Try again in ${Math.ceil(ms / MS_PER_SECOND)} s.`;
+    const message = `The API of ${model} limits the rate of requests (429): ${said}${wait}`;
+    return fail("LLM_RATE_LIMITED", message, { retryAfterMs: ms });
   }
-  if (status !== undefined && status >= 500) {
-    return fail("LLM_FAILED", `The API of ${model} failed (${status}): ${said}`);
+  if (status === undefined ? failure.isOfApi : status >= 500) {
+    const how = status === undefined ? "within its answer" : `(${status})`;
+    return fail("LLM_FAILED", `The API of ${model} failed ${how}: ${said}`);
   }
   if (status !== undefined) {
     return fail("LLM_REQUEST_REFUSED", `The API of ${model} refused the request (${status}): ${said}`);
   }
   if (failure.name === "APIConnectionTimeoutError" || failure.name === "TimeoutError") {
-    return fail(
-      "LLM_TIMED_OUT",
-      `The API of ${model} sent nothing for ${timeoutMs.toLocaleString("en")} milliseconds.`,
-      { timeoutMs },
-    );
+    const silence = `${timeoutMs.toLocaleString("en")} milliseconds`;
+    return fail("LLM_TIMED_OUT", `The API of ${model} sent nothing for ${silence}.`, { timeoutMs });
   }
   return fail("LLM_UNREACHABLE", `The API of ${model} can't be reached or closed the connection: ${said}`);
+}
+
+/** `LLM_ANSWER_UNUSABLE`: what answered is something else than the API of a model. */
+function noAnswer(body: string, type: string, { model, apiKey }: CompletionSettings): CemError {
+  const said = withoutKeys(body, apiKey);
+  const message = `What answered for ${model} sent no answer of a model but ${type || "this"}: ${said} Is the URL of the API right?`;
+  return new CemError("LLM_ANSWER_UNUSABLE", message, { details: { model } });
 }
 
 function withoutKeys(text: string, apiKey: string): string {
@@ -104,6 +109,8 @@ const MS_PER_SECOND = 1_000;
 /** The delay before the first retry, where the API asks for none. It doubles with each. */
 const FIRST_DELAY_MS = 500;
 const MAX_DELAY_MS = 8_000;
+/** For how many times the timeout an API may send what holds nothing, to say that it is at work. */
+const MAX_EMPTY_TIMEOUTS = 10;
 /** The longest answer that is read. */
 const MAX_ANSWER_CHARACTERS = 512 * 1024;
 
@@ -135,10 +142,34 @@ export interface CompletionRequest {
 /** The complete answer to a request. */
 export interface Completion {
   text: string;
+  /** The words in which the model declined to answer. Usually empty. */
+  refusal: string;
   /** Why it ended: `stop`, `length`, `content_filter` or another reason of the API's. */
   finish: string;
-  /** Absent where the API reports none. */
-  usage?: { inputTokens: number; outputTokens: number } | undefined;
+  /** Each absent where the API reports none. */
+  usage?: { inputTokens: number | undefined; outputTokens: number | undefined } | undefined;
+}
+
+/** A part of an answer; or all of it, from an API that does not stream. */
+type Chunk = OpenAI.Chat.ChatCompletionChunk;
+type UnfinishedAnswer = Omit<Completion, "finish"> & { finish?: string | undefined };
+type Choice = Chunk["choices"][number];
+
+/** Adds a part to an answer. @returns whether it holds any of it. */
+function addTo(answer: UnfinishedAnswer, chunk: Chunk | undefined): boolean {
+  const choice: (Choice & { message?: Choice["delta"] }) | undefined = chunk?.choices?.[0];
+  const said = choice?.delta ?? choice?.message ?? {};
+  answer.text += said.content ?? "";
+  answer.refusal += said.refusal ?? "";
+  answer.finish = choice?.finish_reason ?? answer.finish;
+  const { prompt_tokens: input, completion_tokens: output } = chunk?.usage ?? {};
+  if (chunk?.usage) answer.usage = { inputTokens: countOf(input), outputTokens: countOf(output) };
+  return Object.entries(said).some(([name, value]) => name !== "role" && Boolean(value));
+}
+
+/** A number of tokens as an API reports it, where it is one. */
+function countOf(tokens: unknown): number | undefined {
+  return Number.isSafeInteger(tokens) && (tokens as number) >= 0 ? (tokens as number) : undefined;
 }
 
 /**
@@ -149,42 +180,33 @@ export interface Completion {
  * The function throws CemError `LLM_KEY_REFUSED`, `LLM_RATE_LIMITED`, `LLM_REQUEST_REFUSED`, `LLM_FAILED`, `LLM_TIMED_OUT`,
  * `LLM_UNREACHABLE` or `LLM_ANSWER_UNUSABLE`; the signal's reason when it is aborted.
  */
-export function createCompletions(
-  client: OpenAI,
-  settings: CompletionSettings,
-): (request: CompletionRequest) => Promise<Completion> {
+export function createCompletions(client: OpenAI, settings: CompletionSettings) {
   const { maxRetries, model, temperature, timeoutMs } = settings;
   let dialect = guessDialect(model);
 
-  const stream = async ({
-    messages,
-    maxTokens,
-    onProgress,
-    signal,
-  }: CompletionRequest): Promise<Completion> => {
+  const stream = async ({ messages, maxTokens, onProgress, signal }: CompletionRequest) => {
     const silence = new AbortController();
     const timer = setTimeout(() => silence.abort(), timeoutMs);
+    let heard = performance.now();
     const throwIfSilent = (): void => {
       if (silence.signal.aborted) throw new DOMException("no data for too long", "TimeoutError");
     };
     const signals = signal === undefined ? [silence.signal] : [silence.signal, signal];
     try {
-      const chunks = await client.chat.completions.create(
-        toRequest(dialect, { model, messages, maxTokens, temperature }),
-        { signal: AbortSignal.any(signals) },
-      );
-      let text = "";
-      let finish: string | undefined;
-      let usage: Completion["usage"];
+      const asked = toRequest(dialect, { model, messages, maxTokens, temperature });
+      const answering = client.chat.completions.create(asked, { signal: AbortSignal.any(signals) });
+      const { data: chunks, response } = await answering.withResponse();
+      const type = response.headers.get("content-type") ?? "";
+      // To be read as a whole where it turns out to be no stream.
+      let copy = type.includes("event-stream") ? undefined : response.clone();
+      const answer: UnfinishedAnswer = { text: "", refusal: "" };
       for await (const chunk of chunks) {
-        timer.refresh();
-        const choice = chunk.choices?.[0];
-        text += choice?.delta?.content ?? "";
-        finish = choice?.finish_reason ?? finish;
-        if (chunk.usage) {
-          usage = { inputTokens: chunk.usage.prompt_tokens, outputTokens: chunk.usage.completion_tokens };
-        }
-        if (text.length > MAX_ANSWER_CHARACTERS) {
+        void copy?.body?.cancel().catch(() => {});
+        copy = undefined;
+        if (addTo(answer, chunk)) heard = performance.now();
+        if (performance.now() - heard < timeoutMs * MAX_EMPTY_TIMEOUTS) timer.refresh();
+        const { text } = answer;
+        if (text.length + answer.refusal.length > MAX_ANSWER_CHARACTERS) {
           const most = MAX_ANSWER_CHARACTERS.toLocaleString("en");
           const message = `The answer of ${model} is longer than ${most} characters.`;
           const details = { model, maxCharacters: MAX_ANSWER_CHARACTERS };
@@ -193,8 +215,14 @@ export function createCompletions(
         onProgress?.(text);
       }
       throwIfSilent();
+      if (copy !== undefined) {
+        const whole = await copy.text();
+        addTo(answer, parseJson(whole) as Chunk | undefined);
+        if (answer.finish === undefined) throw noAnswer(whole, type, settings);
+      }
+      const { finish } = answer;
       if (finish === undefined) throw new Error("the answer ended in the middle");
-      return { text, finish, usage };
+      return { ...answer, finish };
     } catch (error) {
       throwIfSilent();
       throw error;
@@ -203,7 +231,7 @@ export function createCompletions(
     }
   };
 
-  return async (request) => {
+  return async (request: CompletionRequest): Promise<Completion> => {
     let askedMs = 0;
     for (let retries = 0; ;) {
       try {

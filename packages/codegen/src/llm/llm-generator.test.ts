@@ -388,6 +388,9 @@ export default [await get_weather({"location":"Oslo"}), await get_weather2({"loc
       ["an answer that breaks off", { cut: "```ts\nexport" }, "LLM_UNREACHABLE"],
       ["garbage", { garbage: "data: {not json\n\n" }, "LLM_UNREACHABLE"],
       ["another protocol", { garbage: "<html>Welcome to nginx</html>" }, "LLM_UNREACHABLE"],
+      ["nothing in a chunk", { garbage: "data: null\n\n" }, "LLM_UNREACHABLE"],
+      ["an error within a stream", { garbage: 'data: {"error":{"message":"full"}}\n\n' }, "LLM_FAILED"],
+      ["a page", { garbage: "<html>Log in</html>", type: "text/html" }, "LLM_ANSWER_UNUSABLE"],
       ["silence", { silent: true }, "LLM_TIMED_OUT"],
       ["an answer that did not fit", { text: "```ts\nexport", finish: "length" }, "LLM_ANSWER_UNUSABLE"],
       ["an answer that was held back", { text: "", finish: "content_filter" }, "LLM_ANSWER_UNUSABLE"],
@@ -400,6 +403,54 @@ export default [await get_weather({"location":"Oslo"}), await get_weather2({"loc
       expect(error.message).toContain("gpt-4o-mini");
       expect(JSON.stringify(error)).not.toContain(KEY);
       expect(error.message).not.toContain("sk-");
+    });
+
+    it("says what answered where it was no model, and asks it no second time", async () => {
+      const garbage = JSON.stringify({ error: `Unexpected endpoint (POST /chat/completions) ${KEY}` });
+      const error = await failure(generate([{ garbage, type: "application/json" }]));
+      expect(error.message).toContain("sent no answer of a model but application/json");
+      expect(error.message).toContain("Unexpected endpoint (POST /chat/completions) [secret]");
+      expect(server?.requests).toHaveLength(1);
+    });
+
+    it("takes an answer that is no stream, and a stream of another type", async () => {
+      const whole = {
+        choices: [{ message: { content: PROGRAM }, finish_reason: "stop" }],
+        usage: { prompt_tokens: 7 },
+      };
+      const json = await generate([{ garbage: JSON.stringify(whole), type: "application/json" }]);
+      expect([json.code.trim(), json.usage?.inputTokens]).toEqual([PROGRAM, 7]);
+      await server?.close();
+      const part = { choices: [{ delta: { content: PROGRAM }, finish_reason: "stop" }] };
+      const garbage = `data: ${JSON.stringify(part)}\n\ndata: [DONE]\n\n`;
+      expect((await generate([{ garbage, type: "application/json" }])).code.trim()).toBe(PROGRAM);
+    });
+
+    it("says in which words a model declined", async () => {
+      const said = { choices: [{ delta: { refusal: "I can't help with that." }, finish_reason: "stop" }] };
+      const garbage = `data: ${JSON.stringify(said)}\n\ndata: [DONE]\n\n`;
+      const declined = "gpt-4o-mini declined: I can't help with that.";
+      await expect(generate([{ garbage }])).rejects.toThrow(declined);
+    });
+
+    it("counts tokens itself where the API reports what is no number of them", async () => {
+      const answer = { choices: [{ delta: { content: PROGRAM }, finish_reason: "stop" }] };
+      for (const [input, output] of [
+        [-1_000_000, 0.5],
+        ["900000", null],
+      ]) {
+        const usage = { prompt_tokens: input, completion_tokens: output };
+        const garbage = `data: ${JSON.stringify({ ...answer, usage })}\n\ndata: [DONE]\n\n`;
+        const generated = await generate([{ garbage }]);
+        expect(generated.usage?.inputTokens).toBeGreaterThan(100);
+        expect(generated.usage?.outputTokens).toBe(await countTokens(PROGRAM));
+        await server?.close();
+      }
+    });
+
+    it("does not wait without end for an API that streams nothing", async () => {
+      const settings = { maxRetries: 0, timeoutMs: 50 };
+      expect((await failure(generate([{ emptyMs: 5 }], { settings }))).code).toBe("LLM_TIMED_OUT");
     });
 
     it("tells what an unusable answer cost, and the numbers of its limits", async () => {

@@ -14,18 +14,12 @@ import type { ReadCall } from "./call-lines.ts";
 import { createCompletions } from "./completion.ts";
 import type { Completion, CompletionRequest } from "./completion.ts";
 import { createPrompt, toldTools, toolLine } from "./prompt.ts";
-import {
-  createClient,
-  DEFAULT_MAX_RETRIES,
-  DEFAULT_MAX_TOKENS,
-  DEFAULT_TEMPERATURE,
-  DEFAULT_TIMEOUT_MS,
-  DEFAULT_TOOL_TOKENS,
-  endpointOf,
-} from "./settings.ts";
+import { createClient, endpointOf } from "./settings.ts";
 import type { LlmSettings } from "./settings.ts";
 import { affordableTokens, usageOf } from "./spending.ts";
 
+const DEFAULT_MAX_TOKENS = 2_000;
+const DEFAULT_TOOL_TOKENS = 6_000;
 /** The share of a task's budget that the tools in one prompt may take. */
 const TOOLS_SHARE = 0.25;
 
@@ -77,8 +71,12 @@ export function createLlmGenerator(settings: LlmSettings): CodeGenerator {
       }
       const completion = await complete(asked);
       const usage = await usageOf(completion, messages, settings);
+      if (completion.refusal !== "" && completion.text === "") {
+        const hint = `${model} declined: ${completion.refusal}`;
+        return { ...refusal(task, hint), usage };
+      }
       const answer = readWithUsage(completion, affordable, tools, usage);
-      if ("missing" in answer) return { ...refusal(task, answer.missing), usage };
+      if ("missing" in answer) return { ...refusal(task, missingHint(answer.missing)), usage };
       const { calls, code } = answer;
       return {
         status: "generated",
@@ -95,12 +93,7 @@ export function createLlmGenerator(settings: LlmSettings): CodeGenerator {
 }
 
 async function completionsOf(settings: LlmSettings): Promise<ReturnType<typeof createCompletions>> {
-  const {
-    model,
-    maxRetries = DEFAULT_MAX_RETRIES,
-    temperature = DEFAULT_TEMPERATURE,
-    timeoutMs = DEFAULT_TIMEOUT_MS,
-  } = settings;
+  const { model, maxRetries = 2, temperature = 0.3, timeoutMs = 60_000 } = settings;
   const endpoint = endpointOf(settings);
   const client = await createClient(endpoint, timeoutMs);
   return createCompletions(client, { model, apiKey: endpoint.apiKey, temperature, timeoutMs, maxRetries });
@@ -127,9 +120,8 @@ function readWithUsage(
 function checkFinish({ finish }: Completion, model: string, maxTokens: number): void {
   if (finish === "length") {
     const limit = maxTokens.toLocaleString("en");
-    throw new CemError("LLM_ANSWER_UNUSABLE", `The answer of ${model} did not fit into ${limit} tokens.`, {
-      details: { model, maxTokens },
-    });
+    const message = `The answer of ${model} did not fit into ${limit} tokens.`;
+    throw new CemError("LLM_ANSWER_UNUSABLE", message, { details: { model, maxTokens } });
   }
   if (finish === "content_filter") {
     const message = `The answer of ${model} was stopped by the provider's content filter.`;
@@ -137,11 +129,12 @@ function checkFinish({ finish }: Completion, model: string, maxTokens: number): 
   }
 }
 
-function refusal(task: string, missing: string): GenerationRefused {
-  const hint =
-    missing === ""
-      ? "The tools can't do this task."
-      : `Missing for this task: ${missing.replace(/[.]?$/u, "")}.`;
+function missingHint(missing: string): string {
+  if (missing === "") return "The tools can't do this task.";
+  return `Missing for this task: ${missing.replace(/[.]?$/u, "")}.`;
+}
+
+function refusal(task: string, hint: string): GenerationRefused {
   return { status: "refused", origin: "llm", steps: [{ step: task, reason: "no-tool", hint }] };
 }
 

@@ -50,13 +50,11 @@ function repairMessage(feedback: GenerateFeedback): string {
 /** Each finding with the line of the code that it is about. */
 function findingLines(findings: readonly Finding[], code: string): string {
   const lines = code.split("\n");
-  return findings
-    .slice(0, MAX_FINDINGS)
-    .map(
-      ({ line, message }) =>
-        `${line === undefined ? "" : `Line ${line}: `}${message}${sourceAt(line, lines)}`,
-    )
-    .join("\n");
+  const told = findings.slice(0, MAX_FINDINGS).map(({ line, message }) => {
+    const place = line === undefined ? "" : `Line ${line}: `;
+    return `${place}${message}${sourceAt(line, lines)}`;
+  });
+  return told.join("\n");
 }
 
 function errorLines({ details, message }: ErrorInfo, code: string): string {
@@ -97,12 +95,11 @@ function inOrder(tools: readonly ToolDefinition[]): ToolDefinition[] {
 /** Names tools by server, on a line for each. */
 function nameList(tools: readonly ToolDefinition[]): string {
   const byServer = Map.groupBy(inOrder(tools), ({ server }) => server);
-  return [...byServer]
-    .map(
-      ([server, group]) =>
-        `${oneLine(server, MAX_SERVER_CHARACTERS)}: ${group.map(({ name }) => name).join(" ")}`,
-    )
-    .join("\n");
+  const lines = [...byServer].map(([server, group]) => {
+    const names = group.map(({ name }) => name).join(" ");
+    return `${oneLine(server, MAX_SERVER_CHARACTERS)}: ${names}`;
+  });
+  return lines.join("\n");
 }
 
 const MAX_CONTEXT_CHARACTERS = 8_000;

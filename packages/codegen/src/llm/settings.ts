@@ -102,11 +102,6 @@ interface Endpoint {
   apiVersion?: string | undefined;
 }
 
-export const DEFAULT_TIMEOUT_MS = 60_000;
-export const DEFAULT_MAX_RETRIES = 2;
-export const DEFAULT_MAX_TOKENS = 2_000;
-export const DEFAULT_TEMPERATURE = 0.3;
-export const DEFAULT_TOOL_TOKENS = 6_000;
 const DEFAULT_AZURE_API_VERSION = "2024-10-21";
 
 const BASE_URLS = {

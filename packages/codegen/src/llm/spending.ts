@@ -12,8 +12,7 @@ const MIN_ANSWER_TOKENS = 50;
 
 /** Counts with the o200k_base vocabulary, which is loaded at the first call. */
 export async function countTokens(text: string): Promise<number> {
-  const count = await loadTokenCounter();
-  return count(text);
+  return (await loadTokenCounter())(text);
 }
 
 async function promptTokens(messages: readonly Message[]): Promise<number> {
@@ -23,7 +22,7 @@ async function promptTokens(messages: readonly Message[]): Promise<number> {
 
 /** The usage of one request. Tokens are counted here where the API reports none. */
 export async function usageOf(
-  { text, usage }: Omit<Completion, "finish">,
+  { text, usage }: Pick<Completion, "text" | "usage">,
   messages: readonly Message[],
   { model, prices }: Pick<LlmSettings, "model" | "prices">,
 ): Promise<GenerationUsage> {
@@ -68,12 +67,7 @@ function tokensOf(spent: GenerationUsage | undefined): number {
   return (spent?.inputTokens ?? 0) + (spent?.outputTokens ?? 0);
 }
 
-function budgetMessage(
-  budget: LlmBudget,
-  spent: GenerationUsage | undefined,
-  prompt: number,
-  model: string,
-): string {
+function budgetMessage(budget: LlmBudget, spent: GenerationUsage | undefined, prompt: number, model: string) {
   const bounds: string[] = [];
   if (budget.tokens !== undefined) bounds.push(`${budget.tokens.toLocaleString("en")} tokens`);
   if (budget.cost !== undefined) bounds.push(`$${budget.cost}`);

@@ -41,11 +41,7 @@ export interface ReadServer {
  * @param kind - What the tools are reported as.
  * @param graph - The files of the folder and their imports.
  */
-export async function readServer(
-  folder: ToolFolder,
-  kind: ToolKind,
-  graph: ModuleGraph,
-): Promise<ReadServer> {
+export async function readServer(folder: ToolFolder, kind: ToolKind, graph: ModuleGraph) {
   const tools = new Map<string, ToolDefinition>();
   /** The files that tools are imported from, by the tools' names. */
   const modules = new Map<string, string>();
@@ -69,12 +65,10 @@ export async function readServer(
     if (!present) {
       tools.set(name, toolOf(facts, name, file, importedFrom));
       modules.set(name, importedFrom);
-    } else if (present.file !== file)
-      report(
-        file,
-        `gives a second tool "${name}"; the one in ${path.basename(present.file ?? "")} is used`,
-        facts.line,
-      );
+    } else if (present.file !== file) {
+      const used = path.basename(present.file ?? "");
+      report(file, `gives a second tool "${name}"; the one in ${used} is used`, facts.line);
+    }
   }
 
   function toolOf(facts: FunctionFacts, name: string, file: string, importedFrom: string): ToolDefinition {
@@ -112,11 +106,8 @@ export async function readServer(
         isUsable = false;
         report(file, `exports "${name}", which ${path.basename(resolved.file)} does not have`, line);
       } else if (resolved.kind === "failed") {
-        report(
-          resolved.file,
-          resolved.facts.failure?.message ?? "can't be read",
-          resolved.facts.failure?.line,
-        );
+        const { message = "can't be read", line } = resolved.facts.failure ?? {};
+        report(resolved.file, message, line);
       }
     }
     for (const { name, resolved } of found) {
@@ -141,11 +132,8 @@ export async function readServer(
     const own = functions.find(({ name, isAsync }) => isAsync && name === path.parse(file).name);
     if (!own || tools.has(own.name) || [...problems.values()].some((problem) => problem.file === file))
       return;
-    report(
-      file,
-      `looks like a tool, but ${folder.index} does not export it. Add: export { ${own.name} } from "./${path.basename(file)}"`,
-      own.line,
-    );
+    const missing = `export { ${own.name} } from "./${path.basename(file)}"`;
+    report(file, `looks like a tool, but ${folder.index} does not export it. Add: ${missing}`, own.line);
   }
 
   /** Reads a file as one tool of the file's name, where there is no index. */
@@ -159,10 +147,8 @@ export async function readServer(
     if (own) return addAlone(file, own);
     if (!isStrict || facts.hasOnlyTypes) return undefined;
     const others = facts.functions.map(({ name }) => `"${name}"`).join(", ");
-    return report(
-      file,
-      `exports no function "${stem}"${others ? `, only ${others}` : ""}. Export one, or begin the file's name with _ if it is no tool`,
-    );
+    const found = `exports no function "${stem}"${others ? `, only ${others}` : ""}`;
+    return report(file, `${found}. Export one, or begin the file's name with _ if it is no tool`);
   }
 
   /** Reads every function that a script of a skill exports. A script that exports none is a program, not a tool. */

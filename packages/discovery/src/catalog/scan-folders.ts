@@ -27,19 +27,8 @@ export type KnownFolders = Map<
 const SETTLED_MS = 2_000;
 const SOURCE_EXTENSIONS = [".ts", ".mts", ".js", ".mjs"];
 const INDEX_FILES = SOURCE_EXTENSIONS.map((extension) => `index${extension}`);
-const FOREIGN_EXTENSIONS = new Set([
-  ".py",
-  ".sh",
-  ".bash",
-  ".rb",
-  ".go",
-  ".rs",
-  ".php",
-  ".ps1",
-  ".pl",
-  ".r",
-  ".jl",
-]);
+/** Programs in languages that no sandbox here runs. */
+const FOREIGN_FILE = /\.(?:py|sh|bash|rb|go|rs|php|ps1|pl|r|jl)$/;
 /** The folder of a skill that holds its code, in the open format. */
 export const SCRIPTS = "scripts";
 const README_FILES = ["SKILL.md", "README.md", "readme.md"];
@@ -92,19 +81,14 @@ export function scanFolders(root: string, known: KnownFolders) {
   const names = new Set(entries.map(({ name }) => name));
   python.push(...pythonWithoutCounterpart(names));
   const loose = entries.filter((entry) => entry.isFile() && isSource(entry.name) && !isSkipped(entry.name));
-  return {
-    folders,
-    loose: loose.map(({ name }) => name),
-    python: python.toSorted(),
-    problems,
-  };
+  return { folders, loose: loose.map(({ name }) => name), python: python.toSorted(), problems };
 }
 
 function scanKnown(
   root: string,
   entry: Dirent,
   { known, python }: { known: KnownFolders; python: string[] },
-): ToolFolder | undefined {
+) {
   const folder = path.join(root, entry.name);
   const { ino, mtimeMs, ctimeMs } = statSync(folder);
   const stamp = `${ino} ${mtimeMs} ${ctimeMs}`;
@@ -146,7 +130,8 @@ function scanFolder(root: string, entry: Dirent, python: string[]): ToolFolder |
   const scripts = isSkill && names.includes(SCRIPTS) ? listScripts(folder) : [];
   const sources = scripts.filter((name) => isSource(name) && !isSkipped(path.basename(name)));
   const all = index === undefined ? [...files, ...sources] : files;
-  const foreign = isSkill && all.length === 0 ? [...names, ...scripts].filter(isForeign) : [];
+  const foreign =
+    isSkill && all.length === 0 ? [...names, ...scripts].filter((name) => FOREIGN_FILE.test(name)) : [];
   return { name: entry.name, folder, files: all, index, readme, foreign };
 }
 
@@ -165,11 +150,6 @@ function listScripts(folder: string): string[] {
   return list(path.join(folder, SCRIPTS))
     .filter((entry) => entry.isFile())
     .map(({ name }) => `${SCRIPTS}/${name}`);
-}
-
-/** Whether a file is a program in a language that no sandbox here runs. */
-function isForeign(name: string): boolean {
-  return FOREIGN_EXTENSIONS.has(path.extname(name));
 }
 
 /** Lists a folder, sorted, so that a catalog is the same on every file system. */

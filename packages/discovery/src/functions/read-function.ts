@@ -140,10 +140,8 @@ function genericsOf(node: FunctionNode, module: SourceModule): Scope["parameters
   if (node.typeParameters?.type !== "TSTypeParameterDeclaration") return parameters;
   for (const { name, constraint, default: fallback } of node.typeParameters.params) {
     const type = constraint ?? fallback;
-    parameters.set(
-      name.name,
-      type ? { type, scope: { module, parameters: new Map(parameters) } } : { schema: {} },
-    );
+    const scope = { module, parameters: new Map(parameters) };
+    parameters.set(name.name, type ? { type, scope } : { schema: {} });
   }
   return parameters;
 }
@@ -165,16 +163,11 @@ function annotationsOf(comment: DocComment): ToolAnnotations | undefined {
   const annotations: ToolAnnotations = {};
   const title = tagText(comment, "title");
   if (title) annotations.title = title;
-  for (const [tag, hint] of HINTS) {
-    const text = tagText(comment, tag, hint);
+  for (const hint of HINTS) {
+    const text = tagText(comment, hint.replace("Hint", ""), hint);
     if (text !== undefined) annotations[hint] = !/^(?:false|no)\b/i.test(text);
   }
   return Object.keys(annotations).length > 0 ? annotations : undefined;
 }
 
-const HINTS = [
-  ["readOnly", "readOnlyHint"],
-  ["destructive", "destructiveHint"],
-  ["idempotent", "idempotentHint"],
-  ["openWorld", "openWorldHint"],
-] as const;
+const HINTS = ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"] as const;

@@ -1,16 +1,10 @@
-import type {
-  ExportNamedDeclaration,
-  Identifier,
-  ImportDeclaration,
-  Node,
-  Statement,
-  TSType,
-} from "@babel/types";
+import type { ExportNamedDeclaration, Identifier, Node, Statement, TSType } from "@babel/types";
 import { namesUsedAtRunTime, visitNodes } from "@cem/program";
+import type { StaticImport } from "@cem/program";
 import { createTypeBudget } from "../schemas/create-schema-reader.ts";
 import type { ModuleLoader } from "../schemas/schema-reader.ts";
 import type { FunctionFacts, Link, ModuleFacts, Reexport, Star } from "../source/module-facts.ts";
-import { importedName, nameOf, type SourceModule, unwrapExport } from "../source/source-module.ts";
+import { nameOf, type SourceModule, unwrapExport } from "../source/source-module.ts";
 import { readFunction } from "./read-function.ts";
 import { annotatedType, exportedFunction, isFunction, type FunctionNode } from "./read-parameters.ts";
 
@@ -24,11 +18,8 @@ export function readModule(module: SourceModule, load: ModuleLoader): ModuleFact
   const values = new Set<string>();
   const reexports: Reexport[] = [];
   const stars: Star[] = [];
-  const links: Link[] = [];
   const statements = module.ast.program.body;
   const locals = localFunctions(statements, module);
-  let used: Set<string> | undefined;
-  const isUsed = (local: string): boolean => (used ??= namesUsedAtRunTime(module.ast.program)).has(local);
   const budget = createTypeBudget();
 
   const addFunction = (name: string, node: FunctionNode, statement: Node) => {
@@ -39,13 +30,8 @@ export function readModule(module: SourceModule, load: ModuleLoader): ModuleFact
 
   for (const statement of statements) {
     const line = statement.loc?.start.line ?? 1;
-    if (statement.type === "ImportDeclaration") {
-      if (!isTypeOnly(statement.importKind, statement.specifiers))
-        links.push({ specifier: statement.source.value, line, names: importedNames(statement, isUsed) });
-    } else if (statement.type === "ExportAllDeclaration") {
-      if (statement.exportKind === "type") continue;
-      links.push({ specifier: statement.source.value, line, names: ["*"] });
-      stars.push({ specifier: statement.source.value, line });
+    if (statement.type === "ExportAllDeclaration") {
+      if (statement.exportKind !== "type") stars.push({ specifier: statement.source.value, line });
     } else if (statement.type === "ExportDefaultDeclaration") {
       const { declaration } = statement;
       const node = exportedFunction(declaration) ?? declaration;
@@ -59,9 +45,7 @@ export function readModule(module: SourceModule, load: ModuleLoader): ModuleFact
           if (isFunction(node)) addFunction(name, node, statement);
           else values.add(name);
         }
-      } else if (!isTypeOnly(statement.exportKind, statement.specifiers)) {
-        const names = valueSpecifiers(statement).map(({ local }) => local);
-        if (statement.source) links.push({ specifier: statement.source.value, line, names });
+      } else if (statement.exportKind !== "type") {
         for (const { exported, local } of valueSpecifiers(statement)) {
           const origin = statement.source
             ? { specifier: statement.source.value, imported: local }
@@ -81,24 +65,24 @@ export function readModule(module: SourceModule, load: ModuleLoader): ModuleFact
     hasOnlyTypes: statements.length > 0 && statements.every((statement) => isTypeStatement(statement)),
     reexports,
     stars,
-    links,
+    links: linksOf(module),
   };
 }
 
-/** The names that a declaration imports for use at run time: a type that is not marked as one is left out. */
-function importedNames({ specifiers }: ImportDeclaration, isUsed: (local: string) => boolean): string[] {
-  return specifiers
-    .filter((each) => !(each.type === "ImportSpecifier" && each.importKind === "type"))
-    .filter(({ local }) => isUsed(local.name))
-    .map(importedName);
-}
-
-function isTypeOnly(kind: string | null | undefined, specifiers: readonly Node[]): boolean {
-  if (kind === "type") return true;
-  const isType = (each: Node) =>
-    (each.type === "ImportSpecifier" && each.importKind === "type") ||
-    (each.type === "ExportSpecifier" && each.exportKind === "type");
-  return specifiers.length > 0 && specifiers.every(isType);
+/** The imports at run time: a name that is only used as a type is left out, marked as one or not. */
+function linksOf({ links, ast }: SourceModule): Link[] {
+  const used = links.length === 0 ? new Set() : namesUsedAtRunTime(ast.program);
+  const isType = ({ names, typeOnly }: StaticImport): boolean =>
+    typeOnly || (names.length > 0 && names.every((name) => name.typeOnly));
+  return links
+    .filter((link) => !isType(link))
+    .map(({ specifier, line, names }) => ({
+      specifier,
+      line,
+      names: names
+        .filter(({ local, typeOnly }) => !typeOnly && (local === undefined || used.has(local)))
+        .map(({ imported }) => imported),
+    }));
 }
 
 function isTypeStatement(statement: Statement): boolean {
@@ -119,10 +103,7 @@ function valueSpecifiers(statement: ExportNamedDeclaration): { exported: string;
 }
 
 /** All functions of the file by their local names. */
-function localFunctions(
-  statements: readonly Statement[],
-  module: SourceModule,
-): Map<string, { node: FunctionNode; statement: Node }> {
+function localFunctions(statements: readonly Statement[], module: SourceModule) {
   const locals = new Map<string, { node: FunctionNode; statement: Node }>();
   for (const statement of statements) {
     for (const [name, node] of declaredNames(unwrapExport(statement), module)) {

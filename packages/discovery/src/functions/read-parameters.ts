@@ -92,19 +92,7 @@ interface ParameterSource {
 }
 
 /** Names of a single parameter of unknown type that is taken to be an object. */
-const OBJECT_NAMES = new Set([
-  "input",
-  "inputs",
-  "args",
-  "arguments",
-  "params",
-  "parameters",
-  "options",
-  "opts",
-  "request",
-  "props",
-  "payload",
-]);
+const OBJECT_NAME = /^(?:inputs?|args|arguments|params|parameters|options|opts|request|props|payload)$/;
 
 /** Reads the parameters of a function from types, JSDoc tags and default values. */
 export function readParameters(source: ParameterSource): Parameter[] {
@@ -165,7 +153,7 @@ function takesObject(schema: JsonSchema, type: TSType | undefined, name: string)
     type?.type === "TSTypeReference" &&
     type.typeName.type === "Identifier" &&
     /(?:Input|Args|Params|Parameters|Options|Request|Props)$/.test(type.typeName.name);
-  return isInputType || OBJECT_NAMES.has(name);
+  return isInputType || OBJECT_NAME.test(name);
 }
 
 /** Adds what the destructuring pattern says: names where there are no types, and default values. */
@@ -181,16 +169,13 @@ function withPattern(
     if (element.type !== "ObjectProperty") continue;
     const name = memberName(element.key, element.computed);
     if (name === undefined) continue;
-    const value =
-      element.value.type === "AssignmentPattern"
-        ? reader.valueOf(element.value.right, scope.module)
-        : undefined;
-    const isAssigned = element.value.type === "AssignmentPattern";
+    const assigned = element.value.type === "AssignmentPattern" ? element.value : undefined;
+    const value = assigned && reader.valueOf(assigned.right, scope.module);
     const present = properties.get(name);
     if (!present && isTyped) continue;
     const base = present ?? (value === undefined ? {} : withoutConst(literalSchema(value)));
     properties.set(name, value === undefined ? base : describeSchema(base, { default: value }));
-    if (isAssigned) required.delete(name);
+    if (assigned) required.delete(name);
     else if (!isTyped) required.add(name);
   }
   const { required: _required, ...rest } = schema;
@@ -223,12 +208,8 @@ function withTags(
     if (!present && schema.properties && tag.type === undefined) continue;
     const type = isUntyped && tag.type !== undefined ? parseJsDocType(tag.type) : undefined;
     const base = type ? reader.schemaOf(type, scope) : (present ?? {});
-    properties.set(
-      name,
-      tag.text === "" || base.description !== undefined
-        ? base
-        : describeSchema(base, { description: tag.text }),
-    );
+    const isDescribed = tag.text === "" || base.description !== undefined;
+    properties.set(name, isDescribed ? base : describeSchema(base, { description: tag.text }));
     if (tag.optional) required.delete(name);
     else if (!present) required.add(name);
   }

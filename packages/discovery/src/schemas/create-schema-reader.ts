@@ -1,6 +1,7 @@
 import type { TSNamedTupleMember, TSTupleType, TSType } from "@babel/types";
 import type { JsonSchema } from "@cem/core";
-import { findDeclaration, findExported, literalValue } from "./literal-value.ts";
+import { literalValue } from "@cem/program";
+import { constantsOf, findDeclaration, findExported } from "./literal-value.ts";
 import { readIndexed, readKeys, readMapped, readTypeQuery } from "./read-derived.ts";
 import { readObject } from "./read-object.ts";
 import { readReference } from "./read-reference.ts";
@@ -13,11 +14,9 @@ const MAX_TYPES = 3_000;
 const MAX_TYPES_OF_FILE = 60_000;
 
 /** How many types may still be read for one file. Each of many functions may have a large type. */
-export interface TypeBudget {
-  left: number;
-}
+export type TypeBudget = ReturnType<typeof createTypeBudget>;
 
-export function createTypeBudget(): TypeBudget {
+export function createTypeBudget() {
   return { left: MAX_TYPES_OF_FILE };
 }
 
@@ -53,7 +52,7 @@ export function createSchemaReader(load: ModuleLoader, budget: TypeBudget): Root
     },
     find: (name, module) => findDeclaration(name, module, load),
     findIn: (specifier, name, module) => findExported(specifier, name, module, load),
-    valueOf: (node, module) => literalValue(node, module, load),
+    valueOf: (node, module) => literalValue(node, constantsOf(module, load)),
     named(key, name, read) {
       const entry = open.get(key);
       if (entry) {

@@ -1,6 +1,3 @@
-import type { Node } from "@babel/types";
-import type { JsonValue } from "@cem/core";
-import { literalValue as evaluateLiteral } from "@cem/program";
 import type { Constants } from "@cem/program";
 import type { Declaration, SourceModule } from "../source/source-module.ts";
 import type { ModuleLoader } from "./schema-reader.ts";
@@ -49,12 +46,8 @@ function loadResolved(from: string, specifier: string, load: ModuleLoader): Sour
   return load(from, `${stem}.ts`) ?? load(from, `${stem}.d.ts`) ?? load(from, specifier);
 }
 
-/** Evaluates an expression of literals, and of constants of this file and others. `undefined` for any other expression. */
-export function literalValue(node: Node, module: SourceModule, load: ModuleLoader): JsonValue | undefined {
-  return evaluateLiteral(node, constantsOf(module, load));
-}
-
-function constantsOf(module: SourceModule, load: ModuleLoader): Constants {
+/** The constants of a file, and of others that it imports. */
+export function constantsOf(module: SourceModule, load: ModuleLoader): Constants {
   return {
     find(name) {
       const found = findDeclaration(name, module, load);

@@ -1,4 +1,4 @@
-import type { Node, TSType, TSTypeElement } from "@babel/types";
+import type { Node, TSType } from "@babel/types";
 import type { JsonSchema, JsonValue } from "@cem/core";
 import type { DocComment } from "../source/doc-comment.ts";
 import type { SourceModule } from "../source/source-module.ts";
@@ -64,11 +64,7 @@ function writtenValue(text: string, module: SourceModule, reader: SchemaReader):
 }
 
 /** Reads the members of an interface, a type literal or a class. */
-export function readObject(
-  reader: SchemaReader,
-  members: readonly (TSTypeElement | Node)[],
-  scope: Scope,
-): JsonSchema {
+export function readObject(reader: SchemaReader, members: readonly Node[], scope: Scope): JsonSchema {
   const properties: [string, JsonSchema][] = [];
   const required: string[] = [];
   let additionalProperties: JsonSchema | undefined;
@@ -100,9 +96,7 @@ export function allowsUndefined(type: TSType): boolean {
   );
 }
 
-function readMember(
-  member: Node,
-): { name: string; type?: TSType | undefined; isOptional: boolean } | undefined {
+function readMember(member: Node) {
   if (
     member.type !== "TSPropertySignature" &&
     member.type !== "TSMethodSignature" &&

@@ -1,5 +1,6 @@
 import type { Node, TSImportType, TSType, TSTypeParameter, TSTypeReference } from "@babel/types";
 import type { JsonSchema } from "@cem/core";
+import { lastBefore } from "../source/doc-comment.ts";
 import { nameOf, type Declaration } from "../source/source-module.ts";
 import { readBuiltin } from "./read-derived.ts";
 import { readObject } from "./read-object.ts";
@@ -121,21 +122,11 @@ function withSummary(schema: JsonSchema, node: Node, found: Declaration): JsonSc
 function statementOf(node: Node, found: Declaration): Node {
   const { body } = found.module.ast.program;
   const start = node.start ?? 0;
-  let low = 0;
-  let high = body.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((body[middle]?.end ?? 0) <= start) low = middle + 1;
-    else high = middle;
-  }
-  const statement = body[low];
+  const statement = body[lastBefore(body, start) + 1];
   return statement !== undefined && (statement.start ?? 0) <= start ? statement : node;
 }
 
-function enumMembers(
-  found: Declaration & { kind: "enum" },
-  reader: SchemaReader,
-): Map<string, string | number> {
+function enumMembers(found: Declaration & { kind: "enum" }, reader: SchemaReader) {
   const members = new Map<string, string | number>();
   let next = 0;
   for (const { id, initializer } of found.node.body.members) {

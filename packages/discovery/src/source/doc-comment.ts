@@ -1,4 +1,4 @@
-import type { File, Node } from "@babel/types";
+import type { Comment, File, Node } from "@babel/types";
 
 /** A parsed documentation comment. */
 export interface DocComment {
@@ -95,13 +95,6 @@ function toParagraphs(lines: readonly string[]): string {
     );
 }
 
-interface PlacedComment {
-  start: number;
-  end: number;
-  isBlock: boolean;
-  text: string;
-}
-
 /** The comments of a parsed file. */
 export type Comments = ReturnType<typeof indexComments>;
 
@@ -111,31 +104,24 @@ const DIRECTIVE =
 
 /** Indexes the comments of a file by their position. */
 export function indexComments(code: string, file: File) {
-  const comments: PlacedComment[] = (file.comments ?? []).map((comment) => ({
-    start: comment.start ?? 0,
-    end: comment.end ?? 0,
-    isBlock: comment.type === "CommentBlock",
-    text: comment.value,
-  }));
-
-  const isBlank = (from: number, to: number) => code.slice(from, to).trim() === "";
+  const comments = file.comments ?? [];
 
   function before(start: number): DocComment {
     let next = start;
     for (let index = lastBefore(comments, start); index >= 0; index -= 1) {
       const comment = comments[index];
-      if (!comment || !isBlank(comment.end, next)) break;
-      if (comment.isBlock && comment.text.startsWith("*")) return parseDocComment(comment.text);
-      next = comment.start;
+      if (!comment || code.slice(comment.end, next).trim() !== "") break;
+      if (isBlock(comment) && comment.value.startsWith("*")) return parseDocComment(comment.value);
+      next = comment.start ?? 0;
     }
     return NO_COMMENT;
   }
 
   function behind(end: number): DocComment {
     const comment = comments[lastBefore(comments, end) + 1];
-    if (!comment || comment.isBlock) return NO_COMMENT;
+    if (!comment || isBlock(comment)) return NO_COMMENT;
     const between = code.slice(end, comment.start);
-    return /^[;,]?[ \t]*$/.test(between) ? parseDocComment(comment.text) : NO_COMMENT;
+    return /^[;,]?[ \t]*$/.test(between) ? parseDocComment(comment.value) : NO_COMMENT;
   }
 
   return {
@@ -148,11 +134,11 @@ export function indexComments(code: string, file: File) {
     ofFile(): DocComment {
       const statement = file.program.body[0];
       const limit = statement?.start ?? code.length;
-      const leading = comments.filter((comment) => comment.end <= limit && !DIRECTIVE.test(comment.text));
+      const leading = comments.filter(({ end, value }) => (end ?? 0) <= limit && !DIRECTIVE.test(value));
       const [first] = leading;
       if (!first) return NO_COMMENT;
-      if (!first.isBlock) return parseDocComment(joinLines(code, leading));
-      const comment = parseDocComment(first.text);
+      if (!isBlock(first)) return parseDocComment(joinLines(code, leading));
+      const comment = parseDocComment(first.value);
       const isAboutFile =
         leading.length > 1 ||
         !statement ||
@@ -172,29 +158,29 @@ function isDocumented(statement: Node): boolean {
 }
 
 /** Joins line comments on consecutive lines into one text. */
-function joinLines(code: string, comments: readonly PlacedComment[]): string {
+function joinLines(code: string, comments: readonly Comment[]): string {
   const lines: string[] = [];
   let end = comments[0]?.start ?? 0;
   for (const comment of comments) {
-    if (
-      comment.isBlock ||
-      !/^\s*$/.test(code.slice(end, comment.start)) ||
-      code.slice(end, comment.start).split("\n").length > 2
-    )
-      break;
-    lines.push(comment.text.trim());
-    end = comment.end;
+    const between = code.slice(end, comment.start);
+    if (isBlock(comment) || between.trim() !== "" || between.split("\n").length > 2) break;
+    lines.push(comment.value.trim());
+    end = comment.end ?? 0;
   }
   return lines.join("\n");
 }
 
-/** Index of the last comment that ends at or before an offset; -1 for none. */
-function lastBefore(comments: readonly PlacedComment[], offset: number): number {
+function isBlock({ type }: Comment): boolean {
+  return type === "CommentBlock";
+}
+
+/** Index of the last comment or statement that ends at or before an offset; -1 for none. */
+export function lastBefore(places: readonly Pick<Node, "end">[], offset: number): number {
   let low = 0;
-  let high = comments.length;
+  let high = places.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if ((comments[middle]?.end ?? 0) <= offset) low = middle + 1;
+    if ((places[middle]?.end ?? 0) <= offset) low = middle + 1;
     else high = middle;
   }
   return low - 1;

@@ -2,7 +2,6 @@ import type {
   ClassDeclaration,
   Expression,
   File,
-  ImportDeclaration,
   Node,
   Statement,
   TSEnumDeclaration,
@@ -10,6 +9,7 @@ import type {
   TSTypeAliasDeclaration,
 } from "@babel/types";
 import { parseProgram } from "@cem/program";
+import type { StaticImport } from "@cem/program";
 import { indexComments, type Comments } from "./doc-comment.ts";
 import type { ModuleFailure } from "./module-facts.ts";
 
@@ -36,6 +36,8 @@ export interface SourceModule {
   code: string;
   ast: File;
   comments: Comments;
+  /** All imports and re-exports, in order. */
+  links: readonly StaticImport[];
   declarations: ReadonlyMap<string, Declaration>;
   /** Imported names by their local names. */
   imports: ReadonlyMap<string, Origin>;
@@ -54,7 +56,7 @@ export function parseSourceModule(file: string, code: string): SourceModule | Mo
     const { message, line } = parsed.error;
     return { kind: "broken", message: `is not valid TypeScript: ${message}`, line };
   }
-  const { ast } = parsed.program;
+  const { ast, imports: links } = parsed.program;
   const declarations = new Map<string, Declaration>();
   const imports = new Map<string, Origin>();
   const reexports = new Map<string, Origin>();
@@ -64,6 +66,7 @@ export function parseSourceModule(file: string, code: string): SourceModule | Mo
     file,
     code,
     ast,
+    links,
     declarations,
     imports,
     reexports,
@@ -71,13 +74,13 @@ export function parseSourceModule(file: string, code: string): SourceModule | Mo
     exported,
     comments: indexComments(code, ast),
   };
+  for (const { specifier, names } of links)
+    for (const { local, imported } of names)
+      if (local !== undefined) imports.set(local, { specifier, imported });
   for (const statement of ast.program.body) {
     for (const declared of declarationsOf(unwrapExport(statement), module))
       addDeclaration(declarations, ...declared);
-    if (statement.type === "ImportDeclaration") {
-      for (const each of statement.specifiers)
-        imports.set(each.local.name, { specifier: statement.source.value, imported: importedName(each) });
-    } else if (statement.type === "ExportAllDeclaration") {
+    if (statement.type === "ExportAllDeclaration") {
       stars.push(statement.source.value);
     } else if (statement.type === "ExportNamedDeclaration") {
       for (const specifier of statement.specifiers) {
@@ -95,12 +98,6 @@ export function parseSourceModule(file: string, code: string): SourceModule | Mo
 export function unwrapExport(statement: Statement): Node {
   if (statement.type === "ExportNamedDeclaration" && statement.declaration) return statement.declaration;
   return statement.type === "ExportDefaultDeclaration" ? statement.declaration : statement;
-}
-
-/** The name that is imported from the other module: `default`, or `*` for the whole module, too. */
-export function importedName(each: ImportDeclaration["specifiers"][number]): string {
-  if (each.type === "ImportSpecifier") return nameOf(each.imported);
-  return each.type === "ImportDefaultSpecifier" ? "default" : "*";
 }
 
 /** The name of an identifier or a string literal; "" for any other node. */
@@ -122,11 +119,7 @@ function* declarationsOf(node: Node, module: SourceModule): Generator<[string, D
 }
 
 /** Adds a declaration. Interfaces of one name are merged; a type replaces a constant of the same name. */
-function addDeclaration(
-  declarations: Map<string, Declaration>,
-  name: string,
-  declaration: Declaration,
-): void {
+function addDeclaration(declarations: Map<string, Declaration>, name: string, declaration: Declaration) {
   const present = declarations.get(name);
   if (present?.kind === "interface" && declaration.kind === "interface")
     present.nodes.push(...declaration.nodes);

@@ -147,12 +147,8 @@ async function complete(
     if (askable.length === 0 || ask === undefined || isHopeless || asked >= MAX_QUESTIONS) {
       // A field that a tool waits for may have a default, and so may the fields that the tool would fill.
       if (await collected.takeDefaults()) continue;
-      for (const { name } of wanted.filter((field) => !mayAsk(field))) {
-        sources.reasons.set(
-          name,
-          "is not asked for, since questions must not ask for secrets; give it with the data",
-        );
-      }
+      const secret = "is not asked for, since questions must not ask for secrets; give it with the data";
+      for (const field of wanted) if (!mayAsk(field)) sources.reasons.set(field.name, secret);
       return sources.reasons;
     }
     const reason = await askFor(form, askable, collected, ask, signal);
@@ -175,13 +171,11 @@ async function askFor(
     const fault = collected.faults.get(field.name);
     return fault === undefined ? [] : [`${labelOf(field)} ${fault}.`];
   });
+  const needs = `The form ${form.name} needs ${fields.length === 1 ? "a value" : `${fields.length} values`}.`;
   const answer = await ask({
     server: FORM_SERVER,
     mode: "form",
-    message: [
-      `The form ${form.name} needs ${fields.length === 1 ? "a value" : `${fields.length} values`}.`,
-      ...refused,
-    ].join(" "),
+    message: [needs, ...refused].join(" "),
     requestedSchema: questionSchema(fields),
     signal,
   }).catch(() => nobodyAsked("asking failed"));

@@ -99,18 +99,18 @@ export async function toResult(
   const problems = [...outcome.problems, ...wrong];
   const read = new Set(readBack.map(({ field }) => field));
   const isWhole = problems.length === 0 && fields.every(({ field }) => read.has(field.name));
-  const [screenshot] = outcome.screenshots;
+  const { result, screenshots, output, submitted } = outcome;
   return {
     status: isWhole ? "success" : "error",
     missing: [],
     problems,
     values: shown,
     readBack,
-    ...(screenshot !== undefined && { screenshot }),
-    screenshots: outcome.screenshots,
-    ...(outcome.output !== undefined && { output: outcome.output }),
-    submitted: outcome.submitted,
-    ...(outcome.result !== undefined && { result: await personal.conceal(outcome.result as JsonValue) }),
+    screenshot: screenshots[0],
+    screenshots,
+    output,
+    submitted,
+    result: result === undefined ? undefined : await personal.conceal(result as JsonValue),
   };
 }
 
@@ -128,10 +128,9 @@ export function unfilled(
   const problems = [...collected.faults]
     .filter(([name]) => applies.has(name) || !collected.values.has(name))
     .map(([field, message]) => ({ field: field.slice(0, 64), message }));
-  const missing = collected.missing().map((field): MissingField => {
-    const reason = reasons.get(field.name);
-    return { field: field.name, label: labelOf(field), ...(reason !== undefined && { reason }) };
-  });
+  const missing = collected
+    .missing()
+    .map((field) => ({ field: field.name, label: labelOf(field), reason: reasons.get(field.name) }));
   const status = missing.length + problems.length > 0 ? "refused" : "success";
   return { status, missing, problems, values, readBack: [], screenshots: [], submitted: false };
 }

@@ -75,9 +75,7 @@ async function formOf({ form, file }: JsonObject, workspace: string | undefined)
   } catch (cause) {
     if (CemError.isInstance(cause) && cause.code === "FORM_INVALID") throw cause;
     const why = CemError.isInstance(cause) ? cause.message : "is not UTF-8 text";
-    throw new CemError("FORM_INVALID", `The form's file ${JSON.stringify(name)} ${why}.`, {
-      details: { file: name },
-      cause,
-    });
+    const message = `The form's file ${JSON.stringify(name)} ${why}.`;
+    throw new CemError("FORM_INVALID", message, { details: { file: name }, cause });
   }
 }

@@ -4,6 +4,8 @@ import type { Condition, FieldType, FormField, Scalar } from "./form-schema.ts";
 
 /** Longer texts match no pattern. */
 const MAX_MATCHED_CHARACTERS = 10_000;
+const NO_PATTERN =
+  "is not a pattern of RE2, which has no lookaround, no reference to a group, and at most 1,000 repetitions";
 
 /**
  * Compiles a pattern with RE2, which has no way to take more than linear time. Lookarounds and references to groups are
@@ -16,11 +18,8 @@ export function compilePattern(source: string): { matches: (text: string) => boo
     const compiled = RE2JS.compile(RE2JS.translateRegExp(source));
     return { matches: (text) => text.length <= MAX_MATCHED_CHARACTERS && compiled.matches(text) };
   } catch (error) {
-    if (!(error instanceof RE2JSException)) throw error;
-    return {
-      fault:
-        "is not a pattern of RE2, which has no lookaround, no reference to a group, and at most 1,000 repetitions",
-    };
+    if (error instanceof RE2JSException) return { fault: NO_PATTERN };
+    throw error;
   }
 }
 
@@ -149,10 +148,8 @@ function checkText(field: FormField, given: unknown): CheckedValue {
   const { type, pattern, pattern_hint: hint, min_length: least = 0, max_length: most } = field;
   const isMultiline = type === "textarea";
   const text = isMultiline ? String(given).replaceAll(/\r\n?/g, "\n") : String(given);
-  const limit = Math.min(
-    most ?? Infinity,
-    pattern === undefined ? MAX_TEXT_CHARACTERS : MAX_MATCHED_CHARACTERS,
-  );
+  const longest = pattern === undefined ? MAX_TEXT_CHARACTERS : MAX_MATCHED_CHARACTERS;
+  const limit = Math.min(most ?? Infinity, longest);
   // Checked before anything is counted or matched.
   if (text.length > limit * 2) return bad(`must have at most ${limit} characters`);
   const { length } = Array.from(text);

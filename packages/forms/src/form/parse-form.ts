@@ -100,12 +100,9 @@ function faultsOfField(field: FormField): Fault[] {
   const { type, pattern, options, min, max } = field;
   const faults: Fault[] = [];
   const only = (key: keyof FormField, types: ReadonlySet<string>): void => {
-    if (field[key] !== undefined && !types.has(type)) {
-      faults.push({
-        path: [key],
-        message: `is not for a field of type ${type}, but for ${[...types].join(", ")}`,
-      });
-    }
+    if (field[key] === undefined || types.has(type)) return;
+    const message = `is not for a field of type ${type}, but for ${[...types].join(", ")}`;
+    faults.push({ path: [key], message });
   };
   only("pattern", TEXTS);
   only("min_length", TEXTS);
@@ -131,10 +128,8 @@ function faultsOfField(field: FormField): Fault[] {
   }
   const unknown = DATES.has(type) ? faultOfFormat(type, field.format ?? "") : undefined;
   if (unknown !== undefined) faults.push({ path: ["format"], message: unknown });
-  for (const [key, bound] of [
-    ["min", min],
-    ["max", max],
-  ] as const) {
+  for (const key of ["min", "max"] as const) {
+    const bound = field[key];
     if (bound === undefined || (!NUMBERS.has(type) && !DATES.has(type))) continue;
     const isFine = NUMBERS.has(type)
       ? typeof bound === "number"
@@ -145,11 +140,9 @@ function faultsOfField(field: FormField): Fault[] {
     DATES.has(type) ? asValue(one, type) > asValue(other, type) : one > other;
   if (min !== undefined && max !== undefined && isAbove(min, max))
     faults.push({ path: ["min"], message: "is above max" });
-  if ((field.min_length ?? 0) > (field.max_length ?? Infinity)) {
-    faults.push({ path: ["min_length"], message: "is above max_length" });
-  }
-  if ((field.min_items ?? 0) > (field.max_items ?? Infinity)) {
-    faults.push({ path: ["min_items"], message: "is above max_items" });
+  for (const size of ["length", "items"] as const) {
+    if ((field[`min_${size}`] ?? 0) > (field[`max_${size}`] ?? Infinity))
+      faults.push({ path: [`min_${size}`], message: `is above max_${size}` });
   }
   if (faults.length > 0 || field.default === undefined) return faults;
   const checked = checkValue(field, field.default);

@@ -58,10 +58,7 @@ export interface PdfContext {
 }
 
 /** The field of a document that a field of a form is filled into. */
-export function findPdfField(
-  fields: readonly PDFField[],
-  { name, label, locate }: FormField,
-): PDFField | undefined {
+export function findPdfField(fields: readonly PDFField[], { name, label, locate }: FormField) {
   if (locate?.name !== undefined) return fields.find((field) => field.getName() === locate.name);
   const byLastPart = fields.filter((field) => field.getName().split(".").at(-1) === name);
   return (
@@ -71,22 +68,12 @@ export function findPdfField(
   );
 }
 
-/** The text that a field of a document gets; `undefined` where it gets none. */
-export function pdfTextOf(
-  target: PDFField,
-  { field, value }: FilledField,
-  { library }: PdfContext,
-): string | undefined {
-  return target instanceof library.PDFTextField ? textOf(field, value) : undefined;
-}
-
 /** Fills a field of a document. @returns why it can't be filled: a clause. */
 export async function fillPdfField(
   target: PDFField,
   { field, value }: FilledField,
-  { library }: Pick<PdfContext, "library">,
+  { PDFTextField, PDFCheckBox, PDFRadioGroup, PDFDropdown, PDFOptionList }: PdfLibrary,
 ): Promise<string | undefined> {
-  const { PDFTextField, PDFCheckBox, PDFRadioGroup, PDFDropdown, PDFOptionList } = library;
   if (target.isReadOnly()) return "can't be changed in the document";
   if (target instanceof PDFTextField) {
     const text = textOf(field, value);
@@ -123,9 +110,8 @@ export async function fillPdfField(
 export function readPdfField(
   target: PDFField,
   { field, value }: FilledField,
-  { library }: Pick<PdfContext, "library">,
+  { PDFTextField, PDFCheckBox, PDFRadioGroup, PDFDropdown, PDFOptionList }: PdfLibrary,
 ): { value: FieldValue | undefined; matches: boolean } {
-  const { PDFTextField, PDFCheckBox, PDFRadioGroup, PDFDropdown, PDFOptionList } = library;
   if (target instanceof PDFTextField) {
     const text = target.getText() ?? "";
     return { value: text, matches: isSameText(field, textOf(field, value), text) };

@@ -1,10 +1,10 @@
 import type { PDFDocument } from "@cantoo/pdf-lib";
 import { CemError } from "@cem/core";
 import type { PdfTargetDefinition } from "../form/form-schema.ts";
-import { importOptional } from "../targets/target.ts";
+import { importOptional, textOf } from "../targets/target.ts";
 import type { FieldReading, FillOutcome, FillRequest, FormTarget, TargetProblem } from "../targets/target.ts";
 import { readWorkspaceFile, writeWorkspaceFile } from "../targets/workspace-files.ts";
-import { fillPdfField, findPdfField, pdfTextOf, readPdfField, pickFont } from "./pdf-fields.ts";
+import { fillPdfField, findPdfField, readPdfField, pickFont } from "./pdf-fields.ts";
 import type { PdfContext, PdfFont, PdfLibrary } from "./pdf-fields.ts";
 
 const MAX_TEMPLATE_BYTES = 50 * 1024 * 1024;
@@ -45,17 +45,18 @@ async function fillDocument(
   if (form.hasXFA()) form.deleteXFA();
   const offered = form.getFields();
   const pairs = fields.map((filled) => ({ filled, target: findPdfField(offered, filled.field) }));
-  const texts = pairs.flatMap(({ filled, target }) => (target && pdfTextOf(target, filled, context)) ?? []);
+  const textIn = ({ filled: { field, value }, target }: (typeof pairs)[number]) =>
+    target instanceof library.PDFTextField ? textOf(field, value) : undefined;
+  const texts = pairs.flatMap((pair) => textIn(pair) ?? []);
   const font = await fontOf(context, texts, definition);
-  for (const { filled, target } of pairs) {
+  for (const pair of pairs) {
+    const { filled, target } = pair;
     signal.throwIfAborted();
-    const { name } = filled.field;
-    const text = target && pdfTextOf(target, filled, context);
     const fault =
       target === undefined
         ? "is not in the document"
-        : (lackOf(text, font) ?? (await fillPdfField(target, filled, context).catch(describe)));
-    if (fault !== undefined) problems.push({ field: name, message: fault });
+        : (lackOf(textIn(pair), font) ?? (await fillPdfField(target, filled, library).catch(describe)));
+    if (fault !== undefined) problems.push({ field: filled.field.name, message: fault });
   }
   if (problems.length > 0) return { readings: [], problems, screenshots: [], submitted: false };
   form.updateFieldAppearances(font.font);
@@ -81,9 +82,7 @@ async function readBack(
   const byName = new Map(saved.map((field) => [field.getName(), field]));
   return pairs.flatMap(({ filled, target }) => {
     const found = target && byName.get(target.getName());
-    return found === undefined
-      ? []
-      : [{ name: filled.field.name, ...readPdfField(found, filled, { library }) }];
+    return found === undefined ? [] : [{ name: filled.field.name, ...readPdfField(found, filled, library) }];
   });
 }
 

@@ -73,10 +73,8 @@ export function textOf({ type, format, options = [] }: FormField, value: FieldVa
 
 /** Whether a text that was read back is what was written. A target may write numbers in its own way. */
 export function isSameText({ type }: FormField, written: string, read: string): boolean {
-  const [one, other] = [written, read].map((text) => text.replaceAll(/\r\n?/g, "\n").trim()) as [
-    string,
-    string,
-  ];
+  const plain = (text: string): string => text.replaceAll(/\r\n?/g, "\n").trim();
+  const [one, other] = [plain(written), plain(read)];
   if (one === other) return true;
   if (type === "phone") return digitsOf(one) === digitsOf(other) && other !== "";
   return (type === "number" || type === "integer") && other !== "" && Number(one) === Number(other);

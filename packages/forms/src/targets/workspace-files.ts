@@ -49,26 +49,18 @@ export async function readWorkspaceFile(
   field: Pick<FormField, "accept" | "max_bytes"> = {},
 ): Promise<{ name: string; mimeType: string; bytes: Buffer }> {
   const { handle, name, mimeType } = await openFile(workspace, file, field);
-  try {
-    return { name, mimeType, bytes: await handle.readFile() };
-  } finally {
-    await handle.close();
-  }
+  await using opened = handle;
+  return { name, mimeType, bytes: await opened.readFile() };
 }
 
 /** Writes a file of the workspace. A link in its place is replaced, and none is followed out of the workspace. */
-export async function writeWorkspaceFile(
-  workspace: string,
-  file: string,
-  content: Uint8Array,
-): Promise<string> {
+export async function writeWorkspaceFile(workspace: string, file: string, content: Uint8Array) {
   const root = await realpath(workspace).catch(() => {
     throw unusable("needs a workspace folder, which does not exist");
   });
   const wanted = path.resolve(root, file);
   if (wanted === root || !isWithin(root, wanted)) throw unusable("must lie in the workspace");
-  const folder = path.dirname(wanted);
-  const real = path.join(await realFolder(folder), path.basename(wanted));
+  const real = path.join(await realFolder(path.dirname(wanted)), path.basename(wanted));
   if (!isWithin(root, real)) throw unusable("must lie in the workspace, and a link leads out of it");
   await mkdir(path.dirname(real), { recursive: true });
   await replaceFile(real, content);
@@ -92,11 +84,10 @@ async function openFile(
     throw unusable(`must be one of: ${accept.join(", ")}`);
   }
   // A pipe would block, and a link put there meanwhile is not followed.
-  const handle = await open(real, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW).catch(
-    () => {
-      throw unusable("is a file that can't be read");
-    },
-  );
+  const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
+  const handle = await open(real, flags).catch(() => {
+    throw unusable("is a file that can't be read");
+  });
   const found = await handle.stat();
   const { size } = found;
   if (found.isFile() && size <= maxBytes) return { handle, name, mimeType };

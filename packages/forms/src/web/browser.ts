@@ -45,10 +45,8 @@ export async function openBrowser(
     const advice = isSandbox
       ? " Its sandbox is not possible here: allow user namespaces, or switch it off with browser.sandbox where every page is trusted."
       : "";
-    throw new CemError("BROWSER_FAILED", `The browser ${file} did not start.${advice}`, {
-      details: { executable: file, sandbox },
-      cause,
-    });
+    const details = { executable: file, sandbox };
+    throw new CemError("BROWSER_FAILED", `The browser ${file} did not start.${advice}`, { details, cause });
   }
 }
 
@@ -72,12 +70,8 @@ async function findBrowser(executable: string | undefined): Promise<string> {
     throw notFound(`There is no browser at ${named}.`);
   }
   const folders = (process.env["PATH"] ?? "").split(path.delimiter).filter((folder) => folder !== "");
-  for (const file of [
-    ...folders.flatMap((folder) => NAMES.map((name) => path.join(folder, name))),
-    ...MAC_FILES,
-  ]) {
-    if (await isExecutable(file)) return file;
-  }
+  const files = folders.flatMap((folder) => NAMES.map((name) => path.join(folder, name)));
+  for (const file of [...files, ...MAC_FILES]) if (await isExecutable(file)) return file;
   throw notFound(`No browser is on the PATH: looked for ${NAMES.join(", ")}.`);
 }
 

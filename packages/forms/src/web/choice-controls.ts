@@ -8,11 +8,8 @@ import { MAX_READ_CHARACTERS, OPTIONS_TIMEOUT_MS } from "./control.ts";
 import type { Control, PageElement, Reading } from "./control.ts";
 
 /** Chooses among radio buttons or check boxes, the browser's own or a page's. */
-export function fillChoices(
-  { locator }: Control,
-  { field, value }: FilledField,
-): Promise<string | undefined> {
-  return choose(locator, field, choiceOf(value));
+export function fillChoices({ locator }: Control, filled: FilledField): Promise<string | undefined> {
+  return choose(locator, filled.field, choiceOf(filled.value));
 }
 
 /** Brings the options of a set to what is wanted, with one click for each that differs. */
@@ -78,13 +75,12 @@ export function offeredIn(items: Locator): Promise<Offered[]> {
       elements.slice(0, most).map((element) => {
         const { labels, value, checked = false, innerText } = element;
         const texts = [element.getAttribute("aria-label"), [...(labels ?? [])][0]?.innerText, innerText];
+        const trimmed = texts.map((text) => text?.trim() ?? "");
         const own = element.getAttribute("data-value") ?? element.getAttribute("value");
         const state = element.getAttribute("aria-checked") ?? element.getAttribute("aria-selected");
         return {
           value: own ?? (typeof value === "string" ? value : ""),
-          label: (
-            texts.find((text) => text !== null && text !== undefined && text.trim() !== "") ?? ""
-          ).trim(),
+          label: trimmed.find((text) => text !== "") ?? "",
           isChosen: state === null ? checked : state === "true",
         };
       }),
@@ -97,7 +93,7 @@ export async function chooseWhenOffered(
   read: () => Promise<readonly Offered[]>,
   field: FormField,
   value: FieldValue,
-): Promise<number[] | undefined> {
+) {
   const ends = performance.now() + OPTIONS_TIMEOUT_MS;
   for (;;) {
     const chosen = chooseOffered(field, value, await read());
@@ -123,17 +119,14 @@ export async function fillSlider({ locator }: Control, value: FieldValue): Promi
     await locator.press(isBelow ? up : down);
     const next = await read();
     // It does not move any more, or has gone past.
-    if (next === now || isBelow !== next <= wanted) return "can't be set to this value on the page";
+    if (next === now || isBelow !== next <= wanted) break;
     now = next;
   }
   return "can't be set to this value on the page";
 }
 
 /** Opens a combobox, types where it takes text, and picks an option. */
-export async function fillCombobox(
-  control: Control,
-  { field, value }: FilledField,
-): Promise<string | undefined> {
+export async function fillCombobox(control: Control, { field, value }: FilledField) {
   const { locator, facts } = control;
   const isInput = facts.tag === "input" || facts.isEditable;
   if (isInput) await locator.fill(textOf(field, value));
@@ -150,10 +143,7 @@ export async function fillCombobox(
   return NO_SUCH_OPTION;
 }
 
-export async function readCombobox(
-  { locator, facts }: Control,
-  { field, value }: FilledField,
-): Promise<Reading> {
+export async function readCombobox({ locator, facts }: Control, { field, value }: FilledField) {
   const text = (facts.tag === "input" ? await locator.inputValue() : await locator.innerText())
     .slice(0, MAX_READ_CHARACTERS)
     .trim();
@@ -162,10 +152,7 @@ export async function readCombobox(
 }
 
 /** Picks options of a list that is always open. */
-export async function fillListbox(
-  control: Control,
-  { field, value }: FilledField,
-): Promise<string | undefined> {
+export async function fillListbox(control: Control, { field, value }: FilledField) {
   if (Array.isArray(value) && value.length > 1 && !control.facts.isMultiple)
     return "takes one option on the page";
   return choose(control.locator.getByRole("option"), field, value);

@@ -18,11 +18,7 @@ import { MAX_READ_CHARACTERS } from "./control.ts";
 import type { Control, PageElement, Reading } from "./control.ts";
 
 /** Fills a control. @returns why it can't be filled: a clause. */
-export async function fillControl(
-  control: Control,
-  filled: FilledField,
-  workspace: string | undefined,
-): Promise<string | undefined> {
+export async function fillControl(control: Control, filled: FilledField, workspace: string | undefined) {
   const { locator, kind } = control;
   const { field, value } = filled;
   switch (kind) {
@@ -72,10 +68,8 @@ export async function readControl(control: Control, filled: FilledField): Promis
     case "listbox": {
       const isNative = kind === "select";
       const offered = await (isNative ? offeredBy(locator) : offeredIn(locator.getByRole("option")));
-      return readChosen(
-        filled,
-        offered.filter(({ isChosen }) => isChosen),
-      );
+      const chosen = offered.filter(({ isChosen }) => isChosen);
+      return readChosen(filled, chosen);
     }
     case "file": {
       const names = await locator.evaluate((element: PageElement) =>
@@ -107,16 +101,9 @@ async function fillText({ locator }: Control, text: string): Promise<string | un
   await locator.fill(text);
   const faults = await locator.evaluate((element: PageElement) => {
     const { validity = {} } = element;
-    return [
-      "badInput",
-      "patternMismatch",
-      "rangeOverflow",
-      "rangeUnderflow",
-      "stepMismatch",
-      "tooLong",
-      "tooShort",
-      "typeMismatch",
-    ].filter((flag) => validity[flag] === true);
+    const flags =
+      "badInput patternMismatch rangeOverflow rangeUnderflow stepMismatch tooLong tooShort typeMismatch";
+    return flags.split(" ").filter((flag) => validity[flag] === true);
   });
   return faults.length === 0 ? undefined : `is not taken by the page (${faults.join(", ")})`;
 }
@@ -129,10 +116,7 @@ async function check(control: Control, wanted: boolean): Promise<string | undefi
   return undefined;
 }
 
-async function fillSelect(
-  { locator, facts }: Control,
-  { field, value }: FilledField,
-): Promise<string | undefined> {
+async function fillSelect({ locator, facts }: Control, { field, value }: FilledField) {
   if (Array.isArray(value) && value.length > 1 && !facts.isMultiple) return "takes one option on the page";
   const chosen = await chooseWhenOffered(() => offeredBy(locator), field, value);
   if (chosen === undefined) return NO_SUCH_OPTION;
@@ -140,11 +124,7 @@ async function fillSelect(
   return undefined;
 }
 
-async function fillFiles(
-  { locator, facts }: Control,
-  value: FieldValue,
-  workspace: string | undefined,
-): Promise<string | undefined> {
+async function fillFiles({ locator, facts }: Control, value: FieldValue, workspace: string | undefined) {
   if (!Array.isArray(value)) return "is for files on the page";
   if (value.length > 1 && !facts.isMultiple) return "takes one file on the page";
   const files = await Promise.all(value.map((file) => readWorkspaceFile(workspace, file)));

@@ -43,12 +43,8 @@ export async function keepScreenshot(
     animations: "disabled",
     timeout: TIMEOUT_MS,
   });
-  const file = `${name}-${randomUUID().slice(0, 8)}.png`;
-  return writeWorkspaceFile(
-    root,
-    screenshotFolder === undefined ? `${DEFAULT_FOLDER}/${file}` : file,
-    picture,
-  );
+  const folder = screenshotFolder === undefined ? `${DEFAULT_FOLDER}/` : "";
+  return writeWorkspaceFile(root, `${folder}${name}-${randomUUID().slice(0, 8)}.png`, picture);
 }
 
 /** Every way in which personal values may be written on a page. */

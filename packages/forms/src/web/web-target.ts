@@ -51,9 +51,8 @@ export function createWebTarget(settings: WebTargetSettings = {}): FormTarget {
       } catch (error) {
         request.signal.throwIfAborted();
         if (timeout.aborted) throw failed(`took longer than ${timeoutMs / 1_000} s`, visit?.uncertainty());
-        throw CemError.isInstance(error)
-          ? error
-          : failed("went away or stopped working", visit?.uncertainty());
+        if (CemError.isInstance(error)) throw error;
+        throw failed("went away or stopped working", visit?.uncertainty());
       } finally {
         proxy.close();
       }
@@ -88,13 +87,10 @@ function visitPage(
     for (const url of [page.url(), address]) {
       if (url === "" || url === "about:blank") continue;
       const { origin, protocol } = new URL(url);
-      if (origins.has(origin)) continue;
-      // The browser's own page, which says that there is no answer.
-      if (protocol === "chrome-error:") continue;
-      throw failed(
-        `led to ${origin}, which is not allowed. If it is meant, name it in target.allowed_origins`,
-        { ...uncertainty, origin },
-      );
+      // The browser's own page says that there is no answer.
+      if (origins.has(origin) || protocol === "chrome-error:") continue;
+      const message = `led to ${origin}, which is not allowed. If it is meant, name it in target.allowed_origins`;
+      throw failed(message, { ...uncertainty, origin });
     }
   };
 

@@ -70,10 +70,8 @@ export function checkWorkflow(
       const message = `${notAStep(onError, siblings)} It takes ${ON_ERROR.join(", ")} or a later step of the same list.`;
       problems.add([...path, "on_error"], message);
     } else if (at <= own) {
-      problems.add(
-        [...path, "on_error"],
-        `goes back to ${JSON.stringify(onError)}: only later steps can follow.`,
-      );
+      const message = `goes back to ${JSON.stringify(onError)}: only later steps can follow.`;
+      problems.add([...path, "on_error"], message);
     }
   };
 
@@ -124,9 +122,8 @@ export function checkWorkflow(
       seen.add(step.name);
       checkStep(step, steps, { ...outside, visible });
     }
-    const circle = findCircle(
-      new Map([...dependenciesOf(steps)].map(([name, { waitsFor }]) => [name, waitsFor])),
-    );
+    const waits = [...dependenciesOf(steps)].map(([name, { waitsFor }]) => [name, waitsFor] as const);
+    const circle = findCircle(new Map(waits));
     if (circle === undefined) return;
     const first = steps.find(({ name }) => name === circle[0]);
     problems.add(first?.path ?? [], `waits for itself: ${circle.join(" ← ")}.`);
@@ -147,10 +144,8 @@ export function checkWorkflow(
 }
 
 function notAStep(name: string, steps: readonly WorkflowStep[]): string {
-  const [meant] = nearest(
-    name,
-    steps.map((step) => step.name),
-  );
+  const names = steps.map((step) => step.name);
+  const [meant] = nearest(name, names);
   const question = meant === undefined ? "" : ` Did you mean ${JSON.stringify(meant)}?`;
   return `is ${JSON.stringify(name)}, which is no step of this list.${question}`;
 }

@@ -1,5 +1,5 @@
-import { CemError } from "@cem/core";
-import { visitExpressions, wholeExpression } from "../expressions/template.ts";
+import type { CemError } from "@cem/core";
+import { visitExpressions } from "../expressions/template.ts";
 import type { Expression, DocumentPath } from "../expressions/expression.ts";
 import type { WorkflowStep } from "./workflow.ts";
 
@@ -20,16 +20,8 @@ export function visitStep(
     const path = [...step.path, "config", key];
     // Code is TypeScript, whose template strings look like expressions.
     if (step.type === "code_execution" && key === "code") continue;
-    if (!whole.includes(key) || typeof value !== "string") {
-      visitExpressions(value, path, onExpression, onError);
-      continue;
-    }
-    try {
-      onExpression(wholeExpression(value), path);
-    } catch (error) {
-      if (!CemError.isInstance(error)) throw error;
-      onError(error, path);
-    }
+    const isWhole = whole.includes(key) && typeof value === "string";
+    visitExpressions(value, path, onExpression, onError, isWhole);
   }
 }
 

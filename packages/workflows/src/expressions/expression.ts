@@ -1,45 +1,25 @@
-import { createContext, Script } from "node:vm";
-import type { Context } from "node:vm";
 import { CemError } from "@cem/core";
 import type { JsonObject } from "@cem/core";
+import { runWithTimeout, SyncTimeoutError } from "@cem/program/run-with-timeout";
 import { Environment } from "@marcbachmann/cel-js";
 import type { ASTNode } from "@marcbachmann/cel-js";
 
 /** The longest that the expressions of one step may take. Longer ones would hold up everything else on the host. */
 const EXPRESSION_TIMEOUT_MS = 250;
 
-const MICROSECONDS_PER_MS = 1_000;
-/** How often work is begun again that was ended while the machine was busy with something else. */
-const MAX_ATTEMPTS = 5;
-const CALL = new Script("work()");
-let realm: (Context & { work?: (() => unknown) | undefined }) | undefined;
-
 /**
- * Does synchronous work without effects within a time, and ends it where it takes longer: expressions can't loop, and
- * nested macros and regular expressions can still take very long. The time is the processor's: what was ended by the clock
- * because the process had to wait is done again.
+ * Does synchronous work without effects within a time of the processor, and ends it where it takes longer: expressions can't
+ * loop, and nested macros and regular expressions can still take very long.
  *
  * @throws CemError `EXPRESSION_FAILED` when the time is over; else what the work throws.
  */
 export function bounded<Result>(work: () => Result, timeoutMs: number = EXPRESSION_TIMEOUT_MS): Result {
-  realm ??= createContext(Object.create(null) as object);
-  for (let attempt = 1; ; attempt += 1) {
-    realm.work = work;
-    const before = process.cpuUsage();
-    try {
-      return CALL.runInContext(realm, { timeout: timeoutMs }) as Result;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "ERR_SCRIPT_EXECUTION_TIMEOUT") throw error;
-      const { user, system } = process.cpuUsage(before);
-      if (attempt < MAX_ATTEMPTS && user + system < (timeoutMs * MICROSECONDS_PER_MS) / 2) continue;
-      throw new CemError(
-        "EXPRESSION_FAILED",
-        `Expressions took longer than ${timeoutMs} ms. Do this work in a code_execution step.`,
-        { details: { timeoutMs } },
-      );
-    } finally {
-      realm.work = undefined;
-    }
+  try {
+    return runWithTimeout(work, timeoutMs);
+  } catch (error) {
+    if (!(error instanceof SyncTimeoutError)) throw error;
+    const message = `Expressions took longer than ${timeoutMs} ms. Do this work in a code_execution step.`;
+    throw new CemError("EXPRESSION_FAILED", message, { details: { timeoutMs } });
   }
 }
 
@@ -73,9 +53,7 @@ export interface Expression {
   evaluate(scope: Readable): unknown;
 }
 
-type Operate = (left: number, right: number) => number;
-
-const OPERATIONS: Readonly<Record<string, Operate>> = {
+const OPERATIONS: Readonly<Record<string, (left: number, right: number) => number>> = {
   "+": (left, right) => left + right,
   "-": (left, right) => left - right,
   "*": (left, right) => left * right,
@@ -83,30 +61,19 @@ const OPERATIONS: Readonly<Record<string, Operate>> = {
   "%": (left, right) => left % right,
 };
 
-/** JSON has one type of numbers, where CEL has two that don't mix. */
-const environment = mixNumbers(
-  new Environment({
-    unlistedVariablesAreDyn: true,
-    homogeneousAggregateLiterals: false,
-    enableOptionalTypes: true,
-    limits: LIMITS,
-  }),
-);
-
-function mixNumbers(target: Environment): Environment {
-  for (const [operator, operate] of Object.entries(OPERATIONS)) {
-    for (const [left, right] of [
-      ["int", "double"],
-      ["double", "int"],
-      ...(operator === "%" ? [["double", "double"]] : []),
-    ]) {
-      target.registerOperator(
-        `${left} ${operator} ${right}`,
-        (one: number | bigint, other: number | bigint) => operate(Number(one), Number(other)),
-      );
-    }
-  }
-  return target;
+const environment = new Environment({
+  unlistedVariablesAreDyn: true,
+  homogeneousAggregateLiterals: false,
+  enableOptionalTypes: true,
+  limits: LIMITS,
+});
+// JSON has one type of numbers, where CEL has two that don't mix.
+for (const [operator, operate] of Object.entries(OPERATIONS)) {
+  const mixed = [`int ${operator} double`, `double ${operator} int`];
+  for (const signature of operator === "%" ? [...mixed, "double % double"] : mixed)
+    environment.registerOperator(signature, (one: number | bigint, other: number | bigint) =>
+      operate(Number(one), Number(other)),
+    );
 }
 
 const compiled = new Map<string, Expression>();
@@ -122,20 +89,13 @@ export function compileExpression(text: string): Expression {
   if (text.length > MAX_CHARACTERS) {
     throw invalid(text, `it has ${text.length} characters, and ${MAX_CHARACTERS} are the most`);
   }
-  let evaluate: ReturnType<Environment["parse"]>;
+  let run: ReturnType<Environment["parse"]>;
   try {
-    evaluate = environment.parse(text);
+    run = environment.parse(text);
   } catch (error) {
     throw invalid(text, firstLine(error), error);
   }
-  const expression = describe(text, evaluate);
-  if (compiled.size >= MAX_CACHED) compiled.clear();
-  compiled.set(text, expression);
-  return expression;
-}
-
-function describe(text: string, run: ReturnType<Environment["parse"]>): Expression {
-  return {
+  const expression: Expression = {
     text,
     ...referencesIn(run.ast),
     evaluate(scope) {
@@ -143,13 +103,14 @@ function describe(text: string, run: ReturnType<Environment["parse"]>): Expressi
         return run(scope);
       } catch (error) {
         const message = `${shown(text)} failed: ${firstLine(error)}.`;
-        throw new CemError("EXPRESSION_FAILED", message, {
-          details: { expression: shown(text) },
-          cause: error,
-        });
+        const details = { expression: shown(text) };
+        throw new CemError("EXPRESSION_FAILED", message, { details, cause: error });
       }
     },
   };
+  if (compiled.size >= MAX_CACHED) compiled.clear();
+  compiled.set(text, expression);
+  return expression;
 }
 
 /** Macros whose first argument is a name that they bind. */

@@ -13,13 +13,9 @@ type Part = string | Expression;
 function partsOf(text: string): Part[] {
   const parts: Part[] = [];
   let rest = text;
-  for (;;) {
-    const start = rest.indexOf(OPENING);
-    if (start === -1) break;
+  for (let start = rest.indexOf(OPENING); start !== -1; start = rest.indexOf(OPENING)) {
     const end = closingOf(rest, start + OPENING.length);
-    if (end === -1) {
-      throw new CemError("EXPRESSION_INVALID", `${OPENING} lacks its ${CLOSING}.`);
-    }
+    if (end === -1) throw new CemError("EXPRESSION_INVALID", `${OPENING} lacks its ${CLOSING}.`);
     if (start > 0) parts.push(rest.slice(0, start));
     parts.push(compileExpression(rest.slice(start + OPENING.length, end)));
     rest = rest.slice(end + CLOSING.length);
@@ -47,23 +43,29 @@ function closingOf(text: string, from: number): number {
  *
  * @throws CemError `EXPRESSION_INVALID`
  */
-export function wholeExpression(text: string): Expression {
+function wholeExpression(text: string): Expression {
   const parts = text.includes(OPENING) ? partsOf(text.trim()) : [compileExpression(text)];
   const [only] = parts;
   if (parts.length === 1 && only !== undefined && typeof only !== "string") return only;
   throw new CemError("EXPRESSION_INVALID", `${JSON.stringify(text)} has to be one expression.`);
 }
 
-/** Calls back with each expression in a value, and the errors of those that are none. */
+/**
+ * Calls back with each expression in a value, and the errors of those that are none.
+ *
+ * @param isWhole - Whether a text is one expression as a whole, with or without `${{ }}` around it.
+ */
 export function visitExpressions(
   value: JsonValue,
   path: DocumentPath,
   onExpression: (expression: Expression, path: DocumentPath) => void,
   onError: (error: CemError, path: DocumentPath) => void,
+  isWhole = false,
 ): void {
   if (typeof value === "string") {
     try {
-      for (const part of partsOf(value)) if (typeof part !== "string") onExpression(part, path);
+      const parts = isWhole ? [wholeExpression(value)] : partsOf(value);
+      for (const part of parts) if (typeof part !== "string") onExpression(part, path);
     } catch (error) {
       if (!CemError.isInstance(error)) throw error;
       onError(error, path);
@@ -155,16 +157,13 @@ function fillText(text: string, scope: Readable): JsonValue {
     return toJson(only.evaluate(scope));
   let filled = "";
   for (const part of parts) {
-    filled += typeof part === "string" ? part : asText(toJson(part.evaluate(scope)));
+    const value = typeof part === "string" ? part : toJson(part.evaluate(scope));
+    filled += typeof value === "string" ? value : JSON.stringify(value);
     if (filled.length > MAX_TEXT_CHARACTERS) {
       throw new CemError("EXPRESSION_FAILED", `A text has more than ${MAX_TEXT_CHARACTERS} characters.`);
     }
   }
   return filled;
-}
-
-function asText(value: JsonValue): string {
-  return typeof value === "string" ? value : JSON.stringify(value);
 }
 
 /**
@@ -186,7 +185,10 @@ function toJson(value: unknown): JsonValue {
 
 /** The part of a value that JSON can represent, for its members too. */
 function plainOf(item: unknown): unknown {
-  if (typeof item === "bigint") return wholeNumber(item);
+  if (typeof item === "bigint") {
+    if (Number.isSafeInteger(Number(item))) return Number(item);
+    throw notJson(`the whole number ${item}, which JSON can't hold exactly`);
+  }
   if (typeof item === "number" && !Number.isFinite(item)) throw notJson(`the number ${item}`);
   if (item instanceof Map) return Object.fromEntries(item);
   if (item === null || ["string", "number", "boolean"].includes(typeof item)) return item;
@@ -197,13 +199,6 @@ function plainOf(item: unknown): unknown {
 function isPlain(item: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(item);
   return prototype === Object.prototype || prototype === null;
-}
-
-function wholeNumber(value: bigint): number {
-  const number = Number(value);
-  if (!Number.isSafeInteger(number))
-    throw notJson(`the whole number ${value}, which JSON can't hold exactly`);
-  return number;
 }
 
 function notJson(what: string): CemError {

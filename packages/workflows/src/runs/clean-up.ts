@@ -38,11 +38,7 @@ export function createCleanUp(folders: RunFolders, keep: KeptRuns): () => void {
  *
  * @param stay - Remembers runs that stay, which are not read again before something changes.
  */
-export async function removeEnded(
-  folders: RunFolders,
-  { count, ageMs }: KeptRuns,
-  stay = new Set<string>(),
-): Promise<void> {
+export async function removeEnded(folders: RunFolders, { count, ageMs }: KeptRuns, stay = new Set<string>()) {
   await folders.removeRest();
   const since = Date.now() - ageMs;
   for (const [at, place] of (await folders.latest()).entries()) {

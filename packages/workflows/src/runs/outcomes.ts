@@ -78,31 +78,22 @@ export class Outcomes {
     const { step } = record;
     const known = this.#steps.get(step);
     const attempts = "attempt" in record ? record.attempt : (known?.attempts ?? 0);
-    switch (record.type) {
-      case "step-started":
-        this.#steps.set(step, { status: "running", attempts, isUncertain: true });
-        break;
-      case "step-completed":
-        this.#steps.set(step, { ...settled(record), status: "success", value: record.value, attempts });
-        break;
-      case "step-failed":
-        this.#steps.set(step, {
-          status: "error",
-          error: record.error,
-          attempts,
-          isUncertain: record.isUncertain === true,
-        });
-        break;
-      case "step-skipped":
-        this.#steps.set(step, { ...settled(record), status: "skipped", attempts });
-        break;
-    }
+    this.#steps.set(step, {
+      status: STATUS_AFTER[record.type],
+      value: "value" in record ? record.value : undefined,
+      error: "error" in record ? record.error : undefined,
+      attempts,
+      isUncertain: record.type === "step-started" || ("isUncertain" in record && record.isUncertain === true),
+    });
   };
 }
 
-function settled({ error }: { error?: ErrorInfo | undefined }): Pick<StepOutcome, "error" | "isUncertain"> {
-  return { error, isUncertain: false };
-}
+const STATUS_AFTER = {
+  "step-started": "running",
+  "step-completed": "success",
+  "step-failed": "error",
+  "step-skipped": "skipped",
+} as const;
 
 /** The step that a step is within: of `loop[3].send` that is `loop`. */
 function parentOf(step: string): string | undefined {

@@ -148,16 +148,9 @@ function noRun(id: string): CemError {
 
 /** An id that no other run has, which begins with the name of its workflow. */
 export function createRunId(workflow: string): string {
-  return `${slugOf(workflow)}-${randomBytes(5).toString("hex")}`;
-}
-
-function slugOf(name: string): string {
-  const slug = name
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/gu, "-")
-    .slice(0, SLUG_CHARACTERS);
-  const trimmed = slug.replaceAll(/^-|-$/gu, "");
-  return trimmed === "" ? "run" : trimmed;
+  const slug = workflow.toLowerCase().replaceAll(/[^a-z0-9]+/gu, "-");
+  const name = slug.slice(0, SLUG_CHARACTERS).replaceAll(/^-|-$/gu, "");
+  return `${name || "run"}-${randomBytes(5).toString("hex")}`;
 }
 
 /** Makes a folder in one that exists, where it is missing. */

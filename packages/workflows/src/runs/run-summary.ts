@@ -47,15 +47,8 @@ export async function describeRun(folders: RunFolders, place: RunFolder): Promis
   const { outputs = {}, error = null } = outcomes.end ?? {};
   const steps = [...outcomes.steps].map(([step, outcome]) => ({ step, ...outcome }));
   const uncertain = steps.filter(({ isUncertain }) => isUncertain).map(({ step }) => step);
-  return {
-    ...summaryOf(place, record, outcomes),
-    variables,
-    definition,
-    outputs,
-    error,
-    steps,
-    uncertain,
-  };
+  const summary = summaryOf(place, record, outcomes);
+  return { ...summary, variables, definition, outputs, error, steps, uncertain };
 }
 
 /**
@@ -69,10 +62,7 @@ export async function summarizeDamaged({ id, file }: RunFolder): Promise<RunSumm
 }
 
 /** @throws CemError `WORKFLOW_RUN_UNREADABLE` */
-export async function readRun(
-  folders: RunFolders,
-  place: RunFolder,
-): Promise<{ record: RunRecord; outcomes: Outcomes }> {
+export async function readRun(folders: RunFolders, place: RunFolder) {
   const outcomes = new Outcomes();
   const record = await folders.read(place);
   await readJournal(place.journal, outcomes.add);
@@ -84,17 +74,9 @@ function summaryOf(
   { workflow, version, startedAt }: RunRecord,
   outcomes: Outcomes,
 ): ReadableRun {
-  const running = FileLock.isHeld(runLockOf(place)) ? "running" : "interrupted";
-  const status = outcomes.end?.status ?? running;
-  return {
-    run: place.id,
-    workflow,
-    version,
-    status,
-    startedAt,
-    updatedAt: outcomes.updatedAt ?? startedAt,
-    ms: outcomes.ms,
-  };
+  const { end, ms, updatedAt = startedAt } = outcomes;
+  const status = end?.status ?? (FileLock.isHeld(runLockOf(place)) ? "running" : "interrupted");
+  return { run: place.id, workflow, version, status, startedAt, updatedAt, ms };
 }
 
 /**

@@ -144,11 +144,7 @@ export function createExecution(settings: ExecutionSettings) {
         throw new RunInterrupted(toErrorInfo(error));
       });
     },
-    async detokenize(
-      data: JsonValue,
-      target: { server: string; tool: string },
-      step: StepAtWork,
-    ): Promise<JsonValue> {
+    async detokenize(data: JsonValue, target: { server: string; tool: string }, step: StepAtWork) {
       if (redactor === undefined) return data;
       return redactor.detokenize(data, { ...target, session, elicit: asker(step), signal: step.signal });
     },
@@ -160,11 +156,7 @@ export function createExecution(settings: ExecutionSettings) {
 }
 
 /** Puts tokens in the place of personal values, where there is a redactor. These are kept before the tokens are written down. */
-export async function tokenizeFor<Data>(
-  redactor: Redactor | undefined,
-  data: Data,
-  session: string,
-): Promise<Data> {
+export async function tokenizeFor<Data>(redactor: Redactor | undefined, data: Data, session: string) {
   if (redactor === undefined) return data;
   const shown = await tokenizeInTurns(redactor, data, { session });
   await redactor.persist?.(session);

@@ -52,21 +52,16 @@ export async function runList(request: ListRequest): Promise<JsonObject> {
   const run = async (step: WorkflowStep): Promise<void> => {
     if (failures.length > 0) return;
     const path = `${prefix}${step.name}`;
+    const settings = { execution, workflow, step, outer: scope, at, path, runList };
     try {
-      const left = isLeftOut(step);
-      note(
-        step,
-        await runStep({ execution, workflow, step, outer: scope, at, path, runList, isLeftOut: left }),
-      );
+      note(step, await runStep({ ...settings, isLeftOut: isLeftOut(step) }));
     } catch (error) {
       failures.push(error);
     }
   };
 
   const gate = new FairGate(workflow.maxParallel);
-  const ends = new Map<string, PromiseWithResolvers<void>>(
-    steps.map(({ name }) => [name, Promise.withResolvers<void>()]),
-  );
+  const ends = new Map(steps.map(({ name }) => [name, Promise.withResolvers<void>()]));
   await Promise.all(
     steps.map(async (step) => {
       const waitsFor = [...(dependencies.get(step.name)?.waitsFor ?? [])];

@@ -88,10 +88,9 @@ async function runCondition(request: StepRequest): Promise<JsonValue> {
   const { condition } = step.config;
   const met = typeof condition === "boolean" ? condition : evaluate(condition as string, scope);
   if (typeof met !== "boolean") {
-    throw new CemError(
-      "EXPRESSION_FAILED",
-      `The condition came to ${JSON.stringify(met)?.slice(0, 80)}, which is neither true nor false.`,
-    );
+    const value = JSON.stringify(met)?.slice(0, 80);
+    const message = `The condition came to ${value}, which is neither true nor false.`;
+    throw new CemError("EXPRESSION_FAILED", message);
   }
   const taken = step.bodies.find(({ name }) => name === (met ? "then" : "else"));
   const inner = innerScope(outer);
@@ -130,7 +129,8 @@ export function outputsOf({ outputs }: Workflow, scope: ListScope, results: Json
   return outputs === undefined ? results : resolve(outputs, scopeOf(scope, {}));
 }
 
-async function runKind({ execution, step, scope, at }: StepRequest): Promise<JsonValue> {
+async function runKind(request: StepRequest): Promise<JsonValue> {
+  const { execution, step, scope, at } = request;
   const kind = execution.settings.kinds.get(step.type);
   if (kind === undefined) {
     throw new CemError("WORKFLOW_INVALID", `There is no type of steps ${JSON.stringify(step.type)} here.`);
@@ -142,7 +142,7 @@ async function runKind({ execution, step, scope, at }: StepRequest): Promise<Jso
       details: { step: at.path, problems },
     });
   }
-  const value = await kind.run(config, contextOf({ execution, at }, scope["variables"] as JsonObject));
+  const value = await kind.run(config, contextOf(request));
   return execution.tokenize(asJson(value ?? null, at.path));
 }
 
@@ -167,10 +167,7 @@ function folderFor(execution: Execution, step: string): string {
   return folder;
 }
 
-function contextOf(
-  { execution, at }: Pick<StepRequest, "execution" | "at">,
-  variables: JsonObject,
-): WorkflowStepContext {
+function contextOf({ execution, at, scope }: StepRequest): WorkflowStepContext {
   let folder: string | undefined;
   const { emit, redactor, session } = execution.settings;
   return {
@@ -181,7 +178,7 @@ function contextOf(
     get folder() {
       return (folder ??= folderFor(execution, at.path));
     },
-    variables,
+    variables: scope["variables"] as JsonObject,
     callTool: (call) => callNamed(execution, at, call),
     runCode: (code, inputs = {}) => execution.run(codeProgram(code, inputs), at),
     ask: execution.asker(at),
@@ -238,11 +235,8 @@ async function whileTrue(request: StepRequest): Promise<JsonValue> {
     }
     if (!goesOn) return results;
     if (index >= Number(most)) {
-      throw new CemError(
-        "EXPRESSION_FAILED",
-        `The loop did not end within its ${JSON.stringify(most)} iterations.`,
-        { details: { maxIterations: most } },
-      );
+      const message = `The loop did not end within its ${JSON.stringify(most)} iterations.`;
+      throw new CemError("EXPRESSION_FAILED", message, { details: { maxIterations: most } });
     }
     previous = await iterate(request, { index, previous });
     results.push(previous);

@@ -181,9 +181,6 @@ function timedOut(step: string, timeoutMs: number): CemError {
   return new CemError("WORKFLOW_STEP_TIMED_OUT", message, { details: { step, timeoutMs } });
 }
 
-/** The decision about a step that may have been executed. */
-export type Decision = "repeat" | "done" | "stop";
-
 const SCHEMA: JsonObject = {
   type: "object",
   properties: {
@@ -201,15 +198,9 @@ const SCHEMA: JsonObject = {
 };
 
 /** Asks the user about a step that may have been executed. Without an answer the run stops. */
-async function askAboutStep(ask: Elicit, step: string, signal: AbortSignal): Promise<Decision> {
+async function askAboutStep(ask: Elicit, step: string, signal: AbortSignal): Promise<unknown> {
   const message = `Step ${step} had begun when its run was ended, so it may have been executed.`;
-  const answer = await ask({
-    server: "workflow",
-    message,
-    signal,
-    mode: "form",
-    requestedSchema: SCHEMA,
-  }).catch(() => undefined);
-  const decision = answer?.action === "accept" ? answer.content?.["decision"] : undefined;
-  return decision === "repeat" || decision === "done" ? decision : "stop";
+  const question = { server: "workflow", message, signal, mode: "form", requestedSchema: SCHEMA } as const;
+  const answer = await ask(question).catch(() => undefined);
+  return answer?.action === "accept" ? answer.content?.["decision"] : undefined;
 }

@@ -32,7 +32,7 @@ const SCALES: Readonly<Record<string, readonly [Operator, number]>> = {
 const ROUND = form(
   "round(?: (?<what>\\S.*?))?(?: off)? to {digits:number} (?:decimals?|decimal places?|places)",
 );
-const USE = /^use calculator to | (?:using|with) calculator$/u;
+const USE = /^use calculator to | (?:using|with) calculator$/gu;
 const WORDS: Readonly<Record<string, string>> = {
   "+": "sum",
   "-": "difference",
@@ -43,14 +43,7 @@ const WORDS: Readonly<Record<string, string>> = {
 
 /** Plans a step that calculates; `false` where it does not. */
 export function planCalculation(phrase: Phrase, plan: Plan): boolean {
-  const use = USE.exec(phrase.shape);
-  const [from, to] =
-    use === null
-      ? [0, phrase.shape.length]
-      : use.index > 0
-        ? [0, use.index]
-        : [use[0].length, phrase.shape.length];
-  const plain = phrase.within(from, to);
+  const [plain = phrase] = phrase.split(USE);
   return planOrder(plain, plan) || planRounding(plain, plan) || planCalculations(plain, plan);
 }
 
@@ -128,11 +121,8 @@ function planRounding(phrase: Phrase, plan: Plan): boolean {
   const of = operand(found, "what", plan);
   if (of === undefined) return false;
   consume(of);
-  const fixed = method(
-    of.kind === "result" ? lower(of) : call("Number", lower(of)),
-    "toFixed",
-    literal(digits),
-  );
+  const number = of.kind === "result" ? lower(of) : call("Number", lower(of));
+  const fixed = method(number, "toFixed", literal(digits));
   plan.declare(call("Number", fixed), { words: "rounded", schema: { type: "number" } });
   return true;
 }

@@ -126,11 +126,7 @@ function stemsOf(phrase: Phrase): ReadonlySet<string> {
 }
 
 /** Finds the tools that a step may mean, best first. */
-export function findCandidates(
-  phrase: Phrase,
-  tools: readonly ToolDefinition[],
-  preferred?: ToolDefinition,
-): Candidate[] {
+export function findCandidates(phrase: Phrase, tools: readonly ToolDefinition[], preferred?: ToolDefinition) {
   const stems = stemsOf(phrase);
   const verb = verbOf(phrase);
   const plain = ` ${phrase.tokens.flatMap(({ kind, text }) => (kind === "word" ? splitWords(text) : ["·"])).join(" ")} `;

@@ -42,12 +42,7 @@ function takePair(filling: Filling, parameter: Parameter, words: readonly string
 }
 
 /** The values that follow each other with no more than commas and "and" between them, and where they end. */
-function valuesFrom(
-  filling: Filling,
-  parameter: Parameter,
-  from: number,
-  isNaming: boolean,
-): [JsonValue[], number] {
+function valuesFrom(filling: Filling, parameter: Parameter, from: number, isNaming: boolean) {
   const values: JsonValue[] = [];
   const names = parameter.role === "enum" ? [] : filling.names();
   let end = from;
@@ -65,7 +60,7 @@ function valuesFrom(
     values.push(name?.text ?? value);
     end = name?.to ?? at + 1;
   }
-  return [values, end];
+  return [values, end] as const;
 }
 
 /** `3 days` for `days` */

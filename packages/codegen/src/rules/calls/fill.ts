@@ -38,9 +38,8 @@ function fillPlaces(
 ): void {
   const quoted = filling.places(({ kind }) => kind === "quote");
   const names = filling.names().filter(({ text }) => !/\d/u.test(text));
-  const parts = [...names, ...quoted.map((at) => ({ from: at, to: at + 1 }))].toSorted(
-    (a, b) => a.from - b.from,
-  );
+  const parts = [...names, ...quoted.map((at) => ({ from: at, to: at + 1 }))];
+  parts.sort((a, b) => a.from - b.from);
   if (!isJoined(filling, parts)) return;
   const isLed = names.some(({ from }) => PLACE_BEFORE.test(filling.before(from)));
   if (!parameter.isRequired && !isLed) return;
@@ -59,11 +58,9 @@ function fillQuotes(filling: Filling): void {
   const required = open.filter(({ isRequired }) => isRequired);
   const [only, other] = required.length > 0 ? required : open;
   const [first = -1] = quotes;
-  const isSeries = isJoined(
-    filling,
-    quotes.map((at) => ({ from: at, to: at + 1 })),
-  );
-  if (only === undefined || other !== undefined || !isSeries || !filling.setTexts(only, quotes)) return;
+  const parts = quotes.map((at) => ({ from: at, to: at + 1 }));
+  if (only === undefined || other !== undefined) return;
+  if (!isJoined(filling, parts) || !filling.setTexts(only, quotes)) return;
   if (SAYING.test(filling.lower(first - 1))) filling.take(first - 1);
 }
 
@@ -72,13 +69,8 @@ function fillNames(filling: Filling): void {
   const names = filling.names();
   const [only, other] = filling.missing.filter(takesText);
   if (only === undefined || other !== undefined || !takesName(only) || !isJoined(filling, names)) return;
-  if (
-    !filling.setAll(
-      only,
-      names.map(({ text }) => text),
-    )
-  )
-    return;
+  const texts = names.map(({ text }) => text);
+  if (!filling.setAll(only, texts)) return;
   for (const { from, to } of names) filling.take(from, to);
 }
 

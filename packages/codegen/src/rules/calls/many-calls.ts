@@ -103,8 +103,6 @@ function findList(noun: string, tools: readonly ToolDefinition[]): ToolDefinitio
 
 /** Refuses to count, filter or go through what may be one page of more. */
 export function onePage(rows: Value, plan: Plan): Error {
-  return plan.unread(
-    "rows",
-    `${rows.pageOf ?? ""} may give one page of more rows, so ${cite(plan.stepText)} might leave some out.`,
-  );
+  const page = `${rows.pageOf ?? ""} may give one page of more rows`;
+  return plan.unread("rows", `${page}, so ${cite(plan.stepText)} might leave some out.`);
 }

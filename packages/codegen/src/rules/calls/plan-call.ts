@@ -26,10 +26,7 @@ import { unclaimed } from "./unclaimed.ts";
  *
  * @returns the tool with arguments, where every word of the step is understood; else why the nearest tool can't be called.
  */
-export function readCall(
-  phrase: Phrase,
-  plan: Plan,
-): { filling?: Filling | undefined; refusal?: Error | undefined } {
+export function readCall(phrase: Phrase, plan: Plan) {
   const candidates = findCandidates(phrase, plan.tools, plan.preferred);
   const read = candidates.map((candidate) => tryCandidate(candidate, phrase, plan));
   const fitting = read.filter(({ refusal }) => refusal === undefined).toSorted((a, b) => b.score - a.score);
@@ -54,25 +51,19 @@ function tryCandidate({ tool, score }: Candidate, phrase: Phrase, plan: Plan) {
 
 function refusalOf(filling: Filling, rest: readonly string[], phrase: Phrase, plan: Plan): Error | undefined {
   const { tool } = filling;
+  const step = cite(phrase.text);
   if (changes(tool) && plan.isQuestion) {
-    return plan.unread(
-      verbOf(phrase),
-      `${cite(phrase.text)} is a question, and ${idOf(tool)} changes something. Say it as an order.`,
-      tool,
-    );
+    const hint = `${step} is a question, and ${idOf(tool)} changes something. Say it as an order.`;
+    return plan.unread(verbOf(phrase), hint, tool);
   }
   const [lacking] = filling.missing;
   const [word] = rest;
+  const unread = `${cite(rest.slice(0, 5).join(" "))} was not understood.`;
   if (lacking !== undefined) {
-    const unread = word === undefined ? "" : ` ${cite(rest.slice(0, 5).join(" "))} was not understood.`;
-    return plan.lacks(lacking.name, `${cite(phrase.text)} lacks ${lacking.name}.${unread}`, tool);
+    const hint = `${step} lacks ${lacking.name}.${word === undefined ? "" : ` ${unread}`}`;
+    return plan.lacks(lacking.name, hint, tool);
   }
-  if (word === undefined) return undefined;
-  return plan.unread(
-    word,
-    `In ${cite(phrase.text)}, ${cite(rest.slice(0, 5).join(" "))} was not understood.`,
-    tool,
-  );
+  return word === undefined ? undefined : plan.unread(word, `In ${step}, ${unread}`, tool);
 }
 
 /** The items that a tool is called for, one by one. */

@@ -49,10 +49,8 @@ function calculatedAs(key: string, stated: JsonValue | undefined, plan: Plan): V
   const value = referTo(key.toLowerCase(), plan);
   if (value === undefined || typeof stated !== "number" || value.constant === undefined) return undefined;
   if (value.constant === stated) return value;
-  throw plan.unread(
-    key,
-    `${cite(key)} was calculated as ${value.constant}, not ${stated}. Leave one of them out.`,
-  );
+  const hint = `${cite(key)} was calculated as ${value.constant}, not ${stated}. Leave one of them out.`;
+  throw plan.unread(key, hint);
 }
 
 /** A value of a field: what is written, an earlier result, or the sum of a list in the file. */

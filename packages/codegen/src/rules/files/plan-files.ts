@@ -7,7 +7,7 @@ import { literal, object } from "../program/expression.ts";
 import { useHelper } from "../program/print-program.ts";
 import { readWhat } from "./fields.ts";
 import { planSave } from "./save.ts";
-import { planUpdate, planWrite } from "./write.ts";
+import { planAddField, planJson, planPush, planSet, planText } from "./write.ts";
 
 const PRINT = "(?:print|log|output|display|show)";
 const CONFIRM = form(
@@ -23,16 +23,6 @@ const EXISTS = form(
 const READABLE = form(
   "(?:verify|check|confirm|ensure)(?: that)? (?:you can|can|it is possible to) read state(?: file)?(?: from previous session)?",
 );
-
-/** Plans a step that prints something or checks that a file is there; `false` where it does neither. */
-function planPrint(phrase: Phrase, plan: Plan): boolean {
-  return (
-    planConfirmation(phrase, plan) ||
-    planState(phrase, plan) ||
-    planCheck(phrase, plan) ||
-    planWhat(phrase, plan)
-  );
-}
 
 /** Confirmations are printed after their steps: a step that fails ends the program before. */
 function planConfirmation(phrase: Phrase, plan: Plan): boolean {
@@ -104,10 +94,16 @@ export function planFiles(phrase: Phrase, fields: readonly StepField[], plan: Pl
   plan.hasChanged = false;
   const isDone =
     planRead(phrase, plan) ||
-    planWrite(phrase, fields, plan) ||
-    planUpdate(phrase, plan) ||
+    planText(phrase, plan) ||
+    planJson(phrase, fields, plan) ||
+    planPush(phrase, plan) ||
+    planAddField(phrase, plan) ||
+    planSet(phrase, plan) ||
     planSave(phrase, fields, plan) ||
-    planPrint(phrase, plan);
+    planConfirmation(phrase, plan) ||
+    planState(phrase, plan) ||
+    planCheck(phrase, plan) ||
+    planWhat(phrase, plan);
   const changes = plan.hasChanged || countDirty(plan) > dirty;
   plan.hasChanged ||= hadChanged;
   if (isDone && plan.isQuestion && changes)
@@ -124,19 +120,11 @@ function countDirty({ documents }: Plan): number {
 
 /** Plans a step that reads files of the workspace; `false` where it does not. */
 function planRead(phrase: Phrase, plan: Plan): boolean {
-  const one = phrase.match(READ)?.text("file");
-  const again = phrase.match(READ_BACK) === undefined ? undefined : plan.lastPath;
+  const one = phrase.match(READ)?.text("file") ?? (phrase.match(READ_BACK) && plan.lastPath);
   const several = listOf(phrase.match(READ_SEVERAL)?.part("files") ?? phrase.slice(0, 0));
   const isList =
     several.length > 0 && several.every(({ tokens }) => tokens.length === 1 && tokens[0]?.kind === "path");
-  const paths =
-    one !== undefined
-      ? [one]
-      : again !== undefined
-        ? [again]
-        : isList
-          ? several.map(({ words }) => words)
-          : [];
+  const paths = one !== undefined ? [one] : isList ? several.map(({ words }) => words) : [];
   if (paths.length === 0 || !paths.every(isInWorkspace)) return false;
   plan.flush();
   const words = /\bstate\b/u.test(phrase.shape) ? "state" : undefined;

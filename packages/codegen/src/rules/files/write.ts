@@ -19,12 +19,8 @@ const CREATE_JSON = form(
   `(?:(?:create|make|initialize|write)${KIND}${NAMED}(?: at)?|save state to) {file:path}(?: (?:with|containing)(?: (?:fields|contents?|following|following fields))?)?(?: :)?(?: {fields})?`,
 );
 
-/** Plans a step that writes a text, or makes a JSON file with fields; `false` where it does not. */
-export function planWrite(phrase: Phrase, listed: readonly StepField[], plan: Plan): boolean {
-  return planText(phrase, plan) || planJson(phrase, listed, plan);
-}
-
-function planText(phrase: Phrase, plan: Plan): boolean {
+/** Plans a step that writes a text; `false` where it does not. */
+export function planText(phrase: Phrase, plan: Plan): boolean {
   const append = phrase.match(APPEND);
   const found = phrase.match(WRITE) ?? phrase.match(CREATE) ?? append;
   if (found === undefined) return false;
@@ -46,7 +42,8 @@ function planText(phrase: Phrase, plan: Plan): boolean {
   return true;
 }
 
-function planJson(phrase: Phrase, listed: readonly StepField[], plan: Plan): boolean {
+/** Plans a step that makes a JSON file with fields. */
+export function planJson(phrase: Phrase, listed: readonly StepField[], plan: Plan): boolean {
   const found = phrase.match(CREATE_JSON);
   const path = found?.text("file") ?? "";
   if (found === undefined || !/\.json$/iu.test(path) || !isInWorkspace(path)) return false;
@@ -73,13 +70,8 @@ const ADD_FIELD = form(
 );
 const PUSH = form(`(?:add|append|push) {what} to(?: end of)? {list:name}(?<kind> array| list)?${IN_FILE}`);
 
-/** Plans a step that changes a JSON file: sets a field, adds one, or adds to a list; `false` where it does not. */
-export function planUpdate(phrase: Phrase, plan: Plan): boolean {
-  return planPush(phrase, plan) || planAddField(phrase, plan) || planSet(phrase, plan);
-}
-
 /** `update status to "completed" and step to 4` */
-function planSet(phrase: Phrase, plan: Plan): boolean {
+export function planSet(phrase: Phrase, plan: Plan): boolean {
   const note = NOTED.exec(phrase.shape);
   const found = (note === null ? phrase : phrase.within(0, note.index)).match(SET);
   const part = found?.part("fields");
@@ -92,7 +84,7 @@ function planSet(phrase: Phrase, plan: Plan): boolean {
   return true;
 }
 
-function planAddField(phrase: Phrase, plan: Plan): boolean {
+export function planAddField(phrase: Phrase, plan: Plan): boolean {
   const found = phrase.match(ADD_FIELD);
   const value = found?.part("value");
   if (found === undefined || value === undefined) return false;
@@ -104,7 +96,7 @@ function planAddField(phrase: Phrase, plan: Plan): boolean {
 }
 
 /** `add the result to the results array` */
-function planPush(phrase: Phrase, plan: Plan): boolean {
+export function planPush(phrase: Phrase, plan: Plan): boolean {
   const found = phrase.match(PUSH);
   const what = found?.part("what");
   if (found === undefined || what === undefined) return false;

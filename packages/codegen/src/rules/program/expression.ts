@@ -72,10 +72,8 @@ export function arrow(parameters: readonly string[], body: Expression): Expressi
 export function binary(left: Expression, operator: string, right: Expression): Expression {
   const level = LEVELS[operator] ?? LOOSE;
   const isPower = operator === "**";
-  const [one, other] = [
-    within(left, isPower ? UNARY + 1 : level),
-    within(right, isPower ? level : level + 1),
-  ];
+  const one = within(left, isPower ? UNARY + 1 : level);
+  const other = within(right, isPower ? level : level + 1);
   return { text: `${one} ${operator} ${other}`, level };
 }
 

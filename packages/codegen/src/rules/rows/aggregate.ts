@@ -48,7 +48,7 @@ export function planCount(phrase: Phrase, plan: Plan): boolean {
 /** `the sum of all results`: of the list in the field of a JSON file. */
 export function planListField(phrase: Phrase, plan: Plan): boolean {
   const found = phrase.match(LIST_FIELD);
-  const helper = found === undefined ? undefined : helperOf(found);
+  const helper = found && helperOf(found);
   const field = found === undefined ? "" : found.text("all") || found.text("list");
   const document = plan.document?.value;
   if (helper === undefined || document === undefined || NUMBERS.test(field)) return false;
@@ -71,7 +71,7 @@ function helperOf(found: Match): string | undefined {
 /** `sum the total`, `the average age in people.json` */
 export function planColumnNumber(phrase: Phrase, plan: Plan): boolean {
   const found = phrase.match(AGGREGATE);
-  const helper = found === undefined ? undefined : helperOf(found);
+  const helper = found && helperOf(found);
   if (found === undefined || helper === undefined) return false;
   const column = found.lower("column").replace(/ column$/u, "");
   if (!/^[\p{L}\p{N}_]*$/u.test(column)) return false;
@@ -92,7 +92,8 @@ export function planColumnNumber(phrase: Phrase, plan: Plan): boolean {
   return true;
 }
 
-function sourceOf(found: Match, plan: Plan): Value | undefined {
+/** The rows that a step names, or those that came last. */
+export function sourceOf(found: Match, plan: Plan): Value | undefined {
   const source = found.part("source");
   return source === undefined ? currentRows(plan) : readSource(source, plan);
 }

@@ -70,12 +70,7 @@ function holding(rows: Value, word: string, plan: Plan): Expression {
 }
 
 /** Rows that were made of others keep their name and what is known of them. */
-export function declareRows(
-  expression: Expression,
-  from: Value,
-  plan: Plan,
-  isSorted = from.isSorted,
-): Value {
+export function declareRows(expression: Expression, from: Value, plan: Plan, isSorted = from.isSorted) {
   return plan.declare(expression, {
     words: from.words,
     schema: from.schema.items === undefined ? ROW_LIST : from.schema,

@@ -5,9 +5,9 @@ import { cite } from "../planning/value.ts";
 import type { Value } from "../planning/value.ts";
 import { literal, method } from "../program/expression.ts";
 import { useHelper } from "../program/print-program.ts";
-import { planColumnNumber, planCount, planListField } from "./aggregate.ts";
+import { planColumnNumber, planCount, planListField, sourceOf } from "./aggregate.ts";
 import { declareRows, filterRows } from "./conditions.ts";
-import { currentRows, meansRows, queryTable, readSource, rowsOf, sqlTool } from "./source.ts";
+import { currentRows, meansRows, queryTable, rowsOf, sqlTool } from "./source.ts";
 
 const QUERY = form(
   "(?:(?:query|search|ask) database (?:for|to get)|query|get) (?:all )?{what}(?<from> (?:from|in) database)?",
@@ -57,11 +57,8 @@ function planQuery(phrase: Phrase, plan: Plan): boolean {
   const rows =
     conditions === undefined || active === undefined ? active : filterRows(active, conditions, plan);
   if (rows !== undefined) return true;
-  throw plan.unread(
-    what.words,
-    `In ${cite(phrase.text)}, ${cite(what.text)} was not understood as rows of a table.`,
-    tool,
-  );
+  const hint = `In ${cite(phrase.text)}, ${cite(what.text)} was not understood as rows of a table.`;
+  throw plan.unread(what.words, hint, tool);
 }
 
 function planOnCurrent(phrase: Phrase, plan: Plan): boolean {
@@ -91,11 +88,8 @@ function planLimit(rows: Value, phrase: Phrase, plan: Plan): boolean {
   if (found === undefined || count === undefined || !Number.isInteger(count) || count < 1) return false;
   if (!meansRows(found.lower("noun"), rows)) return false;
   const end = found.lower("end");
-  if (end === "top" && rows.isSorted !== true)
-    throw plan.unread(
-      "top",
-      `Nothing says by which column the rows of ${cite(phrase.text)} are sorted. Sort them first.`,
-    );
+  const unsorted = `Nothing says by which column the rows of ${cite(phrase.text)} are sorted. Sort them first.`;
+  if (end === "top" && rows.isSorted !== true) throw plan.unread("top", unsorted);
   const range = end === "last" ? [literal(-count)] : [literal(0), literal(count)];
   const list = rowsOf(rows, plan);
   declareRows(method(list, "slice", ...range), rows, plan);
@@ -121,13 +115,9 @@ function planBest(rows: Value, phrase: Phrase, plan: Plan): boolean {
 
 function planStatistics(phrase: Phrase, plan: Plan): boolean {
   const found = phrase.match(STATS);
-  if (found === undefined) return false;
-  const source = found.part("source");
-  const rows = source === undefined ? currentRows(plan) : readSource(source, plan);
+  const rows = found && sourceOf(found, plan);
   if (rows === undefined) return false;
-  plan.declare(useHelper("statisticsOf", rowsOf(rows, plan)), {
-    words: "statistics",
-    schema: { type: "object" },
-  });
+  const statistics = useHelper("statisticsOf", rowsOf(rows, plan));
+  plan.declare(statistics, { words: "statistics", schema: { type: "object" } });
   return true;
 }

@@ -34,14 +34,10 @@ export function sqlTool(plan: Plan, shape: string): ToolDefinition | undefined {
   const named = tools.filter(({ server, name }) =>
     splitWords(`${server} ${name}`).some((word) => shape.split(" ").includes(word)),
   );
-  const chosen = named.length > 0 ? named : tools;
-  const [first, second] = chosen;
-  if (first !== undefined && second !== undefined)
-    throw plan.unread(
-      "tool",
-      `${cite(plan.stepText)} may mean ${idOf(first)} or ${idOf(second)}. Name one of them.`,
-    );
-  return first;
+  const [first, second] = named.length > 0 ? named : tools;
+  if (first === undefined || second === undefined) return first;
+  const hint = `${cite(plan.stepText)} may mean ${idOf(first)} or ${idOf(second)}. Name one of them.`;
+  throw plan.unread("tool", hint);
 }
 
 /** Every row of a table. */

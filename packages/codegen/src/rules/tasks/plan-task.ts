@@ -112,12 +112,9 @@ function planSteps(task: string, plan: Plan, signal: AbortSignal | undefined): v
     planStep(Phrase.read(step.text), step.fields, plan);
   }
   branch?.close();
-  if (plan.preferred !== undefined)
-    throw plan.unread(
-      plan.preferred.name,
-      `Nothing says what to use ${plan.preferred.name} on.`,
-      plan.preferred,
-    );
+  const { preferred } = plan;
+  if (preferred !== undefined)
+    throw plan.unread(preferred.name, `Nothing says what to use ${preferred.name} on.`, preferred);
 }
 
 function changeBranch(open: Branch | undefined, step: TaskStep, plan: Plan): Branch | undefined {
