@@ -5,6 +5,8 @@ interface AuditSubject {
   /** The id of the run. */
   run?: string | undefined;
   session?: string | undefined;
+  /** A digest of the customer's id. Absent where there are no customers. */
+  customer?: string | undefined;
 }
 
 /** A value as an audit log has it: its type, size and digest, never the value itself. */

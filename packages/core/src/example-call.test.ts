@@ -36,6 +36,16 @@ describe("exampleCall", () => {
   });
 
   it.each<[JsonSchema, string]>([
+    [{ $ref: "#/$defs/a", $defs: { a: taking({ const: 1 }) } }, "{ city: 1 }"],
+    [{ allOf: [taking({ const: 1 }), { required: ["n"] }] }, '{ city: 1, n: "n" }'],
+    [{ properties: { a: { const: 1 } }, anyOf: [{ required: ["a"] }, { required: ["b"] }] }, "{ a: 1 }"],
+    [taking({ enum: ["b", "a"] }, { oneOf: [{ properties: { city: { const: "a" } } }] }), '{ city: "a" }'],
+    [{ anyOf: [{ type: "null" }, { oneOf: [taking({ const: 1 })] }] }, "{ city: 1 }"],
+  ])("has what %j requires as a whole", (schema, input) => {
+    expect(example(schema)).toBe(`await f(${input})`);
+  });
+
+  it.each<[JsonSchema, string]>([
     [{ const: "x" }, '"x"'],
     [{ type: "string", enum: ["a", "b"] }, '"a"'],
     [{ type: "string", examples: ["Oslo"], default: "Rome" }, '"Oslo"'],
@@ -55,6 +65,12 @@ describe("exampleCall", () => {
     [taking({ type: "boolean" }), "{ city: true }"],
     [{ properties: { "a-b": {} }, required: ["a-b"] }, '{ "a-b": "a-b" }'],
     [{ $ref: "#/$defs/city" }, '"Oslo"'],
+    [{ type: "array", prefixItems: [{ type: "integer" }, { type: "string" }] }, '[1, "city"]'],
+    [
+      { allOf: [taking({ type: "null" }), { properties: { n: { const: 2 } }, required: ["n"] }] },
+      "{ city: null, n: 2 }",
+    ],
+    [{ anyOf: [{ $ref: "#/$defs/city" }, { type: "null" }], description: "like `Rome`" }, '"Oslo"'],
     [{ $ref: "https://elsewhere.example/schema" }, '"city"'],
   ])("makes a value for %j", (schema, value) => {
     const more = { $defs: { city: { enum: ["Oslo"] } } };

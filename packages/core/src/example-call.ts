@@ -71,21 +71,32 @@ export function exampleArguments({ inputSchema }: Pick<ToolDefinition, "inputSch
   const listOf = (schema: JsonSchema, name: string, depth: number): JsonValue[] => {
     const least = typeof schema["minItems"] === "number" ? schema["minItems"] : 1;
     const count = Math.min(Math.max(1, least), MAX_DEPTH);
+    const { prefixItems: first } = schema;
+    if (Array.isArray(first) && first.length > 0)
+      return first.slice(0, MAX_VALUES).map((item) => valueOf(item, singular(name), depth + 1));
     return Array.from({ length: count }, () => valueOf(schema.items, singular(name), depth + 1));
   };
 
-  const valueOf = (given: unknown, name: string, depth: number): JsonValue => {
+  /** A schema with what it is combined of: all of `allOf`, and one alternative of each kind. */
+  const merged = (given: unknown): JsonSchema | undefined => {
     const schema = resolve(given);
     values += 1;
+    if (schema === undefined || values > MAX_VALUES) return schema;
+    const alternatives = [schema.anyOf, schema["oneOf"]].flatMap((choices) => {
+      const resolved = listed(choices).map(resolve);
+      return resolved.find((choice) => choice !== undefined && choice.type !== "null") ?? resolved[0] ?? [];
+    });
+    return [...listed(schema["allOf"]), ...alternatives].reduce<JsonSchema>(
+      (all, part) => together(all, merged(part) ?? {}),
+      schema,
+    );
+  };
+
+  const valueOf = (given: unknown, name: string, depth: number): JsonValue => {
+    const schema = merged(given);
     if (schema === undefined || values > MAX_VALUES) return name;
     const stated = statedValue(schema);
     if (stated !== undefined) return stated;
-    for (const parts of [schema.anyOf, schema["oneOf"], schema["allOf"]]) {
-      if (!Array.isArray(parts) || depth >= MAX_DEPTH) continue;
-      const resolved = parts.map(resolve).filter((part) => part !== undefined);
-      const chosen = resolved.find(({ type }) => type !== "null") ?? resolved[0];
-      if (chosen !== undefined) return valueOf({ ...chosen, ...textsOf(schema) }, name, depth + 1);
-    }
     switch (typeOf(schema)) {
       case "string":
         return textFor(schema, name);
@@ -103,7 +114,18 @@ export function exampleArguments({ inputSchema }: Pick<ToolDefinition, "inputSch
     }
   };
 
-  return objectOf(inputSchema, 0);
+  return objectOf(merged(inputSchema) ?? {}, 0);
+}
+
+function listed(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** A schema and a part of it as one. The part says more of a property that both have. */
+function together(schema: JsonSchema, part: JsonSchema): JsonSchema {
+  const properties = { ...schema.properties, ...part.properties };
+  const required = [...listed(schema.required), ...listed(part.required)] as string[];
+  return { ...part, ...schema, required, ...(Object.keys(properties).length > 0 && { properties }) };
 }
 
 /** The value that a schema itself states. */
@@ -116,10 +138,6 @@ function statedValue(schema: JsonSchema): JsonValue | undefined {
 
 function isShort(value: JsonValue | undefined): boolean {
   return value !== undefined && JSON.stringify(value).length <= MAX_TEXT_CHARACTERS;
-}
-
-function textsOf({ description }: JsonSchema): JsonSchema {
-  return typeof description === "string" ? { description } : {};
 }
 
 function typeOf({ type, properties, items }: JsonSchema): string {

@@ -1,4 +1,4 @@
-export { isObject, parseJson, referredTo, withoutEscapes } from "./json.ts";
+export { isNever, isObject, parseJson, referredTo, withoutEscapes } from "./json.ts";
 export { decodeTextInPlace, endOfJson, isJson, partsOfJson, pastCharacter, readJson } from "./json-bytes.ts";
 export { createLineSplitter } from "./line-splitter.ts";
 export type { JsonObject, JsonSchema, JsonValue } from "./json.ts";

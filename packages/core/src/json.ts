@@ -30,6 +30,14 @@ export function isObject<Value = unknown>(value: unknown): value is Record<strin
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** Whether a schema allows no value: `false`, or `{ not: {} }` as some libraries write it. */
+export function isNever(schema: unknown): boolean {
+  if (!isObject(schema)) return schema === false;
+  const { not, ...others } = schema;
+  const isAll = not === true || (isObject(not) && Object.keys(not).length === 0);
+  return isAll && Object.keys(others).length === 0;
+}
+
 /** The value of a JSON text, or of its bytes in UTF-8; `undefined` where it is not valid JSON. */
 export function parseJson(text: string | Uint8Array, reviver?: Parameters<typeof JSON.parse>[1]): unknown {
   try {

@@ -70,7 +70,10 @@ export interface Redactor {
    * @defaultValue false
    */
   readonly tracksOrigins?: boolean | undefined;
-  /** Copies data with tokens in place of values, in texts that it holds as base64 too. What holds no value is returned as it is. */
+  /**
+   * Copies data with tokens in place of values, in texts that it holds as base64 too. What holds no value is returned as it is.
+   * What data is in JSON is looked through: not a `Map`, a `Set`, an `Error` or bytes.
+   */
   tokenize<Data>(data: Data, scope: RedactionScope): Data;
   /**
    * Does what `tokenize` does with data that may be large, and lets others have the thread in between. Absent: `tokenize`

@@ -46,7 +46,7 @@ export interface ResultStore {
    *
    * @param path - The path of its handle.
    * @param range - First byte and number of bytes. Default: the whole result.
-   * @throws CemError `RESULT_NOT_FOUND` when nothing is stored under the path.
+   * @throws CemError `RESULT_NOT_FOUND` when nothing is stored under the path, `OPTION_INVALID` for a range that is none.
    */
   read(
     path: string,

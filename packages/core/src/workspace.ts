@@ -77,7 +77,7 @@ export interface SessionLog {
   recap(session?: string): Promise<string | undefined>;
   /** Whether the session continues the work of an earlier process, so that prompts need its recap. */
   readonly isResumed: boolean;
-  /** Resolves when everything is written. The sessions end. */
+  /** Resolves when everything is written. The sessions end: what is noted afterwards begins others. */
   close(): Promise<void>;
 }
 

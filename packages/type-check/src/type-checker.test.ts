@@ -54,6 +54,26 @@ describe("createTypeChecker", () => {
       expect(await check(code)).toHaveLength(1);
     });
 
+    it.each([
+      ["await serch({});", "search"],
+      ["const x = 1;\n  await tools.web.search({});", "search"],
+      ["await mcp__web__search({});", "search"],
+      ["await web__find_pges({});", "find_pages"],
+      ["await callTool('web', 'search', {});", "search"],
+      ["await servers.web.findPages({});", "find_pages"],
+    ])("names the tool that %j means", async (code, name) => {
+      const tools = [search, { ...search, name: "find_pages" }, { ...search, server: "b", name: "other" }];
+      const hint = `Did you mean ${name}? Write import { ${name} } from "./servers/web/index.ts".`;
+      for (let round = 0; round < 2; round += 1)
+        expect(await checker.check({ code, tools })).toMatchObject([{ rule: "unknown-name", hint }]);
+    });
+
+    it("names no tool where none is alike, and not `undefined`", async () => {
+      const [finding] = await checker.check({ code: "return undefinedName;", tools: [search] });
+      expect(finding).toMatchObject({ message: "Cannot find name 'undefinedName'." });
+      expect(finding).not.toHaveProperty("hint");
+    });
+
     it("looks only at the tools whose modules the code names", async () => {
       const code = 'import { search } from "./servers/web/index.ts";\nawait search({ quer: "x" });';
       expect(await checker.check({ code, tools: [search] })).toMatchObject([{ rule: "wrong-arguments" }]);
@@ -76,7 +96,7 @@ describe("createTypeChecker", () => {
     });
 
     it("checks the same code against the same tools once", async () => {
-      const request = { code: "export default totally_unknown;", tools: [search] };
+      const request = { code: "export default totally_unknown;", tools: [] };
       const first = await checker.check(request);
       expect(first).toHaveLength(1);
       expect(await checker.check({ ...request })).toBe(first);

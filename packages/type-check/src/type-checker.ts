@@ -14,6 +14,7 @@ import type { Finding, OffloadedWork, ToolDefinition, TypeChecker } from "@cem/c
 import { startCheckSession } from "./check-session.ts";
 import type { CheckAnswer, CheckSession, CheckWork } from "./check-session.ts";
 import { findCompiler } from "./compiler/compiler-process.ts";
+import { withToolHints } from "./findings/name-hints.ts";
 import type { ToolFolders } from "./compiler/guest-files.ts";
 import { modulePath, type CheckedTool, type CheckRequest } from "./program-checker.ts";
 
@@ -167,7 +168,7 @@ export function openTypeChecker(
       const imported = toolsNamedIn(code, tools);
       const key = keyOf(code, imported, strict);
       const known = memory.get(key);
-      if (known !== undefined) return known;
+      if (known !== undefined) return withToolHints(known, code, tools);
       const request = { code, tools: imported.map(checkedTool), strict };
       const { isQuicklyRead } = await reader.get();
       // All wait for the compiler that they share: what takes long gets one of its own, where there are threads for it.
@@ -179,7 +180,7 @@ export function openTypeChecker(
               signal,
             )
           : undefined;
-      return checked ?? runElsewhere(request, key, signal);
+      return withToolHints(checked ?? (await runElsewhere(request, key, signal)), code, tools);
     },
     async dispose() {
       isDisposed = true;

@@ -13,8 +13,9 @@ export const MODEL_ERRORS = {
     hint: "fix",
   },
   LLM_ANSWER_UNUSABLE: {
-    meaning: "The model answered with neither code nor a call, or its answer was cut.",
-    fix: "Raise `llm.max_tokens`, or take a stronger model.",
+    meaning:
+      "The model answered with neither code nor a call, its answer was cut, or what answered is no model.",
+    fix: "Raise `llm.max_tokens`, take a stronger model, or correct `llm.base_url`.",
     hint: ({ maxTokens }) => (maxTokens === undefined ? undefined : "Allow more with llm.max_tokens."),
   },
   LLM_BUDGET_EXCEEDED: {

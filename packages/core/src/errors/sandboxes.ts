@@ -45,7 +45,7 @@ export const SANDBOX_ERRORS = {
   ISOLATION_TOO_WEAK: {
     meaning: "The host can't give the isolation level that is required.",
     cause: "`execution.min_isolation` asks for more than this host gives.",
-    fix: "Set `execution.min_isolation` to a level that this host has, or install bubblewrap or microsandbox. See which with `cem doctor`.",
+    fix: "Set `execution.min_isolation` to a level that this host has, or install what gives it: bubblewrap for `namespaces`, microsandbox for `microvm`. See which with `cem doctor`.",
     hint: "fix",
   },
   LIMIT_INVALID: {

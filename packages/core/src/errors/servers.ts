@@ -79,8 +79,8 @@ export const SERVER_ERRORS = {
     fix: "Replace the link by a folder.",
   },
   TOOL_LOCK_INVALID: {
-    meaning: "The lock file beside generated tools was edited or cut.",
-    fix: "Restore it from version control, or delete it and run `cem generate`.",
+    meaning: "The lock file beside generated tools was edited or cut, or another version of cem wrote it.",
+    fix: "Restore it from version control, or use the version that wrote it. Without it, `cem generate` takes every definition as it is now, unseen.",
   },
   TOOL_REMOVED: {
     meaning: "The server no longer has a tool that a generated file calls.",

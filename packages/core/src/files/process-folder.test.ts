@@ -44,3 +44,13 @@ it("makes folders that go with their process, and removes those of processes tha
   removeProcessFolder(folder);
   expect(existsSync(folder)).toBe(false);
 });
+
+it("says which variable names the folder for temporary files, where that can't be used", () => {
+  vi.stubEnv("TMPDIR", join(tmpdir(), "cem-is-not-there"));
+  onTestFinished(() => void vi.unstubAllEnvs());
+  for (let times = 0; times < 2; times += 1) {
+    expect(() => createProcessFolder(tmpdir(), "own")).toThrow(
+      /^The folder for temporary files .*ENOENT.*TMPDIR/,
+    );
+  }
+});

@@ -1,5 +1,7 @@
 import { lutimesSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { CemError } from "../errors.ts";
 import { textOfFile } from "./write-files.ts";
 
 /** Counted from the state, which is the first field behind the name of the program. */
@@ -75,6 +77,7 @@ function touchMade(): void {
  *
  * @param below - The folder in which it is made.
  * @param prefix - The beginning of its name. In a folder that machines share, it has to name this one.
+ * @throws CemError `NOT_WRITABLE` where the system's folder for temporary files can't be used.
  */
 export function createProcessFolder(below: string, prefix: string): string {
   if (swept.size === 0) {
@@ -84,13 +87,18 @@ export function createProcessFolder(below: string, prefix: string): string {
     setInterval(touchMade, TOUCH_EVERY_MS).unref();
   }
   const place = join(below, prefix);
-  if (!swept.has(place)) {
+  try {
+    if (!swept.has(place)) sweep(below, prefix);
     swept.add(place);
-    sweep(below, prefix);
+    const path = mkdtempSync(`${place}-${process.pid}-`);
+    made.add(path);
+    return path;
+  } catch (error) {
+    if (below !== tmpdir()) throw error;
+    const reason = String((error as NodeJS.ErrnoException).code);
+    const message = `The folder for temporary files can't be used (${reason}). Set TMPDIR to one that is there and can be written.`;
+    throw new CemError("NOT_WRITABLE", message, { details: { reason }, cause: error });
   }
-  const path = mkdtempSync(`${place}-${process.pid}-`);
-  made.add(path);
-  return path;
 }
 
 /** Removes such a folder. Further calls do nothing. */

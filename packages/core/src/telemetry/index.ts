@@ -1,4 +1,4 @@
-export { auditDigest } from "./audit-digest.ts";
+export { auditDigest, customerDigest } from "./audit-digest.ts";
 export { flushTelemetry, failSpan, keepTrace, traced } from "./tracing.ts";
 export {
   addMetricSink,

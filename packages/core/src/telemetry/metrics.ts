@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Attributes, Meter, MeterProvider } from "@opentelemetry/api";
 import { registeredApi, SCOPE } from "./tracing.ts";
 import type { SandboxStats } from "../index.ts";
@@ -175,11 +176,15 @@ function sums(figures: Record<string, keyof SandboxStats>): Record<string, numbe
   return Object.fromEntries(Object.entries(figures).map(([value, figure]) => [value, sum(figure)]));
 }
 
-/** A queue that can't be reached has no numbers. */
+/** A scrape waits so long for the queue: it brings all other numbers, too. */
+const QUEUE_WAIT_MS = 2_000;
+
+/** A queue that can't be reached, or hangs, has no numbers. */
 async function ofQueue(
   figures: (queue: ObservedQueue) => Record<string, number>,
 ): Promise<Record<string, number>> {
   const [first] = queues;
-  const queue = await first?.().catch(() => undefined);
+  const asked = first?.().catch(() => undefined);
+  const queue = await Promise.race([asked, sleep(QUEUE_WAIT_MS, undefined, { ref: false })]);
   return queue === undefined ? {} : figures(queue);
 }

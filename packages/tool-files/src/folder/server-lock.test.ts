@@ -102,6 +102,7 @@ describe("readLock", () => {
   it.each([
     ["no JSON", "{", /JSON/],
     ["another shape", "{}", /lockVersion/],
+    ["another version", `{"lockVersion":2}`, /another version of cem wrote it/],
     ["a file outside", undefined, /file/],
   ])("refuses %s", async (_, replacement, message) => {
     await write([ADD]);
@@ -111,5 +112,7 @@ describe("readLock", () => {
     const error: unknown = await readLock(folder).catch((reason: unknown) => reason);
     expect(CemError.isInstance(error) && error.code).toBe("TOOL_LOCK_INVALID");
     expect(String(error)).toMatch(message);
+    expect(JSON.stringify(error)).not.toContain(serversDir);
+    expect(String(error)).toMatch(/servers\/[^/]+\/tools\.lock\.json .* Restore it from version control\.$/);
   });
 });

@@ -27,7 +27,7 @@ const lockedTool = z.object({
 });
 
 const serverLock = z.object({
-  lockVersion: z.literal(LOCK_VERSION, `is not ${LOCK_VERSION}, the version that is read`),
+  lockVersion: z.literal(LOCK_VERSION, `is not ${LOCK_VERSION}: another version of cem wrote it`),
   generatorVersion: z.string(),
   server: z.object({
     /** The name by which calls address the server. */
@@ -76,14 +76,11 @@ export function parseLock(text: string, file: string): ServerLock {
 }
 
 /** `TOOL_LOCK_INVALID`: the lock file can't be used, for the reason given as a clause. */
-export function invalidLock(file: string, reason: string): CemError {
-  return new CemError(
-    "TOOL_LOCK_INVALID",
-    `${file} is not a valid lock file of generated tools (${reason}). Delete it and run \`cem generate\`.`,
-    {
-      details: { file, reason },
-    },
-  );
+export function invalidLock(lock: string, reason: string): CemError {
+  // As code knows it: the message may reach a model, which must not learn where the folder is.
+  const file = `servers/${path.basename(path.dirname(lock))}/${LOCK_FILE}`;
+  const message = `${file} is not a valid lock file of generated tools (${reason}). Restore it from version control.`;
+  return new CemError("TOOL_LOCK_INVALID", message, { details: { file, reason } });
 }
 
 /** A server's lock, and its tools as a catalog lists them. */

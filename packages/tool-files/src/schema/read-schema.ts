@@ -1,4 +1,4 @@
-import { isObject } from "@cem/core";
+import { isNever, isObject } from "@cem/core";
 import { compactJson } from "../canonical-json.ts";
 import { propertyKey, quote } from "../safe-text.ts";
 import { asEntries, asList, keywordsOf, own, referenceOf, type Keywords } from "./keywords.ts";
@@ -65,7 +65,7 @@ const SIMPLE_TYPES: ReadonlyMap<unknown, TypeNode> = new Map([
 /** Reads a schema, whatever value it is. */
 export function readSchema(schema: unknown, context: TypeContext, builder: TypeBuilder): TypeNode {
   if (schema === true) return UNKNOWN;
-  if (schema === false) return NEVER;
+  if (isNever(schema)) return NEVER;
   if (!isObject(schema)) {
     builder.warn("A schema is neither an object nor a boolean; its type is unknown.");
     return UNKNOWN;
@@ -182,8 +182,24 @@ function readObject(schema: Keywords, context: TypeContext, builder: TypeBuilder
       schema: property,
     };
   });
-  for (const name of required) members.push({ name, type: UNKNOWN, optional: false });
+  const additional = schema["additionalProperties"];
+  const other =
+    required.size > 0 && isObject(additional) ? builder.read(additional, inside(context, "value")) : UNKNOWN;
+  for (const name of required) members.push({ name, type: other, optional: false });
+  const known = new Set(members.map(({ name }) => name));
+  for (const name of isNever(additional) ? [] : conditionalNames(schema))
+    if (!known.has(name)) members.push({ name, type: UNKNOWN, optional: true });
   return { kind: "object", members, index: readIndex(schema, members, context, builder) };
+}
+
+/** The properties that an object may need only in some cases, or beside others. */
+function conditionalNames(schema: Keywords): Set<string> {
+  const parts = [schema, ...(asList(schema["allOf"]) ?? [])].flatMap((part) => [
+    own(part, "then"),
+    own(part, "else"),
+    ...asEntries(own(part, "dependentSchemas")).map(([, dependent]) => dependent),
+  ]);
+  return new Set(parts.flatMap((part) => asEntries(own(part, "properties")).map(([name]) => name)));
 }
 
 /** The type of the index signature; `undefined` for none. */
@@ -193,7 +209,8 @@ function readIndex(
   context: TypeContext,
   builder: TypeBuilder,
 ): TypeNode | undefined {
-  const additional = schema["additionalProperties"];
+  const given = schema["additionalProperties"];
+  const additional = isNever(given) ? false : given;
   const patterns = asEntries(schema["patternProperties"]).map(([, pattern]) => pattern);
   const values = [...patterns, ...(isObject(additional) || additional === true ? [additional] : [])];
   if (values.length === 0) {
@@ -230,7 +247,7 @@ function readArray(schema: Keywords, context: TypeContext, builder: TypeBuilder)
     return { kind: "array", item: items === undefined || Array.isArray(items) ? UNKNOWN : read(items) };
   }
   const further = Array.isArray(items) || items === undefined ? schema["additionalItems"] : items;
-  const rest = further === undefined || further === false ? undefined : read(further);
+  const rest = further === undefined || isNever(further) ? undefined : read(further);
   const types = first.map(read);
   if (types.length > MAX_TUPLE_ITEMS) {
     return { kind: "array", item: unionOf(rest === undefined ? types : [...types, rest]) };

@@ -16,6 +16,8 @@ function typeOf(schema: unknown, more: object = {}): string {
 
 const S = { type: "string" };
 const N = { type: "number" };
+const THEN = "then" as string;
+const inCase = (properties: object): object => ({ [THEN]: { properties } });
 
 describe("index signatures", () => {
   it.each([
@@ -33,6 +35,24 @@ describe("index signatures", () => {
     ],
     [{ properties: { n: N }, additionalProperties: false }, "{\n    n?: number;\n  }"],
     [{ properties: { n: N } }, "{\n    n?: number;\n  }"],
+    [{ properties: { n: N }, additionalProperties: { not: {} } }, "{\n    n?: number;\n  }"],
+    [
+      { required: ["n", "m"], propertyNames: { enum: ["n", "m"] }, additionalProperties: S },
+      "{\n    n: string;\n    m: string;\n    [key: string]: string;\n  }",
+    ],
+    [
+      { properties: { k: S }, if: {}, ...inCase({ k: N, x: N }), else: { properties: { y: S } } },
+      "{\n    k?: string;\n    x?: unknown;\n    y?: unknown;\n  }",
+    ],
+    [
+      {
+        properties: { k: S },
+        allOf: [{ if: {}, ...inCase({ x: N }) }],
+        dependentSchemas: { k: { properties: { y: N } } },
+      },
+      "{\n    k?: string;\n    y?: unknown;\n    x?: unknown;\n  }",
+    ],
+    [{ properties: { k: S }, ...inCase({ x: N }), additionalProperties: false }, "{\n    k?: string;\n  }"],
     [{ type: "object", required: ["n"] }, "{\n    n: unknown;\n    [key: string]: unknown;\n  }"],
     [{ type: "object", properties: {} }, "{ [key: string]: unknown }"],
     [{ properties: {}, additionalProperties: false }, "{ [key: string]: never }"],

@@ -31,8 +31,8 @@ import {
 /** The names that are listed where TypeScript suggests none. */
 const MAX_LISTED = 12;
 const SUGGESTION = /Did you mean/u;
-/** Advice to install type definitions, which a program can't follow. */
-const INSTALL_ADVICE = / (?:Do you need|Try) /u;
+/** Advice to install type definitions, which a program can't follow, and a suggestion that helps nobody. */
+const USELESS_ADVICE = / (?:Do you need |Try |Did you mean 'undefined')/u;
 /** Methods that a large result has beside what its tool gives, which no declaration has. */
 const HANDLE_METHODS: ReadonlySet<string> = new Set(["page", "items", "text", "json", "bytes"]);
 const ITERATOR = "__@iterator";
@@ -103,7 +103,7 @@ async function explainName({ node, diagnostic }: Place): Promise<Explanation | u
   if (!ts.isIdentifier(node) || ts.isTypeOfExpression(node.parent) || isInType(node)) return undefined;
   // The program tests whether the name exists: `typeof Bun !== "undefined"`.
   if (factsOf(node.getSourceFile()).testedNames.has(node.text)) return undefined;
-  return { rule: "unknown-name", message: textOf(diagnostic).split(INSTALL_ADVICE, 1).join("") };
+  return { rule: "unknown-name", message: textOf(diagnostic).split(USELESS_ADVICE, 1).join("") };
 }
 
 /**

@@ -100,7 +100,9 @@ async function typeText(type: Type, checker: Checker): Promise<string> {
 
 /** The text of a member's type. That it may be missing stands at its name. */
 async function memberText(type: Type, checker: Checker): Promise<string> {
-  const text = await typeText((await checker.getNonNullableType(type)) ?? type, checker);
+  // Without null and undefined, TypeScript shows `unknown` as `{}`.
+  const isUnknown = (type.flags & TypeFlags.Unknown) !== 0;
+  const text = await typeText(isUnknown ? type : ((await checker.getNonNullableType(type)) ?? type), checker);
   const isNullable = (await membersOf(type)).some(({ flags }) => (flags & TypeFlags.Null) !== 0);
   return isNullable && text !== "null" ? `${text} | null` : text;
 }
