@@ -17,7 +17,7 @@ const BLOCKS = DOCUMENTS.flatMap(blocksOf);
 const LANGUAGES = new Set(["ts", "sh", "json", "yaml", "dockerfile", "diff", "text", ""]);
 /** Programs of other people that pages tell to run; their options are theirs. */
 const OTHER_PROGRAMS = new Set(
-  "apt-get brew cat cd cp curl docker echo export git helm jq kubectl mkdir open openssl redis-server rm source".split(
+  "apt-get brew cat cd cp curl docker echo export git grep helm jq kubectl mkdir open openssl redis-server rm source".split(
     " ",
   ),
 );

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { createFolderStore, scopeStore } from "@cem/store";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -29,6 +29,16 @@ describe("cem customers", () => {
     expect((await cem("customers")).stdout).toMatch(/ada[^]*bob[^]*2 customers\./u);
     const { stdout } = await cem("customers", "usage", "ada", "--json");
     expect(JSON.parse(stdout)).toMatchObject({ customers: [{ id: "ada", bytes: expect.any(Number) }] });
+  });
+
+  it("lists the first of many, and all of them as JSON", async () => {
+    const many = temporaryFolder();
+    for (let at = 0; at < 22; at += 1)
+      mkdirSync(path.join(many, "workspaces", `c${at}`), { recursive: true });
+    const list = (...args: string[]): Promise<Ended> =>
+      runCem(["customers", ...args, ...SAMPLES], { cwd: many });
+    expect((await list()).stdout).toMatch(/c0[^]*… 2 more rows[^]*22 customers\./u);
+    expect(JSON.parse((await list("--json")).stdout).customers).toHaveLength(22);
   });
 
   it("removes those that were long not used, after it said which", async () => {

@@ -55,7 +55,8 @@ describe("cem doctor --security", () => {
         },
         guardrails: { enabled: false, changed_tools: "allow" },
         mcpServers: {
-          github: { command: "docker", args: ["run", "-i", image], env: { K: "sk-do-not-show" } },
+          github: { command: "docker", args: ["run", "-i", image], env: { API_KEY: "sk-do-not-show" } },
+          crm: { url: "https://crm.example/mcp", headers: { Authorization: "Bearer ${CRM_TOKEN}" } },
         },
       }),
     };
@@ -65,9 +66,11 @@ describe("cem doctor --security", () => {
       return `${state} ${summary} ${notes.join(" ")}`;
     };
     const untrusted = await checksOf(files);
-    expect(told("trust", untrusted)).toMatch(/5 of 5 things .*held back.*cem trust/u);
+    expect(told("trust", untrusted)).toMatch(/6 of 6 things .*held back.*cem trust/u);
     for (const name of ["network", "review", "types"]) expect(told(name, untrusted)).toMatch(/^ok /u);
     expect(told("secrets")).toMatch(/^warning .*llm\.api_key stands in config\.yaml:1/u);
+    expect(told("secrets")).toContain("mcp_servers.github.API_KEY stands in config.yaml:1");
+    expect(told("secrets")).not.toContain("crm");
     expect(told("files")).toMatch(/^warning others can read .*config\.yaml.*\.env.*chmod go= config\.yaml/u);
     expect(told("network")).toMatch(/^warning code can reach everything.*guardrails\.allowed_networks/u);
     expect(told("mounts")).toMatch(/^warning code can change .*data/u);

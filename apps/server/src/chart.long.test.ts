@@ -1,12 +1,17 @@
+import { request } from "node:http";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
+import { configJsonSchema, SETTINGS } from "../../../packages/config/src/index.ts";
 import { loadConfig } from "code-execution-mcp";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { findProblems } from "../../../packages/sandbox-k8s/test/known-fields.ts";
+import { startRedis } from "../../../packages/store/test/redis-server.ts";
+import { isInstalled } from "../../../vitest.tools.ts";
 import { hasHelm, helm, render, type Manifest } from "../test/helm.ts";
 import { findUnrestricted } from "../test/pod-security.ts";
+import { start } from "../test/server-process.ts";
 
 const STORE = { store: { url: "postgres://postgres/cem" } };
 const QUEUE = { queue: { url: "redis://valkey:6379/0" }, ...STORE };
@@ -223,6 +228,40 @@ describe.runIf(hasHelm)("the Helm chart", () => {
     }
   });
 
+  it.runIf(isInstalled("redis-server"))(
+    "has a server that is reached by the names it has in the cluster, and watched by its address",
+    async () => {
+      const redis = await startRedis();
+      onTestFinished(() => redis.stop());
+      const values = { ...QUEUE, ...OUTSIDE, config: { server: { allowed_hosts: ["own.example"] } } };
+      const text = find(render(values), "ConfigMap", "code-execution-mcp").data?.["config.yaml"] ?? "";
+      const token = "a-token-for-this-test-only";
+      const env = { CEM_SERVER_HOST: "0.0.0.0", CEM_SERVER_TOKEN: token, CEM_QUEUE_URL: redis.url };
+      const { log } = start({ ...env, CEM_TRUST_FOLDER: "1" }, (folder) => text.replaceAll("/files", folder));
+      await expect.poll(log).toContain("listening on every address");
+      const port = /localhost:(\d+)\/mcp/.exec(log())?.[1];
+      const ask = (route: string, host: string) => {
+        const { promise, resolve, reject } = Promise.withResolvers<number | undefined>();
+        const headers = { host, authorization: `Bearer ${token}` };
+        request({ host: "127.0.0.1", port, path: route, headers }, (answer) => {
+          answer.resume();
+          resolve(answer.statusCode);
+        })
+          .on("error", reject)
+          .end();
+        return promise;
+      };
+      const [, noted = ""] =
+        /inside of the cluster: http:\/\/(\S+)\/mcp/.exec(helm("install", values).stdout) ?? [];
+      const service = "cem-code-execution-mcp.agents";
+      expect(noted).toBe(`${service}:80`);
+      const hosts = [noted, service, `${service}.svc.cluster.local`, "cem.example.com", "own.example"];
+      for (const host of hosts) expect([host, await ask("/nothing", host)]).toEqual([host, 404]);
+      expect(await ask("/nothing", "evil.example")).toBe(403);
+      expect(await ask("/metrics", "10.42.0.7:3000")).toBe(200);
+    },
+  );
+
   it("has the configuration where the image starts, in the folder that is trusted and can be written", () => {
     const image = readFileSync(path.join(import.meta.dirname, "../Dockerfile"), "utf8");
     const [project] = /(?<=^WORKDIR )\/data$/mu.exec(image) ?? [];
@@ -254,6 +293,19 @@ describe.runIf(hasHelm)("the Helm chart", () => {
       [{ ...QUEUE, worker: { autoscaling: { type: "keda" } } }, /keda\.address/],
     ];
     for (const [values, message] of refused) expect(() => render(values)).toThrow(message);
+    // The chart's own values, and Secrets: what is in the ConfigMap can be read by many.
+    const secrets = SETTINGS.filter(({ secret, keys }) => secret && keys.length === 2);
+    for (const setting of [...secrets.map(({ path: name }) => name), "queue.url", "store.url"]) {
+      const [section = "", key = ""] = setting.split(".");
+      const values = { ...QUEUE, config: { [section]: { [key]: "sixteen-characters" } } };
+      expect(() => render(values)).toThrow(new RegExp(`Set .* instead of config\\.${setting}`));
+    }
+    expect(() => render({ ...QUEUE, config: { nonsense: 1 } })).toThrow(/'nonsense' not allowed/);
+    const { properties } = configJsonSchema() as { properties: object };
+    const schema = JSON.parse(
+      readFileSync(path.join(import.meta.dirname, "../chart/values.schema.json"), "utf8"),
+    );
+    expect(Object.keys(schema.properties.config.properties)).toEqual(Object.keys(properties).toSorted());
     expect(helm("lint", QUEUE)).toMatchObject({ status: 0 });
   });
 
@@ -280,9 +332,10 @@ describe.runIf(hasHelm)("the Helm chart", () => {
   it("warns of files that are lost with their pod, unless the store has them", () => {
     const notes = (values: object): string => helm("install", values).stdout;
     const lost = { ...QUEUE, persistence: { enabled: false } };
-    expect(notes(lost)).toMatch(/WARNING: persistence\.enabled is false/);
+    expect(notes(lost)).toMatch(/WARNING: .*store\.files is not set/);
     for (const kept of [QUEUE, { ...lost, config: { store: { files: "s3://bucket/files" } } }])
-      expect(notes(kept)).toMatch(/MCP inside of the cluster(?!.*WARNING)/s);
+      expect(notes(kept)).toMatch(/MCP inside of the cluster(?!.*store\.files is not set)/s);
+    expect(notes(QUEUE)).not.toContain("WARNING");
   });
 
   it("keeps secrets in Secrets of the user", () => {

@@ -1,42 +1,10 @@
-import { spawn } from "node:child_process";
-import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
-import os from "node:os";
-import path from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { startRedis } from "../../../packages/store/test/redis-server.ts";
+import { describeWith } from "../../../vitest.tools.ts";
+import { start } from "../test/server-process.ts";
 
-const root = path.resolve(import.meta.dirname, "../../..");
 const TOKEN = "a-token-for-this-test-only";
-
-interface Started {
-  child: ChildProcess;
-  log: () => string;
-}
-
-/** Starts the server as a process that ends with the test, in a folder that goes with it. */
-function start(env: Record<string, string>): Started {
-  const cwd = mkdtempSync(path.join(os.tmpdir(), "cem-server-app-"));
-  const args = ["--conditions=@cem/source", path.join(import.meta.dirname, "main.ts")];
-  const child = spawn(process.execPath, args, {
-    cwd,
-    env: {
-      PATH: process.env["PATH"],
-      NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"],
-      SERVERS_DIR: path.join(root, "servers"),
-      CEM_SERVER_PORT: "0",
-      ...env,
-    },
-    stdio: ["ignore", "ignore", "pipe"],
-  });
-  let log = "";
-  child.stderr.setEncoding("utf8").on("data", (text: string) => (log += text));
-  onTestFinished(async () => {
-    if (child.kill("SIGKILL")) await once(child, "close");
-    rmSync(cwd, { recursive: true, force: true });
-  });
-  return { child, log: () => log };
-}
 
 describe("the server process", () => {
   it("listens as the environment says, gets ready, and stops cleanly", async () => {
@@ -61,5 +29,33 @@ describe("the server process", () => {
       code: "ADDRESS_REFUSED",
       hint: expect.stringContaining("CEM_SERVER_TOKEN"),
     });
+  });
+});
+
+describeWith("redis-server")("the server process with a queue and a store", () => {
+  it("says which of them does not work, and ends, also while Redis hangs", async () => {
+    const [queue, store] = await Promise.all([startRedis(), startRedis()]);
+    onTestFinished(async () => void (await Promise.all([queue.stop(), store.stop()])));
+    const urls = { CEM_QUEUE_URL: queue.url, CEM_STORE_URL: store.url };
+    const { child, log } = start({ CEM_SERVER_TOKEN: TOKEN, ...urls });
+    await expect.poll(log).toMatch(/localhost:\d+\/mcp|127\.0\.0\.1:\d+\/mcp/);
+    const [, port = ""] = /:(\d+)\/mcp/.exec(log()) ?? [];
+    const headers = { authorization: `Bearer ${TOKEN}` };
+    const at = async (route: string): Promise<[number, string]> => {
+      const answer = await fetch(`http://127.0.0.1:${port}${route}`, { headers });
+      return [answer.status, await answer.text()];
+    };
+    expect(await at("/readyz")).toEqual([200, expect.stringContaining("ready; no worker takes runs")]);
+    expect((await at("/metrics"))[1]).toContain("cem_queue_runs{");
+    await store.kill();
+    expect(await at("/readyz")).toEqual([503, expect.stringContaining("STORE_UNAVAILABLE")]);
+    await store.start();
+    await expect.poll(async () => (await at("/readyz"))[0]).toBe(200);
+    queue.hang();
+    expect(await at("/readyz")).toEqual([503, expect.stringContaining("did not answer within 4 s")]);
+    expect(log()).toMatch(/did not answer within 4 s.*not ready/);
+    expect(await at("/metrics")).toEqual([200, expect.not.stringContaining("cem_queue_runs{")]);
+    child.kill("SIGTERM");
+    expect(await once(child, "close")).toEqual([0, null]);
   });
 });

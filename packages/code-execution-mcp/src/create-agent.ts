@@ -123,6 +123,7 @@ async function createStages(
     loaded.records &&
     recordRunsIn(loaded.records, {
       calls: () => host.current?.callRecorder,
+      nameInCode: async (call) => host.current?.mcpTools.findNameInCode(call),
       redactor,
       recordRedactor,
       owner: loaded.owner?.id,

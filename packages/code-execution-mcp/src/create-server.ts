@@ -94,7 +94,7 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
     openOwner: requestHosts?.get,
     redactor,
     replicas,
-    probe: queue && (() => probeQueue(queue)),
+    probe: queue && (() => probeQueue(queue, loaded.store)),
     guest: isGiven ? {} : guestFactsOf(config),
     hintFor: hintForAgent,
     upstream: isGiven || requestHosts !== undefined ? undefined : upstreamOf(loaded, host, redactor),

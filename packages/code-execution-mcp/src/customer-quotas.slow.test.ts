@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import os from "node:os";
@@ -96,12 +97,15 @@ describe("quotas of a customer", () => {
     }
   });
 
-  it("are told to clients, with the time to wait", async () => {
+  it("are told to clients, with the time to wait, and the logs tell whose they are", async () => {
     const customers = {
       quotas: [{ per: "day" as const, runs: 1 }],
       header: "x-customer",
     };
-    const running = await runServer({ ...optionsOf(customers), transport: "http", port: 0 });
+    const options = optionsOf(customers);
+    const [file, auditFile] = [path.join(folder, "log"), path.join(folder, "audit.jsonl")];
+    const config = { ...options.config, logging: { level: "INFO" as const, file, auditFile } };
+    const running = await runServer({ ...options, config, transport: "http", port: 0 });
     onTestFinished(() => running.close(0));
     for (const [customer, mode] of [
       ["ada", "legacy"],
@@ -129,6 +133,17 @@ describe("quotas of a customer", () => {
       // An event stream has begun before the run ends.
       expect(waits.some((seconds) => Number(seconds) > 0)).toBe(mode !== "legacy");
       await client.close();
+    }
+    await running.close(0);
+    const [log, audit] = await Promise.all([readFile(file, "utf8"), readFile(auditFile, "utf8")]);
+    for (const id of ["ada", "bob"]) {
+      // As `printf 'customer ada' | sha256sum` says it.
+      const digest = hash("sha256", `customer ${id}`).slice(0, 16);
+      expect(log).toMatch(new RegExp(`"customer":"${digest}".*"code":"QUOTA_EXCEEDED".*"msg":"run"`));
+      expect(log).toMatch(new RegExp(`of customer ${digest} ended: refused`));
+      const lines = audit.split("\n").filter((line) => line.includes(`"customer":"${digest}"`));
+      expect(lines.filter((line) => line.includes('"type":"run-ended"'))).toHaveLength(2);
+      expect(log + audit).not.toMatch(new RegExp(`\\b${id}\\b`));
     }
   });
 });

@@ -174,6 +174,18 @@ return Promise.all(cells.slice(0, 4).map(attempt));`;
     expect(stored.splice(0)).toEqual([rows[0]?.email]);
   });
 
+  it.each([
+    ["an address with a letter before it", "`x${one.email}`"],
+    ["a number in a password", "`password=${one.card.replaceAll(' ', '-')}z`"],
+    ["a password in a longer one", "`password='my ${one.password} here'`"],
+    ["an account in an address", "`${one.iban}@example.com`"],
+  ])("holds for a longer value that a run returned, when a later one sends it: %s", async (what, written) => {
+    const returned = await execute(`const one: any = await crm.small({}); return ${written};`, what);
+    expect(JSON.stringify(returned)).toContain("[[");
+    expect(await execute(`return attempt(${JSON.stringify(returned)});`, what)).toMatch(DENIED);
+    expect(stored).toEqual([]);
+  });
+
   it("leaves what it does not name: a value goes back to its server", async () => {
     const back = `const row = lastOf(await handleIn(await directory.large({})).json()); await directory.keep({ value: row.email });`;
     await execute(back);

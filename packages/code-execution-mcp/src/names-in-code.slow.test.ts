@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { makeProject, reference } from "../test/upstream-project.ts";
 import type { Project } from "../test/upstream-project.ts";
-import { generateTools } from "./admin.ts";
+import { generateTools, readRun } from "./admin.ts";
 import { createAgent, defineTool } from "./index.ts";
 import type { ConfigInput } from "./index.ts";
 
@@ -70,4 +70,20 @@ return await get_sum({ a: (await card()).card, b: 0 });`;
       expect(denied).toContain("came from crm.card may not go to every thing.get-sum");
     },
   );
+});
+
+it("is listed and recorded once for each call, however its module is imported", async () => {
+  const source = project.source(servers);
+  const agent = createAgent({ ...source, records: true });
+  const code = `import * as all from "./servers/every-thing/index.ts";\n${INNOCENT}`;
+  const both = code.replace("return", "await all.get_sum({ a: 1, b: 2 });\nreturn");
+  const { toolCalls, value } = await agent.executeCode(both);
+  await agent.dispose();
+  expect(value).toBe(ANSWER);
+  const listed = expect.objectContaining({ server: "every-thing", tool: "get_sum", ok: true }) as object;
+  expect(toolCalls).toEqual([listed, listed]);
+  const { calls } = await readRun("last", source);
+  const args = { value: { a: 1, b: 2 } };
+  const recorded = expect.objectContaining({ server: "every thing", tool: "get-sum", args }) as object;
+  expect(calls).toEqual([recorded, recorded]);
 });

@@ -7,7 +7,7 @@ import type { AgentOptions } from "./options.ts";
 import { loggerOf, logTo, logWarnings } from "./wiring/log.ts";
 import { openProject } from "./wiring/open-project.ts";
 import { openWorkerAgents } from "./wiring/owners/request-hosts.ts";
-import { requireQueueConnection } from "./wiring/shared/queue.ts";
+import { probeQueue, requireQueueConnection } from "./wiring/shared/queue.ts";
 import { probeStore } from "./wiring/shared/store.ts";
 import { startWorkThreads } from "./work-threads/work-threads.ts";
 
@@ -92,8 +92,7 @@ export async function runWorker(options: WorkerOptions = {}): Promise<RunningWor
     let isStopped = false;
     const report = async (): Promise<ReadinessReport> => {
       if (isStopped) return { fault: "shutting down" };
-      const store = await loaded.store?.get();
-      await Promise.all([queue.probe(), store && probeStore(store)]);
+      await probeQueue(queue, loaded.store);
       return {};
     };
     const port = givenPort ?? config.queue.workerPort;

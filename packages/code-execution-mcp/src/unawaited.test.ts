@@ -65,7 +65,7 @@ describe("execute_code", () => {
     const { data, said } = await execute(`${IMPORT}const customer = await find();`);
     expect(data).toMatchObject({ success: true, result: null });
     expect(said).toContain(
-      "The code returned and printed nothing: end with `return …` or `export default …`.",
+      "The code printed nothing, and its value is undefined or a function that nothing calls: end with `return …` or `export default …` of a value.",
     );
   });
 

@@ -23,6 +23,8 @@ const LOOK_MS = 5_000;
 const WAITING_MS = 250;
 /** How long a worker may take to end a run that is cancelled. */
 const CANCEL_MS = 10_000;
+/** The same where the host ends, which would be killed if it took long. */
+const CLOSING_CANCEL_MS = 3_000;
 const CANCELLED: ErrorInfo = { code: "ABORTED", message: "The run was cancelled.", details: {} };
 
 /** The connections of a host. */
@@ -167,7 +169,8 @@ export async function awaitRun(
   function cancel(): void {
     void send(entryOf({ type: "cancel" }));
     void removeWaiting().catch(() => {});
-    cancelling = setTimeout(() => resolve(unrunResult(run, CANCELLED, calls)), CANCEL_MS);
+    const waitMs = toErrorInfo(signal?.reason).code === "SERVER_CLOSING" ? CLOSING_CANCEL_MS : CANCEL_MS;
+    cancelling = setTimeout(() => resolve(unrunResult(run, CANCELLED, calls)), waitMs);
   }
 
   /** Ends it for all who wait for it. */

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Redis } from "ioredis";
 import type { Streams } from "./streams.ts";
 
@@ -7,6 +8,8 @@ const LOST_AFTER_MS = 10_000;
 const SIGN_EVERY_MS = LOST_AFTER_MS / 5;
 /** A peer may be there before its sign, after a cut that all had. */
 const MISSED_SIGNS = 2;
+/** A Redis that hangs does not keep a process: others find its signs to have stopped. */
+const LEAVE_MS = 2_000;
 /** How long a message waits to be read: a peer that was cut off reads it afterwards. */
 const KEEP_MESSAGES_MS = 120_000;
 
@@ -67,7 +70,8 @@ export function createPeers<Message>(client: Redis, streams: Streams, base: stri
     async leave(): Promise<void> {
       clearInterval(signing);
       stopFollowing?.();
-      await client.del(signOf(own)).catch(() => {});
+      const leaving = client.del(signOf(own)).catch(() => {});
+      await Promise.race([leaving, sleep(LEAVE_MS, undefined, { ref: false })]);
     },
   };
 }

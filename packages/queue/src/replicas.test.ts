@@ -81,6 +81,15 @@ describeWith("redis-server")("a large answer that another copy of the server giv
     expect(await open(keysOf("b", 2)).sharedKey()).toEqual(second);
   });
 
+  it("does not keep a copy that leaves while Redis hangs", async () => {
+    const own = await startRedis();
+    onTestFinished(() => own.stop());
+    const replica = createReplicas({ url: own.url });
+    await replica.receive(() => Promise.reject(new Error("unused")));
+    own.hang();
+    await expect(replica.close()).resolves.toBeUndefined();
+  });
+
   it("waits where it comes from while nobody reads it, then comes whole and in order", async () => {
     const bytes = Buffer.from(Array.from({ length: 100_000 }, (_, at) => at % 251));
     const { reader, given, over } = await setUp(Array<Uint8Array>(100).fill(bytes));

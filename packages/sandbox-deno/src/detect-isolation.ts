@@ -63,8 +63,9 @@ export async function detectIsolation(
 ) {
   const problems = [...notes];
   for (const backend of backends) {
+    const plan = planFor(backend);
     try {
-      const { guest, version } = await bootGuest(backend, planFor(backend));
+      const { guest, version } = await bootGuest(backend, plan);
       guest.kill();
       return { backend, notes: problems, version };
     } catch (error) {
@@ -77,8 +78,9 @@ export async function detectIsolation(
   });
 }
 
-/** How to get a stronger isolation on this platform. */
-export function isolationHint(): string {
+/** How to get a stronger isolation on this platform, up to the level that is wanted. */
+export function isolationHint(wanted?: IsolationLevel): string {
+  if (wanted === "microvm") return "Use a microVM sandbox (execution.sandbox_type: microsandbox).";
   if (process.platform !== "linux") return "Use a microVM sandbox, or run on Linux with bubblewrap.";
   return "Install bubblewrap (apt install bubblewrap, dnf install bubblewrap) and allow user namespaces, or use a microVM sandbox.";
 }
@@ -99,7 +101,7 @@ export function requireIsolation(
   const why = notes.length > 0 ? ` Tried: ${notes.join("; ")}.` : "";
   throw new CemError(
     "ISOLATION_TOO_WEAK",
-    `The required isolation is at least ${wanted}; the Deno sandbox reaches ${level} here (${mechanisms.join(", ")}).${why} ${isolationHint()}`,
+    `The required isolation is at least ${wanted}; the Deno sandbox reaches ${level} here (${mechanisms.join(", ")}).${why} ${isolationHint(wanted)}`,
     { details: { wanted, level, mechanisms, notes } },
   );
 }

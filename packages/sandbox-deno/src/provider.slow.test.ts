@@ -79,7 +79,10 @@ describe("createDenoSandboxProvider", () => {
         workspaceDir: workspace("b"),
         minIsolation: "microvm",
       });
-      await expect(microvm).rejects.toMatchObject({ code: "ISOLATION_TOO_WEAK" });
+      await expect(microvm).rejects.toMatchObject({
+        code: "ISOLATION_TOO_WEAK",
+        message: expect.stringMatching(/at least microvm.*\. Use a microVM sandbox \([^)]*\)\.$/),
+      });
     });
 
     it("refuses a mount whose place in the workspace is a link", async () => {

@@ -9,6 +9,8 @@ import { freePort } from "./free-port.ts";
 /** A real server on this machine's loopback, which keeps what it has on disk. */
 export interface RedisServer {
   url: string;
+  /** Has it answer nothing any more, with its connections open. */
+  hang(): void;
   /** Ends it as a crash would. */
   kill(): Promise<void>;
   /** Starts it again, with what it had on disk. */
@@ -52,6 +54,7 @@ export async function startRedis(host = "127.0.0.1"): Promise<RedisServer> {
   await start();
   return {
     url: `redis://${host}:${port}/0`,
+    hang: () => void server.kill("SIGSTOP"),
     kill,
     start,
     stop: async () => {

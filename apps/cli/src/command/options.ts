@@ -132,14 +132,8 @@ export function actionArgument(actions: readonly string[], standard?: string): A
 export function sharedOptions(program: Command, command: Command): SharedOptions {
   const before = program.opts<Partial<SharedOptions>>();
   const after = command.opts<Partial<SharedOptions>>();
-  return {
-    ...before,
-    ...after,
-    json: (before.json ?? false) || (after.json ?? false),
-    quiet: (before.quiet ?? false) || (after.quiet ?? false),
-    verbose: (before.verbose ?? false) || (after.verbose ?? false),
-    color: (before.color ?? true) && (after.color ?? true),
-  };
+  const { json = false, quiet = false, verbose = false, ...others } = { ...before, ...after };
+  return { ...others, json, quiet, verbose, color: before.color !== false && after.color !== false };
 }
 
 function seconds(text: string): number {

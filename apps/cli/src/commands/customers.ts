@@ -3,7 +3,7 @@ import type { CustomerUsage } from "code-execution-mcp/admin";
 import { InvalidArgumentError } from "commander";
 import { askYesNo } from "../ask/prompt.ts";
 import type { Answer, CommandContext } from "../io/terminal.ts";
-import { renderTable } from "../render/rows.ts";
+import { MAX_ROWS, renderTable } from "../render/rows.ts";
 import { counted } from "../render/text.ts";
 import type { Style } from "../render/text.ts";
 import { actionArgument, serverSourceOf } from "../command/options.ts";
@@ -48,8 +48,11 @@ Examples:
     const { action, id, options } = invocation;
     const source = serverSourceOf(options, context);
     switch (action) {
-      case "list":
-        return listed(await listCustomers(source), "customer");
+      case "list": {
+        const isWhole = options.json || options.quiet;
+        const { customers: some, others } = await listCustomers(source, isWhole ? Infinity : MAX_ROWS);
+        return listed(some, "customer", others);
+      }
       case "usage":
         return listed([await customerUsage(needed(id, "customers usage", AN_ID), source)], "customer");
       case "clean":
@@ -97,10 +100,10 @@ async function remove({ id, yes, options }: Given<Customers>, context: CommandCo
   return listed([usage], "customer removed");
 }
 
-function listed(customers: readonly CustomerUsage[], what: string): Answer {
+function listed(customers: readonly CustomerUsage[], what: string, others = 0): Answer {
   return answer({
     data: { customers },
-    report: (shown, style) => renderCustomers(shown.customers, what, style),
+    report: (shown, style) => renderCustomers(shown.customers, { what, others }, style),
     brief: (shown) => shown.customers.map(({ id }) => id).join("\n"),
   });
 }
@@ -113,7 +116,11 @@ function nothingDone(): Answer {
 const BYTES_PER_MB = 1024 * 1024;
 const DATE_CHARACTERS = 10;
 
-function renderCustomers(customers: readonly CustomerUsage[], what: string, style: Style): string[] {
+function renderCustomers(
+  customers: readonly CustomerUsage[],
+  { what, others }: { what: string; others: number },
+  style: Style,
+): string[] {
   const rows = customers.map(({ id, bytes, entries, lastUsed }) => ({
     customer: id,
     MB: Number((bytes / BYTES_PER_MB).toFixed(1)),
@@ -124,9 +131,10 @@ function renderCustomers(customers: readonly CustomerUsage[], what: string, styl
   return [
     "",
     ...table,
+    ...(others === 0 ? [] : [style.colors.dim(`  … ${counted(others, "more row")}`)]),
     ...(rows.length === 0 ? [] : [""]),
     ...renderQuotas(customers, style),
-    style.colors.dim(`  ${counted(rows.length, what)}.`),
+    style.colors.dim(`  ${counted(rows.length + others, what)}.`),
   ];
 }
 

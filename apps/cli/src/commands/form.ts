@@ -5,7 +5,7 @@ import { askingOf } from "../ask/terminal-questions.ts";
 import type { Answer } from "../io/terminal.ts";
 import { readInput } from "../io/input.ts";
 import { renderPairs, renderRow } from "../render/rows.ts";
-import { counted, oneLine } from "../render/text.ts";
+import { counted, joined, oneLine } from "../render/text.ts";
 import type { Style } from "../render/text.ts";
 import { actionArgument, configSourceOf } from "../command/options.ts";
 import { answer, defineCommand } from "../command/define-command.ts";
@@ -133,15 +133,16 @@ function renderForm({ name, description = "", fields, target }: Form, style: Sty
 /** Renders what filling a form came to. */
 function renderFormResult(result: FormResult, style: Style): string[] {
   const { status, values, missing, problems, screenshots, output, submitted } = result;
-  const shown = Object.entries(values).map(
-    ([name, value]) =>
-      [name, oneLine(typeof value === "object" ? JSON.stringify(value) : String(value))] as const,
-  );
+  const shown = Object.entries(values).map(([name, value]): [string, string] => [
+    name,
+    oneLine(typeof value === "object" ? JSON.stringify(value) : String(value)),
+  ]);
   const wrong = [
-    ...problems.map(({ field = "", message }) => [field, message] as const),
-    ...missing.map(
-      ({ field, reason }) => [field, reason === undefined ? "is missing" : `is missing: ${reason}`] as const,
-    ),
+    ...problems.map(({ field = "", message }): [string, string] => [field, message]),
+    ...missing.map(({ field, reason }): [string, string] => [
+      field,
+      ["is missing", reason].filter(Boolean).join(": "),
+    ]),
   ];
   return [
     "",
@@ -155,22 +156,21 @@ function renderFormResult(result: FormResult, style: Style): string[] {
 }
 
 function summary({ values, missing, problems }: FormResult, submitted: boolean): string {
-  const parts = [
+  return joined(
     counted(Object.keys(values).length, "value"),
-    ...(missing.length > 0 ? [`${missing.length} missing`] : []),
-    ...(problems.length > 0 ? [counted(problems.length, "problem")] : []),
-    ...(submitted ? ["sent"] : []),
-  ];
-  return parts.join(", ");
+    missing.length > 0 && `${missing.length} missing`,
+    problems.length > 0 && counted(problems.length, "problem"),
+    submitted && "sent",
+  );
 }
 
 function about({ type, label, required, pii, options, when }: FormField): string {
-  const parts = [
+  const parts = joined(
     type,
-    ...(required ? ["required"] : []),
-    ...(pii === undefined ? [] : [`personal (${pii})`]),
-    ...(options === undefined ? [] : [`one of ${options.map(({ value }) => value).join(", ")}`]),
-    ...(when === undefined ? [] : ["depends on other fields"]),
-  ];
-  return `${label === undefined ? "" : `${label}: `}${parts.join(", ")}`;
+    required && "required",
+    pii && `personal (${pii})`,
+    options && `one of ${options.map(({ value }) => value).join(", ")}`,
+    when && "depends on other fields",
+  );
+  return `${label === undefined ? "" : `${label}: `}${parts}`;
 }

@@ -1,4 +1,4 @@
-import { readInput, requireIntact, requireText } from "../io/input.ts";
+import { readInput, requireWords } from "../io/input.ts";
 import { runAgent } from "../run/run-agent.ts";
 import { addOptions, defineCommand } from "../command/define-command.ts";
 import { ALL_SETTINGS, CODE_SETTINGS, changeOptions } from "../command/options.ts";
@@ -28,8 +28,7 @@ Examples:
   read: (command, named) => ({ ...named, task: command.args.join(" ") }),
   async run({ task, resume, options }, context) {
     const text = task === "-" ? await readInput("-", "task", context) : task;
-    requireText(text, "task", "the argument");
-    requireIntact(text, "task");
+    requireWords(text, "task");
     return runAgent({ kind: "task", task: text, resume }, options, context);
   },
 });

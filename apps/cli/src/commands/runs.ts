@@ -5,7 +5,7 @@ import { InvalidArgumentError, Option } from "commander";
 import type { Answer, CommandContext } from "../io/terminal.ts";
 import { renderCode, renderValue } from "../render/value.ts";
 import { renderRow } from "../render/rows.ts";
-import { counted, cut, duration, grouped, oneLine, safeText, wrapIndented } from "../render/text.ts";
+import { counted, cut, duration, grouped, joined, oneLine, safeText, wrapIndented } from "../render/text.ts";
 import type { Style } from "../render/text.ts";
 import { actionArgument, CODE_SETTINGS, serverSourceOf, wholeNumber } from "../command/options.ts";
 import { withAgent } from "../run/agent-source.ts";
@@ -137,20 +137,12 @@ function renderRuns(runs: readonly RunRecordSummary[], style: Style, isFiltered:
   }
   const { colors } = style;
   const lines = runs.flatMap(({ id, title, status, startedAt, ms, calls, workspaceOwner }) => {
-    const about = [
-      timeOf(startedAt),
-      duration(ms),
-      counted(calls, "call"),
-      ...(workspaceOwner === undefined ? [] : [workspaceOwner]),
-    ];
+    const about = joined(timeOf(startedAt), duration(ms), counted(calls, "call"), workspaceOwner);
     const paint = status === "success" ? String : colors.red;
+    const heading = `${colors.bold(oneLine(id))}  ${paint(status)}  ${oneLine(about)}`;
     return [
       "",
-      ...wrapIndented(
-        `${colors.bold(oneLine(id))}  ${paint(status)}  ${oneLine(about.join(", "))}`,
-        INDENT,
-        style.width,
-      ),
+      ...wrapIndented(heading, INDENT, style.width),
       `${INDENT}${INDENT}${cut(oneLine(title), style.width - INDENT.length * 2)}`,
     ];
   });
@@ -166,8 +158,10 @@ function renderRun(run: RunRecord, style: Style, all: boolean): string[] {
   const { colors } = style;
   const row = (label: string, text: string): string[] =>
     text === "" ? [] : renderRow(label, oneLine(text), style);
-  const { isolation, contextTokens: tokens, timings, error } = run;
+  const { isolation, contextTokens: tokens, timings } = run;
   const stages = Object.entries(timings).filter(([stage]) => stage !== "total");
+  const lines = run.output.trimEnd().split("\n");
+  const output = lines.map((line) => `${INDENT}${cut(safeText(line), style.width - INDENT.length)}`);
   return [
     "",
     `${INDENT}${colors.bold(oneLine(run.id))}`,
@@ -183,26 +177,19 @@ function renderRun(run: RunRecord, style: Style, all: boolean): string[] {
     ...(run.calls.length === 0 ? [] : [""]),
     ...run.calls.flatMap((call) => renderCall(call, style)),
     ...row("", run.callsLeftOut === 0 ? "" : `and ${counted(run.callsLeftOut, "more call")}, not recorded`),
-    ...(run.output === "" ? [] : ["", ...row("output", run.outputIsCut ? "its beginning:" : "")]),
-    ...run.output
-      .trimEnd()
-      .split("\n")
-      .filter(() => run.output !== "")
-      .map((line) => `${INDENT}${cut(safeText(line), style.width - INDENT.length)}`),
-    ...(error === null
-      ? []
-      : [
-          "",
-          ...renderRow("error", oneLine(`${error.code}: ${error.message}`), style, { paint: colors.red }),
-        ]),
-    ...(run.value === undefined || error !== null
-      ? []
-      : [
-          "",
-          ...("value" in run.value ? renderValue(run.value.value, style) : [`${INDENT}${shown(run.value)}`]),
-        ]),
+    ...(run.output === "" ? [] : ["", ...row("output", run.outputIsCut ? "its beginning:" : ""), ...output]),
+    ...renderOutcome(run, style),
     ...run.notes.flatMap((note) => row("note", note)),
   ];
+}
+
+function renderOutcome({ error, value }: RunRecord, style: Style): string[] {
+  if (error !== null) {
+    const text = oneLine(`${error.code}: ${error.message}`);
+    return ["", ...renderRow("error", text, style, { paint: style.colors.red })];
+  }
+  if (value === undefined) return [];
+  return ["", ...("value" in value ? renderValue(value.value, style) : [`${INDENT}${shown(value)}`])];
 }
 
 /**
@@ -211,24 +198,22 @@ function renderRun(run: RunRecord, style: Style, all: boolean): string[] {
  * @param answered - Calls that are answered as they were. Absent where calls are made for real.
  */
 function renderReplay(run: RunRecord, answered: number | undefined, missing: number): string[] {
+  const heading = `Running the code of ${oneLine(run.id)} again, of ${timeOf(run.startedAt)}.`;
+  const tokens = "Personal data is replaced by tokens in the recorded code, and stays so.";
   const hasTokens = holdsRedactionToken(run.code);
-  const kept =
-    answered === undefined
-      ? "and stays so. To run it with them, have its calls answered as recorded: --recorded."
-      : "and stays so.";
-  const calls = counted(run.calls.length + run.callsLeftOut, "call");
-  const what =
-    answered === undefined
-      ? `Its ${calls} will be made for real, and what needs a yes asks again.`
-      : `${counted(answered, "call")} to the host will be answered as recorded, and nothing is changed there.`;
+  if (answered === undefined) {
+    const calls = counted(run.calls.length + run.callsLeftOut, "call");
+    const advice = "To run it with them, have its calls answered as recorded: --recorded.";
+    return [
+      `${heading} Its ${calls} will be made for real, and what needs a yes asks again.`,
+      ...(hasTokens ? [`${tokens} ${advice}`] : []),
+    ];
+  }
+  const unanswered = `${counted(missing, "call")} can't be answered, since not all of it is recorded, and will fail with NOT_RECORDED.`;
   return [
-    `Running the code of ${oneLine(run.id)} again, of ${timeOf(run.startedAt)}. ${what}`,
-    ...(answered === undefined || missing === 0
-      ? []
-      : [
-          `${counted(missing, "call")} can't be answered, since not all of it is recorded, and will fail with NOT_RECORDED.`,
-        ]),
-    ...(hasTokens ? [`Personal data is replaced by tokens in the recorded code, ${kept}`] : []),
+    `${heading} ${counted(answered, "call")} to the host will be answered as recorded, and nothing is changed there.`,
+    ...(missing === 0 ? [] : [unanswered]),
+    ...(hasTokens ? [tokens] : []),
   ];
 }
 

@@ -1,7 +1,7 @@
 import type { Skill, SkillSummary } from "@cem/core";
 import { renderCode } from "../render/value.ts";
 import { renderRow } from "../render/rows.ts";
-import { counted, oneLine, wrapIndented } from "../render/text.ts";
+import { counted, joined, oneLine, wrapIndented } from "../render/text.ts";
 import type { Style } from "../render/text.ts";
 import { actionArgument, CODE_SETTINGS, serverSourceOf } from "../command/options.ts";
 import { answer, defineCommand, needed } from "../command/define-command.ts";
@@ -82,21 +82,19 @@ function renderSkills(skills: readonly SkillSummary[], style: Style): string[] {
     ...changes(skill, style),
   ]);
   const proposals = skills.filter(({ status }) => status === "proposal").length;
-  const counts = [
-    counted(skills.length - proposals, "skill"),
-    ...(proposals > 0 ? [counted(proposals, "proposal")] : []),
-  ].join(", ");
+  const accepted = counted(skills.length - proposals, "skill");
+  const counts = joined(accepted, proposals > 0 && counted(proposals, "proposal"));
   const next = proposals > 0 ? " cem skills promote <name> makes a proposal a skill." : "";
   return [...lines, "", colors.dim(`${INDENT}${counts}.${next}`)];
 }
 
 function renderSkill(skill: Skill, style: Style): string[] {
   const { provenance } = skill;
-  const origin = [
-    provenance === undefined ? "" : `by a ${provenance.author} at ${provenance.savedAt}`,
-    provenance?.session === undefined ? "" : `in session ${provenance.session}`,
-    provenance?.approvedBy === undefined ? "" : `approved by ${provenance.approvedBy}`,
-  ].filter((part) => part !== "");
+  const origin = joined(
+    provenance && `by a ${provenance.author} at ${provenance.savedAt}`,
+    provenance?.session && `in session ${provenance.session}`,
+    provenance?.approvedBy && `approved by ${provenance.approvedBy}`,
+  );
   const row = (label: string, text: string): string[] =>
     text === "" ? [] : renderRow(label, oneLine(text), style);
   return [
@@ -104,7 +102,7 @@ function renderSkill(skill: Skill, style: Style): string[] {
     `${INDENT}${style.colors.bold(oneLine(skill.name))}${remarks(skill)}`,
     "",
     ...row("about", skill.description),
-    ...row("origin", origin.join(", ")),
+    ...row("origin", origin),
     ...row("tools", skill.tools.join(", ")),
     ...changes(skill, style),
     ...codeBlock("code", skill.code, style),
@@ -117,11 +115,8 @@ function codeBlock(label: string, code: string, style: Style): string[] {
 }
 
 function remarks({ status, version }: SkillSummary): string {
-  const said = [
-    ...(version > 0 ? [`version ${version}`] : []),
-    ...(status === "proposal" ? ["proposal"] : []),
-  ];
-  return said.length === 0 ? "" : `  ${said.join(", ")}`;
+  const said = joined(version > 0 && `version ${version}`, status === "proposal" && status);
+  return said === "" ? "" : `  ${said}`;
 }
 
 function changes({ changedTools, name }: SkillSummary, { colors }: Style): string[] {

@@ -4,7 +4,7 @@ import { Option } from "commander";
 import { answer, defineCommand } from "../command/define-command.ts";
 import { CATALOG_SETTINGS, serverSourceOf, wholeNumber } from "../command/options.ts";
 import { withHint } from "../errors.ts";
-import { requireIntact, requireText } from "../io/input.ts";
+import { requireWords } from "../io/input.ts";
 import {
   renderFound,
   renderFoundNotes,
@@ -30,10 +30,7 @@ Examples:
   declare: (command) => command.argument("[server]", "one server, with the signatures of its tools"),
   async run({ server, options }, context) {
     const { listCatalog } = await import("code-execution-mcp/admin");
-    const catalog = await listCatalog({
-      ...serverSourceOf(options, context),
-      only: server,
-    });
+    const catalog = await listCatalog({ ...serverSourceOf(options, context), only: server });
     return answer({
       data: withHints(server === undefined ? catalog : onlyServer(server, catalog)),
       report: ({ servers }, style) =>
@@ -94,8 +91,7 @@ Examples:
   read: (command, named) => ({ ...named, query: command.args.join(" ") }),
   async run({ query, detail, max, options }, context) {
     const { readToolCode } = await import("code-execution-mcp/admin");
-    requireText(query, "query", "the argument");
-    requireIntact(query, "query");
+    requireWords(query, "query");
     return withAgent(
       options,
       context,

@@ -2,7 +2,7 @@ import type { RunDetails, RunSummary, WorkflowEvent, WorkflowResult } from "code
 import type { ConfiguredWorkflow, DrawnStep } from "code-execution-mcp/admin";
 import type { Output } from "../io/terminal.ts";
 import { renderPairs, renderRow } from "../render/rows.ts";
-import { oneLine, safeData, counted, duration } from "../render/text.ts";
+import { oneLine, safeData, counted, duration, joined } from "../render/text.ts";
 import type { Style } from "../render/text.ts";
 import { renderValue } from "../render/value.ts";
 
@@ -89,7 +89,7 @@ export function renderWorkflows(
     return ["", "  There are no workflows and no runs here. Run a file: cem workflow run <file.yaml>"];
   const defined = workflows.map(({ name, description, steps }): [string, string] => [
     oneLine(name),
-    oneLine(`${counted(steps, "step")}${description === "" ? "" : `, ${description}`}`),
+    oneLine(joined(counted(steps, "step"), description)),
   ]);
   const kept = runs.map(({ run, status, startedAt, ms }): [string, string] => [
     run,
@@ -106,11 +106,7 @@ export function renderRunDetails(details: RunDetails, style: Style): string[] {
   const { run, workflow, version, status, error, uncertain, steps, outputs } = details;
   const pairs = steps.map(({ step, status: state, attempts, error: failure }): [string, string] => [
     oneLine(step),
-    oneLine(
-      [state, attempts > 1 ? `${attempts} attempts` : "", failure?.message ?? ""]
-        .filter((part) => part !== "")
-        .join(", "),
-    ),
+    oneLine(joined(state, attempts > 1 && `${attempts} attempts`, failure?.message)),
   ]);
   return [
     "",

@@ -4,7 +4,7 @@ import type { LoadedConfig } from "code-execution-mcp";
 import type { ExaminedServer, FolderReport, HostReport } from "code-execution-mcp/admin";
 import { PYTHON_HINT, catalogSize } from "../render/catalog.ts";
 import { notesOf } from "../render/servers.ts";
-import { counted, duration, shortPath } from "../render/text.ts";
+import { counted, duration, joined, shortPath } from "../render/text.ts";
 
 /** `broken` means that a task can't run. */
 export type CheckState = "ok" | "warning" | "off" | "broken";
@@ -49,26 +49,28 @@ export function checkFailure({ code, message, hint }: ErrorInfo): Check {
 }
 
 export function checkConfig({ file, origins, warnings }: LoadedConfig): Check {
-  const from = (source: string): number =>
-    Object.values(origins).filter((origin) => origin.from === source).length;
-  const parts = [
+  const from = (source: string, shown: string): string | false => {
+    const count = Object.values(origins).filter((origin) => origin.from === source).length;
+    return count > 0 && `${counted(count, "value")} from ${shown}`;
+  };
+  const summary = joined(
     file === undefined ? "no config.yaml, the defaults hold" : shortPath(file),
-    ...(from("environment") > 0 ? [`${counted(from("environment"), "value")} from the environment`] : []),
-    ...(from(".env") > 0 ? [`${counted(from(".env"), "value")} from .env`] : []),
-    ...(from("argument") > 0 ? [`${counted(from("argument"), "value")} from arguments`] : []),
-  ];
+    from("environment", "the environment"),
+    from(".env", ".env"),
+    from("argument", "arguments"),
+  );
   const notes = [...warnings, "cem doctor --config shows each value"];
-  return check("config", notes.length > 1 ? "warning" : "ok", parts.join(", "), notes);
+  return check("config", notes.length > 1 ? "warning" : "ok", summary, notes);
 }
 
 function checkServers({ catalog: { servers, problems }, servers: folder, upstream }: HostReport): Check {
   const unreachable = upstream.filter(({ state }) => state !== "ready" && state !== "disabled").length;
   const lost = unreachable === 0 ? "" : ` (${unreachable} unreachable)`;
-  const summary = [
+  const summary = joined(
     catalogSize(servers),
-    ...(problems.length > 0 ? [counted(problems.length, "problem")] : []),
-    ...(upstream.length > 0 ? [`${upstream.length} upstream${lost}`] : []),
-  ].join(", ");
+    problems.length > 0 && counted(problems.length, "problem"),
+    upstream.length > 0 && `${upstream.length} upstream${lost}`,
+  );
   const notes = problems.map(({ server, file, line, message, cause }) => {
     // A problem of the whole folder names it.
     if (server === "") return cause === "python" ? `${message} ${PYTHON_HINT}` : message;
@@ -108,23 +110,23 @@ export function checkState(
 function checkPlugins(plugins: HostReport["plugins"]): Check[] {
   if (plugins.length === 0) return [];
   const wrong = plugins.filter(({ state, problems }) => state !== "ready" || problems.length > 0);
-  const parts = [
+  const summary = joined(
     counted(plugins.length, "plugin"),
-    ...(wrong.length > 0 ? [`${wrong.length} with a problem`] : []),
-  ];
+    wrong.length > 0 && `${wrong.length} with a problem`,
+  );
   const notes = plugins.flatMap(
     ({ name, version = "", source, state, required, adds, setupMs, problems }) => {
       const title = `${name} ${version}`.trim() + (source === name ? "" : ` from ${source}`);
-      const facts = [
+      const facts = joined(
         state === "held" ? "held back" : state,
-        ...(required ? ["required"] : []),
+        required && "required",
         `set up in ${duration(setupMs)}`,
-        ...(adds.length === 0 ? [] : [`adds ${adds.join(", ")}`]),
-      ];
-      return [`${title}: ${facts.join(", ")}`, ...problems];
+        adds.length > 0 && `adds ${adds.join(", ")}`,
+      );
+      return [`${title}: ${facts}`, ...problems];
     },
   );
-  return [check("plugins", wrong.length > 0 ? "warning" : "ok", parts.join(", "), notes)];
+  return [check("plugins", wrong.length > 0 ? "warning" : "ok", summary, notes)];
 }
 
 function checkSandbox(name: string, probe: SandboxProbe): Check {

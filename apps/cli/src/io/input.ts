@@ -29,35 +29,22 @@ export async function readInput(
   return text;
 }
 
-/**
- * Refuses an empty text.
- *
- * @throws CemError `INPUT_EMPTY`
- */
-export function requireText(
-  text: string,
-  what: "code" | "task" | "form" | "data" | "query",
-  name: string,
-): void {
-  if (text.trim() === "") {
-    throw new CemError("INPUT_EMPTY", `There is no ${what}: ${name} is empty.`, {
-      details: { from: name },
-    });
-  }
+function requireText(text: string, what: string, name: string): void {
+  if (text.trim() !== "") return;
+  const details = { from: name };
+  throw new CemError("INPUT_EMPTY", `There is no ${what}: ${name} is empty.`, { details });
 }
 
 /**
- * Refuses an argument whose bytes were not UTF-8: Node has put U+FFFD in their place.
+ * Refuses an argument that is empty, or whose bytes were not UTF-8: Node has put U+FFFD in their place.
  *
- * @throws CemError `INPUT_NOT_UTF8`
+ * @throws CemError `INPUT_EMPTY` or `INPUT_NOT_UTF8`
  */
-export function requireIntact(text: string, what: "task" | "query"): void {
-  if (text.includes("\uFFFD")) {
-    throw new CemError(
-      "INPUT_NOT_UTF8",
-      `The ${what} is not valid UTF-8. Check the terminal's locale (LANG), or give it as UTF-8 on stdin.`,
-    );
-  }
+export function requireWords(text: string, what: "task" | "query"): void {
+  requireText(text, what, "the argument");
+  if (!text.includes("\uFFFD")) return;
+  const message = `The ${what} is not valid UTF-8. Check the terminal's locale (LANG), or give it as UTF-8 on stdin.`;
+  throw new CemError("INPUT_NOT_UTF8", message);
 }
 
 async function readBytes(file: string, name: string, { io, signal }: CommandContext): Promise<Buffer> {
@@ -94,11 +81,7 @@ function decode(bytes: Buffer, name: string): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (cause) {
-    const options = { details: { from: name }, cause };
-    throw new CemError(
-      "INPUT_NOT_UTF8",
-      `${name} is not UTF-8 text. Save it as UTF-8 and try again.`,
-      options,
-    );
+    const message = `${name} is not UTF-8 text. Save it as UTF-8 and try again.`;
+    throw new CemError("INPUT_NOT_UTF8", message, { details: { from: name }, cause });
   }
 }

@@ -1,51 +1,33 @@
+import { getPath } from "@cem/config/yaml";
 import { isObject } from "@cem/core";
 import { parser } from "@lezer/python";
 import type { LeftOver } from "./migration.ts";
 
-const SERVER = "clients of the server";
-
 /** Differences of the MCP server's answers, which no file of a project shows. */
 export const ANSWER_DIFFERENCES: readonly LeftOver[] = [
-  {
-    place: SERVER,
-    reason: 'search_tools without detail_level gives signatures: pass "name" for the names of before',
-  },
-  { place: SERVER, reason: "get_state and save_state answer with a version besides" },
-  {
-    place: SERVER,
-    reason: "get_server_tools of a server that is not there is an error, where it was an empty list",
-  },
-];
+  'search_tools without detail_level gives signatures: pass "name" for the names of before',
+  "get_state and save_state answer with a version besides",
+  "get_server_tools of a server that is not there is an error, where it was an empty list",
+].map((reason) => ({ place: "clients of the server", reason }));
 
+const MSB_SERVER = "execution.msb_server_url";
 /** Keys that are read here as well, with another effect. */
-const CHANGED_KEYS: readonly { section: string; key: string; reason: string }[] = [
-  {
-    section: "optimizations",
-    key: "file_content_cache",
-    reason: "has no effect here: files are read when they are needed",
-  },
-  {
-    section: "guardrails",
-    key: "content_filtering",
-    reason: "refuses destructive commands in arguments of calls and marks results that pose as instructions",
-  },
-  {
-    section: "execution",
-    key: "msb_server_url",
-    reason: "is used with sandbox_type microsandbox alone, not under auto",
-  },
-];
+const CHANGED_KEYS: Readonly<Record<string, string>> = {
+  "optimizations.file_content_cache": "has no effect here: files are read when they are needed",
+  "guardrails.content_filtering":
+    "refuses destructive commands in arguments of calls and marks results that pose as instructions",
+  [MSB_SERVER]: "is used with sandbox_type microsandbox alone, not under auto",
+};
 
 /** Settings that load, and have another meaning here. */
 export function differencesOf(settings: Record<string, unknown>): string[] {
   const { sandbox_type: type } = toRecord(settings["execution"]);
-  const keys = CHANGED_KEYS.filter(
-    ({ section, key }) =>
-      Object.hasOwn(toRecord(settings[section]), key) &&
-      !(key === "msb_server_url" && type === "microsandbox"),
+  const changed = Object.entries(CHANGED_KEYS).filter(
+    ([path]) =>
+      getPath(settings, path.split(".")) !== undefined && !(path === MSB_SERVER && type === "microsandbox"),
   );
   return [
-    ...keys.map(({ section, key, reason }) => `${section}.${key}  ${reason}`),
+    ...changed.map(([path, reason]) => `${path}  ${reason}`),
     ...listOf(settings["workflows"]).flatMap((workflow) =>
       stepsIn(workflow["steps"])
         .filter(({ config }) => isPython(toRecord(config)["code"]))

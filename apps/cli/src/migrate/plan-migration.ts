@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { loadConfig } from "@cem/config";
 import { isWithin } from "@cem/core/files";
 import { CemError, parseJson } from "@cem/core";
-import { parse } from "yaml";
+import { readYaml } from "@cem/config/yaml";
 import { ANSWER_DIFFERENCES, differencesOf, toRecord } from "./differences.ts";
 import { migrateConfig } from "./migrate-config.ts";
 import { namesIn, textOf } from "./migration.ts";
@@ -72,7 +72,7 @@ async function planConfig(migration: Migration) {
     const before = await textOf(path.join(folder, name));
     if (before === undefined) continue;
     const { text, changes, problems } = await migrateConfig(before, name);
-    const settings = toRecord(problems.length > 0 ? safely(() => parse(text)) : parse(text));
+    const settings = toRecord(readYaml(text).value);
     const execution = toRecord(settings["execution"]);
     const place = (key: string, standard: string): string | undefined => {
       const dir = path.resolve(folder, typeof execution[key] === "string" ? execution[key] : standard);
@@ -130,14 +130,6 @@ async function inspectVariables(migration: Migration): Promise<void> {
   } catch (error) {
     if (!CemError.isInstance(error)) throw error;
     leave(error.message.split("\n"));
-  }
-}
-
-function safely(read: () => unknown): unknown {
-  try {
-    return read();
-  } catch {
-    return undefined;
   }
 }
 

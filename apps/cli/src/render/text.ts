@@ -93,6 +93,11 @@ export function counted(count: number, noun: string): string {
   return `${grouped(count)} ${noun}${count === 1 ? "" : "s"}`;
 }
 
+/** Joins the parts that there are. */
+export function joined(...parts: readonly (string | false | undefined)[]): string {
+  return parts.filter(Boolean).join(", ");
+}
+
 /** `1,914`, of a whole number. Intl takes 10 ms for its first one. */
 export function grouped(count: number): string {
   let text = String(Math.abs(count));

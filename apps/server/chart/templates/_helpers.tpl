@@ -65,7 +65,10 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- $execution = merge $execution (dict "sandbox_type" "deno" "min_isolation" (ternary "permissions" .Values.sandbox.mode (eq .Values.sandbox.mode "auto"))) }}
 {{- end }}
 {{- $customers := dict "dir" "/files/customers" }}
-{{- mergeOverwrite (dict "customers" $customers) (deepCopy .Values.config) (dict "execution" $execution) | toYaml }}
+{{- $name := include "cem.name" . }}
+{{- $hosts := list $name (printf "%s.%s" $name .Release.Namespace) (printf "%s.%s.svc" $name .Release.Namespace) (printf "%s.%s.svc.cluster.local" $name .Release.Namespace) }}
+{{- $hosts = concat $hosts (list (ternary .Values.ingress.host "" .Values.ingress.enabled)) (dig "server" "allowed_hosts" list .Values.config) | compact | uniq }}
+{{- mergeOverwrite (dict "customers" $customers) (deepCopy .Values.config) (dict "execution" $execution "server" (dict "allowed_hosts" $hosts)) | toYaml }}
 {{- end }}
 
 {{/* A deployment's pod. Takes root, component, values, command, env and what else differs. */}}

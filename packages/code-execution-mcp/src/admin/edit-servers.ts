@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { readFile, rm, stat } from "node:fs/promises";
 import path from "node:path";
-import type { Config, LoadedConfig } from "@cem/config";
+import type { Config, LoadedConfig, Secret } from "@cem/config";
 import type { ServerEntry } from "@cem/config/edit";
 import { serverNotFound } from "@cem/core";
 import { replaceFile } from "@cem/core/files";
@@ -119,6 +119,16 @@ export function unpinnedImage({ command, args }: ServerEntry): string | undefine
   return undefined;
 }
 
+/** The variables and headers of a server that are named like secrets and are written out, where `${NAME}` could stand. */
+export async function secretsIn({ env, headers }: { env?: unknown; headers?: unknown }): Promise<string[]> {
+  const { createSecretList } = await import("@cem/bridge");
+  const given = Object.entries<unknown>({ ...(env as object), ...(headers as object) });
+  return given.flatMap(([name, value]) => {
+    const text = String((value as Partial<Secret>).reveal?.() ?? value);
+    return !text.includes("${") && createSecretList({ [name]: text }).length > 0 ? [name] : [];
+  });
+}
+
 /**
  * Adds MCP servers to the configuration file, which is created where it is missing. Comments in it stay.
  *
@@ -157,6 +167,11 @@ export async function addServers(
         ),
       ),
     );
+    for (const { name, entry } of servers) {
+      const secrets = (await secretsIn(entry)).join(", ");
+      const advice = `Before you share it, write \${NAME} there, and NAME=… in .env.`;
+      if (secrets !== "") warnings.push(`${path.basename(file)} holds ${secrets} of "${name}". ${advice}`);
+    }
     return { file, warnings };
   });
 }

@@ -10,7 +10,7 @@ import { probeSandboxes } from "../wiring/sandbox/choose-sandbox.ts";
 import { openMcpTools } from "../wiring/servers/mcp-tools.ts";
 import { inspectServices } from "../wiring/shared/inspect-services.ts";
 import { inspectSearch } from "../wiring/stages/selector.ts";
-import { unpinnedImage } from "./edit-servers.ts";
+import { secretsIn, unpinnedImage } from "./edit-servers.ts";
 import { inspectTrust } from "./trust.ts";
 
 /** Configuration, folders and catalog that an agent would use here. */
@@ -104,6 +104,11 @@ export async function inspectSecurity(source: ServerSource = {}) {
     const origin = origins[setting];
     return origin?.from === "file" ? [{ setting, origin: origin.label }] : [];
   });
+  const ofServers = origins["mcp_servers"];
+  for (const server of ofServers?.from === "file" ? config.mcpServers : []) {
+    for (const name of await secretsIn({ ...server }))
+      secretsInFiles.push({ setting: `mcp_servers.${server.name}.${name}`, origin: ofServers?.label ?? "" });
+  }
   const [sandboxes, trust, places] = await Promise.all([
     probeSandboxes(config, { signal }),
     inspectTrust(source),

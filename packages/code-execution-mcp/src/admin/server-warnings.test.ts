@@ -86,4 +86,13 @@ describe("addServers", () => {
     expect(config.mcpServers.map(({ name }) => name).toSorted()).toEqual(names);
     expect(trust.held).toEqual([]);
   });
+  it("tells which secrets the file holds now", async () => {
+    const cwd = mkdtempSync(path.join(os.tmpdir(), "cem-add-"));
+    vi.stubEnv("XDG_CONFIG_HOME", path.join(cwd, "home"));
+    const env = { API_KEY: "sk-1234", B_TOKEN: "${B_TOKEN}", FILE: "m.json" };
+    const entries = { mine: { command: "x", env }, plain: { command: "x" } };
+    const servers = Object.entries(entries).map(([name, entry]) => ({ name, entry }));
+    const { warnings } = await addServers(servers, { cwd });
+    expect(warnings).toEqual([expect.stringMatching(/^config\.yaml holds API_KEY of "mine"\..*\.env\.$/u)]);
+  });
 });

@@ -9,15 +9,23 @@ import { requireQueueConnection } from "../wiring/shared/queue.ts";
 /** Settings of places that have something of customers. */
 const PLACES = new Set(["customers.dir", "queue.url", "store.files", "store.url"]);
 
-/** Lists customers with what each has on this machine, and has used on all that share the store. */
-export async function listCustomers(source: ServerSource = {}): Promise<CustomerUsage[]> {
+/**
+ * Lists customers with what each has on this machine, and has used on all that share the store.
+ *
+ * @param most - So many are measured, for which all of their files are looked at. The others are counted.
+ */
+export async function listCustomers(
+  source: ServerSource = {},
+  most = Infinity,
+): Promise<{ customers: CustomerUsage[]; others: number }> {
   return withFolders(source, async (folders) => {
-    const usages: CustomerUsage[] = [];
-    for (const id of await folders.list()) {
+    const customers: CustomerUsage[] = [];
+    const ids = await folders.list();
+    for (const id of ids.slice(0, most)) {
       source.signal?.throwIfAborted();
-      usages.push(await folders.usage(id));
+      customers.push(await folders.usage(id));
     }
-    return usages;
+    return { customers, others: ids.length - customers.length };
   });
 }
 

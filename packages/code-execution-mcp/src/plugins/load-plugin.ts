@@ -1,4 +1,5 @@
 import { pathToFileURL } from "node:url";
+import { isRegExp } from "node:util/types";
 import { isHostTool } from "@cem/bridge/define-tool";
 import { CemError } from "@cem/core";
 import { nearest } from "@cem/core/text";
@@ -68,15 +69,21 @@ function checkList(
   }
   return value.filter((item, index) => {
     const isDetector = methods.length === 0;
-    const isUsable = isDetector
-      ? isObject(item) && DETECTED_TYPE.test(String(item["type"]))
-      : isPort(item, methods);
+    const isUsable = isDetector ? isDetecting(item) : isPort(item, methods);
     const takes = isDetector
       ? "a type in upper case, and a pattern, values or find()"
       : `specificationVersion: "v1" and ${methods.join("(), ")}()`;
     if (!isUsable) onFault(`${key}[${index}]`, `it has to have ${takes}`);
     return isUsable;
   });
+}
+
+function isDetecting(item: unknown): boolean {
+  if (!isObject(item) || !DETECTED_TYPE.test(String(item["type"]))) return false;
+  const { pattern, values, find } = item;
+  if ("find" in item) return typeof find === "function";
+  if ("pattern" in item) return isRegExp(pattern);
+  return Array.isArray(values) && values.every((value) => typeof value === "string");
 }
 
 function checkTools(value: unknown, onFault: (part: string, why: string) => void): Record<string, Fields> {

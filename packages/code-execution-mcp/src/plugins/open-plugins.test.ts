@@ -54,6 +54,39 @@ describe("openPlugins", () => {
     ]);
   });
 
+  it.each<[string, object]>([
+    ["neither pattern, values nor find()", { type: "X" }],
+    ["a text as pattern", { type: "X", pattern: "EMP" }],
+    ["values that are no texts", { type: "X", values: [5] }],
+    ["no function as find", { type: "X", find: /x/ }],
+  ])("leaves out a detector with %s, and nothing else", async (_, broken) => {
+    const guard: Guard = { ...V1, review: async () => ({ allowed: false, findings: [] }) };
+    const policy = plugin("policy", () => ({
+      detectors: [broken as never, { type: "EMPLOYEE", pattern: /E\d{6}/ }],
+      guards: [guard],
+    }));
+    const set = await open(policy);
+    expect(set.reports()).toMatchObject([{ state: "ready", adds: ["detector EMPLOYEE", "guard"] }]);
+    const message = expect.stringMatching(
+      /^The detectors\[0\] of the plugin policy can't be used: it has to/,
+    );
+    expect(set.problems()).toEqual([message]);
+    const required = { named: "given", from: { plugin: policy }, required: true };
+    await expect(openPlugins([required])).rejects.toMatchObject({ code: "PLUGIN_FAILED", message });
+  });
+
+  it("leaves out a part that can't be made, and nothing else", async () => {
+    const list = ["ok"];
+    list.filter = () => {
+      throw new Error("odd");
+    };
+    const set = await open(
+      plugin("p", () => ({ detectors: [{ type: "ODD", values: list }], onEvent: () => {} })),
+    );
+    expect(set.reports()).toMatchObject([{ state: "ready", adds: ["event listener"] }]);
+    expect(set.problems()[0]).toContain("The detector ODD of the plugin p can't be used");
+  });
+
   it("checks options with the plugin's schema, also one that answers later", async () => {
     const seen: unknown[] = [];
     const options = z

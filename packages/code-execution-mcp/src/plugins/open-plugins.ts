@@ -141,8 +141,14 @@ export async function openPlugins(
       make: (part: Given, use: PluginUse) => Made,
       nameOf: (part: Given) => string,
     ): void => {
-      made.push(...given.map((part) => make(part, use)));
-      adds.push(...given.map(nameOf));
+      for (const part of given) {
+        try {
+          made.push(make(part, use));
+          adds.push(nameOf(part));
+        } catch (error) {
+          leaveOut(use, nameOf(part), reasonOf(error));
+        }
+      }
     };
     addAll(all.detectors, parts.detectors, guardDetector, ({ type }) => `detector ${type}`);
     addAll(all.guards, parts.guards, ownedGuard, () => "guard");
@@ -181,7 +187,7 @@ export async function openPlugins(
       variable,
       log: (message) => logNow(`${name}: ${message}`),
     });
-    const checked = checkParts(parts, (part, why) => entry.use.unusable(part, why));
+    const checked = checkParts(parts, (part, why) => leaveOut(entry.use, part, why));
     entry.dispose = checked.dispose;
     await take(entry, checked);
   };
@@ -257,6 +263,12 @@ interface Entry {
   /** Aborts when the plugin is let go. */
   closing: AbortController;
   dispose?: PluginParts["dispose"];
+}
+
+/** Notes a part that can't be used. Nothing may run without one of a plugin that is required. */
+function leaveOut(use: PluginUse, part: string, why: string): void {
+  const failed = use.unusable(part, why);
+  if (use.isRequired) throw failed;
 }
 
 /** Why a tool can't be used, though it was made with `defineTool`. */

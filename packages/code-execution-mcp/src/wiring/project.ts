@@ -42,6 +42,11 @@ export interface Project extends OwnedConfig {
   readonly dispose: () => Promise<void>;
 }
 
+/** The quota key of a customer, by which also logs name it. */
+export function quotaKeyOf(id: string): string {
+  return `customer ${id}`;
+}
+
 /** The configuration with another folder for the folders of owners. */
 export function withOwnersDir(config: LoadedConfig["config"], dir: string): LoadedConfig["config"] {
   return { ...config, customers: { ...config.customers, dir } };

@@ -121,6 +121,18 @@ describe("createResultStore", () => {
   });
 
   describe("read", () => {
+    it.each([
+      { offset: -1 },
+      { offset: 1.5 },
+      { limit: -4 },
+      { limit: Number.NaN },
+      { offset: "1" as never },
+    ])("refuses %j", async (range) => {
+      const store = createResultStore({ workspaceDir });
+      const { path: kept } = await store.write(text("0123456789"), "text/plain", "digits.txt");
+      await expect(store.read(kept, range)).rejects.toMatchObject({ code: "OPTION_INVALID" });
+    });
+
     it("gives pieces, with the type and the whole size", async () => {
       const store = createResultStore({ workspaceDir });
       const { path: kept } = await store.write(text("0123456789"), "text/x-digits", "digits.txt");

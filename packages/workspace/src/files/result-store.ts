@@ -57,6 +57,8 @@ export function createResultStore(settings: ResultStoreSettings): ResultStore {
       return { path: GUEST_PREFIX + name, size: bytes.length };
     },
     async read(path, { offset = 0, limit = DEFAULT_PAGE_BYTES } = {}) {
+      assertCount("offset", offset);
+      assertCount("limit", limit);
       const name = path.startsWith(GUEST_PREFIX) ? path.slice(GUEST_PREFIX.length) : "";
       if (!STORED_NAME.test(name)) throw resultNotFound(path);
       await using folder = await openResults(workspaceDir, false, path);
@@ -95,6 +97,12 @@ async function writeWhole(file: string, bytes: Uint8Array): Promise<void> {
     await unlink(file).catch(() => {});
     throw writeFailure(error, "A result", "the file system of the workspace");
   }
+}
+
+function assertCount(option: string, count: number): void {
+  if (count >= 0 && (Number.isInteger(count) || count === Infinity)) return;
+  const message = `"${option}" of read has to be a whole number from 0 on, not ${JSON.stringify(count)}.`;
+  throw new CemError("OPTION_INVALID", message, { details: { where: "read", option } });
 }
 
 function resultNotFound(path: string): CemError {

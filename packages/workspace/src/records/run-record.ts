@@ -2,6 +2,7 @@ import { hash } from "node:crypto";
 import { copyBeginning, statusOfRun, tokenizeInTurns } from "@cem/core";
 import type {
   EndedRun,
+  FailedTool,
   JsonValue,
   RecordedCall,
   RecordedData,
@@ -28,6 +29,12 @@ export interface RecordRedactor {
 export interface RunRecordParts {
   /** The calls on the host, in their order. */
   calls: RecordedCall[];
+  /**
+   * Finds the names in code of a tool on the host, by which results list its calls.
+   *
+   * @defaultValue they are those of the call
+   */
+  nameInCode?: ((call: FailedTool) => Promise<FailedTool | undefined>) | undefined;
   redactor: RecordRedactor;
   /** Hides the secrets of this process. */
   hideSecrets: (record: RunRecord) => RunRecord;
@@ -38,7 +45,7 @@ export interface RunRecordParts {
 /** Makes the record of a run that has ended, with tokens in place of personal data and without secrets. */
 export async function createRunRecord(run: EndedRun, parts: RunRecordParts): Promise<RunRecord> {
   const { redactor, isOfRuns } = parts.redactor;
-  const record = toRecord(run, parts.calls, parts.owner);
+  const record = toRecord(run, await byNameInCode(parts), parts.owner);
   const { input, code, error, value, output, calls, notes } = record;
   // Texts that the runs' own redactor went through have their tokens already.
   const texts = isOfRuns ? { input, calls } : { input, code, error, value, output, calls, notes };
@@ -52,7 +59,20 @@ export function ownerDigest(owner: string): string {
   return hash("sha256", `owner ${owner}`).slice(0, OWNER_DIGITS);
 }
 
-function toRecord(run: EndedRun, onHost: RecordedCall[], workspaceOwner: string | undefined): RunRecord {
+/** Calls on the host by their tools' names in code. */
+type CallsByName = Map<string, RecordedCall[]>;
+
+async function byNameInCode({ calls, nameInCode }: RunRecordParts): Promise<CallsByName> {
+  const named: CallsByName = new Map();
+  for (const [name, same] of Map.groupBy(calls, nameOf)) {
+    // A lock file may be damaged by now.
+    const inCode = same[0] && (await nameInCode?.(same[0]).catch(() => undefined));
+    named.set(inCode ? nameOf(inCode) : name, same);
+  }
+  return named;
+}
+
+function toRecord(run: EndedRun, onHost: CallsByName, workspaceOwner: string | undefined): RunRecord {
   const { id, kind, input, startedAt, ms, owner, result, error } = run;
   const calls = callsOf(result, onHost);
   const failure = result === undefined ? (error ?? null) : result.error;
@@ -84,8 +104,7 @@ function toRecord(run: EndedRun, onHost: RecordedCall[], workspaceOwner: string 
 }
 
 /** The calls of a result, with the data that the host recorded. */
-function callsOf(result: TaskResult | undefined, onHost: RecordedCall[]): RecordedCall[] {
-  const waiting = Map.groupBy(onHost, nameOf);
+function callsOf(result: TaskResult | undefined, waiting: CallsByName): RecordedCall[] {
   const listed = (result?.toolCalls ?? []).map((call): RecordedCall => {
     const { server, tool, startMs, ms, ok, isCancelled, place } = call;
     const onItsHost = place === "guest" ? undefined : waiting.get(nameOf(call))?.shift();
@@ -98,7 +117,7 @@ function callsOf(result: TaskResult | undefined, onHost: RecordedCall[]): Record
   return [...listed, ...[...waiting.values()].flat()];
 }
 
-function nameOf({ server, tool }: { server: string; tool: string }): string {
+function nameOf({ server, tool }: FailedTool): string {
   return JSON.stringify([server, tool]);
 }
 

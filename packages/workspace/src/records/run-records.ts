@@ -202,13 +202,14 @@ function newKey(bytes: number): StoreKey {
 /** Removes records beyond the bounds. */
 export async function pruneRunRecords(store: Store, { count, bytes, ageMs }: RunRecordBounds): Promise<void> {
   const kept = { count: 0, bytes: 0 };
-  for (const key of await keysOf(store)) {
-    const [, time, , size] = key;
+  const beyond = (await keysOf(store)).filter(([, time, , size]) => {
     kept.count += 1;
     kept.bytes += Number(size);
     const isOld = END_OF_TIME - Number(time) < Date.now() - ageMs;
-    if (isOld || kept.count > count || kept.bytes > bytes) await store.remove(key);
-  }
+    return isOld || kept.count > count || kept.bytes > bytes;
+  });
+  for (let from = 0; from < beyond.length; from += AT_ONCE)
+    await Promise.all(beyond.slice(from, from + AT_ONCE).map((key) => store.remove(key)));
 }
 
 /** Makes records, one at a time: what else there is to do, such as answering runs, comes between them. */

@@ -198,9 +198,11 @@ describe("a workspace whose files are in S3", () => {
     });
     expect(remarks).toEqual([
       expect.stringMatching(
-        /^What the run wrote is kept on this machine only: .*ECONNREFUSED.* before the next run here\.$/,
+        /^What the run wrote is kept on this machine only: .*\(FILES_UNAVAILABLE\).* before the next run here\.$/,
       ),
     ]);
+    // Clients read remarks: the log has the address.
+    expect(remarks.join()).not.toMatch(/ECONNREFUSED|127\.0\.0\.1|bucket/);
     let isRun = false;
     const run = two.sync.during(async () => void (isRun = true));
     await expect(run).rejects.toMatchObject({ code: "FILES_UNAVAILABLE" });

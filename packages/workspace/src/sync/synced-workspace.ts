@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { abandonOnAbort, CemError, createTurns, parseJson, toErrorInfo } from "@cem/core";
+import { abandonOnAbort, CemError, createTurns, forClients, parseJson, toErrorInfo } from "@cem/core";
 import type { Store, StoreKey, WorkspaceSync } from "@cem/core";
 import pMap from "p-map";
 import { withLock } from "../files/file-lock.ts";
@@ -142,7 +142,7 @@ export function createWorkspaceSync({
       try {
         return await put(logsFollow);
       } catch (error) {
-        const { code, message } = toErrorInfo(error);
+        const { code, message } = forClients(toErrorInfo(error));
         const isOver = signal?.aborted === true || closing.signal.aborted;
         if (tries < PUT_TRIES && !isOver && code.endsWith("_UNAVAILABLE")) await sleep(PUT_PAUSE_MS * tries);
         else if (code === "OWNER_GONE") return [message];

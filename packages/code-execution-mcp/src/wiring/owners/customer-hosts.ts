@@ -9,7 +9,7 @@ import { asOwner } from "../../work-threads/work-threads.ts";
 import { lazyHost } from "../calls/tool-host.ts";
 import type { OpenAgent } from "../calls/tool-host.ts";
 import { openCustomerFolders } from "../http/clients.ts";
-import { refreshSkills, withoutPool } from "../project.ts";
+import { quotaKeyOf, refreshSkills, withoutPool } from "../project.ts";
 import type { Project } from "../project.ts";
 import { tidyRecords } from "../records/run-records.ts";
 import { createConfiguredState, createServedResults } from "../records/workspace.ts";
@@ -134,10 +134,6 @@ async function withSharedSkills(host: CustomerHost): Promise<CustomerHost> {
   refreshed.set(host, now);
   await refreshSkills(host.project.owner);
   return host;
-}
-
-function quotaKeyOf(id: string): string {
-  return `customer ${id}`;
 }
 
 /** An agent that counts its requests, so that an idle one can be distinguished from a busy one. */

@@ -34,10 +34,16 @@ export async function createRecordRedactor(loaded: Project): Promise<Redactor> {
 }
 
 async function createConfiguredRedactor(loaded: Project): Promise<Redactor> {
-  const { createRedactor } = await import("@cem/pii");
+  const { createRedactor, PII_TYPES } = await import("@cem/pii");
   const { execution, mcpServers } = loaded.config;
-  const { guest, rules, types, regions, custom, namesModel } = loaded.config.privacy;
-  const detectors = (await loaded.pluginSet?.get())?.detectors ?? [];
+  const { guest, rules, types, regions, namesModel, ...privacy } = loaded.config.privacy;
+  const custom = [
+    ...privacy.custom.map(({ type, pattern, values = [] }) =>
+      pattern === undefined ? { type, values } : { type, pattern: new RegExp(pattern, "gu") },
+    ),
+    ...((await loaded.pluginSet?.get())?.detectors ?? []),
+  ];
+  const known = new Set<string>([...PII_TYPES, ...custom.map(({ type }) => type)]);
   return createRedactor({
     guest,
     rules,
@@ -46,14 +52,10 @@ async function createConfiguredRedactor(loaded: Project): Promise<Redactor> {
         ? undefined
         : (await import("@cem/mcp-client/tools")).namesInCode(mcpServers, execution.serversDir),
     workspaceOf: (session) => scopeOfSession(session) ?? "",
-    types,
+    // A type may be that of a plugin which is held back or could not be loaded.
+    types: types?.filter((type) => known.has(type)),
     regions,
-    custom: [
-      ...custom.map(({ type, pattern, values = [] }) =>
-        pattern === undefined ? { type, values } : { type, pattern: new RegExp(pattern, "gu") },
-      ),
-      ...detectors,
-    ],
+    custom,
     recognizer:
       namesModel === undefined
         ? undefined

@@ -1,5 +1,7 @@
 import type { AuditEvent, AuditLog } from "@cem/core";
+import { customerDigest } from "@cem/core/telemetry";
 import type { Log } from "../log.ts";
+import { quotaKeyOf } from "../project.ts";
 import type { Project } from "../project.ts";
 
 /**
@@ -9,7 +11,7 @@ import type { Project } from "../project.ts";
  * @returns `undefined` where nothing is to be recorded.
  */
 export async function createConfiguredAudit(
-  { config }: Project,
+  { config, owner }: Project,
   log: Log,
   isLogRead: boolean,
 ): Promise<AuditLog | undefined> {
@@ -21,9 +23,11 @@ export async function createConfiguredAudit(
     file = createAuditLog({ file: auditFile, onBroken: () => log("critical", problem) });
   }
   if (file === undefined && !isLogRead) return undefined;
+  const customer = owner && customerDigest(quotaKeyOf(owner.id));
   return {
     specificationVersion: "v1",
-    record(event) {
+    record(given) {
+      const event = customer === undefined ? given : { ...given, customer };
       if (isLogRead) log(...toLogLine(event));
       file?.record(event);
     },
@@ -32,7 +36,8 @@ export async function createConfiguredAudit(
 
 /** Log line of an event. Like the audit log, it contains no values. */
 function toLogLine(event: AuditEvent): Parameters<Log> {
-  const run = event.run ?? "a run";
+  const { run: id = "a run", customer } = event;
+  const run = customer === undefined ? id : `${id} of customer ${customer}`;
   switch (event.type) {
     case "run-started":
       return ["info", `${run} began: ${event.kind} of ${event.input.bytes} bytes`];

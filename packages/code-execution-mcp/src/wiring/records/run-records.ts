@@ -5,6 +5,7 @@ import type { Config } from "@cem/config";
 import { Lazy, toErrorInfo } from "@cem/core";
 import type { Redactor, RecordRun, RunRecord, RunRecords, Store } from "@cem/core";
 import { hintFor } from "@cem/core/errors";
+import type { McpTools } from "@cem/mcp-client/tools";
 import type { Log } from "../log.ts";
 import { assertOutOfReach } from "../project.ts";
 import type { OwnedConfig } from "../project.ts";
@@ -67,7 +68,10 @@ export function openConfiguredRecords(recorded: Recorded, logOf: RecordsLog): Ru
         if (isReported) return;
         isReported = true;
         const error = toErrorInfo(thrown);
-        warn(["Runs can't be recorded:", error.message, hintFor(error) ?? ""].join(" ").trim());
+        // A store beside the settings of runs has others than the records in it.
+        const isOwn = recorded.store === undefined && error.code === "STORE_UNAVAILABLE";
+        const hint = isOwn ? "runs.dir names their folder; runs.records: false keeps none." : hintFor(error);
+        warn(["Runs can't be recorded:", error.message, hint ?? ""].join(" ").trim());
       },
     });
   });
@@ -76,6 +80,8 @@ export function openConfiguredRecords(recorded: Recorded, logOf: RecordsLog): Ru
 interface RecorderParts {
   /** The recorder of calls, once there is a host. */
   calls: () => CallRecorder | undefined;
+  /** Finds the names in code of a call's tool. */
+  nameInCode: McpTools["findNameInCode"];
   /** The redactor of the runs. `undefined` where personal data is passed on. */
   redactor: () => Promise<Redactor | undefined>;
   /** A redactor for records where runs have none. */
@@ -94,6 +100,7 @@ export function recordRunsIn(records: RunRecords, parts: RecorderParts): RecordR
       const ofRuns = await parts.redactor();
       return createRunRecord(run, {
         calls: taken?.() ?? [],
+        nameInCode: parts.nameInCode,
         redactor: { redactor: ofRuns ?? (await parts.recordRedactor.get()), isOfRuns: ofRuns !== undefined },
         hideSecrets: await secretFilter.get(),
         owner: parts.owner,

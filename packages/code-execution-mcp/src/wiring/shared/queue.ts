@@ -1,7 +1,8 @@
 import type { Config, LoadedConfig } from "@cem/config";
 import { CemError } from "@cem/core";
+import type { Lazy, Store } from "@cem/core";
 import type { QueueConnection, QueuedReplicas, RunQueue } from "@cem/queue";
-import { sealingKeysOf } from "./store.ts";
+import { probeStore, sealingKeysOf } from "./store.ts";
 
 /**
  * The queue that runs wait in. `undefined` where this process carries them out itself.
@@ -47,11 +48,15 @@ export async function requireQueueConnection({ config, trust }: LoadedConfig): P
 }
 
 /**
- * Whether runs can be put into the queue. Without a worker they wait there: the server is ready, and says so, so that a
- * load balancer goes on to send clients, and workers can be scaled from none.
+ * Whether runs can be put into the queue, and the store be used, without which each would end in an error. Without a worker
+ * they wait there: the server is ready, and says so, so that a load balancer goes on to send clients, and workers can be scaled
+ * from none.
  */
-export async function probeQueue(queue: RunQueue): Promise<{ lacks?: string }> {
-  const { workers, waiting } = await queue.probe();
+export async function probeQueue(
+  queue: RunQueue,
+  store: Lazy<Store> | undefined,
+): Promise<{ lacks?: string }> {
+  const [{ workers, waiting }] = await Promise.all([queue.probe(), store?.get().then(probeStore)]);
   if (workers > 0) return {};
   const runs = waiting === 1 ? "1 run waits" : `${waiting} runs wait`;
   return { lacks: `no worker takes runs, and ${runs}. Start one: cem worker` };
