@@ -119,6 +119,8 @@ export function createAgentServer<Config = undefined>(
           },
           instructions,
           requestState: { verify: states.verify },
+          // A client is asked for what it said it can do, and for nothing else.
+          enforceStrictCapabilities: true,
         },
       );
       for (const tool of tools.values()) offer(server, tool);

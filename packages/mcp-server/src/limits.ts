@@ -76,9 +76,12 @@ export const STREAM_RETRY_MS = 1_000;
 /** How long a request goes on after its event stream was interrupted, for its client to come again. */
 export const STREAM_RESUME_MS = 3_000;
 /** Events of a session kept for a client that comes again. */
-export const MAX_KEPT_EVENTS = 50;
-/** The size of those events as JSON. A larger one is not kept. */
-export const MAX_KEPT_EVENT_CHARACTERS = 128 * 1024;
+export const MAX_KEPT_EVENTS = 200;
+/** The size of those events as JSON. */
+export const MAX_KEPT_EVENT_CHARACTERS = 4 * 1024 * 1024;
+/** The size of those of all sessions. Beyond it each has the least one. */
+export const MAX_ALL_KEPT_EVENT_CHARACTERS = 64 * 1024 * 1024;
+export const MIN_KEPT_EVENT_CHARACTERS = 128 * 1024;
 /** Sessions of the 2025-11-25 protocol and older, and open SSE streams. */
 export const MAX_SESSIONS = 1_000;
 export const SESSION_IDLE_MS = 30 * 60_000;

@@ -1,7 +1,11 @@
+import { Duplex } from "node:stream";
 import type { Readable, Writable } from "node:stream";
+import { createLineSplitter, isObject, parseJson } from "@cem/core";
+import type { JsonValue } from "@cem/core";
+import { isJSONRPCRequest } from "@modelcontextprotocol/server";
 import { serveStdio as serveConnection, StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 import type { Servable } from "./agent-server.ts";
-import { MAX_STDIO_MESSAGE_BYTES } from "./limits.ts";
+import { MAX_BATCH_MESSAGES, MAX_STDIO_MESSAGE_BYTES } from "./limits.ts";
 
 export interface StdioOptions {
   /** Default: the process's standard input. */
@@ -23,7 +27,8 @@ export interface Serving {
 /** Serves one client over stdin and stdout. When the client disconnects, its runs are ended. */
 export function serveStdio(server: Servable, options: StdioOptions = {}): Serving {
   const { input = process.stdin, output = process.stdout, onError = () => {} } = options;
-  const transport = new StdioServerTransport(input, output, { maxBufferSize: MAX_STDIO_MESSAGE_BYTES });
+  const messages = input.pipe(createMessageCheck((answer) => output.write(`${JSON.stringify(answer)}\n`)));
+  const transport = new StdioServerTransport(messages, output, { maxBufferSize: Infinity });
   const connection = serveConnection(server.factory, { transport, onerror: onError });
   const gone = Promise.withResolvers<void>();
   let closing: Promise<void> | undefined;
@@ -36,8 +41,41 @@ export function serveStdio(server: Servable, options: StdioOptions = {}): Servin
   };
   // It closes by itself after a message that is too large.
   const closeTransport = transport.close.bind(transport);
-  transport.close = () => closeTransport().finally(() => void close());
+  transport.close = () => {
+    // Nothing else keeps the process.
+    input.unpipe(messages).pause();
+    return closeTransport().finally(() => void close());
+  };
   for (const event of ["end", "close", "error"]) input.once(event, () => void close());
   output.once("error", () => void close());
   return { closed: gone.promise, close };
+}
+
+/** Passes messages of the protocol on, those of a batch one by one, and answers what is none: the SDK would drop it. */
+function createMessageCheck(answer: (message: object) => void): Duplex {
+  const split = createLineSplitter(MAX_STDIO_MESSAGE_BYTES);
+  const refuse = (code: number, message: string, id: JsonValue = null): string => {
+    answer({ jsonrpc: "2.0", id, error: { code, message } });
+    return "";
+  };
+  const check = (message: JsonValue, json = JSON.stringify(message)): string => {
+    // Others than requests have no answer, and the SDK drops those that are none.
+    if (isObject(message) && (!("id" in message) || "result" in message || "error" in message))
+      return `${json}\n`;
+    if (isJSONRPCRequest(message)) return `${json}\n`;
+    const id = isObject(message) ? message["id"] : null;
+    const shown = typeof id === "string" || typeof id === "number" ? id : null;
+    return refuse(-32_600, "Invalid Request: this is no message of the protocol", shown);
+  };
+  const checkLine = (line: string): string => {
+    if (line.trim() === "") return "";
+    const read = parseJson(line) as JsonValue | undefined;
+    if (read === undefined) return refuse(-32_700, "Parse error: Invalid JSON");
+    if (!Array.isArray(read)) return check(read, line);
+    if (read.length > 0 && read.length <= MAX_BATCH_MESSAGES) return read.map((one) => check(one)).join("");
+    return refuse(-32_600, `Invalid Request: a batch has 1 to ${MAX_BATCH_MESSAGES} messages`);
+  };
+  return Duplex.from(async function* (chunks: AsyncIterable<Buffer>) {
+    for await (const chunk of chunks) yield Buffer.from(split(chunk).map(checkLine).join(""));
+  });
 }

@@ -1,6 +1,7 @@
+import { fileURLToPath } from "node:url";
 import type { Elicit, ElicitRequest } from "@cem/core";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { connect, twoEra } from "../../fixtures/servers.ts";
+import { connect, node, twoEra } from "../../fixtures/servers.ts";
 import { createMcpInvoker } from "../invoker.ts";
 
 const signal = new AbortController().signal;
@@ -98,6 +99,36 @@ describe.concurrent("questions of a server", () => {
     );
     answered.resolve();
     expect(await ada).toEqual({ ok: true, value: "Hello Ada" });
+  });
+
+  it("reach the user of their own call where another's model has not answered", async () => {
+    const [thinking, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const asked: string[] = [];
+    const forms = fileURLToPath(new URL("../../fixtures/forms-server.ts", import.meta.url));
+    await using connections = connect([{ name: "forms", protocol: "legacy", transport: node(forms) }]);
+    const invoker = createMcpInvoker(connections);
+    const call = (tool: string) =>
+      invoker.invoke(
+        { server: "forms", tool, args: { form: "plain" } },
+        {
+          signal,
+          session: "ada",
+          async sample() {
+            thinking.resolve();
+            await answered.promise;
+            return { role: "assistant", content: { type: "text", text: "so" }, model: "m" };
+          },
+          async elicit() {
+            asked.push(tool);
+            answered.resolve();
+            return { action: "accept", content: { name: "Ada" } };
+          },
+        },
+      );
+    const sampling = call("sample");
+    await thinking.promise;
+    expect([await call("ask"), await sampling]).toMatchObject([{ value: "asked" }, { value: "sampled" }]);
+    expect(asked).toEqual(["ask"]);
   });
 
   it("end when the call that asked is cancelled", async () => {

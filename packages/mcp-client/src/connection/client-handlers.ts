@@ -7,7 +7,7 @@ import type { CallInFlight, RunningCalls } from "../transport/running-calls.ts";
 import { isWebUrl } from "../transport/server-fetch.ts";
 import type { LogEntry } from "./connection-types.ts";
 
-/** How long a question waits for the user's answer. */
+/** How long a question waits for the answer of a user or of a client's model. */
 const ANSWER_TIMEOUT_MS = 10 * 60_000;
 
 interface ElicitationSettings {
@@ -30,8 +30,7 @@ export function createElicitationHandler(
   server: string,
   { calls, elicit, log }: ElicitationSettings,
 ): (client: Client) => void {
-  /** The calls that have a question open. */
-  const answering = new Set<CallInFlight>();
+  const { answering } = calls;
   const ask = async (
     asking: readonly CallInFlight[],
     request: (signal: AbortSignal) => ElicitRequest,
@@ -117,7 +116,6 @@ function signalOfLast(asking: readonly CallInFlight[], calls: RunningCalls): Abo
 
 /** JSON-RPC code of a sampling request that was refused, by the protocol's own example. */
 const SAMPLING_REFUSED = -1;
-const SAMPLE_TIMEOUT_MS = 10 * 60_000;
 
 /** Passes sampling requests of a server on to the client whose call it is, and refuses those of nobody. */
 export function answerSampling(client: Client, server: string, calls: RunningCalls): void {
@@ -128,18 +126,21 @@ export function answerSampling(client: Client, server: string, calls: RunningCal
     if (new Set(asking.map(({ session }) => session)).size > 1) {
       throw refuse("calls of several sessions are running, and it is not known whose request it is");
     }
-    const caller = asking.findLast(({ sample }) => sample !== undefined);
+    const callers = asking.filter(({ sample }) => sample !== undefined);
+    const caller = callers.find((call) => !calls.answering.has(call)) ?? callers.at(-1);
     if (caller?.sample === undefined) throw refuse("no client with a model is connected to this run");
     const ended = calls.signalOf(caller);
-    const late = AbortSignal.timeout(SAMPLE_TIMEOUT_MS);
+    const late = AbortSignal.timeout(ANSWER_TIMEOUT_MS);
     const signal = AbortSignal.any([mcpReq.signal, late, ...(ended === undefined ? [] : [ended])]);
     setWaiting(asking, true);
+    calls.answering.add(caller);
     try {
       const request = { server, params: params as unknown as JsonObject, signal };
       return (await abandonOnAbort(caller.sample(request), signal)) as unknown as CreateMessageResult;
     } catch (error) {
       throw refuse((error instanceof Error ? error.message : String(error)).replace(/\.$/u, ""));
     } finally {
+      calls.answering.delete(caller);
       setWaiting(asking, false);
     }
   });

@@ -13,8 +13,8 @@ import { DEFAULT_CONNECT_TIMEOUT_MS, DEFAULT_TIMEOUT_MS } from "../settings/serv
 import type { McpServerSettings } from "../settings/server-settings.ts";
 import {
   isConnectionLoss,
-  isSessionLost,
   serverClosed,
+  sessionLoss,
   toServerError,
   withDoubt,
 } from "../transport/call-failures.ts";
@@ -238,9 +238,9 @@ export function createConnection(
           details: { server: name, timeoutMs },
         });
       }
-      const isSessionGone = isSessionLost(thrown, opened.client);
-      if (isSessionGone) discard(opened);
-      if (!isSessionGone || isRepeated) throw await failureOf(thrown, opened, options);
+      const loss = sessionLoss(thrown, opened.client);
+      if (loss !== undefined) discard(opened);
+      if (loss?.mayRepeat !== true || isRepeated) throw await failureOf(thrown, opened, options);
     } finally {
       calls.end(call);
       deadline.dispose();

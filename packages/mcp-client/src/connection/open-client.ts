@@ -4,6 +4,8 @@ import type { ErrorInfo } from "@cem/core";
 import {
   Client,
   ProtocolError,
+  SdkError,
+  SdkErrorCode,
   SdkHttpError,
   SSEClientTransport,
   StreamableHTTPClientTransport,
@@ -43,6 +45,9 @@ export interface OpenClientOptions {
   prepare: (client: Client) => void;
 }
 
+/** The shortest time between two attempts to open a stream, in milliseconds. */
+const MIN_RECONNECT_MS = 500;
+
 interface Attempt {
   transportKind: OpenClient["transportKind"];
   protocol: "auto" | "legacy" | { pin: string };
@@ -51,16 +56,18 @@ interface Attempt {
 /** Opens a connection. Tries the transports and protocol versions the server may support, the likeliest first. */
 export async function openClient(options: OpenClientOptions): Promise<OpenClient> {
   const attempts = planAttempts(options.settings);
-  let firstError: unknown;
+  let failure: unknown;
   for (const attempt of attempts) {
+    if (failure !== undefined && !isFor(failure, attempt)) continue;
     try {
       return await open(attempt, options);
     } catch (error) {
-      firstError ??= error;
-      if (options.signal.aborted || !mayTryNext(error, attempt)) break;
+      // The error of a transport that the server does not have says less than the one before.
+      if (failure === undefined || attempt.transportKind === "http") failure = error;
+      if (options.signal.aborted) break;
     }
   }
-  throw firstError;
+  throw failure;
 }
 
 function planAttempts(settings: McpServerSettings): Attempt[] {
@@ -78,24 +85,33 @@ function planAttempts(settings: McpServerSettings): Attempt[] {
   }
   return [
     { transportKind: "http", protocol: "auto" },
+    { transportKind: "http", protocol: "legacy" },
     { transportKind: "sse", protocol: "legacy" },
   ];
 }
 
-function mayTryNext(error: unknown, attempt: Attempt): boolean {
+/** Whether an attempt may succeed after one that failed. */
+function isFor(failure: unknown, { transportKind }: Attempt): boolean {
+  if (transportKind === "sse")
+    return failure instanceof SdkHttpError && [400, 404, 405, 406].includes(failure.data.status);
+  // An older server may answer the probe with a fault or a page, or not at all.
+  const { EraNegotiationFailed, RequestTimeout } = SdkErrorCode;
+  if (transportKind === "http")
+    return failure instanceof SdkError && [EraNegotiationFailed, RequestTimeout].includes(failure.code);
   // A server that only supports 2026-07-28 answers `initialize` with an error.
-  if (attempt.transportKind === "stdio" || attempt.transportKind === "custom")
-    return error instanceof ProtocolError;
-  return error instanceof SdkHttpError && [400, 404, 405, 406].includes(error.data.status);
+  return failure instanceof ProtocolError;
 }
 
 async function open(attempt: Attempt, options: OpenClientOptions): Promise<OpenClient> {
   const { signal, timeoutMs } = options;
   const { transport, process } = await createTransport(attempt.transportKind, options);
   keepListsRaw(transport);
+  // The other half is for the attempt without a probe.
+  const probe =
+    attempt.transportKind === "http" && attempt.protocol === "auto" ? { timeoutMs: timeoutMs / 2 } : {};
   const client = new Client(options.identity, {
     ...options.clientOptions,
-    versionNegotiation: { mode: attempt.protocol },
+    versionNegotiation: { mode: attempt.protocol, probe },
   });
   options.prepare(client);
   const closeOnAbort = (): void => void transport.close().catch(() => {});
@@ -121,8 +137,8 @@ async function createTransport(
   options: OpenClientOptions,
 ): Promise<{ transport: Transport; process?: StdioTransport | undefined }> {
   const { transport } = options.settings;
+  const { onStderr, onWarning } = options;
   if (transport.kind === "stdio") {
-    const { onStderr, onWarning } = options;
     const process = createStdioTransport(transport, { onStderr, onWarning });
     return { transport: process, process };
   }
@@ -132,13 +148,19 @@ async function createTransport(
     // Its messages are those of the protocol, which the client checks.
     return { transport: made as unknown as Transport };
   }
-  const fetch = createServerFetch(transport);
+  const fetch = createServerFetch({ ...transport, onWarning });
   const common = withoutUndefined({ fetch, authProvider: options.authProvider });
   const url = new URL(transport.url);
   if (kind === "sse") return { transport: new SSEClientTransport(url, common) };
-  const streamable = new StreamableHTTPClientTransport(url, common);
+  const streamable = new StreamableHTTPClientTransport(url, { ...common, reconnectionScheduler: reconnect });
   failWithStreams(streamable);
   return { transport: streamable };
+}
+
+/** Opens an interrupted stream again, though not as often as a server may ask for. */
+function reconnect(open: () => void, delayMs: number): () => void {
+  const timer = setTimeout(open, Math.max(delayMs, MIN_RECONNECT_MS));
+  return () => clearTimeout(timer);
 }
 
 /** Says of a server's command that could not be started what may be wrong with it. */

@@ -1,3 +1,4 @@
+import { isObject } from "@cem/core";
 import type { JsonValue } from "@cem/core";
 import { SdkError, SdkErrorCode } from "@modelcontextprotocol/client";
 import { takeUnread } from "../transport/large-answers.ts";
@@ -7,6 +8,8 @@ import type { RawToolResult } from "./connection-types.ts";
 export function toRawResult(result: Record<string, unknown>): RawToolResult {
   const { content = [], structuredContent, isError = false } = result;
   const unread = takeUnread(result);
+  if (isObject(result["task"]) && !("content" in result) && structuredContent === undefined)
+    throw new SdkError(SdkErrorCode.InvalidResult, "it is a task, which was not asked for");
   if (!Array.isArray(content) || typeof isError !== "boolean") {
     const wrong = Array.isArray(content) ? "isError is neither true nor false" : "content is not a list";
     throw new SdkError(SdkErrorCode.InvalidResult, `Invalid result for tools/call: ${wrong}`);

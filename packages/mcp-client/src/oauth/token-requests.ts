@@ -1,5 +1,5 @@
 import { MIN_SECRET_CHARACTERS, withoutSecrets } from "@cem/bridge";
-import { CemError, copyBeginning, isObject } from "@cem/core";
+import { CemError, copyBeginning, isObject, parseJson } from "@cem/core";
 import type { JsonValue } from "@cem/core";
 import { OAuthError, OAuthErrorCode } from "@modelcontextprotocol/client";
 import type { FetchLike } from "@modelcontextprotocol/client";
@@ -63,7 +63,8 @@ export function createTokenFetch(fetch: FetchLike, signal: AbortSignal): FetchLi
     const { ok, status, headers } = response;
     // The SDK follows it within the origin.
     if (status >= 300 && status < 400) return new Response(undefined, { status, headers });
-    const answer = parse(text);
+    const read = parseJson(text) as JsonValue | undefined;
+    const answer = isObject(read) ? read : {};
     if (ok && typeof answer["access_token"] === "string") return new Response(text, { status, headers });
     const { error, error_description: why } = answer;
     if (typeof error !== "string") {
@@ -78,15 +79,6 @@ export function createTokenFetch(fetch: FetchLike, signal: AbortSignal): FetchLi
     const isTemporary = status >= 500 || TEMPORARY_ERRORS.has(error);
     throw new TokenFailure(`${endpoint} answered ${reason}`, { refusal: isTemporary ? undefined : error });
   };
-}
-
-function parse(text: string): Record<string, JsonValue> {
-  try {
-    const answer = JSON.parse(text) as JsonValue;
-    return isObject(answer) ? answer : {};
-  } catch {
-    return {};
-  }
 }
 
 /** The secrets by which the client proves itself in a request, as they are and as they are written in URLs. */

@@ -1,4 +1,5 @@
 import { readFile, rm } from "node:fs/promises";
+import { createTurns } from "@cem/core";
 import type { FileLockOptions } from "@cem/core/files";
 import * as z from "zod";
 import { plainUrl, signInFile } from "./sign-in-file.ts";
@@ -31,13 +32,12 @@ export interface TokenStore {
 /** Creates a store in the memory of this process. */
 export function createMemoryTokenStore(): TokenStore {
   const records = new Map<string, TokenRecord>();
-  const last = new Map<string, Promise<void>>();
+  const turns = new Map<string, ReturnType<typeof createTurns>>();
   return {
     exclusively(url, action) {
-      const done = (last.get(url) ?? Promise.resolve()).then(action);
-      const settled = done.catch(() => {});
-      last.set(url, settled);
-      return done;
+      const inTurn = turns.get(url) ?? createTurns();
+      turns.set(url, inTurn);
+      return inTurn(action);
     },
     read: async (url) => records.get(url),
     write: async (record) => void records.set(record.url, record),
@@ -67,7 +67,7 @@ export function createFileTokenStore(folder: string): TokenStore {
     const shared = await loadShared(record.url);
     if (shared !== undefined) await rm(fileOf(shared.url), { force: true });
   };
-  let lastWrite: Promise<void> = Promise.resolve();
+  const inTurn = createTurns();
   return {
     async exclusively(url, action, options) {
       const { makeFolder, PRIVATE_FOLDER, withFileLock } = await import("@cem/core/files");
@@ -78,11 +78,7 @@ export function createFileTokenStore(folder: string): TokenStore {
       const record = (await load(url)) ?? (await loadShared(url));
       return record && { ...record, url };
     },
-    write(record) {
-      // One after the other, so that the last call wins.
-      const written = lastWrite.then(() => replace(record));
-      lastWrite = written.catch(() => {});
-      return written;
-    },
+    // One after the other, so that the last call wins.
+    write: (record) => inTurn(() => replace(record)),
   };
 }

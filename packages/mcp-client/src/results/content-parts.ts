@@ -1,8 +1,10 @@
+import { isDeepStrictEqual } from "node:util";
 import { keepBytes, readMimeType } from "@cem/bridge";
 import type { ResultKeeping } from "@cem/bridge";
 import { isObject, parseJson } from "@cem/core";
 import type { JsonValue } from "@cem/core";
 import * as z from "zod";
+import type { RawToolResult } from "../connection/connection-types.ts";
 
 const partSchema = z.looseObject({
   type: z.string(),
@@ -88,6 +90,13 @@ export function readText(text: string): JsonValue {
   if (!/^\s*[[{]/.test(text)) return text;
   const exact = LONG_NUMBER.test(text) ? parseJson(text, withAllDigits) : undefined;
   return ((exact ?? parseJson(text)) as JsonValue | undefined) ?? text;
+}
+
+/** Structured content with all digits of its whole numbers, where a text says the same and has them. `undefined` elsewhere. */
+export function exactContent({ structuredContent, content }: RawToolResult): JsonValue | undefined {
+  const texts = structuredContent === undefined ? [] : content.map((part) => textOf(part) ?? "");
+  const same = (text: string): boolean => isDeepStrictEqual(parseJson(text), structuredContent);
+  return texts.filter((text) => LONG_NUMBER.test(text) && same(text)).map(readText)[0];
 }
 
 function withAllDigits(_key: string, value: unknown, context?: { source?: string }): unknown {

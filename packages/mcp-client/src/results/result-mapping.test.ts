@@ -1,5 +1,5 @@
 import { createResultCheck } from "@cem/bridge";
-import type { JsonValue } from "@cem/core";
+import type { JsonSchema, JsonValue } from "@cem/core";
 import { describe, expect, it } from "vitest";
 import { mapToolResult } from "./result-mapping.ts";
 
@@ -58,6 +58,22 @@ describe("mapToolResult", () => {
     expect(await valueOf([text("ignored")], 0)).toBe(0);
     const link = { type: "resource_link", uri: "a://b", name: "b" };
     expect(await valueOf([text("ignored"), link], { a: 1 })).toEqual({ a: 1, _attachments: [link] });
+  });
+
+  it("keeps the digits of structured content where a text has them and the schema takes a text", async () => {
+    const exact = '{"rows":[{"id":1234567890123456789}],"n":1}';
+    const rounded = JSON.parse(exact) as JsonValue;
+    const digits = { rows: [{ id: "1234567890123456789" }], n: 1 };
+    expect(await valueOf([text(exact)], rounded)).toEqual(digits);
+    expect(await valueOf([text("other 1234567890123456789")], rounded)).toEqual(rounded);
+    const typed = async (id: JsonSchema): Promise<unknown> => {
+      const rows = { type: "array", items: { properties: { id } } };
+      const origin = { ...tool, outputSchema: { type: "object", properties: { rows } } as JsonSchema };
+      const raw = { content: [text(exact)], isError: false, structuredContent: rounded };
+      return mapToolResult(origin, raw, mapping);
+    };
+    expect(await typed({})).toMatchObject({ ok: true, value: digits });
+    expect(await typed({ type: "integer" })).toEqual({ ok: true, value: rounded });
   });
 
   it("says something for an error without text", async () => {

@@ -3,7 +3,7 @@ import type { ResultCheck, ResultKeeping } from "@cem/bridge";
 import { CemError, copyWholeWords, isObject, showWholeWords } from "@cem/core";
 import type { ErrorInfo, FailedTool, JsonObject, JsonSchema, JsonValue, ToolResult } from "@cem/core";
 import type { RawToolResult } from "../connection/connection-types.ts";
-import { bytesOf, mapPart, readText, textOf } from "./content-parts.ts";
+import { bytesOf, exactContent, mapPart, readText, textOf } from "./content-parts.ts";
 import type { PartContext } from "./content-parts.ts";
 
 const MAX_ERROR_CHARACTERS = 8_000;
@@ -35,7 +35,23 @@ export async function mapToolResult(
   if (tool.outputSchema !== undefined) await assertPromised(tool, tool.outputSchema, raw, checkResult);
   const once = keepOnce(keeping);
   const named = { server: tool.server, name: tool.tool, isTyped: tool.outputSchema !== undefined };
-  return { ok: true, value: await fitValue(named, await toValue(tool, raw, once), once) };
+  const exact = await withAllDigits(tool, raw, checkResult);
+  return { ok: true, value: await fitValue(named, await toValue(tool, exact, once), once) };
+}
+
+/** Has long whole numbers as texts, as in a result of text alone, where the schema of the structured content takes them so. */
+async function withAllDigits(
+  tool: ResultOrigin,
+  raw: RawToolResult,
+  checkResult: ResultCheck,
+): Promise<RawToolResult> {
+  const structuredContent = exactContent(raw);
+  if (structuredContent === undefined) return raw;
+  const checked = tool.outputSchema && checkResult(tool, tool.outputSchema, structuredContent);
+  return Promise.resolve(checked).then(
+    () => ({ ...raw, structuredContent }),
+    () => raw,
+  );
 }
 
 async function toValue(

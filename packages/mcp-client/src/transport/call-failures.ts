@@ -1,6 +1,6 @@
 import type { HideSecrets } from "@cem/bridge";
-import { authRequired, CemError, showWholeWords } from "@cem/core";
-import type { ErrorDetails } from "@cem/core";
+import { authRequired, CemError, isObject, parseJson, showWholeWords } from "@cem/core";
+import type { ErrorDetails, JsonValue } from "@cem/core";
 import {
   InsufficientScopeError,
   ProtocolError,
@@ -17,6 +17,8 @@ import { TOO_LARGE } from "./large-answers.ts";
 
 const MAX_MESSAGE_CHARACTERS = 4_000;
 const SSE_SESSION_LOST = /Error POSTing to endpoint \(HTTP 40[04]\)/;
+/** Words of servers that do not know a session. */
+const SESSION_UNKNOWN = /not found|no valid|invalid|missing|unknown|expired|initialized/iu;
 /** No connection came about, so nothing was sent. */
 const UNCONNECTED_CODES = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "UND_ERR_CONNECT_TIMEOUT"]);
 const TRANSPORT_CODES = new Set([...UNCONNECTED_CODES, "ECONNRESET", "EPIPE", "ETIMEDOUT", "UND_ERR_SOCKET"]);
@@ -64,13 +66,13 @@ export function toServerError(thrown: unknown, context: FailureContext): CemErro
       rpcCode: code,
     });
   }
-  if (isConnectionLoss(thrown)) {
-    const what =
-      thrown instanceof SdkHttpError
-        ? `Server "${server}" answered with HTTP status ${thrown.data.status}`
-        : `The connection to server "${server}" failed`;
-    return make("SERVER_DOWN", `${what}: ${describeCause(thrown)}`);
+  const isLost = isConnectionLoss(thrown);
+  if (thrown instanceof SdkHttpError) {
+    const what = `Server "${server}" answered with HTTP status ${thrown.data.status}`;
+    return make(isLost ? "SERVER_DOWN" : "PROTOCOL_ERROR", `${what}: ${describeCause(thrown)}`);
   }
+  if (isLost)
+    return make("SERVER_DOWN", `The connection to server "${server}" failed: ${describeCause(thrown)}`);
   if (thrown instanceof SdkError && thrown.code === SdkErrorCode.InvalidResult) {
     return make("PROTOCOL_ERROR", `Server "${server}" sent an invalid result: ${thrown.message}`);
   }
@@ -85,12 +87,20 @@ function isUnauthorized(thrown: unknown): boolean {
   );
 }
 
-/** Whether the server refused the request because it no longer knows the session. Such a request may be repeated. */
-export function isSessionLost(thrown: unknown, { transport }: Client): boolean {
-  if (transport instanceof SSEClientTransport) return SSE_SESSION_LOST.test(String(thrown));
-  if (!(thrown instanceof SdkHttpError) || transport?.sessionId === undefined) return false;
+/**
+ * Tells whether the server refused a request because it no longer knows the session. Where it names the request, it may have
+ * begun with it, so that it is not to be repeated.
+ */
+export function sessionLoss(thrown: unknown, { transport }: Client): { mayRepeat: boolean } | undefined {
+  if (transport instanceof SSEClientTransport)
+    return SSE_SESSION_LOST.test(String(thrown)) ? { mayRepeat: true } : undefined;
+  if (!(thrown instanceof SdkHttpError) || transport?.sessionId === undefined) return undefined;
   const { status, text } = thrown.data as { status: number; text?: unknown };
-  return status === 404 || (status === 400 && typeof text === "string" && /session/i.test(text));
+  const body = parseJson(String(text)) as JsonValue | undefined;
+  const mayRepeat = !isObject(body) || typeof body["id"] !== "number";
+  const isNamed = /session/i.test(String(text)) && SESSION_UNKNOWN.test(String(text));
+  const isLost = status === 404 ? mayRepeat || isNamed : status === 400 && isNamed;
+  return isLost ? { mayRepeat } : undefined;
 }
 
 /** Whether the server is unreachable, as opposed to having refused this one request. */

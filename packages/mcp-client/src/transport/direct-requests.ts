@@ -59,12 +59,12 @@ export function createDirectRequests(write: (message: object) => void) {
     take(message: JsonValue) {
       const request = pending.get(subjectOf(message));
       const { params, result, error } = message as JsonObject;
-      if (isObject(params)) request?.onProgress(progressOf(params));
-      else if (isObject(result)) request?.resolve(result);
-      else if (isObject(error)) {
+      if ("method" in (message as object)) request?.onProgress(progressOf(params as JsonObject));
+      else if (isObject(result) && error === undefined) request?.resolve(result);
+      else if (result === undefined && isRpcError(error)) {
         const { code, message: text, data } = error;
         request?.reject(ProtocolError.fromError(code as number, text as string, data));
-      }
+      } else request?.reject(new SdkError(SdkErrorCode.InvalidResult, "it is neither a result nor an error"));
     },
     /** Fails all that have no answer. */
     close() {
@@ -74,17 +74,17 @@ export function createDirectRequests(write: (message: object) => void) {
   };
 }
 
-/** The id of the request that a well-formed message answers, or tells the progress of. */
+/** The id of the request that a message answers, or tells the progress of. */
 function subjectOf(message: JsonValue): JsonValue | undefined {
   if (!isObject(message) || message["jsonrpc"] !== "2.0") return undefined;
-  const { id, method, params, result, error } = message;
-  if (method === undefined) {
-    const isError =
-      isObject(error) && Number.isSafeInteger(error["code"]) && typeof error["message"] === "string";
-    return isObject(result) !== isError ? id : undefined;
-  }
+  const { id, method, params } = message;
+  if (method === undefined) return id;
   if (method !== "notifications/progress" || id !== undefined || !isObject(params)) return undefined;
   return typeof params["progress"] === "number" ? params["progressToken"] : undefined;
+}
+
+function isRpcError(error: JsonValue | undefined): error is JsonObject {
+  return isObject(error) && Number.isSafeInteger(error["code"]) && typeof error["message"] === "string";
 }
 
 function progressOf({ progress, total, message }: JsonObject): ToolProgress {

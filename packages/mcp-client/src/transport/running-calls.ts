@@ -54,6 +54,8 @@ export class CallContexts {
 export class RunningCalls {
   /** Each with the controller that tells of its end, where somebody asked for it. */
   readonly #calls = new Map<CallInFlight, AbortController | undefined>();
+  /** Those that have a question to their user or their client's model open. */
+  readonly answering = new Set<CallInFlight>();
 
   begin(call: CallInFlight): void {
     this.#calls.set(call, undefined);

@@ -1,11 +1,15 @@
 import { lookup } from "node:dns/promises";
 import { BlockList, isIP } from "node:net";
-import { CemError, createLineSplitter, isObject } from "@cem/core";
-import type { JsonValue } from "@cem/core";
+import { setTimeout as sleep } from "node:timers/promises";
+import { CemError, createLineSplitter, isObject, parseJson, Shares } from "@cem/core";
+import type { JsonObject, JsonValue } from "@cem/core";
 import type { FetchLike } from "@modelcontextprotocol/client";
+import { createBrake, weightOf } from "./brake.ts";
 import { AnswerRoom, LARGE_BYTES } from "./large-answers.ts";
 
 const DEFAULT_MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
+/** Answers to a server's own requests that are sent at once: each is an HTTP request, and takes a connection. */
+const MAX_ANSWERS = 32;
 
 /** Settings of {@link createServerFetch}. */
 export interface ServerFetchSettings {
@@ -19,19 +23,26 @@ export interface ServerFetchSettings {
    * @defaultValue 64 MiB
    */
   maxResponseBytes?: number | undefined;
+  /** Called with what is to be known of the server, such as that it sends too much. */
+  onWarning?: ((message: string) => void) | undefined;
 }
 
 /**
  * Creates the `fetch` for a server's transport and its authorization. It sends the configured headers to the
  * server's own origin only, follows no redirect, limits the size of responses, and refuses URLs in a private network
- * that a public server names, for example as its authorization server.
+ * that a public server names, for example as its authorization server. Event streams of a server that sends too much, or whose
+ * requests are not answered as quickly as they come, are read more slowly.
  *
  * The function throws CemError `ADDRESS_REFUSED` for a refused URL.
  */
 export function createServerFetch(settings: ServerFetchSettings): FetchLike {
   const server = new URL(settings.url);
-  const { maxResponseBytes = DEFAULT_MAX_RESPONSE_BYTES } = settings;
+  const { maxResponseBytes = DEFAULT_MAX_RESPONSE_BYTES, onWarning } = settings;
+  const brake = createBrake(onWarning);
+  const answers = new Shares(MAX_ANSWERS);
   return async (input, init) => {
+    const signal = init?.signal ?? new AbortController().signal;
+    const inTurn = <T>(work: () => Promise<T>): Promise<T> => answers.run("", signal, work);
     const url = new URL(input);
     if (url.origin !== server.origin) await assertReachableFrom(server, url);
     const headers = new Headers(init?.headers);
@@ -51,8 +62,17 @@ export function createServerFetch(settings: ServerFetchSettings): FetchLike {
     }
     // `fetch` would take the configured headers along to wherever a redirect leads.
     const redirect = init?.redirect ?? (url.origin === server.origin ? "manual" : "error");
-    const response = await fetchWithRetry(url, { ...init, headers, redirect });
-    return limitSize(response, maxResponseBytes, toolCallOf(init?.body));
+    const send = (): Promise<Response> => fetchWithRetry(url, { ...init, headers, redirect });
+    const message = messageIn(init?.body);
+    const isAnswer = message !== undefined && !("method" in message);
+    const response = await (isAnswer ? inTurn(send) : send());
+    const slowDown = async (messages: number): Promise<void> => {
+      const pauseMs = brake(messages);
+      if (pauseMs > 0) await sleep(pauseMs, undefined, { ref: false, signal });
+      if (answers.countOf("") > MAX_ANSWERS) await inTurn(async () => {});
+    };
+    const call = message?.["method"] === "tools/call" ? message["id"] : undefined;
+    return limitSize(response, maxResponseBytes, call, slowDown);
   };
 }
 
@@ -68,26 +88,40 @@ async function fetchWithRetry(url: URL, init: RequestInit): Promise<Response> {
   }
 }
 
-/** The id of the call that a request makes. `undefined` for any other request. */
-function toolCallOf(body: unknown): JsonValue | undefined {
-  if (typeof body !== "string" || !body.includes('"tools/call"')) return undefined;
-  const message = JSON.parse(body) as JsonValue;
-  return isObject(message) && message["method"] === "tools/call" ? message["id"] : undefined;
+/** The message of the protocol that a request sends. */
+function messageIn(body: unknown): JsonObject | undefined {
+  const message = typeof body === "string" ? (parseJson(body) as JsonValue | undefined) : undefined;
+  return isObject(message) ? message : undefined;
 }
 
-/** Limits the response, and puts what stands for it in place of a large answer to a call. */
-function limitSize(response: Response, maxBytes: number, call: JsonValue | undefined): Response {
+/**
+ * Limits the response, and puts what stands for it in place of a large answer to a call.
+ *
+ * @param slowDown - Waits after messages of an event stream for as long as the server is not to be read.
+ */
+function limitSize(
+  response: Response,
+  maxBytes: number,
+  call: JsonValue | undefined,
+  slowDown: (messages: number) => Promise<void>,
+): Response {
   if (response.body === null) return response;
   const isStream = response.headers.get("content-type")?.includes("text/event-stream") === true;
   const tooLarge = (): RangeError => new RangeError(`The server sent more than ${maxBytes} bytes.`);
   const room = new AnswerRoom();
   let bytes = 0;
+  let ended = 0;
   const limited = new TransformStream<Uint8Array, Uint8Array>({
-    transform(chunk, controller) {
+    async transform(chunk, controller) {
       const newline = isStream ? chunk.lastIndexOf(NEWLINE) : -1;
-      bytes = newline === -1 ? bytes + chunk.length : chunk.length - newline - 1;
+      // Bytes count once more lines follow: the last ones of a call are its answer.
+      const weight = weightOf(ended);
+      if (newline !== -1) [ended, bytes] = [bytes + newline, -newline - 1];
+      bytes += chunk.length;
       if (bytes > maxBytes || (call !== undefined && !room.holds(bytes))) throw tooLarge();
       controller.enqueue(chunk);
+      const lines = newline === -1 ? 0 : chunk.filter((byte) => byte === NEWLINE).length;
+      if (lines > 0) await slowDown(lines / LINES_A_MESSAGE + weight);
     },
   });
   const body = response.body.pipeThrough(limited);
@@ -105,6 +139,8 @@ function limitSize(response: Response, maxBytes: number, call: JsonValue | undef
 }
 
 const NEWLINE = 0x0a;
+/** Those of an event with its name and data, and the empty one. */
+const LINES_A_MESSAGE = 3;
 const DATA = "data:";
 
 /** Puts what stands for a large answer in place of its event. */

@@ -69,6 +69,16 @@ describe.runIf(process.platform === "linux")("a package that npm does not find",
   });
 });
 
+it("tells why Node could not run a server, not where in Node that was found", async () => {
+  const place = join(tmpdir(), "not-built-yet.js");
+  const settings = { kind: "stdio", command: process.execPath, args: [place] } as const;
+  const transport = createStdioTransport(settings, { onStderr: () => {} });
+  await transport.start();
+  await transport.waitForExit();
+  expect(transport.describeExit()).toContain(`Error: Cannot find module '${place}'`);
+  expect(transport.describeExit()).not.toContain("    at ");
+});
+
 describe("close", () => {
   it.runIf(process.platform === "linux")("ends what has left the server's group", async () => {
     const connections = connect([odd("plain")]);

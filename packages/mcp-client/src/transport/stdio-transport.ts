@@ -10,6 +10,7 @@ import { getDefaultEnvironment } from "@modelcontextprotocol/client/stdio";
 import type { StdioSettings } from "../settings/server-settings.ts";
 import { isGroupAlive, SERVER_MARK, signalGroup, trackGroup, untrackGroup } from "./process-group.ts";
 import { AnswerRoom, LARGE_BYTES, TOO_LARGE } from "./large-answers.ts";
+import { createBrake, weightOf } from "./brake.ts";
 import { createDirectRequests } from "./direct-requests.ts";
 import type { DirectRequests } from "./direct-requests.ts";
 import { CallContexts } from "./running-calls.ts";
@@ -22,20 +23,14 @@ const MAX_PARSED_BYTES = 16 * 1024 * 1024;
 const END_BYTES = 256;
 /** A longer message, of which nothing but its ends is kept, ends the server. */
 const MAX_SKIPPED_BYTES = 4 * MAX_MESSAGE_BYTES;
-/** Messages other than answers that a server may send at once, and each second after them. */
-const BURST = 5_000;
-const PER_SECOND = 1_000;
-/** A longer one counts as so many more. */
-const BYTES_A_MESSAGE = 4_096;
 const MAX_STDERR_LINE_BYTES = 64 * 1024;
 const KEPT_STDERR_LINES = 10;
-/** Lines of npm that don't say why it failed. */
-const NPM_CHATTER =
-  /^npm (?:notice|warn)\b|^npm (?:error|ERR!)\s+(?:A complete log of this run|\S+_logs\b|$)/u;
+/** Lines of npm and of stacks that don't say why it failed, and empty ones. */
+const CHATTER =
+  /^npm (?:notice|warn)\b|^npm (?:error|ERR!)\s+(?:A complete log of this run|\S+_logs\b|$)|^\s+at\s|^\s*$/u;
 /** The package that a registry does not have, at all or in this version. */
 const MISSING_PACKAGE =
   /^npm (?:error|ERR!) (?:404 [^'\n]{0,200}'|notarget No matching version found for )([^'\s]{1,214}?)(?:@\*)?(?:'|\.?$)/mu;
-const MS_PER_SECOND = 1_000;
 /** JSON-RPC code. */
 const INTERNAL_ERROR = -32_603;
 const DEFAULT_GRACE_MS = 1_000;
@@ -126,7 +121,7 @@ export function createStdioTransport(
         direct.close();
       });
       const noteStderr = (line: string): void => {
-        if (!NPM_CHATTER.test(line)) lastWords.push(line);
+        if (!CHATTER.test(line)) lastWords.push(line);
         if (lastWords.length > KEPT_STDERR_LINES) lastWords.shift();
         onStderr(line);
       };
@@ -239,11 +234,11 @@ function listen(
     room.release();
   };
   const splitMessages = createLineSplitter(mayGrow, takeTooLarge, { bytes: LARGE_BYTES, take: takeLarge });
-  const slowDown = createBrake(child, onWarning);
+  const brake = createBrake(onWarning);
   let others = 0;
   const takeLine = (line: string): void => {
     const text = line.trim();
-    const weight = 1 + line.length / BYTES_A_MESSAGE;
+    const weight = weightOf(line.length);
     const read = text === "" ? undefined : (parseJson(text) as JsonValue | undefined);
     if (read !== undefined && direct.concerns(read)) {
       inTurn(() => direct.take(read));
@@ -266,7 +261,10 @@ function listen(
     lineBytes = chunk.includes("\n") ? 0 : lineBytes + chunk.length;
     if (lineBytes > MAX_SKIPPED_BYTES) endForSize();
     for (const line of lines) takeLine(line);
-    slowDown(others);
+    const pauseMs = brake(others);
+    if (pauseMs === 0) return;
+    child.stdout?.pause();
+    setTimeout(() => child.stdout?.resume(), pauseMs).unref();
   });
 
   const splitStderr = createLineSplitter(MAX_STDERR_LINE_BYTES);
@@ -287,24 +285,6 @@ function idOf([first, last]: [string, string]): number | string | undefined {
       last,
     );
   return found === null ? undefined : Number(found[1]);
-}
-
-/** Reads a server that sends too much besides answers more slowly, so that it takes little of the host's time. */
-function createBrake(child: ChildProcess, onWarning: StdioTransportOptions["onWarning"]) {
-  let left = BURST;
-  let at = performance.now();
-  let isTold = false;
-  return (messages: number): void => {
-    const now = performance.now();
-    left = Math.min(BURST, left + ((now - at) * PER_SECOND) / MS_PER_SECOND) - messages;
-    at = now;
-    if (left >= 0) return;
-    const warning = `It sends more than ${PER_SECOND} messages a second besides answers, so it is read more slowly.`;
-    if (!isTold) onWarning?.(warning);
-    isTold = true;
-    child.stdout?.pause();
-    setTimeout(() => child.stdout?.resume(), (-left / PER_SECOND) * MS_PER_SECOND).unref();
-  };
 }
 
 function messageIn(read: JsonValue | undefined): JSONRPCMessage | undefined {

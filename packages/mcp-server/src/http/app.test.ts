@@ -125,6 +125,11 @@ describe("a request", () => {
     }
     expect((await ask(at(url, "/metrics"), { headers: { authorization } })).status).toBe(200);
     expect((await ask(at(url, "/nothing"), { headers: { authorization } })).status).toBe(404);
+    // Prometheus finds pods by their addresses. Without a token a page of a rebound name could read them.
+    expect((await ask(at(url, "/metrics"), { headers: { ...headers, authorization } })).status).toBe(200);
+    expect((await ask(at(url, "/metrics"), { headers })).status).toBe(401);
+    const open = await serve();
+    expect((await ask(at(open.url, "/metrics"), { headers })).status).toBe(403);
   });
 
   it("has an id of its own", async () => {
@@ -174,6 +179,22 @@ describe("the readiness", () => {
     const { signal } = new AbortController();
     await expect(server.runs.start({ kind: "code", owner: "", begin: probe, signal })).rejects.toBe(failure);
     await expect.poll(() => named().at(-1)).toMatch(/"code":"STORE_UNAVAILABLE".*"msg":"run"/);
+  });
+
+  it("says nothing of a probe that the end of the server overtook", async () => {
+    const folder = mkdtempSync(path.join(os.tmpdir(), "cem-ready-"));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const file = path.join(folder, "server.log");
+    const { agent: ending } = createLocalAgent();
+    const logger = createLogger({ file });
+    const serving = await serve({ logger }, { agent: ending });
+    const closing = serving.close();
+    await ending.dispose();
+    await closing;
+    // What the probe would say is written before this.
+    logger.warn("the end");
+    await expect.poll(() => readFileSync(file, "utf8")).toContain("the end");
+    expect(readFileSync(file, "utf8")).not.toContain("not ready");
   });
 
   it("ends when the server begins to close", async () => {

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import { forClients, toErrorInfo } from "@cem/core";
+import { customerDigest } from "@cem/core/telemetry";
 import { getRequestListener, RequestError } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { localhostAllowedHostnames } from "@modelcontextprotocol/server";
@@ -76,10 +77,11 @@ export function createHttpApp(parts: HttpAppParts) {
     errorHandler: (error) =>
       error instanceof RequestError ? badUrl() : textAnswer(500, "Internal server error."),
   });
-  server.runs.onFinished(({ kind, ms, status, result, thrown }) => {
+  server.runs.onFinished(({ kind, customer: key, ms, status, result, thrown }) => {
     const { requestId } = currentExchange();
     const error = result?.error ?? (thrown === undefined ? undefined : toErrorInfo(thrown));
-    const facts = { requestId, kind, ms: Math.round(ms), status, code: error?.code };
+    const customer = key && customerDigest(key);
+    const facts = { requestId, kind, customer, ms: Math.round(ms), status, code: error?.code };
     // Clients are told that the log has the reason.
     const fault = error && forClients(error).message !== error.message ? error.message : undefined;
     const level = fault === undefined ? "info" : "warn";
@@ -163,6 +165,8 @@ function routes(
       hosts: [...own, url.hostname, bracketed(host), ...allowedHosts.map(bracketed)],
       origins: [...own, ...pages],
       pages,
+      // Prometheus asks each pod by its address.
+      anyHost: authenticator && "/metrics",
     }),
   );
   app.all(`${RESOURCE_METADATA_PATH}/*`, () => {
@@ -185,9 +189,11 @@ function routes(
     const shown = path.slice(0, MAX_NAMED_CHARACTERS);
     return textAnswer(404, `There is nothing at ${method} ${shown}. MCP is served at ${transport.path}.`);
   });
-  app.onError((error, { env: { outgoing } }) => {
+  app.onError((error, { env: { incoming, outgoing } }) => {
     const { requestId } = currentExchange();
-    logger.error({ requestId, error: error.message }, "fault");
+    // A client that breaks off its body is no fault of this server.
+    const level = incoming.errored === null ? "error" : "debug";
+    logger[level]({ requestId, error: error.message }, "fault");
     if (!outgoing.headersSent) return textAnswer(500, `Internal server error. Request ${requestId}.`);
     outgoing.destroy();
     return RESPONSE_ALREADY_SENT;

@@ -2,6 +2,7 @@ import { validateHostHeader, validateOriginHeader } from "@modelcontextprotocol/
 import type { MiddlewareHandler } from "hono";
 import { currentExchange, SHARED_CLIENT_ID } from "../exchange.ts";
 import type { HttpEnv } from "../exchange.ts";
+import { MAX_NAMED_CHARACTERS } from "../limits.ts";
 import { withOwner } from "../served-client.ts";
 import type { Authenticator } from "./auth.ts";
 import type { TrustedProxies } from "./trusted-proxies.ts";
@@ -14,6 +15,8 @@ export interface AllowedNames {
   origins: string[];
   /** Those of `origins` whose browsers may read the answers (CORS). */
   pages: string[];
+  /** A path that may be asked for under any name, since it needs a token: a page that rebinds DNS has none. */
+  anyHost?: string | undefined;
 }
 
 /** A host with an optional port, and nothing else that a URL can have there, such as a user name. */
@@ -28,11 +31,16 @@ const CORS_HEADERS = new Headers({
 });
 
 /** Refuses requests addressed to another host, or sent by another host's web page (DNS rebinding). */
-export function checkHostAndOrigin({ hosts, origins, pages }: AllowedNames): MiddlewareHandler<HttpEnv> {
+export function checkHostAndOrigin({
+  hosts,
+  origins,
+  pages,
+  anyHost,
+}: AllowedNames): MiddlewareHandler<HttpEnv> {
   return async ({ req, env: { outgoing } }, next) => {
     const origin = req.header("origin");
-    const problem =
-      hostProblem(req.header("host"), hosts) ?? problemOf(validateOriginHeader(origin, origins));
+    const host = req.path === anyHost ? undefined : hostProblem(req.header("host"), hosts);
+    const problem = host ?? problemOf(validateOriginHeader(origin, origins));
     if (problem !== undefined) {
       return rpcRefusal(403, -32_000, `${problem}. It is not among those that this server accepts.`);
     }
@@ -105,4 +113,19 @@ export function textAnswer(status: number, text: string, headers: Record<string,
     status,
     headers: { "content-type": "text/plain; charset=utf-8", ...headers },
   });
+}
+
+/** Members that carry data. Every other text of a message names something, which answers repeat or search for. */
+const DATA: ReadonlySet<string> = new Set(["arguments", "icons", "inputResponses", "requestState", "result"]);
+
+/** The problem with a name in a message that is longer than names are. */
+export function tooLongIn(part: unknown, path = ""): string | undefined {
+  if (typeof part === "string" && part.length > MAX_NAMED_CHARACTERS)
+    return `${path} has ${part.length} characters, and may have ${MAX_NAMED_CHARACTERS}`;
+  if (typeof part !== "object" || part === null) return undefined;
+  for (const [name, value] of Object.entries(part)) {
+    const problem = DATA.has(name) ? undefined : tooLongIn(value, path === "" ? name : `${path}.${name}`);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
 }

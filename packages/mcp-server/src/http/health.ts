@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { CemError, forClients, toErrorInfo } from "@cem/core";
 import type { Agent } from "@cem/core";
 import type { Env as HonoEnv, Hono } from "hono";
@@ -23,6 +24,8 @@ export interface ReadinessReport {
 /** The minimum interval between two probes after a failure. */
 const RETRY_INTERVAL_MS = 5_000;
 const PROBE_TIMEOUT_MS = 20_000;
+/** How long what other machines share may take to answer: less than orchestrators wait. */
+const ANSWER_MS = 4_000;
 
 /**
  * Probes by running a program, which also warms up the first guest: at once, and again after a failure.
@@ -36,7 +39,9 @@ export function createReadiness(
 ) {
   let stopped = false;
   let probedAt = performance.now();
-  const probe = logged(given ?? (() => runProbe(agent)), logger);
+  const asked = given === undefined ? () => runProbe(agent) : inTime(given);
+  // A probe under way fails where the agent is disposed.
+  const probe = logged(asked, logger, () => stopped);
   const probeAnew = async (): Promise<ReadinessReport> => {
     probedAt = performance.now();
     const report = await probe();
@@ -68,8 +73,17 @@ async function runProbe(agent: Agent): Promise<ReadinessReport> {
   throw error === null ? new Error(status) : new CemError(error.code, error.message);
 }
 
+/** A probe that fails where a queue or a store hangs. */
+function inTime(probe: Probe): Probe {
+  const late = async (): Promise<never> => {
+    await sleep(ANSWER_MS, undefined, { ref: false });
+    throw new Error(`The queue or the store did not answer within ${ANSWER_MS / 1_000} s.`);
+  };
+  return () => Promise.race([probe(), late()]);
+}
+
 /** A probe whose faults are logged, each once, and reported without addresses: who asks needs no token. */
-function logged(probe: Probe, logger: Logger): Probe {
+function logged(probe: Probe, logger: Logger, isQuiet: () => boolean = () => false): Probe {
   let last: string | undefined;
   return async () => {
     try {
@@ -78,7 +92,7 @@ function logged(probe: Probe, logger: Logger): Probe {
       return report;
     } catch (error) {
       const info = toErrorInfo(error);
-      if (info.message !== last) logger.error({ fault: info.message }, "not ready");
+      if (info.message !== last && !isQuiet()) logger.error({ fault: info.message }, "not ready");
       last = info.message;
       return { fault: forClients(info).message };
     }
@@ -121,7 +135,7 @@ export async function serveHealth(settings: HealthSettings): Promise<HealthServi
   const { host, port, report, logger, metrics } = settings;
   const [{ Hono }, { getRequestListener }] = await Promise.all([import("hono"), import("@hono/node-server")]);
   const app = new Hono();
-  routeHealth(app, logged(report, logger));
+  routeHealth(app, logged(inTime(report), logger));
   app.all("/metrics", () => answerMetrics(metrics));
   app.notFound(() => textAnswer(404, "There are /healthz, /readyz and /metrics."));
   app.onError((error) => textAnswer(500, CemError.isInstance(error) ? error.message : "It failed."));

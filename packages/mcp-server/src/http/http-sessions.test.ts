@@ -32,6 +32,26 @@ async function beginningOf(url: string, init: RequestInit): Promise<string> {
   return new TextDecoder().decode(value);
 }
 
+/** Sends a request, and hangs up once its stream has begun. Returns the id to resume it from. */
+async function begin(url: string, session: Record<string, string>, body: string): Promise<string> {
+  const headers = {
+    accept: "application/json, text/event-stream",
+    "content-type": "application/json",
+    ...session,
+  };
+  const [, id = ""] = /^id: (\S+)/.exec(await beginningOf(url, { method: "POST", headers, body })) ?? [];
+  return id;
+}
+
+async function resume(url: string, session: Record<string, string>, id: string): Promise<Response> {
+  for (;;) {
+    const answer = await fetch(url, { headers: { ...LISTEN.headers, ...session, "last-event-id": id } });
+    // The server has not noticed yet that the stream was interrupted.
+    if (answer.status !== 409) return answer;
+    await answer.text();
+  }
+}
+
 describe("sessions of the older protocol", () => {
   it("end when they are deleted", async () => {
     const { url } = await serve({});
@@ -112,22 +132,50 @@ describe("an event stream", () => {
   it("can be interrupted: the run goes on, and who comes back gets its answer", async () => {
     const { url, server } = await serve();
     const session = await open(url);
-    const headers = {
-      accept: "application/json, text/event-stream",
-      "content-type": "application/json",
-      ...session,
-    };
-    const body = call(`await reached("resumed"); return "kept";`);
-    const [, id = ""] = /^id: (\S+)/.exec(await beginningOf(url, { method: "POST", headers, body })) ?? [];
+    const id = await begin(url, session, call(`await reached("resumed"); return "kept";`));
     expect(server.runs.active).toBe(1);
-    const resume = () => fetch(url, { headers: { ...LISTEN.headers, ...session, "last-event-id": id } });
-    let answer = await resume();
-    // The server has not noticed yet that the stream was interrupted.
-    while (answer.status === 409) answer = await resume();
+    const answer = await resume(url, session, id);
     release("resumed");
     expect(await answer.text()).toContain(String.raw`\"result\":\"kept\"`);
     const stranger = await open(url);
     const foreign = { ...LISTEN.headers, ...stranger, "last-event-id": id };
     expect((await ask(url, { headers: foreign })).status).toBe(400);
+  });
+
+  it("of one call among several is resumed with its whole answer", async () => {
+    const { url, server } = await serve();
+    const session = await open(url);
+    const code = `await reached("many"); return "x".repeat(30_000);`;
+    const ids = await Promise.all([3, 4, 5, 6].map((id) => begin(url, session, call(code, id))));
+    expect(server.runs.active).toBe(4);
+    release("many");
+    await expect.poll(() => server.runs.active).toBe(0);
+    const answers = await Promise.all(ids.map((id) => resume(url, session, id)));
+    for (const answer of answers) expect(await answer.text()).toContain("x".repeat(30_000));
+  });
+
+  it("ends its call where nobody comes back for a while, and says so; coming back to one keeps no other", async () => {
+    const { url, server } = await serve();
+    const session = await open(url);
+    const kept = await begin(url, session, call(`await reached("back"); return "kept";`));
+    const left = await begin(url, session, call("await forever();", 4));
+    const answer = await resume(url, session, kept);
+    expect(server.runs.active).toBe(2);
+    await expect.poll(() => server.runs.active, { timeout: 20_000 }).toBe(1);
+    const late = await resume(url, session, left);
+    expect(await late.text()).toMatch(/"id":4,"error":\{"code":-32000,"message":"The client was away/);
+    release("back");
+    expect(await answer.text()).toContain(String.raw`\"result\":\"kept\"`);
+  });
+
+  it("is that of its own request: an id that is under way is refused", async () => {
+    const { url } = await serve();
+    const session = await open(url);
+    const first = await begin(url, session, call(`await reached("twice"); return "first";`));
+    const second = await post(url, call(`return "second";`), session);
+    expect([second.status, second.body]).toEqual([400, expect.stringContaining("3 is under way already")]);
+    release("twice");
+    expect(await (await resume(url, session, first)).text()).toContain(String.raw`\"result\":\"first\"`);
+    expect((await post(url, call(`return "second";`), session)).body).toContain("second");
   });
 });

@@ -1,6 +1,11 @@
-import { describe, expect, it } from "vitest";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { createLocalAgent } from "../../fixtures/local-agent.ts";
-import { INITIALIZE, post, servesInTests } from "../../fixtures/serve.ts";
+import { ask, at, INITIALIZE, post, servesInTests } from "../../fixtures/serve.ts";
+import { createLogger } from "../logger.ts";
 import { parseMeasured } from "./json-body.ts";
 import { MAX_JSON_DEPTH, MAX_JSON_VALUES } from "../limits.ts";
 
@@ -72,6 +77,43 @@ describe("a body over HTTP", () => {
         expect.stringContaining("has 3000 characters"),
       ]);
     }
+  });
+
+  it.each(["PUT", "TRACE"])(
+    "need not be there where its type is named: %s is no method of this server",
+    async (method) => {
+      const { url } = await serve();
+      const { status } = await ask(url, { method, headers: { "content-type": "application/json" } });
+      expect(status).toBe(405);
+    },
+  );
+
+  it("that its client breaks off is no fault of the server", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "cem-log-"));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const file = join(folder, "log");
+    const { url } = await serve({ logger: createLogger({ file, level: "DEBUG" }) });
+    const { port } = new URL(url);
+    const socket = connect(Number(port), "127.0.0.1");
+    const head = "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n";
+    socket.on("error", () => {}).resume();
+    socket.write(`${head}Transfer-Encoding: chunked\r\n\r\nno size\r\n`);
+    await expect.poll(() => readFile(file, "utf8").catch(() => "")).toContain('"msg":"fault"');
+    expect(await readFile(file, "utf8")).not.toContain('"level":"error"');
+  });
+
+  it("names nothing at length over the older transport either", async () => {
+    const { url } = await serve({ transport: "sse" });
+    const { status, body } = await post(at(url, "/messages"), "{}");
+    expect([status, body]).toEqual([404, "Session not found"]);
+    const controller = new AbortController();
+    onTestFinished(() => controller.abort());
+    const stream = await fetch(url, { signal: controller.signal });
+    const { value } = (await stream.body?.pipeThrough(new TextDecoderStream()).getReader().read()) ?? {};
+    const path = /^data: (\S+)/m.exec(value ?? "")?.[1] ?? "";
+    const long = JSON.stringify({ jsonrpc: "2.0", id: "x".repeat(3_000), method: "ping" });
+    const refused = await post(at(url, path), long);
+    expect([refused.status, refused.body]).toEqual([400, expect.stringContaining("has 3000 characters")]);
   });
 
   it("is answered with the first of many problems", async () => {

@@ -1,77 +1,80 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { randomBytes } from "node:crypto";
 import { isJSONRPCRequest, WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/server";
 import type {
   EventStore,
   JSONRPCMessage,
   McpHandlerRequestOptions,
+  RequestId,
   WebStandardStreamableHTTPServerTransportOptions as TransportOptions,
 } from "@modelcontextprotocol/server";
-import { MAX_KEPT_EVENT_CHARACTERS, MAX_KEPT_EVENTS, STREAM_RESUME_MS, STREAM_RETRY_MS } from "../limits.ts";
+import {
+  MAX_ALL_KEPT_EVENT_CHARACTERS,
+  MAX_KEPT_EVENT_CHARACTERS,
+  MAX_KEPT_EVENTS,
+  MIN_KEPT_EVENT_CHARACTERS,
+  STREAM_RESUME_MS,
+  STREAM_RETRY_MS,
+} from "../limits.ts";
+import { rpcRefusal } from "./checks.ts";
 
 /** The revision from which an event may have empty data, so that a stream can begin with the id to resume from. */
 const RESUMABLE_SINCE = "2025-11-25";
 /** The SDK's name for the stream of messages that belong to no request. */
 const STANDALONE_STREAM = "_GET_stream";
+const SERVER_ERROR = -32_000;
+const NOT_KEPT =
+  "The request was carried out, and its answer is too large to be kept until you came back. See what it did before you repeat it.";
+const AWAY = `The client was away for more than ${STREAM_RESUME_MS} ms, so the request was ended.`;
 
 const encoder = new TextEncoder();
 
 interface KeptEvent {
-  id: string;
+  number: number;
   stream: string;
-  /** JSON; empty for an event without a message, which tells a client from where to resume. */
-  message: string;
+  /** JSON; empty for one that is no longer kept. */
+  json: string;
+  /** The id of the request that it answers. */
+  answers: RequestId | undefined;
 }
+
+/** The requests of one body: the stream of their answers, where it can be resumed, and what ends them without their client. */
+interface Post {
+  stream?: string;
+  timer?: NodeJS.Timeout;
+}
+
+/** The body whose requests are being taken. */
+const currentPost = new AsyncLocalStorage<Post>();
+/** Characters of the events that all sessions keep. */
+let allCharacters = 0;
 
 /**
- * Keeps the last events of one session, for a client that comes back to an interrupted stream (`Last-Event-ID`).
- *
- * @param onResume - Called when a client comes back to a stream.
+ * A session of the protocol before 2026-07-28. A client that loses an event stream can come back to it for a while
+ * (`Last-Event-ID`): the session is the store of its last events.
  */
-function keepEvents(onResume: () => void): EventStore {
-  /** Ids of another session's events are unknown here. */
-  const prefix = randomBytes(6).toString("base64url");
-  const events: KeptEvent[] = [];
-  let last = 0;
-  let characters = 0;
-  return {
-    async storeEvent(stream, message) {
-      const id = `${prefix}-${++last}`;
-      const whole = "jsonrpc" in message ? JSON.stringify(message) : "";
-      const json = whole.length > MAX_KEPT_EVENT_CHARACTERS ? "" : whole;
-      events.push({ id, stream, message: json });
-      characters += json.length;
-      while (events.length > MAX_KEPT_EVENTS || characters > MAX_KEPT_EVENT_CHARACTERS)
-        characters -= events.shift()?.message.length ?? 0;
-      return id;
-    },
-    getStreamIdForEventId: async (id) => events.find((event) => event.id === id)?.stream,
-    async replayEventsAfter(id, { send }) {
-      const at = events.findIndex((event) => event.id === id);
-      const stream = events[at]?.stream ?? "";
-      onResume();
-      const later = events.slice(at + 1);
-      const missed = later.filter((event) => event.stream === stream && event.message !== "");
-      for (const event of missed) await send(event.id, JSON.parse(event.message) as JSONRPCMessage);
-      return stream;
-    },
-  };
-}
-
-/** A session of the protocol before 2026-07-28. A client that loses an event stream can come back to it for a while. */
-export class LegacySession {
+export class LegacySession implements EventStore {
   readonly transport: WebStandardStreamableHTTPServerTransport;
-  readonly #events = keepEvents(() => {
-    for (const timer of this.#cancellations) clearTimeout(timer);
-    this.#cancellations.clear();
-  });
-  readonly #cancellations = new Set<NodeJS.Timeout>();
+  /** Requests that are not answered. */
+  readonly #open = new Map<RequestId, Post>();
+  /** Ids of another session's events are unknown here. */
+  readonly #prefix = randomBytes(6).toString("base64url");
+  readonly #events: KeptEvent[] = [];
+  #last = 0;
+  #characters = 0;
+  #isClosed = false;
 
   constructor(settings: TransportOptions) {
     this.transport = new WebStandardStreamableHTTPServerTransport({
       ...settings,
-      eventStore: this.#events,
+      eventStore: this,
       retryInterval: STREAM_RETRY_MS,
     });
+    const onclose = (): void => {
+      this.#isClosed = true;
+      this.#count(-this.#characters);
+    };
+    Object.assign(this.transport, { onclose });
   }
 
   /** @param messages - Those of the request's body. */
@@ -80,20 +83,100 @@ export class LegacySession {
     messages: readonly unknown[],
     options: McpHandlerRequestOptions,
   ): Promise<Response> {
-    const version = request.headers.get("mcp-protocol-version") ?? "";
-    const isResumable = version >= RESUMABLE_SINCE;
-    this.#cancelOnDisconnect(request.signal, messages, isResumable ? STREAM_RESUME_MS : 0);
-    const answer = await this.transport.handleRequest(request, options);
+    const { method, headers, signal } = request;
+    const ids = messages.filter((message) => isJSONRPCRequest(message)).map(({ id }) => id);
+    // The SDK would answer both on the stream of the second.
+    const twice = ids.find((id) => this.#open.has(id));
+    if (twice !== undefined)
+      return rpcRefusal(400, -32_600, `Bad Request: the request ${twice} is under way already`);
+    const isResumable = (headers.get("mcp-protocol-version") ?? "") >= RESUMABLE_SINCE;
+    const post: Post = {};
+    for (const id of ids) this.#open.set(id, post);
+    const answer = await currentPost.run(post, () => this.transport.handleRequest(request, options));
+    if (!answer.ok) for (const id of ids) this.#open.delete(id);
     if (!answer.ok || answer.body === null) return answer;
-    const beginning = request.method === "GET" ? await this.#beginning(request, isResumable) : undefined;
+    const beginning = method === "GET" ? await this.#beginning(request, isResumable) : undefined;
+    const answered = method === "GET" ? this.#postOf(headers.get("last-event-id")) : post;
     const relay = new TransformStream<Uint8Array, Uint8Array>({
       start: (controller) => {
         if (beginning !== undefined) controller.enqueue(beginning);
-        // Without this the stream would end with its next event, and could not be resumed before.
-        request.signal.addEventListener("abort", () => controller.terminate(), { once: true });
+        const onDisconnect = (): void => {
+          // Without this the stream would end with its next event, and could not be resumed before.
+          controller.terminate();
+          const waitMs = isResumable ? STREAM_RESUME_MS : 0;
+          if (answered !== undefined) answered.timer = setTimeout(() => this.#end(answered), waitMs);
+        };
+        if (signal.aborted) onDisconnect();
+        else signal.addEventListener("abort", onDisconnect, { once: true });
       },
     });
     return new Response(answer.body.pipeThrough(relay), answer);
+  }
+
+  async storeEvent(stream: string, message: JSONRPCMessage): Promise<string> {
+    const number = ++this.#last;
+    const answers = "method" in message || !("id" in message) ? undefined : message.id;
+    if (answers !== undefined) this.#open.delete(answers);
+    // One without a message tells a client from where to resume.
+    if (!("jsonrpc" in message)) Object.assign(currentPost.getStore() ?? {}, { stream });
+    else if (!this.#isClosed) this.#keep({ number, stream, json: JSON.stringify(message), answers });
+    return this.#idOf(number, stream);
+  }
+
+  /** Names the stream, which is found by it also where the event is not kept. */
+  #idOf(number: number, stream: string): string {
+    return `${this.#prefix}.${number}.${stream}`;
+  }
+
+  async getStreamIdForEventId(id: string): Promise<string | undefined> {
+    const [prefix, , stream] = id.split(".");
+    return prefix === this.#prefix ? stream : undefined;
+  }
+
+  async replayEventsAfter(
+    id: string,
+    { send }: Parameters<EventStore["replayEventsAfter"]>[1],
+  ): Promise<string> {
+    const [, number, stream = ""] = id.split(".");
+    clearTimeout(this.#postOf(id)?.timer);
+    const missed = this.#events.filter((event) => event.stream === stream && event.number > Number(number));
+    for (const { number: at, json, answers } of missed) {
+      const eventId = this.#idOf(at, stream);
+      if (json !== "") await send(eventId, JSON.parse(json) as JSONRPCMessage);
+      else if (answers !== undefined) await send(eventId, failure(answers, NOT_KEPT));
+    }
+    return stream;
+  }
+
+  #keep(event: KeptEvent): void {
+    this.#events.push(event);
+    this.#count(event.json.length);
+    if (this.#events.length > MAX_KEPT_EVENTS) {
+      // Clients wait for answers: all else goes first.
+      const at = Math.max(
+        0,
+        this.#events.findIndex(({ answers }) => answers === undefined),
+      );
+      for (const { json } of this.#events.splice(at, 1)) this.#count(-json.length);
+    }
+    for (const old of this.#events) {
+      const isMuch = allCharacters > MAX_ALL_KEPT_EVENT_CHARACTERS;
+      const most = isMuch ? MIN_KEPT_EVENT_CHARACTERS : MAX_KEPT_EVENT_CHARACTERS;
+      if (this.#characters <= most) return;
+      this.#count(-old.json.length);
+      old.json = "";
+    }
+  }
+
+  #count(characters: number): void {
+    this.#characters += characters;
+    allCharacters += characters;
+  }
+
+  /** The requests that are answered on the stream of an event. */
+  #postOf(id: string | null): Post | undefined {
+    const stream = id?.split(".")[2];
+    return [...this.#open.values()].find((post) => post.stream !== undefined && post.stream === stream);
   }
 
   /**
@@ -103,32 +186,22 @@ export class LegacySession {
   async #beginning(request: Request, isResumable: boolean): Promise<Uint8Array> {
     const isResumed = request.headers.get("last-event-id") !== null;
     if (!isResumable || isResumed) return encoder.encode(":\n\n");
-    const id = await this.#events.storeEvent(STANDALONE_STREAM, {} as JSONRPCMessage);
+    const id = await this.storeEvent(STANDALONE_STREAM, {} as JSONRPCMessage);
     return encoder.encode(`id: ${id}\nretry: ${STREAM_RETRY_MS}\ndata: \n\n`);
   }
 
-  /** Cancels a client's requests after it disconnected, unless it comes back in time. */
-  #cancelOnDisconnect(signal: AbortSignal, messages: readonly unknown[], delayMs: number): void {
-    const requests = messages.filter((message) => isJSONRPCRequest(message));
-    if (requests.length === 0) return;
-    const cancel = (): void => {
-      for (const { id } of requests) {
-        const message: JSONRPCMessage = {
-          jsonrpc: "2.0",
-          method: "notifications/cancelled",
-          params: { requestId: id, reason: "The client disconnected." },
-        };
-        this.transport.onmessage?.(message);
-      }
-    };
-    const onDisconnect = (): void => {
-      if (delayMs === 0) return cancel();
-      const timer = setTimeout(() => {
-        this.#cancellations.delete(timer);
-        cancel();
-      }, delayMs);
-      this.#cancellations.add(timer);
-    };
-    signal.addEventListener("abort", onDisconnect, { once: true });
+  /** Ends requests whose client disconnected, and did not come back in time. */
+  #end(post: Post): void {
+    for (const [id, of] of this.#open) {
+      if (of !== post) continue;
+      const params = { requestId: id, reason: "The client disconnected." };
+      this.transport.onmessage?.({ jsonrpc: "2.0", method: "notifications/cancelled", params });
+      // A cancelled request has no answer, and its client may come back for one.
+      this.transport.send(failure(id, AWAY)).catch(() => {});
+    }
   }
+}
+
+function failure(id: RequestId, message: string): JSONRPCMessage {
+  return { jsonrpc: "2.0", id, error: { code: SERVER_ERROR, message } };
 }

@@ -4,6 +4,7 @@ import type { Servable } from "../agent-server.ts";
 import { MAX_SESSIONS } from "../limits.ts";
 import type { HttpTransport } from "./app.ts";
 import { currentExchange } from "../exchange.ts";
+import { rpcRefusal, tooLongIn } from "./checks.ts";
 import { readJsonBody } from "./json-body.ts";
 import { SSE_PATH } from "./options.ts";
 import type { HttpOptions } from "./options.ts";
@@ -42,6 +43,8 @@ export function openSse(server: Servable, { maxSessions = MAX_SESSIONS }: HttpOp
         const authInfo = get("authInfo");
         const transport = sessions.get(req.query("sessionId") ?? "", authInfo?.clientId ?? "");
         if (transport === undefined) return new Response("Session not found", { status: 404 });
+        const problem = tooLongIn(get("body"));
+        if (problem !== undefined) return rpcRefusal(400, -32_600, `Bad Request: ${problem}`);
         // For the SDK `null` is a body that is still to be read.
         const request = Object.assign(incoming, authInfo && { auth: authInfo });
         await transport.handlePostMessage(request, outgoing, get("body") ?? {});

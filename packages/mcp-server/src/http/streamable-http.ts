@@ -8,10 +8,10 @@ import {
 } from "@modelcontextprotocol/server";
 import type { McpHandlerRequestOptions } from "@modelcontextprotocol/server";
 import type { Servable } from "../agent-server.ts";
-import { MAX_BATCH_MESSAGES, MAX_BODY_BYTES, MAX_NAMED_CHARACTERS, MAX_SESSIONS } from "../limits.ts";
+import { MAX_BATCH_MESSAGES, MAX_BODY_BYTES, MAX_SESSIONS } from "../limits.ts";
 import type { Logger } from "../logger.ts";
 import { idAtReplica } from "../runs/run.ts";
-import { endWithToken, rpcRefusal } from "./checks.ts";
+import { endWithToken, rpcRefusal, tooLongIn } from "./checks.ts";
 import type { HttpTransport } from "./app.ts";
 import { currentExchange } from "../exchange.ts";
 import { answerForwarded, forwardToOwner } from "./forward-to-owner.ts";
@@ -54,7 +54,9 @@ export function openStreamableHttp(
       return session.handle(request, messages, fetchOptions);
     }
     if (!messages.some((message) => isInitializeRequest(message))) {
-      return refuseWithoutSession(request, fetchOptions);
+      // The SDK refuses what needs a session and names none.
+      const settings = { ...BODY_LIMIT, sessionIdGenerator: randomUUID };
+      return new WebStandardStreamableHTTPServerTransport(settings).handleRequest(request, fetchOptions);
     }
     const slot = sessions.reserve(exchange.quotaOwner);
     if (typeof slot === "string") return rpcRefusal(503, -32_000, refusalText(slot, maxSessions));
@@ -113,33 +115,7 @@ export function openStreamableHttp(
   };
 }
 
-/** The SDK's answer to a request that needs a session and names none. */
-async function refuseWithoutSession(request: Request, options: McpHandlerRequestOptions): Promise<Response> {
-  const settings = { ...BODY_LIMIT, sessionIdGenerator: randomUUID };
-  const transport = new WebStandardStreamableHTTPServerTransport(settings);
-  try {
-    return await transport.handleRequest(request, options);
-  } finally {
-    await transport.close();
-  }
-}
-
 function messagesOf(body: unknown): unknown[] {
   if (body === undefined) return [];
   return Array.isArray(body) ? body : [body];
-}
-
-/** Members that carry data. Every other text of a message names something, which answers repeat or search for. */
-const DATA: ReadonlySet<string> = new Set(["arguments", "icons", "inputResponses", "requestState", "result"]);
-
-/** The problem with a name in a message that is longer than names are. */
-function tooLongIn(part: unknown, path = ""): string | undefined {
-  if (typeof part === "string" && part.length > MAX_NAMED_CHARACTERS)
-    return `${path} has ${part.length} characters, and may have ${MAX_NAMED_CHARACTERS}`;
-  if (typeof part !== "object" || part === null) return undefined;
-  for (const [name, value] of Object.entries(part)) {
-    const problem = DATA.has(name) ? undefined : tooLongIn(value, path === "" ? name : `${path}.${name}`);
-    if (problem !== undefined) return problem;
-  }
-  return undefined;
 }

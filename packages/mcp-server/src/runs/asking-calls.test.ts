@@ -16,6 +16,11 @@ const agent: Agent = {
   ...local.agent,
   executeCode: async (code, options) => {
     const { onElicit, signal = new AbortController().signal } = options ?? {};
+    if (code === "sample()") {
+      const params = { messages: [], maxTokens: 9 };
+      const sampled = options?.onSample?.({ server: "lab", params, signal });
+      answers.push(await sampled?.catch((error: unknown) => String(error)));
+    }
     if (code !== "ask()") return local.agent.executeCode(code, options);
     const request = { mode: "form", server: "lab", message: "Sure?", requestedSchema, signal } as const;
     answers.push(await onElicit?.(request).catch(() => "not answered"));
@@ -33,7 +38,7 @@ const HEADERS = {
 };
 
 /** Calls `execute_code` as a client that listens to no other stream than that of its call. */
-async function connect(url: string) {
+async function connect(url: string, code = "ask()") {
   const send = (message: object, more: Record<string, string> = {}): Promise<Response> =>
     fetch(url, {
       method: "POST",
@@ -50,7 +55,7 @@ async function connect(url: string) {
   const session = { "mcp-session-id": opened.headers.get("mcp-session-id") ?? "" };
   await send({ method: "notifications/initialized" }, session);
   const call = await send(
-    { id: 2, method: "tools/call", params: { name: "execute_code", arguments: { code: "ask()" } } },
+    { id: 2, method: "tools/call", params: { name: "execute_code", arguments: { code } } },
     session,
   );
   const reader = call.body?.pipeThrough(new TextDecoderStream()).getReader();
@@ -78,6 +83,13 @@ describe("a call whose run asks the user, by the older protocol", () => {
     await client.send({ id: question?.["id"], result: { action: "accept", content: { sure: true } } });
     expect(await client.next()).toMatchObject({ id: 2, result: { structuredContent: { success: true } } });
     expect(answers.splice(0)).toEqual([{ action: "accept", content: { sure: true } }]);
+  });
+
+  it("is not asked for a model that its client does not offer", async () => {
+    const { url } = await serve();
+    const client = await connect(url, "sample()");
+    expect(await client.next()).toMatchObject({ id: 2, result: {} });
+    expect(answers.splice(0)).toEqual(["Error: The client offers no model."]);
   });
 
   it("ends its run where it is cancelled, so that no answer lets it go on", async () => {

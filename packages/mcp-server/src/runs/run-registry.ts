@@ -19,6 +19,8 @@ const MS_PER_MINUTE = 60_000;
 /** Called at the end of each run. `result` is absent where the agent threw, which is `thrown` then. */
 export type RunListener = (run: {
   kind: RunRequest["kind"];
+  /** The quota key of its customer. Absent where there are no customers. */
+  customer: string | undefined;
   ms: number;
   status: RunRecord["status"];
   result?: TaskResult | undefined;
@@ -272,8 +274,10 @@ export class RunRegistry {
       if (run.isAdopted) return;
       // An agent counts what its results say. Where it throws, there is none.
       if (thrown !== undefined) measure("refusals", 1, { code: toErrorInfo(thrown).code });
+      const { kind, facts, owner } = run;
+      const customer = facts?.audience === owner ? undefined : facts?.audience;
       for (const listener of this.#listeners)
-        listener({ kind: run.kind, ms, status: statusOfRun(result, thrown), result, thrown });
+        listener({ kind, customer, ms, status: statusOfRun(result, thrown), result, thrown });
     };
     run.result.then(finish, (thrown: unknown) => finish(undefined, thrown));
   }

@@ -1,0 +1,31 @@
+/** Messages other than answers that a server may send at once, and each second after them. */
+const BURST = 5_000;
+const PER_SECOND = 1_000;
+/** A longer one counts as so many more. */
+const BYTES_A_MESSAGE = 4_096;
+const MS_PER_SECOND = 1_000;
+
+/** What a message of so many bytes counts. */
+export function weightOf(bytes: number): number {
+  return 1 + bytes / BYTES_A_MESSAGE;
+}
+
+/**
+ * Counts what a server sends besides answers, and tells for how many milliseconds it is not to be read, so that one that sends too
+ * much takes little of the host's time.
+ */
+export function createBrake(onWarning?: (message: string) => void): (messages: number) => number {
+  let left = BURST;
+  let at = performance.now();
+  let isTold = false;
+  return (messages) => {
+    const now = performance.now();
+    left = Math.min(BURST, left + ((now - at) * PER_SECOND) / MS_PER_SECOND) - messages;
+    at = now;
+    if (left >= 0) return 0;
+    const warning = `It sends more than ${PER_SECOND} messages a second besides answers, so it is read more slowly.`;
+    if (!isTold) onWarning?.(warning);
+    isTold = true;
+    return (-left / PER_SECOND) * MS_PER_SECOND;
+  };
+}
