@@ -12,6 +12,7 @@ import { createAnswerRedaction } from "./answer-redaction.ts";
 import { createRequestStates } from "./runs/request-states.ts";
 import { bindCustomTool } from "./bind-custom-tool.ts";
 import type { AnyCustomTool } from "./custom-tool.ts";
+import { createAskingRequests } from "./upstream/asking-requests.ts";
 import { exposeContents, exposedCapabilities } from "./upstream/expose-contents.ts";
 import type { NotifyUpdated } from "./upstream/expose-contents.ts";
 import { DEFAULT_YIELD_AFTER_MS } from "./limits.ts";
@@ -47,7 +48,8 @@ export function createAgentServer<Config = undefined>(
   const hostOf = hostPerRequest(host, openOwner);
   const states = createRequestStates(replicas);
   const redaction = redactor && createAnswerRedaction(redactor, hostOf);
-  const exposed = expose.length === 0 ? undefined : upstream && { upstream, expose, onMissing };
+  const asking = createAskingRequests(states);
+  const exposed = expose.length === 0 ? undefined : upstream && { upstream, asking, expose, onMissing };
   const tools = new Map<string, ServerTool>();
   /** The connections, each with what notifies it of changed resources. */
   const connected = new Map<McpServer, NotifyUpdated | undefined>();

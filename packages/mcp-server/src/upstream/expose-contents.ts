@@ -1,9 +1,9 @@
-import { CemError, forClients, isObject, nobodyAsked, toErrorInfo } from "@cem/core";
+import { CemError, forClients, isObject, toErrorInfo } from "@cem/core";
 import type { JsonObject, JsonValue } from "@cem/core";
 import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import type { McpServer, ServerContext } from "@modelcontextprotocol/server";
-import { OpenQuestions, answersTo } from "../runs/questions.ts";
 import { sessionOf } from "../tools/server-tool.ts";
+import type { createAskingRequests } from "./asking-requests.ts";
 import { createUpstreamLists, exposedName, exposedUri, textOf, withExposedUris } from "./upstream-lists.ts";
 import type {
   Exposed,
@@ -17,6 +17,8 @@ import type {
 export interface ExposeSettings {
   expose: readonly Exposed[];
   upstream: UpstreamContents;
+  /** Sends requests that may ask the client something. */
+  asking: ReturnType<typeof createAskingRequests>;
   era: "legacy" | "modern";
   /** Called with each request before the servers behind are asked. */
   onRequest: (context: ServerContext) => void;
@@ -39,12 +41,9 @@ export function exposedCapabilities(expose: readonly Exposed[], era: "legacy" | 
   };
 }
 
-/** The answer where a question could reach the client only by a request that it repeats. */
-const ASKED_BY_TOOLS_ONLY = nobodyAsked("in this revision of the protocol questions come from tools only");
-
 /** Answers requests for resources, prompts and completions with those of the servers behind, under their names. */
 export function exposeContents({ server }: McpServer, settings: ExposeSettings): NotifyUpdated {
-  const { expose, upstream, era, onRequest, onMissing = () => {} } = settings;
+  const { expose, upstream, asking, era, onRequest, onMissing = () => {} } = settings;
   const lists = createUpstreamLists(upstream, onMissing);
   /** The watched resources, by their exposed URI: the one that the client gave, and the client's session. */
   const watched = new Map<string, { uri: string; server: string; session: string | undefined }>();
@@ -53,20 +52,11 @@ export function exposeContents({ server }: McpServer, settings: ExposeSettings):
     return { signal: context.mcpReq.signal, session: sessionOf(context).session };
   };
 
-  /** Sends a request to a server behind, whose questions reach a client that can be asked meanwhile. */
-  const ask = async (to: string, request: UpstreamRequest, context: ServerContext): Promise<JsonObject> => {
-    const questions = new OpenQuestions();
-    const { elicit, sample } = questions;
-    const result = answered(upstream.request(to, request, { ...optionsOf(context), elicit, sample }));
-    for (;;) {
-      const answer = await Promise.race([result, questions.arrival]);
-      if (answer !== undefined) return answer;
-      const answers = await answersTo(questions.all, context);
-      questions.answer(
-        answers ?? new Map([...questions.all.keys()].map((key) => [key, ASKED_BY_TOOLS_ONLY])),
-      );
-    }
-  };
+  /** Sends a request to a server behind, whose questions reach the client. */
+  const ask = async (to: string, request: UpstreamRequest, context: ServerContext): Promise<JsonObject> =>
+    asking(context, (options) =>
+      answered(upstream.request(to, request, { ...optionsOf(context), ...options })),
+    );
 
   if (expose.includes("resources")) {
     server.setRequestHandler("resources/list", async (_request, context) => {
@@ -80,7 +70,9 @@ export function exposeContents({ server }: McpServer, settings: ExposeSettings):
     server.setRequestHandler("resources/read", async ({ params: { uri } }, context) => {
       const behind = await lists.findResource(uri, optionsOf(context));
       const request = { method: "resources/read", params: { uri: behind.own } } as const;
-      const { contents } = await ask(behind.server, request, context);
+      const result = await ask(behind.server, request, context);
+      if (isInputRequired(result)) return result as never;
+      const { contents } = result;
       const show = (part: JsonValue): JsonValue => {
         if (!isObject(part)) return part;
         const own = textOf(part, "uri") || behind.own;
@@ -117,7 +109,9 @@ export function exposeContents({ server }: McpServer, settings: ExposeSettings):
       const behind = await lists.findPrompt(params.name, optionsOf(context));
       const wanted = { name: behind.own, arguments: params.arguments };
       const request = { method: "prompts/get", params: wanted } as const;
-      const { description, messages } = await ask(behind.server, request, context);
+      const result = await ask(behind.server, request, context);
+      if (isInputRequired(result)) return result as never;
+      const { description, messages } = result;
       const show = (message: JsonValue): JsonValue =>
         isObject(message)
           ? { ...message, content: withExposedUris(behind.server, message["content"] ?? null) }
@@ -147,6 +141,10 @@ export function exposeContents({ server }: McpServer, settings: ExposeSettings):
     return { completion: result["completion"] ?? { values: [] } } as never;
   });
   return updated;
+}
+
+function isInputRequired({ resultType }: JsonObject): boolean {
+  return resultType === "input_required";
 }
 
 /** An item with the URI it has here, and a name that says whose it is. */
