@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { defineConfig, type Options } from "tsup";
 import { declarations } from "./tsup.declarations.ts";
@@ -8,6 +8,9 @@ type Plugin = NonNullable<Options["esbuildPlugins"]>[number];
 const FILE = "THIRD-PARTY-LICENSES.md";
 /** The folder and the name of the package that a file belongs to. */
 const PACKAGE = /^.*node_modules\/((?:@[^/]+\/)?[^/]+)/;
+
+/** The folder in which pnpm has every package, from that of the package that is built. */
+const STORE = path.resolve("../../node_modules/.pnpm");
 
 /** The differences of a package's build. */
 interface LibraryOptions extends Omit<Options, "dts"> {
@@ -39,6 +42,9 @@ export function library({ typed, esbuildPlugins = [], ...options }: LibraryOptio
   });
 }
 
+/** Packages whose code became part of the files, with their folders. A package may have several builds into one folder. */
+const bundled = new Map<string, string>();
+
 /** Writes the licenses of the packages whose code became part of the files. */
 const licenses: Plugin = {
   name: "licenses",
@@ -46,21 +52,38 @@ const licenses: Plugin = {
     build.initialOptions.metafile = true;
     const { outdir = "dist" } = build.initialOptions;
     build.onEnd(({ metafile }) => {
-      const folders = new Map<string, string>();
       for (const { inputs } of Object.values(metafile?.outputs ?? {})) {
         for (const [file, { bytesInOutput }] of Object.entries(inputs)) {
-          const [folder, name] = PACKAGE.exec(file) ?? [];
-          if (bytesInOutput > 0 && folder !== undefined && name !== undefined) folders.set(name, folder);
+          if (bytesInOutput > 0) for (const part of [file, ...sourcesOf(file)]) addPackageOf(part, file);
         }
       }
-      if (folders.size === 0) return;
-      const texts = [...folders].map(([name, folder]) => `## ${name}\n\n${licenseIn(folder)}\n`);
+      if (bundled.size === 0) return;
+      const texts = [...bundled].map(([name, folder]) => `## ${name}\n\n${licenseIn(folder)}\n`);
       const title = "# Licenses of the packages that are part of these files\n";
       mkdirSync(outdir, { recursive: true });
       writeFileSync(path.join(outdir, FILE), [title, ...texts.toSorted()].join("\n"));
     });
   },
 };
+
+/** The files that a file was bundled of itself, as its source map tells. */
+function sourcesOf(file: string): string[] {
+  if (!existsSync(`${file}.map`)) return [];
+  const { sources } = JSON.parse(readFileSync(`${file}.map`, "utf8")) as { sources: string[] };
+  return sources.map((source) => path.join(path.dirname(file), source));
+}
+
+/** @param file - A file, or one that the given one was bundled of. */
+function addPackageOf(file: string, given: string): void {
+  const [folder, name] = PACKAGE.exec(file) ?? [];
+  if (folder === undefined || name === undefined || bundled.has(name)) return;
+  // What a package was bundled of lay elsewhere: the license is that of the version here. What is nowhere here, as a part of the
+  // package's own project, has the license of the package.
+  const entry = readdirSync(STORE).find((one) => one.startsWith(`${name.replace("/", "+")}@`));
+  const inStore =
+    entry === undefined ? PACKAGE.exec(given)?.[0] : path.join(STORE, entry, "node_modules", name);
+  bundled.set(name, existsSync(folder) ? folder : (inStore ?? folder));
+}
 
 /** @throws Error where a package comes without a license file. */
 function licenseIn(folder: string): string {

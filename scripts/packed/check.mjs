@@ -24,6 +24,8 @@ const STEP_TIMEOUT_MS = 240_000;
 const YARN = "yarn@1.22.22";
 /** Installed by npm, as most people do. It brings nearly all of the others. npm takes ten times as long as pnpm. */
 const BY_NPM = new Set(["@cem/cli"]);
+/** The package that a source belongs to. */
+const BUNDLED = /^.*node_modules\/((?:@[^/]+\/)?[^/.][^/]*)\//u;
 /** The package that a line of a declaration imports from. */
 const TYPE_IMPORT = /^(?:im|ex)port\b.*?\bfrom "((?:@[^/"]+\/)?[^./"][^/"]*)/gmu;
 /** A package that depends on another of ours gets its tarball too. */
@@ -98,7 +100,7 @@ function report(name, problems) {
 }
 
 async function problemsOf(one, packages) {
-  const shape = [...(await publintProblems(one)), ...(await typeProblems(one))];
+  const shape = [...(await publintProblems(one)), ...(await typeProblems(one)), ...licenseProblems(one)];
   if (!existsSync(path.join(one.folder, "packed.mjs"))) return shape;
   try {
     await proveAlone(one, packages);
@@ -126,6 +128,20 @@ async function typeProblems({ tarball }) {
       .filter(({ resolutionKind }) => resolutionKind !== "node10" && resolutionKind !== "node16-cjs")
       .map(({ kind, entrypoint }) => `are-the-types-wrong: ${kind}${entrypoint ? ` at ${entrypoint}` : ""}`),
   ];
+}
+
+/** Every package whose code is in the files, as their source maps tell, must be there with its license. */
+function licenseProblems({ tarball }) {
+  const contents = createPackageFromTarballData(readFileSync(tarball));
+  const folder = `/node_modules/${contents.packageName}/dist`;
+  const notices = contents.tryReadFile(`${folder}/THIRD-PARTY-LICENSES.md`) ?? "";
+  const bundled = contents
+    .listFiles(folder)
+    .filter((file) => file.endsWith(".js.map"))
+    .flatMap((file) => JSON.parse(contents.readFile(file)).sources)
+    .map((source) => BUNDLED.exec(source)?.[1])
+    .filter((name) => name !== undefined && !notices.includes(`\n## ${name}\n`));
+  return [...new Set(bundled)].map((name) => `it has code of ${name}, and not its license`);
 }
 
 /** Packages that the declarations import must be installed with the package, or those who use it get `any`. */

@@ -93,7 +93,8 @@ function subjectOf({ name, line, column }: GuestError): string {
   return `Line ${line}${name === "SyntaxError" && column !== undefined ? `, column ${column}` : ""} of the code`;
 }
 
-const NOTHING_RETURNED = "The code returned and printed nothing: end with `return …` or `export default …`.";
+const NOTHING_RETURNED =
+  "The code printed nothing, and its value is undefined or a function that nothing calls: end with `return …` or `export default …` of a value.";
 
 /** Reduces a call to the fields that events and results report, with the tool's name in code. */
 export type DescribeCall = (call: ToolCallRecord) => ToolCallRecord;
@@ -150,8 +151,8 @@ function unawaitedNotes(works: readonly UnawaitedWork[], describeCall: DescribeC
 
 function nameOf({ kind, name, server = "" }: UnawaitedWork, describeCall: DescribeCall): string {
   if (kind !== "call") return name;
-  const { tool } = describeCall({ server, tool: name, ms: 0, ok: true });
-  return toolId({ server, name: tool });
+  const called = describeCall({ server, tool: name, ms: 0, ok: true });
+  return toolId({ server: called.server, name: called.tool });
 }
 
 function linesOf(lines: readonly number[]): string {

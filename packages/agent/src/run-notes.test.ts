@@ -36,7 +36,9 @@ describe("notesOf", () => {
   });
 
   it("says that code returned and printed nothing, unless rules wrote it", () => {
-    const said = ["The code returned and printed nothing: end with `return …` or `export default …`."];
+    const said = [
+      "The code printed nothing, and its value is undefined or a function that nothing calls: end with `return …` or `export default …` of a value.",
+    ];
     expect(notes({ value: undefined })).toEqual(said);
     expect(notes({ value: undefined }, [], "rules")).toEqual([]);
     expect(notes({ value: undefined, output: "x" })).toEqual([]);

@@ -54,15 +54,15 @@ export async function toTaskResult(
 }
 
 /**
- * Returns a function that reduces a call to the fields that events and results report: the tool by its name in code,
- * which may differ from its name on the server, and neither arguments nor result, which may be large or private.
+ * Returns a function that reduces a call to the fields that events and results report: server and tool by their names in code,
+ * which may differ from those that the server itself has and knows, and neither arguments nor result, which may be large or private.
  */
 export function describeCallIn({ servers }: CatalogSnapshot): DescribeCall {
   return ({ server, tool, ms, startMs, ok, isCancelled, place }) => {
-    const tools = servers.find(({ name }) => name === server)?.tools;
-    const name = tools?.find(({ originalName }) => originalName === tool)?.name ?? tool;
+    const found = servers.find(({ name, tools }) => (tools[0]?.originalServer ?? name) === server);
+    const name = found?.tools.find(({ originalName }) => originalName === tool)?.name ?? tool;
     return {
-      server,
+      server: found?.name ?? server,
       tool: name,
       ms,
       ok,

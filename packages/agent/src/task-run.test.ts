@@ -271,6 +271,7 @@ describe("execution", () => {
   const named: ToolDefinition = {
     ...add,
     originalName: "add-original",
+    originalServer: "The Calculator",
     annotations: { readOnlyHint: true },
   };
 
@@ -324,7 +325,14 @@ describe("execution", () => {
   });
 
   it("tells of output and calls, by the name in code and without what a call carried", async () => {
-    const record = { server: "calculator", tool: "add-original", ms: 2, ok: true, args: "{}", result: "8" };
+    const record = {
+      server: "The Calculator",
+      tool: "add-original",
+      ms: 2,
+      ok: true,
+      args: "{}",
+      result: "8",
+    };
     const other = { ...record, server: "none", tool: "x" };
     const sandbox = new MemorySandbox(({ onOutput, onToolCall }) => {
       onOutput?.({ stream: "stdout", text: "hello" });

@@ -148,19 +148,14 @@ export function textInputSchema<Name extends InputName>(name: Name): TextInputSc
     "~standard": {
       version: 1,
       vendor: "cem",
-      validate: (value) => validateText(name, value),
+      validate(value) {
+        const text = textIn(value, name);
+        if (text !== undefined) return { value: { [name]: text } as Record<Name, string> };
+        return { issues: [{ message: `An object with a string "${name}" is needed.`, path: [name] }] };
+      },
       jsonSchema: { input: jsonSchema, output: jsonSchema },
     },
   };
-}
-
-function validateText<Name extends InputName>(
-  name: Name,
-  value: unknown,
-): StandardSchemaV1.Result<Record<Name, string>> {
-  const text = textIn(value, name);
-  if (text !== undefined) return { value: { [name]: text } as Record<Name, string> };
-  return { issues: [{ message: `An object with a string "${name}" is needed.`, path: [name] }] };
 }
 
 /** The text that a model gave, if it is one. */

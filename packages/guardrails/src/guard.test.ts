@@ -74,6 +74,13 @@ describe("createGuard", () => {
       }
     });
 
+    it("says how a server is imported whose name alone is written", async () => {
+      for (const from of ["weather", "@mcp/weather.ts"]) {
+        const { findings } = await createGuard().review({ code: `import { a } from "${from}";`, tools });
+        expect(findings).toMatchObject([{ hint: 'Write "./servers/weather/index.ts".' }]);
+      }
+    });
+
     it.each([
       ['import x from "lodash";', "no-packages", '"lodash" can\'t be imported.'],
       ['import { a } from "../servers/x/index.ts";', "no-packages", "programs stand beside servers/"],

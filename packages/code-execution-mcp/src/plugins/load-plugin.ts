@@ -81,8 +81,7 @@ function checkList(
 function isDetecting(item: unknown): boolean {
   if (!isObject(item) || !DETECTED_TYPE.test(String(item["type"]))) return false;
   const { pattern, values, find } = item;
-  if ("find" in item) return typeof find === "function";
-  if ("pattern" in item) return isRegExp(pattern);
+  if (typeof find === "function" || isRegExp(pattern)) return true;
   return Array.isArray(values) && values.every((value) => typeof value === "string");
 }
 

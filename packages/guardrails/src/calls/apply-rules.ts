@@ -1,7 +1,7 @@
-import { CemError } from "@cem/core";
+import { abandonOnAbort, CemError } from "@cem/core";
 import type { JsonValue, ToolAnnotations } from "@cem/core";
 import { notAllowed } from "./check-inputs.ts";
-import { annotationsOf, checkingGuard } from "./guarded-call.ts";
+import { annotationsOf, checkingGuard, deciding } from "./guarded-call.ts";
 import type { CallGuard, GuardedCall } from "./guarded-call.ts";
 
 /** A call as a rule sees it. */
@@ -18,7 +18,7 @@ type Decision = boolean | string | { ask: string } | undefined | void;
 
 /**
  * A business rule: a plain function. Nothing or `true` lets the call through, `false` or a text (why not) refuses it, and
- * `{ ask: "why" }` has a person decide.
+ * `{ ask: "why" }` has a person decide: `requireApproval` has to come behind the rules.
  */
 export type CallRule = (call: RuledCall) => Decision | Promise<Decision>;
 
@@ -30,9 +30,9 @@ export function questionOf(call: GuardedCall): string | undefined {
   return questioned.get(call);
 }
 
-/** Applies business rules to each call, in order. A rule that fails refuses the call. It throws `TOOL_NOT_ALLOWED`. */
+/** Applies business rules to each call, in order. A rule that fails refuses the call. It throws `TOOL_NOT_ALLOWED` or `NOT_APPROVED`. */
 export function applyRules(rules: readonly CallRule[]): CallGuard {
-  return checkingGuard(async (call: GuardedCall, { session, run }) => {
+  return checkingGuard(async (call: GuardedCall, { session, run, signal }, next) => {
     const { server, tool, args } = call;
     const ruled: RuledCall = {
       server,
@@ -45,15 +45,20 @@ export function applyRules(rules: readonly CallRule[]): CallGuard {
     for (const rule of rules) {
       let answer: Decision;
       try {
-        answer = await rule(ruled);
+        answer = await abandonOnAbort(Promise.resolve(rule(ruled)), signal);
       } catch (cause) {
+        signal.throwIfAborted();
         const message = `${server}.${tool} may not be called: a rule for calls failed.`;
         throw new CemError("TOOL_NOT_ALLOWED", message, { details: { server, tool }, cause });
       }
       if (answer === undefined || answer === true) continue;
       if (typeof answer === "string") throw notAllowed(call, answer.replace(/[.!]$/, ""));
-      const ask = answer === false ? undefined : answer.ask;
+      const ask = (answer || undefined)?.ask;
       if (typeof ask !== "string") throw notAllowed(call, "a rule forbids it");
+      if (!deciding.has(next)) {
+        const message = `${server}.${tool} was not called: ${ask}, and nobody can be asked without requireApproval behind the rules.`;
+        throw new CemError("NOT_APPROVED", message, { details: { server, tool, answer: "unanswered" } });
+      }
       questioned.set(call, ask);
     }
   });

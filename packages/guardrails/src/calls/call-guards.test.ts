@@ -285,8 +285,32 @@ describe("applyRules", () => {
     expect(reached).toEqual([{ id: 1 }]);
   });
   it("refuses where a rule's answer is none", async () => {
-    const rule = (() => ({ aks: "a typing error" })) as unknown as CallRule;
-    await expect(guarded(applyRules([rule])).call({})).rejects.toThrow("a rule forbids it");
+    for (const answer of [{ aks: "a typing error" }, null]) {
+      const rule = (() => answer) as unknown as CallRule;
+      await expect(guarded(applyRules([rule])).call({})).rejects.toThrow("a rule forbids it");
+    }
+  });
+  it("refuses what a person is to decide where no guard behind it asks one", async () => {
+    const rules = applyRules([() => ({ ask: "it is 100 or more" })]);
+    const approval = requireApproval({ approve: async () => "once" });
+    const limits = limitCalls([{ tools: ["files"], calls: 9, per: 60 }]);
+    for (const guard of [rules, (next) => approval(rules(next))] satisfies CallGuard[]) {
+      const { call, reached } = guarded(guard);
+      await expect(call(500)).rejects.toMatchObject({
+        code: "NOT_APPROVED",
+        message: expect.stringContaining("it is 100 or more, and nobody can be asked"),
+      });
+      expect(reached).toEqual([]);
+    }
+    await guarded((next) => rules(limits(planWrites(() => {})(approval(next))))).call(500);
+    await guarded((next) => rules(limits(approval(next)))).call(500);
+  });
+  it("ends with the call's signal where a rule does not", async () => {
+    const controller = new AbortController();
+    const { call } = guarded(applyRules([() => new Promise(() => {})]));
+    const called = call({}, { signal: controller.signal });
+    controller.abort("enough");
+    await expect(called).rejects.toBe("enough");
   });
   it("refuses where a rule throws", async () => {
     const guard = applyRules([
@@ -301,6 +325,16 @@ describe("applyRules", () => {
 });
 
 describe("limitCalls", () => {
+  it.each([
+    [Number.NaN, 60],
+    [-1, 60],
+    [5, 0],
+    [5, Number.NaN],
+  ])("refuses %s calls in %s seconds, which would limit nothing", (calls, per) => {
+    const limit = () => limitCalls([{ tools: ["files"], calls, per }]);
+    expect(limit).toThrow(expect.objectContaining({ code: "OPTION_INVALID" }));
+  });
+
   it("tells how long the wait still is", async () => {
     const { call } = guarded(limitCalls([{ tools: ["files"], calls: 1, per: 60 }]));
     await call({});

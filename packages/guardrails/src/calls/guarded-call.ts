@@ -20,16 +20,26 @@ export function annotationsOf(call: Pick<GuardedCall, "found">): ToolAnnotations
   return call.found?.annotations ?? {};
 }
 
-/** Makes a guard of a check that throws what is wrong with a call. */
+/** Invokers that have a person decide what a rule questions, or pass it on to one that does. */
+export const deciding = new WeakSet<ToolInvoker>();
+
+/** Notes that a guard passes on calls as they are, and with them the questions of rules. */
+export function passingOn(next: ToolInvoker, guard: ToolInvoker, decides = deciding.has(next)): ToolInvoker {
+  if (decides) deciding.add(guard);
+  return guard;
+}
+
+/** Makes a guard of a check that throws what is wrong with a call, and may have a person decide what a rule questions. */
 export function checkingGuard(
-  check: (call: GuardedCall, context: InvokeContext) => Promise<void> | undefined | void,
+  check: (call: GuardedCall, context: InvokeContext, next: ToolInvoker) => Promise<void> | undefined | void,
+  decides?: true,
 ): CallGuard {
-  return (next) => ({
+  const guard: CallGuard = (next) => ({
     specificationVersion: "v1",
     invoke(call, context) {
       try {
         // Most checks have nothing to wait for.
-        const checking = check(call, context);
+        const checking = check(call, context, next);
         return checking === undefined
           ? next.invoke(call, context)
           : checking.then(() => next.invoke(call, context));
@@ -38,4 +48,5 @@ export function checkingGuard(
       }
     },
   });
+  return (next) => passingOn(next, guard(next), decides);
 }

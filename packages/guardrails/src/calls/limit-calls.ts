@@ -32,6 +32,9 @@ export function limitCalls(
 ): CallGuard {
   /** Calls without a session are one of this guard's own. */
   const unnamed = randomUUID();
+  const wrong = limits.find(({ calls, per }) => !(calls >= 0 && per > 0));
+  const message = `A limit of calls needs calls from 0 on and seconds above 0, not ${wrong?.calls} in ${wrong?.per} s.`;
+  if (wrong !== undefined) throw new CemError("OPTION_INVALID", message);
   const compiled = limits.map((limit) => ({ ...limit, matches: matchTools(limit.tools) }));
   return checkingGuard(async (call, { session = unnamed }) => {
     const { server, tool } = call;

@@ -67,7 +67,7 @@ export function checkImports(
   const known = { servers: new Set<string>(), skills: new Set<string>(), suggested: 0 };
   for (const { kind, server } of tools) known[kind === "skill" ? "skills" : "servers"].add(server);
   return imports.flatMap(({ specifier, line, column }): Finding[] => {
-    const problem = specifierProblem(specifier) ?? unknownToolModule(specifier, known);
+    const problem = specifierProblem(specifier, known) ?? unknownToolModule(specifier, known);
     return problem === undefined ? [] : [{ severity: "error", line, column, ...problem }];
   });
 }
@@ -87,7 +87,7 @@ function loadedModules({ dynamicImports, calls }: ProgramParts, values: Values):
   });
 }
 
-function specifierProblem(specifier: string): ImportProblem | undefined {
+function specifierProblem(specifier: string, { servers }: Known): ImportProblem | undefined {
   const isText = /^(?:data|blob):/.test(specifier);
   if (specifier.length > MAX_SPECIFIER_CHARACTERS && !isText) {
     const message = `A module's name has ${specifier.length} characters; at most ${MAX_SPECIFIER_CHARACTERS} are read.`;
@@ -116,8 +116,10 @@ function specifierProblem(specifier: string): ImportProblem | undefined {
     };
   }
   if (/^(?:\.{0,2}\/|file:\/\/\/workspace\/|(?:servers|skills)\/)/.test(specifier)) return undefined;
+  const last = specifier.slice(specifier.lastIndexOf("/") + 1).replace(/\.[cm]?[jt]s$/u, "");
   return {
     rule: "no-packages",
+    ...(servers.has(last) && { hint: `Write "./servers/${last}/index.ts".` }),
     message: `${JSON.stringify(specifier)} can't be imported. Code may import tools (./servers/<server>/index.ts), skills (./skills/<name>/index.ts), files of the workspace (./…) and built-in modules (node:…).`,
   };
 }
