@@ -56,6 +56,7 @@ export function checkCalls(source: Pick<ToolSource, "find">, settings: CallCheck
 
   const assertValid = (call: ToolCall, check: SchemaCheck, args: JsonObject): void => {
     if (!check.validated) return reportUnvalidated(call, check.reason);
+    if (check.unvalidated !== undefined) reportUnvalidated(call, check.unvalidated);
     const violation = check.check(args);
     if (violation !== undefined) throw invalidArguments(call, violation);
   };
@@ -161,6 +162,7 @@ export function createResultCheck(settings: ResultCheckSettings = {}): ResultChe
     const prepared = validator.prepare(schema);
     const check = prepared instanceof Promise ? await prepared : prepared;
     if (!check.validated) return reportUnvalidated(tool, check.reason);
+    if (check.unvalidated !== undefined) reportUnvalidated(tool, check.unvalidated);
     const violation = check.check(result, "result");
     if (violation?.unchecked) return reportUnvalidated(tool, violation.message);
     if (violation !== undefined) throw resultInvalid(tool, violation);

@@ -45,6 +45,15 @@ describe("compile", () => {
     expect(judge({ $id: "https://example.com/broken", type: "object" }, 1)).toBe("type");
   });
 
+  it.each([
+    [0.01, [19.99, 0.07, 4.35, 1_234_567.89, 99_999_999.99], [1.005, 0.015]],
+    [0.1, [0.3, 0.7], [0.35]],
+    [5, [10, -15], [11]],
+  ])("knows the multiples of %d", (multipleOf, right, wrong) => {
+    expect(right.map((value) => judge({ multipleOf }, value))).toEqual(right.map(() => "valid"));
+    expect(wrong.map((value) => judge({ multipleOf }, value))).toEqual(wrong.map(() => "multipleOf"));
+  });
+
   it("tells two patterns of one schema apart", () => {
     const schema = { properties: { a: { pattern: "^a$" }, b: { pattern: "^b$" } } };
     expect(judge(schema, { a: "a", b: "b" })).toBe("valid");
@@ -74,6 +83,7 @@ describe("compile", () => {
       ["uuid", "1b4e28ba-2fa1-11d2-883f-0016d3cca427", "1b4e28ba"],
       ["regex", "^a$", "("],
       ["date-time", "2026-02-28T12:00:00Z", "2026-02-28"],
+      ["date-time", "2026-02-28T12:00:00", "2026-02-28T25:00:00"],
       ["byte", "YQ==", "a b"],
     ])("checks %s", (format, valid, invalid) => {
       expect([judge({ format }, valid), judge({ format }, invalid)]).toEqual(["valid", "format"]);

@@ -13,18 +13,26 @@ const MAX_CHECK_MS = 500;
 /** The maximum work of matching one text with a pattern: instructions of the pattern times characters. About 300 ms. */
 const MAX_PATTERN_STEPS = 16_000_000;
 
+/** The maximum size of the patterns of one schema: about 100 ms to compile, and 4 MB. */
+const MAX_PATTERN_SIZE = 20_000;
+
 /** Thrown out of a check that takes too long. */
 export class CheckTooLong extends Error {}
 
-/** Compiles a prepared schema. @throws Error when it can't be compiled. */
-type CompileSchema = (schema: JsonSchema, dialect: Dialect) => CompiledSchema;
+interface CompileSchema {
+  /** Compiles a prepared schema. @throws Error when it can't be compiled. */
+  (schema: JsonSchema, dialect: Dialect): CompiledSchema;
+  /** Compiles a pattern alone. @throws Error when it can't be compiled. */
+  readonly pattern: (pattern: string) => unknown;
+}
 
 /**
  * Returns the first violation, or `undefined`.
  *
+ * @param isLenient - Whether a value is valid that would be if no format was checked. Default: `false`.
  * @throws CheckTooLong
  */
-export type CompiledSchema = (value: JsonValue) => ErrorObject | undefined;
+export type CompiledSchema = (value: JsonValue, isLenient?: boolean) => ErrorObject | undefined;
 
 let loading: Promise<CompileSchema> | undefined;
 
@@ -36,17 +44,29 @@ export function loadSchemaCompiler(): Promise<CompileSchema> {
 
 async function load(): Promise<CompileSchema> {
   const { Ajv, Ajv2019, Ajv2020, fullFormats, RE2JS } = await import("./validators.ts");
-  const formats = Object.fromEntries(
-    Object.entries(fullFormats).map(([name, format]) => [name, limitFormat(format)]),
-  );
   let deadline = 0;
+  let areFormatsChecked = true;
+  // Many servers take and give times without an offset, and call them `date-time` all the same.
+  const known = { ...fullFormats, "date-time": fullFormats["iso-date-time"], time: fullFormats["iso-time"] };
+  const formats = Object.fromEntries(
+    Object.entries(known).map(([name, format]) => [name, limitFormat(format, () => areFormatsChecked)]),
+  );
   const assertInTime = (): void => {
     if (performance.now() > deadline) throw new CheckTooLong();
   };
 
+  /** Patterns of the schema that is being prepared and compiled, which asks for each several times, and what may be added to their size. */
+  const patterns = new Map<string, { test(text: string): boolean }>();
+  let sizeLeft = MAX_PATTERN_SIZE;
+
   /** Patterns and values are both untrusted, so the engine must not backtrack, and a match can't be interrupted. */
   const createPattern = Object.assign(
     (pattern: string) => {
+      const known = patterns.get(pattern);
+      if (known !== undefined) return known;
+      const size = sizeOf(pattern);
+      if (size > sizeLeft) throw new Error("the schema's patterns are too large");
+      sizeLeft -= size;
       const compiled = RE2JS.compile(RE2JS.translateRegExp(pattern));
       const maxCharacters = MAX_PATTERN_STEPS / compiled.programSize();
       const test = (text: string): boolean => {
@@ -55,7 +75,9 @@ async function load(): Promise<CompileSchema> {
         return compiled.matcher(text).find();
       };
       // Ajv caches patterns by their text.
-      return { test, toString: () => pattern };
+      const made = { test, toString: () => pattern };
+      patterns.set(pattern, made);
+      return made;
     },
     { code: "" },
   );
@@ -68,8 +90,13 @@ async function load(): Promise<CompileSchema> {
       logger: false,
       verbose: true,
       ownProperties: true,
+      // Otherwise 19.99 would be no multiple of 0.01, since the quotient of the two is not exact.
+      multipleOfPrecision: 6,
       formats,
-      code: { regExp: createPattern },
+      // Otherwise a part would be compiled for each reference to it.
+      inlineRefs: false,
+      // The optimizer takes most of the time, which grows with the square of the schema.
+      code: { regExp: createPattern, optimize: false },
     });
     ajv.addKeyword({
       keyword: CHECKPOINT_KEYWORD,
@@ -104,31 +131,83 @@ async function load(): Promise<CompileSchema> {
     return instance.ajv;
   };
 
-  return (schema, dialect) => {
+  const compileSchema = (schema: JsonSchema, dialect: Dialect): CompiledSchema => {
     const ajv = instanceFor(dialect);
+    const restore = [ajv.schemas, ajv.refs].map((names) => restorer(names));
     let validate: ValidateFunction;
     try {
       validate = ajv.compile(schema);
     } finally {
-      // Otherwise another server's schema could refer to this one by its `$id`.
+      patterns.clear();
+      sizeLeft = MAX_PATTERN_SIZE;
       ajv.removeSchema(schema);
+      // Otherwise another server's schema could refer to this one by its names, or could not be compiled for its own.
+      for (const one of restore) one();
     }
-    return (value) => {
+    return (value, isLenient = false) => {
       deadline = performance.now() + MAX_CHECK_MS;
-      return validate(value) ? undefined : (validate.errors?.at(-1) ?? undefined);
+      areFormatsChecked = true;
+      if (validate(value)) return undefined;
+      // Both are asked: of alternatives that differ in their formats alone, more than one would fit.
+      areFormatsChecked = !isLenient;
+      return isLenient && validate(value) ? undefined : (validate.errors?.at(-1) ?? undefined);
     };
   };
+  return Object.assign(compileSchema, { pattern: createPattern });
+}
+
+/** Gives an object's members of now back to it. */
+function restorer(names: Record<string, unknown>): () => void {
+  const before = { ...names };
+  return () => {
+    for (const name of Object.keys(names)) delete names[name];
+    Object.assign(names, before);
+  };
+}
+
+/** Escaped characters, and classes of characters. */
+const ONE_CHARACTER = /\\.|\[(?:\\.?|[^\]\\])*(?:\]|$)/gs;
+/** What engines read in different ways. */
+const AMBIGUOUS = /\\[QE]|\[\^?\]/;
+const REPETITION = /\{(\d{1,4}),?(\d{0,4})\}|[^]/g;
+
+/** The size of any pattern, beside its instructions. */
+const OWN_SIZE = 20;
+
+/** The most instructions that a pattern becomes, in which what is repeated stands as often. */
+function sizeOf(pattern: string): number {
+  if (AMBIGUOUS.test(pattern) && pattern.includes("{")) return Infinity;
+  const outer: number[] = [];
+  let size = OWN_SIZE;
+  /** Of what may be repeated. */
+  let last = 0;
+  for (const [token, least, most] of pattern.replaceAll(ONE_CHARACTER, "x").matchAll(REPETITION)) {
+    if (least !== undefined) {
+      last *= Math.max(Number(least), Number(most)) + 1;
+      size += last;
+    } else if (token === "(") {
+      outer.push(size);
+      size = 0;
+    } else if (token === ")") {
+      last = size + 1;
+      size = (outer.pop() ?? 0) + last;
+    } else {
+      size += 1;
+      if (!"*+?".includes(token)) last = 1;
+    }
+  }
+  return size;
 }
 
 function isCheckpoint(rule: { keyword: string }): boolean {
   return rule.keyword === CHECKPOINT_KEYWORD;
 }
 
-function limitFormat(format: Format): Format {
+function limitFormat(format: Format, isChecked: () => boolean): Format {
   const isForNumbers = (format as { type?: string }).type === "number";
   if (isForNumbers) return format;
   const check = toCheck(format);
-  return (text: string) => text.length > MAX_FORMAT_CHARACTERS || check(text);
+  return (text: string) => !isChecked() || text.length > MAX_FORMAT_CHARACTERS || check(text);
 }
 
 /** A format is a pattern, a function, an object with a function, or `true` for texts of any form. */

@@ -31,7 +31,7 @@ describe("prepareSchema", () => {
     ["https://example.com/own", "2020-12"],
   ])("reads the dialect %s as %s and removes it", ($schema, dialect) => {
     const original = { $schema, type: "object" } as JsonSchema;
-    expect(prepareSchema(original)).toEqual({ ok: true, schema: { type: "object" }, dialect });
+    expect(prepareSchema(original)).toEqual({ ok: true, schema: { type: "object" }, dialect, unusable: [] });
     expect(original["$schema"]).toBe($schema);
   });
 
@@ -121,15 +121,15 @@ describe("prepareSchema", () => {
     const schema = {
       properties: {
         a: { $ref: "#/$defs/x" },
-        b: { $ref: "#/$defs/y~1z~0/not" },
+        b: { $ref: "#/$defs/y~1z~0/items" },
         c: { $ref: "#/$defs/p%20q" },
       },
-      $defs: { x: {}, "y/z~": { not: {} }, "p q": {}, other: {} },
+      $defs: { x: {}, "y/z~": { items: {} }, "p q": {}, other: {} },
     };
     expect(prepared(schema)).toEqual({
       ...here,
       ...schema,
-      $defs: { x: here, "y/z~": { not: here }, "p q": here, other: {} },
+      $defs: { x: here, "y/z~": { items: here }, "p q": here, other: {} },
     });
   });
 

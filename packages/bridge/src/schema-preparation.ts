@@ -1,9 +1,11 @@
-import { referredTo } from "@cem/core";
+import { isNever, isObject, referredTo } from "@cem/core";
 import type { JsonSchema } from "@cem/core";
 
 /** Larger schemas take long to compile and are seldom written by people. */
 const MAX_SCHEMA_BYTES = 256 * 1024;
 const MAX_SCHEMA_DEPTH = 64;
+/** Members of objects and items of lists. Of one with more, its check would take seconds to compile. */
+const MAX_SCHEMA_PARTS = 4_000;
 /** A keyword inserted wherever a check may come many times. It ends a check that takes too long. */
 export const CHECKPOINT_KEYWORD = "cem-checkpoint";
 
@@ -23,13 +25,20 @@ const DATA = new Set(["const", "enum", "default", "examples"]);
 /** The JSON Schema dialects that can be compiled. */
 export type Dialect = "draft-07" | "2019-09" | "2020-12";
 
-/** A copy of a schema that is safe to compile; or the reason why there is none. */
+/** A copy of a schema that is safe to compile, with the parts that were left out of it; or the reason why there is none. */
 export type PreparedSchema =
-  | { ok: true; schema: JsonSchema; dialect: Dialect }
+  | { ok: true; schema: JsonSchema; dialect: Dialect; unusable: string[] }
   | { ok: false; reason: string };
 
-/** Copies a schema into a form that is safe to compile, within bounds on its size and depth. */
-export function prepareSchema(original: JsonSchema): PreparedSchema {
+/**
+ * Copies a schema into a form that is safe to compile, within bounds on its size and depth.
+ *
+ * @param compilePattern - Throws for a pattern that can't be compiled, which is left out. Default: any can.
+ */
+export function prepareSchema(
+  original: JsonSchema,
+  compilePattern: (pattern: string) => unknown = () => {},
+): PreparedSchema {
   let text: string;
   try {
     text = JSON.stringify(original);
@@ -45,11 +54,14 @@ export function prepareSchema(original: JsonSchema): PreparedSchema {
   if (depthOf(schema) > MAX_SCHEMA_DEPTH) {
     return { ok: false, reason: `the schema is nested deeper than ${MAX_SCHEMA_DEPTH} levels` };
   }
+  if (countParts(schema) > MAX_SCHEMA_PARTS)
+    return { ok: false, reason: `the schema has more than ${MAX_SCHEMA_PARTS} members` };
   const dialect = dialectOf(schema["$schema"]);
   delete schema["$schema"];
-  replaceOldKeywords(schema, dialect);
+  const unusable: string[] = [];
+  replaceOldKeywords(schema, { dialect, compilePattern, unusable });
   insertCheckpoints(schema);
-  return { ok: true, schema, dialect };
+  return { ok: true, schema, dialect, unusable };
 }
 
 /** A schema that names no known dialect is of the current one, as MCP specifies. */
@@ -60,13 +72,62 @@ function dialectOf(uri: unknown): Dialect {
 }
 
 /** Keywords whose members are subschemas by names that are no keywords. */
-const MAPS = new Set(["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"]);
+const MAPS = new Set([
+  "properties",
+  "patternProperties",
+  "$defs",
+  "definitions",
+  "dependentSchemas",
+  "dependentRequired",
+  "dependencies",
+]);
+
+type Context = { dialect: Dialect; compilePattern: (pattern: string) => unknown; unusable: string[] };
+
+const TYPES = new Set(["string", "number", "integer", "boolean", "null", "object", "array"]);
+/** Keywords beside which `nullable` adds a value that they exclude. */
+const EXCLUDING_NULL = ["$ref", "allOf", "anyOf", "oneOf", "not"];
+
+/** Removes what the validator refuses together with all else that the schema says, and tells it. */
+function removeUnusable(node: JsonSchema, { compilePattern, unusable }: Context): void {
+  const { type, enum: choices, required, pattern, id } = node;
+  const types = [type ?? []].flat();
+  if (!types.every((one) => TYPES.has(one))) {
+    if (!types.includes("any")) unusable.push(`the type ${JSON.stringify(type)}`);
+    delete node.type;
+  }
+  if (choices?.length === 0) delete node.enum;
+  if (!Array.isArray(required)) delete node.required;
+  if (typeof id === "string") delete node["id"];
+  try {
+    if (typeof pattern === "string") compilePattern(pattern);
+  } catch {
+    unusable.push(`the pattern ${String(pattern)}`);
+    delete node["pattern"];
+  }
+}
+
+/** Writes OpenAPI's `nullable: true` as JSON Schema does. */
+function replaceNullable(node: JsonSchema): void {
+  const { nullable, $defs: _, definitions: __, ...own } = node;
+  delete node["nullable"];
+  if (nullable !== true) return;
+  if (EXCLUDING_NULL.some((keyword) => keyword in own)) {
+    for (const key of Object.keys(own)) delete node[key];
+    node.anyOf = [own, { type: "null" }];
+    return;
+  }
+  if (node.type !== undefined) node.type = [...new Set([node.type, "null"].flat())];
+  if (Array.isArray(node.enum)) node.enum = [...node.enum, null];
+}
 
 /**
  * Writes keywords of earlier drafts as later ones have them: `exclusiveMinimum: true` beside a `minimum`, and lists of `items`
  * where the dialect has `prefixItems`. Otherwise nothing of the schema could be checked.
  */
-function replaceOldKeywords(node: JsonSchema, dialect: Dialect): void {
+function replaceOldKeywords(node: JsonSchema, context: Context): void {
+  removeUnusable(node, context);
+  replaceNullable(node);
   for (const [exclusive, limit] of [
     ["exclusiveMinimum", "minimum"],
     ["exclusiveMaximum", "maximum"],
@@ -78,7 +139,7 @@ function replaceOldKeywords(node: JsonSchema, dialect: Dialect): void {
     node[exclusive] = node[limit];
     delete node[limit];
   }
-  if (dialect === "2020-12" && Array.isArray(node["items"])) {
+  if (context.dialect === "2020-12" && Array.isArray(node["items"])) {
     const { items, additionalItems } = node;
     delete node["items"];
     delete node["additionalItems"];
@@ -89,9 +150,13 @@ function replaceOldKeywords(node: JsonSchema, dialect: Dialect): void {
   }
   for (const [key, child] of Object.entries(node)) {
     if (typeof child !== "object" || child === null || DATA.has(key)) continue;
-    const schemas: unknown[] = MAPS.has(key) || Array.isArray(child) ? Object.values(child) : [child];
-    for (const one of schemas)
-      if (typeof one === "object" && one !== null) replaceOldKeywords(one as JsonSchema, dialect);
+    const [holder, names] =
+      MAPS.has(key) || Array.isArray(child) ? [child, Object.keys(child)] : [node, [key]];
+    for (const name of names) {
+      const one: unknown = Reflect.get(holder, name);
+      if (isNever(one)) Reflect.set(holder, name, false);
+      else if (isObject(one)) replaceOldKeywords(one, context);
+    }
   }
 }
 
@@ -101,38 +166,59 @@ function depthOf(root: object): number {
   let depth = 0;
   while (level.length > 0 && depth <= MAX_SCHEMA_DEPTH) {
     depth += 1;
-    level = level.flatMap((node) =>
-      Object.values(node).filter((child): child is object => typeof child === "object" && child !== null),
-    );
+    level = level.flatMap((node) => Object.values(node).filter(isParent));
   }
   return depth;
 }
 
+/** Counts all that may be a part of a schema. The values of an `enum` may be many, and cost little. */
+function countParts(node: object, isMap = false): number {
+  let parts = 0;
+  for (const [key, child] of Object.entries(node)) {
+    parts += 1;
+    if (!isParent(child)) continue;
+    // The check for names that another depends on is one expression, which takes the square of their number.
+    if (isMap && Array.isArray(child)) parts += child.length ** 2 / 250;
+    const areValues = key === "enum" && !isMap && Array.isArray(child) && !child.some(isParent);
+    if (!areValues) parts += countParts(child, !isMap && MAPS.has(key));
+  }
+  return parts;
+}
+
+function isParent(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
+}
+
 /**
  * Adds {@link CHECKPOINT_KEYWORD} to every subschema that a reference can lead to, since with references the time of a
- * check can be exponential, and to those of items and properties, of which a value may have millions.
+ * check can be exponential, and to those of items and properties, of which a value may have millions. A reference may lead into
+ * data, and from there to more.
  */
 function insertCheckpoints(root: JsonSchema): void {
   const targets = new Set<object>();
   let hasReference = false;
   const referable = new Set<object>([root]);
-  const visit = (node: object): void => {
+  /** `data`: the keyword whose data the node is in, if it is. */
+  const visit = (node: object, isMap: boolean, data: string): void => {
     for (const [key, child] of Object.entries(node)) {
       if (typeof child === "string") {
         if (key === "$ref" || key === "$recursiveRef" || key === "$dynamicRef") {
           hasReference = true;
           const target = referredTo(root, child);
-          if (typeof target === "object" && target !== null) referable.add(target);
+          if (isParent(target)) referable.add(target);
         }
-        if (["$id", "$anchor", "$dynamicAnchor"].includes(key)) referable.add(node);
-      } else if (typeof child === "object" && child !== null && !DATA.has(key)) {
-        if (REPEATED.has(key)) targets.add(child as object);
-        if (key === "patternProperties") for (const each of Object.values(child)) targets.add(each as object);
-        visit(child as object);
+        const isNamed = ["$id", "$anchor", "$dynamicAnchor"].includes(key);
+        if (isNamed && data !== "const" && data !== "enum") referable.add(node);
+      } else if (isParent(child)) {
+        const within = data === "" && !isMap && DATA.has(key) ? key : data;
+        if (within === "" && REPEATED.has(key)) targets.add(child);
+        if (within === "" && key === "patternProperties")
+          for (const each of Object.values(child)) targets.add(each as object);
+        visit(child, !isMap && MAPS.has(key), within);
       }
     }
   };
-  visit(root);
+  visit(root, false, "");
   for (const target of hasReference ? [...targets, ...referable] : targets) {
     if (typeof target === "object" && !Array.isArray(target)) Reflect.set(target, CHECKPOINT_KEYWORD, true);
   }

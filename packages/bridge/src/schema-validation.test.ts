@@ -8,7 +8,7 @@ const validator = createSchemaValidator();
 async function judge(schema: JsonSchema, args: JsonValue): Promise<string> {
   const check = await validator.prepare(schema);
   if (!check.validated) return `unvalidated: ${check.reason}`;
-  return check.check(args)?.message ?? "valid";
+  return check.check(args)?.message ?? (check.unvalidated && `in part: ${check.unvalidated}`) ?? "valid";
 }
 
 const forecast: JsonSchema = {
@@ -90,10 +90,11 @@ describe("createSchemaValidator", () => {
   });
 
   it("gives the reason why a schema can't be used, shortened", async () => {
-    const pattern = `(${"x".repeat(500)}`;
-    expect(await judge({ properties: { a: { pattern } } }, {})).toHaveLength(
-      "unvalidated: the schema can't be used: ".length + 200,
-    );
+    const name = "x".repeat(500);
+    const reason = await judge({ properties: { a: { $ref: `#${name}` } } }, {});
+    expect(reason).toHaveLength("unvalidated: the schema can't be used: ".length + 200);
+    const part = await judge({ properties: { a: { pattern: `(${name}` } } }, {});
+    expect(part).toHaveLength("in part:  can't be used; all else is checked".length + 200);
   });
 
   it("leaves the schema as it is", async () => {
@@ -109,15 +110,73 @@ describe("createSchemaValidator", () => {
       { properties: { a: { $ref: "http://127.0.0.1:1/x.json" } } },
       /can't resolve/,
     ],
-    ["a pattern that is none", { properties: { a: { pattern: "(" } } }, /can't be used/],
-    ["a pattern that needs backtracking", { properties: { a: { pattern: "(a)\\1" } } }, /can't be used/],
-    ["a type that is none", { properties: { a: { type: "str" } } }, /can't be used/],
+    ["a pattern of names that is none", { patternProperties: { "(": {} } }, /can't be used/],
     ["alternatives that are none", { properties: { a: { anyOf: [] } } }, /`anyOf` or `oneOf` is empty/],
     ["bounds that are none", { properties: { a: { minimum: null } } }, /can't be used/],
-    ["keywords of draft 3", { properties: { a: { type: "string", required: true } } }, /can't be used/],
     ["a huge one", { description: "x".repeat(300_000) }, /has \d+ bytes, more than 262144/],
   ])("goes without a check for %s", async (_name, schema, reason) => {
-    expect(await judge({ type: "object", ...schema } as JsonSchema, { a: "b" })).toMatch(reason);
+    expect(await judge({ type: "object", ...schema }, { a: "b" })).toMatch(reason);
+  });
+
+  it.each([
+    ["a pattern that is none", { pattern: "(" }, /^in part: the pattern \(/],
+    ["a pattern that needs backtracking", { pattern: "^(?!-)a" }, /^in part: the pattern \^/],
+    ["a type that is none", { type: "str" }, /^in part: the type "str" can't be used; all else is checked$/],
+    ["any type", { type: "any" }, /^valid$/],
+    ["no values", { enum: [] }, /^valid$/],
+    ["keywords of draft 3", { id: "#a", type: "string", required: true }, /^valid$/],
+  ])("checks what stands beside %s", async (_name, a, message) => {
+    const schema = { properties: { a, b: { type: "string" } }, required: ["b"] } as JsonSchema;
+    expect(await judge(schema, { a: "b", b: "x" })).toMatch(message);
+    expect(await judge(schema, { a: "b", b: 5 })).toBe("`b` must be a string, not a number");
+  });
+
+  it("refuses nothing that would fit one alternative alone if all of the schema could be used", async () => {
+    const oneOf = [{ type: "str" }, { type: "int" }];
+    expect(await judge({ properties: { a: { oneOf } } }, { a: "b" })).toMatch(/^in part: the type/);
+  });
+
+  it.each<[object, JsonValue]>([
+    [{ type: "string", enum: ["a"], nullable: true }, "b"],
+    [{ type: ["string", "null"], nullable: true }, 5],
+    [{ enum: ["a"], nullable: true }, "b"],
+    [{ oneOf: [{ type: "string" }, { type: "number", nullable: true }], nullable: true }, true],
+    [{ $ref: "#/$defs/A", nullable: true }, "b"],
+    [{ type: "object", allOf: [{ required: ["x"] }], nullable: true }, {}],
+  ])("takes null for %j", async (a, wrong) => {
+    const schema = { properties: { a }, $defs: { A: { type: "number" } } } as JsonSchema;
+    expect(await judge(schema, { a: null })).toBe("valid");
+    expect(await judge(schema, { a: wrong })).toContain("`a");
+    const not = { ...schema, properties: { a: { ...a, nullable: false } } } as JsonSchema;
+    expect(await judge(not, { a: wrong })).toContain("`a");
+  });
+
+  it("reads a schema that nothing fits as `false`", async () => {
+    const schema = { properties: { per_page: {}, t: { prefixItems: [{}], items: { not: true } } } };
+    const closed = { ...schema, additionalProperties: { not: {} } } as JsonSchema;
+    expect(await judge(closed, { perPage: 5 })).toBe(
+      "`perPage` is not an argument; did you mean `per_page`?",
+    );
+    expect(await judge(closed, { t: [1, 2] })).toContain("`t`");
+    expect(await judge({ patternProperties: { a: false } }, { a: 1 })).toBe("`a` is not allowed");
+    expect(await judge({ properties: { a: { not: { const: 1 } } } }, { a: 1 })).toBe(
+      '`a` must not fit {"const":1}',
+    );
+  });
+
+  it("refuses no result for the form of a text", async () => {
+    const check = await validator.prepare({
+      properties: {
+        at: { oneOf: [{ format: "date" }, { format: "date-time" }] },
+        to: { type: "string", format: "email" },
+        n: { type: "number" },
+      },
+    });
+    if (!check.validated) throw new Error(check.reason);
+    expect(check.check({ at: "2026-02-28" }, "result")).toBeUndefined();
+    expect(check.check({ to: "Ada" }, "result")).toBeUndefined();
+    expect(check.check({ to: "Ada", n: "x" }, "result")?.path).toBe("/n");
+    expect(check.check({ to: "Ada" })?.message).toBe("`to` must be a valid email");
   });
 
   it("checks lists of items and bounds as earlier drafts write them", async () => {
@@ -142,6 +201,20 @@ describe("createSchemaValidator", () => {
     expect(await judge(named, {})).toBe("valid");
     expect(await judge({ ...named, required: ["a"] }, {})).toBe("`a` is missing");
     expect(await judge({ $ref: "https://example.com/named" }, {})).toMatch(/can't resolve/);
+  });
+
+  it("lets no schema take the names of another, or of the schema of schemas", async () => {
+    const dialect = "http://json-schema.org/draft-07/schema";
+    const named = (least: number): JsonSchema => ({
+      $schema: `${dialect}#`,
+      $id: "https://example.com/one",
+      properties: { a: { $ref: `${dialect}#` }, b: { minLength: least } },
+    });
+    for (const $id of ["https://example.com/one", dialect, `${dialect}#`])
+      await judge({ $schema: `${dialect}#`, $id: "x:y", $defs: { x: { $id } } }, {});
+    for (const $id of [dialect, `${dialect}#`]) await judge({ $schema: `${dialect}#`, $id }, {});
+    expect(await judge(named(2), { b: "x" })).toContain("`b`");
+    expect(await judge(named(3), { a: { type: 5 } })).toContain("`a");
   });
 
   it("takes no code from a schema", async () => {

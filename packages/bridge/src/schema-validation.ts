@@ -8,11 +8,15 @@ import type { Subject, Violation } from "./violation.ts";
 
 /** Compiled schemas that are cached by their text. */
 const MAX_CACHED_SCHEMAS = 2_000;
+/** Keywords that refuse a value since it fits a subschema. */
+const FITS_FEWER = new Set(["oneOf", "not", "if", "contains"]);
 
 /** A compiled schema; or the reason why there is none, so that values go unchecked. */
 export type SchemaCheck =
   | {
       validated: true;
+      /** The part of the schema that can't be used, if there is one, as a clause. */
+      unvalidated?: string | undefined;
       /**
        * Returns the first violation, or `undefined` when the value is valid. Takes bounded time.
        *
@@ -64,9 +68,9 @@ function digestOf(schema: JsonSchema): string {
 }
 
 async function compile(original: JsonSchema): Promise<SchemaCheck> {
-  const prepared = prepareSchema(original);
-  if (!prepared.ok) return { validated: false, reason: prepared.reason };
   const compile = await loadSchemaCompiler();
+  const prepared = prepareSchema(original, compile.pattern);
+  if (!prepared.ok) return { validated: false, reason: prepared.reason };
   let compiled: CompiledSchema;
   try {
     compiled = compile(prepared.schema, prepared.dialect);
@@ -74,12 +78,18 @@ async function compile(original: JsonSchema): Promise<SchemaCheck> {
     const why = error instanceof Error ? error.message : String(error);
     return { validated: false, reason: `the schema can't be used: ${why.slice(0, 200)}` };
   }
+  const [unusable] = prepared.unusable;
   return {
     validated: true,
+    unvalidated: unusable && `${unusable.slice(0, 200)} can't be used; all else is checked`,
     check(value, subject = "arguments") {
       try {
-        const violation = compiled(value);
-        return violation === undefined ? undefined : describeViolation(violation, subject);
+        // A tool that answered has done its work: its result is not lost for the form of a text.
+        const violation = compiled(value, subject === "result");
+        if (violation === undefined) return undefined;
+        // What is left of a schema fits more values: more than one alternative, and those that must not fit.
+        if (unusable !== undefined && FITS_FEWER.has(violation.keyword)) return undefined;
+        return describeViolation(violation, subject);
       } catch (error) {
         const isTooLong = error instanceof CheckTooLong || error instanceof RangeError;
         if (!isTooLong) throw error;

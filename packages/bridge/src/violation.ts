@@ -119,6 +119,10 @@ export function describeViolation(error: SchemaError, subject: Subject = "argume
       return violation(`must match the pattern ${String(params["pattern"]).slice(0, MAX_NAME_CHARACTERS)}`);
     case "format":
       return violation(`must be a valid ${String(params["format"])}`);
+    case "not":
+      return violation(`must not fit ${show(error.schema)}`);
+    case "false schema":
+      return violation("is not allowed");
     case "uniqueItems":
       return violation("must not have the same item twice");
     default:

@@ -53,14 +53,10 @@ export async function stageSkill(
 ): Promise<void> {
   const { code, test } = parseDraft(draft, tools);
   await mkdir(folder, { recursive: true });
-  for (const name of await skillNames(skillsDir)) {
+  for (const name of await skillNames(skillsDir))
     await cp(path.join(skillsDir, name), path.join(folder, name), { recursive: true });
-  }
-  const { name, description } = draft;
-  const files = {
-    markdown: formatSkillMarkdown({ name, description, metadata: {}, body: draft.instructions ?? "" }),
-    code: toSkillFile(code),
-    test: toSkillFile(test),
-  };
+  const { name, description, instructions: body = "" } = draft;
+  const markdown = formatSkillMarkdown({ name, description, metadata: {}, body });
+  const files = { markdown, code: toSkillFile(code), test: toSkillFile(test) };
   await replaceSkillFolder(path.join(folder, name), files);
 }

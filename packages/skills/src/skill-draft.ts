@@ -32,12 +32,11 @@ export function parseDraft(draft: SkillDraft, tools: readonly ToolDefinition[]) 
   if (tools.some(({ kind, server }) => kind !== "skill" && server === name)) {
     throw invalid(name, `"${name}" is the name of a server, so a skill needs another`);
   }
-  if (UNUSABLE_NAMES.has(name)) {
+  if (UNUSABLE_NAMES.has(name))
     throw invalid(
       name,
       `a folder named "${name}" is for packages and never a skill, so it needs another name`,
     );
-  }
   const description = textOf(draft, "description", MAX_DESCRIPTION_CHARACTERS);
   if (description.trim() === "")
     throw invalid(name, "its description is empty: say what the skill does and when");
@@ -57,12 +56,11 @@ export function parseDraft(draft: SkillDraft, tools: readonly ToolDefinition[]) 
   const importsIt = [...test.imports, ...test.dynamicImports].some(({ specifier }) =>
     specifier.replaceAll("\\", "/").includes(`skills/${name}`),
   );
-  if (!importsIt) {
+  if (!importsIt)
     throw invalid(
       name,
       `its test does not import it: begin with import { … } from "./skills/${name}/index.ts"`,
     );
-  }
   return { code, test };
 }
 
@@ -101,10 +99,8 @@ function parse(draft: SkillDraft, part: "code" | "test"): Program {
   const parsed = parseProgram(text);
   if (parsed.ok) return parsed.program;
   const { message, line } = parsed.error;
-  throw invalid(
-    draft.name,
-    `its ${part} can't be parsed${line === undefined ? "" : `, line ${line}`}: ${message}`,
-  );
+  const place = line === undefined ? "" : `, line ${line}`;
+  throw invalid(draft.name, `its ${part} can't be parsed${place}: ${message}`);
 }
 
 function textOf(

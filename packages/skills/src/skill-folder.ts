@@ -41,11 +41,7 @@ export async function readSkillFolder(folder: string): Promise<SkillFolder | und
 }
 
 /** The text of a skill's files. */
-export interface SkillFiles {
-  markdown: string;
-  code: string;
-  test: string;
-}
+export type SkillFiles = Record<"markdown" | "code" | "test", string>;
 
 /**
  * Puts a skill's folder in place at once: others see the one before, or the new one.

@@ -39,11 +39,7 @@ export function createSkillFolders(skillsDir: string, sharedSkillsDir: string | 
   };
 
   /** Reads an own skill. */
-  const read = async (
-    name: string,
-    status: SkillStatus,
-    tools?: readonly ToolDefinition[],
-  ): Promise<Skill | undefined> => {
+  const read = async (name: string, status: SkillStatus, tools?: readonly ToolDefinition[]) => {
     const found = await readFolder(name, status);
     return found && toSkill(name, status, found, tools);
   };

@@ -79,6 +79,34 @@ describe("a store of skills", () => {
     await expect(store.promote("add_twice", "ada")).rejects.toMatchObject({ code: "SKILL_NOT_FOUND" });
   });
 
+  it("lets no other proposal take the place of one that waits", async () => {
+    const store = createSkillStore({ skillsDir });
+    const saving = { tools, author: "model" } as const;
+    await store.save(DRAFT, saving);
+    const code = DRAFT.code.replace("b: x", "b: -x");
+    for (const change of [
+      { code },
+      { test: `${DRAFT.test}\n` },
+      { instructions: "Do." },
+      { description: "Other." },
+    ])
+      await expect(store.save({ ...DRAFT, ...change }, saving)).rejects.toMatchObject({
+        code: "SKILL_INVALID",
+        message: expect.stringContaining("take another name"),
+      });
+    const other = {
+      ...DRAFT,
+      instructions: "Do.\n",
+      name: "other",
+      test: 'import "./skills/other/index.ts";',
+    };
+    for (let times = 0; times < 2; times += 1) await store.save(other, saving);
+    await store.save(DRAFT, saving);
+    const { code: kept } = await store.promote("add_twice", "ada");
+    expect(kept).toContain("add({ a: x, b: x })");
+    expect(await store.save({ ...DRAFT, code }, saving)).toMatchObject({ status: "proposal", version: 2 });
+  });
+
   it("marks a skill whose tool changed or is gone", async () => {
     const store = createSkillStore({ skillsDir });
     await store.save(DRAFT, { tools });

@@ -1,7 +1,7 @@
 import { CemError, createTurns } from "@cem/core";
 import type { Skill, SkillDraft, SkillStore } from "@cem/core";
 import { toolsUsedBy } from "./tool-digests.ts";
-import { exportedNames, parseDraft, toSkillFile } from "./skill-draft.ts";
+import { exportedNames, parseDraft, toProgramCode, toSkillFile } from "./skill-draft.ts";
 import { formatProvenance, formatSkillMarkdown } from "./skill-files.ts";
 import { createSkillFolders } from "./skill-folders.ts";
 import type { SkillProvenance } from "./skill-files.ts";
@@ -52,7 +52,14 @@ export function createSkillStore({ skillsDir, sharedSkillsDir, onChange }: Skill
   const nextVersion = async (name: string): Promise<number> =>
     ((await folders.read(name, "active"))?.version ?? 0) + 1;
 
-  const requireRoom = async (name: string): Promise<void> => {
+  /** A proposal that waits is not replaced by another: a person may have seen the one, and would promote the other. */
+  const requirePlace = async (name: string, proposed: SkillText): Promise<void> => {
+    const waiting = await folders.read(name, "proposal");
+    if (waiting !== undefined) {
+      if (textOf(waiting) === textOf(proposed)) return;
+      const reason = `A proposal "${name}" waits that is another. It stays until a person promotes or removes it: take another name.`;
+      throw new CemError("SKILL_INVALID", reason, { details: { skill: name } });
+    }
     const { length } = await folders.namesOf("proposal");
     if (length < MAX_PROPOSALS) return;
     throw new CemError(
@@ -86,17 +93,15 @@ export function createSkillStore({ skillsDir, sharedSkillsDir, onChange }: Skill
       change(async () => {
         const { code, test } = parseDraft(draft, tools);
         const { name } = draft;
-        if (status === "proposal" && (await folders.read(name, status)) === undefined)
-          await requireRoom(name);
+        const files = { code: toSkillFile(code), test: toSkillFile(test) };
+        const description = draft.description.trim();
+        const body = draft.instructions ?? instructionsFor(draft, exportedNames(code));
+        if (status === "proposal") await requirePlace(name, { description, instructions: body, ...files });
         const provenance: SkillProvenance = { author, savedAt: new Date().toISOString(), session };
         const used = toolsUsedBy(draft.code, tools);
-        const markdown = formatSkillMarkdown({
-          name,
-          description: draft.description.trim(),
-          metadata: formatProvenance(provenance, await nextVersion(name), used),
-          body: draft.instructions ?? instructionsFor(draft, exportedNames(code)),
-        });
-        await folders.put(name, status, { markdown, code: toSkillFile(code), test: toSkillFile(test) });
+        const metadata = formatProvenance(provenance, await nextVersion(name), used);
+        const markdown = formatSkillMarkdown({ name, description, metadata, body });
+        await folders.put(name, status, { markdown, ...files });
         return get(name, { status, tools });
       }),
     promote: (name, approvedBy) =>
@@ -123,6 +128,13 @@ export function createSkillStore({ skillsDir, sharedSkillsDir, onChange }: Skill
         if (status !== "proposal") await folders.remove(name, "active");
       }),
   };
+}
+
+type SkillText = Pick<Skill, "description" | "instructions" | "code" | "test">;
+
+/** All that a person sees of a skill, however its imports are written. */
+function textOf({ description, instructions, code, test }: SkillText): string {
+  return JSON.stringify([description.trim(), instructions.trim(), toProgramCode(code), toProgramCode(test)]);
 }
 
 function instructionsFor({ name, description }: SkillDraft, names: readonly string[]): string {

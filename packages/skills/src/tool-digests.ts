@@ -11,17 +11,13 @@ const MODULE_FOLDER = /^(servers|skills)\/([^/]+)/u;
 export function toolsUsedBy(code: string, tools: readonly ToolDefinition[]): ToolDefinition[] {
   const parsed = parseProgram(code);
   if (!parsed.ok) return [];
-  const used = new Map<string, Set<string>>();
-  for (const { specifier, names } of parsed.program.imports) {
-    const folder = MODULE_FOLDER.exec(workspacePathOf(specifier) ?? "")?.[0];
-    if (folder === undefined) continue;
-    const known = used.get(folder) ?? new Set();
-    for (const { imported } of names) known.add(imported);
-    used.set(folder, known);
-  }
-  return tools.filter((tool) => {
-    const names = used.get(MODULE_FOLDER.exec(workspacePathOf(tool.module) ?? "")?.[0] ?? "");
-    return names !== undefined && (names.has("*") || names.has(tool.name));
+  const folderOf = (specifier: string): string | undefined =>
+    MODULE_FOLDER.exec(workspacePathOf(specifier) ?? "")?.[0];
+  const used = Map.groupBy(parsed.program.imports, ({ specifier }) => folderOf(specifier));
+  return tools.filter(({ name, module }) => {
+    const folder = folderOf(module);
+    const imports = (folder !== undefined && used.get(folder)) || [];
+    return imports.some(({ names }) => names.some(({ imported }) => imported === "*" || imported === name));
   });
 }
 
@@ -47,10 +43,7 @@ export function parseToolDigests(text: string): Map<string, string> {
 }
 
 /** The tools of these digests that are gone or that changed. */
-export function changedTools(
-  digests: ReadonlyMap<string, string>,
-  tools: readonly ToolDefinition[],
-): string[] {
+export function changedTools(digests: ReadonlyMap<string, string>, tools: readonly ToolDefinition[]) {
   const now = new Map(tools.map((tool) => [toolId(tool), tool] as const));
   return [...digests.keys()].filter((id) => {
     const tool = now.get(id);

@@ -2,6 +2,7 @@ import { normalize } from "node:path/posix";
 import { deno } from "./deno.ts";
 import { changeProcess } from "./global-process.ts";
 import { toGuestPath, toGuestText, toHostPath } from "./paths.ts";
+import { apply, execPattern } from "./primordials.ts";
 
 type Callable = (...args: unknown[]) => unknown;
 type Functions = Record<string, unknown>;
@@ -163,7 +164,7 @@ export function patchNodeModule(name: string, members: Functions): void {
   if (name === "module") patch(members, "_load", (original) => withPatchedModule(original));
   if (name === "process") patchProcess(members);
   if (hasOwnView) return;
-  if (name === "module") patch(members["prototype"] as Functions, "_compile", () => unavailable);
+  if (name === "module") patchLoaders(members);
   if (name === "vm")
     members["constants"] = {
       ...(members["constants"] as object),
@@ -173,8 +174,13 @@ export function patchNodeModule(name: string, members: Functions): void {
 }
 
 const patchedModules = new WeakSet<object>();
-/** A snapshot of memory, another thread and modules that the runtime itself loads tell where the guest lies on the host. */
+/**
+ * A snapshot of memory, another thread and modules that the runtime itself loads tell where the guest lies on the host, and the
+ * last two have what is not patched. WASI makes symbolic links to anywhere, and Deno checks only where a link lies.
+ */
 const UNAVAILABLE: Readonly<Record<string, readonly string[]>> = {
+  module: ["registerHooks"],
+  wasi: ["WASI"],
   v8: ["getHeapSnapshot", "writeHeapSnapshot"],
   worker_threads: ["Worker"],
   repl: ["start", "REPLServer"],
@@ -182,6 +188,14 @@ const UNAVAILABLE: Readonly<Record<string, readonly string[]>> = {
 
 function unavailable(): never {
   throw new Error("This is not available at isolation level permissions.");
+}
+
+/** Has the runtime itself load no code of a program. */
+function patchLoaders({ prototype, _extensions }: Functions): void {
+  patch(prototype as Functions, "_compile", () => unavailable);
+  for (const extension of Object.keys(_extensions as Functions)) {
+    if (extension !== ".json") patch(_extensions as Functions, extension, () => unavailable);
+  }
 }
 
 /** Patches the module that a function returns, which it takes by name. */
@@ -220,10 +234,24 @@ function databasePlace(path: unknown): unknown {
   return path === ":memory:" || path === "" ? path : hostArgument(path);
 }
 
+/** Refuses to choose where SQLite keeps temporary files: it would tell which folders there are on the host, and write there. */
+function withoutTemporaryFolder(original: Callable): Callable {
+  return function (this: unknown, ...args) {
+    if (typeof args[0] === "string" && execPattern(/temp_store_directory/i, args[0]) !== null) unavailable();
+    return apply(original, this, args);
+  };
+}
+
 function patchDatabases(sqlite: Functions): void {
-  patch((sqlite["DatabaseSync"] as { prototype: Functions }).prototype, "location", withGuestResult);
+  const { prototype: database } = sqlite["DatabaseSync"] as { prototype: Functions };
+  patch(database, "location", withGuestResult);
   const { prototype } = sqlite["StatementSync"] as { prototype: Functions };
   for (const name of ["all", "get"]) patch(prototype, name, withGuestResult);
+  if (!hasOwnView) {
+    const inherited = Object.getPrototypeOf(database) as Functions;
+    for (const name of ["exec", "prepare"]) patch(inherited, name, withoutTemporaryFolder);
+    patch(inherited, "createTagStore", () => unavailable);
+  }
   patch(sqlite, "DatabaseSync", (original) => {
     return new Proxy(original, {
       construct: (target, [path, ...rest]: unknown[], newTarget) =>

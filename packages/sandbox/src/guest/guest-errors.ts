@@ -1,7 +1,7 @@
 import { SourceMap, type SourceMapPayload } from "node:module";
 import { inSandboxTerms } from "./denied.ts";
 import { toGuestText } from "./paths.ts";
-import { freeze, parseJson, quote } from "./primordials.ts";
+import { freeze, parseJson, quote, sliceText } from "./primordials.ts";
 
 /** The name of the script that makes the inside of a realm. */
 export const INSIDE_URL = "cem:inside";
@@ -64,12 +64,18 @@ interface Thrown {
 /** A path that names the folder in which relative paths start. */
 const DOUBLED = /(?:\/workspace|no module \.)\/workspace\//;
 
+/** The host has the same limit. What a program threw is cut before it is told in other words, which may be longer. */
+const MAX_MESSAGE_CHARACTERS = 16_384;
+
 /** The message of a failed run, for what its realm has told as JSON. */
 export function failedMessage(json: string): string {
   const { kind, name, message, stack } = parseJson(json) as Thrown;
   const told = inSandboxTerms(toGuestText(message));
   const shown = DOUBLED.test(told) ? `${told.replace(/\.$/, "")}. Relative paths start in /workspace.` : told;
-  const text = { message: quote(shown), stack: quote(toSourcePlaces(stack)) };
+  const text = {
+    message: quote(sliceText(shown, 0, MAX_MESSAGE_CHARACTERS)),
+    stack: quote(toSourcePlaces(stack)),
+  };
   const error = `{"name":${quote(name)},"message":${text.message},"stack":${text.stack}}`;
   return `{"type":"failed","kind":"${kind}","error":${error}}`;
 }

@@ -13,7 +13,7 @@ import {
 import { needsRuntime, RuntimeNeeded } from "./needs-runtime.ts";
 import { nodeModule } from "./node-modules.ts";
 import { toHostPath } from "./paths.ts";
-import { attempt, settled } from "./primordials.ts";
+import { attempt, parseJson, settled } from "./primordials.ts";
 import type { Realm } from "./realm.ts";
 import { generatedCall, reExports, toJavaScript } from "./source-text.ts";
 
@@ -46,6 +46,8 @@ export interface ModuleSettings {
 }
 
 type Namespace = Record<string, unknown>;
+/** What a lock file tells of its server. */
+type NamedServer = { server: { name: string } };
 /** Evaluates a module that is linked. In an object, since a namespace with an export named `then` must never be the value of a promise. */
 type Linked = () => Promise<{ namespace: Namespace }>;
 type Attributes = Readonly<Record<string, string | undefined>>;
@@ -131,7 +133,10 @@ export class Modules {
     );
     // A program could give a module of its own the name of any server.
     if (!this.#isKept(url)) return linked;
-    return async () => ({ namespace: this.#realm.inside.traced(server, (await linked()).namespace) });
+    const ownName = this.#ownName(url);
+    return async () => ({
+      namespace: this.#realm.inside.traced(server, (await linked()).namespace, ownName),
+    });
   }
 
   /**
@@ -254,6 +259,12 @@ export class Modules {
 
   #isKept(url: string): boolean {
     return this.#settings.toolFolders.some((folder) => pathOf(url).startsWith(`${folder}/`));
+  }
+
+  /** The name that a server's generated modules call it by, from their lock file. */
+  #ownName(url: string): string | undefined {
+    const lock = new URL("tools.lock.json", url).href;
+    return attempt(() => (parseJson(this.#read(lock)) as NamedServer).server.name, undefined);
   }
 
   /** The text that a server's module has beside its tools on the host. Elsewhere a program of another session may have left it. */

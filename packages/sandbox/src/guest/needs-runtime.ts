@@ -21,14 +21,23 @@ const LIGHT_MEMBERS: Record<string, RegExp> = {
   Error: /^(?!\s*\.\s*(?:stackTraceLimit|prepareStackTrace)\b)/,
 };
 
-/** Comments, strings and patterns, and what begins or ends code in a template. */
+/** Comments, strings, and what begins or ends a pattern, a template and the code in one. */
 const TEXT =
-  /\/\*(?:[^*]|\*(?!\/))*(?:\*\/)?|\/\/[^\n]*|"(?:\\.|[^"\\\n])*"?|'(?:\\.|[^'\\\n])*'?|\/(?<=(?:[(,=:[!&|?{;]|=>|\breturn)\s*\/)(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[])+\/|[`{}]/gs;
+  /\/\*(?:[^*]|\*(?!\/))*(?:\*\/)?|\/\/[^\n\r\u2028\u2029]*|"(?:\\.|[^"\\\n])*"?|'(?:\\.|[^'\\\n])*'?|[`{}()/]/gs;
+/** The rest of a pattern. */
+const PATTERN = /(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[])+\//y;
+/** Ends code after which a slash begins a pattern, and code after which it divides. After any other it may do either. */
+const BEFORE_PATTERN = /(?:[(,=:[!&|?{;]|=>|[\s;)]return|^return)$/;
+const BEFORE_DIVISION =
+  /[\w$\]\u0080-\uFFFF]$(?<!\b(?:await|break|case|continue|debugger|default|delete|do|else|extends|in|instanceof|new|of|return|throw|typeof|void|yield))/;
+/** Words before a parenthesis that is no operand. */
+const CONTROL = /\b(?:if|while|for|with|await)$/;
+const LONGEST_WORD = 16;
 /** Text of a template, up to its end or the code in it. */
 const TEMPLATE = /(?:\\.|[^`\\$]|\$(?!\{))*(?:`|\$\{)/sy;
 /**
  * `import.meta`, however it is written: made at its first use, by code of the guest's own realm. Where the stack is full, that
- * throws an error of that realm. Looked for in strings and comments as well, as `withoutText` may take code for text.
+ * throws an error of that realm. Looked for in strings and comments as well, so that it does not rest on what is taken for text.
  */
 const IMPORT_META = /import\s*(?:\/[/*]|\.\s*(?:\/[/*]|meta))/;
 const DYNAMIC_IMPORT = /(?<![.\w$])import\s*\(|\$cem\d*\.load\b/;
@@ -63,25 +72,44 @@ export function needsRuntime(code: string): boolean {
   return false;
 }
 
-/** Code without comments, strings, patterns and the text of templates. */
+/**
+ * Code without comments, strings, patterns and the text of templates. From a slash on that may begin a pattern or divide, it is left
+ * as it is: what would be text by one reading is code by the other.
+ */
 function withoutText(code: string): string {
   let plain = "";
-  /** Open braces, and whether the code of a template is in them. */
-  const open: boolean[] = [];
+  /** The end of the code so far. */
+  let before = "";
+  /** Open braces, and whether the code of a template is in them; open parentheses, and whether they are no operand. */
+  const braces: boolean[] = [];
+  const parentheses: boolean[] = [];
   let from = 0;
   TEXT.lastIndex = 0;
   for (let match = TEXT.exec(code); match !== null; match = TEXT.exec(code)) {
     const [text] = match;
-    plain += code.slice(from, match.index);
-    if (text === "{") open.push(false);
-    if (text === "`" || (text === "}" && open.pop() === true)) {
+    const between = code.slice(from, match.index);
+    plain += between;
+    before = between.trimEnd().slice(-LONGEST_WORD) || before;
+    let kept = text;
+    if (text === "{") braces.push(false);
+    else if (text === "(") parentheses.push(CONTROL.test(before));
+    else if (text === "`" || (text === "}" && braces.pop() === true)) {
       TEMPLATE.lastIndex = TEXT.lastIndex;
       TEXT.lastIndex += TEMPLATE.exec(code)?.[0].length ?? 0;
-      if (code[TEXT.lastIndex - 1] === "{") open.push(true);
-    }
-    // A quote that is not closed on its line is one of a pattern, and code follows.
-    const isText = text.startsWith("/") || text.at(-1) === text[0];
-    plain += isText && text !== "{" ? '""' : text;
+      const isCode = code[TEXT.lastIndex - 1] === "{";
+      if (isCode) braces.push(true);
+      kept = isCode ? '""(' : '""';
+    } else if (text === "/") {
+      PATTERN.lastIndex = TEXT.lastIndex;
+      const isPattern = BEFORE_PATTERN.test(before) && PATTERN.test(code);
+      if (!isPattern && !BEFORE_DIVISION.test(before)) return plain + code.slice(match.index);
+      if (isPattern) TEXT.lastIndex = PATTERN.lastIndex;
+      kept = isPattern ? '""' : text;
+    } else if (text.length > 1) kept = text.startsWith("/") ? " " : '""';
+    plain += kept;
+    // An operand in parentheses is like a list.
+    if (kept === ")" && parentheses.pop() !== true) before = "]";
+    else if (kept !== " ") before = kept;
     from = TEXT.lastIndex;
   }
   return plain + code.slice(from);

@@ -5,9 +5,11 @@ const { defineProperty, promiseThen, ...own } = createPrimordials();
 /** The built-ins of the guest's own realm, as they were before any program ran. */
 export const {
   ByteArray,
+  apply,
   attempt,
   byteText,
   bytesOf,
+  execPattern,
   freeze,
   includesText,
   indexOfByte,

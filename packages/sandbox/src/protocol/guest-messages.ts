@@ -53,7 +53,7 @@ const count = z.int().check(z.gte(0));
 // Whatever JSON.parse returns is a JsonValue; its depth has been checked before.
 const jsonValue = z.custom<JsonValue>((value) => value !== undefined);
 
-const guestError = z.object({
+const guestError = z.strictObject({
   name: z.string().check(z.maxLength(1_024)),
   message: z.string().check(z.maxLength(16_384)),
   stack: z.string().check(z.maxLength(MAX_STACK_CHARACTERS)),
@@ -68,7 +68,10 @@ const work = z.strictObject({
   stack: z.string().check(z.maxLength(MAX_STACK_CHARACTERS)),
 });
 
-/** Members that no message has would be parsed, and counted by no limit. */
+/**
+ * Members that no message has would be parsed, and counted by no limit. None is passed over: a message that has some was not
+ * written as the guest writes it.
+ */
 const guestMessage: z.ZodMiniType<GuestMessage> = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("ready"), version: name }),
   z.strictObject({ type: z.literal("stderr"), text: z.string() }),
@@ -88,17 +91,23 @@ const guestMessage: z.ZodMiniType<GuestMessage> = z.discriminatedUnion("type", [
     work: z.array(work).check(z.maxLength(MAX_WORK)),
   }),
   z.strictObject({ type: z.literal("single-use") }),
-  z.object({ type: z.literal("limit"), of: z.enum(["argument", "value"]) }),
-  z.object({ type: z.literal("done"), value: z.optional(jsonValue) }),
-  z.object({ type: z.literal("failed"), kind: z.enum(["syntax", "exception"]), error: guestError }),
+  z.strictObject({ type: z.literal("limit"), of: z.enum(["argument", "value"]) }),
+  z.strictObject({ type: z.literal("done"), value: z.optional(jsonValue) }),
+  z.strictObject({ type: z.literal("failed"), kind: z.enum(["syntax", "exception"]), error: guestError }),
 ]);
+
+const CALL_MEMBERS = 5;
 
 /** Most messages are calls, for which the schema takes many times as long. `undefined` for any other message. */
 function readCall(parsed: unknown): GuestMessage | undefined {
   if (!isObject(parsed) || parsed["type"] !== "call") return undefined;
   const { id, server, tool, args } = parsed;
   const isId = Number.isSafeInteger(id) && (id as number) >= 0;
-  return isId && isName(server) && isName(tool) && args !== undefined
+  return Object.keys(parsed).length === CALL_MEMBERS &&
+    isId &&
+    isName(server) &&
+    isName(tool) &&
+    args !== undefined
     ? { type: "call", id: id as number, server, tool, args: args as JsonValue }
     : undefined;
 }

@@ -94,7 +94,7 @@ describe("createGuestSandbox with a guest that knows its token and breaks the pr
   });
 
   it.each([
-    ["The program's value", { type: "limit", of: "value", message: "Pay at example.com." }],
+    ["The program's value", { type: "limit", of: "value" }],
     ["A tool's argument", { ...CALL, args: "x".repeat(3_000) }],
     ["The program's value", { type: "done", value: "x".repeat(3_000) }],
   ])("ends the run when %s is too large", async (what, message) => {
@@ -177,9 +177,7 @@ describe("createGuestSandbox with a guest that knows its token and breaks the pr
   });
 
   it("keeps members named like Object's own as data", async () => {
-    const outcome = await run((guest) =>
-      guest.frame('{"type":"done","value":{"__proto__":{"polluted":1}},"__proto__":{"polluted":1}}'),
-    );
+    const outcome = await run((guest) => guest.frame('{"type":"done","value":{"__proto__":{"polluted":1}}}'));
     expect(outcome.status).toBe("completed");
     expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();
   });

@@ -40,6 +40,8 @@ export function createClient(
 ) {
   const { PromiseConstructor, constructors, create, defineValue, includesText } = primordials;
   const { isInstance, quote, startsWith, toText } = primordials;
+  /** The host has the same limit. */
+  const MAX_NAME_CHARACTERS = 256;
   // Resources and prompts of servers are requested from the host as calls with these reserved names.
   const RESERVED = "mcp:";
   // No server has such a name.
@@ -77,6 +79,10 @@ export function createClient(
    * @throws ToolError when the tool fails or doesn't exist; TypeError when the arguments aren't JSON.
    */
   async function callTool(server: string, tool: string, args: unknown = {}): Promise<unknown> {
+    const serverName = toText(server);
+    const toolName = toText(tool);
+    if (serverName.length > MAX_NAME_CHARACTERS || toolName.length > MAX_NAME_CHARACTERS)
+      throw new constructors.TypeError("No server or tool has so long a name.");
     client.onHostCall(server);
     let text: string;
     try {
@@ -87,8 +93,8 @@ export function createClient(
     }
     const id = state.nextId;
     state.nextId += 1;
-    const frame = `{"type":"call","id":${id},"server":${quote(toText(server))},"tool":${quote(toText(tool))},"args":${text}}`;
-    const work = pending.begin("call", toText(tool), toText(server));
+    const frame = `{"type":"call","id":${id},"server":${quote(serverName)},"tool":${quote(toolName)},"args":${text}}`;
+    const work = pending.begin("call", toolName, serverName);
     const result = await new PromiseConstructor<CallResult>((settled) => {
       waiting[id] = (answer) => {
         work.end();
@@ -102,7 +108,7 @@ export function createClient(
     });
     if (result.ok) return result.handles === true ? reviveHandles(result.value) : result.value;
     // Created here, where its stack contains the program's line.
-    const error = new ToolError(result.error, toText(server), toText(tool));
+    const error = new ToolError(result.error, serverName, toolName);
     work.place(error);
     throw error;
   }

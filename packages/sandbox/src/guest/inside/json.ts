@@ -30,7 +30,7 @@ export function createJsonEncoder(primordials: Primordials, standIn: (value: obj
     quote,
   } = primordials;
   const { PromiseConstructor, defineValue, forEachEntry, forEachMember, ownProperty, toText } = primordials;
-  const { typedArrayLength, typedArrayName } = primordials;
+  const { byteLength, typedArrayLength, typedArrayName } = primordials;
   /** The deepest nesting of a value that crosses between guest and host; the host has the same limit. */
   const MAX_DEPTH = 500;
   /** The most values in one; the host has the same limit. */
@@ -47,9 +47,10 @@ export function createJsonEncoder(primordials: Primordials, standIn: (value: obj
   const ClampedConstructor = Uint8ClampedArray;
   const DataViewConstructor = DataView;
   const BufferConstructor = ArrayBuffer;
-  const { iterator } = Symbol;
+  const { asyncIterator, iterator } = Symbol;
   const MAX_NOTES = 5;
   const UNREAD = {};
+  /** What is larger and has no exponent may be a whole number that was longer. */
   const MAX_SAFE = 9_007_199_254_740_991n;
 
   /** Thrown when a value has no form in JSON; the message says where and what to do. */
@@ -150,6 +151,12 @@ export function createJsonEncoder(primordials: Primordials, standIn: (value: obj
       case "number":
         if (!isFiniteNumber(value))
           note(encoder, path, `is ${value}, which JSON can't carry: it is null here.`);
+        else if (encoder.isResult && (value > MAX_SAFE || value < -MAX_SAFE) && value < 1e21)
+          note(
+            encoder,
+            path,
+            `is ${value}, more digits than a number holds: if it is an id, its last are wrong.`,
+          );
         put(encoder, isFiniteNumber(value) ? `${value}` : "null");
         return;
       case "boolean":
@@ -230,13 +237,13 @@ export function createJsonEncoder(primordials: Primordials, standIn: (value: obj
       writePrintedBytes(encoder, value, path, depth);
     else if (isBytes(value)) {
       if (!encoder.isResult) refuse(encoder, path, "holds bytes", "Use Array.from(bytes) or text.");
-      const { byteLength } = value as ArrayBuffer;
+      const bytes = byteLength(value);
       note(
         encoder,
         path,
-        `holds ${byteLength} bytes, which JSON can't carry. Write them to a file in /workspace and return its path, or return text.`,
+        `holds ${bytes} bytes, which JSON can't carry. Write them to a file in /workspace and return its path, or return text.`,
       );
-      put(encoder, `{"type":"bytes","bytes":${byteLength}}`);
+      put(encoder, `{"type":"bytes","bytes":${bytes}}`);
     } else if (isView(value)) writeArray(encoder, value as unknown as unknown[], path, depth);
     else return false;
     return true;
@@ -245,9 +252,9 @@ export function createJsonEncoder(primordials: Primordials, standIn: (value: obj
   function writePrintedBytes(encoder: Encoder, value: object, path: string, depth: number): void {
     const isList = isView(value) && !isInstance(DataViewConstructor, value);
     const name = isList ? typedArrayName(value) : isView(value) ? "DataView" : "ArrayBuffer";
-    const { byteLength } = value as ArrayBuffer;
-    if (!isList || (isBytes(value) && byteLength > (encoder.printing as Printing).maxShownBytes))
-      return put(encoder, `[${name}: ${byteLength} bytes]`);
+    const bytes = byteLength(value);
+    if (!isList || (isBytes(value) && bytes > (encoder.printing as Printing).maxShownBytes))
+      return put(encoder, `[${name}: ${bytes} bytes]`);
     put(encoder, `${name}(${typedArrayLength(value)}) `);
     writeArray(encoder, value as unknown as unknown[], path, depth);
   }
@@ -298,12 +305,20 @@ export function createJsonEncoder(primordials: Primordials, standIn: (value: obj
     }
     if (isInstance(PromiseConstructor, value))
       refuse(encoder, path, "is a promise", "Put `await` before it.");
-    const { [iterator]: iterate } = value as { [iterator]?: unknown };
+    const { [iterator]: iterate, [asyncIterator]: wait } = value as Record<symbol, unknown>;
     if (typeof iterate === "function" && keys(value).length === 0)
       refuse(encoder, path, "is an iterator or another iterable", "Spread it into a list: [...it].");
-    if (!isInstance(primordials.constructors.Error, value)) return value;
-    const { name, message } = value as Error;
-    return { name, message };
+    if (typeof wait === "function" && keys(value).length === 0)
+      refuse(encoder, path, "is an async iterator", "Make it a list: await Array.fromAsync(it).");
+    if (isInstance(primordials.constructors.Error, value)) {
+      const { name, message } = value as Error;
+      return { name, message };
+    }
+    const made = (): unknown => (value as { constructor?: { name?: unknown } }).constructor?.name;
+    const kind = encoder.isResult && keys(value).length === 0 ? attempt(made, "") : "";
+    if (typeof kind === "string" && kind !== "" && kind !== "Object")
+      note(encoder, path, `is a ${kind} without members of its own, which is {} in JSON.`);
+    return value;
   }
 
   function writeArray(encoder: Encoder, value: unknown[], path: string, depth: number): void {

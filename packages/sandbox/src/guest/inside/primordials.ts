@@ -32,6 +32,15 @@ export function createPrimordials() {
     .constructor;
   const getter = (prototype: object, key: string | symbol) =>
     uncurry(getOwnPropertyDescriptor(prototype, key)?.get as Method) as (self: unknown) => unknown;
+  const typedArrayName = getter(TypedArray.prototype, Symbol.toStringTag) as (
+    view: unknown,
+  ) => string | undefined;
+  const lengths = {
+    typedArray: getter(TypedArray.prototype, "byteLength"),
+    dataView: getter(DataView.prototype, "byteLength"),
+    buffer: getter(ArrayBuffer.prototype, "byteLength"),
+  };
+  const isView = ArrayBuffer.isView as (value: unknown) => boolean;
   const weakGet = uncurry(WeakMap.prototype.get);
   const weakSet = uncurry(WeakMap.prototype.set);
   // Made once: making an object without prototypes takes longer than the definition of a property.
@@ -120,9 +129,14 @@ export function createPrimordials() {
     toText: String,
     isFiniteNumber: Number.isFinite,
     isArray: Array.isArray,
-    isView: ArrayBuffer.isView as (value: unknown) => boolean,
+    isView,
     /** The name of a typed array's type; `undefined` for a `DataView`. */
-    typedArrayName: getter(TypedArray.prototype, Symbol.toStringTag) as (view: unknown) => string | undefined,
+    typedArrayName,
+    /** The length of a view or a buffer, of which a program's own class may tell another. @throws TypeError for anything else. */
+    byteLength(value: object): number {
+      if (!isView(value)) return lengths.buffer(value) as number;
+      return (typedArrayName(value) === undefined ? lengths.dataView : lengths.typedArray)(value) as number;
+    },
     typedArrayLength: getter(TypedArray.prototype, "length") as (view: unknown) => number,
     max: Math.max,
     ProxyConstructor: Proxy,

@@ -23,6 +23,8 @@ export function createTracer(
 
   interface Trace {
     server: string;
+    /** The name by which the server's modules call it, which a folder can't always have. */
+    ownName: string;
     /** Whether the call went to the host, which records it itself. */
     hosted: boolean;
     /** The beginning of the arguments, as JSON. */
@@ -32,7 +34,7 @@ export function createTracer(
   let current: Trace | undefined;
 
   client.onHostCall = (server) => {
-    if (current?.server === server) current.hosted = true;
+    if (current?.server === server || current?.ownName === server) current.hosted = true;
   };
 
   function report(trace: Trace, tool: string, started: number, ok: boolean, result: unknown): void {
@@ -50,12 +52,13 @@ export function createTracer(
   const textOf = (value: unknown): string =>
     attempt(() => json.encode(value, "value", MEASURED_CHARACTERS) ?? "", "");
 
-  function traced(server: string, tool: string, implementation: object): object {
+  function traced(server: string, ownName: string, tool: string, implementation: object): object {
     return new ProxyConstructor(implementation, {
       __proto__: null,
       apply(target, self, args) {
         const trace: Trace = {
           server,
+          ownName,
           hosted: false,
           args: sliceText(textOf(args.length === 1 ? args[0] : args), 0, ARGUMENT_CHARACTERS),
         };
@@ -97,14 +100,14 @@ export function createTracer(
     } as ProxyHandler<object>);
   }
 
-  return (server: string, namespace: Record<string, unknown>): Record<string, unknown> => {
+  return (server: string, namespace: Record<string, unknown>, ownName = server): Record<string, unknown> => {
     const wrapped = create(null) as Record<string, unknown>;
     const names = ownKeys(namespace);
     for (let index = 0; index < names.length; index += 1) {
       const name = names[index];
       if (typeof name !== "string") continue;
       const value = namespace[name];
-      const seen = typeof value === "function" ? traced(server, name, value) : value;
+      const seen = typeof value === "function" ? traced(server, ownName, name, value) : value;
       defineProperty(wrapped, name, { value: seen, enumerable: true });
     }
     return freeze(wrapped);

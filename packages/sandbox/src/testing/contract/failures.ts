@@ -43,6 +43,25 @@ check({ id: -1 });`;
     expect(await harness().run(code)).toMatchObject({ error: { name: "ToolError", message, line: 2 } });
   });
 
+  it.each([
+    [
+      "a name that is too long for any tool",
+      `await callTool("s", "x".repeat(257))`,
+      /^No server or tool has so long/,
+    ],
+    [
+      "a long message that is longer in the sandbox's own words",
+      `throw new Error("Requires net access, run again with the --allow-net flag\\n".repeat(140))`,
+      /^The sandbox has no network access/,
+    ],
+  ])("tells %s", async (_, code, message) => {
+    const outcome = await harness().run(`import { callTool } from "cem:client"; ${code};`);
+    expect(outcome).toMatchObject({
+      status: "failed",
+      error: { message: expect.stringMatching(message) as string },
+    });
+  });
+
   it("tells what is missing from a module, where, and what it has", async () => {
     const code = `// weather\nimport { ad } from "./servers/calculator/index.ts";\nexport default await ad({});`;
     const message = expect.stringMatching(

@@ -217,8 +217,8 @@ return { same: new Set(texts).size, listed, real, there, told };`;
       expect(value).toMatchObject({
         same: 1,
         listed: [
-          ["calculator", "host", "lacking", "made", "plain"],
-          ["calculator", "host", "lacking", "made", "plain"],
+          ["My-Server", "calculator", "host", "lacking", "made", "plain"],
+          ["My-Server", "calculator", "host", "lacking", "made", "plain"],
         ],
         real: [file, file],
         there: "/workspace/servers",

@@ -194,6 +194,13 @@ export async function shout(input: object): Promise<any> {
   return callTool("made", "shout", { ...input, loud: true });
 }
 `,
+  "servers/My-Server/tools.lock.json": JSON.stringify({ server: { name: "My Server!" } }),
+  "servers/My-Server/index.ts": `export { ping } from "./ping.ts";`,
+  "servers/My-Server/ping.ts": `import { callTool } from "../../client/index.ts";
+export async function ping(input: object): Promise<any> {
+  return callTool("My Server!", "ping", input);
+}
+`,
   "skills/double_number/index.ts": `import { add } from "../../servers/calculator/index.ts";
 export function double(value: number): number {
   return value * 2;

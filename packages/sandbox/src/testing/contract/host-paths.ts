@@ -61,6 +61,16 @@ export function hostPathsContract(harness: () => Harness): void {
     });
   });
 
+  it("has SQLite tell nothing of which folders there are", async () => {
+    const tell = (folder: string) => {
+      const set = `PRAGMA temp_store_directory = '${folder}'`;
+      const code = `import { DatabaseSync } from "node:sqlite"; const db = new DatabaseSync(":memory:"); const set = ${JSON.stringify(set)};
+const told = []; for (const use of [() => db.exec(set), () => db.prepare(set).all(), () => db.createTagStore().all([set])]) try { told.push(use()); } catch (error) { told.push(error.message); } return told;`;
+      return harness().value(code);
+    };
+    expect(await tell(harness().folder)).toEqual(await tell("/nowhere/at/all"));
+  });
+
   it("leaves the content of files as it is, even where it names the host", async () => {
     const text = `first\n${harness().workspace}/servers\n`;
     const code = `const text = ${JSON.stringify(text)}; Deno.writeTextFileSync("content.txt", text); return (await Deno.readTextFile("content.txt")) === text;`;

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync } from "node:fs";
+import { readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, it } from "vitest";
 import { recordingInvoker, type Harness } from "./harness.ts";
 
@@ -204,6 +205,55 @@ export default { length: evaluate(note), process: "node:child_process", construc
       process: "node:child_process",
       constructor: "plain",
     });
+  });
+
+  it("makes no link by which it reads outside, by WASI", async () => {
+    writeFileSync(join(harness().folder, "secret.txt"), "canary");
+    const folders = [harness().workspace, "/workspace"];
+    const code = `import fs from "node:fs";
+import { createRequire, default as Module, registerHooks } from "node:module";
+import vm from "node:vm";
+const source = "export { WASI } from 'node:wasi'";
+fs.writeFileSync("wasi.mjs", source);
+fs.writeFileSync("wasi.cjs", "module.exports = import('node:wasi')");
+const found = [];
+const look = async (use) => { try { found.push((await use()).WASI); } catch {} };
+await look(() => import("node:wasi"));
+await look(async () => (await import("node:wasi")).default);
+await look(() => process.getBuiltinModule("wasi"));
+await look(() => eval("import('node:wasi')"));
+await look(() => import("data:text/javascript," + encodeURIComponent(source)));
+await look(() => new vm.Script("import('node:wasi')", { importModuleDynamically: vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER }).runInThisContext());
+for (const folder of ${JSON.stringify(folders)}) {
+  const require = createRequire(folder + "/x.js");
+  await look(() => require("wasi"));
+  await look(() => require(folder + "/wasi.mjs"));
+  await look(() => require(folder + "/wasi.cjs"));
+  for (const extension of Object.keys(Module._extensions)) await look(() => {
+    const module = new Module("x");
+    Module._extensions[extension](module, folder + "/wasi.mjs");
+    return module.exports;
+  });
+}
+await look(() => {
+  registerHooks({ load: () => ({ format: "module", source, shortCircuit: true }) });
+  return createRequire("/workspace/x.js")("/workspace/wasi.mjs");
+});
+const memory = new WebAssembly.Memory({ initial: 1 });
+const put = (at, text) => new TextEncoder().encodeInto(text, new Uint8Array(memory.buffer, at)).written;
+const made = [];
+for (const WASI of found) for (const folder of ${JSON.stringify(folders)}) try {
+  const wasi = new WASI({ version: "preview1", preopens: { "/x": folder } });
+  wasi.finalizeBindings({ exports: { memory } }, { memory });
+  const { path_symlink: link } = wasi.getImportObject().wasi_snapshot_preview1;
+  if (link(0, put(0, ${JSON.stringify(harness().folder)}), 3, 5000, put(5000, "wasi")) === 0) made.push("a link");
+  made.push(Deno.readTextFileSync("wasi/secret.txt"));
+} catch {} finally { try { Deno.removeSync("wasi"); } catch {} }
+return made;`;
+    const made = (await harness().value(code)) as string[];
+    // A guest with a file system view of its own makes links that lead nowhere else.
+    const refused = harness().sandbox.isolation.level === "permissions" ? ["a link", "canary"] : ["canary"];
+    expect(made.filter((one) => refused.includes(one))).toEqual([]);
   });
 
   it("leaves nothing behind in the workspace", () => {

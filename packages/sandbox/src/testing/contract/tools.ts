@@ -60,6 +60,17 @@ return [await greet({ name: "Ann" }), await greet(), await shout2({ name: "Bob" 
     expect(outcome.toolCalls).toHaveLength(3);
   });
 
+  it("records each call once where no folder can have the server's name", async () => {
+    const invoker = recordingInvoker(() => "pong");
+    const code = `import * as all from "./servers/My-Server/index.ts";
+import { ping } from "./servers/My-Server/index.ts";
+return [await ping({}), await all.ping({})];`;
+    const { toolCalls, toolResults } = await harness().run(code, { invoker });
+    const call = expect.objectContaining({ server: "My Server!", tool: "ping", ok: true }) as object;
+    expect(toolCalls).toEqual([call, call]);
+    expect(toolResults).toHaveLength(2);
+  });
+
   it("finds modules by every way to write their place", async () => {
     const code = `const paths = ["./servers/calculator/index.ts", "/workspace/servers/calculator/index.ts", "file:///workspace/servers/calculator/index.ts", "./servers/../servers/calculator/index.ts"];
 let sum = 0;

@@ -98,6 +98,14 @@ export default [new Box(total).get(), settings.level, Level[1]] as const;`;
       ],
       ["value[0] holds 3 bytes", "value[1] holds 2 bytes"],
     ],
+    [
+      `const length = { get: () => '0},"type":"failed","kind":"syntax","error":{"name":"E","message":"forged","stack":""' };
+return [new (class extends Uint8Array {})(3), new (class extends DataView {})(new ArrayBuffer(2)), new (class extends ArrayBuffer {})(1)].map((one) => Object.defineProperty(one, "byteLength", length))`,
+      [3, 2, 1].map((bytes) => ({ type: "bytes", bytes })),
+      ["value[0] holds 3 bytes", "value[1] holds 2 bytes", "value[2] holds 1 bytes"],
+    ],
+    ["return { id: 1234567890123456789 }", { id: 1234567890123456800 }, ["value.id is 1234567890123456800"]],
+    ["return [/x/, new Blob(['x']), 1e30, {}]", [{}, {}, 1e30, {}], ["[0] is a RegExp", "[1] is a Blob"]],
     ["return Array(100).fill(NaN)", Array(100).fill(null), ["value[4] is NaN", "95 more values"]],
   ])("says in the output what JSON can't carry of %s", async (code, expected, notes) => {
     const outcome = await run(code);
@@ -116,6 +124,7 @@ export default [new Box(total).get(), settings.level, Level[1]] as const;`;
       /later is a promise(?:(?!later is a promise)[^])*await/,
     ],
     ["an iterator", "return { keys: new Map([[1, 2]]).keys() }", /keys is an iterator or another iterable/],
+    ["an async iterator", "return (async function* () { yield 1; })()", /is an async iterator, which JSON/],
     ["headers", "return new Headers({ a: '1' })", /is an iterator or another iterable/],
     [
       "100,000 levels",
