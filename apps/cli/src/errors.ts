@@ -31,7 +31,6 @@ const MISUSE_CODES: ReadonlySet<string> = new Set<KnownErrorCode>([
   "WORKFLOW_NOT_FOUND",
 ]);
 
-/** Whether an error is about the command line itself. */
 export function isOwnCode(code: string): boolean {
   return OWN_CODES.has(code);
 }

@@ -28,9 +28,7 @@ interface BindOptions {
 
 /** The path of a value, by its names in TypeScript and as written. */
 interface KeyPath {
-  /** Names as in TypeScript. */
   keys: (string | number)[];
-  /** Names as written. */
   written: (string | number)[];
 }
 
@@ -56,14 +54,6 @@ const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
 ]);
 /** The name that other MCP hosts use for `mcp_servers`. */
 const MCP_SERVERS_ALIAS = "mcpServers";
-
-const PATH_BY_YAML_NAME = firstByName(SETTINGS.map(({ path }) => path));
-const PATH_BY_NAME = firstByName(SETTINGS.map(({ keys }) => keys.join(".")));
-
-/** Maps the last name of each path to the first path that has it. */
-function firstByName(paths: readonly string[]): ReadonlyMap<string, string> {
-  return new Map(paths.toReversed().map((path) => [path.slice(path.lastIndexOf(".") + 1), path]));
-}
 
 /** Matches what was written with the schema: keys get their TypeScript names, unknown keys become problems. */
 export function bind(given: unknown, whole: z.ZodMiniObject, { style, origin, at }: BindOptions): Layer {
@@ -143,13 +133,12 @@ export function bind(given: unknown, whole: z.ZodMiniObject, { style, origin, at
     const name = key === "" ? '""' : formatValue(key).slice(1, -1);
     const path = dottedPath([...keyPath.written.slice(0, -1), name]);
     const variable = VARIABLES.find((candidate) => candidate.name === key);
-    const other = OTHER_NAMES.get(toSnakeCase(key));
+    const own = toSnakeCase(key);
+    const other = OTHER_NAMES.get(own);
     const near = other !== undefined && siblings.includes(other) ? other : nearest(key, siblings)[0];
     const removed = adviceOnRemoved(path);
-    const elsewhere =
-      keyPath.keys.length < 2
-        ? (sameNameElsewhere(styled(other, style), style) ?? sameNameElsewhere(key, style))
-        : undefined;
+    const isHigh = keyPath.keys.length < 2;
+    const elsewhere = isHigh ? (settingNamed(other, style) ?? settingNamed(own, style)) : undefined;
     const suggestion =
       variable?.path ??
       (near === undefined ? elsewhere : dottedPath([...keyPath.written.slice(0, -1), near]));
@@ -161,11 +150,7 @@ export function bind(given: unknown, whole: z.ZodMiniObject, { style, origin, at
           : variable === undefined
             ? `Did you mean  ${suggestion} ?`
             : `As an environment variable it sets  ${suggestion} .`;
-    report(keyPath, `is not a setting. ${hint}`, {
-      suggestion,
-      unknown: true,
-      path,
-    });
+    report(keyPath, `is not a setting. ${hint}`, { suggestion, unknown: true, path });
   }
 
   function report(keyPath: KeyPath, message: string, more?: Partial<ConfigProblem>): void {
@@ -205,13 +190,8 @@ function kindOf(value: unknown): NodeKind {
   return Array.isArray(value) ? "list" : "mapping";
 }
 
-/** A name of YAML as it is written here. */
-function styled(name: string | undefined, style: BindOptions["style"]): string {
-  if (name === undefined || style === "snake") return name ?? "";
-  return name.replaceAll(/_([a-z])/gu, (_, letter: string) => letter.toUpperCase());
-}
-
-/** The path of the first setting with this name, in whatever section. */
-function sameNameElsewhere(key: string, style: BindOptions["style"]): string | undefined {
-  return (style === "snake" ? PATH_BY_YAML_NAME : PATH_BY_NAME).get(key);
+/** The path of the first setting with this name of YAML, in whatever section. */
+function settingNamed(name: string | undefined, style: BindOptions["style"]): string | undefined {
+  const found = SETTINGS.find(({ keys }) => toSnakeCase(keys.at(-1) ?? "") === name);
+  return style === "snake" ? found?.path : found?.keys.join(".");
 }

@@ -50,21 +50,20 @@ function toProblem(issue: Issue, layer: Layer): ConfigProblem {
   const allowed = allowedOf(schema);
   const inner = unwrap(schema);
   const hidden = holdsSecret(schema) || nodeKindOf(inner) !== "scalar";
-  const suggestion =
-    inner instanceof z.ZodMiniEnum && typeof value === "string"
-      ? nearest(value, inner.options.map(String))[0]
-      : undefined;
-  const path = dottedPath(issue.path.map((key) => toSnakeCase(String(key))));
-  const isUnspaced =
-    nodeKindOf(inner) === "mapping" && typeof value === "string" && /^[\w-]+:\S/u.test(value);
-  const advice =
-    adviceOnRemoved(path, value) ?? (suggestion === undefined ? undefined : `Did you mean ${suggestion}?`);
   const shown = hidden ? describeKind(value) : formatValue(value);
-  const message = isUnspaced
-    ? `is ${shown}. Write a space after the colon in it.`
-    : [`is ${shown}.`, `Allowed: ${allowed}.`, advice].filter((part) => part !== undefined).join(" ");
-  const shownValue = hidden ? undefined : formatValue(value);
-  return problemAt(settingOrigin, message, { allowed, value: shownValue, suggestion });
+  const told = { allowed, value: hidden ? undefined : shown };
+  if (nodeKindOf(inner) === "mapping" && typeof value === "string" && /^[\w-]+:\S/u.test(value))
+    return problemAt(settingOrigin, `is ${shown}. Write a space after the colon in it.`, told);
+  const isWord = inner instanceof z.ZodMiniEnum && typeof value === "string";
+  const suggestion = isWord ? nearest(value, inner.options.map(String))[0] : undefined;
+  const message = `is ${shown}. Allowed: ${allowed}. ${adviceOn(issue.path, value, suggestion)}`.trimEnd();
+  return problemAt(settingOrigin, message, { ...told, suggestion });
+}
+
+/** What to write instead of a value, if that is known. */
+function adviceOn(path: readonly PropertyKey[], value: unknown, suggestion: string | undefined): string {
+  const removed = adviceOnRemoved(dottedPath(path.map((key) => toSnakeCase(String(key)))), value);
+  return removed ?? (suggestion === undefined ? "" : `Did you mean ${suggestion}?`);
 }
 
 /** The origin of a value, or of the nearest value around it that has one. */
@@ -146,9 +145,6 @@ function notOneOf(
   const [suggestion] = nearest(named, options);
   const allowed = options.join(", ");
   const value = formatValue(named);
-  const advice =
-    adviceOnRemoved(dottedPath(path.map((key) => toSnakeCase(String(key)))), named) ??
-    (suggestion === undefined ? "" : `Did you mean ${suggestion}?`);
-  const message = `is ${value}. Allowed: ${allowed}. ${advice}`.trimEnd();
+  const message = `is ${value}. Allowed: ${allowed}. ${adviceOn(path, named, suggestion)}`.trimEnd();
   return problemAt(originOf(path, layer), message, { allowed, value, suggestion });
 }

@@ -1,6 +1,6 @@
 import { open, stat } from "node:fs/promises";
 import { basename, resolve } from "node:path";
-import { CemError } from "@cem/core";
+import { CemError, isObject } from "@cem/core";
 import { bind } from "./bind.ts";
 import { FILE_VARIABLE, variableValue } from "./environment.ts";
 import type { EnvironmentSource, Variables } from "./environment.ts";
@@ -32,7 +32,7 @@ async function findConfigFile(folder: string): Promise<{ file?: string | undefin
  * @throws CemError `CONFIG_NOT_FOUND`, or `CONFIG_INVALID` when it can't be read or is not a mapping in YAML.
  */
 export async function readConfigFile(
-  { file, namedBy, ofFolder }: { file: string; namedBy?: string | undefined; ofFolder?: boolean | undefined },
+  { file, namedBy, ofFolder }: ChosenFile & { file: string },
   signal?: AbortSignal,
 ): Promise<Layer> {
   const origin = originIn(file, ofFolder);
@@ -68,20 +68,13 @@ export async function parseConfig(text: string, origin: (line?: number) => Origi
   const { value, problems, at } = readYaml(text);
   if (problems.length > 0) {
     throw configInvalid(
-      problems.map(({ message, line, column }) =>
-        problemAt(
-          {
-            path: "",
-            origin: origin(line),
-            position: line === undefined || column === undefined ? undefined : { line, column },
-          },
-          `${message}.`,
-        ),
+      problems.map(({ message, ...position }) =>
+        problemAt({ path: "", origin: origin(position.line) }, `${message}.`, position),
       ),
     );
   }
   if (value === undefined) return emptyLayer();
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+  if (!isObject(value)) {
     const message = "is not a mapping of settings, such as  execution:  or  logging: .";
     throw configInvalid([problemAt({ path: "", origin: origin() }, message)]);
   }
@@ -105,7 +98,8 @@ export async function readEnvFile(
   file: string,
   signal?: AbortSignal,
 ): Promise<{ variables: Variables; warnings: string[] }> {
-  if (!(await isFile(file))) return { variables: {}, warnings: [] };
+  const found = await stat(file).catch(() => undefined);
+  if (found?.isFile() !== true) return { variables: {}, warnings: [] };
   try {
     const text = await readSmallFile(file, signal);
     if (text === undefined) {
@@ -121,25 +115,16 @@ export async function readEnvFile(
   }
 }
 
-async function isFile(file: string): Promise<boolean> {
-  const found = await stat(file).catch(() => undefined);
-  return found?.isFile() === true;
-}
-
 /** Reads a file as UTF-8; `undefined` when it is too large or not a regular file. */
 async function readSmallFile(file: string, signal?: AbortSignal): Promise<string | undefined> {
   signal?.throwIfAborted();
   const found = await stat(file);
   if (!found.isFile()) return undefined;
-  const handle = await open(file, "r");
-  try {
-    const limit = MAX_FILE_KB * 1024;
-    const { bytesRead, buffer } = await handle.read(Buffer.alloc(limit + 1), 0, limit + 1, 0);
-    if (bytesRead > limit) return undefined;
-    return new TextDecoder("utf-8", { fatal: true }).decode(buffer.subarray(0, bytesRead));
-  } finally {
-    await handle.close();
-  }
+  await using handle = await open(file, "r");
+  const limit = MAX_FILE_KB * 1024;
+  const { bytesRead, buffer } = await handle.read(Buffer.alloc(limit + 1), 0, limit + 1, 0);
+  if (bytesRead > limit) return undefined;
+  return new TextDecoder("utf-8", { fatal: true }).decode(buffer.subarray(0, bytesRead));
 }
 
 /** The configuration file, where there is one. */

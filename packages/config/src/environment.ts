@@ -9,7 +9,6 @@ export const FILE_VARIABLE = "CEM_CONFIG";
 /** The variable with the folders whose files are trusted. It is not a setting and never read from .env. */
 export const TRUST_VARIABLE = "CEM_TRUST_FOLDER";
 
-/** Environment variables by name. */
 export type Variables = Readonly<Record<string, string | undefined>>;
 
 /** The value of a variable, trimmed. An empty one counts as unset. */
@@ -44,7 +43,7 @@ export function environmentLayer(
   });
   const taken = new Map<string, { name: string; value: string }>();
   if (provider.deducedFrom === from) {
-    const origin = originOf(provider.variable);
+    const origin = originOf(AZURE_VARIABLE);
     setPath(layer.values, PROVIDER_KEYS, provider.name);
     layer.origins.set(originKey(PROVIDER_KEYS), { path: "llm.provider", origin });
   }
@@ -87,31 +86,27 @@ const AZURE_VARIABLE = "AZURE_OPENAI_ENDPOINT";
 /** The language model provider, which decides what API key is read. */
 export interface Provider {
   name: string;
-  /** The variable that sets it. */
-  variable: string;
-  /** The source whose variable implies the provider, where no source names it. */
+  /** The source whose variable of Azure's implies the provider, where no source names it. */
   deducedFrom?: string | undefined;
 }
 
 /** Determines the provider before the environment is read, since it decides which variable holds the API key. */
 export function chooseProvider(
   [file, argument]: readonly [file: Layer, argument: Layer],
-  sources: readonly { from: string; variables: Variables }[],
+  sources: readonly EnvironmentSource[],
 ): Provider {
-  const variable = "LLM_PROVIDER";
-  const strongestFirst = sources.toReversed();
+  const ofVariables = sources.map(({ variables }) => variableValue(variables, "LLM_PROVIDER"));
   const named =
     getPath(argument.values, PROVIDER_KEYS) ??
-    strongestFirst
-      .map(({ variables }) => variableValue(variables, variable))
-      .find((value) => value !== undefined) ??
+    ofVariables.findLast((value) => value !== undefined) ??
     getPath(file.values, PROVIDER_KEYS);
-  if (typeof named === "string") return { name: named.toLowerCase(), variable };
-  const azure = strongestFirst.find(
-    ({ variables }) => variableValue(variables, AZURE_VARIABLE) !== undefined,
-  );
-  if (azure === undefined) return { name: "openai", variable };
-  return { name: "azure_openai", variable: AZURE_VARIABLE, deducedFrom: azure.from };
+  if (typeof named === "string") return { name: named.toLowerCase() };
+  const azure = sourceOfAzure(sources);
+  return azure === undefined ? { name: "openai" } : { name: "azure_openai", deducedFrom: azure.from };
+}
+
+function sourceOfAzure(sources: readonly EnvironmentSource[]): EnvironmentSource | undefined {
+  return sources.findLast(({ variables }) => variableValue(variables, AZURE_VARIABLE) !== undefined);
 }
 
 /**
@@ -120,10 +115,10 @@ export function chooseProvider(
  */
 export function noticeOfIdleModel(
   enabled: Origin | undefined,
-  sources: readonly { from: string; variables: Variables }[],
+  sources: readonly EnvironmentSource[],
 ): string[] {
   if (enabled !== undefined && enabled.from !== "default") return [];
-  const source = sources.findLast(({ variables }) => variableValue(variables, AZURE_VARIABLE) !== undefined);
+  const source = sourceOfAzure(sources);
   if (source === undefined) return [];
   return [
     `${source.from} ${AZURE_VARIABLE}  is set, but no model is asked before llm.enabled: true (LLM_ENABLED=true) says so; false ends this notice.`,

@@ -72,7 +72,6 @@ export function setPath(values: Record<string, unknown>, keys: readonly string[]
   setPath(values[key] as Record<string, unknown>, rest, value);
 }
 
-/** Creates a problem of the value at an origin. */
 export function problemAt(
   settingOrigin: SettingOrigin,
   message: string,

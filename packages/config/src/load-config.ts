@@ -167,12 +167,13 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Loade
     }),
     ...plugins.items,
   ];
+  const areToolsNamed = ["argument", "environment"].includes(origins["execution.servers_dir"]?.from ?? "");
   const trust = await openFolderTrust({
     folder,
     env,
     requested,
     isAllowed: options.trustFolder === true,
-    allowsHostTools: options.trustFolder !== false && (isOwn || isNamed(origins["execution.servers_dir"])),
+    allowsHostTools: options.trustFolder !== false && (isOwn || areToolsNamed),
   });
   const { config: usable, obstacle } = withoutHeld(
     config,
@@ -213,7 +214,8 @@ function mergeToConfig(
   const { mcpServers: configured, ...parsed } = configSchema.parse(values);
   parsed.execution.sandboxType = builtInSandbox(parsed.execution.sandboxType);
   const added = named.filter(({ name }) => configured.every((server) => server.name !== name));
-  const mcpServers = [...configured, ...toSettings(added)];
+  const servers = added.map(({ name, url }) => ({ name, url }));
+  const mcpServers = [...configured, ...configSchema.parse({ mcpServers: servers }).mcpServers];
   const config = withAbsolutePaths({ ...parsed, mcpServers }, (path) =>
     origins[path]?.from === "argument" ? cwd : project,
   );
@@ -224,11 +226,6 @@ function folderOf(file: string | undefined, cwd: string): string {
   return file === undefined ? cwd : dirname(file);
 }
 
-/** The settings of servers that variables name. */
-function toSettings(servers: readonly VariableServer[]): Config["mcpServers"] {
-  return configSchema.parse({ mcpServers: servers.map(({ name, url }) => ({ name, url })) }).mcpServers;
-}
-
 /** The problems of one source. What a mapping lacks is not said where a key of it has another name. */
 function problemsOf(layer: Layer): ConfigProblem[] {
   const renamed = layer.problems.filter(
@@ -237,11 +234,6 @@ function problemsOf(layer: Layer): ConfigProblem[] {
   const isExplained = ({ path }: ConfigProblem): boolean =>
     renamed.some((problem) => path !== "" && problem.path.slice(0, problem.path.lastIndexOf(".")) === path);
   return [...layer.problems, ...checkLayer(layer).filter((problem) => !isExplained(problem))];
-}
-
-/** Whether the program or the environment set it, and no file. */
-function isNamed(origin: Origin | undefined): boolean {
-  return origin?.from === "argument" || origin?.from === "environment";
 }
 
 function sortByPosition(problems: ConfigProblem[]): ConfigProblem[] {

@@ -72,9 +72,8 @@ const NO_PATHS = [
 
 /** Every place of the schema that takes free text, and whether it is marked as a path. */
 function textsIn(schema: z.ZodMiniType, path: string): [path: string, isMarked: boolean][] {
-  const { path: marked, secret, allowed } = traitsOf(schema);
+  const { path: marked, allowed } = traitsOf(schema);
   const inner = unwrap(schema);
-  if (secret === true) return [];
   if (inner instanceof z.ZodMiniString) {
     const isFormed = allowed !== undefined && marked === undefined;
     const isPattern = inner.def.checks?.some(({ _zod }) => _zod.def.check === "string_format") === true;

@@ -52,13 +52,12 @@ function redact(value: unknown): unknown {
   }
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [key, isNamedSecret(key, item) ? MASK : redact(item)]),
+    // The value of settings such as `max_tokens` is no text.
+    Object.entries(value).map(([key, item]) => [
+      key,
+      typeof item === "string" && SECRET_NAME.test(key) ? MASK : redact(item),
+    ]),
   );
-}
-
-/** Whether a key names a secret and its value is text. The value of settings such as `max_tokens` is not. */
-function isNamedSecret(key: string, item: unknown): boolean {
-  return typeof item === "string" && SECRET_NAME.test(key);
 }
 
 /** Whether an argument is a flag such as `--api-key`, whose value is the next argument. */
@@ -83,8 +82,6 @@ function redactText(text: string): string {
 
 /** Makes a configuration print redacted in `console.log`, `util.inspect` and `JSON.stringify`. */
 export function redactWhenPrinted<T extends object>(config: T): T {
-  return Object.defineProperties(config, {
-    toJSON: { value: () => redactConfig({ ...config }) },
-    [INSPECT]: { value: () => redactConfig({ ...config }) },
-  });
+  const value = (): T => redactConfig({ ...config });
+  return Object.defineProperties(config, { toJSON: { value }, [INSPECT]: { value } });
 }

@@ -87,7 +87,7 @@ export function readYaml(text: string): YamlDocument {
   }));
   if (problems.length > 0) {
     const unclosed = findUnclosed(text);
-    if (unclosed !== undefined) return failed([unclosedProblem(unclosed, at)]);
+    if (unclosed !== undefined) return failed([{ message: unclosedAs(text[unclosed]), ...at(unclosed) }]);
     const misindented = findMisindented(document.errors, text);
     if (misindented === undefined) return failed(problems);
     return failed([{ message: MESSAGES.BAD_INDENT ?? "", ...at(misindented) }]);
@@ -117,12 +117,10 @@ function findMisindented(errors: Document.Parsed["errors"], text: string): numbe
   return errors.find(({ code, pos }) => code === "MISSING_CHAR" && text.slice(...pos).trim() === "")?.pos[0];
 }
 
-function unclosedProblem({ what, offset }: Unclosed, at: PositionAt): YamlProblem {
-  const message =
-    what === "quote"
-      ? "lacks a closing quote: one begins here and does not end"
-      : `lacks a closing bracket: a ${what} is opened here and not closed with ${what === "[" ? "]" : "}"}`;
-  return { message, ...at(offset) };
+function unclosedAs(opener: string | undefined): string {
+  return opener === "[" || opener === "{"
+    ? `lacks a closing bracket: a ${opener} is opened here and not closed with ${opener === "[" ? "]" : "}"}`
+    : "lacks a closing quote: one begins here and does not end";
 }
 
 type Pairs = Map<YAMLMap, ReadonlyMap<string, Pair>>;
@@ -183,34 +181,26 @@ function keyOf({ key }: Pair): string {
   return isScalar(key) ? String(key.value) : "";
 }
 
-/** Something that is opened in a text and not closed. */
-interface Unclosed {
-  what: "[" | "{" | "quote";
-  /** Where it is opened, in characters from the start. */
-  offset: number;
-}
-
 /** Tokens of the lexer that stand for nothing in the text. */
 const MARKS = new Set(["\u0002", "\u0018", "\u001F"]);
 const FLOW_ERROR = "\u0018";
-const CLOSERS: Readonly<Record<string, "[" | "{">> = { "]": "[", "}": "{" };
+const CLOSERS: Readonly<Record<string, string>> = { "]": "[", "}": "{" };
 
-/** Finds the first bracket or quote of a YAML text that is not closed: the parser reports where it noticed, far below. */
-function findUnclosed(text: string): Unclosed | undefined {
-  const open: Unclosed[] = [];
+/** Finds where the first bracket or quote of a YAML text is that is not closed: the parser reports where it noticed, far below. */
+function findUnclosed(text: string): number | undefined {
+  const open: number[] = [];
   let offset = 0;
   for (const token of new Lexer().lex(text)) {
     if (token === FLOW_ERROR) return open.at(-1);
     if (MARKS.has(token)) continue;
-    if (token === "[" || token === "{") open.push({ what: token, offset });
+    if (token === "[" || token === "{") open.push(offset);
     const opener = CLOSERS[token];
     if (opener !== undefined) {
       const last = open.pop();
-      if (last?.what !== opener) return last;
+      if (last === undefined || text[last] !== opener) return last;
     }
     const [quote = ""] = token;
-    if ((quote === '"' || quote === "'") && (token.length === 1 || !token.endsWith(quote)))
-      return { what: "quote", offset };
+    if ((quote === '"' || quote === "'") && (token.length === 1 || !token.endsWith(quote))) return offset;
     offset += token.length;
   }
   return open.at(-1);

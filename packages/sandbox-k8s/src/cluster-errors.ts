@@ -1,4 +1,4 @@
-import { CemError } from "@cem/core";
+import { CemError, isObject, parseJson } from "@cem/core";
 
 const FORBIDDEN = 403;
 const NOT_FOUND = 404;
@@ -54,10 +54,7 @@ function messageOf(error: unknown): string {
 }
 
 function readMessage(body: string): string | undefined {
-  try {
-    const { message } = JSON.parse(body) as { message?: unknown };
-    return typeof message === "string" ? message : undefined;
-  } catch {
-    return body.trim() === "" ? undefined : body.trim();
-  }
+  const status = parseJson(body);
+  if (status === undefined) return body.trim() || undefined;
+  return isObject(status) && typeof status["message"] === "string" ? status["message"] : undefined;
 }

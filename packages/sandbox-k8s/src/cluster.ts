@@ -114,7 +114,6 @@ export function connectCluster(kubeconfig: string | undefined, given: string | u
     },
     pod: (name: string): Promise<V1Pod> =>
       attempt(`read the pod ${name}`, () => core.readNamespacedPod({ namespace, name })),
-    /** The handler of a RuntimeClass. */
     async runtimeHandler(name: string): Promise<string> {
       return (await attempt(`read the RuntimeClass ${name}`, () => nodes.readRuntimeClass({ name }))).handler;
     },

@@ -27,7 +27,6 @@ export function guestLabels(): Record<string, string> {
   };
 }
 
-/** A new name of a guest's sandbox. */
 export function newGuestName(): string {
   return `cem-guest-${randomBytes(NAME_BYTES).toString("hex")}`;
 }

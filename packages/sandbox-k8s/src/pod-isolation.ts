@@ -25,11 +25,8 @@ export function judgeIsolation(pod: V1PodSpec, facts: KernelFacts): PodIsolation
   const hasOwnKernel = isKata(facts.handler) && facts.nodeBootId !== facts.guestBootId;
   const breach = findBreach(pod, hasOwnKernel);
   if (breach !== undefined) {
-    return result(
-      "permissions",
-      [...ALWAYS],
-      [`The pod shares the node's ${breach}: nothing but Deno's permissions holds.`],
-    );
+    const note = `The pod shares the node's ${breach}: nothing but Deno's permissions holds.`;
+    return result("permissions", [...ALWAYS], [note]);
   }
   if (!isKata(facts.handler)) return result("namespaces", mechanisms, []);
   if (facts.nodeBootId === undefined) {
@@ -63,19 +60,15 @@ function podMechanisms(pod: V1PodSpec): string[] {
   const own = container?.securityContext;
   const runAsNonRoot = own?.runAsNonRoot ?? pod.securityContext?.runAsNonRoot;
   const seccomp = own?.seccompProfile ?? pod.securityContext?.seccompProfile;
-  const { capabilities } = container?.securityContext ?? {};
+  const capabilities = own?.capabilities;
   const held: [string, boolean][] = [
     ["user namespace", pod.hostUsers === false],
     ["not root", runAsNonRoot === true],
     ["no capabilities", capabilities?.drop?.includes("ALL") === true && capabilities.add === undefined],
-    ["seccomp", isFiltered(seccomp?.type)],
-    ["read-only root", container?.securityContext?.readOnlyRootFilesystem === true],
+    ["seccomp", seccomp?.type !== undefined && seccomp.type !== "Unconfined"],
+    ["read-only root", own?.readOnlyRootFilesystem === true],
   ];
   return held.filter(([, holds]) => holds).map(([name]) => name);
-}
-
-function isFiltered(type: string | undefined): boolean {
-  return type !== undefined && type !== "Unconfined";
 }
 
 /** The capabilities that containers have unless they drop them, so to add one of them gives nothing more. */

@@ -10,7 +10,6 @@ import { createMachineProvider, guestInit, probeHost } from "@cem/sandbox/provid
 import { connectCluster } from "./cluster.ts";
 import type { Cluster } from "./cluster.ts";
 import { guestCommand, guestPod } from "./guest-pod.ts";
-import type { PodTemplate } from "./guest-pod.ts";
 import { createGuestSandboxes, guestLabels, newGuestName } from "./guest-sandboxes.ts";
 import { judgeIsolation } from "./pod-isolation.ts";
 import type { PodIsolation } from "./pod-isolation.ts";
@@ -26,24 +25,23 @@ const GUEST_TIMEOUT_MS = 30_000;
 const HEALTH_TIMEOUT_MS = 10_000;
 const API_VERSION = "agents.x-k8s.io/v1beta1";
 
-/** State shared by all sandboxes of a provider. */
-interface Connected {
-  cluster: Cluster;
-  sandboxes: ReturnType<typeof createGuestSandboxes>;
-  template: PodTemplate;
-}
-
 /** Creates a sandbox provider that runs code in pods, by the custom resources of agent-sandbox. */
 export function createKubernetesProvider(settings: KubernetesSettings): GuestSandboxProvider {
   const { kubeconfig, namespace, template: templateName = DEFAULT_TEMPLATE, volume, owner } = settings;
   const { leaseMs = DEFAULT_LEASE_MS, startTimeoutMs = DEFAULT_START_TIMEOUT_MS } = settings;
   const prepared = new Lazy(async () => {
-    const cluster = connectCluster(kubeconfig, namespace);
-    const { spec } = await cluster.template(templateName);
-    const sandboxes = createGuestSandboxes(cluster, leaseMs);
-    const connected = { cluster, sandboxes, template: spec.podTemplate };
+    const connected = await connect();
     return { ...connected, ...(await tryPod(connected)) };
   });
+
+  /** State shared by all sandboxes. */
+  type Connected = Awaited<ReturnType<typeof connect>>;
+
+  async function connect() {
+    const cluster = connectCluster(kubeconfig, namespace);
+    const { spec } = await cluster.template(templateName);
+    return { cluster, sandboxes: createGuestSandboxes(cluster, leaseMs), template: spec.podTemplate };
+  }
 
   function resourceOf({ sandboxes, cluster, template }: Connected, spec: SandboxSpec) {
     return guestPod(template, {

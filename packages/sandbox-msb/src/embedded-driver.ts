@@ -31,7 +31,6 @@ export async function createEmbeddedDriver(home: string) {
     /** Prepares an image; `undefined` for one of this host's own. */
     prepareImage: (image: string | undefined, runtime: GuestRuntime): Promise<PreparedImage> =>
       prepareImage(sdk, { home, image, runtime }),
-    /** Creates and boots a machine. */
     async create(spec: MicrovmSpec): Promise<Microvm> {
       sdk.setDefaultBackend("local");
       const builder = Sandbox.builder(spec.name)
@@ -79,7 +78,6 @@ export async function createEmbeddedDriver(home: string) {
       } while (cursor !== undefined);
       return found;
     },
-    /** Kills and removes a machine. */
     async remove(name: string): Promise<void> {
       // A machine that hangs during its boot does not react to the SDK.
       const pid = findMachineProcess(name);

@@ -15,7 +15,6 @@ export interface VirtualizationSigns {
   cpuInfo: string;
 }
 
-/** Reads this host's support for virtualization. */
 export function readSigns(): VirtualizationSigns {
   let kvmError: string | undefined;
   let cpuInfo = "";
@@ -84,7 +83,6 @@ export function readCachedProbe(file: string, key: string): CachedProbe | undefi
   }
 }
 
-/** Writes the outcome to the cache. */
 export function cacheProbe(file: string, probe: CachedProbe): void {
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, `${JSON.stringify(probe)}\n`);

@@ -57,14 +57,11 @@ export function installedVersion(): string | undefined {
   try {
     const main = createRequire(import.meta.url).resolve(PACKAGE);
     const folder = main.slice(0, main.lastIndexOf(`${PACKAGE}/`) + PACKAGE.length);
-    return String((JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Manifest).version);
+    const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as { version?: unknown };
+    return String(manifest.version);
   } catch {
     return undefined;
   }
-}
-
-interface Manifest {
-  version?: unknown;
 }
 
 function absence(error: unknown): string {

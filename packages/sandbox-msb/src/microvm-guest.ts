@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { once } from "node:events";
 import { Duplex, PassThrough } from "node:stream";
 import type { Writable } from "node:stream";
 import type { Guest, GuestExit, GuestUsage } from "@cem/sandbox";
@@ -116,10 +117,7 @@ function guestIn(machine: Microvm, runner: MicrovmProcess, init: GuestInit): Gue
       if (event === undefined) return undefined;
       if (event.kind === "exited") return event.code;
       const stream = event.kind === "stdout" ? stdout : stderr;
-      if (stream.write(event.data)) continue;
-      await new Promise<void>((resolve) => {
-        stream.once("drain", resolve);
-      });
+      if (!stream.write(event.data)) await once(stream, "drain");
     }
   }
 
@@ -147,12 +145,10 @@ function guestIn(machine: Microvm, runner: MicrovmProcess, init: GuestInit): Gue
 
 function inputOf(runner: MicrovmProcess): Writable {
   return Duplex.from(async (chunks: AsyncIterable<Buffer>) => {
-    for await (const chunk of chunks) await writePieces(runner, Buffer.from(chunk));
+    for await (const chunk of chunks) {
+      const bytes = Buffer.from(chunk);
+      for (let offset = 0; offset < bytes.length; offset += PIECE_BYTES)
+        await runner.write(bytes.subarray(offset, offset + PIECE_BYTES));
+    }
   });
-}
-
-async function writePieces(runner: MicrovmProcess, bytes: Buffer): Promise<void> {
-  for (let offset = 0; offset < bytes.length; offset += PIECE_BYTES) {
-    await runner.write(bytes.subarray(offset, offset + PIECE_BYTES));
-  }
 }

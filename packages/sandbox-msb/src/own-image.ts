@@ -11,18 +11,8 @@ const ARCHITECTURES = { x64: "amd64", arm64: "arm64" } as const;
 /** Fixed attributes make builds reproducible, so that an image is loaded once. */
 const FIXED = { mtime: 0, uid: 0, gid: 0 };
 
-interface Entry {
-  name: string;
-  data?: Uint8Array | undefined;
-  mode?: string | undefined;
-}
-
-function tar(entries: readonly Entry[]): Buffer {
-  const items = entries.map(({ name, data, mode = "755" }) => {
-    const item: TarFileInput = { name, attrs: { ...FIXED, mode } };
-    if (data !== undefined) item.data = data;
-    return item;
-  });
+function tar(entries: readonly (Omit<TarFileInput, "attrs"> & { mode?: string })[]): Buffer {
+  const items = entries.map(({ mode = "755", ...item }) => ({ ...item, attrs: { ...FIXED, mode } }));
   return Buffer.from(createTar(items));
 }
 

@@ -28,7 +28,6 @@ export const HOST_LABEL = "cem.host";
 const PREFIX = "cem";
 const NAME_BYTES = 6;
 
-/** Labels of this process's machines. */
 export function ownLabels(): Record<string, string> {
   return { [OWN_LABEL]: OWN_VALUE, [HOST_LABEL]: processIdentity(process.pid) ?? String(process.pid) };
 }
@@ -38,20 +37,15 @@ export function newMachineName(): string {
   return `${PREFIX}-${process.pid}-${randomBytes(NAME_BYTES).toString("hex")}`;
 }
 
-/** Removes the machines of processes that no longer run, and no others. Resolves with their number. */
+/** Removes the machines of processes that no longer run, and no others. */
 export async function sweepLeftovers(driver: {
   list(label: string, value: string): Promise<KnownMicrovm[]>;
   remove(name: string): Promise<void>;
-}): Promise<number> {
-  let removed = 0;
+}): Promise<void> {
   for (const { name, labels } of await driver.list(OWN_LABEL, OWN_VALUE)) {
     const host = labels[HOST_LABEL];
     if (host === undefined || processIdentity(Number.parseInt(host, 10)) === host) continue;
-    await driver.remove(name).then(
-      () => (removed += 1),
-      // Another process removes it too, or it is just ending.
-      () => {},
-    );
+    // Another process removes it too, or it is just ending.
+    await driver.remove(name).catch(() => {});
   }
-  return removed;
 }

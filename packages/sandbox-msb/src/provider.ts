@@ -16,11 +16,8 @@ import {
 } from "@cem/sandbox/provider-kit";
 import { bootMachine } from "./machines.ts";
 import { createEmbeddedDriver } from "./embedded-driver.ts";
-import type { EmbeddedDriver } from "./embedded-driver.ts";
 import { findGuestRuntime, GUEST_DENO, guestBootPath, stageRuntime } from "./guest-runtime.ts";
-import type { GuestRuntime } from "./guest-runtime.ts";
 import { cacheProbe, findObstacle, probeKey, readCachedProbe, readSigns } from "./host-virtualization.ts";
-import type { PreparedImage } from "./image.ts";
 import { newMachineName, ownLabels, sweepLeftovers } from "./own-machines.ts";
 import { defaultHome, installedVersion } from "./load-sdk.ts";
 import { MACHINE_OVERHEAD_MB, startMicrovmGuest } from "./microvm-guest.ts";
@@ -34,18 +31,12 @@ const MACHINE_MAX_SECONDS = 24 * 60 * 60;
 const INSTALL = "Install it beside this package: npm install microsandbox.";
 const MECHANISMS = ["microVM", "restricted profile", "not root", "rlimits", "deno permissions", "realm"];
 
-/** State shared by all sandboxes of a provider. */
-interface Prepared {
-  driver: EmbeddedDriver;
-  runtime: GuestRuntime;
-  image: PreparedImage;
-}
-
 /** Creates a sandbox provider that runs code in microVMs on this host, by the package `microsandbox`. */
 export function createMicrosandboxProvider(settings: MicrosandboxSettings = {}): GuestSandboxProvider {
   const { home = defaultHome(), bootTimeoutMs: startTimeoutMs = DEFAULT_BOOT_TIMEOUT_MS } = settings;
   const isolation: Isolation = { level: "microvm", sandbox: "microsandbox", mechanisms: MECHANISMS };
-  const prepared = new Lazy(async (): Promise<Prepared> => {
+  /** State shared by all sandboxes. */
+  const prepared = new Lazy(async () => {
     const runtime = findGuestRuntime(settings.denoPath);
     const driver = await createEmbeddedDriver(home);
     await sweepLeftovers(driver);
@@ -53,7 +44,8 @@ export function createMicrosandboxProvider(settings: MicrosandboxSettings = {}):
   });
   let probing: Promise<SandboxProbe> | undefined;
 
-  async function startGuest({ driver, runtime, image }: Prepared, spec: SandboxSpec): Promise<Guest> {
+  async function startGuest(spec: SandboxSpec): Promise<Guest> {
+    const { driver, runtime, image } = await prepared.get();
     const { memoryMb } = resolveLimits(spec.limits);
     const own = image.hasRuntime
       ? []
@@ -99,11 +91,11 @@ export function createMicrosandboxProvider(settings: MicrosandboxSettings = {}):
 
   /** Boots a machine with an empty workspace and waits until its guest is ready. */
   async function tryBoot(): Promise<{ booted: boolean; reason?: string | undefined }> {
-    const shared = await prepared.get();
+    await prepared.get();
     mkdirSync(home, { recursive: true });
     const workspaceDir = mkdtempSync(join(home, "probe-"));
     try {
-      const { guest } = await connectGuest(await startGuest(shared, { workspaceDir }), startTimeoutMs);
+      const { guest } = await connectGuest(await startGuest({ workspaceDir }), startTimeoutMs);
       guest.kill();
       await guest.exited;
       return { booted: true };
@@ -130,8 +122,8 @@ export function createMicrosandboxProvider(settings: MicrosandboxSettings = {}):
         const message = `No microVM starts on this host: ${reason} ${hint}`;
         throw new CemError("SANDBOX_UNAVAILABLE", message, { details: { reason } });
       }
-      const shared = await prepared.get();
-      return { isolation, startGuest: () => startGuest(shared, spec) };
+      await prepared.get();
+      return { isolation, startGuest: () => startGuest(spec) };
     },
   });
 }

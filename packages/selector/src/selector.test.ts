@@ -14,6 +14,10 @@ function ids(ranked: readonly RankedTool[]): string[] {
 }
 
 describe("createSelector", () => {
+  it.each([{ threshold: Number.NaN }, { treshold: 0.3 }])("refuses %j", (settings) => {
+    expect(() => createSelector(settings)).toThrow(expect.objectContaining({ code: "OPTION_INVALID" }));
+  });
+
   describe("select", () => {
     it.each([
       [

@@ -1,10 +1,11 @@
+import { assertKnownOptions } from "@cem/core";
 import type { RankedTool, Selection, ToolDefinition, ToolSelector } from "@cem/core";
 import { createCatalogCache } from "./search/catalog-cache.ts";
 import type { IndexedCatalog } from "./search/catalog-cache.ts";
 import {
   best,
-  knownWords,
   matchReason,
+  tellingWords,
   NAMED_REASON,
   ranked,
   CLOSE_EXPLAINED,
@@ -22,21 +23,16 @@ const CLOSE_MARGIN = 0.6;
 const MAX_CLOSE_TOOLS = 8;
 const NEAREST_TOOLS = 3;
 
-/** Inputs of a selection beside the catalog and the task. */
-interface SelectionBounds {
-  /** The share of the task that the best tool must explain. */
-  threshold: number;
-  /** The most tools that are selected. */
-  limit: number;
-  /** Semantic similarities by document, where there are any. */
-  meaning: Float32Array | undefined;
-}
-
-/** Selects the tools that a task names, and those that rank near the best, where the best explains enough of the task. */
+/**
+ * Selects the tools that a task names, and those that rank near the best, where the best explains enough of the task.
+ *
+ * @param meaning - Semantic similarities by document, where there are any.
+ */
 function selectTools(
   { index, rank }: IndexedCatalog,
   task: string,
-  { threshold, limit, meaning }: SelectionBounds,
+  { threshold, limit }: { threshold: number; limit: number },
+  meaning: Float32Array | undefined,
 ): Selection {
   const { scores, explained } = rank(task);
   const ranks = meaning === undefined ? scores : fuse(scores, meaning);
@@ -52,10 +48,11 @@ function selectTools(
     share(document) >= CLOSE_MARGIN && !names.has(index.tools[document]?.name);
   const close = isExplained ? order.filter(isClose) : [];
   const chosen = [...new Set([...named, ...close.slice(0, MAX_CLOSE_TOOLS)])].slice(0, Math.max(0, limit));
+  const telling = tellingWords(task);
   const give = (document: number, isNamed: boolean): RankedTool[] =>
     isNamed
       ? ranked(index, document, 1, NAMED_REASON)
-      : ranked(index, document, own * share(document), matchReason(knownWords(index, document, task)));
+      : ranked(index, document, own * share(document), matchReason(index, document, telling));
   const selected = chosen.flatMap((document) => give(document, named.has(document)));
   const others = order.filter((document) => !chosen.includes(document)).slice(0, NEAREST_TOOLS);
   return { selected, nearest: others.flatMap((document) => give(document, false)) };
@@ -105,6 +102,9 @@ export interface SelectorSettings {
   cacheDir?: string | undefined;
 }
 
+const AMOUNT = "a number from 0 on";
+const OPTIONS = { threshold: AMOUNT, patienceMs: AMOUNT, embedder: "an object", cacheDir: true } as const;
+
 /** A tool selector with optional semantic search. */
 export interface Selector extends ToolSelector {
   /** The state of semantic search; `off` without an embedder. */
@@ -126,6 +126,7 @@ export interface Selector extends ToolSelector {
  * `select` and `search` throw the reason of an aborted `signal`.
  */
 export function createSelector(settings: SelectorSettings = {}): Selector {
+  assertKnownOptions(settings, OPTIONS, "createSelector");
   const { threshold = DEFAULT_THRESHOLD, embedder, cacheDir, patienceMs = 0 } = settings;
   const catalogOf = createCatalogCache();
   const semantic =
@@ -155,7 +156,7 @@ export function createSelector(settings: SelectorSettings = {}): Selector {
       const catalog = catalogOf(tools);
       const text = endsOf(task);
       const meaning = await semantic?.similarities(catalog.index, text, signal);
-      return { ...selectTools(catalog, text, { threshold, limit, meaning }), notes: notesOn(meaning) };
+      return { ...selectTools(catalog, text, { threshold, limit }, meaning), notes: notesOn(meaning) };
     },
 
     async search({ task, tools, limit = DEFAULT_SEARCH_LIMIT, signal, onNote }) {

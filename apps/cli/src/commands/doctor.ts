@@ -9,7 +9,6 @@ import { configOrList, serverSourceOf } from "../command/options.ts";
 import type { Check, CheckState } from "../doctor/checks.ts";
 import { addOptions, answer, defineCommand } from "../command/define-command.ts";
 
-/** Arguments. */
 interface Doctor {
   /** Whether every setting is listed. */
   listValues: boolean;

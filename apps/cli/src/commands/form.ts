@@ -107,7 +107,6 @@ async function readData(text: string, file: string): Promise<Record<string, unkn
 
 const INDENT = "  ";
 
-/** Renders what a form asks for and what it fills. */
 function renderForm({ name, description = "", fields, target }: Form, style: Style): string[] {
   const where =
     target === undefined
@@ -130,7 +129,6 @@ function renderForm({ name, description = "", fields, target }: Form, style: Sty
   ];
 }
 
-/** Renders what filling a form came to. */
 function renderFormResult(result: FormResult, style: Style): string[] {
   const { status, values, missing, problems, screenshots, output, submitted } = result;
   const shown = Object.entries(values).map(([name, value]): [string, string] => [

@@ -81,14 +81,12 @@ function nextSteps({ config }: Migration, isWritten: boolean, folder: string): s
   ];
 }
 
-/** The content of the report of `cem migrate`. */
 interface ShownMigration extends Pick<Migration, "changes" | "works" | "left"> {
   files: { file: string; from: string; state: string }[];
   diffs: string[];
   next: string[];
 }
 
-/** Renders what a migration makes, what works as it is, and what is left to do. */
 function renderMigration(shown: ShownMigration, style: Style): string[] {
   const { files, changes, works, left, diffs, next } = shown;
   const { colors } = style;

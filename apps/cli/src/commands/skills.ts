@@ -70,7 +70,6 @@ async function act(
 
 const INDENT = "  ";
 
-/** Renders skills, and what is to be done about some of them. */
 function renderSkills(skills: readonly SkillSummary[], style: Style): string[] {
   const { colors } = style;
   if (skills.length === 0)

@@ -56,7 +56,6 @@ export function showSteps(output: Output, verbose: boolean): (event: WorkflowEve
   };
 }
 
-/** Renders what a run came to. */
 export function renderOutputs(outputs: WorkflowResult["outputs"], style: Style): string[] {
   if (Object.keys(outputs).length === 0) return [];
   return [
@@ -65,7 +64,6 @@ export function renderOutputs(outputs: WorkflowResult["outputs"], style: Style):
   ];
 }
 
-/** Renders why a run did not complete. */
 export function renderRunFailure({ error, run, status }: WorkflowResult, style: Style): string[] {
   if (error === null) return [];
   return [
@@ -79,7 +77,6 @@ export function renderRunFailure({ error, run, status }: WorkflowResult, style: 
   ];
 }
 
-/** Renders the workflows of the configuration, and runs. */
 export function renderWorkflows(
   workflows: readonly ConfiguredWorkflow[],
   runs: readonly RunSummary[],
@@ -101,7 +98,6 @@ export function renderWorkflows(
   ];
 }
 
-/** Renders one run with its steps. */
 export function renderRunDetails(details: RunDetails, style: Style): string[] {
   const { run, workflow, version, status, error, uncertain, steps, outputs } = details;
   const pairs = steps.map(({ step, status: state, attempts, error: failure }): [string, string] => [

@@ -18,7 +18,6 @@ export interface Check {
   notes: string[];
 }
 
-/** Makes a check. */
 export function check(name: string, state: CheckState, summary: string, notes: string[] = []): Check {
   return { name, state, summary, notes };
 }

@@ -64,7 +64,6 @@ export async function showWaiting<T>(output: Output | undefined, text: string, w
   }
 }
 
-/** Both outputs of a command. */
 export type Terminal = ReturnType<typeof createTerminal>;
 
 export function createTerminal({ stdout, stderr }: CommandIo, color: boolean) {

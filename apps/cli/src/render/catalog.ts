@@ -127,7 +127,6 @@ export function renderFound(
   return ["", ...renderPairs(pairs, INDENT, style)];
 }
 
-/** Renders notes on how tools were searched. */
 export function renderFoundNotes(notes: readonly string[], { colors }: Style): string[] {
   return notes.length === 0 ? [] : ["", ...notes.map((note) => `${INDENT}${colors.dim(oneLine(note))}`)];
 }

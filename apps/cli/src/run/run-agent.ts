@@ -17,7 +17,6 @@ import { createRunProgress } from "./run-progress.ts";
 const INDENT = "  ";
 const MAX_SHOWN_CHARACTERS = 300;
 
-/** The work of a command: a task, code or one call. */
 type Work =
   | { kind: "task"; task: string; resume?: string | undefined }
   | { kind: "code"; code: string; resume?: undefined }

@@ -26,7 +26,6 @@ const quota = z
     z.refine(({ runs, seconds }) => runs !== undefined || seconds !== undefined, "needs runs or seconds"),
   );
 
-/** Settings of customers, each of whom has a workspace of their own. */
 export const customerSettings = {
   dir: setting(withDefault(text, "./workspaces"), "Folder with one folder for each customer.", {
     path: true,

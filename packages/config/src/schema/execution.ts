@@ -82,7 +82,6 @@ const limits = section(
   },
 );
 
-/** Settings of where and how code runs. */
 export const executionSettings = {
   workspaceDir: setting(withDefault(text, "./workspace"), "Folder that the code sees as /workspace.", {
     variables: ["EXECUTION_WORKSPACE_DIR", "WORKSPACE_DIR", "AGENTKERNEL_WORKSPACE"],
@@ -138,10 +137,7 @@ export const executionSettings = {
     "URL of a microsandbox server of 0.2 or older (msb server start). With sandbox_type microsandbox, code runs there.",
     { variables: ["MSB_SERVER_URL", "MICROSANDBOX_URL"] },
   ),
-  msbApiKey: setting(z.optional(secretText), "API key of that server.", {
-    variables: ["MSB_API_KEY"],
-    secret: true,
-  }),
+  msbApiKey: setting(z.optional(secretText), "API key of that server.", { variables: ["MSB_API_KEY"] }),
   kubernetes: section("Pods for sandbox_type kubernetes.", kubernetesSettings),
   state,
   limits,

@@ -14,7 +14,6 @@ import {
   withDefault,
 } from "./setting.ts";
 
-/** Settings of the language model. */
 export const llmSettings = {
   enabled: setting(
     flag(false),
@@ -37,7 +36,6 @@ export const llmSettings = {
       { name: "ANTHROPIC_API_KEY", provider: "anthropic" },
       "LLM_API_KEY",
     ],
-    secret: true,
   }),
   baseUrl: setting(
     z.optional(text),

@@ -2,7 +2,6 @@ import * as z from "zod/mini";
 import { oneOf } from "./risk.ts";
 import { choice, count, flag, harmless, limit, setting, text, withDefault } from "./setting.ts";
 
-/** Settings of pools, caches and parallel work. */
 export const optimizationSettings = {
   enabled: harmless(flag(true), "false disables all of these.", ["OPTIMIZATIONS_ENABLED"]),
   sandboxPooling: harmless(flag(true), "Start sandbox guests before they are needed.", [

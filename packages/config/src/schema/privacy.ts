@@ -21,8 +21,8 @@ export const BUILT_IN_TYPES = [
   "ADDRESS",
 ] as const;
 
-/** Regions that have a code and are no country. */
-const NO_COUNTRY = /^(?:EU|EZ|QO|UN|X[AB]|ZZ)$/;
+/** Regions that have a code and are no country, or none with phone numbers of its own. */
+const NO_COUNTRY = /^(?:AQ|BV|C[PQ]|DG|E[AUZ]|GS|HM|IC|PN|QO|TF|U[MN]|X[AB]|ZZ)$/;
 const COUNTRY_NEEDED = "is not the code of a country, such as US, DE or GB (not UK)";
 
 /** Whether a code of two letters is in use, and not another name of a country. */
@@ -115,6 +115,5 @@ export const privacySettings = {
   vaultDir: setting(withDefault(text, "./.cem/vaults"), "Folder of the encrypted values.", { path: true }),
   vaultKey: setting(z.optional(secretText), "Key of the encrypted values: 32 bytes in hex or base64.", {
     variables: ["CEM_VAULT_KEY"],
-    secret: true,
   }),
 };

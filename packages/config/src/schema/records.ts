@@ -16,7 +16,6 @@ const logLevel = withDefault(
 );
 z.globalRegistry.add(logLevel, { enum: [...LOG_LEVELS, ...LOG_LEVELS.map((level) => level.toLowerCase())] });
 
-/** Settings of the log and the audit log. */
 export const loggingSettings = {
   level: setting(logLevel, "Minimum severity that is logged, in upper or lower case.", {
     variables: ["LOG_LEVEL", "AGENTKERNEL_LOG_LEVEL"],
@@ -41,7 +40,6 @@ export const loggingSettings = {
 const MAX_MB = 1_048_576;
 const MAX_DAYS = 36_500;
 
-/** Settings of the records of runs. */
 export const runSettings = {
   records: harmless(
     flag(true),

@@ -17,7 +17,6 @@ import {
 const MAX_PORT = 65_535;
 const MAX_SECONDS = 3_600;
 
-/** Settings of `cem serve` and the server image. */
 export const serverSettings = {
   profile: harmless(
     choice(["full", "code", "original"], "full"),
@@ -75,10 +74,7 @@ export const serverSettings = {
   authToken: setting(
     z.optional(secretText),
     "Bearer token that clients must send. Better set in the environment.",
-    {
-      variables: ["CEM_SERVER_TOKEN"],
-      secret: true,
-    },
+    { variables: ["CEM_SERVER_TOKEN"] },
   ),
   authIssuer: setting(z.optional(httpUrl), "OAuth: issuer of the access tokens."),
   authAudience: setting(

@@ -18,7 +18,6 @@ export interface SettingTraits {
    * others are not.
    */
   path?: boolean | ((value: string) => boolean) | undefined;
-  secret?: boolean | undefined;
   /** The environment variables that set it. Of two the first has precedence. */
   variables?: readonly (string | ProviderVariable)[] | undefined;
   /** The accepted values in words, where the type does not tell. */
@@ -164,7 +163,6 @@ function secret(type: string | string[], mayBeEmpty = false) {
     z.transform((value: string | Secret) => (typeof value === "string" ? new Secret(value) : value)),
   );
   z.globalRegistry.add(schema, { type });
-  settingTraits.add(schema, { secret: true });
   return schema;
 }
 

@@ -25,17 +25,14 @@ export function unwrap(schema: z.ZodMiniType): z.ZodMiniType {
   return inner === undefined ? schema : unwrap(inner);
 }
 
-/** The schema of a list's items. */
 export function itemOf({ def }: z.ZodMiniArray): z.ZodMiniType {
   return def.element as z.ZodMiniType;
 }
 
-/** The schema of a mapping's values. */
 export function valueOf({ def }: z.ZodMiniRecord): z.ZodMiniType {
   return def.valueType as z.ZodMiniType;
 }
 
-/** The options of a union. */
 export function optionsOf({ def }: z.ZodMiniUnion): z.ZodMiniType[] {
   return [...def.options] as z.ZodMiniType[];
 }
@@ -72,10 +69,10 @@ export function isPath(schema: z.ZodMiniType, value: string): boolean {
   return typeof path === "function" ? path(value) : path;
 }
 
-/** Whether a value of this schema can contain a secret at any depth. */
+/** Whether a value of this schema can contain a secret at any depth. Custom schemas are those of secrets. */
 export function holdsSecret(schema: z.ZodMiniType): boolean {
-  if (traitsOf(schema).secret === true) return true;
   const inner = unwrap(schema);
+  if (inner instanceof z.ZodMiniCustom) return true;
   if (inner instanceof z.ZodMiniObject) return childrenOf(inner).some(([, child]) => holdsSecret(child));
   if (inner instanceof z.ZodMiniArray) return holdsSecret(itemOf(inner));
   if (inner instanceof z.ZodMiniRecord) return holdsSecret(valueOf(inner));

@@ -92,10 +92,7 @@ export const storeSettings = {
   keys: setting(
     z.optional(secretText),
     "Keys that seal what is in the store and what passes through the queue: name:base64 with 32 bytes each, separated by commas. The first one seals, all open. All machines need the same.",
-    {
-      variables: ["CEM_STORE_KEYS"],
-      secret: true,
-    },
+    { variables: ["CEM_STORE_KEYS"] },
   ),
 };
 

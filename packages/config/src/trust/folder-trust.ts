@@ -72,14 +72,8 @@ export async function addTrust(file: string, folder: string, items: readonly Tru
     const { folders } = await readTrust(file);
     const fresh = new Set(items.map(keyOf));
     const kept = (folders[folder]?.items ?? []).filter((one) => !fresh.has(keyOf(one)));
-    const all = [...kept, ...items].map(({ kind, name, text, files, digest }) => ({
-      kind,
-      name,
-      text,
-      files: [...files],
-      digest,
-    }));
-    await write(file, { ...folders, [folder]: { trustedAt: new Date().toISOString(), items: all } });
+    const trusted = { trustedAt: new Date().toISOString(), items: [...kept, ...items] };
+    await write(file, record.parse({ version: 1, folders: { ...folders, [folder]: trusted } }).folders);
   });
 }
 

@@ -10,10 +10,10 @@ import type { HeldItem } from "./items.ts";
 /** The most items that a message names. */
 const MAX_NAMED = 8;
 /** Settings that decide where a task is sent and with which key. */
-const MODEL_DESTINATION = new Set([
+const MODEL_DESTINATION = [
   "key llm.api_key",
   ...["provider", "api_key", "base_url", "azure_endpoint"].map((name) => `setting llm.${name}`),
-]);
+];
 
 /** The configuration without the files of the folder. */
 export interface OwnConfig {
@@ -47,15 +47,13 @@ export function withoutHeld(
     if (item.kind === "path") obstacle = setOwnPath(copy, item, own, trust.folder) ?? obstacle;
     if (item.kind === "setting") setOwn(copy, own.config, item.name);
   }
-  const isHeld = (name: string): boolean =>
-    held.some((item) => item.kind === "setting" && item.name === name);
+  const names = new Set(held.map(({ kind, name }) => `${kind} ${name}`));
   // Not any host in place of some.
-  if (isHeld("guardrails.allowed_networks") && own.config.guardrails.allowedNetworks.length === 0)
+  if (names.has("setting guardrails.allowed_networks") && own.config.guardrails.allowedNetworks.length === 0)
     copy.execution.allowNetworkAccess = false;
   // The user's model is no substitute for one that the folder names: the task may not be meant for it.
-  if (held.some(({ kind, name }) => MODEL_DESTINATION.has(`${kind} ${name}`))) withoutModel(copy, own.config);
-  if (held.some(({ kind, name }) => kind === "key" && name === "execution.msb_api_key"))
-    delete copy.execution.msbServerUrl;
+  if (MODEL_DESTINATION.some((name) => names.has(name))) withoutModel(copy, own.config);
+  if (names.has("key execution.msb_api_key")) delete copy.execution.msbServerUrl;
   return { config: copy, obstacle };
 }
 
@@ -139,18 +137,15 @@ export function folderUntrusted(what: string, folder: string): CemError {
 
 /** Describes the blocked items in one sentence. */
 export function describeHeld(held: readonly Pick<HeldItem, "kind" | "name">[], folder: string): string {
-  const named = held.slice(0, MAX_NAMED).map(({ kind, name }) => `${KINDS[kind]} ${name}`);
+  const named = held.slice(0, MAX_NAMED).map(({ kind, name }) => `${KINDS[kind] ?? kind} ${name}`);
   const rest = held.length - named.length;
   const list = [...named, ...(rest > 0 ? [`${rest} more`] : [])].join(", ");
   return `${folder} is not trusted, so held back: ${list}.`;
 }
 
-const KINDS: Readonly<Record<HeldItem["kind"], string>> = {
+/** The kinds whose own names would not tell. */
+const KINDS: Partial<Record<HeldItem["kind"], string>> = {
   server: "MCP server",
   "host-tool": "host tool",
-  plugin: "plugin",
-  mount: "mount",
   path: "setting",
-  key: "key",
-  setting: "setting",
 };

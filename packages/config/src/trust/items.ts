@@ -135,9 +135,6 @@ const FEATURES: Readonly<Record<string, (config: Config) => boolean>> = {
   "execution.kubernetes.": ({ execution }) => execution.sandboxType === "kubernetes",
 };
 
-/** The part of a {@link Setting} that decides whether it needs a yes. */
-export type AskedSetting = Pick<Setting, "path" | "keys" | "description" | "askedAs" | "isStricter">;
-
 /** The settings of a configuration, and what they would be without the files of the folder. */
 export interface SettingSources {
   /** The configuration without the files of the folder: what allows no more than it needs no yes. */
@@ -154,7 +151,7 @@ export interface SettingSources {
 export function settingItems(
   config: Config,
   { own, origins, given }: SettingSources,
-  settings: readonly AskedSetting[] = SETTINGS,
+  settings: readonly Setting[] = SETTINGS,
 ): TrustItem[] {
   const able = settings.filter(({ askedAs }) => askedAs === "setting");
   return able.flatMap(({ path, keys, description, isStricter }) => {
@@ -182,11 +179,10 @@ function inShort(description: string): string {
 
 /** A value as text, with its secrets. */
 function written(value: unknown): string {
-  const text = JSON.stringify({ value }, function reveal(this: Record<string, unknown>, key, plain: unknown) {
+  return JSON.stringify({ value }, function reveal(this: Record<string, unknown>, key, plain: unknown) {
     const given = this[key];
     return Secret.isInstance(given) ? given.reveal() : plain;
   });
-  return text;
 }
 
 /** A value as text, without its secrets. */

@@ -36,8 +36,6 @@ export interface PluginPlace {
   base: string;
   /** The real path of the folder whose files need a yes. */
   folder: string;
-  /** Variables of the folder that plugins can look up. */
-  variables?: readonly (readonly [name: string, value: string])[] | undefined;
 }
 
 /** Finds the module of a plugin, without loading it. */
@@ -62,10 +60,15 @@ export function findPlugin(setting: PluginSetting, { base, folder }: PluginPlace
   };
 }
 
-/** The access that a plugin named by files of the folder requests, and all files that it is known to load. */
+/**
+ * The access that a plugin named by files of the folder requests, and all files that it is known to load.
+ *
+ * @param variables - Those of the folder that it can look up.
+ */
 export function askForPlugin(
   source: PluginSource,
-  { folder, variables }: PluginPlace,
+  folder: string,
+  variables: unknown,
 ): { source: PluginSource; item?: TrustItem | undefined } {
   const { name, plugin, options, file } = source;
   if (file === undefined) return { source };

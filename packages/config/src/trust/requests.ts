@@ -8,7 +8,7 @@ import { serverItem, type ServerPlace } from "./server-items.ts";
 const SETTING_VARIABLES: ReadonlySet<string> = new Set(VARIABLES.map(({ name }) => name));
 
 /** Where plugins are looked for, and what they get. */
-export interface PluginOrigins extends Omit<PluginPlace, "variables"> {
+interface PluginOrigins extends PluginPlace {
   /** Whether files of the folder name them. */
   isAsked: boolean;
   /** Whether the program brings plugins besides. */
@@ -29,7 +29,7 @@ export async function findPlugins(
   const { askForPlugin, findPlugin } = await import("./plugins.ts");
   const found = plugins.map((plugin) => findPlugin(plugin, place));
   if (!isAsked) return { sources: found, items: given };
-  const asked = found.map((source) => askForPlugin(source, { ...place, variables }));
+  const asked = found.map((source) => askForPlugin(source, place.folder, variables));
   return {
     sources: asked.map(({ source }) => source),
     items: [...asked.flatMap(({ item }) => item ?? []), ...given],

@@ -61,21 +61,22 @@ export function serverItem(server: McpServerSetting, place: ServerPlace): TrustI
   const settings = reachOf(server);
   const names = variablesOfServer(server);
   const ofFolder = names.map((name) => [name, place.folderVariable(name)]);
-  const { files, implicitFiles } =
-    server.connectionType === "stdio" ? filesOf(server, place) : { files: new Map(), implicitFiles: [] };
-  const text = describeReach(server);
-  const sent =
-    server.connectionType === "stdio"
-      ? [...names, ...Object.keys(server.env)]
-      : [...names, ...Object.keys(server.headers)];
-  const withNames = sent.length === 0 ? "" : `  with ${[...new Set(sent)].join(", ")}`;
-  const named = { kind: "server", name: server.name, text: text + withNames } as const;
-  return { ...trustItem(named, [settings, limitsOf(server), ofFolder], files), implicitFiles };
+  const isCommand = server.connectionType === "stdio";
+  const { files, implicitFiles } = isCommand
+    ? filesOf(server, place)
+    : { files: new Map<string, string>(), implicitFiles: [] };
+  const sent = new Set([...names, ...Object.keys(isCommand ? server.env : server.headers)]);
+  const withNames = sent.size === 0 ? "" : `  with ${[...sent].join(", ")}`;
+  const named = { kind: "server", name: server.name, text: describeReach(server) + withNames } as const;
+  const { concurrency, connections, maxConnections, timeout, writes } = server;
+  const limits = [concurrency, connections, maxConnections, timeout, writes];
+  return { ...trustItem(named, [settings, limits, ofFolder], files), implicitFiles };
 }
 
 /** The names of the variables that the settings of a server take values from. */
 export function variablesOfServer(server: McpServerSetting): string[] {
-  return variablesIn(JSON.stringify(reachOf(server)));
+  const found = [...JSON.stringify(reachOf(server)).matchAll(REFERENCE)];
+  return [...new Set(found.map(({ groups }) => groups?.["name"] ?? ""))];
 }
 
 /** The settings that decide what is started or contacted, with their secrets. */
@@ -83,17 +84,6 @@ function reachOf(server: McpServerSetting): unknown[] {
   return server.connectionType === "stdio"
     ? [server.command, server.args, reveal(server.env), server.cwd]
     : [server.connectionType, server.url, reveal(server.headers), revealAuth(server.auth)];
-}
-
-/** The settings that decide how much, and how calls of it are told apart. */
-function limitsOf({
-  concurrency,
-  connections,
-  maxConnections,
-  timeout,
-  writes,
-}: McpServerSetting): unknown[] {
-  return [concurrency, connections, maxConnections, timeout, writes];
 }
 
 /** The command of a server with its arguments, or its address, without what looks like a secret. */
@@ -162,10 +152,6 @@ function manifestOf(folder: string): string | undefined {
   if (!existsSync(file)) return undefined;
   const manifest = parseJson(textOfFile(file) ?? "");
   return isObject(manifest) ? JSON.stringify(RUNNER_KEYS.map((key) => manifest[key])) : "unreadable";
-}
-
-function variablesIn(text: string): string[] {
-  return [...new Set([...text.matchAll(REFERENCE)].map(({ groups }) => groups?.["name"] ?? ""))];
 }
 
 function reveal(secrets: Readonly<Record<string, Secret>>): [string, string][] {

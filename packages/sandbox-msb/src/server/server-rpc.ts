@@ -1,4 +1,4 @@
-import { CemError, createTurns } from "@cem/core";
+import { CemError, createTurns, parseJson } from "@cem/core";
 import { request } from "undici";
 import * as z from "zod/mini";
 
@@ -94,7 +94,10 @@ export function createServerRpc({ url, apiKey }: ServerAddress) {
         { details: { origin, status } },
       );
     }
-    const answer = parse(text, `${method} (${status})`);
+    const json = parseJson(text);
+    if (json === undefined)
+      throw notTheServer(`${method} (${status}) answered ${JSON.stringify(text.slice(0, TOLD_CHARACTERS))}`);
+    const answer = read(answerShape, json, `${method} (${status})`);
     if (answer.error !== undefined) {
       const said = typeof answer.error === "string" ? answer.error : answer.error.message;
       throw new CemError(
@@ -150,23 +153,12 @@ export function createServerRpc({ url, apiKey }: ServerAddress) {
     }
   }
 
-  function parse(text: string, what: string): z.infer<typeof answerShape> {
-    let json: unknown;
-    try {
-      json = JSON.parse(text);
-    } catch {
-      throw notTheServer(`${what} answered ${JSON.stringify(text.slice(0, TOLD_CHARACTERS))}`);
-    }
-    return read(answerShape, json, what);
-  }
-
   function read<Shape extends z.ZodMiniType>(shape: Shape, value: unknown, what: string): z.infer<Shape> {
     const checked = shape.safeParse(value);
     if (checked.success) return checked.data;
     throw notTheServer(`${what} answered in another shape`);
   }
 
-  /** Lists the running machines. */
   async function running(): Promise<string[]> {
     const result = await call("sandbox.metrics.get", {});
     const { sandboxes } = read(metricsShape, result, "sandbox.metrics.get");
@@ -194,7 +186,6 @@ export function createServerRpc({ url, apiKey }: ServerAddress) {
     async start(sandbox: string, config: StartConfig, options: CallOptions): Promise<void> {
       await inTurn(() => call("sandbox.start", { sandbox, config }, options));
     },
-    /** Stops a machine. */
     async stop(sandbox: string): Promise<void> {
       await call("sandbox.stop", { sandbox });
     },

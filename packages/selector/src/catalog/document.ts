@@ -14,7 +14,6 @@ export const FIELDS = [
   "outputText",
   "summary",
 ] as const;
-/** A searched field of a definition. */
 export type Field = (typeof FIELDS)[number];
 
 /** The mask with the bits of these fields. */
@@ -98,36 +97,17 @@ function firstSentence(description: string): string {
   return description.slice(0, end === null ? MAX_SUMMARY_CHARACTERS : end.index + 1);
 }
 
-interface SchemaText {
-  names: string[];
-  texts: string[];
-}
-
-function textsOf(schema: unknown): SchemaText {
-  const found: SchemaText = { names: [], texts: [] };
-  collect(schema, found, 0);
-  return found;
-}
-
 /** Collects the texts of a schema. Schemas are untrusted: every keyword may hold any value. */
-function collect(schema: unknown, into: SchemaText, depth: number): void {
-  if (!isObject(schema) || depth > MAX_SCHEMA_DEPTH) {
-    return;
-  }
+function textsOf(schema: unknown, into = { names: [] as string[], texts: [] as string[] }, depth = 0) {
+  if (!isObject(schema) || depth > MAX_SCHEMA_DEPTH) return into;
   const { description, properties, items, enum: values } = schema as JsonSchema;
-  if (typeof description === "string") {
-    into.texts.push(description);
-  }
-  for (const value of Array.isArray(values) ? values.slice(0, MAX_PROPERTIES) : []) {
-    if (typeof value === "string") {
-      into.texts.push(value);
-    }
-  }
+  const told: unknown[] = [description, ...(Array.isArray(values) ? values.slice(0, MAX_PROPERTIES) : [])];
+  into.texts.push(...told.filter((text) => typeof text === "string"));
   if (isObject(properties)) {
     for (const name of Object.keys(properties).slice(0, MAX_PROPERTIES)) {
       into.names.push(name);
-      collect(properties[name], into, depth + 1);
+      textsOf(properties[name], into, depth + 1);
     }
   }
-  collect(items, into, depth + 1);
+  return textsOf(items, into, depth + 1);
 }

@@ -5,7 +5,6 @@ import { NO_ACTIONS, offeredActions, type Actions, verbClassesOf } from "../word
 import { createDocumentReader, fieldMask, FIELDS, type Field } from "./document.ts";
 import { createNameIndex, nameWords } from "./name-index.ts";
 import { createVocabulary } from "./vocabulary.ts";
-import type { Vocabulary } from "./vocabulary.ts";
 
 /** Weights of the fields (BM25F). Tuned over all evaluation sets together. */
 const FIELD_WEIGHTS: Readonly<Record<Field, number>> = {
@@ -38,29 +37,13 @@ const FIELD_LENGTH_NORMALISATION: Readonly<Record<Field, number>> = {
 const SATURATION = 1.2;
 const NAME_FIELD = fieldMask(["name"]);
 
-/** The inverted index: from terms to the documents that have them. */
-export interface Postings {
-  /** The postings of term `t` are those from `starts[t]` to `starts[t + 1]`. */
-  readonly starts: Uint32Array;
-  readonly documents: Uint32Array;
-  /** The saturated frequency of the term in the document, 0 to 1. */
-  readonly impacts: Float32Array;
-  /** The fields of the document with the term, a bit for each of {@link FIELDS}. */
-  readonly masks: Uint16Array;
-  readonly inverseFrequency: Float32Array;
-  /** The fields of any document with each term. */
-  readonly fieldsOf: Uint16Array;
-  /** The sum of the inverse document frequencies of the words of each tool's name. */
-  readonly nameWeights: Float32Array;
-}
-
 /**
- * Builds the inverted index.
+ * Builds the inverted index: from terms to the documents that have them.
  *
  * @param documents - The terms of each document's fields.
  * @param termCount - The number of terms in the vocabulary.
  */
-function buildPostings(documents: readonly (readonly number[][])[], termCount: number): Postings {
+function buildPostings(documents: readonly (readonly number[][])[], termCount: number) {
   const averages = FIELDS.map(
     (_, field) =>
       documents.reduce((sum, terms) => sum + (terms[field]?.length ?? 0), 0) / documents.length || 1,
@@ -68,12 +51,17 @@ function buildPostings(documents: readonly (readonly number[][])[], termCount: n
   const { starts, inverseFrequency } = countDocuments(documents, termCount);
   const total = starts[termCount] ?? 0;
   const postings = {
+    /** The postings of term `t` are those from `starts[t]` to `starts[t + 1]`. */
     starts,
     documents: new Uint32Array(total),
+    /** The saturated frequency of the term in the document, 0 to 1. */
     impacts: new Float32Array(total),
+    /** The fields of the document with the term, a bit for each of {@link FIELDS}. */
     masks: new Uint16Array(total),
     inverseFrequency,
+    /** The fields of any document with each term. */
     fieldsOf: new Uint16Array(termCount),
+    /** The sum of the inverse document frequencies of the words of each tool's name. */
     nameWeights: new Float32Array(documents.length),
   };
   const next = starts.slice();
@@ -165,23 +153,9 @@ function weightedLength(lengths: readonly number[]): number {
 const MAX_VERB_CHARACTERS = 80;
 
 /** The inverted index of a catalog. Immutable. */
-export interface LexicalIndex extends Postings {
-  /** Sorted by id, so that results don't depend on the order of the catalog. */
-  readonly tools: readonly ToolDefinition[];
-  /** Tools of one server share a number. */
-  readonly serverOf: Uint32Array;
-  readonly serverCount: number;
-  readonly vocabulary: Vocabulary;
-  /** Finds the documents of the tools that a text names: see {@link createNameIndex}. */
-  readonly namedIn: (text: string) => Set<number>;
-  /** The actions of each tool, by the verbs of its name, or else the first verb of its description. */
-  readonly actionsOf: Uint16Array;
-  /** The verbs of each tool's name, a bit for each class. */
-  readonly verbClassesOf: Uint16Array;
-}
+export type LexicalIndex = Readonly<ReturnType<typeof buildLexicalIndex>>;
 
-/** Builds the index of a catalog. */
-export function buildLexicalIndex(tools: readonly ToolDefinition[]): LexicalIndex {
+export function buildLexicalIndex(tools: readonly ToolDefinition[]) {
   const sorted = sortById(tools);
   const vocabulary = createVocabulary();
   const documents = sorted.map(createDocumentReader(vocabulary));
@@ -190,18 +164,22 @@ export function buildLexicalIndex(tools: readonly ToolDefinition[]): LexicalInde
   const serverOf = numberServers(sorted);
   return {
     ...buildPostings(documents, vocabulary.size),
+    /** Sorted by id, so that results don't depend on the order of the catalog. */
     tools: sorted,
+    /** Tools of one server share a number. */
     serverOf,
     serverCount: new Set(serverOf).size,
     vocabulary,
     namedIn: createNameIndex(words),
+    /** The actions of each tool, by the verbs of its name, or else the first verb of its description. */
     actionsOf: Uint16Array.from(sorted, (tool, at) => actionsOfTool(tool, ownWords[at] ?? [])),
+    /** The verbs of each tool's name, a bit for each class. */
     verbClassesOf: Uint16Array.from(ownWords, verbClassesOf),
   };
 }
 
 /** Whether a document has a term, by binary search in the term's postings. */
-export function hasTerm({ starts, documents }: Postings, document: number, term: number): boolean {
+export function hasTerm({ starts, documents }: LexicalIndex, document: number, term: number): boolean {
   const end = starts[term + 1] ?? 0;
   let low = starts[term] ?? 0;
   let high = end;

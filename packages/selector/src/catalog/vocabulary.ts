@@ -1,7 +1,7 @@
 import { editDistance } from "@cem/core/text";
 
 /** A word of the vocabulary with a similar spelling. */
-interface SimilarWord {
+export interface SimilarWord {
   term: number;
   /** 0 to 1. */
   similarity: number;
@@ -121,15 +121,15 @@ export function createVocabulary() {
       const comparable = (known: string) => (known.length < MIN_WORD_CHARACTERS ? "" : known);
       alike ??= createGramIndex(words.map(comparable));
       const self = numbers.get(word);
-      const found: SimilarWord[] = [];
-      for (const { term, similarity: shared } of alike(word, MIN_COMPARED_SIMILARITY)) {
-        const similarity = Math.max(shared, typoSimilarity(word, term));
-        if (similarity >= MIN_SIMILARITY && term !== self) {
-          found.push({ term, similarity });
-        }
-      }
-      found.sort((one, other) => other.similarity - one.similarity || one.term - other.term);
-      return found.slice(0, MAX_SIMILAR_WORDS);
+      return alike(word, MIN_COMPARED_SIMILARITY)
+        .filter(({ term }) => term !== self)
+        .map(({ term, similarity }) => ({
+          term,
+          similarity: Math.max(similarity, typoSimilarity(word, term)),
+        }))
+        .filter(({ similarity }) => similarity >= MIN_SIMILARITY)
+        .toSorted((one, other) => other.similarity - one.similarity || one.term - other.term)
+        .slice(0, MAX_SIMILAR_WORDS);
     },
   };
 }

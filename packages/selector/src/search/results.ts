@@ -79,12 +79,7 @@ export function rankAll(
       index,
       document,
       scores[document] ?? 0,
-      named.has(document)
-        ? NAMED_REASON
-        : matchReason(
-            telling.filter((word) => knows(index, document, stem(word))),
-            otherwise,
-          ),
+      named.has(document) ? NAMED_REASON : matchReason(index, document, telling, otherwise),
     ),
   );
 }
@@ -118,12 +113,8 @@ export function best(scores: Float32Array, limit: number): number[] {
   return found;
 }
 
-/** The words of a text that a document has, without stop words. */
-export function knownWords(index: LexicalIndex, document: number, text: string): string[] {
-  return tellingWords(text).filter((word) => knows(index, document, stem(word)));
-}
-
-function tellingWords(text: string): string[] {
+/** The words of a text without those that fit any, each once. */
+export function tellingWords(text: string): string[] {
   const words = splitWords(text).filter((word) => !isStopWord(word) && !isRequestStem(stem(word)));
   return [...new Set(words)];
 }
@@ -134,13 +125,17 @@ export function ranked(index: LexicalIndex, document: number, score: number, rea
   return tool === undefined ? [] : [{ tool, score: Number(score.toFixed(SCORE_DIGITS)), reason }];
 }
 
-/** Words a reason: `matches "weather", "city"`. */
-export function matchReason(words: readonly string[], otherwise: string = SPELLED_ALIKE): string {
-  const quoted = words.slice(0, MAX_REASON_WORDS).map((word) => JSON.stringify(word));
-  return quoted.length > 0 ? `matches ${quoted.join(", ")}` : otherwise;
+/** Words a reason by what a document has of the {@link tellingWords}: `matches "weather", "city"`. */
+export function matchReason(
+  index: LexicalIndex,
+  document: number,
+  telling: readonly string[],
+  otherwise: string = SPELLED_ALIKE,
+): string {
+  const words = telling.filter((word) => knows(index, document, stem(word))).slice(0, MAX_REASON_WORDS);
+  return words.length > 0 ? `matches ${words.map((word) => JSON.stringify(word)).join(", ")}` : otherwise;
 }
 
-/** Whether a document has a stem. */
 function knows(index: LexicalIndex, document: number, word: string): boolean {
   const term = index.vocabulary.find(word);
   return term !== undefined && hasTerm(index, document, term);

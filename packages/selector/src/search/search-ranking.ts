@@ -77,7 +77,10 @@ function addSteps(index: LexicalIndex, score: Score, scores: Float32Array, text:
     explained = Math.max(explained, weight * cover);
     const fits = share(found);
     raise(best, fits, weight);
-    addToBest(scores, fits, BEST_OF_IMPLIED_STEP_GAIN * weight);
+    for (let document = 0; document < fits.length; document++) {
+      const gain = fits[document] === 1 ? BEST_OF_IMPLIED_STEP_GAIN * weight : 0;
+      scores[document] = (scores[document] ?? 0) + gain;
+    }
   }
   for (const step of steps.size > 1 ? [...steps].slice(0, MAX_PARTS) : []) {
     const found = score(step);
@@ -105,10 +108,9 @@ function addServers({ serverOf, serverCount }: LexicalIndex, scores: Float32Arra
   }
   for (let document = 0; document < scores.length; document++) {
     const score = scores[document] ?? 0;
-    if (score > 0) {
-      const server = serverOf[document] ?? 0;
-      scores[document] = score + (SERVER_WEIGHT * ((first[server] ?? 0) + (second[server] ?? 0))) / 2;
-    }
+    const server = serverOf[document] ?? 0;
+    const gain = (SERVER_WEIGHT * ((first[server] ?? 0) + (second[server] ?? 0))) / 2;
+    if (score > 0) scores[document] = score + gain;
   }
 }
 
@@ -123,17 +125,6 @@ function share(scores: Float32Array, factor = 1): Float32Array {
 
 function raise(best: Float32Array, fits: Float32Array, weight: number): void {
   for (let document = 0; document < fits.length; document++) {
-    const fit = weight * (fits[document] ?? 0);
-    if (fit > (best[document] ?? 0)) {
-      best[document] = fit;
-    }
-  }
-}
-
-function addToBest(scores: Float32Array, fits: Float32Array, gain: number): void {
-  for (let document = 0; document < fits.length; document++) {
-    if (fits[document] === 1) {
-      scores[document] = (scores[document] ?? 0) + gain;
-    }
+    best[document] = Math.max(best[document] ?? 0, weight * (fits[document] ?? 0));
   }
 }

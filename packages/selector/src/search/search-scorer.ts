@@ -4,7 +4,6 @@ import { queryStems, readPart } from "./reading.ts";
 import type { Reading } from "./reading.ts";
 import { fieldMask } from "../catalog/document.ts";
 import type { Vocabulary } from "../catalog/vocabulary.ts";
-import type { Hint } from "../words/hints.ts";
 import { relatedTo } from "../words/synonyms.ts";
 import { ACTION_SETS, actionFactor, askedVerbClass, LISTING } from "../words/verbs.ts";
 
@@ -105,6 +104,7 @@ function createExpansions({ vocabulary, fieldsOf }: LexicalIndex): (word: string
 const READING_EXPONENT = 0.5;
 /** Weight of two adjacent words that the catalog writes as one: `event grid`, `eventgrid`. */
 const JOINED_WEIGHT = 0.7;
+
 /** The stems to search for in one text, with their weights. */
 function searchWords(text: string, reading: Reading, vocabulary: Vocabulary): Map<string, number> {
   const weights = new Map([...queryStems(text)].map((key) => [key, 1]));
@@ -112,24 +112,12 @@ function searchWords(text: string, reading: Reading, vocabulary: Vocabulary): Ma
     const weight = weights.get(term.stem);
     if (weight !== undefined) weights.set(term.stem, weight * term.weight ** READING_EXPONENT);
   }
-  for (const key of joinedStems(text, vocabulary)) {
-    if (!weights.has(key)) {
-      weights.set(key, JOINED_WEIGHT);
-    }
+  const words = splitWords(text);
+  for (const [at, word] of words.slice(0, -1).entries()) {
+    const joined = stem(word + (words[at + 1] ?? ""));
+    if (vocabulary.find(joined) !== undefined && !weights.has(joined)) weights.set(joined, JOINED_WEIGHT);
   }
   return weights;
-}
-
-function joinedStems(text: string, vocabulary: Vocabulary): Set<string> {
-  const words = splitWords(text);
-  const found = new Set<string>();
-  for (const [at, word] of words.entries()) {
-    const key = stem(word + (words[at + 1] ?? ""));
-    if (at + 1 < words.length && vocabulary.find(key) !== undefined) {
-      found.add(key);
-    }
-  }
-  return found;
 }
 
 /** Gain of a tool whose whole name is in the text. Tuned over all evaluation sets together, like the other weights. */
@@ -145,12 +133,12 @@ const HINT_WEIGHT = 0.5;
 const NAME_FIELD = fieldMask(["name"]);
 
 /** Scores of the words of one text so far, by document. */
-interface Tally {
-  totals: Float32Array;
-  /** The sum of the matched words of the name. */
-  named: Float32Array;
-  word: Float32Array;
-  wordInName: Float32Array;
+type Tally = ReturnType<typeof createTally>;
+
+function createTally(size: number) {
+  const zeros = (): Float32Array => new Float32Array(size);
+  // Beside those of all words, the sum of the matched words of the name.
+  return { totals: zeros(), named: zeros(), word: zeros(), wordInName: zeros() };
 }
 
 /** BM25F with query expansion, adjusted by the actions and verbs of tools: scores a text against every document. */
@@ -158,13 +146,7 @@ export function createScorer(index: LexicalIndex): (text: string) => Float32Arra
   const expansionsOf = createExpansions(index);
   return (text) => {
     const reading = readPart(text);
-    const size = index.tools.length;
-    const tally: Tally = {
-      totals: new Float32Array(size),
-      named: new Float32Array(size),
-      word: new Float32Array(size),
-      wordInName: new Float32Array(size),
-    };
+    const tally = createTally(index.tools.length);
     for (const [word, weight] of searchWords(text, reading, index.vocabulary)) {
       addWord(index, tally, expansionsOf(word), weight);
     }
@@ -202,8 +184,8 @@ function addWord(index: LexicalIndex, tally: Tally, expansions: readonly Expansi
   }
 }
 
-function addHint(index: LexicalIndex, tally: Tally, hint: Hint): void {
-  const terms = hint.stems.map((key) => index.vocabulary.find(key));
+function addHint(index: LexicalIndex, tally: Tally, stems: readonly string[]): void {
+  const terms = stems.map((key) => index.vocabulary.find(key));
   const expansions = terms.filter((term) => term !== undefined).map((term) => ({ term, factor: 1 }));
   // The words of a hint are not in the text, so they don't count as words of the name.
   const named = new Float32Array(tally.named.length);
@@ -218,11 +200,7 @@ function temper(index: LexicalIndex, { totals, named }: Tally, reading: Reading,
     const total = totals[document] ?? 0;
     if (total === 0) continue;
     const offered = actionsOf[document] ?? 0;
-    let action = actions[offered] ?? 0;
-    if (action === 0) {
-      action = actionFactor(reading.actions, offered);
-      actions[offered] = action;
-    }
+    const action = (actions[offered] ||= actionFactor(reading.actions, offered));
     const cover = Math.min(1, (named[document] ?? 0) / (nameWeights[document] || Infinity));
     const verbs = verbClassesOf[document] ?? 0;
     const verb = asked === 0 || verbs === 0 ? 0 : (verbs & asked) === 0 ? -VERB_WEIGHT : VERB_WEIGHT;

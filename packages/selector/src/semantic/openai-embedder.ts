@@ -34,16 +34,6 @@ const DEFAULT_AZURE_API_VERSION = "2024-10-21";
 const BATCH_TEXTS = 256;
 const MAX_RETRIES = 3;
 
-/** The part of the client that is used. */
-interface Client {
-  embeddings: {
-    create(
-      body: { model: string; input: string[] },
-      options: { signal: AbortSignal | undefined },
-    ): PromiseLike<{ data: { index: number; embedding: number[] }[] }>;
-  };
-}
-
 /**
  * Creates an embedder for OpenAI, Azure OpenAI or any service with the same API. Requires the optional peer `openai`. The
  * texts of tools and queries are sent to the service.
@@ -53,7 +43,7 @@ interface Client {
 export function createOpenAiEmbedder(settings: OpenAiEmbedderSettings): Embedder {
   const { model, azure, baseUrl } = settings;
   const service = azure?.endpoint ?? baseUrl ?? "openai";
-  let client: Promise<Client> | undefined;
+  let client: ReturnType<typeof connect> | undefined;
   return {
     specificationVersion: "v1",
     id: JSON.stringify(["openai", service, model]),
@@ -78,7 +68,7 @@ export function createOpenAiEmbedder(settings: OpenAiEmbedderSettings): Embedder
   };
 }
 
-async function connect(settings: OpenAiEmbedderSettings): Promise<Client> {
+async function connect(settings: OpenAiEmbedderSettings) {
   const { apiKey, baseUrl, azure, model, timeoutMs = DEFAULT_EMBEDDING_TIMEOUT_MS } = settings;
   const { AzureOpenAI, OpenAI } = await import("openai").catch((cause: unknown) => {
     throw new CemError(

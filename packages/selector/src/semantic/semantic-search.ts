@@ -127,12 +127,8 @@ export function createSemanticSearch(
   ): Promise<Vectors | undefined> => {
     const prepared = prepare(index);
     if (patienceMs > 0) {
-      const { promise: over, resolve } = Promise.withResolvers<void>();
-      const timer = setTimeout(resolve, patienceMs);
-      signal?.addEventListener("abort", () => resolve(), { once: true });
-      await Promise.race([prepared, over]);
-      clearTimeout(timer);
-      signal?.throwIfAborted();
+      const limits = [AbortSignal.timeout(patienceMs), signal].filter((one) => one !== undefined);
+      await abandonOnAbort(prepared, AbortSignal.any(limits)).catch(() => signal?.throwIfAborted());
     }
     return catalogs.get(index);
   };

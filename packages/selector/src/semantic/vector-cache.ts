@@ -64,18 +64,11 @@ function asBytes(vector: Float32Array): Buffer {
 async function readVectors(file: string | undefined): Promise<Map<string, Float32Array>> {
   const vectors = new Map<string, Float32Array>();
   const bytes = file === undefined ? undefined : await readFile(file).catch(() => undefined);
-  if (
-    bytes === undefined ||
-    bytes.length > MAX_FILE_BYTES ||
-    !bytes.subarray(0, MAGIC.length).equals(MAGIC)
-  ) {
-    return vectors;
-  }
-  const dimensions = bytes.length < HEADER_BYTES ? 0 : bytes.readUInt32LE(MAGIC.length);
+  if (bytes === undefined || bytes.length > MAX_FILE_BYTES || bytes.length < HEADER_BYTES) return vectors;
+  const dimensions = bytes.readUInt32LE(MAGIC.length);
   const size = KEY_BYTES + dimensions * FLOAT_BYTES;
-  if (dimensions === 0 || dimensions > MAX_DIMENSIONS || (bytes.length - HEADER_BYTES) % size !== 0) {
-    return vectors;
-  }
+  const isWhole = bytes.subarray(0, MAGIC.length).equals(MAGIC) && (bytes.length - HEADER_BYTES) % size === 0;
+  if (!isWhole || dimensions === 0 || dimensions > MAX_DIMENSIONS) return vectors;
   for (let at = HEADER_BYTES; at < bytes.length; at += size) {
     const vector = new Float32Array(dimensions);
     asBytes(vector).set(bytes.subarray(at + KEY_BYTES, at + size));

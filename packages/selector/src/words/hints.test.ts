@@ -16,7 +16,7 @@ describe("readHints", () => {
     ["for the next 3 days", "forecast predict upcom", "for the"],
   ])("finds the hint in %j and removes the value", (text, stems, rest) => {
     const found = readHints(text);
-    expect(found.hints).toEqual([{ stems: stems.split(" ") }]);
+    expect(found.hints).toEqual([stems.split(" ")]);
     expect(found.rest.replaceAll(/\s+/gu, " ").trim()).toBe(rest);
   });
 

@@ -1,18 +1,10 @@
 import { stem } from "@cem/core/text";
 
-/** A value in a text that indicates which tools are meant, such as a path or an expression. */
-export interface Hint {
-  /** The stems of tools for such a value; one of them must match. */
-  stems: readonly string[];
-}
-
-interface Pattern {
-  pattern: RegExp;
-  words: string;
-}
-
-/** In the order they are applied; each removes what it matches. Every repetition is bounded. */
-const PATTERNS: readonly Pattern[] = [
+/**
+ * Values in a text that indicate which tools are meant, such as a path or an expression, and the words of such tools. In the
+ * order they are applied; each removes what it matches. Every repetition is bounded.
+ */
+const PATTERNS: readonly { pattern: RegExp; words: string }[] = [
   {
     pattern: /\bselect\s(?:(?!\bselect\s)[^"'`]){1,200}?\sfrom\s+[\w."]{1,80}/giu,
     words: "sql query database",
@@ -58,32 +50,17 @@ const PATTERNS: readonly Pattern[] = [
   { pattern: /(?<![\p{L}\p{N}_])[-+]?\d[\d.,:]{0,30}(?![\p{L}_])/gu, words: "" },
 ];
 
-const STEMS = new Map(
-  PATTERNS.map(({ words }) => [words, words === "" ? [] : words.split(" ").map(stem)] as const),
-);
-
-/** Finds the hints in a text, and removes values from it. */
+/** Finds the hints in a text, each the stems of tools of which one must match, and removes values from it. */
 export function readHints(text: string) {
-  const hints: Hint[] = [];
+  const found = new Set<string>();
   let rest = text;
   for (const { pattern, words } of PATTERNS) {
     rest = rest.replace(pattern, () => {
-      const stems = STEMS.get(words) ?? [];
-      if (stems.length > 0 && !hints.some((hint) => hint.stems === stems)) {
-        hints.push({ stems });
-      }
+      if (words !== "") found.add(words);
       return " ";
     });
   }
-  return { hints, rest };
-}
-
-/** A step that a text implies. */
-interface ImpliedStep {
-  /** The step, worded like the descriptions of tools. */
-  text: string;
-  /** How likely it is needed, 0 to 1. */
-  weight: number;
+  return { hints: [...found].map((words) => words.split(" ").map(stem)), rest };
 }
 
 /** A path with an extension, or the name of a file. Every repetition is bounded. */
@@ -112,17 +89,17 @@ const RELATIVE_TIME =
   /\b(?:today|tonight|tomorrow|yesterday|right now|(?:this|next|last|past|coming) (?:week|weekend|month|quarter|year|monday|tuesday|wednesday|thursday|friday|saturday|sunday|\d{1,3} (?:days|weeks|months)))\b/iu;
 const TIME_WEIGHT = 0.5;
 
-/** Finds the implied steps: `save it as /tmp/a.md` needs a tool that writes files, `tomorrow` one with the current time. */
-export function impliedSteps(text: string): ImpliedStep[] {
+/**
+ * Finds the implied steps: `save it as /tmp/a.md` needs a tool that writes files, `tomorrow` one with the current time. Worded
+ * like the descriptions of tools, with how likely they are needed, 0 to 1.
+ */
+export function impliedSteps(text: string) {
   const steps = new Map<string, number>();
   for (const match of [...text.matchAll(FILE)].slice(0, MAX_FILES)) {
     const kind = KINDS[(match[1] ?? match[2] ?? "").toLowerCase()];
     const before = text.slice(Math.max(0, match.index - CHARACTERS_BEFORE), match.index);
-    if (!MAKES.test(before)) {
-      steps.set(`read ${kind ?? "file"}`, 1);
-    } else {
-      steps.set(kind === undefined ? "write file" : `create ${kind}`, 1);
-    }
+    const made = kind === undefined ? "write file" : `create ${kind}`;
+    steps.set(MAKES.test(before) ? made : `read ${kind ?? "file"}`, 1);
   }
   if (RELATIVE_TIME.test(text)) {
     steps.set("get current time", TIME_WEIGHT);
