@@ -8,8 +8,20 @@ import type { CheckedCall, ToolSource } from "./tool-source.ts";
 import { asSentence, onceForEachTool } from "./violation.ts";
 import type { OnUnvalidated, Violation } from "./violation.ts";
 
+/** Settings of {@link createResultCheck}. */
+export interface ResultCheckSettings {
+  /**
+   * Validates arguments or results. Give one to several bridges to compile each schema once.
+   *
+   * @defaultValue a validator of its own
+   */
+  validator?: SchemaValidator | undefined;
+  /** Receives each tool whose arguments or results can't be checked, once for each of the two, with the reason. */
+  onUnvalidated?: OnUnvalidated | undefined;
+}
+
 /** Settings of {@link checkCalls}. */
-export interface CallCheckSettings {
+export interface CallCheckSettings extends ResultCheckSettings {
   /**
    * Decides whether a tool may be called: `true`, or `false` or the reason why not.
    *
@@ -24,14 +36,6 @@ export interface CallCheckSettings {
    * @defaultValue they are those of the call
    */
   nameInCode?: ((call: ToolCall) => Promise<FailedTool | undefined>) | undefined;
-  /**
-   * Validates arguments. Give one to several bridges to compile each schema once.
-   *
-   * @defaultValue a validator of its own
-   */
-  validator?: SchemaValidator | undefined;
-  /** Receives each tool whose arguments can't be checked, once, with the reason. */
-  onUnvalidated?: OnUnvalidated | undefined;
 }
 
 /**
@@ -132,18 +136,6 @@ function withDefaults(args: JsonObject, schema: JsonSchema, depth = 0): JsonObje
     }
   }
   return Object.keys(filled).length === 0 ? args : { ...args, ...filled };
-}
-
-/** Settings of {@link createResultCheck}. */
-export interface ResultCheckSettings {
-  /**
-   * Validates results.
-   *
-   * @defaultValue a validator of its own
-   */
-  validator?: SchemaValidator | undefined;
-  /** Receives each tool whose results can't be checked, once, with the reason. */
-  onUnvalidated?: OnUnvalidated | undefined;
 }
 
 /**

@@ -91,7 +91,7 @@ export function createHostTools(settings: HostToolsSettings): HostTools {
     { elicit = settings.elicit, onWaiting }: InvokeContext,
   ): Promise<ToolResult> => {
     const input = await checkInput(call, tool);
-    const context = createToolContext({ server: call.server, deadline, onWaiting, elicit });
+    const context = createToolContext(call.server, deadline, { onWaiting, elicit });
     const output = await checkOutput(call, tool, await tool.execute(input, context));
     const isTyped = tool.output !== undefined || tool.outputJsonSchema !== undefined;
     const named = { server: call.server, name: call.tool, isTyped };
@@ -126,18 +126,16 @@ function knownTool(name: string, { input = NO_INPUT, annotations, output }: Host
   return isStandardSchema(input) ? known : { ...known, inputSchema: input };
 }
 
-interface ContextSettings {
-  /** The server of the tool. */
-  server: string;
-  /** The timeout of the call. Paused, like that of the run, while a person is asked. */
-  deadline: Deadline;
-  onWaiting: InvokeContext["onWaiting"];
-  /** Without one, nobody can be asked. */
-  elicit: Elicit | undefined;
-}
-
-/** Creates what a host tool may use in one call. */
-function createToolContext({ server, deadline, onWaiting, elicit }: ContextSettings): HostToolContext {
+/**
+ * Creates what a host tool may use in one call.
+ *
+ * @param deadline - The timeout of the call. Paused, like that of the run, while a person is asked.
+ */
+function createToolContext(
+  server: string,
+  deadline: Deadline,
+  { onWaiting, elicit }: Pick<InvokeContext, "onWaiting" | "elicit">,
+): HostToolContext {
   const { signal } = deadline;
   return {
     signal,

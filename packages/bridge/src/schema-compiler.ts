@@ -6,8 +6,6 @@ import type { Dialect } from "./schema-preparation.ts";
 
 /** Longer texts are not checked for a format. The patterns of formats may backtrack, which is harmless on short texts. */
 const MAX_FORMAT_CHARACTERS = 2_048;
-/** Schemas that one instance of Ajv compiles. It keeps a part of each for as long as it lives. */
-const MAX_SCHEMAS_PER_INSTANCE = 1_000;
 /** The maximum duration of a check, in milliseconds. */
 const MAX_CHECK_MS = 500;
 /** The maximum work of matching one text with a pattern: instructions of the pattern times characters. About 300 ms. */
@@ -19,13 +17,6 @@ const MAX_PATTERN_SIZE = 20_000;
 /** Thrown out of a check that takes too long. */
 export class CheckTooLong extends Error {}
 
-interface CompileSchema {
-  /** Compiles a prepared schema. @throws Error when it can't be compiled. */
-  (schema: JsonSchema, dialect: Dialect): CompiledSchema;
-  /** Compiles a pattern alone. @throws Error when it can't be compiled. */
-  readonly pattern: (pattern: string) => unknown;
-}
-
 /**
  * Returns the first violation, or `undefined`.
  *
@@ -34,15 +25,15 @@ interface CompileSchema {
  */
 export type CompiledSchema = (value: JsonValue, isLenient?: boolean) => ErrorObject | undefined;
 
-let loading: Promise<CompileSchema> | undefined;
+let loading: ReturnType<typeof load> | undefined;
 
 /** Loads the validator on first use. */
-export function loadSchemaCompiler(): Promise<CompileSchema> {
+export function loadSchemaCompiler() {
   loading ??= load();
   return loading;
 }
 
-async function load(): Promise<CompileSchema> {
+async function load() {
   const { Ajv, Ajv2019, Ajv2020, fullFormats, RE2JS } = await import("./validators.ts");
   let deadline = 0;
   let areFormatsChecked = true;
@@ -120,29 +111,16 @@ async function load(): Promise<CompileSchema> {
     return ajv;
   };
   const classes = { "draft-07": Ajv, "2019-09": Ajv2019, "2020-12": Ajv2020 };
-  const instances = new Map<Dialect, { ajv: Ajv; schemas: number }>();
-  const instanceFor = (dialect: Dialect): Ajv => {
-    let instance = instances.get(dialect);
-    if (instance === undefined || instance.schemas >= MAX_SCHEMAS_PER_INSTANCE) {
-      instance = { ajv: createAjv(classes[dialect]), schemas: 0 };
-      instances.set(dialect, instance);
-    }
-    instance.schemas += 1;
-    return instance.ajv;
-  };
 
-  const compileSchema = (schema: JsonSchema, dialect: Dialect): CompiledSchema => {
-    const ajv = instanceFor(dialect);
-    const restore = [ajv.schemas, ajv.refs].map((names) => restorer(names));
+  /** Compiles a prepared schema. @throws Error when it can't be compiled. */
+  const compile = (schema: JsonSchema, dialect: Dialect): CompiledSchema => {
     let validate: ValidateFunction;
     try {
-      validate = ajv.compile(schema);
+      // In an instance of its own, another server's schema can neither refer to it by its names nor have taken them.
+      validate = createAjv(classes[dialect]).compile(schema);
     } finally {
       patterns.clear();
       sizeLeft = MAX_PATTERN_SIZE;
-      ajv.removeSchema(schema);
-      // Otherwise another server's schema could refer to this one by its names, or could not be compiled for its own.
-      for (const one of restore) one();
     }
     return (value, isLenient = false) => {
       deadline = performance.now() + MAX_CHECK_MS;
@@ -153,16 +131,8 @@ async function load(): Promise<CompileSchema> {
       return isLenient && validate(value) ? undefined : (validate.errors?.at(-1) ?? undefined);
     };
   };
-  return Object.assign(compileSchema, { pattern: createPattern });
-}
-
-/** Gives an object's members of now back to it. */
-function restorer(names: Record<string, unknown>): () => void {
-  const before = { ...names };
-  return () => {
-    for (const name of Object.keys(names)) delete names[name];
-    Object.assign(names, before);
-  };
+  /** `pattern` compiles a pattern alone. @throws Error when it can't be compiled. */
+  return { compile, pattern: createPattern };
 }
 
 /** Escaped characters, and classes of characters. */

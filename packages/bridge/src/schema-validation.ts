@@ -68,12 +68,12 @@ function digestOf(schema: JsonSchema): string {
 }
 
 async function compile(original: JsonSchema): Promise<SchemaCheck> {
-  const compile = await loadSchemaCompiler();
-  const prepared = prepareSchema(original, compile.pattern);
+  const compiler = await loadSchemaCompiler();
+  const prepared = prepareSchema(original, compiler.pattern);
   if (!prepared.ok) return { validated: false, reason: prepared.reason };
   let compiled: CompiledSchema;
   try {
-    compiled = compile(prepared.schema, prepared.dialect);
+    compiled = compiler.compile(prepared.schema, prepared.dialect);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     return { validated: false, reason: `the schema can't be used: ${why.slice(0, 200)}` };

@@ -94,8 +94,8 @@ export function describeHostTool(server: string, name: string, tool: HostTool): 
     const message = `${server}.${name} ${fault}: make it with defineTool({ description, input, execute }).`;
     throw new CemError("TOOL_INVALID", message, { details: { tool: `${server}.${name}` } });
   }
-  const { description, input, output, annotations, inputJsonSchema, outputJsonSchema } = tool;
-  const inputSchema = inputJsonSchema ?? inputSchemaOf(input);
+  const { description, input = NO_INPUT, output, annotations, inputJsonSchema, outputJsonSchema } = tool;
+  const inputSchema = inputJsonSchema ?? toJsonSchema(input, "input") ?? { type: "object" };
   assertObjectInput(`${server}.${name}`, inputSchema);
   const outputSchema = outputJsonSchema ?? toJsonSchema(output, "output");
   return { server, name, description, inputSchema, outputSchema, annotations };
@@ -106,9 +106,4 @@ function faultOf(tool: unknown): string | undefined {
   if (typeof execute !== "function") return "has no function `execute`";
   if (Object(input) !== input) return "has an input that is no schema";
   return Number(timeoutMs) > 0 ? undefined : "has a timeoutMs that is not above 0";
-}
-
-function inputSchemaOf(input: HostTool["input"]): JsonSchema {
-  if (input === undefined) return NO_INPUT;
-  return toJsonSchema(input, "input") ?? { type: "object" };
 }

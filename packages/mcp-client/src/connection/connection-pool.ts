@@ -1,20 +1,15 @@
 import { abandonOnAbort, CemError } from "@cem/core";
-import type { Elicit } from "@cem/core";
 import { DEFAULT_MAX_CONNECTIONS, DEFAULT_TIMEOUT_MS } from "../settings/server-settings.ts";
 import type { McpServerSettings } from "../settings/server-settings.ts";
 import { serverClosed } from "../transport/call-failures.ts";
+import type { CallOptions } from "./connection-types.ts";
 import type { Connection } from "./connection.ts";
 
 /** How long a connection is unused before it is closed, unless it is the server's only one. */
 const IDLE_MS = 10 * 60_000;
 
-/** The user of a connection. */
-export interface ConnectionUser {
-  session?: string | undefined;
-  /** The run, which tells the users without a session apart. Default: `elicit`, which asks the caller of a run. */
-  run?: string | undefined;
-  elicit?: Elicit | undefined;
-}
+/** The user of a connection. Those without a session are told apart by the run, or by who asks its caller. */
+type ConnectionUser = Pick<CallOptions, "session" | "run" | "elicit">;
 
 /** A connection and its user. */
 interface Member {
@@ -33,7 +28,7 @@ interface Member {
 /** Nobody comes back to runs without a session, so they follow each other on the same connections. */
 const NO_SESSION = "";
 
-export interface ConnectionPoolOptions {
+interface ConnectionPoolOptions {
   settings: McpServerSettings;
   create: () => Connection;
   log: (message: string) => void;

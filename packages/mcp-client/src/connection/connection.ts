@@ -47,7 +47,7 @@ export interface ConnectionContext {
 }
 
 /** Events of a connected server. */
-interface ConnectionChanges {
+export interface ConnectionChanges {
   /** Called when the server said that its tools changed (`isTold`), or when they may have changed. */
   onToolsChanged: (isTold: boolean) => void;
   /** Called when the server said that its resources or prompts, or a resource that is watched, changed. */

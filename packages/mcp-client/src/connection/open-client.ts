@@ -30,7 +30,7 @@ export interface OpenClient {
 }
 
 /** Options of {@link openClient}. */
-export interface OpenClientOptions {
+interface OpenClientOptions {
   settings: McpServerSettings;
   clientOptions: Pick<ClientOptions, "capabilities" | "listChanged">;
   /** The name and version this client gives itself. */

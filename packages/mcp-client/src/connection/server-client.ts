@@ -6,16 +6,9 @@ import { createRedact } from "../settings/secret-values.ts";
 import type { McpServerSettings } from "../settings/server-settings.ts";
 import { serverClosed, toServerError } from "../transport/call-failures.ts";
 import { createConnectionPool } from "./connection-pool.ts";
-import type {
-  CallOptions,
-  ContentChange,
-  LogEntry,
-  RawToolResult,
-  ServerStatus,
-  ToolList,
-} from "./connection-types.ts";
+import type { CallOptions, LogEntry, RawToolResult, ServerStatus, ToolList } from "./connection-types.ts";
 import { createConnection } from "./connection.ts";
-import type { Connection, ConnectionContext, Run } from "./connection.ts";
+import type { Connection, ConnectionChanges, ConnectionContext, Run } from "./connection.ts";
 import { ConnectionHealth } from "./open-client.ts";
 import { callTool } from "./tool-call.ts";
 import type { RemoteTool } from "./tool-definitions.ts";
@@ -24,12 +17,13 @@ import { findStatefulTools, fetchToolList } from "./tool-list.ts";
 const MAX_LOG_CHARACTERS = 4_000;
 
 /** Settings that the clients of all servers share, and the events of this one. */
-export interface ServerClientContext extends Pick<ConnectionContext, "identity" | "elicit" | "signIn"> {
+interface ServerClientContext
+  extends
+    Pick<ConnectionContext, "identity" | "elicit" | "signIn">,
+    Pick<ConnectionChanges, "onContentsChanged"> {
   log: (entry: LogEntry) => void;
   /** Called when the tools were listed again because they may have changed: at once where the server says so. */
   onToolsListed?: ((list: ToolList) => void) | undefined;
-  /** Called when the server said that its resources or prompts, or a resource that is watched, changed. */
-  onContentsChanged: (change: ContentChange) => void;
 }
 
 /** The client of one server, with as many connections as its callers need. */

@@ -4,7 +4,8 @@ import { ProtocolError } from "@modelcontextprotocol/client";
 import type { RequestOptions, Tool } from "@modelcontextprotocol/client";
 import * as z from "zod";
 import { NO_SDK_TIMEOUT_MS } from "../transport/running-calls.ts";
-import type { CallOptions, RawToolResult } from "./connection-types.ts";
+import type { RawToolResult } from "./connection-types.ts";
+import type { RunOptions } from "./connection.ts";
 import type { OpenClient } from "./open-client.ts";
 import { toRawResult } from "./raw-result.ts";
 
@@ -17,9 +18,7 @@ const MS_PER_SECOND = 1_000;
 export const ANY_RESULT = z.looseObject({});
 
 /** Options of {@link callTool}. */
-export interface ToolCallOptions {
-  signal: AbortSignal;
-  onProgress: NonNullable<CallOptions["onProgress"]>;
+interface ToolCallOptions extends Pick<RunOptions, "signal" | "onProgress"> {
   /** Returns the tool's definition in the last list. */
   findTool: () => { inputSchema: JsonSchema } | undefined;
   /** Fetches the list of tools again. */
@@ -36,22 +35,18 @@ export async function callTool(
   args: JsonObject,
   options: ToolCallOptions,
 ): Promise<RawToolResult> {
+  const send = (): Promise<RawToolResult> => inSpan(open, tool, () => request(open, tool, args, options));
   try {
-    return await send(open, tool, args, options);
+    return await send();
   } catch (error) {
     if (!(error instanceof ProtocolError) || error.code !== HEADER_MISMATCH) throw error;
     await options.refresh();
-    return send(open, tool, args, options);
+    return send();
   }
 }
 
-/** Sends the call within a span, which the server gets as its parent. */
-function send(
-  open: OpenClient,
-  tool: string,
-  args: JsonObject,
-  options: ToolCallOptions,
-): Promise<RawToolResult> {
+/** Sends a call within a span, which the server gets as its parent. */
+function inSpan(open: OpenClient, tool: string, send: () => Promise<RawToolResult>): Promise<RawToolResult> {
   const { client, transportKind } = open;
   const version = client.getNegotiatedProtocolVersion();
   const attributes = {
@@ -64,7 +59,7 @@ function send(
   const started = performance.now();
   return traced(`tools/call ${tool}`, { kind: "client", attributes }, async (span) => {
     try {
-      const result = await request(open, tool, args, options);
+      const result = await send();
       if (result.isError) failSpan(span, "tool_error");
       return result;
     } finally {

@@ -1,6 +1,6 @@
 import type { KnownTool } from "@cem/bridge";
 import { isObject, readAnnotations } from "@cem/core";
-import type { JsonObject, JsonSchema, JsonValue, ToolAnnotations } from "@cem/core";
+import type { JsonObject, JsonSchema, JsonValue } from "@cem/core";
 import { isServerRequest } from "./server-request-definitions.ts";
 
 const MAX_NAME_CHARACTERS = 256;
@@ -8,17 +8,10 @@ const MAX_DEFINITION_BYTES = 1024 * 1024;
 const ANY_ARGUMENTS: JsonSchema = { type: "object" };
 
 /** A tool as its server defines it. */
-export interface RemoteTool {
-  name: string;
+export interface RemoteTool extends Omit<KnownTool, "sandboxed"> {
   title?: string | undefined;
   description: string;
   inputSchema: JsonSchema;
-  outputSchema?: JsonSchema | undefined;
-  annotations?: ToolAnnotations | undefined;
-  /** Why arguments can't be checked against the schema that the server sent. Absent when they can. */
-  unvalidated?: string | undefined;
-  /** The scope in which calls of serial tools wait for each other. Absent when none need to. */
-  serial?: KnownTool["serial"];
   /** The definition as the server sent it. */
   definition: JsonObject;
 }

@@ -58,25 +58,14 @@ function keepItems(message: JSONRPCMessage, pending: Map<string | number, string
   }
 }
 
-/** Limits of a list. */
-export interface ListBounds {
-  maxPages: number;
-  maxItems: number;
-  /** Limit of all items, in characters of JSON. */
-  maxBytes: number;
-}
-
-const DEFAULT_LIST_BOUNDS: Readonly<ListBounds> = Object.freeze({
-  maxPages: 1_000,
-  maxItems: 10_000,
-  maxBytes: 32 * 1024 * 1024,
-});
+/** Limits of a list. Bytes are those of all items, in characters of JSON. */
+const LIST_BOUNDS = { maxPages: 1_000, maxItems: 10_000, maxBytes: 32 * 1024 * 1024 };
 
 /** Fetches all pages of a list within the bounds, with the round trip of the first one's request in milliseconds. */
 export async function fetchRawList(
   client: Client,
   method: (typeof LIST_METHODS)[keyof typeof LIST_METHODS],
-  { signal, bounds = DEFAULT_LIST_BOUNDS }: { signal: AbortSignal; bounds?: ListBounds | undefined },
+  { signal, bounds = LIST_BOUNDS }: { signal: AbortSignal; bounds?: typeof LIST_BOUNDS },
 ): Promise<ListedItems & { firstPageMs: number }> {
   const list = { items: [] as JsonValue[], firstPageMs: 0 };
   const seen = new Set<string>();

@@ -7,12 +7,7 @@ import {
   RegistrationRejectedError,
 } from "@modelcontextprotocol/client";
 import type { AuthorizeOptions } from "../connection/connection-types.ts";
-import type {
-  AuthorizationCodeSettings,
-  HttpSettings,
-  McpServerSettings,
-  TransportSettings,
-} from "../settings/server-settings.ts";
+import type { HttpSettings, McpServerSettings, TransportSettings } from "../settings/server-settings.ts";
 import { DEFAULT_CONNECT_TIMEOUT_MS, DEFAULT_TIMEOUT_MS } from "../settings/server-settings.ts";
 import { describeCause } from "../transport/call-failures.ts";
 import { createServerFetch, isWebUrl } from "../transport/server-fetch.ts";
@@ -65,7 +60,8 @@ export function createOAuth(options: { folder?: string | undefined; clientName: 
       server: McpServerSettings,
       { openBrowser, signal: outer }: AuthorizeOptions,
     ): Promise<void> {
-      const { serverUrl, settings } = assertCanSignIn(server);
+      const { transport, settings } = assertCanSignIn(server);
+      const serverUrl = transport.url;
       const url = storeKey(serverUrl, settings.clientId);
       const timeout = AbortSignal.timeout(SIGN_IN_TIMEOUT_MS);
       const signal = outer === undefined ? timeout : AbortSignal.any([timeout, outer]);
@@ -77,7 +73,7 @@ export function createOAuth(options: { folder?: string | undefined; clientName: 
       const callback = await listen(settings.callbackPort, record?.callbackPort, state);
       try {
         const beforeUser = limit();
-        const challenge = await askForChallenge(server, beforeUser);
+        const challenge = await askForChallenge(transport, beforeUser);
         const scope = computeScopeUnion(challenge.scope, record?.requiredScope, settings.scopes?.join(" "));
         await prepareRecord(store, { url, port: callback.port, scope });
         const provider = createOAuthProvider({
@@ -144,10 +140,7 @@ function isWeb(transport: TransportSettings): transport is HttpSettings {
   return transport.kind === "http" || transport.kind === "sse";
 }
 
-function assertCanSignIn(server: McpServerSettings): {
-  serverUrl: string;
-  settings: AuthorizationCodeSettings;
-} {
+function assertCanSignIn(server: McpServerSettings) {
   const { transport, auth: settings = { kind: "authorization-code" } } = server;
   if (!isWeb(transport)) {
     throw failed(server.name, "it is not reached over HTTP, and sign-in is for HTTP servers");
@@ -155,7 +148,7 @@ function assertCanSignIn(server: McpServerSettings): {
   if (settings.kind === "client-credentials") {
     throw failed(server.name, "it uses client credentials, which need no user");
   }
-  return { serverUrl: transport.url, settings };
+  return { transport, settings };
 }
 
 async function listen(
@@ -177,10 +170,9 @@ async function listen(
  * within the server's origin only: the configured headers are not for others.
  */
 async function askForChallenge(
-  { transport }: McpServerSettings,
+  transport: HttpSettings,
   signal: AbortSignal,
 ): Promise<ReturnType<typeof extractWWWAuthenticateParams>> {
-  if (!isWeb(transport)) return {};
   const fetch = createTokenFetch(createServerFetch(transport), signal);
   const ask = async (url: string): Promise<Response> => {
     const answer = await fetch(url, {

@@ -25,7 +25,7 @@ export interface SignIn extends AuthProvider {
 }
 
 /** Settings of {@link createSignIn}. */
-export interface SignInSettings {
+interface SignInSettings {
   /** The server's name. */
   server: string;
   /** The customer whose sign-in it is. */
@@ -159,12 +159,8 @@ function createProvider(options: SignInSettings): OAuthClientProvider {
 }
 
 /** Settings of {@link createOAuthProvider}. */
-export interface OAuthProviderSettings {
-  /** The key of the server in the store, see `storeKey`. */
-  url: string;
+interface OAuthProviderSettings extends Pick<SignInSettings, "url" | "clientName" | "store"> {
   settings: AuthorizationCodeSettings;
-  clientName: string;
-  store: TokenStore;
   /** The redirect URI of the client. */
   redirectUrl: string;
   /** The `state` parameter of the authorization request. */
@@ -192,7 +188,9 @@ export function createOAuthProvider(options: OAuthProviderSettings): OAuthClient
     return context === undefined || owner === undefined || owner === context.issuer ? value : undefined;
   };
 
-  const provider: OAuthClientProvider = {
+  const { clientMetadataUrl } = settings;
+  return {
+    ...(clientMetadataUrl !== undefined && { clientMetadataUrl }),
     redirectUrl: options.redirectUrl,
     clientMetadata: {
       client_name: options.clientName,
@@ -240,8 +238,6 @@ export function createOAuthProvider(options: OAuthProviderSettings): OAuthClient
       if (scope === "discovery") discovery = undefined;
     },
   };
-  if (settings.clientMetadataUrl !== undefined) provider.clientMetadataUrl = settings.clientMetadataUrl;
-  return provider;
 }
 
 /** Changes a stored sign-in. */

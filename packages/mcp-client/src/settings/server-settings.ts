@@ -35,10 +35,8 @@ export interface HttpSettings {
 }
 
 /** A server that is reached in a way of its own. */
-export interface CustomSettings {
+export interface CustomSettings extends Pick<HttpSettings, "url" | "headers"> {
   kind: "custom";
-  url: string;
-  headers?: Readonly<Record<string, string>> | undefined;
   provider: McpTransportProvider;
 }
 

@@ -1,17 +1,12 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Deadline } from "@cem/bridge";
-import type { Elicit, Sample } from "@cem/core";
 import type { JSONRPCMessage } from "@modelcontextprotocol/client";
-import type { UnansweredQuestion } from "../connection/connection-types.ts";
+import type { CallOptions, UnansweredQuestion } from "../connection/connection-types.ts";
 
 /** A running call, as the handlers of a server's own requests see it. */
-export interface CallInFlight {
+export interface CallInFlight extends Pick<CallOptions, "onWaiting" | "elicit" | "sample" | "session"> {
   /** Paused while the user is asked. */
   deadline: Deadline;
-  onWaiting?: ((isWaiting: boolean) => void) | undefined;
-  elicit?: Elicit | undefined;
-  sample?: Sample | undefined;
-  session?: string | undefined;
   /** Set for a list that the host reads by itself: it has no part in what the server asks while tools are called. */
   isList?: true | undefined;
   /** Set to a question during the call that nobody could be asked. */

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { CemError, createLineSplitter, isObject, parseJson, Shares } from "@cem/core";
 import type { JsonObject, JsonValue } from "@cem/core";
 import type { FetchLike } from "@modelcontextprotocol/client";
+import type { HttpSettings } from "../settings/server-settings.ts";
 import { createBrake, weightOf } from "./brake.ts";
 import { AnswerRoom, LARGE_BYTES } from "./large-answers.ts";
 
@@ -12,11 +13,7 @@ const DEFAULT_MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 const MAX_ANSWERS = 32;
 
 /** Settings of {@link createServerFetch}. */
-export interface ServerFetchSettings {
-  /** The server's URL. */
-  url: string;
-  /** Headers sent to the server's own origin only. */
-  headers?: Readonly<Record<string, string>> | undefined;
+interface ServerFetchSettings extends Pick<HttpSettings, "url" | "headers"> {
   /**
    * Limit of one response, or of one line of an event stream.
    *

@@ -141,20 +141,13 @@ function withData(call: RecordedCall): RunDetails["toolCalls"][number] {
 }
 
 function toSummary(record: RunRecordSummary): RunSummary {
-  const { id, kind, title, status, startedAt, ms, calls, tokensSaved, isolation } = record;
+  const { workspaceOwner: _, owner: _owner, isolation, ...shown } = record;
   const level = isolation as RunSummary["isolation"];
   return {
-    id,
-    kind,
-    title,
-    status,
-    startedAt,
-    ms,
-    calls,
+    ...shown,
     printed: 0,
     questions: 0,
-    redacted: countRedactions(title).reduce((sum, { values }) => sum + values, 0),
-    tokensSaved,
+    redacted: countRedactions(record.title).reduce((sum, { values }) => sum + values, 0),
     ...(level !== undefined && { isolation: level }),
   };
 }

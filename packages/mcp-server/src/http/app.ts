@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { setTimeout as delay } from "node:timers/promises";
-import { forClients, toErrorInfo } from "@cem/core";
+import { abandonOnAbort, forClients, toErrorInfo } from "@cem/core";
 import { customerDigest } from "@cem/core/telemetry";
 import { getRequestListener, RequestError } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
@@ -130,10 +129,7 @@ export function createHttpApp(parts: HttpAppParts) {
     },
     /** Resolves once the POSTs in progress are answered, or after `MAX_DRAIN_MS` where clients read too slowly. */
     async answered(): Promise<void> {
-      const timer = new AbortController();
-      const late = delay(MAX_DRAIN_MS, undefined, { signal: timer.signal }).catch(() => {});
-      await Promise.race([Promise.all(answers), late]);
-      timer.abort();
+      await abandonOnAbort(Promise.all(answers), AbortSignal.timeout(MAX_DRAIN_MS)).catch(() => {});
     },
     /** Makes `/readyz` answer that the server is shutting down. */
     stop: readiness.stop,

@@ -17,13 +17,6 @@ interface Session<T> {
 /** A use that keeps a session open: a request under way, or an open stream of the server's own messages. */
 export type SessionUse = "request" | "stream";
 
-/** A place reserved for a session that is about to be opened. Each is either filled or released. */
-export interface SessionSlot<T> {
-  fill(id: string, owner: string, value: T): void;
-  /** Does nothing once the place is filled. */
-  release(): void;
-}
-
 /** The reason why no session can be opened: all places are taken, or the client's own share of them. */
 export type SessionRefusal = "full" | "share";
 
@@ -70,8 +63,8 @@ export class Sessions<T> {
     return this.#taken().length >= this.#settings.capacity && this.#longestIdle() === undefined;
   }
 
-  /** Reserves a place for a new session. Closes an idle one where there is none left. */
-  reserve(quotaOwner: string): SessionSlot<T> | SessionRefusal {
+  /** Reserves a place for a new session, to be filled or released. Closes an idle one where there is none left. */
+  reserve(quotaOwner: string) {
     const taken = this.#taken();
     const isAll = taken.length >= this.#settings.capacity;
     const hasShare = taken.filter((one) => one.quotaOwner === quotaOwner).length >= this.#share;
@@ -80,11 +73,12 @@ export class Sessions<T> {
     const place = { quotaOwner };
     this.#reserved.add(place);
     return {
-      fill: (id, owner, value) => {
+      fill: (id: string, owner: string, value: T): void => {
         if (!this.#reserved.delete(place)) return;
         const used = performance.now();
         this.#sessions.set(id, { ...place, value, owner, used, worked: false, requests: 0, streams: 0 });
       },
+      /** Does nothing once the place is filled. */
       release: () => void this.#reserved.delete(place),
     };
   }

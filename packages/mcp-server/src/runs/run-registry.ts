@@ -30,8 +30,6 @@ export type RunListener = (run: {
 export interface RunRegistrySettings {
   /** How long a call waits for its run, in milliseconds. */
   yieldAfterMs: number;
-  /** How long a kept run waits to be asked for, in milliseconds. Default: 10 minutes. */
-  idleMs?: number | undefined;
   /** Whether runs are executed by other machines, whose queue serves clients that it knows in turn. */
   areQueued?: boolean | undefined;
   /** This replica of the server, which the ids of runs name. Absent: it is the only one. */
@@ -58,13 +56,11 @@ export class RunRegistry {
   #onGone: ((quotaOwner: string) => void) | undefined;
   /** How long a call waits for its run, in milliseconds. */
   readonly yieldAfterMs: number;
-  readonly #idleMs: number;
   #closed = false;
 
   constructor(settings: RunRegistrySettings) {
     this.#settings = settings;
     this.yieldAfterMs = settings.yieldAfterMs;
-    this.#idleMs = settings.idleMs ?? YIELDED_RUN_IDLE_MS;
   }
 
   /** The number of runs under way, those that wait for a guest among them. */
@@ -188,18 +184,11 @@ export class RunRegistry {
   }
 
   /** Ends a kept run and resolves with its result. @throws CemError `RUN_NOT_FOUND` */
-  async end(id: string, owner: string): Promise<TaskResult> {
+  async end(id: string, owner: string, reason?: unknown): Promise<TaskResult> {
     const run = this.#find(id, owner);
     this.#forget(run);
-    run.end(new CemError("ABORTED", "The run was ended by the client."));
+    run.end(reason ?? new CemError("ABORTED", "The run was ended by the client."));
     return run.resultForClient();
-  }
-
-  /** Ends a kept run whose call was cancelled while its questions were asked. */
-  cancel(id: string, owner: string, reason: unknown): void {
-    const run = this.#find(id, owner);
-    this.#forget(run);
-    run.end(reason);
   }
 
   /** Forgets what is kept of the runs of one quotaOwner, whose data were deleted. */
@@ -298,7 +287,7 @@ export class RunRegistry {
       // Another replica may be asked for it.
       if (run.isAdopted) run.leave(reason);
       else run.end(reason);
-    }, this.#idleMs).unref();
+    }, YIELDED_RUN_IDLE_MS).unref();
   }
 
   #forget(run: Run): void {
@@ -320,8 +309,8 @@ export class RunRegistry {
   #notFound(id: string): CemError {
     return new CemError(
       "RUN_NOT_FOUND",
-      `There is no run ${JSON.stringify(id)}. Its result was read already, it was ended, or nobody asked for it for ${this.#idleMs / MS_PER_MINUTE} minutes.`,
-      { details: { run: id, idleMs: this.#idleMs } },
+      `There is no run ${JSON.stringify(id)}. Its result was read already, it was ended, or nobody asked for it for ${YIELDED_RUN_IDLE_MS / MS_PER_MINUTE} minutes.`,
+      { details: { run: id, idleMs: YIELDED_RUN_IDLE_MS } },
     );
   }
 

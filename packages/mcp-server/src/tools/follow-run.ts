@@ -37,7 +37,7 @@ export async function followRun(
       const { id, questions } = view;
       const answers = await answersTo(questions, context).catch((error: unknown) => {
         // Nobody waits for the run: an answer by another way must not let it go on.
-        if (signal.aborted) runs.cancel(id, waiter.owner, signal.reason);
+        if (signal.aborted) runs.end(id, waiter.owner, signal.reason).catch(() => {});
         throw error;
       });
       if (answers === undefined) return askLater(questions, id);

@@ -7,12 +7,7 @@ import { answersTo, askLater, OpenQuestions, readAnswers, stateOf } from "../run
 import { ownerOf } from "../tools/server-tool.ts";
 
 /** A request to a server behind, which may ask the client something before it is answered. */
-interface AskingRequest {
-  owner: string;
-  questions: OpenQuestions;
-  controller: AbortController;
-  result: Promise<JsonObject>;
-}
+type AskingRequest = ReturnType<typeof beginning>;
 
 /** Begins a request to a server behind. */
 type Begin = (
@@ -70,7 +65,7 @@ export function createAskingRequests(states: ReturnType<typeof createRequestStat
   };
 }
 
-function beginning(owner: string, begin: Begin): AskingRequest {
+function beginning(owner: string, begin: Begin) {
   const questions = new OpenQuestions();
   const controller = new AbortController();
   const { elicit, sample } = questions;

@@ -89,8 +89,7 @@ export function watchChanges(
       const lasting = JSON.stringify([changed, removed]);
       const isSame = added.length === 0 && lasting === (last.get(server) ?? "[[],[]]");
       last.set(server, lasting);
-      if (isSame) return;
-      announce(change);
+      if (!isSame) announce(change);
     } catch (error) {
       const message = `The changed tools of server "${server}" could not be taken in: ${toErrorInfo(error).message}`;
       log({ server, level: "warn", source: "client", message });

@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from "node:fs";
 import path from "node:path";
-import { CemError, isObject, parseJson } from "@cem/core";
+import { CemError, isObject, Lazy, parseJson } from "@cem/core";
 import type { Elicit } from "@cem/core";
 import type { LogEntry } from "../../connection/connection-types.ts";
 import type { McpConnections, McpConnectionsSettings } from "../../connections.ts";
@@ -54,10 +54,7 @@ export function createMcpServers(settings: McpServersSettings, changes: ServerCh
       { enabled, error: enabled ? settings.obstacleOf?.(name) : undefined },
     ]),
   );
-  let connecting: Promise<McpConnections> | undefined;
-  let connected: McpConnections | undefined;
-
-  const connect = async (): Promise<McpConnections> => {
+  const connections = new Lazy(async () => {
     const { createMcpConnections, fillVariables } = await import("../../index.ts");
     const filled = servers.map((server): McpServerSettings => {
       if (server.enabled === false) return server;
@@ -71,11 +68,8 @@ export function createMcpServers(settings: McpServersSettings, changes: ServerCh
         return { ...server, enabled: false };
       }
     });
-    connected = createMcpConnections({ servers: filled, authFolder, log: onLog, elicit, ...changes });
-    return connected;
-  };
-
-  const connections = (): Promise<McpConnections> => (connecting ??= connect());
+    return createMcpConnections({ servers: filled, authFolder, log: onLog, elicit, ...changes });
+  });
 
   return {
     /** By name, in the order of the settings. */
@@ -83,24 +77,23 @@ export function createMcpServers(settings: McpServersSettings, changes: ServerCh
     /** The folder of a server's generated tools, absolute. */
     folderOf: serverFolders([...byName.keys()], serversDir),
     /** The connections, made at the first call. No server is started by that. */
-    connections,
+    connections: () => connections.get(),
     /**
      * The connections, for use with one server.
      *
      * @throws what is wrong with the server's settings.
      */
     connectionsFor: async (server: string): Promise<McpConnections> => {
-      const made = await connections();
+      const made = await connections.get();
       const error = byName.get(server)?.error;
       if (error !== undefined) throw error;
       return made;
     },
     /** The connections, if they were made already. */
-    openConnections: () => connected,
+    openConnections: () => connections.current,
     /** Ends every connection and server process. Safe to call twice. */
     async close(): Promise<void> {
-      const made = await connecting?.catch(() => undefined);
-      await made?.close();
+      await (await connections.settled())?.close();
     },
   };
 }
