@@ -17,6 +17,15 @@ describe("a table", () => {
     ["Name,**Passwort**/PIN (initial)\nAda,Lumi2019!", ["SECRET Lumi2019!"]],
     ["id\tpesel\n17\t44051401359", ["NATIONAL_ID 44051401359"]],
     ["id,phone,note\n17,4156823371,x", ["PHONE 4156823371"]],
+    [`id,ssn,note\n17,403228469,${"x".repeat(60)}\n18,403228460,x`, ["SSN 403228469", "SSN 403228460"]],
+    [
+      `| Employee | Social Security Number | Pay |\n|---|---|---|\n| ${"A".repeat(40)} | 169842490 | 1 |`,
+      ["SSN 169842490"],
+    ],
+    [
+      `<tr><th>${"A".repeat(40)}</th><th>SSN</th></tr><tr><td>Ada</td><td>403228469</td></tr>`,
+      ["SSN 403228469"],
+    ],
     ["| user | password |\n|---|---|\n| ada | hund12x |", ["SECRET hund12x"]],
     ["| a | b |\n|---|---|\n| user | ada |\n| password | hund12x |\n| timeout | 3000 |", ["SECRET hund12x"]],
     ["key,value\npassword,hund12x\ntimeout,3000", ["SECRET hund12x"]],

@@ -108,7 +108,7 @@ const LABEL = /(?<![\p{L}\w-])([\p{L}\w-]{2,40})["']?\s{0,16}[:=]\s{0,16}["']?$/
 const MAX_FILLERS = 3;
 /** Words that may stand between a name and its number: `order number is 123`. */
 const FILLERS = wordSet(
-  "no nr num number code key is was of at to from lautet ist é es est è de di privat dienstlich contacto casa",
+  "no nr num number code key is was of at to from lautet ist é es est è de di privat dienstlich contacto casa home work",
 );
 /** Words that say that a number names a thing: an order, a place, a moment. */
 export const THINGS = wordSet(
@@ -120,6 +120,9 @@ export const THINGS = wordSet(
   job inv score drawing kit
   licenses passport voucher coupon permit article nhs cpf cnpj aadhaar aadhar pesel bsn steueridentifikationsnummer`,
 );
+
+/** Of these, and others that stand before numbers, the elements of HTML and those for any row, which name nothing within. */
+const ELEMENTS = wordSet("span time article section figure table record row item line page");
 
 /** The text before a value in lower case. */
 export function rightBefore(text: string, start: number): string {
@@ -182,11 +185,16 @@ export function endsWith(words: string, names: ReadonlySet<string>): boolean {
     let start = end;
     while (start > 0 && isOfWord(words, start - 1)) start -= 1;
     const word = words.slice(start, end);
-    if (names.has(word)) return true;
+    if (names.has(word)) return !isElement(words, start, word);
     if (!FILLERS.has(word)) return false;
     end = start;
   }
   return false;
+}
+
+/** Whether a word is the name of an element: one that ends names nothing after it. */
+function isElement(words: string, start: number, word: string): boolean {
+  return words[start - 1] === "<" ? ELEMENTS.has(word) : start > 1 && words.startsWith("</", start - 2);
 }
 
 function isOfWord(text: string, at: number): boolean {

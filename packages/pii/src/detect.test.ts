@@ -119,6 +119,43 @@ describe("createDetector", () => {
       "-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY-----",
       "SECRET -----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY-----",
     ],
+    ["<span>(404) 423-8469</span>", "PHONE (404) 423-8469"],
+    ["<row>403-22-8469</row>", "SSN 403-22-8469"],
+    ["<time>4111111111111111</time>", "CREDIT_CARD 4111111111111111"],
+    ["<section>10.1.2.3</section>", "IP 10.1.2.3"],
+    ["<li>Order</item> 404-423-8469", "PHONE 404-423-8469"],
+    ['Chrome/98.0.4641.155 Safari/537.36"\n172.109.207.142 - -', "IP 172.109.207.142"],
+    ['rv:109.0) Firefox/115.0" "10.1.2.3"', "IP 10.1.2.3"],
+    ["1,Version/16.5 Safari/605.1.15,10.4.113.77", "IP 10.4.113.77"],
+    ["version 2.1\n12.4.113.77", "IP 12.4.113.77"],
+    ["upgrade 192.168.1.5", "IP 192.168.1.5"],
+    ["kube-api 10.0.0.5", "IP 10.0.0.5"],
+    ["Connection refused: db.acme.com/10.0.0.5:5432", "IP 10.0.0.5"],
+    ["host db.acme.com/10.0.0.5 is down", "IP 10.0.0.5"],
+    ["R:broker/10.0.0.5:9092", "IP 10.0.0.5"],
+    ["ip.addr==10.0.0.5", "IP 10.0.0.5"],
+    ["地址10.0.0.1的", "IP 10.0.0.1"],
+    ["v=spf1 ip6:2001:db8::1 -all", "IP 2001:db8::1"],
+    ["(unknown [IPv6:2a01:1dbf::1])", "IP 2a01:1dbf::1"],
+    ["src:2001:db8::1", "IP 2001:db8::1"],
+    ["host[::2001:1]", "IP ::2001:1"],
+    ["EMAIL;TYPE=work:john87@acme.com", "EMAIL john87@acme.com"],
+    ["UID:lucie+news@acme.com", "EMAIL lucie+news@acme.com"],
+    ["customerEmail:9f.b-1@acme.com", "EMAIL 9f.b-1@acme.com"],
+    ["- serviceAccount:tom.devries.90@acme.com", "EMAIL tom.devries.90@acme.com"],
+    ["app:Tr0ub4dor@db.acme.com", "SECRET app:Tr0ub4dor"],
+    ["bob:hunter2@git.acme.com/repo", "SECRET bob:hunter2"],
+    ["svc_user:Passw0rd@10.0.0.256", "SECRET svc_user:Passw0rd"],
+    [":86:166?00SEPA?30DEUTDEFF?31DE89370400440532013000?32Ada", "IBAN DE89370400440532013000"],
+    ["%B4111111111111111^DOE/JOHN^2712101?", "CREDIT_CARD 4111111111111111"],
+    ["Meine (neue) Nummer: 030/3285020", "PHONE 030/3285020"],
+    ["mon numéro est le 06 12 34 56 78", "PHONE 06 12 34 56 78"],
+    ["mi nuevo número es 601158850", "PHONE 601158850"],
+    ["il mio numero è 347 1234567", "PHONE 347 1234567"],
+    ["meu número novo é (11) 96677-7969", "PHONE (11) 96677-7969"],
+    ["Phone (home): 4044238469", "PHONE 4044238469"],
+    ["my new number: 4044238469", "PHONE 4044238469"],
+    ["生年月日：1989年4月7日", "BIRTH_DATE 1989年4月7日"],
   ])("finds the value in %s", (text, expected) => {
     expect(found(text)).toEqual([expected]);
   });
@@ -130,6 +167,11 @@ describe("createDetector", () => {
     ["lovelace@acme.com-jones@partner.example.net", ["lovelace@acme.com", "jones@partner.example.net"]],
   ])("finds addresses to which something is joined, as in %s", (text, addresses) => {
     expect(found(text)).toEqual(addresses.map((address) => `EMAIL ${address}`));
+  });
+
+  it("finds both addresses of a range, and of a packet", () => {
+    expect(found("10.0.0.1-10.0.0.50")).toEqual(["IP 10.0.0.1", "IP 10.0.0.50"]);
+    expect(found("IP 10.0.0.1.443 > 10.0.0.2.51234: Flags [S]")).toEqual(["IP 10.0.0.1", "IP 10.0.0.2"]);
   });
 
   it("finds each number of a list", () => {
@@ -227,6 +269,32 @@ describe("createDetector", () => {
     "password: `Tr0ub4dor-${four}`",
     "Das Passwort ist SHA-256-gehasht",
     "[-.5446307051249019,1]",
+    "<order>540-720-0277</order>",
+    "versions 7.1.2.30, 7.1.2.33 and 7.1.2.34",
+    "a = x[::2]; b = df.iloc[::100, 5::]; c = a[100::2]; d = img[::-1, ::4]; e = arr[..., ::2]; f = 'abc'[::3]",
+    'opencv = "^4.8.1.64"\nfoo = "~7.2.3.64"',
+    'oldVersion="0.0.0.0-13.0.0.0"',
+    "1.4.11 and 2.4.7.1",
+    "1.4.3 Contrast\n4.1.1.3 see above",
+    "E.C. 3.4.21.40",
+    "п. 4.1.2.3",
+    "1.2.3.4.5 is a chapter",
+    "https://cdn.example.com/3.40.4.1/x.js",
+    "text2001:db8::1",
+    "https://doi.org/10.1016/j.cell.2019.05.031",
+    "Summe 12.043.781,00 11.802.061,50",
+    "Call 45,00 30.11.2026",
+    "NDC 0002-1120-02",
+    "receipt_number: 3036-6405",
+    "Employer identification number (EIN)\n70-7533678",
+    "Webex meeting number: 2204 718 7993",
+    "Loan number 2204718799; student number: 61183926; flight number 2204 718 7993",
+    '{"policyNumber":"540-720-0277"}',
+    "mi número de cliente es 612345678",
+    "mon numéro de sécurité sociale est 1 62 05 75 123 456 78",
+    "Office 16.0.17328.20162, Mobile 10.15.2.4401, Signal 7.12.3.4567",
+    "Version=4.0.0.0, Culture=neutral, PublicKeyToken=5aa98da4c9e3f012",
+    "born in 1969; next edition 2022-07-21",
   ])("finds nothing in %s", (text) => {
     expect(found(text)).toEqual([]);
   });

@@ -1,5 +1,8 @@
-import { byKey, typed } from "./context.ts";
-import { creditCardDetector, ibanDetector, ssnDetector } from "./detectors/account-numbers.ts";
+import { assertKnownOptions, CemError } from "@cem/core";
+import { nearest } from "@cem/core/text";
+import { isSupportedCountry } from "libphonenumber-js/min";
+import { byKey, PII_TYPES, typed } from "./context.ts";
+import { creditCardDetector, ibanDetector, isSsnKey, ssnDetector } from "./detectors/account-numbers.ts";
 import { cryptoAddressDetector, emailDetector, ipDetector, macDetector } from "./detectors/addresses.ts";
 import {
   birthDateDetector,
@@ -96,7 +99,8 @@ const BETWEEN_COLONS = /:[\da-f]{0,4}:/i;
 const SHORTEST_VALUE = 3;
 const SHORTEST_TABLE = 8;
 /** Parts of the names of columns that tell what stands in them, besides those that {@link Traits} note. */
-const HEADINGS = /pass|secret|key|cookie|connection|clave|pw|phone|tel|mob|m[oó]vil|cel|fax|handy|gsm|natel/i;
+const HEADINGS =
+  /ssn|social|taxpayer|pass|secret|key|cookie|connection|clave|pw|phone|tel|mob|m[oó]vil|cel|fax|handy|gsm|natel/i;
 const NONE: readonly (typeof PRECEDENCE)[number][] = [];
 /** The same for the name of the key that a text stands under, as far as its name makes what stands there a value. */
 const KEY_TESTS: Partial<Readonly<Record<PiiType, (key: string) => boolean>>> = {
@@ -104,6 +108,7 @@ const KEY_TESTS: Partial<Readonly<Record<PiiType, (key: string) => boolean>>> = 
   NATIONAL_ID: isIdentityKey,
   BIRTH_DATE: isBirthKey,
   PHONE: isPhoneKey,
+  SSN: isSsnKey,
 };
 
 /** Whether the name of a key says what stands under it. */
@@ -133,8 +138,31 @@ export interface TextDetector extends Detector {
   ): { found: Finding[]; heading?: Heading | undefined };
 }
 
+/** The options of {@link createDetector}. */
+export const DETECTOR_OPTIONS = { types: "a list", regions: "a list", custom: "a list" } as const;
+/** The form that tokens have for the name of a type. */
+const TYPE_NAME = /^[A-Z][A-Z\d_]{0,31}$/;
+
+/** Refuses names by which nothing would be found, or not be found again. */
+function checkNames({ types = [], regions = [], custom = [] }: DetectorSettings): void {
+  const known = [...PII_TYPES, ...custom.map(({ type }) => type)];
+  const type = known.find((one) => !TYPE_NAME.test(one)) ?? types.find((one) => !known.includes(one));
+  const region = regions.find((one) => !isSupportedCountry(one));
+  if (type === undefined && region === undefined) return;
+  const [near = "EMPLOYEE"] = nearest(
+    type ?? "",
+    known.filter((one) => TYPE_NAME.test(one)),
+  );
+  const needed =
+    type === undefined ? "the code of a country, such as US, DE or GB (not UK)" : `a type, such as ${near}`;
+  throw new CemError("OPTION_INVALID", `${JSON.stringify(type ?? region)} is not ${needed}.`);
+}
+
 /** Creates a detector of personal data and secrets in a text. */
-export function createDetector({ types, regions, custom = [] }: DetectorSettings = {}): TextDetector {
+export function createDetector(settings: DetectorSettings = {}): TextDetector {
+  assertKnownOptions(settings, DETECTOR_OPTIONS, "createDetector");
+  checkNames(settings);
+  const { types, regions, custom = [] } = settings;
   const known: Readonly<Record<(typeof PRECEDENCE)[number], Pick<Required<TextDetector>, "find">>> = {
     SECRET: secretDetector,
     IBAN: ibanDetector,

@@ -1,3 +1,4 @@
+import { isObject } from "@cem/core";
 import { isTellingKey } from "./detect.ts";
 import { embeddedText, membersOf } from "./readings.ts";
 import type { EmbeddedText } from "./readings.ts";
@@ -106,7 +107,8 @@ function keyOfMember(data: object, own: string, value: unknown, outer: Key): Key
 
 /**
  * Copies data with its leaves changed. Data of which nothing changes is returned as it is, so that what holds nothing
- * costs a look and no copy.
+ * costs a look and no copy. Of an object with `toJSON` what it stands for in JSON is looked through; what JSON has no form for,
+ * such as a `Map`, stays as it is.
  */
 export function mapLeaves(data: unknown, changes: LeafChanges, key?: Key, depth = 0): unknown {
   switch (typeof data) {
@@ -117,9 +119,7 @@ export function mapLeaves(data: unknown, changes: LeafChanges, key?: Key, depth 
     case "object":
       if (data === null) return data;
       if (depth >= MAX_DEPTH) return TOO_DEEP;
-      return Array.isArray(data)
-        ? mapItems(data, changes, key, depth)
-        : mapProperties(data, changes, key, depth);
+      return Array.isArray(data) ? mapItems(data, changes, key, depth) : mapObject(data, changes, key, depth);
     default:
       return data;
   }
@@ -145,7 +145,8 @@ export async function mapLeavesInTurns(
 ): Promise<unknown> {
   if (typeof data === "string" && data.length > MAX_CHARACTERS_AT_ONCE)
     return changes.longText(data, key as string | undefined);
-  if (isSmall(data) || depth >= MAX_DEPTH) return mapLeaves(data, changes, key, depth);
+  if (asJson(data) !== data || isSmall(data) || depth >= MAX_DEPTH)
+    return mapLeaves(data, changes, key, depth);
   const given = Array.isArray(data) ? (data as unknown[]) : Object.values(data as object);
   const names = Array.isArray(data) ? undefined : Object.keys(data as object);
   const keyOfRows = names === undefined ? keyOfItems(given, key) : key;
@@ -228,8 +229,22 @@ function mapItems(items: readonly unknown[], changes: LeafChanges, given: Key, d
   return rebuilt(items, undefined, items, values ?? items, changes);
 }
 
-function mapProperties(data: object, changes: LeafChanges, key: Key, depth: number): unknown {
+function mapObject(data: object, changes: LeafChanges, key: Key, depth: number): unknown {
   if (data instanceof Uint8Array || data instanceof Date) return data;
+  const json = asJson(data);
+  const changed = isObject(json)
+    ? mapProperties(json, changes, key, depth)
+    : mapLeaves(json, changes, key, depth + 1);
+  return changed === json ? data : changed;
+}
+
+/** What stands for an object in JSON: an address, a sum or a document has a method that says so. */
+function asJson(data: unknown): unknown {
+  const { toJSON } = (data ?? {}) as { toJSON?: unknown };
+  return typeof toJSON === "function" ? toJSON.call(data, "") : data;
+}
+
+function mapProperties(data: object, changes: LeafChanges, key: Key, depth: number): unknown {
   const names = Object.keys(data);
   const given = Object.values(data) as unknown[];
   let values: unknown[] | undefined;

@@ -10,7 +10,7 @@ export interface Reading {
 
 /** Percent-encoding, entities of HTML, and escapes of JSON and JavaScript however often they were quoted. */
 const ESCAPE =
-  /(?:%[\da-f]{2})+|&(?:#\d{1,7}|#x[\da-f]{1,6}|[a-z]{2,7});|(?<!\\)\\+(?:u[\da-f]{4}|u\{[\da-f]{1,6}\}|x[\da-f]{2}|["'/nrt])/gi;
+  /(?:%[\da-f]{2})+|&(?:#\d{1,7};?|#x[\da-f]{1,6};?|[a-z]{2,7};)|(?<!\\)\\+(?:u[\da-f]{4}|u\{[\da-f]{1,6}\}|x[\da-f]{2}|["'/nrt])/gi;
 /** Octets in quoted-printable, and line ends that it adds. */
 const QUOTED_PRINTABLE = /(?:=[\dA-F]{2})+|=\r?\n/g;
 /** Base64 of what begins with a printable character, in one line or in lines of the same length. */
@@ -22,7 +22,7 @@ const BASE64_REST = /^[\w+/-]{64,}={0,2}/;
  * And what stands within one: tags, colours of a terminal (after a control character), a `+` for a space.
  */
 const BETWEEN_PRINTED =
-  /[{,][\s{[]{0,32}(?:(?:"[^"\\\n]{0,64}"|'[^'\\\n]{0,64}'|[\w$]{1,64}):[\s{[]{0,32})*|\n[ \t-]{0,32}[\w$]{1,64}(?::[ \t]|[ \t]?=)[ \t]{0,8}|<\/\w{1,16}>\s{0,32}(?:<\/?\w[^<>]{0,64}>\s{0,32}){1,4}|<\/?[A-Za-z][^<>]{0,256}>|[^\s -\uFFFF]\[[\d;]{0,16}m|[&;] ?[\w-]{1,64}=|(?<=\S)\+(?=\S)/g;
+  /[{,][\s{[]{0,32}(?:(?:"[^"\\\n]{0,64}"|'[^'\\\n]{0,64}'|[\w$]{1,64}):[\s{[]{0,32})*|\n[ \t-]{0,32}[\w$]{1,64}(?::[ \t]|[ \t]?=)[ \t]{0,8}|<\/\w{1,16}>\s{0,32}(?:<\/?\w[^<>]{0,64}>\s{0,32}){1,4}|<(?:!--|\/?[A-Za-z])[^<>]{0,256}>|[^\s -\uFFFF]\[[\d;]{0,16}m|[&;] ?[\w-]{1,64}=|(?<=\S)\+(?=\S)/g;
 /** Of these, what stands within a value. Only colours end with this letter. */
 const WITHIN_PRINTED = /m$|^<(?!br)[^<]*$/i;
 const MIN_BASE64_CHARACTERS = 12;
@@ -77,7 +77,7 @@ export function printedValues(text: string): Reading | undefined {
     (text.includes(",") && /["':]/.test(text)) ||
     text.includes("=") ||
     text.includes("\u001B") ||
-    /\n[^\n:]{1,96}: |<[/A-Za-z]/.test(text);
+    /\n[^\n:]{1,96}: |<[!/A-Za-z]/.test(text);
   const readings: Reading[] = [];
   if (isPrinted) addDecoded(text, BETWEEN_PRINTED, unprinted, readings);
   return readings[0];

@@ -1,6 +1,6 @@
-import { CemError } from "@cem/core";
+import { assertKnownOptions, CemError } from "@cem/core";
 import type { Redactor, RedactionScope } from "@cem/core";
-import { createDetector } from "./detect.ts";
+import { createDetector, DETECTOR_OPTIONS } from "./detect.ts";
 import type { DetectorSettings } from "./detect.ts";
 import type { FindNameInCode, FlowRule } from "./restorer.ts";
 import { visitTexts } from "./json-walk.ts";
@@ -62,9 +62,17 @@ export interface RedactorSettings extends DetectorSettings {
   shared?: SharedVaults | undefined;
 }
 
+const OBJECTS = { recognizer: "an object", store: "an object", shared: "an object" } as const;
+const FUNCTIONS = { findNameInCode: "a function", workspaceOf: "a function" } as const;
+const OTHERS = { ...OBJECTS, ...FUNCTIONS, guest: ["values", "tokens"], rules: "a list" } as const;
+const OF_RULES = { from: "a string", to: "a string", action: ["allow", "deny", "ask"] } as const;
+
 /** Creates a redactor with one vault for each session. */
 export function createRedactor(settings: RedactorSettings = {}): Redactor {
-  const { guest = "values", rules = [], recognizer, store, shared, types, workspaceOf } = settings;
+  assertKnownOptions(settings, { ...DETECTOR_OPTIONS, ...OTHERS }, "createRedactor");
+  const { guest = "values", rules = [], recognizer, store, shared, types, regions, custom } = settings;
+  const { workspaceOf } = settings;
+  for (const rule of rules) assertKnownOptions(rule, OF_RULES, "a rule of createRedactor");
   /** Where values came from, by workspace. */
   const indexes = new Map<string, Vault>();
 
@@ -75,7 +83,7 @@ export function createRedactor(settings: RedactorSettings = {}): Redactor {
     if (index === undefined || index.size >= MAX_VALUES) indexes.set(workspace, (index = new Vault()));
     return index;
   };
-  const detector = createDetector(settings);
+  const detector = createDetector({ types, regions, custom });
   const secrets =
     types === undefined || types.includes("SECRET") ? createDetector({ types: ["SECRET"] }) : undefined;
   const plain = new PlainTexts();

@@ -60,6 +60,8 @@ const FORMS: Record<string, (value: string) => JsonValue> = {
   "a form": (value) => new URLSearchParams({ q: value, z: "1" }).toString(),
   "named entities": (value) => value.replace(/[^A-Za-z\d]/g, (mark) => `&${NAMED[mark] ?? ""};`),
   "decimal entities": (value) => characters(value, (code) => `&#${code};`),
+  "decimal entities without a semicolon": (value) => value.replaceAll("@", "&#64"),
+  "comments within": (value) => value.replace(/^.{4}/, "$&<!-- a note -->"),
   "hexadecimal entities": (value) => characters(value, (code) => `&#x${hex(code)};`),
   "escapes of JavaScript": (value) => characters(value, (code) => `\\u00${hex(code)}`),
   "quoted-printable": (value) =>

@@ -1,4 +1,5 @@
 import type { JsonValue, RedactionScope } from "@cem/core";
+import type { PiiType } from "./context.ts";
 import type { TextDetector } from "./detect.ts";
 import { mapLeaves, mapLeavesInTurns, Turns } from "./json-walk.ts";
 import type { LeafChanges } from "./json-walk.ts";
@@ -57,7 +58,7 @@ export class RedactionSession {
     this.#finder = finder;
     this.findColumns = finder.findColumns;
     const { plain, secrets } = settings;
-    const keep = vault.entryOf.bind(vault);
+    const keep = this.#known.bind(this);
     this.#observed = createObservedResults({ finder, plain, secrets, keep });
     this.restorer = createRestorer({ ...settings, vault, finder });
   }
@@ -164,7 +165,7 @@ export class RedactionSession {
 
   /** Keeps a value of a known type, and returns its token. */
   keep(value: string | number, type: string, scope: RedactionScope): string {
-    return this.vault.tokenOf(this.vault.entryOf(value, type, originOf(scope)));
+    return this.vault.tokenOf(this.#known(value, type, originOf(scope)));
   }
 
   /** Values in a text, in order, and none within a token. */
@@ -210,12 +211,25 @@ export class RedactionSession {
 
   #keptOf(value: string | number, finding: ValueFinding, origin: string | undefined): VaultEntry {
     const before = this.vault.size;
-    const entry = this.#joined(this.vault.entryOf(value, finding.type, origin), finding);
+    const entry = this.#known(value, finding.type, origin, finding.alike);
     if (TOLD_BY_KEYS.has(finding.type) && this.vault.size > before) this.#toldByKeys += 1;
     return entry;
   }
 
-  #joined(entry: VaultEntry, { alike = [] }: ValueFinding): VaultEntry {
+  /** Keeps a value. What has others in it came from where these did, too: it hides them from a look at what leaves. */
+  #known(
+    value: string | number,
+    type: PiiType,
+    origin: string | undefined,
+    like?: readonly VaultEntry[],
+  ): VaultEntry {
+    const text = String(value);
+    const isNew = like === undefined && this.#hasRules && this.vault.whole(text) === undefined;
+    const alike = isNew ? this.vault.known.find(text).flatMap((one) => one.alike) : like;
+    return this.#joined(this.vault.entryOf(value, type, origin), alike);
+  }
+
+  #joined(entry: VaultEntry, alike: readonly VaultEntry[] = []): VaultEntry {
     for (const { origins } of alike)
       for (const origin of origins)
         this.vault.entryOf(entry.value, entry.type, origin, entry.isPart === true ? true : undefined);
@@ -243,7 +257,7 @@ export class RedactionSession {
       let at = start;
       for (const part of parts) {
         const value = typeof cell === "number" ? cell : text.slice(part.start, part.end);
-        const entry = this.#joined(this.vault.entryOf(value, part.type, place.origin, true), part);
+        const entry = this.#joined(this.vault.entryOf(value, part.type, place.origin, true), part.alike);
         if (typeof cell === "number") return this.vault.numberOf(entry);
         result += text.slice(at, part.start) + this.vault.tokenOf(entry);
         at = part.end;

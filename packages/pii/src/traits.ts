@@ -68,7 +68,7 @@ const NAMES: readonly (readonly [number, string])[] = [
   ],
   [
     NAMES_BIRTH,
-    "born| dob|o b |birt|bore|burt|geb |n? l|?e l|ne l|ee l|n? ?|?e ?|aiss|naci|nasc|asci| il |boor|urod| ur |?del|f?dd|nac?|nac |? e |bday",
+    "born| dob|o b |birt|bore|burt|geb |n? l|?e l|ne l|ee l|n? ?|?e ?|aiss|naci|nasc|asci| il |boor|urod| ur |?del|f?dd|nac?|nac |? e |bday|????",
   ],
 ];
 const FOUR_LETTERS = 0xf_ffff;

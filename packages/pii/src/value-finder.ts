@@ -18,6 +18,8 @@ export const PLAIN_WORD = /^[A-Za-z_]{1,32}$/;
 /** Addresses that are of nobody: this machine, and any. */
 const OWN_MACHINE = /^(?:127\.\d{1,3}\.\d{1,3}\.\d{1,3}|0\.0\.0\.0|::1?)$/;
 
+const QUOTED_END = '"... is not valid JSON';
+
 /** Where a text stands. */
 export interface FindingPlace {
   key?: string | undefined;
@@ -95,6 +97,7 @@ export function createValueFinder(
     const [first] = found;
     if (first?.end === text.length && first.start === 0 && !hasRules) return withoutTokens(text, found);
     const known: ValueFinding[] = mayBeKnown ? vault.known.find(text, isCut) : [];
+    if (mayBeKnown) known.push(...quotedIn(text));
     if (mayBeSplit)
       for (const { start, end, type, alike } of vault.known.find(printed.text))
         known.push({ ...printed.placeOf(start, end), type, alike });
@@ -116,6 +119,13 @@ export function createValueFinder(
     // One that lost may have had a known one in it, to which the next is joined.
     const seen = [...withoutOverlaps([...longer, ...found]), ...known];
     return withoutTokens(text, withoutOverlaps([...notWithin(seen, decoded), ...decoded]));
+  }
+
+  /** The beginning of a value at the end of what `JSON.parse` quotes of a text, in the message of its error. */
+  function quotedIn(text: string): ValueFinding[] {
+    const end = text.indexOf(QUOTED_END);
+    const last = end === -1 ? undefined : vault.known.find(text.slice(0, end), true).at(-1);
+    return last?.end === end ? [last] : [];
   }
 
   function withoutTokens(text: string, found: ValueFinding[]): ValueFinding[] {

@@ -1,6 +1,7 @@
 import { luhnChecksumValidate, mod97base10Validate, weightedSum } from "stdnum/lib/cjs/util/checksum.js";
 import {
   before,
+  byKey,
   digitSequences,
   endsWith,
   hasWord,
@@ -8,6 +9,7 @@ import {
   lastClause,
   namesThing,
   SAYS_PHONE,
+  spaced,
   standsAlone,
   wordSet,
 } from "../context.ts";
@@ -47,6 +49,8 @@ const RARE_SEPARATORS = /^(?:\.| {2})$/;
 /** A number, a date or the like in the cell before, and no whole part of a fraction. */
 const CELL_BEFORE = /(?:^|[\n,"'])[\d +()./-]{1,20}(?<!(?:^|[\n,"'])0),$/;
 const CELL_CHARACTERS = 22;
+/** The beginning of the first track of a magnetic stripe. */
+const STRIPE = /^%B$/;
 
 /** Finds numbers of payment cards of all brands by beginning, length and the check of Luhn. */
 export const creditCardDetector: Detector = {
@@ -74,7 +78,8 @@ function groupsOfCard(
   key: string | undefined,
 ): number {
   const first = groups[from];
-  if (first === undefined || isWordBefore(text, first.start) || isFraction(text, first.start)) return 0;
+  if (first === undefined || isFraction(text, first.start)) return 0;
+  if (isWordBefore(text, first.start) && !STRIPE.test(text.slice(0, first.start).slice(-2))) return 0;
   let digits = "";
   let separator: string | undefined;
   // A shorter valid number may be the beginning of a longer one.
@@ -155,13 +160,17 @@ const LENGTHS: Readonly<Record<string, number>> = Object.fromEntries(
 /** The shortest has 15 letters and digits. */
 const BEGINNING = /[A-Z]{2}[ -]?\d{2}(?=(?:[ .-]?[A-Z\d]){11})|[a-z]{2}\d{2}(?=(?:[ .-]?[a-z\d]){11})/g;
 
+/** Its name, and the number of a field of a statement of SWIFT (MT940): `?31`. */
+const BEFORE_IBAN = /iban$|\?\d\d$/i;
+
 /** Finds international bank account numbers by country, length and checksum (ISO 13616). */
 export const ibanDetector: Detector = {
   find(text) {
     const found: Finding[] = [];
     let least = 0;
     for (const { 0: beginning, index: start } of text.matchAll(BEGINNING)) {
-      const isJoined = isWordBefore(text, start) && !/iban$/i.test(text.slice(Math.max(0, start - 4), start));
+      const isJoined =
+        isWordBefore(text, start) && !BEFORE_IBAN.test(text.slice(Math.max(0, start - 4), start));
       if (start < least || isJoined) continue;
       const length = LENGTHS[beginning.slice(0, 2).toUpperCase()];
       if (length === undefined) continue;
@@ -191,6 +200,8 @@ const SHAPE = /\d{3}(?:(?<separator>[- .])\d{2}\k<separator>\d{4}|-\d{6}|\d{2}-\
 /** The end of a clause that names nothing else. */
 const ID_ALONE = /(?:tax[ -]?|^\W*)id\W*$/;
 const SSN_CONTEXT = wordSet("ssn ssns social taxpayer itin tin");
+/** Whether a key says that such a number stands under it. */
+export const isSsnKey = byKey((key) => hasWord(spaced(key).toLowerCase(), SSN_CONTEXT));
 /** Numbers that were printed in advertisements and became nobody's. */
 const ADVERTISED: ReadonlySet<string> = new Set(["078051120", "219099999"]);
 const SEQUENCES: ReadonlySet<string> = new Set(["123456789", "987654321"]);

@@ -98,20 +98,37 @@ const OCTETS = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.|$)){4}$/;
 /** Words before four numbers with dots that are no address. */
 const NUMBERED = wordSet(
   `v ver vers version versions release released section sect sec chapter clause paragraph appendix figure table firmware
-  build builds upgrade upgraded update updated downgrade downgraded bumped edition assemblyversion fileversion oid rev revision sdk api
+  build builds upgrade upgraded update updated downgrade downgraded bumped edition assemblyversion fileversion oid rev revision sdk
   assembly driver chrome firefox safari edge electron reader bios patch patched iec iso rfc wbs requirement requirements req enzyme kapitel abschnitt chapitre capítulo capitulo capitolo sezione
   sección seção hoofdstuk paragraaf rozdział §`,
 );
 /** The same, where all four are low, as numbers of chapters and steps are. */
-const LISTED = wordSet("step task level position see siehe nr item annex spec ec");
+const LISTED = wordSet("step task level position see siehe nr item annex spec ec п пункт");
 const LOW = /^(?!10\.)(?:[12]?\d(?:\.|$)){4}$/;
+/** No version begins so high, whatever stands before it. */
+const HIGH = /^(?:17[2-9]|1[89]\d|2\d\d)\./;
+/** Further ones before it, in a list. */
+const OTHERS = /(?:\d{1,3}(?:\.\d{1,3}){3}(?:,|\/| and| or) ?){1,3}$/;
+/** A number with a word of its own, up to that number. */
+const NUMBER_BEFORE = /^.*\d/s;
+/** The number of another chapter or version. */
+const THREE_NUMBERS = /(?<![\d.])\d{1,2}\.\d{1,2}\.\d{1,2}(?![\d.])/;
 const LOW_BEGINNING = /^(?!10\.)(?:[12]?\d\.){2}/;
 const HEADING = /(?:^|\n)[ \t]{0,16}#\.? +\p{Lu}/u;
 /** With a number sign in the place of the four numbers. */
 const VERSION =
-  /[<>~]=\s?#|# (?:release|is (?:the |our )?(?:latest|newest|current) (?:version|release|build)|for (?:windows|mac|linux|android))/i;
+  /[<>~]=\s?#|["'][~^]=?#|e\.c\. #|# (?:release|is (?:the |our )?(?:latest|newest|current) (?:version|release|build)|for (?:windows|mac|linux|android))/i;
 /** A package and its version, or an image of a container and its tag. */
 const PACKAGE = /[\w-]=#-\d{1,2}(?![\d.])|[\w.-]\/[\w-]{1,40}:#/;
+/** The name of a machine before its address, as Java writes it: `db.example.com/10.1.2.3`. */
+const MACHINE_BEFORE = /(?<![\w.:/@-])(?:[\w-]{1,63}\.){1,8}[a-z]{2,24}\/$/i;
+const MAX_MACHINE_CHARACTERS = 80;
+/** The port of a packet's sender, as `tcpdump` writes it, or of its receiver. */
+const SENDER_PORT = /^\.\d{1,5} > \d/;
+const RECEIVER_PORT = /^\.\d{1,5}(?![\d.])/;
+/** A step in code: `rows[::2]`, `rows[100::2]`, `rows[:, ::2]`. */
+const STEP = /^\d{0,4}::\d{0,4}$/;
+const SUBSCRIPT = /[\w)\]"']\[[\w:, .-]{0,40}$/;
 const ANY_ADDRESS = wordSet("ip ipv address addr listen listening bind host");
 const V6_CHARACTERS = "0123456789abcdefABCDEF:.";
 const MAX_V6_CHARACTERS = 45;
@@ -127,10 +144,11 @@ function findV4(text: string, key: string | undefined): Finding[] {
   const found: Finding[] = [];
   for (const { 0: match, index: start } of text.matchAll(V4)) {
     let end = start + match.length;
-    if (!OCTETS.test(match) || touchesBefore(text, start)) continue;
-    const next = text.slice(end, end + 3);
-    if (/^[\w]|^\.\d|^[-+][a-z]/i.test(next)) continue;
-    if (endsWith(before(text, start, key), NUMBERED) || isVersion(text, start, end)) continue;
+    if (!OCTETS.test(match)) continue;
+    if (touchesBefore(text, start) && !isTold(text, start, end, found.at(-1)?.end)) continue;
+    const next = text.slice(end, end + 10);
+    if (/^[\w]|^\.\d|^[-+][a-z]/i.test(next) && !isOfPacket(text, start, next)) continue;
+    if (isNumbered(match, before(text, start, key)) || isVersion(text, start, end)) continue;
     const length = networkLength(text, end, 32);
     if (length === undefined) continue;
     end += length;
@@ -139,35 +157,61 @@ function findV4(text: string, key: string | undefined): Finding[] {
   return found;
 }
 
+/** Whether what an address is joined to tells it: the beginning of its range, or the name of its machine. */
+function isTold(text: string, start: number, end: number, before: number | undefined): boolean {
+  if (text[start - 1] === "-") return before === start - 1;
+  if (text[start - 1] !== "/") return false;
+  return (
+    /:\d/.test(text.slice(end, end + 2)) ||
+    MACHINE_BEFORE.test(text.slice(Math.max(0, start - MAX_MACHINE_CHARACTERS), start))
+  );
+}
+
+function isOfPacket(text: string, start: number, next: string): boolean {
+  return SENDER_PORT.test(next) || (text.startsWith(" > ", start - 3) && RECEIVER_PORT.test(next));
+}
+
+/** Whether a word says that four numbers are no address. One that has a number of its own says nothing of what follows. */
+function isNumbered(address: string, words: string): boolean {
+  if (HIGH.test(address)) return false;
+  return endsWith(LOW.test(address) ? words : words.replace(OTHERS, "").replace(NUMBER_BEFORE, ""), NUMBERED);
+}
+
 /** Whether four numbers are a version, or the number of a chapter. */
 function isVersion(text: string, start: number, end: number): boolean {
   const address = text.slice(start, end);
-  // No machine has one of these, but for the one that means any.
-  if (address.startsWith("0.") && address !== "0.0.0.0") return true;
+  // No machine has one of these, but for the one that means any. A range from there is one of versions.
+  if (address.startsWith("0.") && (address !== "0.0.0.0" || text[end] === "-")) return true;
   const words = before(text, start);
   const around = `${words}#${text.slice(end, end + 40)}`;
   return (
     VERSION.test(around) ||
     (LOW_BEGINNING.test(address) && PACKAGE.test(around)) ||
-    (LOW.test(address) && (endsWith(words, LISTED) || HEADING.test(around)))
+    (LOW.test(address) && (endsWith(words, LISTED) || HEADING.test(around) || THREE_NUMBERS.test(around)))
   );
 }
 
 function touchesBefore(text: string, start: number): boolean {
   if (start === 0 || isEscape(text, start - 1)) return false;
   const nearby = text.slice(Math.max(0, start - 8), start);
-  return /[\p{L}\d]$|(?<!(?<!\p{L})(?:ip|host|addr))_$|[\p{L}\d][./-]$|==$|(?:^|\n)#{1,6} $/iu.test(nearby);
+  return /(?!\p{sc=Han}|\p{sc=Hira}|\p{sc=Kana})[\p{L}\d]$|(?<!(?<!\p{L})(?:ip|host|addr|src|dst))(?:_|==)$|[\p{L}\d][./-]$|(?:^|\n)#{1,6} $/iu.test(
+    nearby,
+  );
 }
 
 function findV6(text: string, key: string | undefined): Finding[] {
   const found: Finding[] = [];
   for (const { run, index } of v6Runs(text)) {
     if (run.length > MAX_V6_CHARACTERS + 2) continue;
-    const leading = run.startsWith(".") || /^:[^:]/.test(run) ? 1 : 0;
+    const isInWord = /\p{L}$/u.test(text.slice(Math.max(0, index - 1), index));
+    // The end of a word is none of it: `ip6:2001:db8::1`.
+    const ofWord = isInWord ? (/^(?:\d|[a-f]{1,4}):(?!:)/i.exec(run)?.[0].length ?? 0) : 0;
+    const leading = ofWord === 0 && (run.startsWith(".") || /^:[^:]/.test(run)) ? 1 : ofWord;
     const address = withoutPunctuation(run.slice(leading));
     const start = index + leading;
     let end = start + address.length;
     if (address === "::" && !isAny(text, start, key)) continue;
+    if (STEP.test(address) && SUBSCRIPT.test(text.slice(Math.max(0, start - 48), start))) continue;
     if (!isV6(address) || touchesBefore(text, start) || /[\p{L}\d_]/u.test(text[end] ?? "")) continue;
     const zone = /^%[\w.-]{1,16}/.exec(text.slice(end, end + 17));
     end += zone?.[0].length ?? 0;

@@ -162,7 +162,7 @@ const BIRTH: Kind = {
   shape:
     /\d{4}[-/.]\d{1,2}[-/.]\d{1,2}(?:[T ]\d{2}:[\d:.]{2,12}(?:Z|[+-]\d\d:?\d\d)?)?|\d{4}年\d{1,2}月\d{1,2}日|(?:19|20)\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])|\d{1,2}(?:[/-]|\. ?)\d{1,2}(?:[/-]|\. ?)\d{2,4}|\d{1,2}(?:st|nd|rd|th|er|º|\.)?(?: de | of |[ -])\p{L}{3,12}\.?(?: del? |[ ,-]{1,2})\d{4}|\p{L}{3,12}\.? \d{1,2}(?:st|nd|rd|th)?,? \d{4}/gu,
   words: words(
-    "born, born on, dob, d\\.o\\.b\\.?, date of birth, birth ?date, birthday(?! party), bday, (?:birth|birth dt|geburt|naissance|f(?:echa|\\.) nac\\.?)(?=:|$), geboren, geboren am, geb\\.?(?: am)?, geburtsdatum, geburtstag(?! feier), n[eé]e?(?:\\(e\\))? le, n[eé]e? à [\\p{L}' -]{2,30} le, date (?:de )?naissance, nacid[oa], (?:fecha (?:de )?)?nacimiento, nascid[oa], nasc\\.?, (?:data (?:de )?)?nascimento, nat[oa] (?:a (?:\\p{L}{2,20} ){1,3})?il, nací el, nac\\., född, data (?:di )?nascita, geboortedatum, data urodzenia, urodzon[ya], ur\\., födelsedatum",
+    "born, born on, dob, d\\.o\\.b\\.?, date of birth, birth ?date, birthday(?! party), bday, (?:birth|birth dt|geburt|naissance|f(?:echa|\\.) nac\\.?)(?=:|$), geboren, geboren am, geb\\.?(?: am)?, geburtsdatum, geburtstag(?! feier), n[eé]e?(?:\\(e\\))? le, n[eé]e? à [\\p{L}' -]{2,30} le, date (?:de )?naissance, nacid[oa], (?:fecha (?:de )?)?nacimiento, nascid[oa], nasc\\.?, (?:data (?:de )?)?nascimento, nat[oa] (?:a (?:\\p{L}{2,20} ){1,3})?il, nací el, nac\\., född, data (?:di )?nascita, geboortedatum, data urodzenia, urodzon[ya], ur\\., födelsedatum, 生年月日, 出生日期",
   ),
   isValid: (found) => Number(/\d{4}/u.exec(found)?.[0] ?? 0) <= new Date().getFullYear(),
 };
@@ -194,10 +194,14 @@ function findKind(text: string, key: string | undefined, kind: Kind, type: PiiTy
   for (const { 0: match, index: start } of text.matchAll(kind.shape)) {
     const end = start + match.length;
     if (!standsAlone(text, start, end)) continue;
-    // The words of an earlier line are of another value.
+    // The words of an earlier line, or before another number and a semicolon, are of another value.
     const isTold =
       kind.distinct?.test(match) === true ||
-      kind.words.test(before(text, start, key).split("\n").at(-1) ?? "");
+      kind.words.test(
+        before(text, start, key)
+          .split(/\n|\d; (?=\p{L})/u)
+          .at(-1) ?? "",
+      );
     if (isTold && kind.isValid?.(match) !== false) found.push({ start, end, type });
   }
   return found;

@@ -8,7 +8,6 @@ import {
   isWordBefore,
   labelOf,
   lastClause,
-  namesThing,
   PHONE_EXTENSION,
   rightBefore,
   SAYS_PHONE,
@@ -31,7 +30,7 @@ const NORTH_AMERICAN = /^(?:1[-. ])?(?:\([2-9]\d{2}\) ?|[2-9]\d{2}[-. ])[2-9]\d{
 const SINGLE_DIGITS = /^\d{1,2}(?:[ -]\d{1,2}){4,}$/;
 /** Five pairs of digits. */
 const FRENCH = /^0[1-9](?:[ .-]\d{2}){4}$/;
-const WITH_EXIT_CODE = /^00[1-9]?\d{0,2}[-. ]\d/;
+const WITH_EXIT_CODE = /^00(?:[1-9]\d{0,2}[-. ]\d|[-. ][1-9])/;
 /** A country's code and groups after it, but not of thousands: `+10 000 000 users`. */
 const WITH_CODE = /^\(?\+\d{1,3}\)?(?=[ (-])(?!(?: \d{3})+$)/;
 /** Words before numbers that nobody calls, though they may have the form of a phone's. */
@@ -42,7 +41,15 @@ const NOT_CALLED = new Set([
     kdnr kundennummer artikel siren siret abn acn duns erc ikea`,
   ),
 ]);
-const NOT_CALLED_BY_NUMBER = /(?:customer|member|client)[ -]?(?:no|nr|number)\W{1,3}(?:is )?$/;
+const NOT_CALLED_BY_NUMBER =
+  /(?:customer|member|client|meeting|conference|event|webinar|receipt|identification|employee|student|loan|badge|file|docket|report|vendor|supplier|store|terminal|che(?:ck|que)|tax|flight|room|seat|product|catalog|bed|deposit|gate|house|block|patient|contract)[ _-]?(?:no|nr|number)\W{1,3}(?:\([a-z]{2,6}\)\W{1,2})?(?:is )?$/;
+/** The same word says of a phone's number alone that it is somebody's. */
+const SAYS_OWN_NUMBER =
+  /(?<!\p{L})(?:mein|dein|ihr|unser|mon|ton|votre|mi|tu|su|mio|tuo|suo|mijn|jouw|mój|meu|seu)e?[nr]? (?:\(?\p{L}{2,10}\)? )?(?:nummer|n[uú]m[eé]ro|numer)(?! d)(?: \p{L}{1,4}){0,3}\W{0,3}$/u;
+/** The number of an article of a journal after that of its publisher: `10.1016/j.cell.2019.05.031`. */
+const DOI = /10\.\d{4,9}\/\S{0,40}$/;
+/** A fraction, and groups with dots of which one within has one digit, as versions have. */
+const VERSION = /^\d+\.\d+$|^(?=[\d.]+$).*\.\d\./;
 /** The property of a card of a person (RFC 6350), with its parameters. */
 const CARD_PROPERTY = /(?:^|\n)tel;[^:\n]{1,40}:$/;
 /** Names of properties that hold phone numbers. */
@@ -91,28 +98,30 @@ export function createPhoneDetector(regions: readonly string[] = ["US"]): Detect
   ): boolean => {
     const hasCode = number.startsWith("+") || number.startsWith("(+");
     const isUnderPhone = key !== undefined && isPhoneKey(key);
-    if (!hasCode && (DATE.test(number) || (!isUnderPhone && /^\d+\.\d+$/.test(number)))) return false;
+    if (!hasCode && (DATE.test(number) || (!isUnderPhone && VERSION.test(number)))) return false;
     const words = rightBefore(text, start);
     const rest = after(text, end);
     if ((words !== "" && MONEY_BEFORE.test(words.slice(-3))) || (rest !== "" && MONEY_AFTER.test(rest)))
       return false;
     // A comma before or after plain digits is that of a fraction, or of thousands.
     const isPlain = !/\D/.test(number);
-    if (isPlain && (/\d,$/.test(words.slice(-2)) || /^,\d/.test(rest))) return false;
+    const isAmount = isPlain || /^00[. ]/.test(number);
+    if (isAmount && (/\d,$/.test(words.slice(-2)) || /^,\d/.test(rest))) return false;
+    if (!hasCode && DOI.test(words)) return false;
     const label = labelOf(text, start);
-    const isOfThing = endsWith(words, NOT_CALLED) || (label !== "" && namesThing(label));
+    const isOfThing = endsWith(words, NOT_CALLED) || (label !== "" && endsWith(label, NOT_CALLED));
     if (!hasCode && (isOfThing || /\p{L}[-/#]$|#$/u.test(words.slice(-3)))) return false;
     const clause = lastClause(words);
     // Digits alone may be a figure of what the word says, such as "mobile sessions: 12345678".
     const isFigure = isPlain && (digits < SURE_DIGITS || /[:=]\s*$/.test(clause));
     const says = isFigure ? endsWith : hasWord;
     const isLabelled = label !== "" && (says(label, PHONE_KEYS) || CARD_PROPERTY.test(words));
-    const isSaid = isLabelled || says(clause, SAYS_PHONE);
+    const isSaid = isLabelled || says(clause, SAYS_PHONE) || SAYS_OWN_NUMBER.test(clause);
     const isNamed = isUnderPhone || isSaid || SAYS_PHONE_AFTER.test(rest);
     if (hasCode) return isNamed || isKnown(number.replace("(0)", "")) || WITH_CODE.test(number);
     if (SINGLE_DIGITS.test(number) && !(FRENCH.test(number) && (isNamed || regions.includes("FR"))))
       return false;
-    if (key !== undefined && namesThing(spaced(key).toLowerCase())) return false;
+    if (key !== undefined && endsWith(spaced(key).toLowerCase(), NOT_CALLED)) return false;
     if (isNamed && NOT_CALLED_BY_NUMBER.test(words)) return false;
     if (isNamed)
       return digits > MIN_DIGITS || /\D/.test(number) || isUnderPhone || /phone|t[eé]l|call/.test(words);

@@ -37,19 +37,20 @@ const KEY_END = "-----END ";
 const USER_INFO = /(?<=[a-z\d]:\/\/)[^\s:@/?#"'<>]{0,128}:[^\s@/?#"'<>]{1,256}(?=@[\w.[-])/gi;
 /** The same without a scheme: `admin:Passw0rd@10.0.0.1`. */
 const USER_AND_PASSWORD = /(?<![\w.%+/:@-])[\w.-]{1,64}:[^\s:@/?#"'<>,;(){}]{4,128}(?=@[\w[])/g;
-const PERSON = /^[a-z]+(?:[._-][a-z]+)*$/i;
-const HOST = /^@(?:[\w-]{1,63}\.){1,8}[a-z]{2,24}(?![\w.-]*:)/i;
+const PERSON = /^[a-z]+\d{0,4}(?:[._+-][a-z\d]+)*$/i;
+const HOST = /^@(?:[\w-]{1,63}\.){1,8}[a-z]{2,24}(?![\w.-]*[:/])/i;
 /** Words before a colon and an address of email. */
 const LABELS = wordSet(
   `mailto mail email emails to from cc bcc reply sip sips xmpp acct contact sender recipient address author user username
   login id name owner by e-mail reply-to delivered-to return-path signed-off-by kontakt contacto contatto correo courriel
-  absender`,
+  absender work home internet pref group account assignee requester reviewer customer organizer attendee uid`,
 );
 const OPTION_NAME = / -u| --user/;
 const OPTION = /(?<=\s(?:-u|--user)[ =])[^\s:"']{1,64}:[^\s"']{4,128}/g;
 const BEARER = /(?<=\b(?:bearer|basic) )[\w.~+/-]{16,4000}=*/gi;
 /** Words before a name of a secret that make it none, and the beginning of a token. */
-const NO_NAME_BEFORE = /public[ _-]?$|\[\[$|(?:wrong|forgot|reset|show|hide|has|is|no|invalid)[_ -]?$/i;
+const NO_NAME_BEFORE =
+  /public[ _-]?(?:key)?$|\[\[$|(?:wrong|forgot|reset|show|hide|has|is|no|invalid)[_ -]?$/i;
 /** Code in the place of a value: a call, a member of something, a name. */
 const CODE_VALUE = /^[\p{L}_$][\w$]*(?:\.[\p{L}_$][\w$]*)*$/u;
 const CODE_BEGINS =
@@ -131,9 +132,12 @@ function findCredentials(text: string, hasAt: boolean, add: Add): void {
     if (text.includes("://")) addAll(text, USER_INFO, add);
     for (const { 0: match, index } of text.matchAll(USER_AND_PASSWORD)) {
       const colon = match.indexOf(":");
-      if (LABELS.has(match.slice(0, colon).toLowerCase())) continue;
-      // A name before a host is found as an address.
-      const isAddress = PERSON.test(match.slice(colon + 1)) && HOST.test(text.slice(index + match.length));
+      const label = match.slice(0, colon);
+      if (LABELS.has(label.toLowerCase())) continue;
+      // A name before a host is found as an address, and so is any text under a name such as `customerEmail`.
+      const isNamed = LABELS.has(spaced(label).toLowerCase().split(" ").at(-1) ?? "");
+      const isAddress =
+        (isNamed || PERSON.test(match.slice(colon + 1))) && HOST.test(text.slice(index + match.length));
       if (!isAddress) add(index, index + match.length);
     }
   }
