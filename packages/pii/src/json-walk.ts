@@ -1,7 +1,7 @@
 import { isObject } from "@cem/core";
 import { isTellingKey } from "./detect.ts";
-import { embeddedText, membersOf } from "./readings.ts";
-import type { EmbeddedText } from "./readings.ts";
+import { embeddedText, membersOf } from "./embedded-data.ts";
+import type { EmbeddedText } from "./embedded-data.ts";
 
 /** How long work goes on before others have the thread, in milliseconds. */
 const TURN_MS = 8;
@@ -238,7 +238,7 @@ function mapObject(data: object, changes: LeafChanges, key: Key, depth: number):
   return changed === json ? data : changed;
 }
 
-/** What stands for an object in JSON: an address, a sum or a document has a method that says so. */
+/** The JSON form of an object: an address, a sum or a document has a method for it. */
 function asJson(data: unknown): unknown {
   const { toJSON } = (data ?? {}) as { toJSON?: unknown };
   return typeof toJSON === "function" ? toJSON.call(data, "") : data;

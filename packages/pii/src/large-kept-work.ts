@@ -1,5 +1,5 @@
 import { isJson, partsOfJson, pastCharacter } from "@cem/core";
-import { decodeText } from "./readings.ts";
+import { decodeText } from "./embedded-data.ts";
 
 /** Bytes of a piece, about. */
 const PIECE_BYTES = 256 * 1024;

@@ -12,7 +12,7 @@ import type {
 } from "@cem/core";
 import { Turns } from "./json-walk.ts";
 import type { Pieces } from "./large-kept-work.ts";
-import { decodeText } from "./readings.ts";
+import { decodeText } from "./embedded-data.ts";
 
 /**
  * Creates a middleware that puts values in the place of tokens in the arguments of calls; and, where code in the sandbox

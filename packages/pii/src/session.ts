@@ -10,7 +10,7 @@ import {
   mayHoldMore,
   createObservedResults,
 } from "./observed-results.ts";
-import { membersOf } from "./readings.ts";
+import { membersOf } from "./embedded-data.ts";
 import { createRestorer } from "./restorer.ts";
 import type { RestorerSettings } from "./restorer.ts";
 import { isSecretKey } from "./detectors/secret.ts";
