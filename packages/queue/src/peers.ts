@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { abandonOnAbort } from "@cem/core";
 import type { Redis } from "ioredis";
 import type { Streams } from "./streams.ts";
 
@@ -70,8 +70,7 @@ export function createPeers<Message>(client: Redis, streams: Streams, base: stri
     async leave(): Promise<void> {
       clearInterval(signing);
       stopFollowing?.();
-      const leaving = client.del(signOf(own)).catch(() => {});
-      await Promise.race([leaving, sleep(LEAVE_MS, undefined, { ref: false })]);
+      await abandonOnAbort(client.del(signOf(own)), AbortSignal.timeout(LEAVE_MS)).catch(() => {});
     },
   };
 }

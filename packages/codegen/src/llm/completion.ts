@@ -162,11 +162,14 @@ function addTo(answer: UnfinishedAnswer, chunk: Chunk | undefined): boolean {
   answer.text += said.content ?? "";
   answer.refusal += said.refusal ?? "";
   answer.finish = choice?.finish_reason ?? answer.finish;
-  const [inputTokens, outputTokens] = [chunk?.usage?.prompt_tokens, chunk?.usage?.completion_tokens].map(
-    (tokens) => (Number.isSafeInteger(tokens) && Number(tokens) >= 0 ? tokens : undefined),
-  );
-  if (chunk?.usage) answer.usage = { inputTokens, outputTokens };
+  const { prompt_tokens: input, completion_tokens: output } = chunk?.usage ?? {};
+  if (chunk?.usage) answer.usage = { inputTokens: countOf(input), outputTokens: countOf(output) };
   return Object.entries(said).some(([name, value]) => name !== "role" && Boolean(value));
+}
+
+/** A number of tokens as an API reports it, where it is one. */
+function countOf(tokens: unknown): number | undefined {
+  return Number.isSafeInteger(tokens) && (tokens as number) >= 0 ? (tokens as number) : undefined;
 }
 
 /**

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Attributes, Meter, MeterProvider } from "@opentelemetry/api";
+import { abandonOnAbort } from "../promises.ts";
 import { registeredApi, SCOPE } from "./tracing.ts";
 import type { SandboxStats } from "../index.ts";
 
@@ -184,7 +184,7 @@ async function ofQueue(
   figures: (queue: ObservedQueue) => Record<string, number>,
 ): Promise<Record<string, number>> {
   const [first] = queues;
-  const asked = first?.().catch(() => undefined);
-  const queue = await Promise.race([asked, sleep(QUEUE_WAIT_MS, undefined, { ref: false })]);
+  const late = AbortSignal.timeout(QUEUE_WAIT_MS);
+  const queue = first && (await abandonOnAbort(first(), late).catch(() => undefined));
   return queue === undefined ? {} : figures(queue);
 }
