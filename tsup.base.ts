@@ -77,8 +77,8 @@ function sourcesOf(file: string): string[] {
 function addPackageOf(file: string, given: string): void {
   const [folder, name] = PACKAGE.exec(file) ?? [];
   if (folder === undefined || name === undefined || bundled.has(name)) return;
-  // What a package was bundled of lay elsewhere: the license is that of the version here. What is nowhere here, as a part of the
-  // package's own project, has the license of the package.
+  // The sources of a bundled package lay elsewhere: the license is that of the version here. Sources that are nowhere here, as
+  // parts of the package's own project, have the license of the package.
   const entry = readdirSync(STORE).find((one) => one.startsWith(`${name.replace("/", "+")}@`));
   const inStore =
     entry === undefined ? PACKAGE.exec(given)?.[0] : path.join(STORE, entry, "node_modules", name);

@@ -46,7 +46,10 @@ async function load() {
     if (performance.now() > deadline) throw new CheckTooLong();
   };
 
-  /** Patterns of the schema that is being prepared and compiled, which asks for each several times, and what may be added to their size. */
+  /**
+   * Patterns of the schema that is being prepared and compiled, which asks for each several times, and how much may be added to
+   * their size.
+   */
   const patterns = new Map<string, { test(text: string): boolean }>();
   let sizeLeft = MAX_PATTERN_SIZE;
 
@@ -137,7 +140,7 @@ async function load() {
 
 /** Escaped characters, and classes of characters. */
 const ONE_CHARACTER = /\\.|\[(?:\\.?|[^\]\\])*(?:\]|$)/gs;
-/** What engines read in different ways. */
+/** Syntax that engines read in different ways. */
 const AMBIGUOUS = /\\[QE]|\[\^?\]/;
 const REPETITION = /\{(\d{1,4}),?(\d{0,4})\}|[^]/g;
 

@@ -87,7 +87,7 @@ async function compile(original: JsonSchema): Promise<SchemaCheck> {
         // A tool that answered has done its work: its result is not lost for the form of a text.
         const violation = compiled(value, subject === "result");
         if (violation === undefined) return undefined;
-        // What is left of a schema fits more values: more than one alternative, and those that must not fit.
+        // A schema without a part fits more values: more than one alternative, and those that must not fit.
         if (unusable !== undefined && FITS_FEWER.has(violation.keyword)) return undefined;
         return describeViolation(violation, subject);
       } catch (error) {

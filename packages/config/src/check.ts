@@ -60,7 +60,7 @@ function toProblem(issue: Issue, layer: Layer): ConfigProblem {
   return problemAt(settingOrigin, message, { ...told, suggestion });
 }
 
-/** What to write instead of a value, if that is known. */
+/** Advice on a value that is refused, if there is any. */
 function adviceOn(path: readonly PropertyKey[], value: unknown, suggestion: string | undefined): string {
   const removed = adviceOnRemoved(dottedPath(path.map((key) => toSnakeCase(String(key)))), value);
   return removed ?? (suggestion === undefined ? "" : `Did you mean ${suggestion}?`);

@@ -72,7 +72,7 @@ export interface Redactor {
   readonly tracksOrigins?: boolean | undefined;
   /**
    * Copies data with tokens in place of values, in texts that it holds as base64 too. What holds no value is returned as it is.
-   * What data is in JSON is looked through: not a `Map`, a `Set`, an `Error` or bytes.
+   * Data is looked through in its JSON form, so that a `Map`, a `Set`, an `Error` and bytes are not.
    */
   tokenize<Data>(data: Data, scope: RedactionScope): Data;
   /**

@@ -6,7 +6,7 @@ import { parseProgram, type Program } from "./parse-program.ts";
 import { isNamed, namesUsedAtRunTime, patternNames, runtimeNodes, type NodeVisit } from "./syntax-tree.ts";
 
 const NAME = "require";
-/** What programs have in the sandbox and this process may lack. No tool takes the place of these by its name. */
+/** Globals of the sandbox that this process may lack. No tool takes the place of one by its name. */
 const GUEST_GLOBALS = new Set(
   "Deno Temporal __dirname __filename exports module require self window".split(" "),
 );

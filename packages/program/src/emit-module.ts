@@ -104,8 +104,8 @@ export function emitModule(
 }
 
 /**
- * Assigns the value of the last expression; a function that is the whole program is called, as a default export is. The assignment begins where the statement before ends, so that the columns of
- * the expression's own lines stay.
+ * Assigns the value of the last expression; a function that is the whole program is called, as a default export is. The
+ * assignment begins where the statement before ends, so that the columns of the expression's own lines stay.
  *
  * @returns what belongs at the end of the line before the program, where no statement is before.
  */

@@ -30,7 +30,10 @@ export function questionOf(call: GuardedCall): string | undefined {
   return questioned.get(call);
 }
 
-/** Applies business rules to each call, in order. A rule that fails refuses the call. It throws `TOOL_NOT_ALLOWED` or `NOT_APPROVED`. */
+/**
+ * Applies business rules to each call, in order. A rule that fails refuses the call. It throws `TOOL_NOT_ALLOWED` or
+ * `NOT_APPROVED`.
+ */
 export function applyRules(rules: readonly CallRule[]): CallGuard {
   return checkingGuard(async (call: GuardedCall, { session, run, signal }, next) => {
     const { server, tool, args } = call;

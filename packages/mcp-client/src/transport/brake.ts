@@ -1,11 +1,11 @@
 /** Messages other than answers that a server may send at once, and each second after them. */
 const BURST = 5_000;
 const PER_SECOND = 1_000;
-/** A longer one counts as so many more. */
+/** For each so many bytes a message counts as one more. */
 const BYTES_A_MESSAGE = 4_096;
 const MS_PER_SECOND = 1_000;
 
-/** What a message of so many bytes counts. */
+/** The count of a message of so many bytes: a long one counts as several. */
 export function weightOf(bytes: number): number {
   return 1 + bytes / BYTES_A_MESSAGE;
 }

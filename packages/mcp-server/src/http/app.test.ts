@@ -191,7 +191,7 @@ describe("the readiness", () => {
     const closing = serving.close();
     await ending.dispose();
     await closing;
-    // What the probe would say is written before this.
+    // Lines are written in order: one of the probe's would stand before this.
     logger.warn("the end");
     await expect.poll(() => readFileSync(file, "utf8")).toContain("the end");
     expect(readFileSync(file, "utf8")).not.toContain("not ready");

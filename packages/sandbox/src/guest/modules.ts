@@ -46,7 +46,7 @@ export interface ModuleSettings {
 }
 
 type Namespace = Record<string, unknown>;
-/** What a lock file tells of its server. */
+/** The part of a lock file that names its server. */
 type NamedServer = { server: { name: string } };
 /** Evaluates a module that is linked. In an object, since a namespace with an export named `then` must never be the value of a promise. */
 type Linked = () => Promise<{ namespace: Namespace }>;

@@ -50,7 +50,7 @@ export function createJsonEncoder(primordials: Primordials, standIn: (value: obj
   const { asyncIterator, iterator } = Symbol;
   const MAX_NOTES = 5;
   const UNREAD = {};
-  /** What is larger and has no exponent may be a whole number that was longer. */
+  /** A larger number without an exponent may have been read from one with more digits. */
   const MAX_SAFE = 9_007_199_254_740_991n;
 
   /** Thrown when a value has no form in JSON; the message says where and what to do. */
