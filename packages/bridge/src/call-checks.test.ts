@@ -49,6 +49,46 @@ describe("checkCalls", () => {
     });
   });
 
+  it("takes digits for a number of a tool whose source keeps them, and of no other", async () => {
+    const schema = {
+      type: "object",
+      properties: { id: { type: "integer" }, either: { type: ["string", "integer"] } },
+      additionalProperties: { maximum: 9e18, type: "integer" },
+    };
+    const found = { name: "find", inputSchema: schema, keepsDigits: true };
+    const args = { id: "7205759403792793601", either: "7205759403792793601" };
+    expect(await check(args, {}, found)).toMatchObject({ args });
+    const invalid = (message: string): object => ({ message: expect.stringContaining(message) as string });
+    await expect(check(args)).rejects.toMatchObject(invalid("`name` is missing"));
+    await expect(check(args, {}, { ...found, keepsDigits: false })).rejects.toMatchObject(
+      invalid("`id` must be an integer, not a string"),
+    );
+    await expect(check({ more: "9223372036854775807" }, {}, found)).rejects.toMatchObject(
+      invalid("`more` must be <= 9000000000000000000"),
+    );
+    await expect(check({ id: "1234567890" }, {}, found)).rejects.toMatchObject(invalid("not a string"));
+    for (const id of [Number("7205759403792793601"), -(2 ** 60)])
+      await expect(check({ id }, {}, found)).rejects.toMatchObject(invalid("`id` has more digits"));
+    for (const id of [1e18, 1735689600000000000, 2 ** 53 - 1])
+      expect(await check({ id }, {}, found)).toMatchObject({ args: { id } });
+  });
+
+  it("checks an honest server's arguments beside a server whose schema can't be prepared", async () => {
+    const patterns = Array.from({ length: 60 }, (_, index) => [
+      `p${index}`,
+      { pattern: index < 19 ? `z${index}{2}a{999}` : `a${index}` },
+    ]);
+    const hostile: unknown = { properties: Object.fromEntries(patterns), patternProperties: { a: null } };
+    const args = { iban: "DE1" };
+    expect(await check(args, {}, { name: "find", inputSchema: hostile as JsonSchema })).toMatchObject({
+      args,
+    });
+    const honest = { properties: { iban: { pattern: "^DE[0-9]{20}$" } } };
+    await expect(check(args, {}, { name: "find", inputSchema: honest })).rejects.toMatchObject({
+      code: "ARGUMENTS_INVALID",
+    });
+  });
+
   it("fills in what is required and has a default", async () => {
     const size = { type: "object", properties: { width: { default: 800 } }, required: ["width"] };
     const schema = {

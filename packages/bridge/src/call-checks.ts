@@ -1,5 +1,6 @@
 import { abandonOnAbort, CemError, isObject } from "@cem/core";
 import type { FailedTool, InvokeContext, JsonObject, JsonSchema, JsonValue, ToolCall } from "@cem/core";
+import { replaceLongNumbers } from "./long-numbers.ts";
 import type { Middleware } from "./middleware.ts";
 import { createSchemaValidator } from "./schema-validation.ts";
 import type { SchemaCheck, SchemaValidator } from "./schema-validation.ts";
@@ -7,6 +8,9 @@ import { notOnHost } from "./tool-source.ts";
 import type { CheckedCall, ToolSource } from "./tool-source.ts";
 import { asSentence, onceForEachTool } from "./violation.ts";
 import type { OnUnvalidated, Violation } from "./violation.ts";
+
+const INEXACT =
+  "has more digits than a number holds: its last may be wrong. Give it as a BigInt, in code 123n and of a text BigInt(text). Number(text) and BigInt(number) lose digits";
 
 /** Settings of {@link createResultCheck}. */
 export interface ResultCheckSettings {
@@ -82,7 +86,8 @@ export function checkCalls(source: Pick<ToolSource, "find">, settings: CallCheck
       if (found.unvalidated !== undefined) reportUnvalidated(call, found.unvalidated);
       else if (schema !== undefined) {
         const check = validator.prepare(schema);
-        assertValid(call, check instanceof Promise ? await check : check, args);
+        const checked = found.keepsDigits === true ? replaceLongNumbers(args, schema, asNumber(call)) : args;
+        assertValid(call, check instanceof Promise ? await check : check, checked);
       }
       const checked: CheckedCall = { ...named, args };
       return await next.invoke(checked, context);
@@ -97,6 +102,14 @@ export function invalidArguments({ server, tool }: FailedTool, { path, message }
     `The arguments of ${server}.${tool} are not valid: ${asSentence(message)}`,
     { details: { server, tool, argument: path } },
   );
+}
+
+/** Takes digits for the number that the schema wants, since its source sends all of them, and refuses what has lost some. */
+function asNumber(call: ToolCall) {
+  return (found: string | number, path: string): number => {
+    if (typeof found === "string") return Number(found);
+    throw invalidArguments(call, { path, message: `\`${path}\` ${INEXACT}` });
+  };
 }
 
 /** Code that calls a tool without arguments sends none. */

@@ -8,6 +8,7 @@ export type { CheckedCall, KnownTool, ToolSource } from "./tool-source.ts";
 export { answerErrors, compose, orderCalls } from "./middleware.ts";
 export type { Middleware } from "./middleware.ts";
 export { followSentCalls } from "./sent-calls.ts";
+export { replaceLongNumbers } from "./long-numbers.ts";
 export { checkCalls, createResultCheck, resultInvalid } from "./call-checks.ts";
 export type { CallCheckSettings, ResultCheck, ResultCheckSettings } from "./call-checks.ts";
 export type { OnUnvalidated, Unvalidated, Subject, Violation } from "./violation.ts";

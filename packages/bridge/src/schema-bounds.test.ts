@@ -39,7 +39,24 @@ describe("schemas", () => {
     ).toContain("patterns are too large");
   });
 
+  it.each([
+    ["properties of characters", `[${"\\PL".repeat(1_000)}]`],
+    ["such properties beside what looks like an open group", `[${"\\PL".repeat(1_000)}]\\Q(\\E`],
+    ["ranges in which case is ignored", `(?i)[${"\u0001-\ufffe".repeat(1_000)}]`],
+    ["escaped ranges of this kind", `(?i:[${"\\x01-\\ufffe".repeat(1_000)}])`],
+    ["characters", `[${"ab".repeat(10_000)}]`],
+  ])("can't have a class hold thousands of %s", async (_, pattern) => {
+    const compiled = vi.spyOn(RE2JS, "compile");
+    expect(await judge({ pattern }, "x")).toMatch(/^in part: the pattern .* can't be used/u);
+    expect(compiled).not.toHaveBeenCalled();
+    compiled.mockRestore();
+  });
+
   it("checks the patterns that people write", async () => {
+    expect(await judge({ pattern: "^[\\p{L}\\p{M} .'-]{1,900}$" }, "1")).toMatch(/must match/u);
+    expect(await judge({ pattern: "(?i)^[a-z0-9!#$&'*+/=?^_|{}~-]+@[a-z0-9.-]+$" }, "1")).toMatch(
+      /must match/u,
+    );
     const byte = "(25[0-5]|(2[0-4]|1{0,1}[0-9]){0,1}[0-9])";
     const part = "[0-9a-fA-F]{1,4}";
     const address = `^((${part}:){7,7}${part}|(${part}:){1,7}:|(${part}:){1,6}:${part}|(${part}:){1,5}(:${part}){1,2}|::(ffff(:0{1,4}){0,1}:){0,1}(${byte}\\.){3,3}${byte})$`;

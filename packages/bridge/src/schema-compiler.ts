@@ -117,14 +117,8 @@ async function load() {
 
   /** Compiles a prepared schema. @throws Error when it can't be compiled. */
   const compile = (schema: JsonSchema, dialect: Dialect): CompiledSchema => {
-    let validate: ValidateFunction;
-    try {
-      // In an instance of its own, another server's schema can neither refer to it by its names nor have taken them.
-      validate = createAjv(classes[dialect]).compile(schema);
-    } finally {
-      patterns.clear();
-      sizeLeft = MAX_PATTERN_SIZE;
-    }
+    // In an instance of its own, another server's schema can neither refer to it by its names nor have taken them.
+    const validate: ValidateFunction = createAjv(classes[dialect]).compile(schema);
     return (value, isLenient = false) => {
       deadline = performance.now() + MAX_CHECK_MS;
       areFormatsChecked = true;
@@ -134,8 +128,12 @@ async function load() {
       return isLenient && validate(value) ? undefined : (validate.errors?.at(-1) ?? undefined);
     };
   };
-  /** `pattern` compiles a pattern alone. @throws Error when it can't be compiled. */
-  return { compile, pattern: createPattern };
+  const forgetPatterns = (): void => {
+    patterns.clear();
+    sizeLeft = MAX_PATTERN_SIZE;
+  };
+  /** `pattern` compiles a pattern alone. @throws Error when it can't be compiled. After each schema its patterns are to be forgotten. */
+  return { compile, pattern: createPattern, forgetPatterns };
 }
 
 /** Escaped characters, and classes of characters. */
@@ -143,18 +141,24 @@ const ONE_CHARACTER = /\\.|\[(?:\\.?|[^\]\\])*(?:\]|$)/gs;
 /** Syntax that engines read in different ways. */
 const AMBIGUOUS = /\\[QE]|\[\^?\]/;
 const REPETITION = /\{(\d{1,4}),?(\d{0,4})\}|[^]/g;
+/** Properties of characters, which have hundreds of ranges; and where case is ignored, ranges of many, of which each is looked at. */
+const LONG = /\\p/gi;
+const LONG_IN_ANY_CASE = /\\p|-(?:\\|[^ -~])/gi;
+const ANY_CASE = /\(\?[a-z]*i/i;
 
 /** The size of any pattern, beside its instructions. */
 const OWN_SIZE = 20;
+const LONG_SIZE = 700;
 
-/** The most instructions that a pattern becomes, in which what is repeated stands as often. */
+/** The most instructions that a pattern becomes, in which what is repeated stands as often; what classes hold is read once. */
 function sizeOf(pattern: string): number {
   if (AMBIGUOUS.test(pattern) && pattern.includes("{")) return Infinity;
   const outer: number[] = [];
   let size = OWN_SIZE;
   /** Of what may be repeated. */
   let last = 0;
-  for (const [token, least, most] of pattern.replaceAll(ONE_CHARACTER, "x").matchAll(REPETITION)) {
+  const plain = pattern.replaceAll(ONE_CHARACTER, "x");
+  for (const [token, least, most] of plain.matchAll(REPETITION)) {
     if (least !== undefined) {
       last *= Math.max(Number(least), Number(most)) + 1;
       size += last;
@@ -169,7 +173,10 @@ function sizeOf(pattern: string): number {
       if (!"*+?".includes(token)) last = 1;
     }
   }
-  return size;
+  const long = pattern.match(ANY_CASE.test(pattern) ? LONG_IN_ANY_CASE : LONG) ?? [];
+  // What is quoted may look like a group that stays open.
+  for (const before of outer) size += before;
+  return size + pattern.length - plain.length + long.length * LONG_SIZE;
 }
 
 function isCheckpoint(rule: { keyword: string }): boolean {

@@ -164,7 +164,7 @@ describe("prepareSchema", () => {
   });
 
   it("takes a property that is called $ref for what it is", () => {
-    const schema = { properties: { $ref: { type: "string" } }, required: [null] };
+    const schema = { properties: { $ref: { type: "string" } }, examples: [null] };
     expect(prepared(schema)).toEqual(schema);
   });
 });

@@ -97,7 +97,8 @@ function removeUnusable(node: JsonSchema, { compilePattern, unusable }: Context)
     delete node.type;
   }
   if (choices?.length === 0) delete node.enum;
-  if (!Array.isArray(required)) delete node.required;
+  if (Array.isArray(required)) node.required = required.filter((name) => typeof name === "string");
+  else delete node.required;
   if (typeof id === "string") delete node["id"];
   try {
     if (typeof pattern === "string") compilePattern(pattern);
@@ -220,6 +221,6 @@ function insertCheckpoints(root: JsonSchema): void {
   };
   visit(root, false, "");
   for (const target of hasReference ? [...targets, ...referable] : targets) {
-    if (typeof target === "object" && !Array.isArray(target)) Reflect.set(target, CHECKPOINT_KEYWORD, true);
+    if (isObject(target)) Reflect.set(target, CHECKPOINT_KEYWORD, true);
   }
 }

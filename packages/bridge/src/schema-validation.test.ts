@@ -45,7 +45,7 @@ describe("createSchemaValidator", () => {
     [{ city: "Oslo", tags: ["a", "a"] }, "`tags` must not have the same item twice"],
     [{ city: "Oslo", filter: {} }, "`filter.limit` and `filter.from` are missing"],
     [{ city: "Oslo", when: 1 }, "`when` has none of the allowed forms: string, null"],
-    [{ city: "Oslo", day: "2026-02-30" }, "`day` must be a valid date"],
+    [{ city: "Oslo", day: "2026-02-30" }, "`day` must be a valid date, such as 2026-06-21"],
   ])("judges %j: %s", async (args, verdict) => {
     expect(await judge(forecast, args as JsonValue)).toBe(verdict);
   });
@@ -95,6 +95,11 @@ describe("createSchemaValidator", () => {
     expect(reason).toHaveLength("unvalidated: the schema can't be used: ".length + 200);
     const part = await judge({ properties: { a: { pattern: `(${name}` } } }, {});
     expect(part).toHaveLength("in part:  can't be used; all else is checked".length + 200);
+  });
+
+  it("requires no property whose name is no text", async () => {
+    expect(await judge({ required: ["a", 5, null] } as unknown as JsonSchema, { a: 1 })).toBe("valid");
+    expect(await judge({ $ref: "#/default", default: { required: [5] } }, {})).toBe("`5` is missing");
   });
 
   it("leaves the schema as it is", async () => {
@@ -176,7 +181,7 @@ describe("createSchemaValidator", () => {
     expect(check.check({ at: "2026-02-28" }, "result")).toBeUndefined();
     expect(check.check({ to: "Ada" }, "result")).toBeUndefined();
     expect(check.check({ to: "Ada", n: "x" }, "result")?.path).toBe("/n");
-    expect(check.check({ to: "Ada" })?.message).toBe("`to` must be a valid email");
+    expect(check.check({ to: "Ada" })?.message).toBe("`to` must be a valid email, such as ada@example.com");
   });
 
   it("checks lists of items and bounds as earlier drafts write them", async () => {

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import type { JsonSchema, JsonValue } from "@cem/core";
 import { CheckTooLong, loadSchemaCompiler } from "./schema-compiler.ts";
 import type { CompiledSchema } from "./schema-compiler.ts";
-import { prepareSchema } from "./schema-preparation.ts";
+import { prepareSchema, type PreparedSchema } from "./schema-preparation.ts";
 import { describeViolation } from "./violation.ts";
 import type { Subject, Violation } from "./violation.ts";
 
@@ -69,14 +69,17 @@ function digestOf(schema: JsonSchema): string {
 
 async function compile(original: JsonSchema): Promise<SchemaCheck> {
   const compiler = await loadSchemaCompiler();
-  const prepared = prepareSchema(original, compiler.pattern);
-  if (!prepared.ok) return { validated: false, reason: prepared.reason };
+  let prepared: PreparedSchema;
   let compiled: CompiledSchema;
   try {
+    prepared = prepareSchema(original, compiler.pattern);
+    if (!prepared.ok) return { validated: false, reason: prepared.reason };
     compiled = compiler.compile(prepared.schema, prepared.dialect);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     return { validated: false, reason: `the schema can't be used: ${why.slice(0, 200)}` };
+  } finally {
+    compiler.forgetPatterns();
   }
   const [unusable] = prepared.unusable;
   return {

@@ -18,6 +18,8 @@ export interface KnownTool {
   outputSchema?: JsonSchema | undefined;
   /** The author's hints about the tool's effects. */
   annotations?: ToolAnnotations | undefined;
+  /** Whether its source sends a text of digits as a number, where the schema wants one and no text. */
+  keepsDigits?: boolean | undefined;
   /** Whether the tool's code runs in a sandbox. Absent when it runs on the host or elsewhere. */
   sandboxed?: boolean | undefined;
   /** The reason why arguments are not checked. Absent when they are. */

@@ -122,7 +122,7 @@ describe("describeViolation", () => {
     ],
     [{ pattern: "^x$" }, "y", "`a` must match the pattern ^x$"],
     [{ pattern: `^${"x".repeat(300)}$` }, "y", `\`a\` must match the pattern ^${"x".repeat(199)}`],
-    [{ format: "date" }, "y", "`a` must be a valid date"],
+    [{ format: "date" }, "y", "`a` must be a valid date, such as 2026-06-21"],
     [{ uniqueItems: true }, [1, 1], "`a` must not have the same item twice"],
     [{ minimum: 3 }, 2, "`a` must be >= 3"],
     [{ not: {} }, 2, "`a` is not allowed"],

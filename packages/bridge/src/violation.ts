@@ -1,4 +1,4 @@
-import { copyWholeWords } from "@cem/core";
+import { copyWholeWords, FORMAT_EXAMPLES } from "@cem/core";
 import type { FailedTool } from "@cem/core";
 import { nearest } from "@cem/core/text";
 
@@ -117,8 +117,11 @@ export function describeViolation(error: SchemaError, subject: Subject = "argume
       return violation(`has none of the allowed forms${formsOf(error)}`);
     case "pattern":
       return violation(`must match the pattern ${String(params["pattern"]).slice(0, MAX_NAME_CHARACTERS)}`);
-    case "format":
-      return violation(`must be a valid ${String(params["format"])}`);
+    case "format": {
+      const format = String(params["format"]);
+      const example = Object.hasOwn(FORMAT_EXAMPLES, format) ? `, such as ${FORMAT_EXAMPLES[format]}` : "";
+      return violation(`must be a valid ${format}${example}`);
+    }
     case "not":
       return violation(`must not fit ${show(error.schema)}`);
     case "false schema":
@@ -146,7 +149,7 @@ function toPath(pointer: string, subject: Subject): string {
 
 /** All missing properties. The validator reports the first only. */
 function missingOf({ schema, data }: SchemaError): string[] {
-  const required = schema as string[];
+  const required = (schema as unknown[]).map(String);
   return required.filter((name) => !Object.hasOwn(data as object, name));
 }
 

@@ -1,7 +1,6 @@
 import { CemError, ISOLATION_LEVELS } from "@cem/core";
 import type { IsolationLevel } from "@cem/core";
 import { connectGuest } from "@cem/sandbox/provider-kit";
-import type { ConnectedGuest } from "@cem/sandbox/provider-kit";
 import { findBubblewrap } from "./bubblewrap.ts";
 import type { BackendProbe, GuestPlan, IsolationBackend } from "./guest-plan.ts";
 import { permissionsOnly } from "./permissions.ts";
@@ -43,15 +42,6 @@ export function findCandidates(choice: IsolationChoice): Candidates {
   return candidates;
 }
 
-/** Boots one guest. @throws CemError `GUEST_START_FAILED`. */
-export function bootGuest(
-  backend: IsolationBackend,
-  plan: GuestPlan,
-  reuse = false,
-): Promise<ConnectedGuest> {
-  return connectGuest(startGuest(backend, plan, reuse));
-}
-
 /**
  * Boots a guest in each candidate, strongest first, and returns the first that works.
  *
@@ -65,7 +55,7 @@ export async function detectIsolation(
   for (const backend of backends) {
     const plan = planFor(backend);
     try {
-      const { guest, version } = await bootGuest(backend, plan);
+      const { guest, version } = await connectGuest(startGuest(backend, plan));
       guest.kill();
       return { backend, notes: problems, version };
     } catch (error) {

@@ -26,7 +26,7 @@ export interface GuestPlan {
 /** The fields of the `init` message that describe a guest's files and host tools. */
 export type GuestInit = Pick<
   InitMessage,
-  "paths" | "hostPaths" | "hasOwnView" | "hostTools" | "toolFolders" | "hidden"
+  "paths" | "hostPaths" | "hasOwnView" | "hostTools" | "toolFolders" | "hidden" | "noThreads"
 >;
 
 export function initOf({ hostTools, mounts, hidden }: GuestPlan): GuestInit {

@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -76,4 +76,24 @@ describe.skipIf(process.platform !== "linux")("a host that is killed", () => {
     host.kill("SIGKILL");
     await expect.poll(() => guests.filter(isLiving), { timeout: GONE_WITHIN_MS }).toEqual([]);
   });
+});
+
+/** A host that opens as many files as it may, and then starts a guest. */
+const FULL_HOST = `
+const { closeSync, openSync } = await import("node:fs");
+const { startGuest } = await import(process.argv[1]);
+const plan = () => ({ file: process.execPath, args: [], env: {}, cwd: "/", init: {} });
+const opened = [];
+let failure;
+try { for (;;) opened.push(openSync("/dev/null")); } catch {}
+try { startGuest({ plan }, { workspaceDir: "/none" }); } catch (error) { failure = error; }
+for (const one of opened) closeSync(one);
+console.log(failure.code, failure.message);
+`;
+
+it.skipIf(process.platform === "win32")("a host with too many open files says so", () => {
+  const module = fileURLToPath(new URL("./start-guest.ts", import.meta.url));
+  const node = [process.execPath, "--conditions=@cem/source", "--input-type=module", "-e", FULL_HOST, module];
+  const { stdout } = spawnSync("sh", ["-c", `ulimit -n 128; exec "$0" "$@"`, ...node], { encoding: "utf8" });
+  expect(stdout).toBe("GUEST_START_FAILED Too many files are open (EMFILE).\n");
 });

@@ -7,22 +7,16 @@ import { createGuestSandbox, FairGate, resolveLimits } from "@cem/sandbox";
 import type { GuestProviderSettings, GuestSandboxProvider } from "@cem/sandbox";
 import {
   checkSpec,
+  connectGuest,
   guestBootFile,
   preloadCompiler,
   probeHost,
   sandboxSettings,
 } from "@cem/sandbox/provider-kit";
-import type { ConnectedGuest } from "@cem/sandbox/provider-kit";
 import { findDeno, startGuest } from "./start-guest.ts";
-import {
-  bootGuest,
-  detectIsolation,
-  findCandidates,
-  isolationHint,
-  requireIsolation,
-} from "./detect-isolation.ts";
+import { detectIsolation, findCandidates, isolationHint, requireIsolation } from "./detect-isolation.ts";
 import type { DetectedIsolation, IsolationChoice } from "./detect-isolation.ts";
-import type { GuestPlan, IsolationBackend } from "./guest-plan.ts";
+import type { IsolationBackend } from "./guest-plan.ts";
 import { workspaceCheck } from "./workspace-links.ts";
 
 /** Settings of {@link createDenoSandboxProvider}. All are optional. */
@@ -62,9 +56,7 @@ export function createDenoSandboxProvider(settings: DenoSandboxSettings = {}): G
   const keyOf = (denoFile: string): string => `${choice}:${denoFile}`;
 
   /** Chooses the backend. The first time, the sandbox's own first guest is booted as the proof that it works. */
-  async function prepare(
-    spec: SandboxSpec,
-  ): Promise<{ backend: IsolationBackend; plan: GuestPlan; firstGuest?: ConnectedGuest | undefined }> {
+  async function prepare(spec: SandboxSpec) {
     const limits = resolveLimits(spec.limits);
     const denoFile = findDeno(denoPath);
     const key = keyOf(denoFile);
@@ -74,7 +66,7 @@ export function createDenoSandboxProvider(settings: DenoSandboxSettings = {}): G
       requireIsolation(strongest, spec.minIsolation, notes);
       const plan = makePlan(denoFile, spec, limits);
       try {
-        const booting = bootGuest(strongest, plan, isReused);
+        const booting = connectGuest(startGuest(strongest, plan, isReused));
         const [firstGuest] = await Promise.all([booting, preloadCompiler()]);
         const { version } = firstGuest;
         if (!detected.has(key)) detected.set(key, Promise.resolve({ backend: strongest, notes, version }));
@@ -148,11 +140,7 @@ export function createDenoSandboxProvider(settings: DenoSandboxSettings = {}): G
 }
 
 /** Plans a sandbox's guests; without a spec, a guest in an empty workspace. */
-function makePlan(
-  denoFile: string,
-  spec: SandboxSpec | undefined,
-  { memoryMb, writeMb }: RunLimits,
-): GuestPlan {
+function makePlan(denoFile: string, spec: SandboxSpec | undefined, { memoryMb, writeMb }: RunLimits) {
   // Only this user can read it, and it is removed when the process exits.
   const privateDir = createProcessFolder(tmpdir(), "cem-deno");
   mkdirSync(join(privateDir, "root"));

@@ -1,5 +1,4 @@
-import { spawn } from "node:child_process";
-import type { ChildProcess } from "node:child_process";
+import { spawn, type ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { accessSync, chmodSync, closeSync, constants, existsSync, lstatSync, openSync } from "node:fs";
 import { rm } from "node:fs/promises";
@@ -8,7 +7,7 @@ import type { Readable, Writable } from "node:stream";
 import { createRequire } from "node:module";
 import { dirname, isAbsolute, join } from "node:path";
 import type { Guest, GuestExit } from "@cem/sandbox";
-import { createUsageReader, encodeHostMessage } from "@cem/sandbox/provider-kit";
+import { createUsageReader, encodeHostMessage, guestBootFile } from "@cem/sandbox/provider-kit";
 import { CemError } from "@cem/core";
 import type { GuestPlan, IsolationBackend } from "./guest-plan.ts";
 
@@ -63,6 +62,9 @@ export function startGuest(backend: IsolationBackend, guestPlan: GuestPlan, reus
     child.once("close", (code, signal) => end({ code, signal }));
     child.once("error", (error) => end({ code: null, signal: `could not start: ${error.message}` }));
   });
+  // Node gives it none where too many files are open.
+  if (child.stdin === undefined)
+    throw new CemError("GUEST_START_FAILED", "Too many files are open (EMFILE).");
   const streams = [stdin, stdout, stderr] as unknown as Socket[];
   stdin.write(encodeHostMessage({ type: "init", token, reuse, ...plan.init }));
   return {
@@ -103,13 +105,6 @@ function killGroup(child: ChildProcess): void {
   child.kill("SIGKILL");
 }
 
-/** The npm package that holds this platform's Deno binary. */
-function platformPackage(): string {
-  const { platform, arch } = process;
-  const library = platform === "linux" ? "-glibc" : "";
-  return `@deno/${platform}-${arch}${library}`;
-}
-
 function unavailable(message: string): CemError {
   return new CemError("SANDBOX_UNAVAILABLE", message, {
     details: { platform: process.platform, arch: process.arch },
@@ -120,9 +115,11 @@ function unavailable(message: string): CemError {
  * Finds the Deno binary to spawn.
  *
  * @param denoPath - Absolute path; `undefined` for the binary that npm installed for this platform.
- * @throws CemError `SANDBOX_UNAVAILABLE` when there is none.
+ * @throws CemError `SANDBOX_UNAVAILABLE` when there is none, or nothing that it could run.
  */
 export function findDeno(denoPath: string | undefined): string {
+  if (!existsSync(guestBootFile))
+    throw unavailable(`${guestBootFile} is missing. Bundlers leave it out: keep these packages external.`);
   if (denoPath !== undefined) {
     if (!isAbsolute(denoPath)) throw unavailable(`denoPath has to be absolute; it is "${denoPath}".`);
     try {
@@ -132,10 +129,12 @@ export function findDeno(denoPath: string | undefined): string {
     }
     return denoPath;
   }
-  const name = platformPackage();
+  const { platform, arch } = process;
+  /** The npm package that holds this platform's binary. */
+  const name = `@deno/${platform}-${arch}${platform === "linux" ? "-glibc" : ""}`;
   try {
     const folder = dirname(createRequire(import.meta.url).resolve(`${name}/package.json`));
-    const binary = join(folder, process.platform === "win32" ? "deno.exe" : "deno");
+    const binary = join(folder, platform === "win32" ? "deno.exe" : "deno");
     if (existsSync(binary)) return binary;
   } catch {
     // Not installed: reported below.

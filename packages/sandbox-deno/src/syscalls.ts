@@ -34,6 +34,10 @@ export const DENIED_SYSCALLS: Readonly<Record<string, readonly [number, number]>
   mknodat: [259, 33],
   name_to_handle_at: [303, 264],
   open_by_handle_at: [304, 265],
+  // Connections from outside: Deno doesn't ask whether a socket without an address may listen.
+  listen: [50, 201],
+  accept: [43, 202],
+  accept4: [288, 242],
   // Ways into the kernel that are large or rarely looked at.
   bpf: [321, 280],
   io_uring_setup: [425, 425],

@@ -137,7 +137,8 @@ function planUnshare(plan: GuestPlan): SpawnPlan {
     args,
     env: { ...guestEnvironment("/tmp/deno"), PATH: path },
     cwd: "/",
-    init: placedInitOf(plan),
+    // No filter of system calls keeps them from listening on the host.
+    init: { ...placedInitOf(plan), noThreads: network !== "none" },
   };
 }
 

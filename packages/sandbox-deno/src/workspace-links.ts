@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { CemError } from "@cem/core";
 import { isWithin } from "@cem/core/files";
-import type { RunRefusal } from "@cem/sandbox";
 import { GUEST_WORKSPACE } from "@cem/sandbox/provider-kit";
 import { toGuestPath } from "./guest-plan.ts";
 import type { GuestPlan, IsolationBackend } from "./guest-plan.ts";
@@ -17,10 +16,7 @@ import type { GuestPlan, IsolationBackend } from "./guest-plan.ts";
  * @returns `undefined` where the isolation level needs no check.
  * @throws CemError `SANDBOX_SPEC_INVALID` when a mount's path in the workspace is a symbolic link.
  */
-export async function workspaceCheck(
-  { level }: IsolationBackend,
-  plan: GuestPlan,
-): Promise<(() => Promise<RunRefusal | undefined>) | undefined> {
+export async function workspaceCheck({ level }: IsolationBackend, plan: GuestPlan) {
   const { workspaceDir, mounts } = plan;
   for (const { guestPath } of mounts) {
     if (!guestPath.startsWith(`${GUEST_WORKSPACE}/`)) continue;
@@ -72,10 +68,7 @@ function isInside(path: string, roots: readonly string[]): boolean {
  * @param unmovable - Roots in which programs can move nothing.
  * @returns The search, which resolves with the link's path; `undefined` when there is none.
  */
-export function createLinkSearch(
-  roots: readonly string[],
-  unmovable: readonly string[] = [],
-): () => Promise<string | undefined> {
+export function createLinkSearch(roots: readonly string[], unmovable: readonly string[] = []) {
   const read = new Map<string, ReadFolder>();
   return async () => {
     const real = await Promise.all(roots.map((root) => realpath(root)));

@@ -14,12 +14,13 @@ import { endStdin } from "./ended-stdin.ts";
 import { patchFileFunctions } from "./file-view.ts";
 import { failedMessage, toSourcePlaces } from "./guest-errors.ts";
 import { collectGarbage } from "./memory.ts";
-import { Modules, type ImportRequest, type ModuleSettings } from "./modules.ts";
+import { createModules, type ImportRequest, type ModuleSettings } from "./modules.ts";
 import { RuntimeNeeded } from "./needs-runtime.ts";
 import { usePaths } from "./paths.ts";
 import { attempt, parseJson, quote, startsWith } from "./primordials.ts";
 import { loadProgram } from "./program.ts";
 import { createRealm, type Realm } from "./realm.ts";
+import { withholdListening, withholdThreads } from "./withheld.ts";
 
 const WARM_UP = "export default async function (value: unknown) { return [typeof value]; }";
 const RESULT = '{"type":"result"';
@@ -41,8 +42,8 @@ let moduleSettings: ModuleSettings = { hostTools: {}, toolFolders: [], hidden: [
 let current: RunMessage | undefined;
 /** The realm of the current run, or of the next one. */
 let realm: Realm | undefined;
-/** Its modules, once it asks for some. */
-let modules: Modules | undefined;
+/** Imports its modules, once it asks for some. */
+let importAll: ReturnType<typeof createModules> | undefined;
 /** The message of a program that has returned, while the run goes on for what it did not await. */
 let returned: string | undefined;
 let isChecking = false;
@@ -64,7 +65,7 @@ function sendReady(): void {
 
 /** Makes the realm of the next run. */
 function prepare(isLight: boolean): Realm {
-  modules = undefined;
+  importAll = undefined;
   realm = createRealm({ importModules, done: complete, failed, noteProgress }, isLight);
   return realm;
 }
@@ -76,8 +77,8 @@ function isCurrent(own: Realm): boolean {
 async function importModules(own: Realm, id: number, requests: string): Promise<void> {
   importing += 1;
   try {
-    modules ??= new Modules(own, moduleSettings);
-    const namespaces = await modules.importAll(parseJson(requests) as ImportRequest[]);
+    importAll ??= createModules(own, moduleSettings);
+    const namespaces = await importAll(parseJson(requests) as ImportRequest[]);
     if (isCurrent(own)) own.inside.imported(id, namespaces);
   } catch (error) {
     if (!isCurrent(own)) return;
@@ -241,8 +242,11 @@ async function initialize({
   hostTools = {},
   toolFolders = [],
   hidden = [],
+  noThreads = false,
 }: InitMessage): Promise<void> {
   useToken(token);
+  withholdListening();
+  if (noThreads) withholdThreads();
   moduleSettings = { hostTools, toolFolders, hidden, texts: {} };
   if (paths !== undefined) {
     usePaths(paths, hostPaths);
@@ -311,4 +315,4 @@ async function waitsForHost(): Promise<boolean> {
 }
 
 // The host has closed the channel.
-void readMessages(receive, waitsForHost).finally(() => deno.exit(0));
+void readMessages(receive, waitsForHost).finally(() => deno.exit(1));

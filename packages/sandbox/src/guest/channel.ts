@@ -90,10 +90,7 @@ function readLater(free: Uint8Array): Promise<number> {
  * @param hasNothingElse - Tells, after all that follows a message at once, whether nothing can happen before the next one.
  * This thread itself waits then: an asynchronous read takes another thread, and wakes two for each message.
  */
-export async function readMessages(
-  receive: (line: string) => void,
-  hasNothingElse: () => Promise<boolean>,
-): Promise<void> {
+export async function readMessages(receive: (line: string) => void, hasNothingElse: () => Promise<boolean>) {
   let buffer: Uint8Array = new ByteArray(READ_BYTES);
   let used = 0;
   for (;;) {

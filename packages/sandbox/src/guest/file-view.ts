@@ -3,6 +3,7 @@ import { deno } from "./deno.ts";
 import { changeProcess } from "./global-process.ts";
 import { toGuestPath, toGuestText, toHostPath } from "./paths.ts";
 import { apply, execPattern } from "./primordials.ts";
+import { loadNode, withholdThreads } from "./withheld.ts";
 
 type Callable = (...args: unknown[]) => unknown;
 type Functions = Record<string, unknown>;
@@ -175,14 +176,12 @@ export function patchNodeModule(name: string, members: Functions): void {
 
 const patchedModules = new WeakSet<object>();
 /**
- * A snapshot of memory, another thread and modules that the runtime itself loads tell where the guest lies on the host, and the
- * last two have what is not patched. WASI makes symbolic links to anywhere, and Deno checks only where a link lies.
+ * A snapshot of memory and modules that the runtime itself loads tell where the guest lies on the host, and the latter have what is
+ * not patched.
  */
 const UNAVAILABLE: Readonly<Record<string, readonly string[]>> = {
   module: ["registerHooks"],
-  wasi: ["WASI"],
   v8: ["getHeapSnapshot", "writeHeapSnapshot"],
-  worker_threads: ["Worker"],
   repl: ["start", "REPLServer"],
 };
 
@@ -202,8 +201,9 @@ function patchLoaders({ prototype, _extensions }: Functions): void {
 function withPatchedModule(original: Callable): Callable {
   return new Proxy(original, {
     apply(target, self, args: unknown[]) {
-      const found: unknown = Reflect.apply(target, self, args);
       const name = String(args[0]).replace(/^node:/, "");
+      if (name.startsWith("internal/")) unavailable();
+      const found: unknown = Reflect.apply(target, self, args);
       if (typeof found === "object" || typeof found === "function") patchNodeModule(name, found as Functions);
       return found;
     },
@@ -281,7 +281,12 @@ function hideHost(): void {
   deno["execPath"] = () => executable;
   Object.defineProperty(deno, "mainModule", { value: toGuestPath(deno["mainModule"] as string) });
   // Threads have a runtime of their own, which tells the host's paths to whoever may read.
-  (globalThis as unknown as Functions)["Worker"] = unavailable;
+  withholdThreads();
+  // WASI makes symbolic links to anywhere, and Deno checks only where a link lies. Without these it has no memory to read a path from.
+  const { prototype } = loadNode("wasi")["WASI"] as { prototype: Functions };
+  for (const name of ["start", "initialize", "finalizeBindings"]) patch(prototype, name, () => unavailable);
+  // Before any program that could change what patches them.
+  for (const name of ["module", "sqlite", "vm"]) patchNodeModule(name, loadNode(name));
 }
 
 /**

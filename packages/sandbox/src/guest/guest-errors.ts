@@ -53,6 +53,16 @@ export function withSourceFrames(text: string): string {
   return kept.join("\n");
 }
 
+/** The most names that an error lists. */
+const MAX_LISTED = 20;
+
+/** The first of the names, as a sentence. */
+export function listed(beginning: string, names: readonly string[]): string {
+  if (names.length === 0) return "";
+  const more = names.length > MAX_LISTED ? ` and ${names.length - MAX_LISTED} more` : "";
+  return ` ${beginning} ${names.slice(0, MAX_LISTED).join(", ")}${more}.`;
+}
+
 /** A value that a program threw, as its realm reports it. */
 interface Thrown {
   kind: "syntax" | "exception";

@@ -1,5 +1,6 @@
 import { SourceTextModule } from "node:vm";
 import { deno } from "./deno.ts";
+import { listed } from "./guest-errors.ts";
 import type { Inside } from "./inside/index.ts";
 import {
   CLIENT_SPECIFIER,
@@ -19,9 +20,6 @@ import { generatedCall, reExports, toJavaScript } from "./source-text.ts";
 
 const HIDDEN =
   "This file runs on the host, where code in the sandbox can't see it. Import its tools from ./servers/<server>/index.ts.";
-
-/** The most names that an error lists. */
-const MAX_LISTED = 20;
 
 /** One import declaration, as the compiled program asks for it. */
 export interface ImportRequest {
@@ -65,224 +63,195 @@ class MissingModule extends Error {
   }
 }
 
-/** The modules of one realm. */
-export class Modules {
-  readonly #realm: Realm;
-  readonly #settings: ModuleSettings;
-  readonly #hostTools: ReadonlyMap<string, readonly string[]>;
+/**
+ * Creates the modules of one realm: the function that loads those that a program imports, and resolves with their namespaces
+ * by their index. It evaluates none before all are linked, and throws RuntimeNeeded, an error of the realm, or what a module
+ * threw.
+ */
+export function createModules(realm: Realm, settings: ModuleSettings) {
+  const { inside } = realm;
+  const { makeError } = inside;
+  const hostTools = new Map(Object.entries(settings.hostTools));
   /** Linked modules by URL. */
-  readonly #modules = new Map<string, Promise<SourceTextModule>>();
-
-  constructor(realm: Realm, settings: ModuleSettings) {
-    this.#realm = realm;
-    this.#settings = settings;
-    this.#hostTools = new Map(Object.entries(settings.hostTools));
-  }
-
-  /**
-   * Loads the modules that a program imports; resolves with their namespaces by their index. Evaluates none before all are
-   * linked.
-   *
-   * @throws RuntimeNeeded; otherwise an error of the realm, or what a module threw.
-   */
-  async importAll(requests: readonly ImportRequest[]): Promise<Namespace> {
-    const linked: Linked[] = [];
-    for (const request of requests) {
-      const loading = this.#import(request);
-      linked.push(await loading.catch((error: unknown) => Promise.reject(this.#explain(error, request))));
-    }
-    const found = this.#realm.inside.newNamespace();
-    for (const [index, request] of requests.entries()) {
-      try {
-        const { namespace } = await (linked[index] as Linked)();
-        this.#checkNames(request, namespace);
-        found[index] = namespace;
-      } catch (error) {
-        throw this.#explain(error, request);
-      }
-    }
-    return found;
-  }
+  const modules = new Map<string, Promise<SourceTextModule>>();
 
   /** The error of a failed import as one of the realm, with the program's line that contains the import. */
-  #explain(error: unknown, request: ImportRequest): unknown {
+  function explain(error: unknown, request: ImportRequest): unknown {
     if (attempt(() => error instanceof RuntimeNeeded, false)) return error;
     const [at] = request.names;
-    const isOwn = isMissing(error) && error.url === this.#resolve(request.specifier, PROGRAM_URL);
-    const told = isOwn ? this.#missing(request) : this.#realm.ownError(error);
-    if (at !== undefined) this.#realm.inside.addPlace(told, `\n    at blob:import:${at.line}:${at.column}`);
+    const isOwn = isMissing(error) && error.url === resolve(request.specifier, PROGRAM_URL);
+    const told = isOwn ? missing(request) : realm.ownError(error);
+    if (at !== undefined) inside.addPlace(told, `\n    at blob:import:${at.line}:${at.column}`);
     return told;
   }
 
-  async #import(request: ImportRequest): Promise<Linked> {
-    const url = this.#resolve(request.specifier, PROGRAM_URL);
-    if (url === CLIENT_SPECIFIER) return async () => ({ namespace: this.#realm.inside.clientExports() });
+  async function importOne(request: ImportRequest): Promise<Linked> {
+    const url = resolve(request.specifier, PROGRAM_URL);
+    if (url === CLIENT_SPECIFIER) return async () => ({ namespace: inside.clientExports() });
     if (url.startsWith("node:")) {
-      const namespace = await this.#nodeExports(url);
+      const namespace = await nodeExports(url);
       return async () => ({ namespace });
     }
     const server = folderOf(url);
-    if (server === undefined) return this.#linked(await this.#load(url, request.attributes));
-    const named = this.#named(url, request);
+    if (server === undefined) return toLinked(await load(url, request.attributes));
+    const named = namedIn(url, request);
     // The host records them itself.
     if (named?.text === "") return async () => ({ namespace: named.calls });
-    const linked = await this.#linked(
+    const linked = await toLinked(
       named === undefined
-        ? await this.#load(url, request.attributes)
-        : await this.#withValues(url, named.calls, named.text),
+        ? await load(url, request.attributes)
+        : await withValues(url, named.calls, named.text),
     );
     // A program could give a module of its own the name of any server.
-    if (!this.#isKept(url)) return linked;
-    const ownName = this.#ownName(url);
-    return async () => ({
-      namespace: this.#realm.inside.traced(server, (await linked()).namespace, ownName),
-    });
+    if (!isKept(url)) return linked;
+    const ownName = ownNameOf(url);
+    return async () => ({ namespace: inside.traced(server, (await linked()).namespace, ownName) });
   }
 
   /**
    * The exports that a program takes by name of a module that is nothing but a list of others: functions that only make a call, as those
    * of generated tools do, of which no module need be loaded, and the text of a list of the rest.
    */
-  #named(url: string, { names, whole }: ImportRequest): { calls: Namespace; text: string } | undefined {
-    if (names.length === 0 || whole === true || this.#modules.has(keyOf(url))) return undefined;
+  function namedIn(
+    url: string,
+    { names, whole }: ImportRequest,
+  ): { calls: Namespace; text: string } | undefined {
+    if (names.length === 0 || whole === true || modules.has(keyOf(url))) return undefined;
     const asked = new Set(names.map(({ name }) => name));
-    const calls = this.#hosted(
-      url,
-      this.#hostToolsOf(url).filter((name) => asked.delete(name)),
-    );
-    const listed = asked.size === 0 ? undefined : reExports(this.#indexText(url) ?? "");
+    const ofHost = hostToolsOf(url).filter((name) => asked.delete(name));
+    const calls = hosted(url, ofHost);
+    const others = asked.size === 0 ? undefined : reExports(indexText(url) ?? "");
     let text = "";
     for (const exported of asked) {
-      const { name, file } = listed?.get(exported) ?? {};
+      const { name, file } = others?.get(exported) ?? {};
       if (name === undefined || file === undefined) return undefined;
-      const call = attempt(() => generatedCall(this.#read(this.#resolve(file, url)), name), undefined);
+      const call = attempt(() => generatedCall(read(resolve(file, url)), name), undefined);
       if (call === undefined) text += `export { ${name} as ${exported} } from ${JSON.stringify(file)};`;
-      else calls[exported] = this.#realm.inside.hostTool(call.server, call.tool, exported);
+      else calls[exported] = inside.hostTool(call.server, call.tool, exported);
     }
     return { calls, text };
   }
 
   /** A server's tools on the host that have no file. */
-  #hosted(url: string, tools: readonly string[]): Namespace {
-    const exports = this.#realm.inside.newNamespace();
-    for (const tool of tools) exports[tool] = this.#realm.inside.hostTool(serverOf(url) ?? "", tool);
+  function hosted(url: string, tools: readonly string[]): Namespace {
+    const exports = inside.newNamespace();
+    for (const tool of tools) exports[tool] = inside.hostTool(serverOf(url) ?? "", tool);
     return exports;
   }
 
-  async #linked(module: SourceTextModule): Promise<Linked> {
-    if (module.status === "unlinked") await module.link(this.#link);
+  async function toLinked(module: SourceTextModule): Promise<Linked> {
+    if (module.status === "unlinked") await module.link(link);
     return async () => {
       await settled(module.evaluate());
       return { namespace: module.namespace as Namespace };
     };
   }
 
-  readonly #link = async (
+  async function link(
     specifier: string,
     { identifier }: { identifier: string },
     { attributes }: { attributes?: Attributes } = {},
-  ): Promise<SourceTextModule> => this.#load(this.#resolve(specifier, identifier), { ...attributes });
+  ): Promise<SourceTextModule> {
+    return load(resolve(specifier, identifier), { ...attributes });
+  }
 
-  #load(url: string, attributes: Attributes): Promise<SourceTextModule> {
+  function load(url: string, attributes: Attributes): Promise<SourceTextModule> {
     const key = keyOf(url, attributes["type"]);
-    const known = this.#modules.get(key);
-    if (known !== undefined) return known;
-    const loading = this.#make(url, attributes);
-    this.#modules.set(key, loading);
+    const loading = modules.get(key) ?? make(url, attributes);
+    modules.set(key, loading);
     return loading;
   }
 
-  async #make(url: string, attributes: Attributes): Promise<SourceTextModule> {
-    if (url === CLIENT_SPECIFIER) return this.#withValues(url, this.#realm.inside.clientExports());
-    if (url.startsWith("node:")) return this.#withValues(url, await this.#nodeExports(url));
-    const own = this.#hostToolsOf(url);
-    if (own.length > 0) return this.#withValues(url, this.#hosted(url, own), this.#indexText(url));
-    const text = url.startsWith("file:") ? this.#read(url) : await (await fetch(url)).text();
+  async function make(url: string, attributes: Attributes): Promise<SourceTextModule> {
+    if (url === CLIENT_SPECIFIER) return withValues(url, inside.clientExports());
+    if (url.startsWith("node:")) return withValues(url, await nodeExports(url));
+    const own = hostToolsOf(url);
+    if (own.length > 0) return withValues(url, hosted(url, own), indexText(url));
+    const text = url.startsWith("file:") ? read(url) : await (await fetch(url)).text();
     if (attributes["type"] === "json") {
-      const value = this.#realm.inside.parse(text.replace(/^\uFEFF/, ""));
-      return this.#withValues(url, { default: value });
+      const value = inside.parse(text.replace(/^\uFEFF/, ""));
+      return withValues(url, { default: value });
     }
     if (attributes["type"] !== undefined) {
-      throw this.#error("TypeError", `A module can't be imported as ${JSON.stringify(attributes["type"])}.`);
+      throw makeError("TypeError", `A module can't be imported as ${JSON.stringify(attributes["type"])}.`);
     }
-    return this.#source(url, text);
+    return source(url, text);
   }
 
-  #source(url: string, text: string, more = "", values?: Namespace): SourceTextModule {
+  function source(url: string, text: string, more = "", values?: Namespace): SourceTextModule {
     const { pathname } = new URL(url);
     const isTypeScript = !url.startsWith("data:") || url.startsWith("data:application/typescript");
     const code = isTypeScript ? toJavaScript(text, url.startsWith("file:") ? pathname : ".ts") : text;
-    const isLight = this.#realm.context !== undefined;
+    const isLight = realm.context !== undefined;
     if (isLight && needsRuntime(code)) throw new RuntimeNeeded();
     // After an `await` there are no frames of the guest on the stack.
     return new SourceTextModule(`await 0;${code}\n${more}`, {
       identifier: url,
-      context: this.#realm.context as never,
-      initializeImportMeta: metaOf(this.#realm.inside, url, values),
+      context: realm.context as never,
+      initializeImportMeta: metaOf(inside, url, values),
       ...(!isLight && {
         importModuleDynamically: async (specifier: string, _: unknown, given: Record<string, string>) => {
-          const module = await this.#load(this.#resolve(specifier, url), { ...given });
-          await (
-            await this.#linked(module)
-          )();
+          const module = await load(resolve(specifier, url), { ...given });
+          const evaluate = await toLinked(module);
+          await evaluate();
           return module;
         },
       }),
     } as never);
   }
 
-  #hostToolsOf(url: string): readonly string[] {
-    return this.#hostTools.get(serverOf(url) ?? "") ?? [];
+  function hostToolsOf(url: string): readonly string[] {
+    return hostTools.get(serverOf(url) ?? "") ?? [];
   }
 
   /** A module of values, beside what its text exports. Deno never frees a `SyntheticModule`, nor the realm that it is made for. */
-  async #withValues(url: string, exports: Namespace, text = ""): Promise<SourceTextModule> {
-    const values = this.#realm.inside.newNamespace();
+  async function withValues(url: string, exports: Namespace, text = ""): Promise<SourceTextModule> {
+    const values = inside.newNamespace();
     const lines = Object.keys(exports).map((name, index) => {
       values[name] = attempt(() => exports[name], undefined);
       const quoted = JSON.stringify(name);
       return `const cemValue${index} = import.meta.values[${quoted}]; export { cemValue${index} as ${quoted} };`;
     });
-    if (text === "") return this.#source(url, "", lines.join(""), values);
-    const own = this.#source(url, text);
-    await own.link(this.#link);
+    if (text === "") return source(url, "", lines.join(""), values);
+    const own = source(url, text);
+    await own.link(link);
     // Names of the module give way to the values'.
-    const module = this.#source(url, 'export * from "own";', lines.join(""), values);
+    const module = source(url, 'export * from "own";', lines.join(""), values);
     await module.link(async () => own);
     return module;
   }
 
-  async #nodeExports(url: string): Promise<Namespace> {
-    if (this.#realm.context !== undefined) throw new RuntimeNeeded();
+  async function nodeExports(url: string): Promise<Namespace> {
+    if (realm.context !== undefined) throw new RuntimeNeeded();
     return nodeModule(url);
   }
 
-  #isKept(url: string): boolean {
-    return this.#settings.toolFolders.some((folder) => pathOf(url).startsWith(`${folder}/`));
+  function isKept(url: string): boolean {
+    return settings.toolFolders.some((folder) => pathOf(url).startsWith(`${folder}/`));
   }
 
   /** The name that a server's generated modules call it by, from their lock file. */
-  #ownName(url: string): string | undefined {
+  function ownNameOf(url: string): string | undefined {
     const lock = new URL("tools.lock.json", url).href;
-    return attempt(() => (parseJson(this.#read(lock)) as NamedServer).server.name, undefined);
+    return attempt(() => (parseJson(read(lock)) as NamedServer).server.name, undefined);
   }
 
   /** The text that a server's module has beside its tools on the host. Elsewhere a program of another session may have left it. */
-  #indexText(url: string): string | undefined {
-    if (!this.#isKept(url)) return undefined;
+  function indexText(url: string): string | undefined {
+    if (!isKept(url)) return undefined;
     try {
-      return this.#read(url);
+      return read(url);
     } catch (error) {
       if (isMissing(error)) return undefined;
       throw error;
     }
   }
 
-  #read(url: string): string {
-    const { texts } = this.#settings;
+  function read(url: string): string {
+    const { texts } = settings;
     if (Object.hasOwn(texts, url)) return texts[url] as string;
     const path = pathOf(url);
-    if (this.#settings.hidden.includes(path)) throw this.#error("Error", HIDDEN);
+    if (settings.hidden.includes(path)) throw makeError("Error", HIDDEN);
     try {
       return readText(toHostPath(path));
     } catch (error) {
@@ -290,51 +259,57 @@ export class Modules {
     }
   }
 
-  #resolve(specifier: string, referrer: string): string {
+  function resolve(specifier: string, referrer: string): string {
     const resolved = resolveModule(specifier, referrer);
     const { url } = resolved;
     if (url === undefined) {
       const isFile = referrer !== PROGRAM_URL && referrer.startsWith("file:");
       const place = isFile ? ` This import is in ${pathOf(referrer)}.` : "";
-      throw this.#error("TypeError", resolved.refusal + place);
+      throw makeError("TypeError", resolved.refusal + place);
     }
     const others = otherIndexesOf(url);
-    return others.length === 0 || this.#exists(url)
-      ? url
-      : (others.find((other) => this.#exists(other)) ?? url);
+    return others.length === 0 || exists(url) ? url : (others.find(exists) ?? url);
   }
 
-  #exists(url: string): boolean {
-    if (Object.hasOwn(this.#settings.texts, url)) return true;
+  function exists(url: string): boolean {
+    if (Object.hasOwn(settings.texts, url)) return true;
     return attempt(() => stat(toHostPath(pathOf(url))) !== undefined, false);
   }
 
-  #error(name: "TypeError" | "SyntaxError" | "Error", message: string): object {
-    return this.#realm.inside.makeError(name, message);
-  }
-
   /** The error of a module that is not there, with those that are. */
-  #missing({ specifier }: ImportRequest): object {
+  function missing({ specifier }: ImportRequest): object {
     const kind = specifier.startsWith("./skills/") ? "skills" : "servers";
     const isTool = folderOf(new URL(specifier, PROGRAM_URL).href) !== undefined;
     const hint = isTool ? listed(`./${kind}/ has`, foldersOf(kind)) : "";
-    return this.#error("TypeError", `There is no module ${specifier}.${hint}`);
+    return makeError("TypeError", `There is no module ${specifier}.${hint}`);
   }
 
-  #checkNames(request: ImportRequest, namespace: Namespace): void {
+  function checkNames(request: ImportRequest, namespace: Namespace): void {
     for (const { name } of request.names) {
       if (name in namespace) continue;
       const hint = listed("It exports", Object.keys(namespace));
-      throw this.#error("SyntaxError", `${name} is not exported by ${request.specifier}.${hint}`);
+      throw makeError("SyntaxError", `${name} is not exported by ${request.specifier}.${hint}`);
     }
   }
-}
 
-/** The first of the names, as a sentence. */
-function listed(beginning: string, names: readonly string[]): string {
-  if (names.length === 0) return "";
-  const more = names.length > MAX_LISTED ? ` and ${names.length - MAX_LISTED} more` : "";
-  return ` ${beginning} ${names.slice(0, MAX_LISTED).join(", ")}${more}.`;
+  return async (requests: readonly ImportRequest[]): Promise<Namespace> => {
+    const linked: Linked[] = [];
+    for (const request of requests) {
+      const loading = importOne(request);
+      linked.push(await loading.catch((error: unknown) => Promise.reject(explain(error, request))));
+    }
+    const found = inside.newNamespace();
+    for (const [index, request] of requests.entries()) {
+      try {
+        const { namespace } = await (linked[index] as Linked)();
+        checkNames(request, namespace);
+        found[index] = namespace;
+      } catch (error) {
+        throw explain(error, request);
+      }
+    }
+    return found;
+  };
 }
 
 /**

@@ -83,10 +83,7 @@ export function attachTo(guest: Guest) {
  * @param timeoutMs - In milliseconds. Default 15,000.
  * @throws CemError `GUEST_START_FAILED`, with the end of the guest's stderr in `details.stderr`.
  */
-export async function connectGuest(
-  guest: Guest,
-  timeoutMs: number = START_TIMEOUT_MS,
-): Promise<ConnectedGuest> {
+export async function connectGuest(guest: Guest, timeoutMs: number = START_TIMEOUT_MS) {
   const connected = attachTo(guest);
   const failure = await awaitReady(connected, timeoutMs, "at its start");
   if (failure === undefined) return connected;
@@ -116,11 +113,7 @@ export function checkHealth(connected: ConnectedGuest, timeoutMs: number): Promi
  * @param when - The moment, for the reason: `at its start`.
  * @returns The reason when it does not come; `undefined` when it comes.
  */
-async function awaitReady(
-  connected: ConnectedGuest,
-  timeoutMs: number,
-  when: string,
-): Promise<string | undefined> {
+async function awaitReady(connected: ConnectedGuest, timeoutMs: number, when: string) {
   const failure = await new Promise<string | undefined>((resolve) => {
     const timer = setTimeout(() => resolve(`was not ready within ${timeoutMs} ms`), timeoutMs);
     const settle = (problem: string | undefined) => {

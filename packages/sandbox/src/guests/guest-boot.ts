@@ -1,12 +1,6 @@
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-/** The module specifier by which guest code imports the client for tools on the host. */
-export const GUEST_CLIENT_SPECIFIER = "cem:client";
-
-/** The client module's path in the guest, which `servers/<server>/<tool>.ts` imports as `../../client/index.ts`. */
-export const GUEST_CLIENT_FILE = "/workspace/client/index.ts";
-
 /** The text of the client module's declaration file (`.d.ts`), for a type checker. */
 export const GUEST_CLIENT_DECLARATIONS = `/** Calls a tool that runs on the host. Rejects with a ToolError when it fails. */
 export declare function callTool<Result = unknown>(server: string, tool: string, args?: unknown): Promise<Result>;
@@ -47,8 +41,8 @@ export declare function getPrompt(server: string, name: string, args?: Record<st
 export declare function saveSkill(draft: { name: string; description: string; code: string; test: string; instructions?: string }): Promise<{ name: string; status: "proposal"; version: number }>;
 `;
 
-/** The same declarations as an ambient module `cem:client`. */
-export const GUEST_CLIENT_TYPES = `declare module "${GUEST_CLIENT_SPECIFIER}" {
+/** The same declarations as an ambient module `cem:client`, by which code in the guest imports them. */
+export const GUEST_CLIENT_TYPES = `declare module "cem:client" {
 ${GUEST_CLIENT_DECLARATIONS.replaceAll("export declare ", "export ")}}
 `;
 

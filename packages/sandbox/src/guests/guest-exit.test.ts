@@ -2,7 +2,21 @@ import { describe, expect, it } from "vitest";
 import { explainExit, isAllocationFailure } from "./guest-exit.ts";
 
 describe("explainExit", () => {
-  const context = { stderr: "", peakBytes: 0, memoryMb: 100 };
+  const context = { stderr: "", peakBytes: 0, memoryMb: 100, openCalls: 0 };
+
+  it("takes the code 0 as the end of a program, unless that left calls", () => {
+    const exit = { code: 0, signal: null };
+    expect(explainExit(exit, context)).toEqual({ status: "completed", value: undefined });
+    const error = { name: "ExitError" };
+    for (const [code, openCalls] of [
+      [0, 1],
+      [1, 0],
+    ] as const)
+      expect(explainExit({ ...exit, code }, { ...context, openCalls })).toMatchObject({
+        status: "failed",
+        error,
+      });
+  });
 
   it("tells what memory did from what others did", () => {
     expect(explainExit({ code: null, signal: "SIGKILL" }, context)).toMatchObject({ status: "killed" });

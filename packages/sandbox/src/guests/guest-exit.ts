@@ -11,15 +11,17 @@ const NEARLY_FULL = 0.8;
 const BYTES_PER_MIB = 1024 * 1024;
 
 type ExitEnding =
+  | { status: "completed"; value: undefined }
   | { status: "out-of-memory"; limitMb: number }
   | { status: "failed"; kind: "exception"; error: GuestError }
   | { status: "killed"; reason: "crashed" | "write-limit"; message: string };
 
-/** Classifies the exit of a guest that sent no result. */
+/** Classifies the exit of a guest that sent no result. Only its program ends it with the code 0. */
 export function explainExit(
   exit: GuestExit,
-  { stderr, peakBytes, memoryMb }: { stderr: string; peakBytes: number; memoryMb: number },
+  given: { stderr: string; peakBytes: number; memoryMb: number; openCalls: number },
 ): ExitEnding {
+  const { stderr, peakBytes, memoryMb, openCalls } = given;
   const killed = exit.signal === "SIGKILL" || exit.code === SIGKILL_CODE;
   const wasFull = killed && peakBytes > memoryMb * BYTES_PER_MIB * NEARLY_FULL;
   if (exit.outOfMemory === true || wasFull || OUT_OF_MEMORY.test(stderr))
@@ -31,6 +33,8 @@ export function explainExit(
       message: "The program wrote a file that is too large.",
     };
   }
+  if (exit.signal === null && exit.code === 0 && openCalls === 0)
+    return { status: "completed", value: undefined };
   if (exit.signal === null && exit.code !== null && exit.code < 128) {
     const message = `The program ended its process with exit code ${exit.code} before it had a result.`;
     return { status: "failed", kind: "exception", error: { name: "ExitError", message } };

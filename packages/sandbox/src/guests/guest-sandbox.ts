@@ -16,10 +16,9 @@ import type { ConnectedGuest } from "./connected-guest.ts";
 import { createGuestPool, type GuestPoolSettings, type Lease } from "./guest-pool.ts";
 import type { Guest } from "./guest.ts";
 import { resolveLimits } from "../runs/run-limits.ts";
-import { emptyReport } from "../runs/run-report.ts";
 import { runOnGuest } from "../runs/run-on-guest.ts";
-import type { WorkspaceQuota } from "../workspace/workspace-quota.ts";
-import type { KillReason, RunRefusal } from "../runs/run-report.ts";
+import type { KillReason } from "../runs/tool-bridge.ts";
+import type { RunRefusal, WorkspaceQuota } from "../workspace/workspace-quota.ts";
 
 const DISPOSED = "The sandbox was disposed.";
 
@@ -74,16 +73,8 @@ export interface GuestSandbox extends Sandbox {
  * ```
  */
 export function createGuestSandbox(settings: GuestSandboxSettings): GuestSandbox {
-  const {
-    isolation,
-    gate,
-    quota,
-    meter,
-    owner,
-    queueTimeoutMs,
-    nested = false,
-    reuse = "session",
-  } = settings;
+  const { isolation, gate, quota, meter, owner, queueTimeoutMs } = settings;
+  const { nested = false, reuse = "session" } = settings;
   const ahead = nested
     ? { standby: 0, maxStandby: 0 }
     : { maxStandby: settings.maxStandby ?? (reuse === "none" ? undefined : 0) };
@@ -148,7 +139,11 @@ export function createGuestSandbox(settings: GuestSandboxSettings): GuestSandbox
     async run(request) {
       const startedAt = performance.now();
       const limits = resolveLimits(settings.limits, request.limits);
-      const report = () => emptyReport(isolation, startedAt);
+      /** The report of a run that ended before it had a guest. */
+      const report = () => {
+        const nothing = { output: "", outputDroppedBytes: 0, toolCalls: [], toolResults: [] };
+        return { ...nothing, isolation, durationMs: performance.now() - startedAt };
+      };
       const refused = (refusal: RunRefusal): RunOutcome => ({ ...report(), status: "refused", ...refusal });
       const ended = (reason: KillReason, message: string): RunOutcome =>
         disposed.aborted

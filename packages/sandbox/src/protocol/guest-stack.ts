@@ -12,23 +12,12 @@ const PLACE_IN_MESSAGE = / ?(?:at|\()? ?blob:(?:(?!blob:)[^\s()])*?:(\d+):(\d+)\
 /** An error as the guest reports it, with positions in the compiled program. */
 export type RawGuestError = Required<Pick<Error, "name" | "message" | "stack">>;
 
-interface Frame {
-  name: string;
-  line: number;
-  column: number;
-}
-
-function framesOf(stack: string): Frame[] {
-  const frames: Frame[] = [];
-  for (const text of stack.split("\n")) {
-    const match = FRAME.exec(text.slice(0, MAX_LINE_CHARACTERS));
-    if (match === null) continue;
-    const [, name = "", , line, column] = match;
+function framesOf(stack: string) {
+  return stack.split("\n").flatMap((text) => {
+    const [, name = "", , line = "0", column] = FRAME.exec(text.slice(0, MAX_LINE_CHARACTERS)) ?? [];
     const place = { line: Number(line), column: Number(column) };
-    if (place.line < 1) continue;
-    frames.push({ name: WRAPPER_NAMES.test(name) ? "" : name, ...place });
-  }
-  return frames;
+    return place.line < 1 ? [] : [{ name: WRAPPER_NAMES.test(name) ? "" : name, ...place }];
+  });
 }
 
 /** The line of the program, as the user wrote it, that a stack names first. */

@@ -1,4 +1,5 @@
 import { forClients, resultNotJson, resultTooLarge, type ErrorInfo, type ToolResult } from "@cem/core";
+import type { GuestCall } from "./guest-messages.ts";
 
 /** The first message to a guest, sent right after its start. */
 export interface InitMessage {
@@ -17,6 +18,8 @@ export interface InitMessage {
   toolFolders?: readonly string[] | undefined;
   /** Guest paths of files that can't be imported. */
   hidden?: readonly string[] | undefined;
+  /** Whether programs start no threads, from which nothing could be withheld. */
+  noThreads?: boolean | undefined;
   /**
    * Whether the guest serves more than one run.
    *
@@ -58,22 +61,17 @@ export interface EncodedResult {
 /** The beginning of every result handle's path in JSON. Without it the guest need not search the result. */
 const HANDLE_MARK = '"/workspace/results/';
 
-/** The tool call that a result answers. */
-export interface AnsweredCall {
-  id: number;
-  server: string;
-  tool: string;
-}
-
 /**
  * Encodes a tool's result as the line to write to a guest's stdin. A result that is too large or not JSON becomes an
  * error.
  */
-export function encodeResult(call: AnsweredCall, result: ToolResult, payloadBytes: number): EncodedResult {
+export function encodeResult(
+  call: Pick<GuestCall, "id" | "server" | "tool">,
+  result: ToolResult,
+  payloadBytes: number,
+): EncodedResult {
   const { id } = call;
-  if (!result.ok) {
-    return failure(id, result.error, payloadBytes);
-  }
+  if (!result.ok) return failure(id, result.error, payloadBytes);
   let json: string;
   try {
     json = JSON.stringify(result.value) ?? "null";

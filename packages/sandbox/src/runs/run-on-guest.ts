@@ -15,9 +15,8 @@ import type { GuestMessage } from "../protocol/guest-messages.ts";
 import { lineOf, mapGuestError } from "../protocol/guest-stack.ts";
 import { encodeHostMessage } from "../protocol/host-messages.ts";
 import { createRunOutput } from "./run-output.ts";
-import { createToolBridge } from "./tool-bridge.ts";
+import { createToolBridge, type KillReason } from "./tool-bridge.ts";
 import type { WorkspaceQuota } from "../workspace/workspace-quota.ts";
-import type { KillReason } from "./run-report.ts";
 
 const USAGE_POLL_MS = 25;
 const BYTES_PER_MIB = 1024 * 1024;
@@ -135,7 +134,10 @@ export async function runOnGuest(settings: SessionSettings): Promise<RunOutcome>
           return kill("protocol", "The guest sent `ready` during a run.");
       }
     },
-    onExit: (exit) => end(explainExit(exit, { stderr: connected.stderrTail, peakBytes, memoryMb })),
+    onExit: (exit) => {
+      const openCalls = bridge.pending.length;
+      end(explainExit(exit, { stderr: connected.stderrTail, peakBytes, memoryMb, openCalls }));
+    },
   };
 
   /** Begins to measure what the program takes. */

@@ -1,16 +1,7 @@
-import type {
-  JsonValue,
-  RunLimits,
-  RunOutcome,
-  RunRequest,
-  ToolCallRecord,
-  ToolInvoker,
-  ToolResult,
-} from "@cem/core";
+import type { RunLimits, RunOutcome, RunRequest, ToolCallRecord, ToolInvoker, ToolResult } from "@cem/core";
 import { copyBeginning, copyWholeWords, toErrorInfo, toolNotFound, UNAWAITED_CALL } from "@cem/core";
-import type { GuestTrace } from "../protocol/guest-messages.ts";
+import type { GuestCall, GuestMessage } from "../protocol/guest-messages.ts";
 import { encodeResult, type EncodedResult } from "../protocol/host-messages.ts";
-import type { KillReason } from "./run-report.ts";
 
 /** Characters kept of one result, and of all results of a run, for counting tokens. */
 const SAMPLE_CHARACTERS = 64 * 1024;
@@ -22,6 +13,9 @@ const MAX_DETAILED_RECORDS = 1_000;
 /** Created once, since capturing a stack for each run is slow. */
 const RUN_ENDED = new DOMException("The run that called this tool has ended.", "AbortError");
 const UNAWAITED = new DOMException("The program ended without awaiting this call.", UNAWAITED_CALL);
+
+/** Why a guest was killed. */
+export type KillReason = Extract<RunOutcome, { status: "killed" }>["reason"];
 
 export interface ToolBridgeSettings {
   invoker: ToolInvoker | undefined;
@@ -37,30 +31,12 @@ export interface ToolBridgeSettings {
   onWaiting: (isWaiting: boolean) => void;
 }
 
-interface GuestCall {
-  id: number;
-  server: string;
-  tool: string;
-  args: JsonValue;
-}
-
-interface PendingCall {
-  server: string;
-  tool: string;
-  args: string;
-  started: number;
-}
+type GuestTrace = Extract<GuestMessage, { type: "trace" }>;
+type PendingCall = Pick<GuestCall, "server" | "tool"> & { args: string; started: number };
 
 /** The host's side of a run's tool calls: passes them to the invoker, enforces the limits, keeps records. */
-export function createToolBridge({
-  invoker,
-  limits,
-  leftMs,
-  onToolCall,
-  send,
-  kill,
-  onWaiting,
-}: ToolBridgeSettings) {
+export function createToolBridge(settings: ToolBridgeSettings) {
+  const { invoker, limits, leftMs, onToolCall, send, kill, onWaiting } = settings;
   const records: ToolCallRecord[] = [];
   const samples: RunOutcome["toolResults"] = [];
   const abort = new AbortController();

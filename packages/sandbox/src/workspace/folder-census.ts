@@ -26,10 +26,7 @@ const PARALLEL = 16;
 const BYTES_PER_BLOCK = 512;
 
 /** Counts what is in a folder, and below it. */
-export async function countFolder(
-  root: string,
-  { sizes, maxEntries, isStopped }: CensusOptions,
-): Promise<FolderUsage> {
+export async function countFolder(root: string, { sizes, maxEntries, isStopped }: CensusOptions) {
   const usage: FolderUsage = { entries: 0, bytes: 0 };
   const pending = [root];
   const count = async (path: string): Promise<void> => {

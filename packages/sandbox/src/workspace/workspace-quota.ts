@@ -1,6 +1,5 @@
 import type { SandboxSpec } from "@cem/core";
 import { countFolder, type FolderUsage } from "./folder-census.ts";
-import type { RunRefusal } from "../runs/run-report.ts";
 import { GUEST_WORKSPACE } from "../guests/guest-spec.ts";
 
 const BYTES_PER_MIB = 1024 * 1024;
@@ -20,6 +19,12 @@ interface Watcher {
   /** Usage of the workspace when the run began. */
   before: FolderUsage | undefined;
   onExceeded: (message: string) => void;
+}
+
+/** Why a run is refused: the code and message of its outcome. */
+export interface RunRefusal {
+  code: string;
+  message: string;
 }
 
 /** Ends runs that take a workspace above its quota, and refuses runs far above it. */
@@ -115,10 +120,7 @@ export function createWorkspaceQuota({ workspaceDir, quota }: SandboxSpec) {
   }
 
   /** Why the workspace exceeds both its quota and its usage before the run, or can't be counted; else `undefined`. */
-  function problemOf(
-    { entries, bytes, unlisted }: FolderUsage,
-    before: FolderUsage | undefined,
-  ): string | undefined {
+  function problemOf({ entries, bytes, unlisted }: FolderUsage, before: FolderUsage | undefined) {
     if (unlisted !== undefined) {
       const path = GUEST_WORKSPACE + unlisted.slice(workspaceDir.length);
       return `A folder of the workspace can't be listed, so what it holds can't be counted: ${path.slice(0, MAX_SHOWN_CHARACTERS)}.`;

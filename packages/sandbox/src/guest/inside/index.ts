@@ -38,6 +38,7 @@ interface Import {
 function createInside(parts: typeof PARTS, hostFunction: HostFunction, runtime: RuntimeParts | undefined) {
   const primordials = parts.createPrimordials();
   const { PromiseConstructor, create, constructors, defineValue, promiseThen, quote } = primordials;
+  const { keys, ownProperty } = primordials;
   const run = { __proto__: null as never, callsInFlight: 1, payloadBytes: 0, nextId: 1 };
   if (runtime !== undefined && runtime.runnerFolders.length > 0)
     parts.hideRunnerFrames(primordials, runtime.runnerFolders);
@@ -96,6 +97,7 @@ function createInside(parts: typeof PARTS, hostFunction: HostFunction, runtime: 
   }
   const reviveHandles = handles.revive;
   const client = parts.createClient(primordials, json, { send, state: run, pending, reviveHandles });
+  defineValue(globalThis, "ToolError", client.exports["ToolError"], false);
   const traced = parts.createTracer(primordials, json, client, pending, host);
   /** Imports that go on. */
   const imports = create(null) as Record<number, Import>;
@@ -147,6 +149,17 @@ function createInside(parts: typeof PARTS, hostFunction: HostFunction, runtime: 
     return (globalThis as unknown as Record<string, unknown>)[name] === constructor;
   }
 
+  /** Whether an export is not to be called, or not by the runner: a class, a function of arguments, an object of functions. */
+  function isForOthers(value: unknown): boolean {
+    if (typeof value === "function")
+      return ownProperty(value, "length")?.value !== 0 || ownProperty(value, "prototype")?.writable === false;
+    if (typeof value !== "object" || value === null) return false;
+    const names = keys(value);
+    for (let index = 0; index < names.length; index += 1)
+      if (typeof (value as Record<string, unknown>)[names[index] as string] !== "function") return false;
+    return names.length > 0;
+  }
+
   function encodedValue(value: unknown): string | undefined {
     const { text, notes } = json.encodeResult(value, "The program's value", run.payloadBytes);
     if (notes !== "") send(`{"type":"stderr","text":${quote(notes)}}`);
@@ -169,6 +182,7 @@ function createInside(parts: typeof PARTS, hostFunction: HostFunction, runtime: 
     };
     const returned = await main(own);
     let value = returned === undefined ? await own.default : returned;
+    if (returned === undefined && isForOthers(value)) value = undefined;
     if (typeof value === "function" && returned === undefined) value = await (value as () => unknown)();
     return value === undefined ? encodedLast(await own.last) : encodedValue(value);
   }

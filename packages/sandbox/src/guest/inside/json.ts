@@ -17,25 +17,14 @@ export interface Printing {
  * @param standIn - Gives what a result has in place of an object.
  */
 export function createJsonEncoder(primordials: Primordials, standIn: (value: object) => object | undefined) {
-  const {
-    SafeWeakMap,
-    apply,
-    attempt,
-    execPattern,
-    isArray,
-    isFiniteNumber,
-    isInstance,
-    isView,
-    keys,
-    quote,
-  } = primordials;
-  const { PromiseConstructor, defineValue, forEachEntry, forEachMember, ownProperty, toText } = primordials;
-  const { byteLength, typedArrayLength, typedArrayName } = primordials;
-  /** The deepest nesting of a value that crosses between guest and host; the host has the same limit. */
+  const { PromiseConstructor, SafeWeakMap, apply, attempt, byteLength, defineValue, execPattern } =
+    primordials;
+  const { forEachEntry, forEachMember, isArray, isFiniteNumber, isInstance, isView, keys } = primordials;
+  const { ownProperty, quote, toText, typedArrayLength, typedArrayName } = primordials;
+  // The deepest nesting, the most values, and the most different names of members of a value that crosses between guest and
+  // host. The host has the same limits.
   const MAX_DEPTH = 500;
-  /** The most values in one; the host has the same limit. */
   const MAX_VALUES = 1_000_000;
-  /** The most different names of members in one; the host has the same limit. */
   const MAX_NAMES = 100_000;
   const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
   const MapConstructor = Map;
@@ -69,7 +58,7 @@ export function createJsonEncoder(primordials: Primordials, standIn: (value: obj
     what: string;
     /** Objects from the root to here. */
     open: InstanceType<typeof SafeWeakMap<boolean>>;
-    /** Whether collections, bytes and large integers are written as what comes closest. */
+    /** Whether bytes are written as what comes closest. */
     isResult: boolean;
     /** Of a value that is printed. */
     printing: Printing | undefined;
@@ -86,11 +75,11 @@ export function createJsonEncoder(primordials: Primordials, standIn: (value: obj
 
   /**
    * The value as JSON text; `undefined` for `undefined`. A Map becomes an object, or a list of entries where a key is no
-   * string; a Set and numbers in a typed array become lists.
+   * string; a Set and numbers in a typed array become lists; a BigInt that no number holds becomes its text.
    *
    * @param what - Names the value in messages.
    * @param limit - The most characters of the text.
-   * @throws TypeError for functions, symbols, promises, large integers, bytes and cycles; TooLargeError.
+   * @throws TypeError for functions, symbols, promises, bytes and cycles; TooLargeError.
    */
   function encode(value: unknown, what: string, limit: number): string | undefined {
     if (value === undefined) return undefined;
@@ -99,7 +88,7 @@ export function createJsonEncoder(primordials: Primordials, standIn: (value: obj
     return encoder.text;
   }
 
-  /** Encodes a program's result, of bytes their count, of a BigInt a number or its text. Also gives lines for its output, of what the text can't tell. */
+  /** Encodes a program's result, of bytes their count. Also gives lines for its output, of what the text can't tell. */
   function encodeResult(value: unknown, what: string, limit: number) {
     if (value === undefined) return { text: undefined, notes: "" };
     const encoder = begin(what, limit, true);
@@ -135,19 +124,16 @@ export function createJsonEncoder(primordials: Primordials, standIn: (value: obj
 
   function write(encoder: Encoder, value: unknown, path: string, depth: number): void {
     encoder.values += 1;
-    if (encoder.values > MAX_VALUES) {
+    if (encoder.values > MAX_VALUES)
       throw new NotJsonError(
         `${encoder.what} has more than ${MAX_VALUES} values inside. Leave some out, or write them to a file in /workspace.`,
       );
-    }
-    if (encoder.printing !== undefined && (typeof value !== "object" || value === null)) {
-      put(encoder, typeof value === "string" ? encoder.printing.string(value) : printedPrimitive(value));
-      return;
-    }
+    const { printing } = encoder;
+    if (printing !== undefined && (typeof value !== "object" || value === null))
+      return put(encoder, typeof value === "string" ? printing.string(value) : printedPrimitive(value));
     switch (typeof value) {
       case "string":
-        put(encoder, quote(value));
-        return;
+        return put(encoder, quote(value));
       case "number":
         if (!isFiniteNumber(value))
           note(encoder, path, `is ${value}, which JSON can't carry: it is null here.`);
@@ -157,18 +143,13 @@ export function createJsonEncoder(primordials: Primordials, standIn: (value: obj
             path,
             `is ${value}, more digits than a number holds: if it is an id, its last are wrong.`,
           );
-        put(encoder, isFiniteNumber(value) ? `${value}` : "null");
-        return;
+        return put(encoder, isFiniteNumber(value) ? `${value}` : "null");
       case "boolean":
-        put(encoder, value ? "true" : "false");
-        return;
+        return put(encoder, `${value}`);
       case "undefined":
-        put(encoder, "null");
-        return;
+        return put(encoder, "null");
       case "bigint":
-        if (!encoder.isResult) refuse(encoder, path, "is a BigInt", "Use Number() or String() on it.");
-        put(encoder, value <= MAX_SAFE && value >= -MAX_SAFE ? `${value}` : quote(`${value}`));
-        return;
+        return put(encoder, value <= MAX_SAFE && value >= -MAX_SAFE ? `${value}` : quote(`${value}`));
       case "symbol":
         return refuse(encoder, path, "is a symbol", "Use its description.");
       case "function":
@@ -300,9 +281,8 @@ export function createJsonEncoder(primordials: Primordials, standIn: (value: obj
 
   /** The JSON representation of objects whose own members are not meaningful. */
   function plain(encoder: Encoder, value: object, path: string): object {
-    if (isInstance(NumberBox, value) || isInstance(StringBox, value) || isInstance(BooleanBox, value)) {
+    if (isInstance(NumberBox, value) || isInstance(StringBox, value) || isInstance(BooleanBox, value))
       refuse(encoder, path, "is a boxed primitive", "Use its plain value.");
-    }
     if (isInstance(PromiseConstructor, value))
       refuse(encoder, path, "is a promise", "Put `await` before it.");
     const { [iterator]: iterate, [asyncIterator]: wait } = value as Record<symbol, unknown>;

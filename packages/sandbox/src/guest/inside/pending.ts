@@ -19,18 +19,8 @@ interface Work {
  * @param onEnd - Called at the end of each piece of work, before the program goes on.
  */
 export function createPending(primordials: Primordials, onEnd: () => void) {
-  const {
-    attempt,
-    constructors,
-    create,
-    defineValue,
-    includesText,
-    indexOfText,
-    isInstance,
-    keys,
-    sliceText,
-  } = primordials;
-  const { quote, toText } = primordials;
+  const { attempt, constructors, create, defineValue, includesText, indexOfText } = primordials;
+  const { isInstance, keys, quote, sliceText, toText } = primordials;
   /** The most pieces of work that are listed. */
   const MAX_LISTED = 40;
   const MAX_STACK_CHARACTERS = 4_096;

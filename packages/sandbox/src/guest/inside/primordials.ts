@@ -140,14 +140,7 @@ export function createPrimordials() {
     typedArrayLength: getter(TypedArray.prototype, "length") as (view: unknown) => number,
     max: Math.max,
     ProxyConstructor: Proxy,
-    constructors: {
-      __proto__: null as never,
-      Error,
-      RangeError,
-      ReferenceError,
-      SyntaxError,
-      TypeError,
-    },
+    constructors: { __proto__: null as never, Error, RangeError, ReferenceError, SyntaxError, TypeError },
     symbols: {
       __proto__: null as never,
       /** By which Node's `promisify` finds a function's own version with promises. */

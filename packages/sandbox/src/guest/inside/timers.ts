@@ -69,15 +69,8 @@ export function installTimers(
     }
     const given = delay === undefined ? 0 : toNumber(delay);
     const ms = given > 0 ? given : 0;
-    const dueAt = now() + ms;
-    const timer = {
-      __proto__: null,
-      callback,
-      args,
-      isRepeated,
-      dueAt,
-      work: undefined,
-    } as never as SetTimer;
+    const own = { callback, args, isRepeated, dueAt: now() + ms, work: undefined };
+    const timer = { __proto__: null, ...own } as never as SetTimer;
     const id = nextId;
     nextId += 1;
     host("setTimer", id, ms, isRepeated);

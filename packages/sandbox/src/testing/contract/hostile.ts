@@ -239,6 +239,8 @@ await look(() => {
   registerHooks({ load: () => ({ format: "module", source, shortCircuit: true }) });
   return createRequire("/workspace/x.js")("/workspace/wasi.mjs");
 });
+Object.getOwnPropertyDescriptor = () => undefined;
+await look(() => import("node:wasi"));
 const memory = new WebAssembly.Memory({ initial: 1 });
 const put = (at, text) => new TextEncoder().encodeInto(text, new Uint8Array(memory.buffer, at)).written;
 const made = [];

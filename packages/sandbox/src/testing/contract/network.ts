@@ -1,15 +1,46 @@
-import { createServer, type Server, type Socket } from "node:net";
+import { connect, createServer, type Server, type Socket } from "node:net";
 import type { AddressInfo } from "node:net";
 import { createServer as createHttpServer, type Server as HttpServer } from "node:http";
 import { join } from "node:path";
-import type { SandboxProvider } from "@cem/core";
+import type { NetworkPolicy, SandboxProvider } from "@cem/core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Harness, type ContractOptions } from "./harness.ts";
+import { Harness, recordingInvoker, type ContractOptions } from "./harness.ts";
 
 function listen(server: Server | HttpServer, place: number | string): Promise<void> {
   return new Promise((resolve) => {
     if (typeof place === "number") server.listen(place, "0.0.0.0", () => resolve());
     else server.listen(place, () => resolve());
+  });
+}
+
+/** `tell` takes each port at which the program listens. It ends with those at which the host reaches it. */
+const LISTEN = `import { callTool } from "cem:client"; import net from "node:net"; import { createRequire } from "node:module";
+const serve = (net, Type, tell) => { const handle = new Type(1); if (handle.listen(8) !== 0) return; const at = {}; handle.getsockname(at); net.createServer((socket) => socket.end("guest")).listen(handle); tell(at.port); };
+const ofSocket = (net) => { const socket = new net.Socket(); socket.on("error", () => {}); try { socket.connect(1, "127.0.0.1"); } catch {} return socket._handle.constructor; };
+const ports = []; const tell = (port) => ports.push(port);
+WAY
+const reached = []; for (const port of ports) if (await callTool("h", "reaches", { port })) reached.push(port); return reached;`;
+const THREAD = `const text = "const ofSocket = " + ofSocket + "; const serve = " + serve + "; const tell = (port) => globalThis.postMessage ? postMessage(port) : process.getBuiltinModule('worker_threads').parentPort.postMessage(port); import('node:net').then(({ default: net }) => serve(net, ofSocket(net), tell)).finally(() => tell(0));";
+const start = START; let worker; try { worker = await start(new URL("data:text/javascript," + encodeURIComponent(text))); } catch {}
+if (worker) await new Promise((done) => { const take = (port) => (port > 0 ? tell(port) : done()); worker.onmessage = ({ data }) => take(data); worker.on?.("message", take); worker.onerror = done; worker.on?.("error", done); });`;
+const WAYS = {
+  "a socket's handle": "serve(net, ofSocket(net), tell);",
+  "the runtime's own modules": `serve(net, createRequire("/workspace/x.js")("internal/test/binding").internalBinding("tcp_wrap").TCP, tell);`,
+  "the runtime": `tell(Deno.listen({ hostname: "127.0.0.1", port: 0 }).addr.port);`,
+  "a server of the runtime": `tell(Deno.serve({ hostname: "127.0.0.1", port: 0 }, () => new Response("guest")).addr.port);`,
+  "a thread": THREAD.replace("START", '(url) => new Worker(url, { type: "module" })'),
+  "a thread of Node's": THREAD.replace(
+    "START",
+    'async (url) => { Object.getOwnPropertyDescriptor = () => undefined; return new (await import("node:worker_threads")).Worker(url); }',
+  ),
+};
+
+/** Whether a program answers at this port of the host. */
+function isGuestAt(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, "127.0.0.1", () => socket.write("GET / HTTP/1.0\r\n\r\n"));
+    socket.on("data", (data) => resolve(String(data).includes("guest")));
+    socket.on("error", () => resolve(false)).on("close", () => resolve(false));
   });
 }
 
@@ -42,6 +73,31 @@ const url = "http://${host}:${port}/";
 try { results.push(await (await fetch(url, { signal: AbortSignal.timeout(2000) })).text()); } catch (error) { results.push(error.name); }
 try { (await Deno.connect({ hostname: "${host}", port: ${port} })).close(); results.push("connected"); } catch (error) { results.push(error.name); }
 return results.join();`;
+
+  const networks: NetworkPolicy[] = ["none", "all", { hosts: ["127.0.0.1"] }];
+  it.each(options.network === false ? ["none" as const] : networks)(
+    "is reached by nobody with the network %j",
+    async (network) => {
+      const harness = await Harness.make(makeProvider(), {}, { network });
+      const invoker = recordingInvoker(({ args }) => isGuestAt((args as { port: number }).port));
+      try {
+        for (const [name, way] of Object.entries(WAYS)) {
+          const outcome = await harness.run(
+            LISTEN.replace("WAY", () => way),
+            { invoker },
+          );
+          const { value = [] } = outcome as { value?: unknown };
+          expect([name, value, outcome.status]).toEqual([
+            name,
+            [],
+            expect.stringMatching(/completed|failed/),
+          ]);
+        }
+      } finally {
+        await harness.dispose();
+      }
+    },
+  );
 
   describe("without network", () => {
     let harness: Harness;

@@ -20,6 +20,17 @@ export function valuesContract(harness: () => Harness): void {
   it("calls a default-exported function and gives its result", async () => {
     expect(await value("export default async function main() { return [await 1]; }")).toEqual([1]);
     expect(await value("export default () => 'arrow'")).toBe("arrow");
+    expect(await value("export default (size = 2) => size")).toBe(2);
+  });
+
+  it.each([
+    "let calls = 0;\nexport default function main() { calls += 1; console.log(calls); }\nmain();",
+    "const main = async () => console.log(1);\nmodule.exports = { main };\nmain();",
+    "export default class Task { constructor() { console.log(2); } }\nnew Task();\nconsole.log(1);",
+    "export default async (name: string) => console.log(name);\nconsole.log(1);",
+  ])("calls what is exported for others no more than the program does: %s", async (code) => {
+    const output = code.includes("Task") ? "2\n1\n" : "1\n";
+    expect(await run(code)).toMatchObject({ status: "completed", value: undefined, output });
   });
 
   it("waits for a promise that is exported", async () => {
