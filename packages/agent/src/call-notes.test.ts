@@ -53,6 +53,16 @@ describe("callNotes", () => {
     expect(lines[0]?.match(/@/gu)?.length).toBe(lines[0]?.match(/@example\.com"/gu)?.length);
   });
 
+  it("say that + joined a long number, which is text, to other digits", () => {
+    const calls = [{ ...call, result: '[{"n":"7205759403792793601"},{"n":"17205759403792793601"},{"n":2}]' }];
+    const of = (value: unknown, output = "") => notes(calls, { status: "completed", value, output });
+    const joined = [expect.stringContaining("count with BigInt(text)")];
+    expect(of({ sum: "072057594037927936012" })).toEqual(joined);
+    expect(of(undefined, "Sum: 072057594037927936012\n")).toEqual(joined);
+    expect(of(["7205759403792793601", "17205759403792793601", 2])).toEqual([]);
+    expect(notes([call], { status: "completed", value: "072057594037927936012" })).toEqual([]);
+  });
+
   it("count what a loop does again and again", () => {
     const [text = ""] = notes(Array.from({ length: 4 }, () => ({ ...call, result: "1" })));
     expect(text.split("\n").slice(1)).toEqual([`crm.find_all({"id":7}) → 1 (4 times)`]);

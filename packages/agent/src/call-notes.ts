@@ -19,6 +19,13 @@ const FAILURE =
 /** A text without characters, as JSON. */
 const EMPTY = '""';
 
+/** A whole number in an answer that came as text, since no number of JavaScript holds it; and digits that may be of one. */
+const LONG_TEXT = /"-?(\d{16,})"/gu;
+const LONG_DIGITS = /\d{17,}/gu;
+const MAX_SEARCHED_DIGITS = 100;
+const JOINED =
+  "A long whole number of an answer is text, and + joined it to other digits: count with BigInt(text).";
+
 /** A text that was kept as a file. Other large results have the shape of their values. */
 const KEPT_TEXT = /^\{"type":"text".{0,200}"path":"\/workspace\/results\//u;
 const KEPT_REMARK =
@@ -32,12 +39,11 @@ const KEPT_REMARK =
  * @param code - The code, whose own arguments are only named.
  * @param describeCall - Names a tool as code does.
  */
-export function callNotes(
-  outcome: RunOutcome | undefined,
-  code: string,
-  describeCall: DescribeCall,
-): string[] {
-  if (outcome?.status === "completed") return doubtfulAnswers(outcome.toolCalls, describeCall);
+export function callNotes(outcome: RunOutcome | undefined, code: string, describeCall: DescribeCall) {
+  if (outcome?.status === "completed") {
+    const notes = doubtfulAnswers(outcome.toolCalls, describeCall);
+    return hasJoinedDigits(outcome) ? [...notes, JOINED] : notes;
+  }
   if (outcome?.status !== "failed" || outcome.kind !== "exception") return [];
   const shown = telling(outcome.toolCalls);
   // The message has the failure of the only call.
@@ -76,6 +82,15 @@ function doubtfulAnswers(calls: readonly ToolCallRecord[], describeCall: Describ
     const names = new Set(tools.map(({ server, tool }) => toolId({ server, name: tool })));
     return names.size === 0 ? [] : [`${words}: ${[...names].join(", ")}.`];
   });
+}
+
+/** Whether a program gave the digits of an answer with others before or after them, as `0 + "7205759403792793601"` does. */
+function hasJoinedDigits({ toolCalls, output, value }: RunOutcome & { status: "completed" }): boolean {
+  const answers = toolCalls.map(({ result = "" }) => result).join();
+  const long = [...answers.matchAll(LONG_TEXT)].map(([, digits = ""]) => digits);
+  const given = long.length === 0 ? [] : (`${output} ${JSON.stringify(value)}`.match(LONG_DIGITS) ?? []);
+  const isJoined = (run: string): boolean => long.some((digits) => run !== digits && run.includes(digits));
+  return given.slice(0, MAX_SEARCHED_DIGITS).some((run) => isJoined(run) && !answers.includes(run));
 }
 
 /** Whether the arguments of a call stand in the code as they are. */

@@ -75,11 +75,7 @@ export async function offerTools(
  * Picks further tools for a model that lacks some, with a budget of their own: all where they fit, else those that are found
  * by the model's own words for what is missing and by the task.
  */
-export async function offerMore(
-  context: RunContext,
-  texts: readonly string[],
-  offer: Offer,
-): Promise<ToldTools> {
+export async function offerMore(context: RunContext, texts: readonly string[], offer: Offer) {
   const { toolBudget = DEFAULT_BUDGET } = await context.stages.generator.get();
   const found: ToolDefinition[] = [];
   for (const text of texts) {

@@ -18,10 +18,7 @@ const SERVER_FOLDER = /servers\/([\w.-]+)/gu;
  *
  * @param code - Where there is code that imports from servers, only those are waited for.
  */
-export async function discover(
-  { stages, signal, progress }: RunContext,
-  code?: string,
-): Promise<CatalogSnapshot> {
+export async function discover({ stages, signal, progress }: RunContext, code?: string) {
   const folders = Array.from((code ?? "").matchAll(SERVER_FOLDER), ([, folder = ""]) => folder);
   const servers = folders.length === 0 ? undefined : folders;
   const list = async (): Promise<CatalogSnapshot> => (await stages.catalog.get()).list({ signal, servers });

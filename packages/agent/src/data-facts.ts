@@ -156,11 +156,7 @@ const askNobody: Elicit = async () => ({ action: "cancel" });
  *
  * @returns `undefined` for a generator that asks no model, where the settings forbid it, and where there are no facts.
  */
-export async function readDataFacts(
-  context: RunContext,
-  task: string,
-  { selection, others }: Offered,
-): Promise<string | undefined> {
+export async function readDataFacts(context: RunContext, task: string, { selection, others }: Offered) {
   const { options, signal, stages } = context;
   if (stages.settings.dataFacts !== true) return undefined;
   const { toolBudget } = await stages.generator.get();

@@ -96,21 +96,19 @@ function subjectOf({ name, line, column }: GuestError): string {
 const NOTHING_RETURNED =
   "The code printed nothing, and its value is undefined or a function that nothing calls: end with `return …` or `export default …` of a value.";
 
+const CALLS_MADE = "Its calls were made: repeat none that changes something.";
+
 /** Reduces a call to the fields that events and results report, with the tool's name in code. */
 export type DescribeCall = (call: ToolCallRecord) => ToolCallRecord;
+
+/** A run, which has no outcome when its code was not run, and what the review found. */
+type ReviewedRun = { outcome: RunOutcome | undefined; program: Program; findings: readonly Finding[] };
 
 /**
  * Remarks on a run that whoever wrote the code should know: what it did not await, fields that it read and that are not there,
  * and that it gave no result.
  */
-export function notesOf(
-  {
-    outcome,
-    program,
-    findings,
-  }: { outcome: RunOutcome | undefined; program: Program; findings: readonly Finding[] },
-  describeCall: DescribeCall,
-): string[] {
+export function notesOf({ outcome, program, findings }: ReviewedRun, describeCall: DescribeCall): string[] {
   if (outcome === undefined) return [];
   const { output, outputDroppedBytes, status, unawaited = [] } = outcome;
   const notes = status === "timed-out" ? [] : unawaitedNotes(unawaited, describeCall);
@@ -118,7 +116,8 @@ export function notesOf(
     notes.push(line === undefined ? message : `Line ${line}: ${message}`);
   const isSilent = status === "completed" && outcome.value === undefined && output === "";
   // Code by rules ends without a value only where its task asks for none.
-  if (isSilent && outputDroppedBytes === 0 && program.origin !== "rules") notes.push(NOTHING_RETURNED);
+  if (isSilent && outputDroppedBytes === 0 && program.origin !== "rules")
+    notes.push(outcome.toolCalls.length === 0 ? NOTHING_RETURNED : `${NOTHING_RETURNED} ${CALLS_MADE}`);
   return notes;
 }
 

@@ -21,11 +21,7 @@ export interface GenerationInput {
  *
  * @returns the code; or why there is none, with the tools that would fit if they could be called.
  */
-export async function generate(
-  context: RunContext,
-  input: GenerationInput,
-  history: RepairHistory,
-): Promise<GeneratedCode | GenerationRefused> {
+export async function generate(context: RunContext, input: GenerationInput, history: RepairHistory) {
   const { progress } = context;
   const { task, tools } = input;
   const write = (): Promise<GeneratedCode | GenerationRefused> => requestCode(context, input, history);

@@ -50,10 +50,7 @@ export function createPipeline(settings: PipelineSettings | (() => Promise<Owned
     request(options, (stages, signal) => abandonOnAbort(handle(stages, signal), signal));
 
   /** Runs a task or code, with the files of the workspace as other machines left them. */
-  const run = (
-    options: ExecuteOptions,
-    work: (stages: Stages, signal: AbortSignal) => Promise<TaskResult>,
-  ): Promise<TaskResult> =>
+  const run = (options: ExecuteOptions, work: (stages: Stages, signal: AbortSignal) => Promise<TaskResult>) =>
     request(options, async (stages, signal) => {
       const { workspaceSync } = stages.settings;
       if (workspaceSync === undefined) return work(stages, signal);

@@ -14,9 +14,7 @@ import type { Stages } from "./stages.ts";
 /** A text that is longer is looked through in pieces, with turns for others in between. */
 const LONG_CHARACTERS = 4_096;
 
-/**
- * Executes a request so that no personal data and no secret leaves with its events, its result or its error.
- */
+/** Executes a request so that no personal data and no secret leaves with its events, its result or its error. */
 export async function redacted(
   { redactor: lazy }: Stages,
   given: ExecuteOptions,
@@ -50,35 +48,27 @@ export async function redacted(
 }
 
 /** A task as it may stand in a file. */
-export async function redactedTask(
-  { redactor: lazy }: Stages,
-  task: string,
-  options: ExecuteOptions,
-): Promise<string> {
+export async function redactedTask({ redactor: lazy }: Stages, task: string, options: ExecuteOptions) {
   const redactor = await lazy?.get();
   if (redactor === undefined) return task;
   return tokenizeInTurns(redactor, task, { session: sessionOf(options) });
 }
 
+type OutputChunk = Extract<AgentEvent, { type: "output" }>["chunk"];
+
 /** Passes a request's events on in their order, with tokens in place of values. */
 function redactEvents(redactor: Redactor, scope: RedactionScope, onEvent: ExecuteOptions["onEvent"]) {
-  const streams = new Map<"stdout" | "stderr", RedactionStream>();
+  const streams = new Map<OutputChunk["stream"], RedactionStream>();
   let queue: Promise<void> = Promise.resolve();
 
-  const emitOutput = (stream: "stdout" | "stderr", text: string): void => {
+  const emitOutput = (stream: OutputChunk["stream"], text: string): void => {
     if (text !== "") onEvent?.({ type: "output", chunk: { stream, text } });
   };
   const endStreams = (): void => {
     for (const [stream, pieces] of streams) emitOutput(stream, pieces.end());
     streams.clear();
   };
-  const passOutput = async ({
-    stream,
-    text,
-  }: {
-    stream: "stdout" | "stderr";
-    text: string;
-  }): Promise<void> => {
+  const passOutput = async ({ stream, text }: OutputChunk): Promise<void> => {
     await redactor.recognize?.(text, scope);
     const pieces = streams.get(stream) ?? redactor.openStream(scope);
     streams.set(stream, pieces);

@@ -38,11 +38,7 @@ export function hintsOf({ steps }: GenerationRefused): string {
 }
 
 /** Adds to a refusal the tools that fit the task and can't be called now, with the reason. */
-export function withUnavailable(
-  refusal: GenerationRefused,
-  task: string,
-  fitting: readonly RankedTool[],
-): GenerationRefused {
+export function withUnavailable(refusal: GenerationRefused, task: string, fitting: readonly RankedTool[]) {
   const steps = fitting.flatMap(({ tool }): UnfilledStep[] => {
     const { unavailable } = tool;
     if (unavailable === undefined) return [];

@@ -106,7 +106,7 @@ function feedbackOf(
     ...(suspicions.length > 0 && { findings: suspicions }),
     ...(error === null ? { returnedNothing: true } : { error }),
     output,
-    calls: toolCalls.map(toEarlierCall),
+    calls: toolCalls.map(({ server, tool, args, result, ok }) => ({ server, tool, args, result, ok })),
   };
 }
 
@@ -132,16 +132,6 @@ function isRepairable(outcome: RunOutcome | undefined): boolean {
   if (outcome.toolCalls.some(({ error }) => error?.code === "NOT_APPROVED")) return false;
   if (outcome.status === "killed") return REPAIRABLE_KILLS.has(outcome.reason);
   return outcome.status !== "refused";
-}
-
-function toEarlierCall({
-  server,
-  tool,
-  args,
-  result,
-  ok,
-}: ToolCallRecord): NonNullable<GenerateFeedback["calls"]>[number] {
-  return { server, tool, args, result, ok };
 }
 
 function sum(a: GenerationUsage, b: GenerationUsage): GenerationUsage {

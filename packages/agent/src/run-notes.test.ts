@@ -40,6 +40,9 @@ describe("notesOf", () => {
       "The code printed nothing, and its value is undefined or a function that nothing calls: end with `return …` or `export default …` of a value.",
     ];
     expect(notes({ value: undefined })).toEqual(said);
+    expect(
+      notes({ value: undefined, toolCalls: [inCode({ server: "crm", tool: "find", ms: 1, ok: true })] }),
+    ).toEqual([`${said[0]} Its calls were made: repeat none that changes something.`]);
     expect(notes({ value: undefined }, [], "rules")).toEqual([]);
     expect(notes({ value: undefined, output: "x" })).toEqual([]);
     expect(notes({ value: null })).toEqual([]);

@@ -10,11 +10,7 @@ type SelectedTool = TaskResult["selectedTools"][number];
  * The stage `select`: picks the tools that a task needs from those that can be called, and for a model as many others
  * as fit its token budget.
  */
-export async function select(
-  context: RunContext,
-  task: string,
-  all: readonly ToolDefinition[],
-): Promise<Offered> {
+export async function select(context: RunContext, task: string, all: readonly ToolDefinition[]) {
   const { stages, signal, progress } = context;
   const tools = callable(all);
   const pick = async (): Promise<Offered> => {

@@ -6,11 +6,7 @@ const REFERS_BACK =
   /\b(?:continue|resume|go on|carry on|previous|earlier|so far|progress|step \d|(?:last|first|that|same) (?:task|step|result|run|value))/i;
 
 /** Adds what earlier tasks of the session did to a task's context, where the task goes on with them. */
-export async function withRecap(
-  task: string,
-  options: ExecuteOptions,
-  sessionLog: SessionLog,
-): Promise<ExecuteOptions> {
+export async function withRecap(task: string, options: ExecuteOptions, sessionLog: SessionLog) {
   if (!sessionLog.isResumed && !REFERS_BACK.test(task)) return options;
   const recap = await sessionLog.recap(sessionOf(options));
   if (recap === undefined) return options;

@@ -175,10 +175,7 @@ export function createTaskRun(stages: Stages, options: ExecuteOptions, signal: A
   }
 
   /** A run that was cancelled is a result. A stage that can't be created or used is thrown as it is. */
-  function finish(
-    started: { kind: "task" | "code"; input: string },
-    work: () => Promise<Ending>,
-  ): Promise<TaskResult> {
+  function finish(started: { kind: "task" | "code"; input: string }, work: () => Promise<Ending>) {
     return traceRun(started.kind, async () => {
       await recordStart(context, started);
       let ending: Ending;

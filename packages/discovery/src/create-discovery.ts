@@ -155,10 +155,7 @@ function skillWithoutFolder(dir: string, name: string): ToolProblem {
   return { server: stem, file: path.join(dir, name), message };
 }
 
-async function readListed(
-  { name, folder }: ToolFolder,
-  read: DiscoverySettings["readListed"],
-): Promise<ReadServer | undefined> {
+async function readListed({ name, folder }: ToolFolder, read: DiscoverySettings["readListed"]) {
   try {
     const server = await read?.(folder);
     return server === undefined ? undefined : { server, problems: [] };

@@ -211,12 +211,35 @@ return c;`;
     expect((await evaluate(code)).exported).toBeUndefined();
   });
 
+  const twice = "async function main() { return 5; }\n";
+  it.each([
+    [`${twice}main();\nexport default main;`, 5],
+    [`${twice}export { main as default };\nmain();\nexport { main };`, 5],
+    ["export default async function main() { return 5; }\nawait main();", 5],
+    ["export default async function main() {}\nif (import.meta.main) await main();", undefined],
+    ["const main = async () => 5;\nmain();\nmodule.exports = main;", 5],
+    ["const main = () => 5, more = () => 1;\nmain(more());\nmodule.exports = main;\nexports.more = more;", 5],
+    ["const run = () => 5;\nrun();\nmodule.exports = { run };", 5],
+    ["const run = () => 5;\nexports.run = run;\nrun();", 5],
+    ["export const run = () => 5;\nsetTimeout(run);\nexport default run;", "object"],
+  ])("leaves alone what a program exports and calls itself: %j", async (code, value) => {
+    const { exported, last } = await evaluate(code);
+    expect(exported).not.toBeTypeOf("function");
+    const result: unknown = await last;
+    expect(typeof result === "object" ? "object" : result).toBe(value);
+  });
+
+  it.each([
+    "async function main(n) { if (n > 1) await main(n - 1); }\nexport default main;",
+    "const main = () => setTimeout(main);\nmodule.exports = main;",
+    "const o = { main: 1 };\no.main;\nexport default function main() {}",
+  ])("gives what only others call: %j", async (code) => {
+    expect((await evaluate(code)).exported).toBeTypeOf("function");
+  });
+
   it("hoists a default-exported function that has a name", async () => {
-    const { returned, exported } = await evaluate(
-      "const early = main();\nexport default function main() { return 7; }\nreturn early;",
-    );
-    expect(returned).toBe(7);
-    expect(exported).toBeTypeOf("function");
+    const code = "const early = main();\nexport default function main() { return 7; }\nreturn early;";
+    expect((await evaluate(code)).returned).toBe(7);
   });
 
   it("lets a top-level return end the program", async () => {

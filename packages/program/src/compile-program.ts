@@ -6,16 +6,23 @@ import { parseProgram, type Program } from "./parse-program.ts";
 const OPENING = /^(?<before>\s*)(?<fence>`{3,}(?!`)|~{3,}(?!~))[^\r\n`]*(?=\r?\n)/;
 
 /**
- * Takes code out of a Markdown fence that is around all of it. Its lines keep their numbers, so that a message about a line
- * is true of the text that was given.
+ * Takes code out of a Markdown fence with which the text begins, and which may be unclosed or have words after it. Its lines
+ * keep their numbers, so that a message about a line is true of the text that was given.
  */
 export function withoutFence(text: string): string {
   const opening = OPENING.exec(text);
   const { before = "", fence = "" } = opening?.groups ?? {};
   const whole = text.trimEnd();
   const from = opening?.[0].length ?? 0;
-  if (fence === "" || !whole.endsWith(fence) || whole.length - fence.length <= from) return text;
-  return `${before}${whole.slice(from, -fence.length).replace(/(?<![ \t])[ \t]+$/, "")}`;
+  const closing = whole.indexOf(`\n${fence}`, from);
+  let end = whole.length - fence.length;
+  if (fence === "" || end <= from) return text;
+  if (!whole.endsWith(fence)) {
+    // Another fence after that begins more code.
+    if (closing !== -1 && whole.includes(fence, closing + fence.length + 1)) return text;
+    end = closing === -1 ? whole.length : closing + 1;
+  }
+  return `${before}${whole.slice(from, end).replace(/(?<![ \t])[ \t]+$/, "")}`;
 }
 
 /** A program compiled to a module that a guest can load. */

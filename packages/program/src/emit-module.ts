@@ -2,7 +2,7 @@ import { randomInt } from "node:crypto";
 import type { ExportDefaultDeclaration, ExportNamedDeclaration, Node, Statement } from "@babel/types";
 import type { GuestError } from "@cem/core";
 import { emitImports, planImport, SourceEdits, type PlannedImport } from "./emit-imports.ts";
-import { findLastExpression, findMain } from "./export-last-value.ts";
+import { calledInside, findLastExpression, findMain, isExports } from "./export-last-value.ts";
 import { locationOf, mayImportInExpression, nameOf } from "./imports.ts";
 import type { Program } from "./parse-program.ts";
 import { isNamed, isTypeOnly, namesUsedAtRunTime, runtimeNodes } from "./syntax-tree.ts";
@@ -33,33 +33,28 @@ export function findUnsupported({ ast, code }: Program): GuestError | undefined 
 }
 
 /**
- * Whether a program gives its value as CommonJS does: `module.exports = …` or `exports.name = …`. Not if it has a variable
- * of that name itself.
+ * Finds the value of a program that gives it as CommonJS does: `module.exports = …` or `exports.name = …`. None if it has a
+ * variable of that name itself.
  */
-function assignsExports(root: Node, code: string): boolean {
-  if (!/\bexports\b/.test(code)) return false;
-  let assigns = false;
-  for (const { node } of runtimeNodes(root)) {
+function commonJsValue({ ast, code }: Program): string | undefined {
+  if (!/\bexports\b/.test(code)) return undefined;
+  let isGiven = false;
+  const left = new Set<string>();
+  for (const { node } of runtimeNodes(ast.program)) {
     if (node.type === "VariableDeclarator" && (isNamed(node.id, "module") || isNamed(node.id, "exports"))) {
-      return false;
+      return undefined;
     }
-    if (node.type === "AssignmentExpression") assigns ||= isExports(node.left);
+    if (node.type !== "AssignmentExpression" || !isExports(node.left)) continue;
+    const { right } = node;
+    isGiven = true;
+    if (right.type === "Identifier" && calledInside({ ast }).has(right.name)) left.add(right.name);
   }
-  return assigns;
-}
-
-/** Whether it is `module.exports`, or a member of it or of `exports`. */
-function isExports(target: Node): boolean {
-  for (let at = target; at.type === "MemberExpression"; at = at.object) {
-    const { object, property } = at;
-    if (isNamed(object, "exports")) return true;
-    if (isNamed(object, "module") && isNamed(property, "exports")) return true;
-  }
-  return false;
+  if (!isGiven || left.size === 0) return isGiven ? "module.exports" : undefined;
+  return `([${[...left].join()}].includes(module.exports) ? undefined : module.exports)`;
 }
 
 interface Emitter {
-  code: string;
+  program: Program;
   edits: SourceEdits;
   /** The imports that are needed at run time, in order. */
   imports: PlannedImport[];
@@ -80,7 +75,7 @@ export function emitModule(
   const { code, ast } = program;
   const runtime = unusedName(code);
   const emitter: Emitter = {
-    code,
+    program,
     edits: new SourceEdits(code),
     imports: [],
     used: namesUsedAtRunTime(ast.program),
@@ -94,9 +89,9 @@ export function emitModule(
   if (main !== undefined) emitter.epilogue.push(`;${runtime}.default ??= ${main};`);
   // A hashbang is valid only at the start of a file.
   if (code.startsWith("#!")) emitter.edits.overwrite(0, 2, "//");
-  const isCommonJs = assignsExports(ast.program, code);
-  const own = isCommonJs ? "const module = { exports: {} }; const { exports } = module;" : "";
-  if (isCommonJs) emitter.epilogue.push(`;${runtime}.default ??= module.exports;`);
+  const exported = commonJsValue(program);
+  const own = exported === undefined ? "" : "const module = { exports: {} }; const { exports } = module;";
+  if (exported !== undefined) emitter.epilogue.push(`;${runtime}.default ??= ${exported};`);
   const imports = emitImports(emitter.imports, runtime);
   const opening = `export default async (${runtime}) => { ${own}${imports}${beginning}`;
   const closing = [...emitter.epilogue, "}"].join("\n");
@@ -185,6 +180,7 @@ function emitNamedExport(statement: ExportNamedDeclaration, emitter: Emitter): v
     for (const specifier of statement.specifiers) {
       if (specifier.type !== "ExportSpecifier" || specifier.exportKind === "type") continue;
       if (nameOf(specifier.exported) !== "default") continue;
+      if (calledInside(emitter.program).has(nameOf(specifier.local))) continue;
       emitter.epilogue.push(`;${emitter.runtime}.default=${nameOf(specifier.local)};`);
     }
   }
@@ -200,6 +196,8 @@ function emitDefaultExport(statement: ExportDefaultDeclaration, emitter: Emitter
     if (declaration.type === "TSDeclareFunction") return remove(statement, edits);
     return edits.overwrite(start, declarationStart, ";");
   }
+  if (declaration.type === "Identifier" && calledInside(emitter.program).has(declaration.name))
+    return remove(statement, edits);
   const declares = declaration.type === "FunctionDeclaration" || declaration.type === "ClassDeclaration";
   const isAbstract = declaration.type === "ClassDeclaration" && declaration.abstract === true;
   if (declares && (declaration.id != null || isAbstract)) {
@@ -207,10 +205,11 @@ function emitDefaultExport(statement: ExportDefaultDeclaration, emitter: Emitter
     edits.overwrite(start, declarationStart, ";");
     // An abstract class can't be an expression, so it gets a name.
     if (declaration.id == null) {
-      const keyword = emitter.code.indexOf("class", declarationStart + "abstract".length);
+      const keyword = emitter.program.code.indexOf("class", declarationStart + "abstract".length);
       edits.insert(keyword + "class".length, ` ${name}`);
     }
-    edits.insert(statement.end ?? 0, `;${runtime}.default=${name};`);
+    const isLeft = calledInside(emitter.program).has(name);
+    edits.insert(statement.end ?? 0, isLeft ? ";" : `;${runtime}.default=${name};`);
     return;
   }
   const parenStart = declaration.extra?.["parenStart"] as number | undefined;

@@ -22,6 +22,7 @@ describe("exportLastValue", () => {
     expect(added("let best;\nif (Math.random() > 2) { best = 1; }")).toEqual(["export default best;"]);
     expect(added("const [a, { b: c, d = e }, ...f] = g();")).toEqual(["export default { a, c, d, f };"]);
     expect(added("const { a } = { a: 1 };")).toEqual(["export default a;"]);
+    expect(added("const a = main();\nexport default function main() {}")).toEqual(["return a;"]);
   });
 
   it.each([

@@ -1,12 +1,15 @@
-import type { Directive, Node, Statement } from "@babel/types";
+import type { Directive, File, Node, Statement } from "@babel/types";
 import { nameOf } from "./imports.ts";
 import { parseProgram } from "./parse-program.ts";
 import type { Program } from "./parse-program.ts";
-import { isTypeOnly, patternNames, visitNodes } from "./syntax-tree.ts";
+import { isLabel, isNamed, isTypeOnly, patternNames, runtimeNodes, visitNodes } from "./syntax-tree.ts";
+import type { NodeVisit } from "./syntax-tree.ts";
 
 /** Nodes in which `return` is not the program's. */
 const FUNCTION = /(?:Function(?:Declaration|Expression)|Method)$/;
 const RETURN = /\breturn\b/;
+/** What a default export does not evaluate. */
+const NAMED = /^(?:Identifier|FunctionDeclaration)$/;
 const MAIN = /^(?:main|run|execute|solve|task|program)$/u;
 
 /**
@@ -20,7 +23,8 @@ export function findLastExpression({ ast, code }: Program) {
   const { body, directives } = ast.program;
   const statements = [...directives, ...body];
   let index = statements.length - 1;
-  while (index >= 0 && hasNoValue(statements[index] as Statement)) index -= 1;
+  const isSkipped = (own: Statement): boolean => hasNoValue(own) || exportsFunctions(own, ast);
+  while (index >= 0 && isSkipped(statements[index] as Statement)) index -= 1;
   const statement = statements[index];
   if (statement?.type !== "ExpressionStatement" && statement?.type !== "Directive") return undefined;
   // Such as "use strict".
@@ -48,23 +52,92 @@ export function findMain({ ast }: Pick<Program, "ast">): string | undefined {
   return mains.length === 1 ? mains[0] : undefined;
 }
 
-/** Whether a program has a `return` of its own or a default export. */
+/** Whether a program has a `return` of its own, or a default export that it does not call itself. */
 function saysResult({ ast, code }: Pick<Program, "ast" | "code">): boolean {
   const { body } = ast.program;
-  return body.some((own) => exportsDefault(own)) || (RETURN.test(code) && body.some((own) => returns(own)));
+  const names = body.flatMap((own) => defaultOf(own) ?? []);
+  if (names.some((name) => !calledInside({ ast }).has(name))) return true;
+  return RETURN.test(code) && body.some((own) => returns(own));
 }
 
 function hasNoValue(statement: Statement | Directive): boolean {
   const { type } = statement;
   if (type === "EmptyStatement" || type === "FunctionDeclaration" || type === "ImportDeclaration")
     return true;
+  if (type === "ExportNamedDeclaration") return statement.declaration == null;
+  if (type === "ExportDefaultDeclaration" && NAMED.test(statement.declaration.type)) return true;
   return type !== "Directive" && isTypeOnly(statement);
 }
 
-function exportsDefault(statement: Statement): boolean {
-  if (statement.type === "ExportDefaultDeclaration") return !isTypeOnly(statement.declaration);
-  if (statement.type !== "ExportNamedDeclaration") return false;
-  return statement.specifiers.some(({ exported }) => nameOf(exported) === "default");
+/** The name of what a statement exports as the default; empty for a value without one. */
+function defaultOf(statement: Statement): string | undefined {
+  if (statement.type === "ExportDefaultDeclaration") {
+    const { declaration } = statement;
+    if (isTypeOnly(declaration)) return undefined;
+    if (declaration.type === "Identifier") return declaration.name;
+    return declaration.type === "FunctionDeclaration" ? (declaration.id?.name ?? "") : "";
+  }
+  if (statement.type !== "ExportNamedDeclaration") return undefined;
+  const found = statement.specifiers.find(({ exported }) => nameOf(exported) === "default");
+  return found?.type === "ExportSpecifier" && statement.source == null ? nameOf(found.local) : found && "";
+}
+
+const called = new WeakMap<File, ReadonlySet<string>>();
+
+/**
+ * The functions of a program that it calls itself, or passes on: those that it exports are not for others to call once more,
+ * which would do their work twice.
+ */
+export function calledInside({ ast }: Pick<Program, "ast">): ReadonlySet<string> {
+  const found = called.get(ast) ?? findCalled(ast);
+  called.set(ast, found);
+  return found;
+}
+
+function findCalled({ program }: File): Set<string> {
+  const own = new Map<string, Node>();
+  for (const statement of program.body) {
+    const declared = "declaration" in statement ? (statement.declaration ?? statement) : statement;
+    for (const node of declared.type === "VariableDeclaration" ? declared.declarations : [declared]) {
+      const type = node.type === "VariableDeclarator" ? (node.init?.type ?? "") : node.type;
+      if (FUNCTION.test(type) && "id" in node && node.id?.type === "Identifier") own.set(node.id.name, node);
+    }
+  }
+  const names = new Set<string>();
+  for (const visit of own.size === 0 ? [] : runtimeNodes(program)) {
+    const { node } = visit;
+    const { start, end } = (node.type === "Identifier" ? own.get(node.name) : undefined) ?? {};
+    if (node.type !== "Identifier" || node.start == null || start == null || end == null) continue;
+    if ((node.start < start || node.start >= end) && !isLabel(visit) && !isExported(visit))
+      names.add(node.name);
+  }
+  return names;
+}
+
+/** Whether a statement exports what a program calls itself as CommonJS does, or an object, which may be of such functions. */
+function exportsFunctions(statement: Statement, ast: Program["ast"]): boolean {
+  if (statement.type !== "ExpressionStatement" || statement.expression.type !== "AssignmentExpression")
+    return false;
+  const { left, right } = statement.expression;
+  const isObject = right.type === "ObjectExpression";
+  return (
+    isExports(left) && (isObject || (right.type === "Identifier" && calledInside({ ast }).has(right.name)))
+  );
+}
+
+function isExported({ parent, key }: NodeVisit): boolean {
+  if (parent?.type === "AssignmentExpression") return key === "right" && isExports(parent.left);
+  return parent?.type === "ExportDefaultDeclaration" || parent?.type === "ExportSpecifier";
+}
+
+/** Whether it is `module.exports`, or a member of it or of `exports`. */
+export function isExports(target: Node): boolean {
+  for (let at = target; at.type === "MemberExpression"; at = at.object) {
+    const { object, property } = at;
+    if (isNamed(object, "exports")) return true;
+    if (isNamed(object, "module") && isNamed(property, "exports")) return true;
+  }
+  return false;
 }
 
 /** Whether a statement of the program returns from it. */
@@ -89,12 +162,14 @@ export function exportLastValue(code: string): { code: string; added: string[] }
   if (!parsed.ok || saysResult(parsed.program)) return { code, added: [] };
   if (findLastExpression(parsed.program) !== undefined) return { code, added: [] };
   const { body } = parsed.program.ast.program;
-  const line = TELLS_OTHERWISE.test(code) ? undefined : lastVariable(body);
-  if (line === undefined) return { code, added: [] };
+  const value = TELLS_OTHERWISE.test(code) ? undefined : lastVariable(body);
+  if (value === undefined) return { code, added: [] };
+  const hasDefault = body.some((own) => defaultOf(own) !== undefined);
+  const line = `${hasDefault ? "return" : "export default"} ${value};`;
   return { code: `${code.trimEnd()}\n${line}\n`, added: [line] };
 }
 
-/** The export of the last variable that is no function. Loops and conditions after it may fill it. */
+/** The last variable that is no function. Loops and conditions after it may fill it. */
 function lastVariable(body: readonly Statement[]): string | undefined {
   const names = body.flatMap((statement) => {
     if (statement.type !== "VariableDeclaration" || isTypeOnly(statement)) return [];
@@ -103,6 +178,5 @@ function lastVariable(body: readonly Statement[]): string | undefined {
     );
   });
   const last = names.at(-1) ?? [];
-  if (last.length === 0) return undefined;
-  return last.length === 1 ? `export default ${last[0]};` : `export default { ${last.join(", ")} };`;
+  return last.length > 1 ? `{ ${last.join(", ")} }` : last[0];
 }

@@ -4,7 +4,7 @@ export { compileProgram, withoutFence } from "./compile-program.ts";
 export type { CompiledProgram, CompileResult } from "./compile-program.ts";
 export { literalValue } from "./literal-value.ts";
 export type { Constants } from "./literal-value.ts";
-export { locationOf, nameOf } from "./imports.ts";
+export { locationOf, nameOf, namesOf } from "./imports.ts";
 export type { DynamicImport, ImportedName, SourceLocation, StaticImport } from "./imports.ts";
 export { isQuicklyRead, MAX_PROGRAM_CHARACTERS, MAX_PROGRAM_TOKENS, parseProgram } from "./parse-program.ts";
 export type { ParseResult, Program } from "./parse-program.ts";

@@ -118,6 +118,14 @@ export * from "./v.ts";`);
     expect(parseProgram("const a = 1;").ok).toBe(true);
   });
 
+  it.each([
+    ["const a = &quot;b&quot;;", "HTML such as &quot;"],
+    ["Here it is:\n```ts\n1\n```", "words or a fence around the code"],
+    ["function f() { await 1; }", "Make the function around it async."],
+  ])("says what may be the cause of %j", (code, cause) => {
+    expect(problem(code).message).toContain(cause);
+  });
+
   it("takes a megabyte of source, and says what is too much", () => {
     let code = "";
     for (let index = 0; code.length < 1024 * 1024; index += 1)

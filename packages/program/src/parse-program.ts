@@ -122,9 +122,20 @@ function parseAnew(code: string): ParseResult {
     const program = mayBeSlow(code) ? runWithTimeout(() => parseCode(code), timeoutMs) : parseCode(code);
     return { ok: true, program };
   } catch (error) {
-    return { ok: false, error: toGuestError(error) };
+    const failed = toGuestError(error);
+    const isOf = ([sign]: (typeof HINTS)[number]): boolean => sign.test(code) || sign.test(failed.message);
+    const hint = failed.line === undefined ? undefined : HINTS.find(isOf)?.[1];
+    if (hint === undefined) return { ok: false, error: failed };
+    return { ok: false, error: { ...failed, message: `${failed.message.replace(/\.$/, "")}. ${hint}` } };
   }
 }
+
+/** Causes of syntax errors that the parser does not name. */
+const HINTS: readonly (readonly [RegExp, string])[] = [
+  [/&(?:quot|lt|gt|amp|#39);/, "Perhaps HTML such as &quot; stands for plain signs: write those."],
+  [/^(?:```|~~~)/m, "Perhaps there are words or a fence around the code: leave them out."],
+  [/reserved word 'await'/, "Make the function around it async."],
+];
 
 function mayBeSlow(code: string): boolean {
   if (code.length > MAX_UNTIMED_CHARACTERS) return true;

@@ -1,4 +1,5 @@
 import type { Node } from "@babel/types";
+import { isObject } from "@cem/core";
 
 /** The TypeScript nodes that contain code to run; every other node named `TS…` is types only. */
 const TYPESCRIPT_WITH_CODE =
@@ -14,9 +15,7 @@ export interface NodeVisit {
 }
 
 function isNode(value: unknown): value is Node {
-  return (
-    typeof value === "object" && value !== null && typeof (value as { type?: unknown }).type === "string"
-  );
+  return isObject(value) && typeof value["type"] === "string";
 }
 
 /** Whether a node is an identifier of this name. */
@@ -76,7 +75,7 @@ export function* visitNodes(root: Node, enters: (node: Node) => boolean): Genera
 }
 
 /** Whether an identifier names a member or label and refers to no variable: `a.here`, `{ here: 1 }`, `class { here() {} }`. */
-function isLabel({ parent, key }: NodeVisit): boolean {
+export function isLabel({ parent, key }: NodeVisit): boolean {
   if (parent === undefined) return false;
   if (key === "label") return true;
   if (key === "property" || key === "key") return !("computed" in parent && parent.computed);

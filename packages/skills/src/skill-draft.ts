@@ -69,9 +69,7 @@ export function exportedNames({ ast }: Program): string[] {
   return ast.program.body.flatMap((statement) => {
     if (statement.type !== "ExportNamedDeclaration" || statement.exportKind === "type") return [];
     const { declaration } = statement;
-    if (declaration == null) {
-      return statement.specifiers.map(({ exported }) => nameOf(exported));
-    }
+    if (declaration == null) return statement.specifiers.map(({ exported }) => nameOf(exported));
     if (declaration.type === "VariableDeclaration") {
       return declaration.declarations.flatMap(({ id }) => (id.type === "Identifier" ? [id.name] : []));
     }
@@ -103,11 +101,7 @@ function parse(draft: SkillDraft, part: "code" | "test"): Program {
   throw invalid(draft.name, `its ${part} can't be parsed${place}: ${message}`);
 }
 
-function textOf(
-  draft: SkillDraft,
-  part: "description" | "code" | "test" | "instructions",
-  most: number,
-): string {
+function textOf(draft: SkillDraft, part: "description" | "code" | "test" | "instructions", most: number) {
   const text: unknown = draft[part];
   if (typeof text !== "string") throw invalid(draft.name, `its ${part} must be text`);
   if (text.length <= most) return text;

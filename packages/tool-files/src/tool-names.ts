@@ -21,10 +21,7 @@ const DEVICE_NAME = /^(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9
  * @param previous - identifiers assigned before, by original name. They are kept where possible, so that existing code
  *   keeps working when other tools are added or removed.
  */
-export function nameTools(
-  originals: readonly string[],
-  previous: ReadonlyMap<string, string> = new Map(),
-): Map<string, ToolName> {
+export function nameTools(originals: readonly string[], previous: ReadonlyMap<string, string> = new Map()) {
   const sorted = originals.toSorted();
   const identifiers = new Map<string, string>();
   const taken = new Set<string>();

@@ -71,6 +71,49 @@ describe("ProgramChecker", () => {
       ]);
     });
 
+    it("says where a text of a tool stands for a number, or is compared with what it never is, and lets the code run", async () => {
+      offer(
+        "shop",
+        `interface Order { id: number; total: string; paid?: string; unit: string; status: "open" | "sent" }
+export declare function list(): Promise<Order[]>;
+export declare function pay(input: { id: number; ids?: number[] }): Promise<void>;`,
+      );
+      const warnings = async (code: string): Promise<string[]> => {
+        const intro = 'import { list, pay } from "./servers/shop/index.ts";\nconst orders = await list();\n';
+        const findings = await own.check({ code: intro + code, tools: [] });
+        expect(findings.filter(({ severity }) => severity !== "warning")).toEqual([]);
+        return findings.map(({ line, message }) => `${line} ${message}`);
+      };
+      for (const [code, text] of [
+        ["let sum = 0;\nfor (const order of orders) sum += order.total;", "order.total"],
+        ["const s = { n: 0 };\norders.forEach((one) => (s.n = s.n + one.paid));", "one.paid"],
+        ["export default\norders.reduce((sum, order) => sum + order.total, 0);", "order.total"],
+        ["const vat = (n: number) => n + 0.19;\nvat(orders[0].total);", "orders[0].total"],
+      ] as const)
+        expect(await warnings(code)).toEqual([`4 ${text} is a text: write Number(${text}).`]);
+      const never = `3 This comparison appears to be unintentional because the types '"open" | "sent"' and '"Open"' have no overlap.`;
+      expect(await warnings('orders.filter(({ status }) => status === "Open");')).toEqual([never]);
+      expect(await warnings('switch (orders[0].status) { case "Open": }')).toEqual([
+        `3 Type '"Open"' is not comparable to type '"open" | "sent"'.`,
+      ]);
+      const fine = `let label = "";
+for (const { id, ...order } of orders) label += id + order.unit + order.total;
+const late = () => { mode = "b"; };
+let mode: "a" | "b" = "a";
+late();
+if (mode === "b") late();
+await pay({ id: 7205759403792793601n, ids: [1n] });
+try { await list(); } catch (error) { if (error instanceof ToolError) console.log(error.code, error.tool.length); }`;
+      expect(await warnings(fine)).toEqual([]);
+      expect(
+        await own.check({ code: "const text: string = JSON.parse('');\ntext.toFixed(2);", tools: [] }),
+      ).toEqual([
+        expect.objectContaining({
+          message: expect.stringMatching(/'string'\. It is a text: Number\(/u) as string,
+        }),
+      ]);
+    });
+
     it("suspects a member that the program's own object does not have, and lets the code run", async () => {
       const parse = `const commits = "a|b".split("\\n").map((line) => {
   const [hash, author, timestamp, subject] = line.split("|");
@@ -137,7 +180,7 @@ describe("ProgramChecker", () => {
       ],
       [
         `${WEATHER}await get_weather({ location: "Oslo" }, 1);`,
-        "2 wrong-arguments: get_weather: Expected 1 arguments, but got 2.",
+        '2 wrong-arguments: get_weather: Expected 1 arguments, but got 2. It takes { location: string; month?: "April" | "August" | "December" | "February" | "January" | "July" | "June" | "March" | "May" | "November" | "October" | "September" ….',
       ],
       [
         `${WEATHER}await get_weather();`,

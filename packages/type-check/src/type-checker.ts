@@ -122,11 +122,7 @@ export function openTypeChecker(
   };
 
   /** @returns `undefined` for a check that did not end in the time given, which is shorter than that of all checks. */
-  const run = async (
-    request: CheckRequest,
-    key: string,
-    quickMs?: number,
-  ): Promise<Finding[] | undefined> => {
+  const run = async (request: CheckRequest, key: string, quickMs?: number) => {
     const session = obtainSession();
     if ("missing" in session) return [notChecked(session.missing)];
     const shorter = quickMs === undefined ? undefined : Math.min(quickMs, timeoutMs);
@@ -134,11 +130,7 @@ export function openTypeChecker(
     return shorter !== undefined && !answer.ok && session.ended ? undefined : take(answer, key);
   };
 
-  const runElsewhere = async (
-    request: CheckRequest,
-    key: string,
-    signal?: AbortSignal,
-  ): Promise<Finding[]> => {
+  const runElsewhere = async (request: CheckRequest, key: string, signal?: AbortSignal) => {
     const work: CheckWork = { folders, bounds, request };
     const describe = (): OffloadedWork => ({
       module: moduleBeside("check-session", import.meta.url),

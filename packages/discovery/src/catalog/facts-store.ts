@@ -101,10 +101,7 @@ export function createFactsStore(sources: SourceFiles) {
     const module = await parse(file);
     if (!("file" in module)) return failed(module);
     const { facts, used } = await readWithImports(module);
-    return {
-      dependencies: used.map((each): [string, string] => [each, sources.check(each).stamp]),
-      facts,
-    };
+    return { dependencies: used.map((each): [string, string] => [each, sources.check(each).stamp]), facts };
   }
 
   /** Reads a module, loads the files it turned out to need types from, and reads it again until none is missing. */

@@ -108,11 +108,7 @@ function positionalCall(parameters: readonly Parameter[], input: JsonSchema): st
     .join(", ");
 }
 
-function readResult(
-  { node, load, budget }: FunctionSource,
-  scope: Scope,
-  comment: DocComment,
-): { schema?: JsonSchema | undefined; text: string } {
+function readResult({ node, load, budget }: FunctionSource, scope: Scope, comment: DocComment) {
   const documented = splitType(tagText(comment, "returns", "return") ?? "");
   const annotated = annotatedType(node.returnType);
   const type = annotated ?? (documented.type === undefined ? undefined : parseJsDocType(documented.type));

@@ -106,12 +106,7 @@ export function readParameters(source: ParameterSource): Parameter[] {
   );
 }
 
-function readParameter(
-  source: ParameterSource,
-  node: Node,
-  fallbackName: string,
-  isOnly: boolean,
-): Parameter {
+function readParameter(source: ParameterSource, node: Node, fallbackName: string, isOnly: boolean) {
   const { scope, reader, tags } = source;
   const isRest = node.type === "RestElement";
   const isAssigned = node.type === "AssignmentPattern";

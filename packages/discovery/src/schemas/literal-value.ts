@@ -6,12 +6,7 @@ import type { ModuleLoader } from "./schema-reader.ts";
 const MAX_HOPS = 16;
 
 /** Finds what a name in a file refers to, following imports. */
-export function findDeclaration(
-  name: string,
-  module: SourceModule,
-  load: ModuleLoader,
-  hops = 0,
-): Declaration | undefined {
+export function findDeclaration(name: string, module: SourceModule, load: ModuleLoader, hops = 0) {
   const local = module.declarations.get(name);
   if (local) return local;
   const origin = module.imports.get(name);

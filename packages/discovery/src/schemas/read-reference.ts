@@ -15,11 +15,7 @@ import {
 } from "./schema-reader.ts";
 
 /** Reads a type that is referred to by name. */
-export function readReference(
-  reader: SchemaReader,
-  type: TSTypeReference | TSImportType,
-  scope: Scope,
-): JsonSchema {
+export function readReference(reader: SchemaReader, type: TSTypeReference | TSImportType, scope: Scope) {
   const types = type.typeArguments?.params ?? [];
   if (type.type === "TSImportType") {
     if (type.qualifier?.type !== "Identifier") return {};
@@ -52,12 +48,7 @@ function readQualified(reader: SchemaReader, type: TSTypeReference, scope: Scope
   return value === undefined ? {} : enumSchema([value]);
 }
 
-function readDeclaration(
-  reader: SchemaReader,
-  found: Declaration,
-  types: readonly TSType[],
-  scope: Scope,
-): JsonSchema {
+function readDeclaration(reader: SchemaReader, found: Declaration, types: readonly TSType[], scope: Scope) {
   const { module } = found;
   if (found.kind === "constant") return {};
   if (found.kind === "enum") {

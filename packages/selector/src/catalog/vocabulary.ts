@@ -93,9 +93,7 @@ export function createVocabulary() {
 
   function typoSimilarity(word: string, term: number): number {
     const known = words[term] ?? "";
-    if (known[0] !== word[0] || Math.max(known.length, word.length) < CHARACTERS_PER_TYPO) {
-      return 0;
-    }
+    if (known[0] !== word[0] || Math.max(known.length, word.length) < CHARACTERS_PER_TYPO) return 0;
     const edits = editDistance(word, known);
     const isTypo =
       edits <= Math.floor(known.length / CHARACTERS_PER_TYPO) ||

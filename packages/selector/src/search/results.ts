@@ -70,9 +70,7 @@ export function rankAll(
   for (let document = 0; document < scores.length; document++) {
     scores[document] = (given[document] ?? 0) * UNNAMED_SCORE;
   }
-  for (const document of named) {
-    scores[document] = NAMED_SCORE + (1 - NAMED_SCORE) * (scores[document] ?? 0);
-  }
+  for (const document of named) scores[document] = NAMED_SCORE + (1 - NAMED_SCORE) * (scores[document] ?? 0);
   const telling = tellingWords(text);
   return best(scores, limit).flatMap((document) =>
     ranked(

@@ -49,9 +49,7 @@ export function highest(scores: Float32Array): number {
   let top = 0;
   for (let document = 0; document < scores.length; document++) {
     const score = scores[document] ?? 0;
-    if (score > top) {
-      top = score;
-    }
+    if (score > top) top = score;
   }
   return top;
 }

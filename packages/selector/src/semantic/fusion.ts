@@ -56,11 +56,7 @@ export function fuse(lexical: Float32Array, similarities: Float32Array): Float32
  *
  * @param relevant - The lexical scores, 0 for tools that are not relevant by their words.
  */
-export function fuseRelevant(
-  lexical: Float32Array,
-  relevant: Float32Array,
-  similarities: Float32Array,
-): Float32Array {
+export function fuseRelevant(lexical: Float32Array, relevant: Float32Array, similarities: Float32Array) {
   const isMeant = findOutliers(similarities);
   return fuse(lexical, similarities).map((score, at) =>
     (relevant[at] ?? 0) > 0 || isMeant(similarities[at] ?? -1) ? score : 0,

@@ -121,10 +121,7 @@ export function createSemanticSearch(
   };
 
   /** Starts the computation of a catalog's vectors, and waits for it as long as the settings say. */
-  const awaitVectors = async (
-    index: LexicalIndex,
-    signal: AbortSignal | undefined,
-  ): Promise<Vectors | undefined> => {
+  const awaitVectors = async (index: LexicalIndex, signal: AbortSignal | undefined) => {
     const prepared = prepare(index);
     if (patienceMs > 0) {
       const limits = [AbortSignal.timeout(patienceMs), signal].filter((one) => one !== undefined);
@@ -133,11 +130,7 @@ export function createSemanticSearch(
     return catalogs.get(index);
   };
 
-  const embedQuery = async (
-    text: string,
-    dimensions: number,
-    signal: AbortSignal | undefined,
-  ): Promise<Float32Array | undefined> => {
+  const embedQuery = async (text: string, dimensions: number, signal: AbortSignal | undefined) => {
     const known = queries.get(text);
     if (known !== undefined) return known;
     const deadline = AbortSignal.timeout(Math.max(QUERY_TIMEOUT_MS, patienceMs));
@@ -166,11 +159,7 @@ export function createSemanticSearch(
      * @returns Similarities by document; `undefined` while the vectors of the catalog are not ready, whose computation it
      * starts, and when the embedder fails or is too slow.
      */
-    async similarities(
-      index: LexicalIndex,
-      text: string,
-      signal: AbortSignal | undefined,
-    ): Promise<Float32Array | undefined> {
+    async similarities(index: LexicalIndex, text: string, signal: AbortSignal | undefined) {
       const vectors = catalogs.get(index) ?? (await awaitVectors(index, signal));
       if (vectors === undefined || isBackingOff()) return undefined;
       const query = await embedQuery(text.slice(0, MAX_QUERY_CHARACTERS), vectors.dimensions, signal);

@@ -72,9 +72,7 @@ async function readVectors(file: string | undefined): Promise<Map<string, Float3
   for (let at = HEADER_BYTES; at < bytes.length; at += size) {
     const vector = new Float32Array(dimensions);
     asBytes(vector).set(bytes.subarray(at + KEY_BYTES, at + size));
-    if (vector.every(Number.isFinite)) {
-      vectors.set(bytes.toString("hex", at, at + KEY_BYTES), vector);
-    }
+    if (vector.every(Number.isFinite)) vectors.set(bytes.toString("hex", at, at + KEY_BYTES), vector);
   }
   return vectors;
 }

@@ -101,8 +101,6 @@ export function impliedSteps(text: string) {
     const made = kind === undefined ? "write file" : `create ${kind}`;
     steps.set(MAKES.test(before) ? made : `read ${kind ?? "file"}`, 1);
   }
-  if (RELATIVE_TIME.test(text)) {
-    steps.set("get current time", TIME_WEIGHT);
-  }
+  if (RELATIVE_TIME.test(text)) steps.set("get current time", TIME_WEIGHT);
   return [...steps].map(([step, weight]) => ({ text: step, weight }));
 }

@@ -72,19 +72,11 @@ export function isGeneralVerb(wordStem: string): boolean {
 
 /** How well a tool's actions fit those asked for, 0 to 1. Unknown actions fit all. */
 export function actionFactor(asked: Actions, offered: Actions): number {
-  if (offered === NO_ACTIONS) {
-    return 1;
-  }
+  if (offered === NO_ACTIONS) return 1;
   const looks = (offered & LOOKING_ACTIONS) !== 0;
-  if (asked === NO_ACTIONS) {
-    return looks ? 1 : UNASKED_CHANGE_FACTOR;
-  }
-  if ((asked & offered) !== 0 || ((asked | offered) & EXECUTE) !== 0) {
-    return 1;
-  }
-  if ((asked & LOOKING_ACTIONS) !== 0) {
-    return looks ? 1 : UNASKED_CHANGE_FACTOR;
-  }
+  if (asked === NO_ACTIONS) return looks ? 1 : UNASKED_CHANGE_FACTOR;
+  if ((asked & offered) !== 0 || ((asked | offered) & EXECUTE) !== 0) return 1;
+  if ((asked & LOOKING_ACTIONS) !== 0) return looks ? 1 : UNASKED_CHANGE_FACTOR;
   return OTHER_ACTION_FACTOR;
 }
 

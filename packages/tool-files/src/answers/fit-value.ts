@@ -32,10 +32,7 @@ function isLongList(value: JsonValue): value is JsonValue[] {
   return JSON.stringify(value).length > MAX_LIST_CHARACTERS;
 }
 
-async function keepListsIn(
-  value: { [key: string]: JsonValue },
-  results: ResultStore,
-): Promise<{ [key: string]: JsonValue }> {
+async function keepListsIn(value: { [key: string]: JsonValue }, results: ResultStore) {
   const kept = Object.entries(value).map(
     async ([key, member]) => [key, isLongList(member) ? await keepList(member, results) : member] as const,
   );
@@ -59,11 +56,7 @@ function keepList(list: readonly JsonValue[], results: ResultStore): Promise<Jso
  *
  * @param shown - What is shown of the value. Default: its shape, and the beginning of its text.
  */
-async function keep(
-  value: JsonValue,
-  results: ResultStore,
-  shown?: { [name: string]: JsonValue },
-): Promise<JsonValue> {
+async function keep(value: JsonValue, results: ResultStore, shown?: { [name: string]: JsonValue }) {
   const isText = typeof value === "string";
   const text = isText ? value : JSON.stringify(value);
   const mimeType = isText ? "text/plain" : "application/json";

@@ -71,10 +71,7 @@ export function planServerFiles(request: ServerFilesRequest): ServerFilesPlan {
     if (read === undefined) continue;
     if (occupied.has(name.file.toLowerCase())) {
       conflicts.push(name.file);
-      skipped.push({
-        name: original,
-        reason: `${name.file} was written by hand and is left as it is.`,
-      });
+      skipped.push({ name: original, reason: `${name.file} was written by hand and is left as it is.` });
       continue;
     }
     const { tool, code, messages } = planTool(read, name, before.get(original), request);

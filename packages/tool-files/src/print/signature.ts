@@ -39,10 +39,7 @@ export function printSignature(call: Call): string {
  *
  * @param textOf - The type of a schema that says less than its type, such as `Date`.
  */
-export function printSchemaType(
-  schema: JsonSchema,
-  textOf: (schema: JsonSchema) => string | undefined,
-): string {
+export function printSchemaType(schema: JsonSchema, textOf: (schema: JsonSchema) => string | undefined) {
   const [whole] = readSchemaTypes(schema, "Type", createTypeNames(), false, textOf).types;
   return textOf(schema) ?? printBriefType(whole.node, MAX_DETAIL);
 }

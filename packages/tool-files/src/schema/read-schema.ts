@@ -175,12 +175,7 @@ function readObject(schema: Keywords, context: TypeContext, builder: TypeBuilder
     const type = builder.read(property, inside(context, name));
     // Every object inherits `toString`: with an optional `toString: string` the value `{}` would not compile.
     const isInherited = !isRequired && Object.hasOwn(Object.prototype, name);
-    return {
-      name,
-      type: isInherited ? UNKNOWN : type,
-      optional: !isRequired,
-      schema: property,
-    };
+    return { name, type: isInherited ? UNKNOWN : type, optional: !isRequired, schema: property };
   });
   const additional = schema["additionalProperties"];
   const other =
@@ -203,12 +198,7 @@ function conditionalNames(schema: Keywords): Set<string> {
 }
 
 /** The type of the index signature; `undefined` for none. */
-function readIndex(
-  schema: Keywords,
-  members: readonly Member[],
-  context: TypeContext,
-  builder: TypeBuilder,
-): TypeNode | undefined {
+function readIndex(schema: Keywords, members: readonly Member[], context: TypeContext, builder: TypeBuilder) {
   const given = schema["additionalProperties"];
   const additional = isNever(given) ? false : given;
   const patterns = asEntries(schema["patternProperties"]).map(([, pattern]) => pattern);

@@ -22,6 +22,7 @@ export const STOPPING_CODES = {
   member: [2339, 2551, 2550, 2568, 2570],
   uncallable: [2349, 2351, 2348, 6234],
   call: [2345, 2322, 2353, 2561, 2739, 2740, 2741, 2554, 2555, 2769, 2820, 2559, 2326, 2418],
+  comparison: [2367, 2678],
   iteration: [2461, 2488, 2495],
   constant: [2588],
 } as const satisfies Record<string, readonly number[]>;

@@ -42,5 +42,6 @@ const HANDLERS = ["onload", "onbeforeunload", "onunload"];
 export const GUEST_GLOBALS: string = `
 ${asyncDeclarations()}${GLOBALS.map((name) => `declare const ${name}: any;\n`).join("")}${HANDLERS.map((name) => `declare let ${name}: any;\n`).join("")}interface ImportMeta { readonly url: string; readonly main: boolean; readonly dirname: string; readonly filename: string; resolve(specifier: string): string }
 declare type Buffer = any;
+declare class ToolError extends Error { constructor(...given: any[]); [name: string]: any }
 declare function ${END_OF_PROGRAM}(): never;
 `;

@@ -36,6 +36,12 @@ const USELESS_ADVICE = / (?:Do you need |Try |Did you mean 'undefined')/u;
 /** Methods that a large result has beside what its tool gives, which no declaration has. */
 const HANDLE_METHODS: ReadonlySet<string> = new Set(["page", "items", "text", "json", "bytes"]);
 const ITERATOR = "__@iterator";
+/** An old method of texts, which nobody means who writes `toFixed`. */
+const FIXED = " Did you mean 'fixed'?";
+const TEXT_AS_NUMBER =
+  /(?:Type|Argument of type) 'string' is not assignable to (?:parameter of )?type 'number'\./u;
+/** Types of several texts, such as those of an enum. */
+const TEXTS = /" \| "/u;
 /** A property that the type does not have; too many or too few arguments. */
 const UNKNOWN_PROPERTY = new Set([2353, 2561]);
 const ARGUMENT_COUNT = new Set([2554, 2555]);
@@ -56,6 +62,10 @@ const EXPLAIN: Record<keyof typeof STOPPING_CODES, Explain> = {
   uncallable: explainUncallable,
   call: explainCall,
   iteration: explainIteration,
+  comparison: async ({ diagnostic }) => {
+    const message = textOf(diagnostic);
+    return TEXTS.test(message) ? { rule: "unknown-member", message, severity: "warning" } : undefined;
+  },
   constant: async ({ diagnostic }) => ({ rule: "constant-assigned", message: textOf(diagnostic) }),
 };
 
@@ -71,10 +81,7 @@ const EXPLAIN_BY_CODE = new Map<number, Explain>(
  *
  * @returns `undefined` when a run may succeed all the same.
  */
-export async function explain(
-  diagnostic: Diagnostic,
-  { source, checker }: ProgramView,
-): Promise<Explanation | undefined> {
+export async function explain(diagnostic: Diagnostic, { source, checker }: ProgramView) {
   return EXPLAIN_BY_CODE.get(diagnostic.code)?.({
     node: nodeAt(source, diagnostic.pos),
     checker,
@@ -124,13 +131,11 @@ async function explainMember({ node, checker, diagnostic }: Place): Promise<Expl
   if (has.some((property) => property !== undefined)) return undefined;
   if (promised) {
     const promise = clip(text ?? "it");
-    return {
-      rule: "missing-await",
-      message: `${promise} is a Promise: write (await ${promise}).${name}.`,
-    };
+    return { rule: "missing-await", message: `${promise} is a Promise: write (await ${promise}).${name}.` };
   }
   if (called === true && HANDLE_METHODS.has(name) && (await someOf(members, ofTool))) return undefined;
-  const message = await withMembers(textOf(diagnostic), nonNull, checker);
+  const said = textOf(diagnostic).replace(FIXED, " It is a text: Number(…) makes a number of it.");
+  const message = await withMembers(said, nonNull, checker);
   if (await someOf(members, (member) => isKnown(member, called === true)))
     return { rule: "unknown-member", message };
   if (isWritten || !(await isOwnObject(nonNull, checker))) return undefined;
@@ -181,10 +186,11 @@ async function isIterable(type: Type, checker: Checker): Promise<boolean> {
 async function explainCall(place: Place): Promise<Explanation | undefined> {
   const { node, checker, diagnostic } = place;
   const call = enclosingCall(node);
-  if (call === undefined) return undefined;
+  if (call === undefined) return explainText(place);
   const signature = await checker.getResolvedSignature(call);
   if (signature === undefined || declaredBy(signature.declaration) !== "tool") {
-    return (await explainReference(place)) ?? (await explainParsed(call, place)) ?? explainPromise(place);
+    const explained = (await explainReference(place)) ?? (await explainParsed(call, place));
+    return explained ?? (await explainText(place)) ?? explainPromise(place);
   }
   const wrong = await wrongPart(call, signature, place);
   if (wrong === undefined) return undefined;
@@ -197,11 +203,7 @@ async function explainCall(place: Place): Promise<Explanation | undefined> {
 }
 
 /** The part of a tool's arguments that it can't accept, with the expected type; `undefined` where the value could fit. */
-async function wrongPart(
-  call: ts.CallExpression,
-  signature: Signature,
-  { checker, diagnostic }: Place,
-): Promise<{ part: ts.Node; wanted?: Type | undefined } | undefined> {
+async function wrongPart(call: ts.CallExpression, signature: Signature, { checker, diagnostic }: Place) {
   const { code, pos } = diagnostic;
   if (ARGUMENT_COUNT.has(code)) {
     const parameters = await signature.getParameters();
@@ -209,12 +211,9 @@ async function wrongPart(
     // A tool without parameters may be called like the others, `ping({})`.
     const isEmpty = (one: ts.Expression): boolean =>
       ts.isObjectLiteralExpression(one) && one.properties.length === 0;
-    if (extra.length > 0) return extra.every(isEmpty) ? undefined : { part: call };
-    const missing = parameters[call.arguments.length];
-    return {
-      part: call,
-      wanted: missing && (await checker.getTypeOfSymbolAtLocation(missing, call)),
-    };
+    if (extra.length > 0 && extra.every(isEmpty)) return undefined;
+    const missing = parameters[call.arguments.length] ?? parameters[0];
+    return { part: call, wanted: missing && (await checker.getTypeOfSymbolAtLocation(missing, call)) };
   }
   const argument = call.arguments.find((one) => one.getStart() <= pos && pos < one.end);
   if (argument === undefined) return undefined;
@@ -269,11 +268,39 @@ async function explainReference({ node, checker, diagnostic }: Place): Promise<E
   return { rule: "wrong-arguments", message };
 }
 
+/** A text of a tool where the program has a number: `sum += order.total`, which joins it to the sum. */
+async function explainText({ node, checker, diagnostic }: Place): Promise<Explanation | undefined> {
+  if (!TEXT_AS_NUMBER.test(textOf(diagnostic))) return undefined;
+  let whole = node;
+  while (!ts.isStatement(whole.parent) && whole.parent.getStart() === diagnostic.pos) whole = whole.parent;
+  for (const operand of operandsOf(whole)) {
+    if (!ts.isPropertyAccessExpression(operand)) continue;
+    const [symbol, type] = await Promise.all([
+      checker.getSymbolAtLocation(operand.name),
+      checker.getTypeAtLocation(operand),
+    ]);
+    const isOfTool = symbol?.declarations.some((one) => declaredBy(one) === "tool") === true;
+    const members = isOfTool && type !== undefined ? await membersOf(type) : [];
+    if (!members.some(({ flags }) => (flags & TypeFlags.StringLike) !== 0)) continue;
+    const text = clip(operand.getText());
+    return {
+      rule: "unknown-member",
+      message: `${text} is a text: write Number(${text}).`,
+      severity: "warning",
+    };
+  }
+  return undefined;
+}
+
+/** The values that an operator or a variable gets. */
+function operandsOf(node: ts.Node): ts.Node[] {
+  if (ts.isBinaryExpression(node)) return [node.right, node.left].flatMap(operandsOf);
+  if (ts.isParenthesizedExpression(node)) return operandsOf(node.expression);
+  return ts.isVariableDeclaration(node) && node.initializer !== undefined ? [node.initializer] : [node];
+}
+
 /** `JSON.parse` of an object that a tool returned, which fails after the tool was called. */
-async function explainParsed(
-  { expression, arguments: [argument] }: ts.CallExpression,
-  { checker }: Place,
-): Promise<Explanation | undefined> {
+async function explainParsed({ expression, arguments: [argument] }: ts.CallExpression, { checker }: Place) {
   if (argument === undefined || expression.getText() !== "JSON.parse") return undefined;
   const type = await checker.getTypeAtLocation(argument);
   if (type === undefined || !type.isObjectType() || (await checker.isArrayLikeType(type))) return undefined;

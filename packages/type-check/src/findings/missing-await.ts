@@ -58,11 +58,7 @@ async function messageFor(
 }
 
 /** The message about a promise that is cast to the type of its value. */
-async function castText(
-  expression: ts.Expression,
-  type: Type,
-  checker: Checker,
-): Promise<string | undefined> {
+async function castText(expression: ts.Expression, type: Type, checker: Checker) {
   if (!type.isObjectType() || (await checker.getPropertyOfType(type, "then")) !== undefined) return undefined;
   const value = withoutCasts(expression);
   const given = await checker.getTypeAtLocation(value);
@@ -77,11 +73,7 @@ async function holdsAny(type: Type, checker: Checker): Promise<boolean> {
   return index !== undefined && (index.valueType.flags & TypeFlags.Any) !== 0;
 }
 
-async function problemOf(
-  { use, expression }: PromiseUse,
-  type: Type,
-  checker: Checker,
-): Promise<string | undefined> {
+async function problemOf({ use, expression }: PromiseUse, type: Type, checker: Checker) {
   const text = clip(expression.getText());
   switch (use) {
     case "value":
@@ -131,11 +123,7 @@ async function predicateText(type: Type, checker: Checker): Promise<string | und
 }
 
 /** The message about an async callback of `reduce` whose initial value is not a promise. */
-async function reducerText(
-  callback: ts.Expression,
-  type: Type,
-  checker: Checker,
-): Promise<string | undefined> {
+async function reducerText(callback: ts.Expression, type: Type, checker: Checker) {
   if (!ts.isCallExpression(callback.parent) || !readsUnawaited(callback)) return undefined;
   if (!(await returnsPromise(type, checker))) return undefined;
   const initial = callback.parent.arguments[1];
@@ -190,11 +178,7 @@ async function heldText(
   return path === undefined ? undefined : `${text} holds a Promise in ${path}: write await where it is made.`;
 }
 
-async function partText(
-  expression: ts.Expression,
-  type: Type,
-  checker: Checker,
-): Promise<string | undefined> {
+async function partText(expression: ts.Expression, type: Type, checker: Checker) {
   if (await isPromise(type)) return awaitText(clip(expression.getText()));
   return heldText(expression, type, checker);
 }

@@ -8,11 +8,7 @@ const WORD = /[^\p{ID_Continue}$]+|__/u;
 const END_OF_PATH = /[^\p{ID_Continue}$.]/u;
 
 /** Adds the tool that was probably meant to findings about names that nothing declares. */
-export function withToolHints(
-  findings: Finding[],
-  code: string,
-  tools: readonly ToolDefinition[],
-): Finding[] {
+export function withToolHints(findings: Finding[], code: string, tools: readonly ToolDefinition[]) {
   const mayNeed = ({ rule, message }: Finding): boolean =>
     rule === UNKNOWN_NAME && !message.includes("Did you mean");
   if (tools.length === 0 || !findings.some(mayNeed)) return findings;

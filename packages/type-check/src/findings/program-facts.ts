@@ -138,11 +138,7 @@ export async function memberReadAt(node: ts.Node, checker: Checker): Promise<Mem
   return { name: name.text, type, called: isCalled(access), text: expression.getText(), isAccess: true };
 }
 
-async function bindingAt(
-  node: ts.Node,
-  element: ts.BindingElement,
-  checker: Checker,
-): Promise<MemberRead | undefined> {
+async function bindingAt(node: ts.Node, element: ts.BindingElement, checker: Checker) {
   const name = element.propertyName ?? element.name;
   if (node !== name || !ts.isIdentifier(name) || !ts.isObjectBindingPattern(element.parent)) return undefined;
   if (element.initializer !== undefined) return undefined;

@@ -147,6 +147,8 @@ const PRIMITIVE =
 export async function couldFit(given: Type, wanted: Type, checker: Checker, depth = 0): Promise<boolean> {
   if (depth === MAX_FIT_DEPTH || ((given.flags | wanted.flags) & OPEN) !== 0) return true;
   if (await checker.isTypeAssignableTo(given, wanted)) return true;
+  // Tools get all digits of a BigInt as a number.
+  if ((given.flags & TypeFlags.BigIntLike) !== 0 && (wanted.flags & TypeFlags.NumberLike) !== 0) return true;
   const fits = async (one: Type, other: Type): Promise<boolean> => couldFit(one, other, checker, depth + 1);
   const members = await membersOf(given);
   if (members.length > 1) return some(members, (member) => fits(member, wanted));
