@@ -117,7 +117,7 @@ describe.concurrent("a server that is down", () => {
 
 describe("a call that is lost over HTTP", () => {
   it.each([
-    ["answered with a status of 5xx", 'Server "remote" answered with HTTP status 502: ', true],
+    ["answered with a status of 5xx", 'Server "remote" answered with HTTP status 502 Bad Gateway: ', true],
     ["cut off", 'The connection to server "remote" failed: ', true],
     ["never sent", 'The connection to server "remote" failed: connect ECONNREFUSED', false],
   ])("says whether it may have been executed: %s", async (how, message, isDoubtful) => {

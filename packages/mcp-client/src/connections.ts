@@ -17,6 +17,7 @@ import type { ServerClient } from "./connection/server-client.ts";
 import { ANY_RESULT } from "./connection/tool-call.ts";
 import { fetchRawList, LIST_METHODS } from "./connection/tool-list.ts";
 import { createOAuth } from "./oauth/oauth.ts";
+import type { IsOwnerThere } from "./oauth/token-store.ts";
 import type { McpServerSettings } from "./settings/server-settings.ts";
 import { NO_SDK_TIMEOUT_MS } from "./transport/running-calls.ts";
 
@@ -29,6 +30,12 @@ export interface McpConnectionsSettings {
   elicit?: Elicit | undefined;
   /** Folder where OAuth tokens are stored. Absent: they are kept in memory. */
   authFolder?: string | undefined;
+  /**
+   * Whether the customer whose sign-ins these are was not deleted. Else none is stored any more.
+   *
+   * @defaultValue they are nobody's who could be deleted
+   */
+  isOwnerThere?: IsOwnerThere | undefined;
   /**
    * The name and version this client gives itself.
    *
@@ -52,7 +59,7 @@ export function createMcpConnections(settings: McpConnectionsSettings) {
   const never = new AbortController().signal;
   const log = limitLog(settings.log ?? (() => {}));
   const identity = settings.identity ?? { name: "code-execution-mcp", version: "0" };
-  const oauth = createOAuth({ folder: settings.authFolder, clientName: identity.name });
+  const oauth = createOAuth(settings, identity.name);
   const byName = new Map(settings.servers.map((server) => [server.name, server]));
   const clients = new Map<string, ServerClient>();
   for (const [name, server] of byName) {
@@ -118,14 +125,24 @@ export function createMcpConnections(settings: McpConnectionsSettings) {
         return { items, cut };
       }),
     /** Reads a resource, renders a prompt or completes an argument of one. A server that completes nothing has no values. */
-    request: async (server: string, request: ServerRequest, options: CallOptions): Promise<JsonObject> =>
-      find(server).request(request.method, options, async ({ client }, { signal, onProgress }) => {
-        const isCompletion = request.method === "completion/complete";
+    async request(server: string, request: ServerRequest, options: CallOptions): Promise<JsonObject> {
+      const { method, params } = request;
+      const found = find(server);
+      if (method === "resources/unsubscribe") {
+        await found.unsubscribe(params.uri, options);
+        return {};
+      }
+      return found.request(method, options, async (opened, { signal, onProgress }) => {
+        const { client } = opened;
+        const isCompletion = method === "completion/complete";
         if (isCompletion && client.getServerCapabilities()?.completions === undefined)
           return { completion: { values: [] } };
         const sdkOptions = { signal, timeout: NO_SDK_TIMEOUT_MS, onprogress: onProgress };
-        return (await client.request(request, ANY_RESULT, sdkOptions)) as JsonObject;
-      }),
+        const result = await client.request(request, ANY_RESULT, sdkOptions);
+        if (method === "resources/subscribe") found.noteSubscribed(opened, params.uri, options.session);
+        return result as JsonObject;
+      });
+    },
     /**
      * Signs in to a server through the browser and stores the tokens.
      *

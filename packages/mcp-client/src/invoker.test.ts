@@ -1,5 +1,6 @@
 import type { JsonValue, ToolCall, ToolResult } from "@cem/core";
 import { afterAll, describe, expect, it } from "vitest";
+import { serveByHand } from "../fixtures/http-by-hand.ts";
 import { memoryStore } from "../fixtures/memory-store.ts";
 import { connect, odd, reference, twoEra } from "../fixtures/servers.ts";
 import { SERVER_REQUESTS } from "./connection/server-request-definitions.ts";
@@ -90,6 +91,38 @@ describe.concurrent("createMcpInvoker", () => {
     );
   });
 
+  it("sends all digits of long whole numbers, and none that has lost some", async () => {
+    const $defs = { Id: { anyOf: [{ type: "integer" }, { type: "null" }] } };
+    const properties = { ids: { items: { $ref: "#/$defs/Id" } }, sum: { type: "number" }, text: {} };
+    const tools = [{ name: "a", inputSchema: { type: "object", properties, $defs } }];
+    const sent: string[] = [];
+    const server = await serveByHand(({ message, text, response }) => {
+      if (message.method === "tools/call") sent.push(text);
+      if (message.method !== "tools/list") return false;
+      response.writeHead(200, { "content-type": "application/json" });
+      response.end(JSON.stringify({ jsonrpc: "2.0", id: message.id, result: { tools } }));
+      return true;
+    });
+    await using connections = connect([server.settings]);
+    const call = caller(connections, "hand");
+    const args = {
+      ids: ["7205759403792793601", 5],
+      sum: "-9223372036854775808",
+      text: "7205759403792793601",
+    };
+    expect(await call("a", args)).toEqual({ ok: true, value: "well" });
+    expect(await call("a", { ids: [2 ** 60 + 2 ** 10] })).toMatchObject({
+      error: { code: "ARGUMENTS_INVALID", message: expect.stringContaining("`ids[0]` has more digits") },
+    });
+    expect(await call("a", { ids: ["12"] })).toMatchObject({ error: { code: "ARGUMENTS_INVALID" } });
+    expect(await call("a", { sum: 1735689600000000000 })).toEqual({ ok: true, value: "well" });
+    await server.close();
+    expect(sent.map((text) => /"arguments":(\{.*?\})/.exec(text)?.[1])).toEqual([
+      '{"ids":[7205759403792793601,5],"sum":-9223372036854775808,"text":"7205759403792793601"}',
+      '{"sum":1735689600000000000}',
+    ]);
+  });
+
   it("calls tools with unusable schemas unchecked, and says so once", async () => {
     const reported: string[] = [];
     const call = caller(odder, "odd", {
@@ -125,6 +158,18 @@ describe.concurrent("createMcpInvoker", () => {
       },
     });
     expect(await call("crash")).toMatchObject({ error: { code: "SERVER_DOWN" } });
+  });
+
+  it("names the pages that a server wants its user to open", async () => {
+    await using connections = connect([odd("plain")]);
+    const call = caller(connections, "odd");
+    const said = 'Server "odd" answered with error -32042: Sign up first.';
+    const url = "https://crm.example/sign-up?for=ada";
+    const elicitations = [{ mode: "url", url }, { mode: "url", url: "javascript:alert(1)" }, null];
+    expect(await call("ask_to_open", { elicitations })).toMatchObject({
+      error: { code: "PROTOCOL_ERROR", message: `${said} (the user has to open ${url} first)` },
+    });
+    expect(await call("ask_to_open", { elicitations: 7 })).toMatchObject({ error: { message: said } });
   });
 
   it("does not show the server's secrets in errors", async () => {

@@ -1,4 +1,6 @@
-import { describe, expect, it } from "vitest";
+import type { McpTransportProvider } from "@cem/core";
+import { InMemoryTransport, McpServer } from "@modelcontextprotocol/server";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { connect, odd } from "../fixtures/servers.ts";
 import { readToolDefinitions } from "./connection/tool-definitions.ts";
 import { fetchRawList } from "./connection/tool-list.ts";
@@ -19,6 +21,11 @@ describe.concurrent("listTools", () => {
     const { tools, cut } = await connections.listTools("odd");
     expect(tools).toHaveLength(1_000);
     expect(cut).toBe("it has more than 1000 pages");
+  });
+
+  it("stops at cursors without end", async () => {
+    await using connections = connect([odd("long-cursors")]);
+    expect(await connections.listTools("odd")).toMatchObject({ cut: "it is longer than 33554432 bytes" });
   });
 
   it("stops at a list that goes in a circle", async () => {
@@ -75,6 +82,26 @@ describe.concurrent("listTools", () => {
     await seen.promise;
     expect(changed).toEqual(["odd"]);
     expect((await connections.listTools("odd")).tools[0]?.description).toBe("Says it back. Changed 1 times.");
+  });
+});
+
+describe("a server that says without end that its tools changed", () => {
+  it("is asked again meanwhile", async () => {
+    // In this process, so that no pause comes between two of its messages.
+    const [client, served] = InMemoryTransport.createLinkedPair();
+    const server = new McpServer({ name: "restless", version: "1" });
+    server.registerTool("rest", {}, () => ({ content: [] }));
+    await server.connect(served);
+    const provider = { connect: async () => client } as unknown as McpTransportProvider;
+    const seen = Promise.withResolvers<string>();
+    await using connections = connect(
+      [{ name: "restless", transport: { kind: "custom", url: "custom:restless", provider } }],
+      { onToolsListed: seen.resolve },
+    );
+    await connections.listTools("restless");
+    const telling = setInterval(() => server.sendToolListChanged(), 5);
+    onTestFinished(() => clearInterval(telling));
+    expect(await seen.promise).toBe("restless");
   });
 });
 

@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { messageOf } from "@cem/tool-files/answers";
 import type { HintFor } from "@cem/tool-files/answers";
 import { assertKnownOptions, CemError, forClients, toErrorInfo } from "@cem/core";
-import { McpServer } from "@modelcontextprotocol/server";
+import { McpServer, specTypeSchemas } from "@modelcontextprotocol/server";
 import type { CallToolResult, ServerContext } from "@modelcontextprotocol/server";
 import packageJson from "../package.json" with { type: "json" };
 import { strictInput, traceRequest } from "./tool-calls.ts";
@@ -14,7 +14,8 @@ import { bindCustomTool } from "./bind-custom-tool.ts";
 import type { AnyCustomTool } from "./custom-tool.ts";
 import { createAskingRequests } from "./upstream/asking-requests.ts";
 import { exposeContents, exposedCapabilities } from "./upstream/expose-contents.ts";
-import type { NotifyUpdated } from "./upstream/expose-contents.ts";
+import type { Watching } from "./upstream/expose-contents.ts";
+import { reportFault } from "./exchange.ts";
 import { DEFAULT_YIELD_AFTER_MS } from "./limits.ts";
 import { INSTRUCTIONS, toolsOf } from "./tools/profiles.ts";
 import { hostPerRequest, servedClient } from "./served-client.ts";
@@ -23,6 +24,9 @@ import { RunRegistry } from "./runs/run-registry.ts";
 import { BrokenRun, callsMade, tellAnyway } from "./told-anyway.ts";
 import type { Caller, ServerTool, ToolHost } from "./tools/server-tool.ts";
 import { workflowTool } from "./tools/run-tools.ts";
+
+/** The levels at which a client is sent the server's own messages, which are notices. */
+const UP_TO_NOTICE: ReadonlySet<string> = new Set(["debug", "info", "notice"]);
 
 /**
  * Creates a server for an agent. It is connected to no transport yet.
@@ -51,8 +55,8 @@ export function createAgentServer<Config = undefined>(
   const asking = createAskingRequests(states);
   const exposed = expose.length === 0 ? undefined : upstream && { upstream, asking, expose, onMissing };
   const tools = new Map<string, ServerTool>();
-  /** The connections, each with what notifies it of changed resources. */
-  const connected = new Map<McpServer, NotifyUpdated | undefined>();
+  /** The connections, each with what it watches. */
+  const connected = new Map<McpServer, Watching | undefined>();
   /** Those that take log messages: in 2026-07-28 a server logs only what a request asked for. */
   const logging = new Set<McpServer>();
   const listeners = new Set<(list: ListName) => void>();
@@ -83,7 +87,8 @@ export function createAgentServer<Config = undefined>(
           .then((answer) => redaction?.redact(answer, request()) ?? answer)
           .catch(async (error: unknown) => {
             throw (await redaction?.redactFailure(error, request())) ?? error;
-          }),
+          })
+          .catch((error: unknown) => answerError(error, hintFor)),
       );
       calls.add(call);
       return call.finally(() => calls.delete(call));
@@ -129,8 +134,17 @@ export function createAgentServer<Config = undefined>(
       const onRequest = (context: ServerContext) =>
         void redaction?.note({ server, context, isConnected: connected.has(server) });
       connected.set(server, exposed && exposeContents(server, { ...exposed, era, onRequest }));
-      if (era === "legacy") logging.add(server);
+      if (era === "legacy") {
+        logging.add(server);
+        // The SDK's own handler calls a wrong level a fault of the server, and keeps levels where only calls find them.
+        const params = specTypeSchemas.SetLevelRequestParams;
+        server.server.setRequestHandler("logging/setLevel", { params }, ({ level }) => {
+          logging[UP_TO_NOTICE.has(level) ? "add" : "delete"](server);
+          return {};
+        });
+      }
       const onclose = (): void => {
+        connected.get(server)?.end();
         connected.delete(server);
         logging.delete(server);
         redaction?.forget(server);
@@ -151,7 +165,7 @@ export function createAgentServer<Config = undefined>(
       for (const listener of listeners) listener(list);
     },
     resourceUpdated(server, uri) {
-      for (const notify of connected.values()) notify?.(server, uri);
+      for (const watching of connected.values()) watching?.notify(server, uri);
     },
     async openClient(authInfo) {
       const caller: Caller = { http: authInfo === undefined ? {} : { authInfo } };
@@ -173,14 +187,15 @@ type Registration = {
   [Key in keyof Omit<ServerTool, "name" | "handle">]: Exclude<ServerTool[Key], undefined>;
 };
 
-/** Answers with an error of ours. The SDK answers with the others, its protocol errors among them. */
+/** Answers with an error of ours, or of the system. The SDK answers with the others, its protocol errors among them. */
 function answerError(error: unknown, hintFor: HintFor | undefined): CallToolResult {
-  if (!CemError.isInstance(error)) throw error;
   const info = toErrorInfo(error);
-  const made = error instanceof BrokenRun ? ` ${callsMade(error.calls)}` : "";
-  const text = `${messageOf(info, hintFor)}${made}`;
   // A message that is replaced for clients is one of our own.
   const isAll = forClients(info).message !== info.message;
+  if (isAll) reportFault(error);
+  else if (!CemError.isInstance(error)) throw error;
+  const made = error instanceof BrokenRun ? ` ${callsMade(error.calls)}` : "";
+  const text = `${messageOf(info, hintFor)}${made}`;
   const words = isAll ? text : `The call failed (${info.code}).${made}`;
   return tellAnyway({ isError: true, content: [{ type: "text", text }] }, { words, isAll });
 }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { CemError } from "@cem/core";
-import type { Client } from "@modelcontextprotocol/client";
+import type { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { connectHttp, firstText } from "../fixtures/clients.ts";
@@ -262,6 +262,49 @@ describe("lists of servers behind", () => {
       await delay(20);
     }
     expect(heard).toEqual(new Set(announced));
+    await served.close();
+  });
+
+  it("change with a message, unless its client wants none of its level", async () => {
+    const own = createAgentServer({ agent });
+    const served = await serveHttp(own, { port: 0, logger: quietLogger });
+    const client = await connectHttp(served.url, "legacy");
+    const told: unknown[] = [];
+    client.setNotificationHandler("notifications/message", ({ params }) => void told.push(params.data));
+    const tell = async (message: string) => {
+      own.listChanged("tools", message);
+      await delay(20);
+    };
+    // The client opens its stream when it likes.
+    while (!told.includes("first")) await tell("first");
+    await expect(client.setLoggingLevel("loud" as "error")).rejects.toMatchObject({
+      code: -32_602,
+      message: expect.stringContaining("level: Invalid option"),
+    });
+    await client.setLoggingLevel("error");
+    await tell("second");
+    await client.setLoggingLevel("notice");
+    while (!told.includes("third")) await tell("third");
+    expect(told).not.toContain("second");
+    await served.close();
+  });
+
+  it("are not watched for a client once its session has ended", async () => {
+    const asked: object[] = [];
+    const request = async (_server: string, given: object) => {
+      asked.push(given);
+      return {};
+    };
+    const own = createAgentServer({ agent, upstream: { ...upstream, request }, expose: ["resources"] });
+    const served = await serveHttp(own, { port: 0, logger: quietLogger });
+    const client = await connectHttp(served.url, "legacy");
+    await client.subscribeResource({ uri: "mcp://behind/note://1" });
+    await (client.transport as StreamableHTTPClientTransport).terminateSession();
+    const params = { uri: "note://1" };
+    expect(asked).toEqual([
+      { method: "resources/subscribe", params },
+      { method: "resources/unsubscribe", params },
+    ]);
     await served.close();
   });
 });

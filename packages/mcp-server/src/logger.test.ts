@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { afterAll, describe, expect, it, onTestFinished } from "vitest";
@@ -29,6 +30,24 @@ describe("the log", () => {
         details: { file },
       }),
     );
+  });
+
+  it.runIf(process.platform === "linux").each([
+    ["file", "", /^[^]*Warning: The log \S+ can't be written: EFBIG(?![^]*Warning)/],
+    ["standard error", " 2>/dev/full", /^$/],
+  ])("does not end a process whose %s takes nothing more", (where, to, said) => {
+    const settings = where === "file" ? { file: path.join(newFolder(), "server.log") } : {};
+    const program = `
+      const { createLogger } = await import("@cem/mcp-server");
+      const logger = createLogger(${JSON.stringify(settings)});
+      for (let at = 0; at < 3; at++) logger.info("a line");
+      console.log("alive");
+    `;
+    const node = [process.execPath, "--conditions=@cem/source", "--input-type=module", "-e", program];
+    const command = ["-c", `ulimit -f 0; exec "$0" "$@"${to}`, ...node];
+    const { stdout, stderr } = spawnSync("sh", command, { cwd: import.meta.dirname, encoding: "utf8" });
+    expect(stdout).toBe("alive\n");
+    expect(stderr).toMatch(said);
   });
 
   it("is text in a terminal, which nothing in it can steer", () => {

@@ -19,6 +19,8 @@ const STDERR = 2;
 const CLOCK_CHARACTERS = 8;
 /** Facts of a longer line have a line each. */
 const MAX_LINE_CHARACTERS = 96;
+/** Lines that a full disk does not take are kept up to this. */
+const MAX_WAITING_BYTES = 1024 * 1024;
 
 export interface LoggerSettings {
   /** Default: `INFO`. */
@@ -63,15 +65,21 @@ export function readableLine(line: string): string {
   return lines.map((text) => `  ${text.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, "\uFFFD")}`).join("\n");
 }
 
-/** Writes synchronously, so that the last lines before a crash are kept. */
+/** Writes synchronously, so that the last lines before a crash are kept. A line that the disk does not take waits for the next one. */
 function openDestination(file: string | undefined): DestinationStream {
+  const unwritable = (error: unknown): string =>
+    `The log ${file} can't be written: ${error instanceof Error ? error.message : String(error)}.`;
   try {
     if (file === undefined && process.stderr.isTTY)
       return { write: (line) => void process.stderr.write(`${readableLine(line)}\n`) };
-    return destination({ dest: file === undefined ? STDERR : openForAppending(file), sync: true });
+    const dest = file === undefined ? STDERR : openForAppending(file);
+    const stream = destination({ dest, sync: true, maxLength: MAX_WAITING_BYTES });
+    // An error that nobody listens for ends the process.
+    stream.on("error", () => {});
+    if (file !== undefined)
+      stream.once("error", (error) => process.emitWarning(unwritable(error), "CemWarning"));
+    return stream;
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    const message = `The log ${file} can't be written: ${reason}.`;
-    throw new CemError("LOG_UNWRITABLE", message, { details: { file }, cause: error });
+    throw new CemError("LOG_UNWRITABLE", unwritable(error), { details: { file }, cause: error });
   }
 }

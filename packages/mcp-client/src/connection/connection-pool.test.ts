@@ -165,7 +165,7 @@ describe.concurrent("the connections to a server", () => {
     expect((await ada).content).toEqual(said("Hello Ada"));
   });
 
-  it("are closed when nobody uses them, but for the last", async () => {
+  it("are closed when nobody uses them, but for the last and those that watch something", async () => {
     const settings = odd("plain");
     const health = new ConnectionHealth();
     const pool = createConnectionPool({
@@ -177,14 +177,15 @@ describe.concurrent("the connections to a server", () => {
     });
     await using disposed = { pool, [Symbol.asyncDispose]: () => pool.close() };
     const pids: number[] = [];
-    for (const session of ["ada", "bob"]) {
+    for (const session of ["ada", "bob", "eve"]) {
       await pool.use({ session }, signal, async (connection) => {
         await connection.open(signal);
         pids.push(connection.current?.process?.pid ?? 0);
+        if (session === "ada") connection.current?.watched.add("note://1");
       });
     }
     await until(() => pids.filter((pid) => isProcessRunning(pid)).length === 1);
-    expect(disposed.pool.connections).toHaveLength(1);
+    expect(disposed.pool.connections.map(({ current }) => current?.process?.pid)).toEqual([pids[0]]);
   });
 
   it.each([

@@ -48,6 +48,8 @@ export function createConnectionPool({ settings, create, log, idleMs = IDLE_MS }
 
   const firstMember = (): Member => members[0] ?? add();
   const isUnused = ({ calls, others }: Member): boolean => calls === 0 && others === 0;
+  /** Whether it tells its users of changes, which nobody would miss where it was closed. */
+  const isWatching = ({ connection }: Member): boolean => (connection.current?.watched.size ?? 0) > 0;
   const isHeld = ({ run }: Member): boolean => run !== undefined && !run.signal.aborted;
 
   const remove = (member: Member, why: string): void => {
@@ -94,7 +96,8 @@ export function createConnectionPool({ settings, create, log, idleMs = IDLE_MS }
     if (members.length < maxConnections) return add();
     const idle = members.filter(isUnused);
     const byAge = idle.toSorted((one, other) => one.idleSince - other.idleSince);
-    const oldest = byAge.find((member) => !isHeld(member)) ?? byAge[0];
+    const free = byAge.filter((member) => !isHeld(member));
+    const oldest = free.find((member) => !isWatching(member)) ?? free[0] ?? byAge[0];
     if (oldest === undefined) return undefined;
     remove(oldest, `${maxConnections} are open, and another session needs one`);
     return add();
@@ -138,7 +141,7 @@ export function createConnectionPool({ settings, create, log, idleMs = IDLE_MS }
       const limit = performance.now() - idleMs;
       for (const member of members.filter((one) => isUnused(one) && one.idleSince <= limit)) {
         // The last one is kept: it tells of changes.
-        if (members.length > 1) remove(member, "it was not used any longer");
+        if (members.length > 1 && !isWatching(member)) remove(member, "it was not used any longer");
       }
       sweepLater();
     }, idleMs).unref();

@@ -9,7 +9,7 @@ import {
 } from "@modelcontextprotocol/client";
 import type { Client } from "@modelcontextprotocol/client";
 import type { SignIn } from "../oauth/sign-in.ts";
-import { DEFAULT_CONNECT_TIMEOUT_MS, DEFAULT_TIMEOUT_MS } from "../settings/server-settings.ts";
+import { DEFAULT_CONNECT_TIMEOUT_MS, DEFAULT_TIMEOUT_MS, tokenSetting } from "../settings/server-settings.ts";
 import type { McpServerSettings } from "../settings/server-settings.ts";
 import {
   isConnectionLoss,
@@ -30,6 +30,7 @@ const MAX_TIMEOUTS_PER_CALL = 10;
 /** The reason that servers get for a request that is cancelled, whoever cancelled it with whatever words. */
 const NO_LONGER_WANTED = "The answer is no longer wanted.";
 const LIST_CHANGED_DEBOUNCE_MS = 50;
+const LIST_CHANGED_MAX_WAIT_MS = 500;
 const TERMINATE_TIMEOUT_MS = 1_000;
 
 /** Options of one request. */
@@ -77,6 +78,7 @@ export function createConnection(
 ) {
   const { name } = settings;
   const details = { server: name };
+  const facts = { server: name, redact, setting: tokenSetting(settings) };
   const timeoutMs = settings.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   const connectTimeoutMs = settings.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS;
   const calls = new RunningCalls();
@@ -180,7 +182,7 @@ export function createConnection(
         ? new CemError("SERVER_DOWN", `Server "${name}" did not answer within ${connectTimeoutMs} ms.`, {
             details: { ...details, timeoutMs: connectTimeoutMs },
           })
-        : toServerError(thrown, { server: name, redact });
+        : toServerError(thrown, facts);
       noteFailure(error, false);
       throw error;
     }
@@ -195,7 +197,8 @@ export function createConnection(
     if (opening === undefined) {
       const { waitMs, lastError } = health;
       if (waitMs > 0 && lastError !== undefined) {
-        throw new CemError(lastError.code, `${lastError.message} The next attempt is in ${waitMs} ms.`, {
+        const said = lastError.message.replace(/\.?$/, ".");
+        throw new CemError(lastError.code, `${said} The next attempt is in ${waitMs} ms.`, {
           details: { ...lastError.details, retryInMs: waitMs },
         });
       }
@@ -252,14 +255,15 @@ export function createConnection(
   const failureOf = async (thrown: unknown, opened: OpenClient, { isList }: RequestOptions) => {
     const isLost = isConnectionLoss(thrown);
     if (isLost) await opened.process?.waitForExit();
-    const error = toServerError(thrown, { server: name, redact, exit: opened.process?.describeExit() });
+    const error = toServerError(thrown, { ...facts, exit: opened.process?.describeExit() });
     const { requiredScope } = error.details;
     if (typeof requiredScope === "string") await signIn?.requireScope(requiredScope);
-    // The connection is kept for other requests.
-    const isForbidden = thrown instanceof InsufficientScopeError;
-    if (isForbidden) onToolsChanged(false);
-    if (isForbidden || (isLost && opened.transportKind === "http")) noteFailure(error, true);
-    else if (isLost || error.code === "AUTH_REQUIRED") discard(opened, error);
+    const isUnauthorized = error.code === "AUTH_REQUIRED";
+    // The connection is kept for other requests. Without any, whoever signs in next gets a new session.
+    const isRefused = thrown instanceof InsufficientScopeError || (isUnauthorized && calls.count > 1);
+    if (isRefused) onToolsChanged(false);
+    if (isRefused || (isLost && opened.transportKind === "http")) noteFailure(error, true);
+    else if (isLost || isUnauthorized) discard(opened, error);
     return isList === true ? error : withDoubt(error, thrown);
   };
 
@@ -301,9 +305,21 @@ export function createConnection(
   };
 }
 
-/** A list that the server says has changed, which is read again by whoever needs it. */
+/** A list that the server says has changed, which is read again by whoever needs it. The SDK would wait for as long as it goes on. */
 function onListChanged(onChanged: () => void) {
-  return { autoRefresh: false, debounceMs: LIST_CHANGED_DEBOUNCE_MS, onChanged };
+  let timer: NodeJS.Timeout | undefined;
+  let since = 0;
+  const tell = (): void => {
+    timer = undefined;
+    onChanged();
+  };
+  const wait = (): void => {
+    if (timer === undefined) {
+      since = performance.now();
+      timer = setTimeout(tell, LIST_CHANGED_DEBOUNCE_MS).unref();
+    } else if (performance.now() - since < LIST_CHANGED_MAX_WAIT_MS) timer.refresh();
+  };
+  return { autoRefresh: false, debounceMs: 0, onChanged: wait };
 }
 
 /** Ends the session at the server, which then frees its resources, and closes the connection. */

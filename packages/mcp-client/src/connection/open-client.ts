@@ -27,6 +27,8 @@ export interface OpenClient {
   transportKind: "stdio" | "http" | "sse" | "custom";
   /** The server's process. Present for stdio only. */
   process?: StdioTransport | undefined;
+  /** The resources whose changes it tells of. */
+  watched: Set<string>;
 }
 
 /** Options of {@link openClient}. */
@@ -120,7 +122,7 @@ async function open(attempt: Attempt, options: OpenClientOptions): Promise<OpenC
     signal.throwIfAborted();
     await client.connect(transport, { signal, timeout: timeoutMs });
     signal.throwIfAborted();
-    return { client, transportKind: attempt.transportKind, process };
+    return { client, transportKind: attempt.transportKind, process, watched: new Set() };
   } catch (error) {
     if (isConnectionLoss(error)) await process?.waitForExit();
     const exit = process?.describeExit();

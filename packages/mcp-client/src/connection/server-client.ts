@@ -10,6 +10,7 @@ import type { CallOptions, LogEntry, RawToolResult, ServerStatus, ToolList } fro
 import { createConnection } from "./connection.ts";
 import type { Connection, ConnectionChanges, ConnectionContext, Run } from "./connection.ts";
 import { ConnectionHealth } from "./open-client.ts";
+import { createSubscriptions } from "./subscriptions.ts";
 import { callTool } from "./tool-call.ts";
 import type { RemoteTool } from "./tool-definitions.ts";
 import { findStatefulTools, fetchToolList } from "./tool-list.ts";
@@ -64,6 +65,11 @@ export function createServerClient(settings: McpServerSettings, context: ServerC
     },
   });
 
+  const subscriptions = createSubscriptions(
+    () => pool.connections.flatMap(({ current }) => current ?? []),
+    (uri) => context.onContentsChanged({ kind: "resources", uri }),
+  );
+
   /** Converts what work throws, which ends when the signal aborts. */
   const settle = async <T>(operation: string, signal: AbortSignal, work: Promise<T>): Promise<T> => {
     try {
@@ -87,7 +93,12 @@ export function createServerClient(settings: McpServerSettings, context: ServerC
       options.signal,
       limit.run(name, options.signal, async () => {
         options.signal.throwIfAborted();
-        return await pool.use(options, options.signal, (connection) => connection.send(options, run));
+        return await pool.use(options, options.signal, (connection) =>
+          connection.send(options, async (opened, running) => {
+            await subscriptions.renew(opened, { session: options.session, signal: running.signal });
+            return run(opened, running);
+          }),
+        );
       }),
     );
 
@@ -170,6 +181,11 @@ export function createServerClient(settings: McpServerSettings, context: ServerC
         });
         return { ...result, unansweredQuestion: call.unansweredQuestion };
       }),
+    /** Notes a subscription to a resource, which outlasts its connection. */
+    noteSubscribed: subscriptions.add,
+    /** Ends a session's subscription to a resource. */
+    unsubscribe: (uri: string, options: CallOptions): Promise<void> =>
+      settle("resources/unsubscribe", options.signal, subscriptions.end(uri, options)),
     /** Ends a backoff, so that the next use connects at once. */
     reset(): void {
       for (const connection of pool.connections) connection.reset();

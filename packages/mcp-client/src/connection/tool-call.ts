@@ -1,4 +1,5 @@
-import type { JsonObject, JsonSchema } from "@cem/core";
+import { replaceLongNumbers } from "@cem/bridge";
+import type { JsonObject, JsonSchema, JsonValue } from "@cem/core";
 import { failSpan, measure, traceCarrier, traced } from "@cem/core/telemetry";
 import { ProtocolError } from "@modelcontextprotocol/client";
 import type { RequestOptions, Tool } from "@modelcontextprotocol/client";
@@ -16,6 +17,9 @@ const MS_PER_SECOND = 1_000;
 
 /** The schema of a result that is not checked. */
 export const ANY_RESULT = z.looseObject({});
+
+/** TypeScript does not know it yet. */
+const { rawJSON } = JSON as unknown as { rawJSON: (text: string) => JsonValue };
 
 /** Options of {@link callTool}. */
 interface ToolCallOptions extends Pick<RunOptions, "signal" | "onProgress"> {
@@ -78,7 +82,14 @@ async function request(
   { signal, onProgress, findTool }: ToolCallOptions,
 ): Promise<RawToolResult> {
   const trace = traceCarrier();
-  const params = { name: tool, arguments: args, ...(trace === undefined ? {} : { _meta: { ...trace } }) };
+  const { inputSchema } = findTool() ?? {};
+  const exact =
+    inputSchema === undefined
+      ? args
+      : replaceLongNumbers(args, inputSchema, (found) =>
+          typeof found === "string" ? rawJSON(found) : found,
+        );
+  const params = { name: tool, arguments: exact, ...(trace === undefined ? {} : { _meta: { ...trace } }) };
   const isModern = client.getProtocolEra() === "modern";
   if (process !== undefined && !isModern)
     return toRawResult(await process.request("tools/call", params, { signal, onProgress }));

@@ -82,6 +82,7 @@ function readNamedTool(name: string, item: JsonObject, checkHeaders: boolean): R
     unvalidated: input.unvalidated,
     outputSchema: isObject(outputSchema) ? outputSchema : undefined,
     annotations: readAnnotations(annotations),
+    keepsDigits: true,
     definition: item,
   };
 }

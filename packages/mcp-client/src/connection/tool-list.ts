@@ -19,7 +19,7 @@ const LIST_KEYS = new Map<string, string>(Object.entries(LIST_METHODS).map(([key
 const RAW_KEY = "cem.rawItems";
 const pageSchema = z.looseObject({
   [RAW_KEY]: z.array(z.unknown()).optional(),
-  nextCursor: z.string().optional(),
+  nextCursor: z.string().nullish(),
 });
 
 /**
@@ -58,7 +58,7 @@ function keepItems(message: JSONRPCMessage, pending: Map<string | number, string
   }
 }
 
-/** Limits of a list. Bytes are those of all items, in characters of JSON. */
+/** Limits of a list. Bytes are those of all items and cursors, in characters of JSON. */
 const LIST_BOUNDS = { maxPages: 1_000, maxItems: 10_000, maxBytes: 32 * 1024 * 1024 };
 
 /** Fetches all pages of a list within the bounds, with the round trip of the first one's request in milliseconds. */
@@ -77,14 +77,16 @@ export async function fetchRawList(
     const options = { signal, timeout: NO_SDK_TIMEOUT_MS };
     const result = await client.request({ method, params }, pageSchema, options);
     if (page === 0) list.firstPageMs = performance.now() - start;
+    cursor = result.nextCursor ?? undefined;
+    bytes += cursor?.length ?? 0;
     for (const item of (result[RAW_KEY] ?? []) as JsonValue[]) {
       bytes += sizeOf(item);
-      if (bytes > bounds.maxBytes) return { ...list, cut: `it is longer than ${bounds.maxBytes} bytes` };
+      if (bytes > bounds.maxBytes) break;
       if (list.items.length >= bounds.maxItems)
         return { ...list, cut: `it has more than ${bounds.maxItems} items` };
       list.items.push(item);
     }
-    cursor = result.nextCursor;
+    if (bytes > bounds.maxBytes) return { ...list, cut: `it is longer than ${bounds.maxBytes} bytes` };
     if (cursor === undefined) return list;
     if (seen.has(cursor)) return { ...list, cut: "its pages repeat" };
     seen.add(cursor);

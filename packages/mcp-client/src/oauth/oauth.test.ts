@@ -139,7 +139,10 @@ describe("signing in", () => {
     expect(await stored()).not.toHaveProperty("requiredScope");
   });
 
-  it("lets other calls end when one is refused for its scope", async () => {
+  it.each([
+    ["scope", (own: ProtectedServer) => own.requireScope("admin")],
+    ["sign-in", (own: ProtectedServer) => own.expire("refresh")],
+  ])("lets other calls end when one is refused for its %s", async (_, refuseFromNow) => {
     const [started, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const own = await startProtectedServer(() => (started.resolve(), ended.promise));
     onTestFinished(() => own.close());
@@ -147,7 +150,7 @@ describe("signing in", () => {
     await connections.authorize("remote", { openBrowser });
     const slow = connections.callTool("remote", "sleep", { ms: 1 }, { signal });
     await started.promise;
-    own.requireScope("admin");
+    refuseFromNow(own);
     await expect(call(connections)).rejects.toMatchObject({ code: "AUTH_REQUIRED" });
     expect(connections.status()).toMatchObject([{ state: "auth-required" }]);
     ended.resolve();
@@ -252,6 +255,52 @@ describe("signing in", () => {
     await using connections = connect([settings({ auth })]);
     expect(await call(connections)).toEqual({ sum: 3 });
     expect(server.events).toEqual(["granted client_credentials"]);
+  });
+
+  it("says that a machine's secret was refused, which no sign-in changes", async () => {
+    const auth = { kind: "client-credentials", ...MACHINE, issuer: server.issuer } as const;
+    await using connections = connect([settings({ auth: { ...auth, clientSecret: "an-old-secret" } })]);
+    const why = `The client credentials of server "remote" were refused: ${server.issuer}/token answered invalid_client`;
+    const refused = { code: "AUTH_FAILED", details: { server: "remote", setting: "auth" } };
+    await expect(call(connections)).rejects.toMatchObject(refused);
+    await expect(call(connections)).rejects.toThrow(new RegExp(`^${why}.*\\. The next attempt is in`));
+  });
+
+  it("is of no use beside a header, which is named where the server refuses it", async () => {
+    const headers = { authorization: "Bearer an-old-token" };
+    await using connections = connect([settings({ transport: { kind: "http", url: server.url, headers } })]);
+    await expect(call(connections)).rejects.toMatchObject({
+      code: "AUTH_REQUIRED",
+      message: 'Server "remote" refused the token in headers.authorization.',
+      details: { server: "remote", setting: "headers.authorization" },
+    });
+    expect(connections.status()).toMatchObject([{ state: "auth-required" }]);
+    await expect(connections.authorize("remote", { openBrowser })).rejects.toMatchObject({
+      code: "AUTH_FAILED",
+      details: { setting: "headers.authorization" },
+    });
+    expect(server.events).toEqual([]);
+  });
+
+  it("repeats no long answer", async () => {
+    await using connections = connect([settings()]);
+    server.answer("/reg", (_request, response) => void response.writeHead(400).end("no ".repeat(10_000)));
+    onTestFinished(() => server.answer("/reg"));
+    await expect(connections.authorize("remote", { openBrowser })).rejects.toThrow(/HTTP 400.{1,300}$/);
+  });
+
+  it("names the address that did not answer", async () => {
+    const own = await serve((request, response) => {
+      if (request.url === "/mcp") response.writeHead(401).end();
+    });
+    onTestFinished(() => own.close());
+    const url = `http://127.0.0.1:${own.port}/mcp`;
+    await using connections = connect([
+      { name: "remote", transport: { kind: "http", url }, connectTimeoutMs: 200 },
+    ]);
+    await expect(connections.authorize("remote", { openBrowser })).rejects.toThrow(
+      "/.well-known/oauth-protected-resource/mcp did not answer in time",
+    );
   });
 
   it("gives the machine's secret to no other authorization server", async () => {

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { CemError } from "@cem/core";
+import { CemError, showWholeWords } from "@cem/core";
 import {
   auth,
   computeScopeUnion,
@@ -8,16 +8,16 @@ import {
 } from "@modelcontextprotocol/client";
 import type { AuthorizeOptions } from "../connection/connection-types.ts";
 import type { HttpSettings, McpServerSettings, TransportSettings } from "../settings/server-settings.ts";
-import { DEFAULT_CONNECT_TIMEOUT_MS, DEFAULT_TIMEOUT_MS } from "../settings/server-settings.ts";
+import { DEFAULT_CONNECT_TIMEOUT_MS, DEFAULT_TIMEOUT_MS, tokenSetting } from "../settings/server-settings.ts";
 import { describeCause } from "../transport/call-failures.ts";
 import { createServerFetch, isWebUrl } from "../transport/server-fetch.ts";
 import type { CallbackListener } from "./callback.ts";
 import { createOAuthProvider, createSignIn, update, withoutUndefined } from "./sign-in.ts";
 import type { SignIn } from "./sign-in.ts";
 import { storeKey } from "./sign-in-file.ts";
-import { createTokenFetch, TokenFailure } from "./token-requests.ts";
+import { createTokenFetch, MAX_REASON_CHARACTERS, TokenFailure } from "./token-requests.ts";
 import { createFileTokenStore, createMemoryTokenStore } from "./token-store.ts";
-import type { TokenStore } from "./token-store.ts";
+import type { IsOwnerThere, TokenStore } from "./token-store.ts";
 
 /** How long the user has to sign in. */
 const SIGN_IN_TIMEOUT_MS = 5 * 60_000;
@@ -27,21 +27,21 @@ const RENEWAL_SHARE = 0.8;
 /**
  * Creates the authorization of HTTP servers by OAuth 2.1.
  *
- * @param options - `folder` stores the tokens; they are kept in memory without it.
+ * @param settings - `authFolder` stores the tokens; they are kept in memory without it.
  */
-export function createOAuth(options: { folder?: string | undefined; clientName: string }) {
-  const { folder, clientName } = options;
-  const store = folder === undefined ? createMemoryTokenStore() : createFileTokenStore(folder);
+export function createOAuth(
+  { authFolder, isOwnerThere }: { authFolder?: string | undefined; isOwnerThere?: IsOwnerThere | undefined },
+  clientName: string,
+) {
+  const store =
+    authFolder === undefined ? createMemoryTokenStore() : createFileTokenStore(authFolder, isOwnerThere);
 
   return {
     /** The sign-in of a server. `undefined` for those that are disabled, over stdio, or have an `Authorization` header. */
     signInFor(server: McpServerSettings): SignIn | undefined {
       const { transport, name } = server;
       if (server.enabled === false || !isWeb(transport)) return undefined;
-      const hasHeader = Object.keys(transport.headers ?? {}).some(
-        (key) => key.toLowerCase() === "authorization",
-      );
-      if (server.auth === undefined && hasHeader) return undefined;
+      if (tokenSetting(server) !== undefined) return undefined;
       const settings = server.auth ?? { kind: "authorization-code" };
       const { timeoutMs = DEFAULT_TIMEOUT_MS, connectTimeoutMs = DEFAULT_CONNECT_TIMEOUT_MS } = server;
       return createSignIn({
@@ -148,6 +148,9 @@ function assertCanSignIn(server: McpServerSettings) {
   if (settings.kind === "client-credentials") {
     throw failed(server.name, "it uses client credentials, which need no user");
   }
+  const setting = tokenSetting(server);
+  if (setting !== undefined)
+    throw failed(server.name, `it has ${setting}, which counts in its place`, undefined, setting);
   return { transport, settings };
 }
 
@@ -190,9 +193,10 @@ async function askForChallenge(
   return response.status === 401 ? extractWWWAuthenticateParams(response) : {};
 }
 
-function failed(server: string, why: string, cause?: unknown): CemError {
-  return new CemError("AUTH_FAILED", `Signing in to server "${server}" failed: ${why.replace(/\.$/, "")}.`, {
-    details: { server },
+function failed(server: string, why: string, cause?: unknown, setting?: string): CemError {
+  const reason = showWholeWords(why.replace(/\.$/, ""), MAX_REASON_CHARACTERS);
+  return new CemError("AUTH_FAILED", `Signing in to server "${server}" failed: ${reason}.`, {
+    details: { server, setting },
     cause,
   });
 }

@@ -8,7 +8,8 @@ import { connect } from "../../fixtures/servers.ts";
 import { temporaryFolder } from "../../fixtures/temporary-folder.ts";
 import type { McpServerSettings } from "../settings/server-settings.ts";
 import { createSignIn } from "./sign-in.ts";
-import { createFileTokenStore } from "./token-store.ts";
+import { createFileTokenStore, createMemoryTokenStore } from "./token-store.ts";
+import type { TokenStore } from "./token-store.ts";
 
 const signal = new AbortController().signal;
 const openBrowser = async (url: string): Promise<void> => void (await browse(url));
@@ -21,6 +22,15 @@ describe("a sign-in whose access token expired", () => {
     name: "remote",
     transport: { kind: "http", url: server.url },
   });
+  const signInWith = (store: TokenStore) =>
+    createSignIn({
+      server: "remote",
+      url: server.url,
+      settings: { kind: "authorization-code" },
+      clientName: "test",
+      store,
+      timeoutMs: 200,
+    });
   const stored = async (): Promise<unknown> => {
     const [file = ""] = await readdir(folder);
     return JSON.parse(await readFile(join(folder, file), "utf8"));
@@ -75,7 +85,9 @@ describe("a sign-in whose access token expired", () => {
   it.each([
     ["an error page", 503, "<h1>Down</h1>", "with HTTP status 503"],
     ["an error of its own", 400, '{"error":"temporarily_unavailable"}', "temporarily_unavailable"],
+    ["a limit", 429, '{"error":"too_many_requests"}', "too_many_requests"],
     ["no token", 200, "{}", "without a token"],
+    ["an empty token", 200, '{"access_token":"","token_type":"Bearer"}', "without a token"],
   ])("outlasts an authorization server that answers %s", async (_, status, answer, said) => {
     const connections = await expired();
     server.answer("/token", (_request, response) => void response.writeHead(status).end(answer));
@@ -90,14 +102,7 @@ describe("a sign-in whose access token expired", () => {
 
   it("waits for no answer of the authorization server for ever", async () => {
     await expired();
-    const signIn = createSignIn({
-      server: "remote",
-      url: server.url,
-      settings: { kind: "authorization-code" },
-      clientName: "test",
-      store: createFileTokenStore(folder),
-      timeoutMs: 200,
-    });
+    const signIn = signInWith(createFileTokenStore(folder));
     const token = await signIn.token();
     const renew = async (): Promise<void> =>
       signIn.onUnauthorized?.({
@@ -119,6 +124,15 @@ describe("a sign-in whose access token expired", () => {
     server.answer("/token", () => controller.abort());
     const calledOff = connections.authorize("remote", { openBrowser, signal: controller.signal });
     await expect(calledOff).rejects.toThrow("aborted");
+  });
+
+  it("keeps so much only of a server that requires another scope each time", async () => {
+    const store = createMemoryTokenStore();
+    const signIn = signInWith(store);
+    for (let index = 0; index < 1_000; index += 1) await signIn.requireScope(`scope-${index}`);
+    const { requiredScope = "" } = (await store.read(server.url)) ?? {};
+    expect(requiredScope).toMatch(/^scope-0 scope-1 /);
+    expect(requiredScope.length).toBeLessThanOrEqual(4_000);
   });
 
   it("finds an authorization server that moved its endpoints", async () => {

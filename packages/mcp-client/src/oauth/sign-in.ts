@@ -16,6 +16,9 @@ import type { AuthorizationCodeSettings, AuthSettings } from "../settings/server
 import { createTokenFetch, TokenFailure } from "./token-requests.ts";
 import type { TokenRecord, TokenStore } from "./token-store.ts";
 
+/** No more is kept of a server that requires another scope each time. */
+const MAX_SCOPE_CHARACTERS = 4_000;
+
 /** Authorizes the requests of a transport with stored tokens. */
 export interface SignIn extends AuthProvider {
   /** Tokens in use, to be redacted from errors and logs. */
@@ -67,7 +70,9 @@ export function createSignIn(options: SignInSettings): SignIn {
     const granted: unknown = record?.tokens?.["scope"];
     const known = typeof granted === "string" ? granted : undefined;
     const requiredScope = computeScopeUnion(record?.requiredScope, known, scope);
-    if (record?.requiredScope !== requiredScope) await update(store, url, { requiredScope });
+    const isNew = record?.requiredScope !== requiredScope;
+    if (isNew && (requiredScope ?? "").length <= MAX_SCOPE_CHARACTERS)
+      await update(store, url, { requiredScope });
   };
 
   const request = async ({ response, serverUrl, fetchFn }: UnauthorizedContext): Promise<void> => {
@@ -79,7 +84,12 @@ export function createSignIn(options: SignInSettings): SignIn {
     } catch (error) {
       // The endpoints may be others by now.
       await provider.invalidateCredentials?.("discovery");
-      if (!(error instanceof TokenFailure) || error.refusal !== undefined) throw error;
+      if (!(error instanceof TokenFailure)) throw error;
+      if (error.refusal !== undefined) {
+        if (settings.kind !== "client-credentials") throw error;
+        const message = `The client credentials of server "${server}" were refused: ${error.message}.`;
+        throw new CemError("AUTH_FAILED", message, { details: { server, setting: "auth" } });
+      }
       throw CemError.isInstance(error.cause) ? error.cause : notNow(server, error.message);
     }
   };

@@ -6,7 +6,8 @@ import type { FetchLike } from "@modelcontextprotocol/client";
 import { describeCause } from "../transport/call-failures.ts";
 import { plainUrl } from "./sign-in-file.ts";
 
-const MAX_REASON_CHARACTERS = 300;
+/** The longest text of an authorization server that errors repeat. */
+export const MAX_REASON_CHARACTERS = 300;
 /** Parameters of a token request that are nobody else's business. */
 const SECRET_PARAMETERS = ["refresh_token", "client_secret", "code", "code_verifier"];
 /** Errors that say nothing of what was sent: the authorization server is not able to decide at present. */
@@ -45,6 +46,8 @@ export class TokenFailure extends OAuthError {
  * The function throws TokenFailure without secrets for any other answer, and for a request that has ended.
  */
 export function createTokenFetch(fetch: FetchLike, signal: AbortSignal): FetchLike {
+  /** The endpoint that took all the time. The SDK goes on to others after one that is only to tell which there are. */
+  let late: string | undefined;
   return async (url, init) => {
     const body: unknown = init?.body;
     const isForTokens = body instanceof URLSearchParams;
@@ -57,7 +60,10 @@ export function createTokenFetch(fetch: FetchLike, signal: AbortSignal): FetchLi
     } catch (error) {
       if (!isForTokens && !signal.aborted) throw error;
       const why = signal.aborted ? "did not answer in time" : `can't be reached: ${describeCause(error)}`;
-      throw new TokenFailure(`${endpoint} ${why}`, { cause: CemError.isInstance(error) ? error : undefined });
+      if (signal.aborted) late ??= endpoint;
+      throw new TokenFailure(`${late ?? endpoint} ${why}`, {
+        cause: CemError.isInstance(error) ? error : undefined,
+      });
     }
     if (!isForTokens) return response;
     const { ok, status, headers } = response;
@@ -65,19 +71,19 @@ export function createTokenFetch(fetch: FetchLike, signal: AbortSignal): FetchLi
     if (status >= 300 && status < 400) return new Response(undefined, { status, headers });
     const read = parseJson(text) as JsonValue | undefined;
     const answer = isObject(read) ? read : {};
-    if (ok && typeof answer["access_token"] === "string") return new Response(text, { status, headers });
-    const { error, error_description: why } = answer;
+    const { access_token: token, error, error_description: why } = answer;
+    if (ok && typeof token === "string" && token !== "") return new Response(text, { status, headers });
+    const isRefused = status < 500 && !TEMPORARY_STATUSES.has(status);
     if (typeof error !== "string") {
-      const isRefused = status >= 400 && status < 500 && !TEMPORARY_STATUSES.has(status);
       const said = ok ? "without a token" : `with HTTP status ${status}`;
       throw new TokenFailure(`${endpoint} answered ${said}`, {
-        refusal: isRefused ? String(status) : undefined,
+        refusal: isRefused && !ok ? String(status) : undefined,
       });
     }
     const said = typeof why === "string" ? `${error}: ${why}` : error;
     const reason = copyBeginning(withoutSecrets(said, secretsOf(init?.headers, body)), MAX_REASON_CHARACTERS);
-    const isTemporary = status >= 500 || TEMPORARY_ERRORS.has(error);
-    throw new TokenFailure(`${endpoint} answered ${reason}`, { refusal: isTemporary ? undefined : error });
+    const refusal = isRefused && !TEMPORARY_ERRORS.has(error) ? error : undefined;
+    throw new TokenFailure(`${endpoint} answered ${reason}`, { refusal });
   };
 }
 

@@ -24,6 +24,26 @@ describe("createFileTokenStore", () => {
     expect(await store.read(SERVER_URL)).toEqual(kept);
   });
 
+  it("writes nothing for a customer who is gone, whose folder may be another's by now", async () => {
+    const folder = join(await temporaryFolder(), "ada", "auth");
+    let isThere = true;
+    const store = createFileTokenStore(folder, async () => isThere);
+    await store.write(record("a"));
+    const renewing = store.exclusively(
+      SERVER_URL,
+      async () => {
+        await rm(join(folder, ".."), { recursive: true });
+        isThere = false;
+        await store.write(record("b"));
+      },
+      { waitMs: 1, busy: () => new Error("busy") },
+    );
+    await expect(renewing).rejects.toMatchObject({ code: "OWNER_GONE" });
+    const later = store.exclusively(SERVER_URL, async () => {}, { waitMs: 1, busy: () => new Error("busy") });
+    await expect(later).rejects.toMatchObject({ code: "OWNER_GONE" });
+    await expect(stat(join(folder, ".."))).rejects.toMatchObject({ code: "ENOENT" });
+  });
+
   it("takes a broken file, and one for another server, for none", async () => {
     const folder = await temporaryFolder();
     const store = createFileTokenStore(folder);

@@ -1,5 +1,5 @@
 import { readFile, rm } from "node:fs/promises";
-import { createTurns } from "@cem/core";
+import { CemError, createTurns } from "@cem/core";
 import type { FileLockOptions } from "@cem/core/files";
 import * as z from "zod";
 import { plainUrl, signInFile } from "./sign-in-file.ts";
@@ -44,8 +44,14 @@ export function createMemoryTokenStore(): TokenStore {
   };
 }
 
+/** Whether the folder is still that of the customer whose sign-ins these are. Nothing is written else. */
+export type IsOwnerThere = () => Promise<boolean>;
+
 /** Creates a store of one file for each server, which only its owner may read and which is replaced atomically. */
-export function createFileTokenStore(folder: string): TokenStore {
+export function createFileTokenStore(
+  folder: string,
+  isOwnerThere: IsOwnerThere = async () => true,
+): TokenStore {
   const fileOf = (url: string): string => signInFile(folder, url);
   const load = async (url: string): Promise<TokenRecord | undefined> => {
     try {
@@ -61,8 +67,13 @@ export function createFileTokenStore(folder: string): TokenStore {
     const record = url.includes("#") ? await load(plainUrl(url)) : undefined;
     return record?.isExact === true ? undefined : record;
   };
+  const requireOwner = async (): Promise<void> => {
+    if (await isOwnerThere()) return;
+    throw new CemError("OWNER_GONE", "The customer was deleted, so the sign-in is not kept.");
+  };
   const replace = async (record: TokenRecord): Promise<void> => {
     const { replaceFile } = await import("@cem/core/files");
+    await requireOwner();
     await replaceFile(fileOf(record.url), JSON.stringify({ ...record, isExact: true }, undefined, 2));
     const shared = await loadShared(record.url);
     if (shared !== undefined) await rm(fileOf(shared.url), { force: true });
@@ -71,6 +82,7 @@ export function createFileTokenStore(folder: string): TokenStore {
   return {
     async exclusively(url, action, options) {
       const { makeFolder, PRIVATE_FOLDER, withFileLock } = await import("@cem/core/files");
+      await requireOwner();
       makeFolder(folder, PRIVATE_FOLDER);
       await withFileLock(`${fileOf(url)}.lock`, action, options);
     },

@@ -101,5 +101,7 @@ export function exactContent({ structuredContent, content }: RawToolResult): Jso
 
 function withAllDigits(_key: string, value: unknown, context?: { source?: string }): unknown {
   const source = context?.source ?? "";
-  return typeof value === "number" && /^-?\d+$/.test(source) && !Number.isSafeInteger(value) ? source : value;
+  if (typeof value !== "number" || Number.isSafeInteger(value) || !/^-?\d+$/.test(source)) return value;
+  // Times in nanoseconds are counted with, and are no ids.
+  return source.endsWith("000000") && `${value}` === source ? value : source;
 }

@@ -10,6 +10,8 @@ const MAX_ERROR_CHARACTERS = 8_000;
 const NO_RESULT = "The answer is no result.";
 /** Larger members of an answer are not read to find out how to read the rest. */
 const MAX_SHORT_BYTES = 256;
+/** To look at more parts takes longer than to read the answer. */
+const MAX_PARTS = 1_000;
 const MAX_SPACE = 32;
 const QUOTE = 0x22;
 const OPEN_LIST = 0x5b;
@@ -99,8 +101,9 @@ function plainAnswer(bytes: Uint8Array, { outputSchema }: ResultOrigin): PlainAn
   const content = answer.get("content");
   const isList = content === undefined || bytes[content.start] === OPEN_LIST;
   if (!isList || (read(answer.get("isError")) ?? false) !== false) return undefined;
-  const parts =
-    content === undefined ? [] : [...partsOfJson(bytes, content.start)].map((part) => membersOf(bytes, part));
+  const places = content === undefined ? [] : [...partsOfJson(bytes, content.start)];
+  if (places.length > MAX_PARTS) return undefined;
+  const parts = places.map((part) => membersOf(bytes, part));
   const texts = parts.map((part) => part.get("text"));
   if (!parts.every((part) => read(part.get("type")) === "text")) return undefined;
   if (!texts.every((text) => text !== undefined && bytes[text.start] === QUOTE)) return undefined;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { fillVariables } from "./secret-values.ts";
+import { createRedact, fillVariables } from "./secret-values.ts";
 import type { McpServerSettings } from "./server-settings.ts";
 
 const variables: Record<string, string> = { TOKEN: "abc-123", EMPTY: "" };
@@ -72,4 +72,10 @@ describe("fillVariables", () => {
       }),
     );
   });
+});
+
+it("leaves messages readable whatever the token in use", () => {
+  const transport = { kind: "http" as const, url: "https://x.example" };
+  const redact = createRedact({ name: "a", transport }, () => ["", "e", "a-long-token"]);
+  expect(redact("Server refused a-long-token")).toBe("Server refused [redacted]");
 });

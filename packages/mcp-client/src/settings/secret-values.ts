@@ -70,11 +70,10 @@ export function createRedact(
   settings: McpServerSettings,
   current: () => readonly string[] = () => [],
 ): HideSecrets {
-  const secrets = new Set<string>();
+  const secrets = new Set(settings.secrets);
   const add = (value: string | undefined): void => {
-    if (value !== undefined && value.length >= MIN_SECRET_CHARACTERS) secrets.add(value);
+    if (value !== undefined) secrets.add(value);
   };
-  for (const secret of settings.secrets ?? []) add(secret);
   const { transport, auth } = settings;
   if (auth?.kind === "client-credentials" || auth?.kind === "authorization-code") add(auth.clientSecret);
   if (transport.kind === "stdio") {
@@ -94,5 +93,6 @@ export function createRedact(
       add(encodeURIComponent(value));
     }
   }
-  return (text) => withoutSecrets(text, [...secrets, ...current()]);
+  const isLong = (value: string): boolean => value.length >= MIN_SECRET_CHARACTERS;
+  return (text) => withoutSecrets(text, [...secrets, ...current()].filter(isLong));
 }

@@ -123,3 +123,10 @@ export interface McpServerSettings {
 export const DEFAULT_MAX_CONNECTIONS = 8;
 export const DEFAULT_TIMEOUT_MS = 60_000;
 export const DEFAULT_CONNECT_TIMEOUT_MS = 30_000;
+
+/** The setting by which a server without a sign-in knows its caller, such as `headers.Authorization`. */
+export function tokenSetting({ transport, auth }: McpServerSettings): string | undefined {
+  if (auth !== undefined || !("headers" in transport)) return undefined;
+  const header = Object.keys(transport.headers ?? {}).find((key) => key.toLowerCase() === "authorization");
+  return header && `headers.${header}`;
+}

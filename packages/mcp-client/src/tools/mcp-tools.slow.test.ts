@@ -160,7 +160,9 @@ describe("createMcpTools", () => {
       expect((await catalog()).problems).toMatchObject([{ server: "bad" }]);
       expect(log).toContainEqual(expect.stringMatching(/^bad: Server "bad" gave no tools yet/u));
       const untouched = project.open([odd("plain", { name: "other" })], { changesFiles: false });
-      expect((await untouched.catalog()).servers.map(({ name }) => name)).toEqual(["odd"]);
+      const { servers, problems } = await untouched.catalog();
+      expect(servers.map(({ name }) => name)).toEqual(["odd"]);
+      expect(problems).toMatchObject([{ message: expect.stringContaining("cem generate other") }]);
     });
 
     it("announces the tools of a server while another hangs at its first start", async () => {

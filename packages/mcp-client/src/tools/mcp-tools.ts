@@ -58,6 +58,7 @@ export function createMcpTools(settings: McpToolsSettings) {
     },
   });
   const generateMissing = async (server: string): Promise<void> => {
+    if (!changesFiles) return;
     try {
       await watch.inTurn(server, () => generateServer(parts, server));
       const added = [...((await folders.read(await servers.folderOf(server)))?.definitions.keys() ?? [])];
@@ -79,7 +80,7 @@ export function createMcpTools(settings: McpToolsSettings) {
      * where it may write these.
      */
     withAvailability: (catalog: ToolCatalog) =>
-      withAvailability(changesFiles ? generatingMissing(catalog, parts, generateMissing) : catalog, parts),
+      withAvailability(generatingMissing(catalog, parts, generateMissing), parts),
     /** Starts the servers that the code imports from. A failure shows at the first call. */
     startNamed: createServerStarter(parts),
     /**

@@ -10,10 +10,12 @@ import {
   SSEClientTransport,
   SseError,
   UnauthorizedError,
+  UrlElicitationRequiredError,
 } from "@modelcontextprotocol/client";
 import type { Client } from "@modelcontextprotocol/client";
 import { STREAM_ENDED } from "./answer-streams.ts";
 import { TOO_LARGE } from "./large-answers.ts";
+import { isWebUrl } from "./server-fetch.ts";
 
 const MAX_MESSAGE_CHARACTERS = 4_000;
 const SSE_SESSION_LOST = /Error POSTing to endpoint \(HTTP 40[04]\)/;
@@ -38,6 +40,8 @@ export interface FailureContext {
   server: string;
   /** Removes the server's secrets from messages. */
   redact: HideSecrets;
+  /** The setting with the token for a server that nobody can sign in to. */
+  setting?: string | undefined;
   /** How the server's process ended, for example "its process exited with code 1". Absent while it runs. */
   exit?: string | undefined;
 }
@@ -47,13 +51,15 @@ export interface FailureContext {
  * `PROTOCOL_ERROR`. A CemError keeps its code.
  */
 export function toServerError(thrown: unknown, context: FailureContext): CemError {
-  const { server, redact } = context;
+  const { server, redact, setting } = context;
   const make = (code: string, message: string, details: ErrorDetails = {}): CemError =>
     new CemError(code, showWholeWords(redact(message), MAX_MESSAGE_CHARACTERS), {
       details: { server, ...details },
     });
   if (CemError.isInstance(thrown)) return make(thrown.code, thrown.message, thrown.details);
   const exit = thrown instanceof StartFailure ? thrown.message : context.exit;
+  if (isUnauthorized(thrown) && setting !== undefined)
+    return make("AUTH_REQUIRED", `Server "${server}" refused the token in ${setting}.`, { setting });
   if (isUnauthorized(thrown)) return authRequired(server);
   if (thrown instanceof InsufficientScopeError) return authRequired(server, thrown.requiredScope);
   if (exit !== undefined) return make("SERVER_DOWN", `Server "${server}" is down: ${exit}`);
@@ -62,13 +68,15 @@ export function toServerError(thrown: unknown, context: FailureContext): CemErro
       return make("SERVER_DOWN", `The connection to server "${server}" failed: ${thrown.message}`);
     if (thrown.data === TOO_LARGE) return make("RESULT_TOO_LARGE", `Server "${server}": ${thrown.message}`);
     const { code, message } = thrown;
-    return make("PROTOCOL_ERROR", `Server "${server}" answered with error ${code}: ${message}`, {
+    const said = `${message}${addressesIn(thrown)}`;
+    return make("PROTOCOL_ERROR", `Server "${server}" answered with error ${code}: ${said}`, {
       rpcCode: code,
     });
   }
   const isLost = isConnectionLoss(thrown);
   if (thrown instanceof SdkHttpError) {
-    const what = `Server "${server}" answered with HTTP status ${thrown.data.status}`;
+    const { status, statusText = "" } = thrown.data;
+    const what = `Server "${server}" answered with HTTP status ${status} ${statusText}`.trimEnd();
     return make(isLost ? "SERVER_DOWN" : "PROTOCOL_ERROR", `${what}: ${describeCause(thrown)}`);
   }
   if (isLost)
@@ -77,6 +85,13 @@ export function toServerError(thrown: unknown, context: FailureContext): CemErro
     return make("PROTOCOL_ERROR", `Server "${server}" sent an invalid result: ${thrown.message}`);
   }
   return make("PROTOCOL_ERROR", `Server "${server}": ${describeCause(thrown)}`);
+}
+
+/** What the user has to open before the server does what was asked, such as a page to sign in to another service. */
+function addressesIn(error: ProtocolError): string {
+  const asked = error instanceof UrlElicitationRequiredError ? [error.elicitations as unknown].flat() : [];
+  const urls = asked.map((one) => (one as { url?: unknown } | null)?.url).filter(isWebUrl);
+  return urls.length === 0 ? "" : ` (the user has to open ${urls.join(" and ")} first)`;
 }
 
 function isUnauthorized(thrown: unknown): boolean {

@@ -118,6 +118,17 @@ describe("a call that a server over HTTP refuses", () => {
   });
 });
 
+it("a server that is asked too often is quoted on how long to wait", async () => {
+  const connections = await connectTo(({ message, response }) => {
+    if (message.method !== "tools/call") return false;
+    response.writeHead(429, { "retry-after": "7" }).end("Slow down.");
+    return true;
+  });
+  await expect(call(connections)).rejects.toThrow(
+    'Server "hand" answered with HTTP status 429 Too Many Requests (Retry-After: 7): Error POSTing to endpoint: Slow down.',
+  );
+});
+
 it.each(["a fault", "a page", "nothing"])(
   "an older server that answers the probe for its protocol with %s is connected to",
   async (what) => {

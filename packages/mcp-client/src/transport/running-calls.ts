@@ -52,6 +52,10 @@ export class RunningCalls {
   /** Those that have a question to their user or their client's model open. */
   readonly answering = new Set<CallInFlight>();
 
+  get count(): number {
+    return this.#calls.size;
+  }
+
   begin(call: CallInFlight): void {
     this.#calls.set(call, undefined);
   }

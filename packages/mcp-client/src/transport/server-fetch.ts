@@ -122,7 +122,10 @@ function limitSize(
     },
   });
   const body = response.body.pipeThrough(limited);
-  const { status, statusText, headers } = response;
+  const { status, headers } = response;
+  const wait = headers.get("retry-after");
+  // The SDK passes it on, and no header.
+  const statusText = response.statusText + (wait === null ? "" : ` (Retry-After: ${wait})`);
   const isCall = call !== undefined && response.ok;
   const shown = isCall && isStream ? body.pipeThrough(smallEvents(call, room)) : body;
   const copy = new Response(shown, { status, statusText, headers });

@@ -215,7 +215,8 @@ export function recordRun(
       if (underWay !== undefined) seen.status = underWay.run.questions.size > 0 ? "asking" : "running";
       onChange(recorded);
     },
-    onEnd: (result, thrown) => void finish(result, thrown),
+    // Its figures may not be had, such as memory where too many files are open.
+    onEnd: (result, thrown) => void finish(result, thrown).catch(() => {}),
     async answer(id, answer) {
       const questions = underWay?.run.questions;
       const question = questions?.all.get(id);

@@ -181,6 +181,16 @@ describe("the readiness", () => {
     await expect.poll(() => named().at(-1)).toMatch(/"code":"STORE_UNAVAILABLE".*"msg":"run"/);
   });
 
+  it("is logged without the customer that its path names", async () => {
+    const folder = mkdtempSync(path.join(os.tmpdir(), "cem-app-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const file = path.join(folder, "log");
+    const { url } = await serve({ logger: createLogger({ file }) });
+    await ask(at(url, "/api/v1/customers/ada-lovelace?x=1"), { method: "DELETE" });
+    await expect.poll(() => readFileSync(file, "utf8")).toContain('"path":"/api/v1/customers/…"');
+    expect(readFileSync(file, "utf8")).not.toContain("lovelace");
+  });
+
   it("says nothing of a probe that the end of the server overtook", async () => {
     const folder = mkdtempSync(path.join(os.tmpdir(), "cem-ready-"));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

@@ -144,18 +144,37 @@ describe("createAuthenticator", () => {
       const ids = await Promise.all(pairs.map(([client_id, sub]) => idOf({ client_id, sub })));
       expect(new Set(ids).size).toBe(pairs.length);
       expect(await idOf({ azp: "a", sub: "b" })).toBe(await idOf({ client_id: "a", sub: "b" }));
+      const numbered = await Promise.all([41, 42, "42"].map((sub) => idOf({ azp: "a", sub })));
+      expect(new Set(numbered).size).toBe(numbered.length);
     });
+
+    it.each([2 ** 60, 1.5, true, {}])(
+      "refuses %j as a name, which would make one client of several",
+      async (value) => {
+        const { url, sign } = await issuer();
+        const settings = { issuer: url, audience: "cem" };
+        for (const claim of ["sub", "client_id", "azp", "uid"]) {
+          const ownerClaim = claim === "uid" ? claim : undefined;
+          const authenticator = createAuthenticator({ ...settings, ownerClaim }, RESOURCE);
+          const token = await sign({ client_id: undefined, [claim]: value });
+          expect(await answerOf(authenticator, `Bearer ${token}`)).toMatchObject({
+            status: 401,
+            body: { error: "invalid_token", error_description: expect.stringContaining("send it as text") },
+          });
+        }
+      },
+    );
 
     it("refuses a token that names neither a client nor a subject", async () => {
       const { url, sign } = await issuer();
       const authenticator = createAuthenticator({ issuer: url, audience: "cem" }, RESOURCE);
-      for (const nobody of [undefined, "", null, 5, ["a"]]) {
+      for (const nobody of [undefined, "", null, ["a"]]) {
         const token = await sign({ sub: nobody, client_id: nobody });
         expect(await answerOf(authenticator, `Bearer ${token}`)).toMatchObject({
           status: 401,
           body: {
             error: "invalid_token",
-            error_description: expect.stringMatching(/neither a client|not valid/),
+            error_description: expect.stringMatching(/neither a client|not valid|send it as text/),
           },
         });
       }

@@ -136,9 +136,8 @@ function jwtVerifier(settings: IssuerAuthSettings, audience: string): OAuthToken
         });
         const authInfo = authInfoOf(token, payload);
         if (ownerClaim === undefined) return authInfo;
-        const value = payload[ownerClaim];
-        const named = nameIn(typeof value === "number" ? String(value) : value);
-        if (named !== undefined) return withOwner(authInfo, named);
+        const named = nameIn(payload, ownerClaim);
+        if (named !== undefined) return withOwner(authInfo, String(named));
         throw invalidToken(`The token has no claim ${JSON.stringify(ownerClaim)} with a name in it.`);
       } catch (error) {
         if (!(error instanceof errors.JOSEError) || error instanceof errors.JWKSInvalid) throw error;
@@ -154,12 +153,13 @@ function jwtVerifier(settings: IssuerAuthSettings, audience: string): OAuthToken
 /**
  * The client id is issuer, client and subject as JSON: joined by a separator, two clients could have the same one.
  *
- * @throws OAuthError where the token names neither a client nor a subject.
+ * @throws OAuthError where the token names neither a client nor a subject, or not exactly.
  */
 function authInfoOf(token: string, payload: JWTPayload): AuthInfo {
-  const { iss, sub, exp, scope, scp, client_id: client, azp } = payload;
+  const { exp, scope, scp } = payload;
   const given = typeof scope === "string" ? scope.split(" ") : Array.isArray(scp) ? scp.map(String) : [];
-  const identity = [nameIn(iss), nameIn(client) ?? nameIn(azp), nameIn(sub)].map((name) => name ?? null);
+  const client = nameIn(payload, "client_id") ?? nameIn(payload, "azp");
+  const identity = [nameIn(payload, "iss"), client, nameIn(payload, "sub")].map((name) => name ?? null);
   if (identity.slice(1).every((name) => name === null)) {
     throw invalidToken("The token names neither a client (client_id, azp) nor a subject (sub).");
   }
@@ -168,8 +168,13 @@ function authInfoOf(token: string, payload: JWTPayload): AuthInfo {
   return { token, clientId, scopes: given, expiresAt: (exp ?? 0) + CLOCK_TOLERANCE_SECONDS };
 }
 
-function nameIn(claim: unknown): string | undefined {
-  return typeof claim === "string" && claim !== "" ? claim : undefined;
+/** @throws OAuthError for what is no name: passed over, or rounded as a large number, it would make one client of several. */
+function nameIn(payload: JWTPayload, claim: string): string | number | undefined {
+  const value = payload[claim] ?? "";
+  if (typeof value === "string") return value === "" ? undefined : value;
+  if (typeof value === "number" && Number.isSafeInteger(value)) return value;
+  const name = JSON.stringify(claim);
+  throw invalidToken(`The claim ${name} can't be read exactly: the issuer has to send it as text.`);
 }
 
 function invalidToken(message: string): OAuthError {

@@ -23,6 +23,12 @@ const call = (code: string, id = 3): string =>
     params: { name: "execute_code", arguments: { code } },
   });
 
+const CANCEL = JSON.stringify({
+  jsonrpc: "2.0",
+  method: "notifications/cancelled",
+  params: { requestId: 3 },
+});
+
 /** Reads the beginning of an event stream, and hangs up. */
 async function beginningOf(url: string, init: RequestInit): Promise<string> {
   const controller = new AbortController();
@@ -176,6 +182,32 @@ describe("an event stream", () => {
     expect([second.status, second.body]).toEqual([400, expect.stringContaining("3 is under way already")]);
     release("twice");
     expect(await (await resume(url, session, first)).text()).toContain(String.raw`\"result\":\"first\"`);
+    expect((await post(url, call(`return "second";`), session)).body).toContain("second");
+  });
+
+  it("ends with an error where its call is cancelled, and its id is free again", async () => {
+    const { url, server } = await serve();
+    const session = await open(url);
+    const running = post(url, call("await forever();"), session);
+    await expect.poll(() => server.runs.active).toBe(1);
+    await post(url, CANCEL, session);
+    expect((await running).body).toMatch(
+      /"id":3,"error":\{"code":-32000,"message":"The request was cancelled/,
+    );
+    await expect.poll(() => server.runs.active).toBe(0);
+    expect((await post(url, call(`return "second";`), session)).body).toContain("second");
+  });
+
+  it("is none where a call comes after its cancellation, which is not begun", async () => {
+    const { url, server } = await serve();
+    const session = await open(url);
+    expect((await post(url, CANCEL, session)).status).toBe(202);
+    const refused = await post(url, call("await forever();"), session);
+    expect(JSON.parse(refused.body)).toMatchObject({
+      id: 3,
+      error: { message: "The request was cancelled." },
+    });
+    expect(server.runs.active).toBe(0);
     expect((await post(url, call(`return "second";`), session)).body).toContain("second");
   });
 });

@@ -1,7 +1,12 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { randomBytes } from "node:crypto";
-import { isJSONRPCRequest, WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/server";
+import {
+  isJSONRPCRequest,
+  isSpecType,
+  WebStandardStreamableHTTPServerTransport,
+} from "@modelcontextprotocol/server";
 import type {
+  CancelledNotificationParams,
   EventStore,
   JSONRPCMessage,
   McpHandlerRequestOptions,
@@ -25,6 +30,9 @@ const STANDALONE_STREAM = "_GET_stream";
 const SERVER_ERROR = -32_000;
 const NOT_KEPT =
   "The request was carried out, and its answer is too large to be kept until you came back. See what it did before you repeat it.";
+/** Cancellations kept of requests that have not come, or have been answered. */
+const MAX_EARLY_CANCELLATIONS = 100;
+const CANCELLED = "The request was cancelled.";
 const AWAY = `The client was away for more than ${STREAM_RESUME_MS} ms, so the request was ended.`;
 
 const encoder = new TextEncoder();
@@ -57,6 +65,8 @@ export class LegacySession implements EventStore {
   readonly transport: WebStandardStreamableHTTPServerTransport;
   /** Requests that are not answered. */
   readonly #open = new Map<RequestId, Post>();
+  /** Requests whose cancellation came first: clients send it on whichever connection is free. The oldest first. */
+  readonly #cancelled = new Set<RequestId>();
   /** Ids of another session's events are unknown here. */
   readonly #prefix = randomBytes(6).toString("base64url");
   readonly #events: KeptEvent[] = [];
@@ -89,11 +99,16 @@ export class LegacySession implements EventStore {
     const twice = ids.find((id) => this.#open.has(id));
     if (twice !== undefined)
       return rpcRefusal(400, -32_600, `Bad Request: the request ${twice} is under way already`);
+    const early = ids.find((id) => this.#cancelled.delete(id));
+    if (early !== undefined && ids.length === 1) return Response.json(failure(early, CANCELLED));
     const isResumable = (headers.get("mcp-protocol-version") ?? "") >= RESUMABLE_SINCE;
     const post: Post = {};
     for (const id of ids) this.#open.set(id, post);
     const answer = await currentPost.run(post, () => this.transport.handleRequest(request, options));
     if (!answer.ok) for (const id of ids) this.#open.delete(id);
+    else
+      for (const message of messages)
+        if (isSpecType.CancelledNotification(message)) this.#note(message.params);
     if (!answer.ok || answer.body === null) return answer;
     const beginning = method === "GET" ? await this.#beginning(request, isResumable) : undefined;
     const answered = method === "GET" ? this.#postOf(headers.get("last-event-id")) : post;
@@ -192,13 +207,23 @@ export class LegacySession implements EventStore {
 
   /** Ends requests whose client disconnected, and did not come back in time. */
   #end(post: Post): void {
-    for (const [id, of] of this.#open) {
-      if (of !== post) continue;
-      const params = { requestId: id, reason: "The client disconnected." };
-      this.transport.onmessage?.({ jsonrpc: "2.0", method: "notifications/cancelled", params });
-      // A cancelled request has no answer, and its client may come back for one.
-      this.transport.send(failure(id, AWAY)).catch(() => {});
-    }
+    for (const [id, of] of this.#open) if (of === post) this.#cancel(id, "The client disconnected.", AWAY);
+  }
+
+  /** Ends the request that a client cancelled, or refuses to begin it when it comes. */
+  #note({ requestId }: CancelledNotificationParams): void {
+    if (requestId === undefined) return;
+    if (this.#open.has(requestId)) return this.#cancel(requestId, CANCELLED, CANCELLED);
+    const [oldest = requestId] = this.#cancelled;
+    if (this.#cancelled.size >= MAX_EARLY_CANCELLATIONS) this.#cancelled.delete(oldest);
+    this.#cancelled.add(requestId);
+  }
+
+  /** Cancels a request and answers it. The SDK does not, so that its stream would stay open and its client come back. */
+  #cancel(requestId: RequestId, reason: string, message: string): void {
+    const params = { requestId, reason };
+    this.transport.onmessage?.({ jsonrpc: "2.0", method: "notifications/cancelled", params });
+    this.transport.send(failure(requestId, message)).catch(() => {});
   }
 }
 

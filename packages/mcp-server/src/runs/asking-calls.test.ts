@@ -2,6 +2,7 @@ import type { Agent, JsonObject, Replicas } from "@cem/core";
 import { afterAll, describe, expect, it } from "vitest";
 import { createLocalAgent } from "../../fixtures/local-agent.ts";
 import { servesInTests } from "../../fixtures/serve.ts";
+import type { AgentServerSettings } from "../index.ts";
 
 const requestedSchema: JsonObject = {
   type: "object",
@@ -98,8 +99,62 @@ describe("a call whose run asks the user, by the older protocol", () => {
     expect(await client.next()).toMatchObject({ method: "elicitation/create" });
     expect(server.runs.active).toBe(1);
     await client.send({ method: "notifications/cancelled", params: { requestId: 2, reason: "no" } });
+    expect(await client.next()).toMatchObject({ method: "notifications/cancelled" });
+    expect(await client.next()).toMatchObject({ id: 2, error: { message: "The request was cancelled." } });
+    expect(await client.next()).toBeUndefined();
     await expect.poll(() => [server.runs.active, server.runs.kept]).toEqual([0, 0]);
     expect(answers.splice(0)).toEqual(["not answered"]);
+  });
+});
+
+/** Sends a request by the protocol of 2026-07-28. */
+async function sendModern(
+  url: string,
+  method: string,
+  given: { name: string; arguments?: object },
+): Promise<Record<string, unknown>> {
+  const headers = {
+    ...HEADERS,
+    "mcp-protocol-version": "2026-07-28",
+    "mcp-method": method,
+    "mcp-name": given.name,
+  };
+  const meta = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientInfo": { name: "test", version: "1.0.0" },
+    "io.modelcontextprotocol/clientCapabilities": { elicitation: {} },
+  };
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: { ...given, _meta: meta } });
+  const text = await (await fetch(url, { method: "POST", headers, body })).text();
+  const json = text.startsWith("{") ? text : (/^data: (\{.*)$/m.exec(text)?.[1] ?? "{}");
+  const { result, error } = JSON.parse(json) as Record<string, Record<string, unknown>>;
+  return result ?? { error };
+}
+
+/** Accepts all questions of an answer. */
+function replyTo({ requestState, inputRequests }: Record<string, unknown>): object {
+  const reply = { action: "accept", content: { sure: true } };
+  const keys = Object.keys(inputRequests as object);
+  return { requestState, inputResponses: Object.fromEntries(keys.map((key) => [key, reply])) };
+}
+
+describe("a prompt of a server behind that asks the user", () => {
+  it("is gone on with by its own state, and no other prompt is", async () => {
+    const upstream: NonNullable<AgentServerSettings["upstream"]> = {
+      servers: ["lab"],
+      list: async () => [],
+      async request(_server, { method, params }, { elicit, signal }) {
+        const name = method === "prompts/get" ? params.name : method;
+        const question = { mode: "form", server: "lab", message: "Sure?", requestedSchema, signal } as const;
+        if (name === "asking") await elicit?.(question);
+        return { messages: [{ role: "user", content: { type: "text", text: name } }] };
+      },
+    };
+    const { url } = await serve({}, { upstream, expose: ["prompts"] });
+    const get = (name: string, more = {}) => sendModern(url, "prompts/get", { name, ...more });
+    const reply = replyTo(await get("lab.asking"));
+    expect(await get("lab.plain", reply)).toMatchObject({ messages: [{ content: { text: "plain" } }] });
+    expect(await get("lab.asking", reply)).toMatchObject({ messages: [{ content: { text: "asking" } }] });
   });
 });
 
@@ -120,25 +175,8 @@ describe("a question of a run whose replica of the server is gone", () => {
       agent.executeCode("ask()", { onElicit: options?.onElicit, signal: options?.signal }),
   };
 
-  async function callModern(url: string, more: object): Promise<Record<string, unknown>> {
-    const headers = {
-      ...HEADERS,
-      "mcp-protocol-version": "2026-07-28",
-      "mcp-method": "tools/call",
-      "mcp-name": "execute_code",
-    };
-    const meta = {
-      "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-      "io.modelcontextprotocol/clientInfo": { name: "test", version: "1.0.0" },
-      "io.modelcontextprotocol/clientCapabilities": { elicitation: {} },
-    };
-    const params = { name: "execute_code", arguments: { code: "ask()" }, ...more, _meta: meta };
-    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params });
-    const text = await (await fetch(url, { method: "POST", headers, body })).text();
-    const json = text.startsWith("{") ? text : (/^data: (\{.*)$/m.exec(text)?.[1] ?? "{}");
-    const { result, error } = JSON.parse(json) as Record<string, Record<string, unknown>>;
-    return result ?? { error };
-  }
+  const callModern = (url: string, more: object): Promise<Record<string, unknown>> =>
+    sendModern(url, "tools/call", { name: "execute_code", arguments: { code: "ask()" }, ...more });
 
   it("is asked again by another, and answered there", async () => {
     const lost = await serve({}, { agent: queued, replicas: replicaOf("aa") });
@@ -147,15 +185,6 @@ describe("a question of a run whose replica of the server is gone", () => {
     expect(asked).toMatchObject({
       resultType: "input_required",
       requestState: expect.stringMatching(/^aa\./),
-    });
-    const replyTo = ({ requestState, inputRequests }: Record<string, unknown>): object => ({
-      requestState,
-      inputResponses: Object.fromEntries(
-        Object.keys(inputRequests as object).map((key) => [
-          key,
-          { action: "accept", content: { sure: true } },
-        ]),
-      ),
     });
     const again = await callModern(other.url, replyTo(asked));
     expect(again).toMatchObject({

@@ -1,8 +1,8 @@
-import { open } from "node:fs/promises";
 import { approvalRemark, messageOf, signaturesOf } from "@cem/tool-files/answers";
 import type { ListSettings } from "@cem/tool-files/answers";
+import { openHandle } from "@cem/core/files";
 import { exampleCall, findServer, toolId } from "@cem/core";
-import type { Agent, RankedTool, ToolDefinition, ToolServer } from "@cem/core";
+import type { Agent, CatalogSnapshot, RankedTool, ToolDefinition, ToolServer } from "@cem/core";
 import { describeCalls } from "@cem/tool-files";
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import { MAX_SEARCH_RESULTS } from "../limits.ts";
@@ -130,7 +130,7 @@ const searchTools = declareTool<{
       const how = found.length > 0 ? "Also" : "Perhaps nothing fits. Nearest";
       notes.push(`${how}: ${also.join(", ")}. Names as the query give their signatures.`);
     } else if (all.length > found.length) notes.push(moreMatches(all.length, found.length));
-    if (all.length === 0) notes.push(whatToTry(await serversOf(host.agent, signal)));
+    if (all.length === 0) notes.push(whatToTry(await host.agent.discoverTools({ signal })));
     const answer = await answerFound(found, detail, host, also);
     if (notes.length > 0) answer.content.push({ type: "text", text: notes.join(" ") });
     return answer;
@@ -229,9 +229,10 @@ function moreMatches(found: number, limit: number): string {
   return `More than ${MAX_SEARCH_RESULTS - limit} more match: ${rest}use a narrower query.`;
 }
 
-function whatToTry(servers: readonly ToolServer[]): string {
+function whatToTry({ servers: all, problems }: CatalogSnapshot): string {
+  const servers = withoutSkills(all);
   const names = servers.slice(0, MAX_NAMED_SERVERS).map(({ name }) => name);
-  if (names.length === 0) return "There are no tools here yet.";
+  if (names.length === 0) return problems[0]?.message ?? "There are no tools here yet.";
   const left = servers.length - names.length;
   const others = left > 0 ? ` and ${left} more` : "";
   return `No tool is about these words. Try others, or the name of a server: ${names.join(", ")}${others}.`;
@@ -265,7 +266,7 @@ export const MAX_TOOL_CODE_BYTES = 6 * 1024;
 export async function readToolCode({ kind, file }: ToolDefinition): Promise<string | undefined> {
   if (kind === "host" || file === undefined) return undefined;
   try {
-    await using handle = await open(file);
+    await using handle = await openHandle(file);
     const { bytesRead, buffer } = await handle.read(Buffer.alloc(MAX_TOOL_CODE_BYTES + 1), 0);
     // A character that is cut at the end is left out.
     const text = new TextDecoder().decode(buffer.subarray(0, Math.min(bytesRead, MAX_TOOL_CODE_BYTES)), {

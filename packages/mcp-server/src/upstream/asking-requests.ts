@@ -17,7 +17,8 @@ type Begin = (
 /**
  * Keeps requests to servers behind that ask the client something, until the client repeats them with its answers (2026-07-28).
  *
- * @returns a function that begins a request, or goes on with the one that is repeated, up to its result or its questions.
+ * @returns a function that begins a request, or goes on with the one that is repeated, up to its result or its questions. The
+ *   target is the prompt or resource: the state of one is no answer for another.
  */
 export function createAskingRequests(states: ReturnType<typeof createRequestStates>) {
   const waiting = new Map<string, AskingRequest>();
@@ -37,12 +38,12 @@ export function createAskingRequests(states: ReturnType<typeof createRequestStat
     return id;
   };
 
-  return async (context: ServerContext, begin: Begin): Promise<JsonObject> => {
+  return async (context: ServerContext, target: string, begin: Begin): Promise<JsonObject> => {
     const owner = ownerOf(context);
     const id = stateOf(context) ?? "";
     const known = waiting.get(id);
-    const isRepeated = known?.owner === owner;
-    const request = isRepeated ? known : beginning(owner, begin);
+    const isRepeated = known?.owner === owner && known.target === target;
+    const request = isRepeated ? known : beginning(owner, target, begin);
     const { questions, controller, result } = request;
     if (isRepeated) {
       waiting.delete(id);
@@ -65,11 +66,11 @@ export function createAskingRequests(states: ReturnType<typeof createRequestStat
   };
 }
 
-function beginning(owner: string, begin: Begin) {
+function beginning(owner: string, target: string, begin: Begin) {
   const questions = new OpenQuestions();
   const controller = new AbortController();
   const { elicit, sample } = questions;
   const result = begin({ elicit, sample, signal: controller.signal });
   result.catch(() => {});
-  return { owner, questions, controller, result };
+  return { owner, target, questions, controller, result };
 }

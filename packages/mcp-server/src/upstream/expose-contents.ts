@@ -6,6 +6,7 @@ import { sessionOf } from "../tools/server-tool.ts";
 import type { createAskingRequests } from "./asking-requests.ts";
 import { createUpstreamLists, exposedName, exposedUri, textOf, withExposedUris } from "./upstream-lists.ts";
 import type {
+  Behind,
   Exposed,
   UpstreamContents,
   UpstreamItem,
@@ -26,8 +27,13 @@ export interface ExposeSettings {
   onMissing?: ((server: string, error: unknown) => void) | undefined;
 }
 
-/** Notifies the client of a connection that a resource of a server behind changed, if it watches this resource. */
-export type NotifyUpdated = (server: string, uri: string) => void;
+/** What the client of a connection watches of the servers behind. */
+export interface Watching {
+  /** Notifies the client that a resource of a server behind changed, if it watches this resource. */
+  notify: (server: string, uri: string) => void;
+  /** Ends its subscriptions. */
+  end: () => void;
+}
 
 /** The capabilities of a server that offers resources and prompts of those behind it. */
 export function exposedCapabilities(expose: readonly Exposed[], era: "legacy" | "modern"): object {
@@ -42,20 +48,20 @@ export function exposedCapabilities(expose: readonly Exposed[], era: "legacy" | 
 }
 
 /** Answers requests for resources, prompts and completions with those of the servers behind, under their names. */
-export function exposeContents({ server }: McpServer, settings: ExposeSettings): NotifyUpdated {
+export function exposeContents({ server }: McpServer, settings: ExposeSettings): Watching {
   const { expose, upstream, asking, era, onRequest, onMissing = () => {} } = settings;
   const lists = createUpstreamLists(upstream, onMissing);
   /** The watched resources, by their exposed URI: the one that the client gave, and the client's session. */
-  const watched = new Map<string, { uri: string; server: string; session: string | undefined }>();
+  const watched = new Map<string, Behind & { uri: string; session: string | undefined }>();
   const optionsOf = (context: ServerContext): UpstreamOptions => {
     onRequest(context);
     return { signal: context.mcpReq.signal, session: sessionOf(context).session };
   };
 
   /** Sends a request to a server behind, whose questions reach the client. */
-  const ask = async (to: string, request: UpstreamRequest, context: ServerContext): Promise<JsonObject> =>
-    asking(context, (options) =>
-      answered(upstream.request(to, request, { ...optionsOf(context), ...options })),
+  const ask = async (to: Behind, request: UpstreamRequest, context: ServerContext): Promise<JsonObject> =>
+    asking(context, exposedUri(to.server, to.own), (options) =>
+      answered(upstream.request(to.server, request, { ...optionsOf(context), ...options })),
     );
 
   if (expose.includes("resources")) {
@@ -70,7 +76,7 @@ export function exposeContents({ server }: McpServer, settings: ExposeSettings):
     server.setRequestHandler("resources/read", async ({ params: { uri } }, context) => {
       const behind = await lists.findResource(uri, optionsOf(context));
       const request = { method: "resources/read", params: { uri: behind.own } } as const;
-      const result = await ask(behind.server, request, context);
+      const result = await ask(behind, request, context);
       if (isInputRequired(result)) return result as never;
       const { contents } = result;
       const show = (part: JsonValue): JsonValue => {
@@ -91,7 +97,7 @@ export function exposeContents({ server }: McpServer, settings: ExposeSettings):
         await answered(upstream.request(behind.server, request, options));
         const exposed = exposedUri(behind.server, behind.own);
         if (method === "resources/unsubscribe") watched.delete(exposed);
-        else watched.set(exposed, { uri, server: behind.server, session: options.session });
+        else watched.set(exposed, { uri, ...behind, session: options.session });
         return {};
       });
     }
@@ -109,7 +115,7 @@ export function exposeContents({ server }: McpServer, settings: ExposeSettings):
       const behind = await lists.findPrompt(params.name, optionsOf(context));
       const wanted = { name: behind.own, arguments: params.arguments };
       const request = { method: "prompts/get", params: wanted } as const;
-      const result = await ask(behind.server, request, context);
+      const result = await ask(behind, request, context);
       if (isInputRequired(result)) return result as never;
       const { description, messages } = result;
       const show = (message: JsonValue): JsonValue =>
@@ -120,13 +126,22 @@ export function exposeContents({ server }: McpServer, settings: ExposeSettings):
       return (description === undefined ? { messages: shown } : { description, messages: shown }) as never;
     });
   }
-  const updated: NotifyUpdated = (name, own) => {
-    for (const [exposed, { uri, ...client }] of watched) {
-      if (client.server === name && exposed === exposedUri(name, lists.shownUri(name, own, client)))
-        server.sendResourceUpdated({ uri }).catch(() => {});
-    }
+  const watching: Watching = {
+    notify(name, own) {
+      for (const [exposed, { uri, ...client }] of watched) {
+        if (client.server === name && exposed === exposedUri(name, lists.shownUri(name, own, client)))
+          server.sendResourceUpdated({ uri }).catch(() => {});
+      }
+    },
+    end() {
+      const { signal } = new AbortController();
+      for (const { server: name, own: uri, session } of watched.values()) {
+        const request = { method: "resources/unsubscribe", params: { uri } } as const;
+        upstream.request(name, request, { signal, session }).catch(() => {});
+      }
+    },
   };
-  if (expose.length === 0) return updated;
+  if (expose.length === 0) return watching;
   server.setRequestHandler("completion/complete", async ({ params }, context) => {
     const { ref, ...rest } = params;
     const isPrompt = ref.type === "ref/prompt";
@@ -140,7 +155,7 @@ export function exposeContents({ server }: McpServer, settings: ExposeSettings):
     const result = await answered(upstream.request(behind.server, request, options));
     return { completion: result["completion"] ?? { values: [] } } as never;
   });
-  return updated;
+  return watching;
 }
 
 function isInputRequired({ resultType }: JsonObject): boolean {

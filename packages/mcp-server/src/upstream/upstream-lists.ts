@@ -40,7 +40,7 @@ export interface UpstreamContents {
 const URI_START = "mcp://";
 
 /** The target of an exposed URI or name. */
-interface Behind {
+export interface Behind {
   server: string;
   /** The URI, template or name as the server itself knows it. */
   own: string;

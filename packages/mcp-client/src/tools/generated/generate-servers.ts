@@ -106,7 +106,7 @@ export function generatingMissing(
       const problems = absent.map(async ({ server }) => ({
         server,
         file: await servers.folderOf(server),
-        message: `The MCP server "${server}" is set up and has given no tools yet.`,
+        message: `The MCP server "${server}" has given no tools yet. Where cem runs, get them with  cem generate ${server}.`,
       }));
       return { ...snapshot, problems: [...snapshot.problems, ...(await Promise.all(problems))] };
     },

@@ -6,7 +6,7 @@ import type { LogEntry } from "../../connection/connection-types.ts";
 import type { McpConnections, McpConnectionsSettings } from "../../connections.ts";
 import type { McpServerSettings } from "../../settings/server-settings.ts";
 
-export interface McpServersSettings {
+export interface McpServersSettings extends Pick<McpConnectionsSettings, "isOwnerThere"> {
   /** The servers, with `${NAME}` still in place of variables. */
   servers: readonly McpServerSettings[];
   /**
@@ -46,7 +46,7 @@ export type McpServers = ReturnType<typeof createMcpServers>;
 
 /** Sets up servers. Nothing is loaded or started before it is needed. */
 export function createMcpServers(settings: McpServersSettings, changes: ServerChanges) {
-  const { servers, serversDir, authFolder, elicit, onLog } = settings;
+  const { servers, serversDir, authFolder, isOwnerThere, elicit, onLog } = settings;
   const variable = settings.variable ?? ((name: string) => process.env[name]);
   const byName = new Map<string, ConfiguredServer>(
     servers.map(({ name, enabled = true }) => [
@@ -68,7 +68,8 @@ export function createMcpServers(settings: McpServersSettings, changes: ServerCh
         return { ...server, enabled: false };
       }
     });
-    return createMcpConnections({ servers: filled, authFolder, log: onLog, elicit, ...changes });
+    const own = { servers: filled, authFolder, isOwnerThere, log: onLog, elicit };
+    return createMcpConnections({ ...own, ...changes });
   });
 
   return {

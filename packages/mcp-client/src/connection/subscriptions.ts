@@ -1,0 +1,49 @@
+import type { CallOptions } from "./connection-types.ts";
+import type { OpenClient } from "./open-client.ts";
+import { ANY_RESULT } from "./tool-call.ts";
+
+type User = Pick<CallOptions, "session" | "signal">;
+
+/**
+ * The resources of a server that sessions watch. A subscription ends with its connection: the next request of its session
+ * renews it, and anybody's where no other connection has it.
+ *
+ * @param current - The open connections.
+ * @param onRenewed - Called with a resource that may have changed while no connection had the subscription.
+ */
+export function createSubscriptions(current: () => OpenClient[], onRenewed: (uri: string) => void) {
+  /** The sessions by the URI that they watch. */
+  const watching = new Map<string, Set<string | undefined>>();
+  const send = ({ client }: OpenClient, verb: string, uri: string, signal: AbortSignal): Promise<unknown> =>
+    client.request({ method: `resources/${verb}`, params: { uri } }, ANY_RESULT, { signal });
+  return {
+    /** Notes that a session subscribed to a resource. */
+    add: (opened: OpenClient, uri: string, session: string | undefined): void => {
+      opened.watched.add(uri);
+      watching.set(uri, (watching.get(uri) ?? new Set()).add(session));
+    },
+    /** Ends the subscription of a session, at the server once nobody has one. */
+    async end(uri: string, { session, signal }: User): Promise<void> {
+      const sessions = watching.get(uri);
+      sessions?.delete(session);
+      if (sessions?.size !== 0) return;
+      watching.delete(uri);
+      const held = current().filter(({ watched }) => watched.delete(uri));
+      await Promise.all(held.map((opened) => send(opened, "unsubscribe", uri, signal)));
+    },
+    /** Subscribes again to what a connection has to have before a request of a session. */
+    async renew(opened: OpenClient, { session, signal }: User): Promise<void> {
+      const renewing = [...watching].map(async ([uri, sessions]) => {
+        const isHeld = current().some(({ watched }) => watched.has(uri));
+        if (opened.watched.has(uri) || (isHeld && !sessions.has(session))) return;
+        opened.watched.add(uri);
+        // A server that refuses is not asked again before its next connection.
+        await send(opened, "subscribe", uri, signal).catch(
+          () => signal.aborted && opened.watched.delete(uri),
+        );
+        if (!isHeld) onRenewed(uri);
+      });
+      await Promise.all(renewing);
+    },
+  };
+}
