@@ -66,6 +66,32 @@ server: {yield_after: 20}\n`,
     await running.close();
   });
 
+  it("says at its start that it has another key for values of persons, and opens them with both", async () => {
+    const cwd = project("privacy: { vault: disk }\nserver: { auth_token: a-token-of-sixteen-characters }");
+    const said: string[] = [];
+    const runWith = async (vaultKey: string, code: string): Promise<string> => {
+      const log = (_: string, message: string) => void said.push(message);
+      const config = { privacy: { vaultKey } };
+      const running = await runServer({ cwd, config, trustFolder: true, transport: "http", port: 0, log });
+      const client = new Client({ name: "model", version: "1" }, { versionNegotiation: { mode: "auto" } });
+      const headers = { authorization: "Bearer a-token-of-sixteen-characters" };
+      const url = new URL(running.url ?? "");
+      await client.connect(new StreamableHTTPClientTransport(url, { requestInit: { headers } }));
+      const answer = await client.callTool({ name: "execute_code", arguments: { code } });
+      await client.close();
+      await running.close();
+      return JSON.stringify(answer.content);
+    };
+    const [first, other] = ["a".repeat(64), "b".repeat(64)];
+    const [token = ""] = /\[\[EMAIL:\w+\]\]/.exec(await runWith(first, `return "ada@example.com";`)) ?? [];
+    expect(said.join("\n")).not.toContain("CEM_VAULT_KEY");
+    const refused = await runWith(other, "return 1;");
+    expect(refused).toContain("does not work now (VAULT_UNREADABLE)");
+    expect(refused).not.toContain(cwd);
+    expect(said.join("\n")).toMatch(/\.vault can't be read with this key\. Set CEM_VAULT_KEY to the key/);
+    expect(await runWith(`${other},${first}`, `return ${JSON.stringify(token)}.length;`)).toContain("15");
+  });
+
   it("leaves an agent that it was given to its owner", async () => {
     const cwd = project();
     const agent = createAgent({ cwd });

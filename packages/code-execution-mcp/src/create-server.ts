@@ -17,6 +17,7 @@ import { loggerOf, logTo, logWarnings } from "./wiring/log.ts";
 import { openProject } from "./wiring/open-project.ts";
 import { openRequestHosts } from "./wiring/owners/request-hosts.ts";
 import { redactorOf } from "./wiring/privacy/redaction.ts";
+import { inspectVaults } from "./wiring/privacy/vaults.ts";
 import { withoutPool } from "./wiring/project.ts";
 import { createConfiguredState, createServedResults } from "./wiring/records/workspace.ts";
 import { guestFactsOf } from "./wiring/sandbox/sandboxes.ts";
@@ -122,6 +123,7 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
     if (queue !== undefined) void reportUnreachable(() => queue.counts(), log);
     const { store } = loaded;
     if (store !== undefined) void reportUnreachable(async () => probeStore(await store.get()), log);
+    else if (config.privacy.vault === "disk") void reportUnreachable(() => inspectVaults(config), log);
     // Gauges are there before the first run.
     exportMetrics();
     stopObserving = queue && observeQueue(() => queue.load());

@@ -3,7 +3,7 @@ import os from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Agent, SkillDraft } from "@cem/core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { createAgent, createServer } from "./index.ts";
 
 const sample = (name: string) => fileURLToPath(new URL(`../../../${name}`, import.meta.url));
@@ -101,6 +101,35 @@ return found.join("\n").slice(0, 200_000);`;
       "secret_sum",
     );
     expect(await readdir(path.join(folder, "skills"))).toEqual(["shared"]);
+  });
+
+  it("takes no list of tools over for all that a server has given to one of them", async () => {
+    const { config, ...options } = optionsOf("ada");
+    const serversDir = path.join(folder, "servers");
+    const file = sample("packages/mcp-client/fixtures/odd-server.ts");
+    const command = {
+      command: process.execPath,
+      args: ["--conditions=@cem/source", file, "plain", "For ada only."],
+    };
+    const withServer = {
+      ...options,
+      config: {
+        ...config,
+        execution: { ...config.execution, serversDir },
+        mcpServers: [{ name: "odd", connectionType: "stdio" as const, ...command }],
+      },
+    };
+    const ada = createAgent(withServer);
+    const all = createAgent({ ...withServer, customer: undefined });
+    onTestFinished(() => ada.dispose());
+    onTestFinished(() => all.dispose());
+    const namesOf = async (agent: Agent) =>
+      (await agent.discoverTools()).servers.filter(({ kind }) => kind === "host").map(({ name }) => name);
+    expect(await namesOf(ada)).toEqual([]);
+    const message = expect.stringContaining("cem generate odd");
+    expect((await ada.discoverTools()).problems).toMatchObject([{ server: "odd", message }]);
+    expect(await namesOf(all)).toEqual(["odd"]);
+    expect(await namesOf(ada)).toEqual(["odd"]);
   });
 
   it("lets code change neither skills nor tools", async () => {

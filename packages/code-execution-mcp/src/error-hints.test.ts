@@ -97,6 +97,11 @@ describe("hintFor", () => {
     ],
     ["AUTH_REQUIRED", {}, undefined],
     [
+      "AUTH_REQUIRED",
+      { server: "github", setting: "headers.Authorization" },
+      "Correct headers.Authorization of github under mcp_servers.",
+    ],
+    [
       "SERVER_EXISTS",
       { server: "my crm" },
       "Take it out first with  cem remove 'my crm'  or choose another name.",

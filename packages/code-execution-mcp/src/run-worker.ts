@@ -7,8 +7,9 @@ import type { AgentOptions } from "./options.ts";
 import { loggerOf, logTo, logWarnings } from "./wiring/log.ts";
 import { openProject } from "./wiring/open-project.ts";
 import { openWorkerAgents } from "./wiring/owners/request-hosts.ts";
+import { inspectVaults } from "./wiring/privacy/vaults.ts";
 import { probeQueue, requireQueueConnection } from "./wiring/shared/queue.ts";
-import { probeStore } from "./wiring/shared/store.ts";
+import { probeStore, reportUnreachable } from "./wiring/shared/store.ts";
 import { startWorkThreads } from "./work-threads/work-threads.ts";
 
 const MS_PER_SECOND = 1_000;
@@ -74,6 +75,7 @@ export async function runWorker(options: WorkerOptions = {}): Promise<RunningWor
     // Says at once what is wrong, where a worker would wait for the queue to come back.
     await queue.counts();
     if (loaded.store !== undefined) await probeStore(await loaded.store.get());
+    else if (config.privacy.vault === "disk") void reportUnreachable(() => inspectVaults(config), log);
     const { host } = config.server;
     const { enabled, sandboxReuse } = config.optimizations;
     const concurrency = Math.min(config.queue.concurrency, config.customers.maxOpen);

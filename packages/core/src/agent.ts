@@ -8,20 +8,12 @@ import type { SaveSkillOptions, Skill, SkillDraft } from "./skills.ts";
 import type { RunLimits } from "./limits.ts";
 import type { Isolation, OutputChunk, SandboxStats } from "./sandbox.ts";
 import type { GenerationMode, GenerationProgress, GenerationUsage, UnfilledStep } from "./generation.ts";
+import type { TaskStatus } from "./statuses.ts";
 import type { CatalogSnapshot, RankedTool, ToolCatalog } from "./tools.ts";
 import type { CheckpointOptions, SessionCheckpoint } from "./workspace.ts";
 
-/**
- * How a task ended. `error`: it failed. `refused`: its code was not written or not run, for a stated reason. `timeout`:
- * the run exceeded its timeout.
- */
-export type TaskStatus = Extract<Status, "success" | "error" | "refused" | "timeout">;
-
 /** The stages of a task, in order. */
-export const STAGES = ["discover", "select", "generate", "review", "run"] as const;
-
-/** One of {@link STAGES}. */
-export type Stage = (typeof STAGES)[number];
+export type Stage = "discover" | "select" | "generate" | "review" | "run";
 
 /** A tool that was selected for a task. */
 export interface SelectedTool {
@@ -309,49 +301,4 @@ export interface Agent {
   sandboxStats?(): SandboxStats | undefined;
   /** Cancels the requests under way, waits for them and frees everything. Safe to call twice. */
   dispose(): Promise<void>;
-}
-
-/** The words for how work stands, with their meaning. Each kind of work has those that can happen to it. */
-export const STATUSES = {
-  waiting: "It is in the queue until a worker takes it.",
-  running: "It is being carried out.",
-  asking: "It waits for a person's answer.",
-  success: "It is done, and its result is there.",
-  error: "It failed.",
-  refused: "It was not carried out, for a stated reason.",
-  timeout: "It exceeded its timeout.",
-  cancelled: "It was ended by its client, or with the run that it belongs to.",
-  interrupted: "Its process ended before it did. It can be resumed.",
-  unreadable: "Its files are damaged. It can't be resumed.",
-  skipped: "A step of a workflow that was left out.",
-} as const;
-
-/** One of {@link STATUSES}. */
-export type Status = keyof typeof STATUSES;
-
-/** The status of a run that has ended: that of its result, or by what was thrown where it has none. */
-export function statusOfRun(
-  result: { status: Exclude<RecordedStatus, "cancelled">; error: { code: string } | null } | undefined,
-  thrown?: unknown,
-): RecordedStatus {
-  const { status, error } = result ?? {
-    status: "error",
-    error: thrown as { code?: unknown } | null | undefined,
-  };
-  return status === "error" && error?.code === "ABORTED" ? "cancelled" : status;
-}
-
-/** The statuses of a run that has ended. */
-export const RECORDED_STATUSES = ["success", "error", "refused", "timeout", "cancelled"] as const;
-
-/** One of {@link RECORDED_STATUSES}. */
-export type RecordedStatus = (typeof RECORDED_STATUSES)[number];
-
-/** The status of a call that has ended. */
-export function statusOfCall(call: {
-  ok: boolean;
-  isCancelled?: boolean | undefined;
-}): "success" | "error" | "cancelled" {
-  if (call.ok) return "success";
-  return call.isCancelled === true ? "cancelled" : "error";
 }

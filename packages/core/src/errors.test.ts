@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ERRORS } from "./errors/index.ts";
 import type { ErrorEntry } from "./errors/index.ts";
-import { CemError, toErrorInfo } from "./errors.ts";
+import { CemError, forClients, toErrorInfo } from "./errors.ts";
 
 describe("ERRORS", () => {
   it.each(Object.entries(ERRORS))("%s: %o", (code, { meaning, cause = meaning, fix }: ErrorEntry) => {
@@ -47,5 +47,24 @@ describe("toErrorInfo", () => {
   it("gives any other thrown value the code UNEXPECTED", () => {
     expect(toErrorInfo(new TypeError("no"))).toEqual({ code: "UNEXPECTED", message: "no", details: {} });
     expect(toErrorInfo("plain")).toEqual({ code: "UNEXPECTED", message: "plain", details: {} });
+  });
+});
+
+describe("forClients", () => {
+  it.each([
+    ["VAULT_UNREADABLE", "The values in /srv/vault/s.vault can't be read with this key."],
+    ["UNEXPECTED", "EMFILE: too many open files, scandir '/srv/skills'"],
+    ["RUN_KILLED", "EMFILE: too many open files, open '/tmp/cem-deno-1/seccomp.bpf'"],
+  ])("has the message of %s replaced", (code, message) => {
+    const shown = forClients({ code, message, details: { file: "/srv" } });
+    expect(shown.message).toMatch(/^A service behind this server does not work now /);
+    expect(JSON.stringify(shown)).not.toMatch(/srv|tmp/);
+  });
+
+  it.each([
+    ["TOOL_FAILED", "ENOENT: no such file or directory, open '/data/x.csv'"],
+    ["UNEXPECTED", "The tool has no answer."],
+  ])("leaves %s as it is", (code, message) => {
+    expect(forClients({ code, message })).toEqual({ code, message });
   });
 });

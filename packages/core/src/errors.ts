@@ -72,14 +72,19 @@ const INTERNAL = new Set([
   "STORE_SEALED",
   "FILES_UNAVAILABLE",
   "FILES_DAMAGED",
+  "VAULT_UNREADABLE",
 ]);
+
+/** Codes that errors of the system get, which name a file of the host: `EMFILE: too many open files, scandir '/srv/skills'`. */
+const UNFORESEEN = new Set(["UNEXPECTED", "RUN_KILLED"]);
+const NAMES_FILE = /^E[A-Z]+: .*, \w+ '/u;
 
 /** An error as clients of a server and code in the sandbox may read it: without addresses of what the host uses. */
 export function forClients<Info extends Pick<ErrorInfo, "code" | "message"> & Partial<ErrorInfo>>(
   error: Info,
 ): Info {
-  const { code, details } = error;
-  if (!INTERNAL.has(code)) return error;
+  const { code, message, details } = error;
+  if (!INTERNAL.has(code) && !(UNFORESEEN.has(code) && NAMES_FILE.test(message))) return error;
   const shown = `A service behind this server does not work now (${code}). Try again in a moment; the server's log has the reason.`;
   return { ...error, message: shown, ...(details !== undefined && { details: {} }) };
 }

@@ -13,7 +13,8 @@ const IN_DESCRIPTION =
   /(?::|\be\.g\.,?|\bi\.e\.,?|\bsuch as|\blike|\bfor example,?|\bfor instance,?)\s{0,3}(?:`([^`\n]{1,80})`|"([^"\n]{1,80})"|'([^'\n]{1,80})')/iu;
 const IDENTIFIER = /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u;
 /** Values of the formats that JSON Schema defines. */
-const FORMATS: Readonly<Record<string, string>> = {
+/** Texts of known formats. */
+export const FORMAT_EXAMPLES: Readonly<Record<string, string>> = {
   date: "2026-06-21",
   "date-time": "2026-06-21T12:00:00Z",
   time: "12:00:00Z",
@@ -133,11 +134,7 @@ function statedValue(schema: JsonSchema): JsonValue | undefined {
   const { const: only, examples, enum: choices } = schema;
   if (only !== undefined) return only;
   const [first] = [examples, schema.default, choices].flatMap((value) => value ?? []);
-  return isShort(first) ? first : undefined;
-}
-
-function isShort(value: JsonValue | undefined): boolean {
-  return value !== undefined && JSON.stringify(value).length <= MAX_TEXT_CHARACTERS;
+  return first !== undefined && JSON.stringify(first).length <= MAX_TEXT_CHARACTERS ? first : undefined;
 }
 
 function typeOf({ type, properties, items }: JsonSchema): string {
@@ -153,13 +150,11 @@ function textFor(schema: JsonSchema, name: string): string {
     typeof description === "string"
       ? IN_DESCRIPTION.exec(description.slice(0, MAX_SEARCHED_CHARACTERS))
       : null;
-  return (
-    (typeof format === "string" && Object.hasOwn(FORMATS, format) ? FORMATS[format] : undefined) ??
-    said?.[1] ??
-    said?.[2] ??
-    said?.[3] ??
-    name
-  );
+  const formatted =
+    typeof format === "string" && Object.hasOwn(FORMAT_EXAMPLES, format)
+      ? FORMAT_EXAMPLES[format]
+      : undefined;
+  return formatted ?? said?.slice(1).find((value) => value !== undefined) ?? name;
 }
 
 function numberFor({ minimum, maximum, type }: JsonSchema): number {

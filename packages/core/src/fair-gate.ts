@@ -6,17 +6,14 @@ interface GateKey {
   session: unknown;
 }
 
-/** Admits a caller that waits. */
-type Waiting = () => void;
-
 /** The callers of one owner. */
 interface Owner {
   key: unknown;
   /** Whether it has to leave slots to others. */
   leavesRoom: boolean;
   inside: number;
-  /** By session; the one whose turn it is comes first. */
-  queues: Map<unknown, Waiting[]>;
+  /** What admits those that wait, by session; the one whose turn it is comes first. */
+  queues: Map<unknown, (() => void)[]>;
 }
 
 /**
@@ -71,7 +68,7 @@ export class FairGate {
         this.#forget(owner, key.session, waiting);
         reject(signal?.reason as Error);
       };
-      const waiting: Waiting = () => {
+      const waiting = (): void => {
         signal?.removeEventListener("abort", abort);
         resolve(this.#admit(owner));
       };
@@ -113,7 +110,7 @@ export class FairGate {
   }
 
   /** Dequeues the first caller whose owner's turn it is, and moves its owner and its session to the back. */
-  #next(): Waiting | undefined {
+  #next(): (() => void) | undefined {
     for (const [key, owner] of this.#owners) {
       if (!this.#mayEnter(owner)) continue;
       for (const [session, queue] of owner.queues) {
@@ -130,7 +127,7 @@ export class FairGate {
     return undefined;
   }
 
-  #forget(owner: Owner, session: unknown, waiting: Waiting): void {
+  #forget(owner: Owner, session: unknown, waiting: () => void): void {
     const queue = owner.queues.get(session);
     const index = queue?.indexOf(waiting) ?? -1;
     if (queue === undefined || index === -1) return;

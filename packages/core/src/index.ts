@@ -16,7 +16,7 @@ export {
   writeFailure,
 } from "./failures.ts";
 export type { FailedTool } from "./failures.ts";
-export { exampleArguments, exampleCall } from "./example-call.ts";
+export { exampleArguments, exampleCall, FORMAT_EXAMPLES } from "./example-call.ts";
 export { copyBeginning, copyWholeWords, runTitle, showArguments, showWholeWords } from "./short-texts.ts";
 export type {
   EndedRun,
@@ -112,16 +112,9 @@ export type {
 } from "./sandbox.ts";
 export { DEFAULT_RUN_LIMITS } from "./limits.ts";
 export type { RunLimits, MeteredRun, RunMeter, RunStop, RunTicket } from "./limits.ts";
-export { RECORDED_STATUSES, STAGES, STATUSES, statusOfCall, statusOfRun } from "./agent.ts";
-export type {
-  Agent,
-  AgentEvent,
-  ExecuteOptions,
-  SearchOptions,
-  TaskResult,
-  TaskStatus,
-  TypeCheckMode,
-} from "./agent.ts";
+export { RECORDED_STATUSES, STATUSES, statusOfCall, statusOfRun } from "./statuses.ts";
+export type { Agent, AgentEvent, ExecuteOptions, SearchOptions, TaskResult, TypeCheckMode } from "./agent.ts";
+export type { TaskStatus } from "./statuses.ts";
 export type { ForwardedAnswer, ForwardedRequest, Replicas } from "./replicas.ts";
 export type { McpTransportProvider } from "./mcp-transport.ts";
 export { WORKFLOW_FILE } from "./workflow-steps.ts";

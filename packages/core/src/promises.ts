@@ -8,19 +8,12 @@
  */
 export function abandonOnAbort<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return work;
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => reject(signal.reason as Error);
-    if (signal.aborted) onAbort();
-    else signal.addEventListener("abort", onAbort, { once: true });
-    const settle =
-      <Value>(end: (value: Value) => void) =>
-      (value: Value): void => {
-        signal.removeEventListener("abort", onAbort);
-        end(value);
-      };
-    // A failure after the abort has no effect, and counts as handled.
-    work.then(settle(resolve), settle(reject));
-  });
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const onAbort = (): void => reject(signal.reason);
+  if (signal.aborted) onAbort();
+  else signal.addEventListener("abort", onAbort, { once: true });
+  // A failure after the abort has no effect, and counts as handled.
+  return Promise.race([aborted, work]).finally(() => signal.removeEventListener("abort", onAbort));
 }
 
 /**

@@ -1,3 +1,4 @@
+import { isObject } from "./json.ts";
 import type { JsonValue } from "./json.ts";
 
 /** A reference to bytes in a {@link ResultStore}, in place of the bytes. Plain JSON, so any value can contain it. */
@@ -84,8 +85,8 @@ export const RESULT_EXTENSIONS: Readonly<Record<string, string>> = {
 
 /** Whether a value has the shape of a {@link ResultHandle}. A tool may return such a value without storing anything. */
 export function isResultHandle(value: unknown): value is ResultHandle & Record<string, JsonValue> {
-  if (typeof value !== "object" || value === null) return false;
-  const { type, mimeType, size, path } = value as Record<string, unknown>;
+  if (!isObject(value)) return false;
+  const { type, mimeType, size, path } = value;
   return (
     TYPES.has(type) && typeof mimeType === "string" && typeof size === "number" && typeof path === "string"
   );

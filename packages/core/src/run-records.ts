@@ -1,4 +1,5 @@
-import type { RecordedStatus, TaskResult } from "./agent.ts";
+import type { TaskResult } from "./agent.ts";
+import type { RecordedStatus } from "./statuses.ts";
 import type { ErrorInfo } from "./errors.ts";
 import type { ToolCallRecord } from "./invocation.ts";
 import type { JsonValue } from "./json.ts";

@@ -1,19 +1,10 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { callListener, CemError, fromErrorInfo, toErrorInfo } from "@cem/core";
-import type {
-  AgentEvent,
-  AnnouncedCall,
-  ApprovalRequest,
-  ElicitRequest,
-  ErrorInfo,
-  ExecuteOptions,
-  JsonValue,
-  Sample,
-  TaskResult,
-} from "@cem/core";
+import type { AgentEvent, AnnouncedCall, ErrorInfo, ExecuteOptions, JsonValue, TaskResult } from "@cem/core";
 import type { Redis } from "ioredis";
 import type { MessageCodec, RunNames } from "./connection.ts";
 import type { Question, QueuedRun, RunMessage, RunReply } from "./protocol.ts";
-import { interrupted, unrunResult } from "./protocol.ts";
+import { HANDLERS, interrupted, unrunResult } from "./protocol.ts";
 import type { SharedRuns } from "./shared-runs.ts";
 import type { StreamEntry, Streams } from "./streams.ts";
 
@@ -25,7 +16,13 @@ const WAITING_MS = 250;
 const CANCEL_MS = 10_000;
 /** The same where the host ends, which would be killed if it took long. */
 const CLOSING_CANCEL_MS = 3_000;
+/** How soon a server that did not take the word of it is told again. */
+const TELL_AGAIN_MS = 500;
 const CANCELLED: ErrorInfo = { code: "ABORTED", message: "The run was cancelled.", details: {} };
+const UNTOLD: ErrorInfo = {
+  ...CANCELLED,
+  message: "The run was cancelled, but its worker could not be told yet: until then it goes on.",
+};
 
 /** The connections of a host. */
 export interface Opened {
@@ -71,6 +68,8 @@ export async function awaitRun(
   /** Runs until the worker sends its first message. */
   let waiting: NodeJS.Timeout | undefined;
   let isMissing = false;
+  /** Whether the queue has the word that it is cancelled. */
+  let isTold = false;
   let isOver = false;
   // Of a run that can't be put into the queue nobody takes the result.
   settled.promise.catch(() => {});
@@ -148,17 +147,11 @@ export async function awaitRun(
   }
 
   async function ask({ kind, request }: Question, signal: AbortSignal): Promise<JsonValue> {
-    const { onElicit, onApprove, onSample } = options;
-    const asked = { ...(request as object), signal };
     // Another host may have begun the run, which could be asked more.
-    const answer =
-      kind === "elicit"
-        ? await onElicit?.(asked as ElicitRequest)
-        : kind === "approve"
-          ? await onApprove?.(asked as ApprovalRequest)
-          : await onSample?.(asked as Parameters<Sample>[0]);
+    const handler = options[HANDLERS[kind]] as ((request: object) => Promise<JsonValue>) | undefined;
+    const answer = await handler?.({ ...(request as object), signal });
     if (answer === undefined) throw new Error("Nobody can be asked here.");
-    return answer as JsonValue;
+    return answer;
   }
 
   function leave(): void {
@@ -167,10 +160,16 @@ export async function awaitRun(
   }
 
   function cancel(): void {
-    void send(entryOf({ type: "cancel" }));
+    void tellCancelled();
     void removeWaiting().catch(() => {});
     const waitMs = toErrorInfo(signal?.reason).code === "SERVER_CLOSING" ? CLOSING_CANCEL_MS : CANCEL_MS;
-    cancelling = setTimeout(() => resolve(unrunResult(run, CANCELLED, calls)), waitMs);
+    cancelling = setTimeout(() => resolve(unrunResult(run, isTold ? CANCELLED : UNTOLD, calls)), waitMs);
+  }
+
+  /** Also after the host's answer. Each time with a new entry: one older than an answer sent meanwhile would be passed over. */
+  async function tellCancelled(): Promise<void> {
+    while (!(isTold = await send(entryOf({ type: "cancel" }))) && !closing.signal.aborted)
+      await sleep(TELL_AGAIN_MS);
   }
 
   /** Ends it for all who wait for it. */
@@ -179,9 +178,12 @@ export async function awaitRun(
     await runs.remove(id, streams.entryOf(names.messages, [content]), true);
   }
 
-  /** A reply that does not arrive leaves the question open until its call ends. */
-  async function send(entry: StreamEntry): Promise<void> {
-    await runs.reply(id, entry).catch(() => {});
+  /** @returns whether it arrived. An answer that does not leaves the question open until its call ends. */
+  function send(entry: StreamEntry): Promise<boolean> {
+    return runs.reply(id, entry).then(
+      () => true,
+      () => false,
+    );
   }
 
   function entryOf(reply: RunReply): StreamEntry {

@@ -41,8 +41,7 @@ export function createPeers<Message>(client: Redis, streams: Streams, base: stri
       const sign = (): void => {
         client.set(signOf(own), "1", "PX", LOST_AFTER_MS).catch(() => {});
       };
-      signing = setInterval(sign, SIGN_EVERY_MS);
-      signing.unref();
+      signing = setInterval(sign, SIGN_EVERY_MS).unref();
       sign();
       const inbox = inboxOf(own);
       const read = (message: unknown, entry: string): void => {
@@ -62,8 +61,7 @@ export function createPeers<Message>(client: Redis, streams: Streams, base: stri
         missed = (await lives(name)) ? 0 : missed + 1;
         if (missed >= MISSED_SIGNS) onLost();
       };
-      const watching = setInterval(() => void look().catch(() => {}), SIGN_EVERY_MS);
-      watching.unref();
+      const watching = setInterval(() => void look().catch(() => {}), SIGN_EVERY_MS).unref();
       return () => clearInterval(watching);
     },
     /** Stops its signs of life, and receives no more messages. */

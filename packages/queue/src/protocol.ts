@@ -16,8 +16,10 @@ export type RunOptions = Pick<
   | "owner"
 >;
 
-/** Requests that a host may get while a run is in progress. */
-export const ASKED = ["elicit", "approve", "sample"] as const;
+/** Requests that a host may get while a run is in progress, with the options that answer them. */
+export const HANDLERS = { elicit: "onElicit", approve: "onApprove", sample: "onSample" } as const;
+
+type Asked = keyof typeof HANDLERS;
 
 /** A run as it waits in the queue. */
 export interface QueuedRun {
@@ -30,7 +32,7 @@ export interface QueuedRun {
   incarnation?: string | undefined;
   options: RunOptions;
   /** Requests that the host which waits for the run can answer. */
-  asked: readonly (typeof ASKED)[number][];
+  asked: readonly Asked[];
   /** Whether no host can hear its events. Absent where one may. */
   isUnheard?: boolean | undefined;
   /** The place in the trace of the host that put it there. Absent where nothing is traced. */
@@ -41,7 +43,7 @@ export interface QueuedRun {
 export interface Question {
   type: "question";
   number: number;
-  kind: (typeof ASKED)[number];
+  kind: Asked;
   request: JsonValue;
 }
 

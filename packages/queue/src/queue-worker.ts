@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import os from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
-import { CemError } from "@cem/core";
+import { abandonOnAbort, CemError } from "@cem/core";
 import { shownLocation, storeUnavailable } from "@cem/store";
 import { measure } from "@cem/core/telemetry";
 import {
@@ -77,10 +77,14 @@ export interface QueueWorker {
  * Starts a worker. A run whose worker was lost is repeated where that does no harm: it called nothing, or only tools that
  * read or are idempotent. Else it ends as interrupted, with the calls that it made.
  *
- * @throws CemError `STORE_UNAVAILABLE` when the server can't be reached at the start, or may drop jobs.
+ * @throws CemError `STORE_UNAVAILABLE` when the server can't be reached at the start, or may drop jobs; `OPTION_INVALID`
+ *   without `agentFor`.
  */
 export async function startQueueWorker(settings: QueueWorkerSettings): Promise<QueueWorker> {
   const { url, prefix = DEFAULT_PREFIX, keys, agentFor, onProblem = () => {}, keepsGuests = true } = settings;
+  // It would take runs from other workers, to fail them.
+  if (typeof agentFor !== "function")
+    throw new CemError("OPTION_INVALID", "startQueueWorker needs agentFor, a function.");
   const { lostAfterMs = DEFAULT_LOST_AFTER_MS, drainMs = DEFAULT_DRAIN_MS } = settings;
   const [client, subscriber] = [connectPatiently(url), connectPatiently(url)];
   const codec = createMessageCodec(keys);
@@ -150,18 +154,17 @@ export async function startQueueWorker(settings: QueueWorkerSettings): Promise<Q
   const reach = async (check: () => Promise<void>): Promise<void> => {
     let problem: Error | undefined;
     client.on("error", (error: Error) => (problem = error));
-    const over = new AbortController();
-    const late = sleep(lostAfterMs, undefined, { signal: over.signal }).then(() => {
-      throw problem ?? new Error(`no answer within ${lostAfterMs} ms`);
-    });
+    const late = AbortSignal.timeout(lostAfterMs);
     try {
-      await Promise.race([check(), late]);
+      await abandonOnAbort(check(), late);
     } catch (error) {
       disconnect();
-      throw CemError.isInstance(error) ? error : storeUnavailable(location, error);
-    } finally {
-      late.catch(() => {});
-      over.abort();
+      if (CemError.isInstance(error)) throw error;
+      const isLate = error === late.reason;
+      throw storeUnavailable(
+        location,
+        isLate ? (problem ?? new Error(`no answer within ${lostAfterMs} ms`)) : error,
+      );
     }
   };
 

@@ -5,6 +5,7 @@ import { parseSealingKeys } from "@cem/store";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { createRunQueue, startQueueWorker } from "./index.ts";
+import type { QueueWorkerSettings } from "./index.ts";
 import { agentOf } from "../test/agent-of.ts";
 import type { Work } from "../test/agent-of.ts";
 import { realQueue } from "../test/real-queue.ts";
@@ -176,6 +177,25 @@ describeWith("redis-server")("a queue of runs", () => {
     await started.promise;
     controller.abort();
     expect((await running).error).toMatchObject({ code: "ABORTED", message: "cancelled by its worker" });
+  });
+
+  it("ends a run whose cancel the server refused at first, and does not say before that it is told", async () => {
+    const [started, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    await work(async (_, { signal }) => {
+      started.resolve();
+      await sleep(60_000, undefined, { signal }).catch(() => ended.resolve());
+    });
+    const controller = new AbortController();
+    const running = open().execute(code("x"), { signal: controller.signal });
+    await started.promise;
+    const admin = new Redis(server().url);
+    onTestFinished(() => admin.disconnect());
+    await admin.config("SET", "min-replicas-to-write", "1");
+    controller.abort(new CemError("SERVER_CLOSING", "The server closes."));
+    const { error } = await running;
+    await admin.config("SET", "min-replicas-to-write", "0");
+    expect(error?.message).toContain("could not be told yet");
+    await ended.promise;
   });
 
   it("makes requests with one key one run, also from another host and after its end", async () => {
@@ -633,7 +653,7 @@ describeWith("redis-server")("a queue of runs", () => {
   });
 });
 
-describeWith("redis-server")("a server that may drop jobs", () => {
+describeWith("redis-server")("a server that may drop jobs, or has no such database", () => {
   let server: RedisServer;
   beforeAll(async () => {
     server = await startRedis();
@@ -658,6 +678,15 @@ describeWith("redis-server")("a server that may drop jobs", () => {
     expect(await queue.counts()).toMatchObject({ waiting: 0 });
   });
 
+  it.each(["99", "staging"])("is refused where it has no database %s", async (database) => {
+    const url = server.url.replace(/0$/u, database);
+    const refusal = { code: "STORE_UNAVAILABLE", details: { problem: "database" } };
+    const queue = createRunQueue({ url });
+    onTestFinished(() => queue.close());
+    await expect(queue.counts()).rejects.toMatchObject(refusal);
+    await expect(startQueueWorker({ url, agentFor, lostAfterMs: 500 })).rejects.toMatchObject(refusal);
+  });
+
   it("is refused where CONFIG is not permitted", async () => {
     const client = new Redis(server.url);
     onTestFinished(() => client.disconnect());
@@ -667,6 +696,25 @@ describeWith("redis-server")("a server that may drop jobs", () => {
     await expect(startQueueWorker({ url, agentFor })).rejects.toMatchObject({
       details: { problem: "evicts" },
     });
+  });
+});
+
+it("takes no runs from others where its agent is missing", async () => {
+  const settings = { url: "redis://127.0.0.1:1/0" } as QueueWorkerSettings;
+  await expect(startQueueWorker(settings)).rejects.toMatchObject({
+    code: "OPTION_INVALID",
+    message: expect.stringContaining("agentFor"),
+  });
+});
+
+describeWith("redis-server")("a queue that was closed", () => {
+  const { open } = realQueue();
+
+  it("stays closed", async () => {
+    const queue = open();
+    await queue.counts();
+    await queue.close();
+    await expect(queue.counts()).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
   });
 });
 

@@ -17,7 +17,7 @@ import {
   requireSameKeys,
 } from "./connection.ts";
 import type { MessageCodec } from "./connection.ts";
-import { ASKED } from "./protocol.ts";
+import { HANDLERS } from "./protocol.ts";
 import type { QueuedRun, RunMessage, RunReply } from "./protocol.ts";
 import { placeOfReason } from "./run-queue.ts";
 import type { AskedRun, QueuedOwner, RunQueue, RunQueueSettings } from "./run-queue.ts";
@@ -40,8 +40,6 @@ const GONE = new CemError(
 );
 
 const DISPOSED = new CemError("AGENT_DISPOSED", "The agent was disposed and can't run anything more.");
-
-const HANDLERS = { elicit: "onElicit", approve: "onApprove", sample: "onSample" } as const;
 
 /** Opens the queue for a host. Connects with the first run. */
 export function createRunQueue({
@@ -87,9 +85,7 @@ export function createRunQueue({
       return await question(asked);
     } catch (error) {
       if (CemError.isInstance(error)) throw error;
-      // That it was tried again says nothing of why.
-      const isGivenUp = (error as Error).name === "MaxRetriesPerRequestError";
-      throw storeUnavailable(shownLocation(url), isGivenUp ? (problem ?? error) : error);
+      throw storeUnavailable(shownLocation(url), error, problem);
     }
   };
 
@@ -109,13 +105,14 @@ export function createRunQueue({
   ): Promise<TaskResult> => {
     const { limits, typeCheck, mode, context, allowedTools, session, singleUse, runId, record } = options;
     const runOptions = { limits, typeCheck, mode, context, allowedTools, session, singleUse, runId, record };
+    const asked = Object.keys(HANDLERS) as QueuedRun["asked"];
     const run: QueuedRun = {
       kind,
       input,
       owner,
       incarnation,
       options: { ...runOptions, owner: options.owner },
-      asked: ASKED.filter((one) => options[HANDLERS[one]] !== undefined),
+      asked: asked.filter((one) => options[HANDLERS[one]] !== undefined),
       // A run with a key of its own may get another host, which listens.
       isUnheard: [options.onEvent, options.rejoin, runId].every((one) => one === undefined) || undefined,
       trace: traceCarrier(),
@@ -176,12 +173,9 @@ export function createRunQueue({
         await runs.forget(owner);
       }),
     async close() {
-      const closed = opened;
-      opened = undefined;
-      ready = undefined;
-      closed?.closing.abort();
-      closed?.client.disconnect();
-      closed?.subscriber.disconnect();
+      opened?.closing.abort();
+      opened?.client.disconnect();
+      opened?.subscriber.disconnect();
     },
   };
   return queue;

@@ -3,9 +3,9 @@ import type { Redis } from "ioredis";
 import { namesOf } from "./connection.ts";
 import type { QueuedRun } from "./protocol.ts";
 import type { DeadRun, QueueCounts, QueueLoad } from "./run-queue.ts";
-import { COUNT, JOIN, LEAVE, MAX_LOSSES, MEASURE, PUT, REMOVE, REPLY, RETRY } from "./run-scripts.ts";
-import { SEND, SIGN } from "./run-scripts.ts";
-import type { Script } from "./run-scripts.ts";
+import { MAX_LOSSES } from "./run-library.ts";
+import type { Script } from "./run-library.ts";
+import * as scripts from "./run-scripts.ts";
 import type { StreamEntry } from "./streams.ts";
 
 const MINUTE_MS = 60_000;
@@ -39,7 +39,7 @@ export type SharedRuns = ReturnType<typeof createSharedRuns>;
 
 export function createSharedRuns(client: Redis, prefix: string) {
   async function load(): Promise<Pick<QueueLoad, "oldestWaitMs" | "endedPerMinute">> {
-    const [oldestWaitMs = 0, endedPerMinute = 0] = (await call(MEASURE)) as number[];
+    const [oldestWaitMs = 0, endedPerMinute = 0] = (await call(scripts.MEASURE)) as number[];
     return { oldestWaitMs, endedPerMinute };
   }
 
@@ -57,13 +57,13 @@ export function createSharedRuns(client: Redis, prefix: string) {
       const session = warmSession(prefix, run) ?? "";
       // Turns are of owners, or of the clients that records belong to where runs have no owner.
       const args = [id, payload, host, session, owner, kind, owner || (options.owner ?? ""), maxWaiting];
-      const [known, waiting, own] = (await call(PUT, ...args)) as [string | null, number?, number?];
+      const [known, waiting, own] = (await call(scripts.PUT, ...args)) as [string | null, number?, number?];
       if (waiting !== undefined && own !== undefined) return { waiting, own };
       return { known: known ?? undefined };
     },
     /** @returns the run's payload. `undefined` where there is none */
     async join(id: string, host: string): Promise<string | undefined> {
-      return ((await call(JOIN, id, host)) as string | null) ?? undefined;
+      return ((await call(scripts.JOIN, id, host)) as string | null) ?? undefined;
     },
     /** @returns whether the attempt has the right to the run: another one may have begun */
     async send(
@@ -73,14 +73,14 @@ export function createSharedRuns(client: Redis, prefix: string) {
       reason = "",
     ): Promise<boolean> {
       const { payload = "", by = "" } = entry ?? {};
-      return (await call(SEND, id, attempt, worker, ending, payload, by, reason)) === 1;
+      return (await call(scripts.SEND, id, attempt, worker, ending, payload, by, reason)) === 1;
     },
     async reply(id: string, { payload, by }: StreamEntry): Promise<void> {
-      await call(REPLY, id, payload, by);
+      await call(scripts.REPLY, id, payload, by);
     },
     /** @returns whether it was removed: not where a worker has it, or where it does not wait and only one that waits is meant */
     async remove(id: string, { payload, by }: StreamEntry, isOnlyWaiting = false): Promise<boolean> {
-      return (await call(REMOVE, id, isOnlyWaiting ? 1 : 0, payload, by)) === 1;
+      return (await call(scripts.REMOVE, id, isOnlyWaiting ? 1 : 0, payload, by)) === 1;
     },
     /**
      * @param unknown - Runs that the worker has not, though they are its own.
@@ -92,18 +92,18 @@ export function createSharedRuns(client: Redis, prefix: string) {
       unknown: readonly string[],
     ): Promise<string[]> {
       const settings = `${slots} ${keepsGuests ? 1 : 0} ${lostAfterMs}`;
-      return (await call(SIGN, worker, settings, lostAfterMs, ...unknown)) as string[];
+      return (await call(scripts.SIGN, worker, settings, lostAfterMs, ...unknown)) as string[];
     },
     /** Gives all runs of a worker to others. */
     async leave(worker: string): Promise<void> {
-      await call(LEAVE, worker);
+      await call(scripts.LEAVE, worker);
     },
     async retry(id: string): Promise<boolean> {
-      return (await call(RETRY, id)) === 1;
+      return (await call(scripts.RETRY, id)) === 1;
     },
     /** @param isWritten - Also writes something, which a server that is full refuses. */
     async counts(isWritten = false): Promise<QueueCounts> {
-      const counts = (await call(COUNT, isWritten ? 1 : 0)) as number[];
+      const counts = (await call(scripts.COUNT, isWritten ? 1 : 0)) as number[];
       const [waiting = 0, running = 0, dead = 0, workers = 0] = counts;
       return { waiting, running, dead, workers };
     },

@@ -8,8 +8,8 @@ const PAGE = 500;
 /** A notice can be lost in a cut: the stream is looked at so often without one. */
 const LOOK_MS = 5_000;
 
-/** The notice of a larger entry comes without it: it is read from the stream. */
-const MAX_NOTICE_BYTES = 65_536;
+/** The notice of a larger entry comes without it: it is read by who needs it. */
+export const MAX_NOTICE_BYTES = 65_536;
 
 /**
  * A function that adds an entry to a stream, and gives notice to channels (which are separated by blanks), with the entry and the id of
@@ -177,14 +177,12 @@ type Follower = ReturnType<typeof createFollower>;
 
 function createFollower(next: Next, receive: Receive, onProblem?: OnProblem) {
   const isNew = createFilter();
-  const timer = setInterval(() => look(), LOOK_MS);
+  const timer = setInterval(() => look(), LOOK_MS).unref();
   let after = "-";
   let isLooking = false;
   let lookAgain = false;
   let isStopped = false;
   const isDue = (): boolean => lookAgain && !isStopped;
-
-  timer.unref();
 
   function look(): void {
     lookAgain = true;

@@ -1,21 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { CemError, toErrorInfo } from "@cem/core";
-import type {
-  Agent,
-  AgentEvent,
-  AnnouncedCall,
-  ApprovalAnswer,
-  ElicitAnswer,
-  ExecuteOptions,
-  JsonObject,
-  JsonValue,
-  TaskResult,
-} from "@cem/core";
+import type { Agent, AgentEvent, AnnouncedCall, ExecuteOptions, JsonValue, TaskResult } from "@cem/core";
 import { contextOf, traced } from "@cem/core/telemetry";
 import { storeUnavailable } from "@cem/store";
 import { QUEUE, messaging, namesOf } from "./connection.ts";
 import type { MessageCodec } from "./connection.ts";
-import { interrupted, unrunResult } from "./protocol.ts";
+import { HANDLERS, interrupted, unrunResult } from "./protocol.ts";
 import type { Question, QueuedRun, RunMessage, RunReply } from "./protocol.ts";
 import { placeOfReason } from "./run-queue.ts";
 import type { Ending, GivenRun, SharedRuns } from "./shared-runs.ts";
@@ -185,15 +175,9 @@ export function attemptRun(settings: WorkerRunSettings, given: GivenRun) {
             else if (event.type !== "finished") sendSoon({ type: "event", event });
           },
     onCall: announce,
-    onElicit: kinds.includes("elicit")
-      ? async (request) => (await ask("elicit", request)) as ElicitAnswer
-      : undefined,
-    onApprove: kinds.includes("approve")
-      ? async (request) => (await ask("approve", request)) as ApprovalAnswer
-      : undefined,
-    onSample: kinds.includes("sample")
-      ? async (request) => (await ask("sample", request)) as JsonObject
-      : undefined,
+    ...Object.fromEntries(
+      kinds.map((kind) => [HANDLERS[kind], (request: { signal: AbortSignal }) => ask(kind, request)]),
+    ),
   });
 
   const attempt = async (run: QueuedRun): Promise<void> => {

@@ -6,7 +6,7 @@ const PROBLEMS: readonly (readonly [name: string, says: RegExp])[] = [
   ["full", /^OOM |ENOSPC|no space left|database or disk is full|disk full|out of memory/iu],
   ["password", /WRONGPASS|NOAUTH|invalid password|password authentication failed|no password|SCRAM/iu],
   ["password", /role "[^"]*" does not exist/u],
-  ["database", /database "[^"]*" does not exist/u],
+  ["database", /database "[^"]*" does not exist|DB index is out of range|SELECT is not allowed/u],
   ["evicts", /maxmemory-policy/u],
   ["rights", /permission denied for|NOPERM/u],
   ["readonly", /READONLY|read-only transaction/u],
@@ -16,8 +16,14 @@ const PROBLEMS: readonly (readonly [name: string, says: RegExp])[] = [
   ["silent", /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|E(?:HOST|NET)UNREACH|ETIMEDOUT|timeout|terminated|closed/iu],
 ];
 
-/** A store does not answer, or answers with an error. `details.problem` names the reason where it is known. */
-export function storeUnavailable(location: string, cause: unknown): CemError {
+/**
+ * A store does not answer, or answers with an error. `details.problem` names the reason where it is known.
+ *
+ * @param lost - The reason why the connection was last lost.
+ */
+export function storeUnavailable(location: string, error: unknown, lost?: Error): CemError {
+  // That it was tried again says nothing of why.
+  const cause = (error as Error).name === "MaxRetriesPerRequestError" ? (lost ?? error) : error;
   const { code, message } = cause as { code?: string; message?: string };
   // Redis's client notes the command that failed, which may be the one with the password.
   if (cause instanceof Error) delete (cause as { command?: unknown }).command;

@@ -23,7 +23,7 @@ export { createRunRecords, pruneRunRecords } from "./records/run-records.ts";
 export type { RunRecordsSettings } from "./records/run-records.ts";
 export type { RunMeterSettings } from "./customers/run-meter.ts";
 export { followFolder } from "./customers/shared-owner.ts";
-export { followOwner, incarnationOf, isOwnerThere, ownerKey } from "./customers/shared-owner.ts";
+export { followOwner, incarnationOf, isOwnerThere, ownerGone, ownerKey } from "./customers/shared-owner.ts";
 export { customerIdOf, customerIdOfClaim, requireCustomerId } from "./customers/customer-folders.ts";
 export { createStateStore } from "./state/state-store.ts";
 export type { StateStoreSettings } from "./state/state-store.ts";

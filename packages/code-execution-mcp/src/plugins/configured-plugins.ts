@@ -42,6 +42,7 @@ async function openConfiguredPlugins(loaded: LoadedConfig, options: PluginOption
   const { openPlugins } = await import("./open-plugins.ts");
   const { config, trust, variable } = loaded;
   const log = createLog(config, options.onLog);
+  const areVariablesHeld = trust.held.some(({ kind, name }) => kind === "plugin" && name === ".env");
   const given = (options.plugins ?? []).map(toRequest);
   return openPlugins([...given, ...(await configuredRequests(loaded))], {
     taken: {
@@ -51,14 +52,9 @@ async function openConfiguredPlugins(loaded: LoadedConfig, options: PluginOption
       transport: TRANSPORTS,
     },
     // Without a yes, what is in .env is for nobody that the user has brought.
-    variable: trust.held.some(isOfVariables) ? (name) => process.env[name] : variable,
+    variable: areVariablesHeld ? (name) => process.env[name] : variable,
     log: (message) => log("warning", message),
   });
-}
-
-/** Whether an item is the variables of `.env`, and no plugin. */
-function isOfVariables({ kind, name }: LoadedConfig["trust"]["held"][number]): boolean {
-  return kind === "plugin" && name === ".env";
 }
 
 function toRequest(given: GivenPlugin): PluginRequest {

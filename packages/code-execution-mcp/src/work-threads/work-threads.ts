@@ -48,23 +48,17 @@ export function startWorkThreads(clientOf: () => string = () => ""): { close: ()
 }
 
 /** Limits of work threads. */
-export interface WorkThreadLimits {
+export const WORK_THREAD_LIMITS = {
   /** Threads at once. One owner has half of them at most, so at least two. */
-  threads: number;
-  /** The timeout of work that names none, in milliseconds. */
-  timeoutMs: number;
-  /** The heap of one thread, in MiB. */
-  memoryMb: number;
-  /** The idle timeout of a thread, in milliseconds. */
-  idleMs: number;
-}
-
-export const WORK_THREAD_LIMITS: WorkThreadLimits = {
   threads: Math.max(2, Math.min(4, availableParallelism())),
+  /** The timeout of work that names none, in milliseconds. */
   timeoutMs: 5_000,
+  /** The heap of one thread, in MiB. */
   memoryMb: 512,
+  /** The idle timeout of a thread, in milliseconds. */
   idleMs: 30_000,
 };
+export type WorkThreadLimits = typeof WORK_THREAD_LIMITS;
 
 /** How often the heap of a thread at work is looked at, in milliseconds. */
 const HEAP_CHECK_MS = 50;

@@ -10,8 +10,12 @@ export const CALL_ERRORS = {
   FLOW_DENIED: {
     meaning: "`privacy.rules` keep a personal value of one server from going to another.",
     fix: "Where that is meant, add a rule that allows it, as the hint shows.",
-    hint: ({ from, to }) =>
-      `Where that is meant, add to privacy.rules: { from: ${String(from)}, to: ${String(to)}, action: allow }`,
+    hint: ({ from, to }) => {
+      const rules = String(from)
+        .split(", ")
+        .map((place) => `{ from: ${place}, to: ${String(to)}, action: allow }`);
+      return `Where that is meant, add to privacy.rules: ${rules.join(", ")}`;
+    },
   },
   NOT_APPROVED: {
     meaning: "The call needs a person's yes, and a person said no or nobody could be asked.",
@@ -36,9 +40,7 @@ export const CALL_ERRORS = {
     meaning: "The tool answered, and the answer does not fit its own output schema.",
     fix: "Tell the server's author. Code that catches the error finds the answer in its details.",
     hint: ({ structuredContent }) =>
-      structuredContent === undefined
-        ? undefined
-        : "Code that catches the error finds what came in its details.structuredContent.",
+      `The call was made, so what it changed is changed: do not repeat it for that.${structuredContent === undefined ? "" : " Code that catches the error finds what came in its details.structuredContent."}`,
   },
   RESULT_NOT_FOUND: {
     meaning: "No result is kept under this path.",
@@ -54,8 +56,7 @@ export const CALL_ERRORS = {
     fix: "Ask the tool for less at a time: a page, a filter, fewer fields. An MCP server may answer with 64 MiB at most, which no setting raises; other results may have `execution.limits.max_payload_mb`.",
   },
   TOKEN_UNKNOWN: {
-    meaning: "A call, or data to be saved, has a token that stands for no value of its session.",
-    cause:
+    meaning:
       "An argument of a call, or data to be saved as state, has a token such as `[[EMAIL:…]]` of another session, a part of one, or one that was made up. Nothing was called or saved.",
     fix: "Get the value anew in this session, and pass its token as it is; or give the value itself.",
   },

@@ -17,8 +17,7 @@ export const CONFIGURATION_ERRORS = {
     hint: "fix",
   },
   FOLDER_UNTRUSTED: {
-    meaning: "Files of a folder that is not trusted request access to this host.",
-    cause:
+    meaning:
       "Files of a folder that you have not trusted want to do something on this host, or have a setting that could do harm.",
     fix: "Look at it with `cem trust`, and say yes if you would run it by hand.",
     hint: ({ folder }) => {

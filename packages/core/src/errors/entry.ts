@@ -52,13 +52,18 @@ export function isErrorFacts(value: unknown): value is ErrorFacts {
   return typeof memberOf(value, "code") === "string" && typeof details === "object" && details !== null;
 }
 
-/** A hint that names the server in a command, and the customer whose sign-in is missing. */
+/**
+ * A hint that names the server in a command, and the customer whose sign-in is missing; or the setting of the server that was
+ * refused, which no command changes.
+ */
 export function withServer(
-  { server, customer }: ErrorDetails,
+  { server, customer, setting }: ErrorDetails,
   hint: (words: string) => string,
 ): string | undefined {
   const option = typeof customer === "string" ? ` --customer ${shellWord(customer)}` : "";
-  return typeof server === "string" && server !== "" ? hint(shellWord(server) + option) : undefined;
+  if (typeof server !== "string" || server === "") return undefined;
+  if (typeof setting === "string") return `Correct ${setting} of ${server} under mcp_servers.`;
+  return hint(shellWord(server) + option);
 }
 
 /** A detail that is text, or what stands for one that is missing. */

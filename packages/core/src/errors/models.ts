@@ -67,7 +67,7 @@ export const MODEL_ERRORS = {
   },
   VAULT_UNREADABLE: {
     meaning: "The file of a session's values was written with another key, or is damaged.",
-    fix: "Set `CEM_VAULT_KEY` to the key it was written with, or move the file aside: tokens of its values then stand for nothing.",
+    fix: "Set `CEM_VAULT_KEY` to the key it was written with, after a comma where there is a newer one; or move the file aside: tokens of its values then stand for nothing.",
     hint: "fix",
   },
   VAULT_KEY_INVALID: {

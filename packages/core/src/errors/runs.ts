@@ -27,14 +27,12 @@ export const RUN_ERRORS = {
     fix: "Make a new agent, or dispose it after the last request.",
   },
   ARGUMENT_MISSING: {
-    meaning: "A tool fits the task, and the task lacks a value that the tool requires.",
-    cause: "The rules found the tool, and the task does not say a value that it requires. Nothing ran.",
+    meaning: "A tool fits the task, and the task lacks a value that the tool requires, so nothing ran.",
     fix: "Say the value in the task: a number, a date, a path, a name, or a text in quotes. `details.steps` names the step and the arguments.",
     hint: (details, hintFor) => hintOfSteps(details, hintFor) ?? OWN_CODE,
   },
   TASK_NOT_UNDERSTOOD: {
-    meaning: "A tool fits the task, and some words of the task could not be read.",
-    cause: "The rules found a tool but could not read all words of a step, and do not guess.",
+    meaning: "A tool fits the task, and the rules, which do not guess, could not read all words of a step.",
     fix: "Say that step in plainer words, bring code with `cem exec`, or set `llm.enabled: true`.",
     hint: () => OWN_CODE,
   },
@@ -58,8 +56,7 @@ export const RUN_ERRORS = {
       isErrorFacts(toolError) ? hintFor(toolError) : hintOfDenied(String(name), String(message)),
   },
   NO_TOOL: {
-    meaning: "No tool fits a step of the task.",
-    cause: "No tool is near enough to a step of the task. Nothing ran.",
+    meaning: "No tool is near enough to a step of the task, so nothing ran.",
     fix: "Say it in plainer words, bring code with `cem exec`, or set `llm.enabled: true`; `cem tools` lists what there is, `cem add` adds a server.",
     hint: (details, hintFor) =>
       hintOfSteps(details, hintFor) ??
@@ -82,20 +79,17 @@ export const RUN_ERRORS = {
   },
   RUN_OUT_OF_MEMORY: {
     meaning: "The run needed more memory than its limit.",
-    cause: "The program needed more memory than `guardrails.max_memory_mb`.",
     fix: "Allow more with `guardrails.max_memory_mb`, or work in smaller parts.",
     hint: "fix",
   },
   RUN_TIMED_OUT: {
-    meaning: "The run took longer than its timeout.",
-    cause: "The run took longer than `guardrails.max_execution_time`. Waiting for a person does not count.",
+    meaning: "The run took longer than its timeout, for which waiting for a person does not count.",
     fix: "Allow more with `guardrails.max_execution_time`, or do less at once.",
     hint: "fix",
   },
   TASK_EMPTY: { meaning: "The task is empty.", fix: "Say what is to be done." },
   UNEXPECTED: {
     meaning: "An exception that is not a CemError.",
-    cause: "Something threw an error that nothing here foresaw.",
     fix: "Run it again with `--verbose`. If it comes back, report it with that log.",
   },
 } satisfies ErrorEntries;

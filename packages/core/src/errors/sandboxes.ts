@@ -5,7 +5,8 @@ import type { ErrorEntries } from "./entry.ts";
 /** Hints by the reason that a store gives for its refusal. */
 const STORE_HINTS: Readonly<Record<string, string>> = {
   busy: "Raise its limit (of PostgreSQL: max_connections; of Redis: maxclients): each process opens up to 10 connections.",
-  database: "Create it ( createdb NAME ), or correct its name in store.url (CEM_STORE_URL).",
+  database:
+    "Create it ( createdb NAME ; Redis numbers its own, mostly from 0 to 15), or correct its name in store.url (CEM_STORE_URL) or queue.url (CEM_QUEUE_URL).",
   evicts:
     "Set it with  redis-cli config set maxmemory-policy noeviction  and in redis.conf, or name a server of its own in queue.url (CEM_QUEUE_URL).",
   damaged: "Move the file aside to begin with an empty store, or put a copy of it back.",
@@ -23,12 +24,11 @@ const STORE_HINTS: Readonly<Record<string, string>> = {
 export const SANDBOX_ERRORS = {
   DISK_FULL: {
     meaning: "The disk has no room left for what is to be written.",
-    fix: "Make room on that disk. `execution.workspace_dir` can name a folder on another one.",
+    fix: "Make room on that disk. `execution.workspace_dir`, `customers.dir` and `privacy.vault_dir` can name folders on another one.",
     hint: "fix",
   },
   FILES_DAMAGED: {
-    meaning: "Files of a workspace that machines share are not what was put there.",
-    cause: "A piece of a file that machines share is missing or was changed in the storage.",
+    meaning: "A piece of a file that machines share is missing or was changed in the storage.",
     fix: "Set `store.files` back if it was changed. Else put a backup of the storage and of `store.url` back, both of one time; or delete the customer with `cem customers delete <id>` and begin anew.",
     hint: "fix",
   },
@@ -44,7 +44,6 @@ export const SANDBOX_ERRORS = {
   },
   ISOLATION_TOO_WEAK: {
     meaning: "The host can't give the isolation level that is required.",
-    cause: "`execution.min_isolation` asks for more than this host gives.",
     fix: "Set `execution.min_isolation` to a level that this host has, or install what gives it: bubblewrap for `namespaces`, microsandbox for `microvm`. See which with `cem doctor`.",
     hint: "fix",
   },
@@ -57,8 +56,7 @@ export const SANDBOX_ERRORS = {
     fix: "Move it away; the folder is made anew.",
   },
   SANDBOX_BUSY: {
-    meaning: "No guest became free in time.",
-    cause: "All guests were busy for as long as a run may wait.",
+    meaning: "All guests were busy for as long as a run may wait.",
     fix: "Run less at once, or raise `optimizations.sandbox_pool_size`.",
   },
   SANDBOX_DISPOSED: { meaning: "The sandbox was disposed before the run.", fix: "Create another one." },
@@ -82,8 +80,7 @@ export const SANDBOX_ERRORS = {
     hint: "fix",
   },
   SANDBOX_SPEC_INVALID: {
-    meaning: "The sandbox spec is invalid or unsafe.",
-    cause: "A mount, a path or a host of the sandbox's settings is not possible or not safe.",
+    meaning: "A mount, a path or a host of the sandbox's settings is not possible or not safe.",
     fix: "Correct the setting that the message names.",
   },
   SANDBOX_UNAVAILABLE: {
@@ -102,7 +99,6 @@ export const SANDBOX_ERRORS = {
   },
   SESSIONS_DISABLED: {
     meaning: "Sessions are not logged.",
-    cause: "Sessions are kept only with state and auto-save on.",
     fix: "Set `execution.state.enabled` and `execution.state.auto_save` to true.",
     hint: "fix",
   },
@@ -129,8 +125,7 @@ export const SANDBOX_ERRORS = {
     fix: "Keep large data in files of `/workspace` and their names in the state.",
   },
   STATE_UNREADABLE: {
-    meaning: "A state file can't be read or parsed.",
-    cause: "The state file is damaged or was edited.",
+    meaning: "A state file can't be read or parsed: it is damaged or was edited.",
     fix: "Correct it as JSON or YAML, or move it away.",
   },
   QUEUE_FULL: {
@@ -140,7 +135,6 @@ export const SANDBOX_ERRORS = {
   },
   QUEUE_KEY_REUSED: {
     meaning: "The `runId` of a run was used for another run.",
-    cause: "A `runId` came with another run than the first time.",
     fix: "Use a new one for each run.",
   },
   RUN_INTERRUPTED: {
@@ -173,7 +167,7 @@ export const SANDBOX_ERRORS = {
         return "Start one with  docker run -d -p 6379:6379 valkey/valkey:8  or  apt install redis-server  , or correct queue.url (CEM_QUEUE_URL) or store.url (CEM_STORE_URL).";
       return /^postgres(?:ql)?:/u.test(place)
         ? "Start one with  docker run -d -p 5432:5432 -e POSTGRES_PASSWORD=secret postgres:17  or  apt install postgresql  , or correct store.url (CEM_STORE_URL)."
-        : "Set store.url (CEM_STORE_URL) to a folder that can be written.";
+        : "Set store.url (CEM_STORE_URL) or, for records of runs, runs.dir to a folder that can be written.";
     },
   },
   STORE_VALUE_TOO_LARGE: {

@@ -5,11 +5,11 @@ import type { ErrorEntries } from "./entry.ts";
 export const SERVER_ERRORS = {
   AUTH_FAILED: {
     meaning: "The sign-in to the server was refused or not finished.",
-    fix: "Try again with `cem auth <server>`.",
+    fix: "Try again with `cem auth <server>`, or correct the setting that the message names.",
     hint: (details) => withServer(details, (server) => `Try again with  cem auth ${server}`),
   },
   AUTH_REQUIRED: {
-    meaning: "The server wants a sign-in or a header that is missing.",
+    meaning: "The server wants a sign-in or a header that is missing, or refused the one it got.",
     fix: "Sign in with `cem auth <server>`, or set `headers` on its entry.",
     hint: (details) => withServer(details, (server) => `Sign in with  cem auth ${server}`),
   },

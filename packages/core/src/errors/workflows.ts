@@ -9,8 +9,7 @@ function resumeOf(run: unknown): string {
 /** Errors of skills, workflows and forms. */
 export const WORKFLOW_ERRORS = {
   SKILLS_DISABLED: {
-    meaning: "Skills can't be saved here.",
-    cause: "There is no folder for skills.",
+    meaning: "Skills can't be saved here, as there is no folder for them.",
     fix: "Set `execution.skills_dir`.",
   },
   SKILL_INVALID: {
@@ -59,8 +58,7 @@ export const WORKFLOW_ERRORS = {
     fix: "Start the workflow anew; what had been done is still in the journal.",
   },
   WORKFLOW_RUN_UNWRITABLE: {
-    meaning: "The files of a workflow's run can't be written.",
-    cause: "The journal can't be written, so no further step is begun.",
+    meaning: "The files of a workflow's run can't be written, so no further step is begun.",
     fix: "Make room or correct the rights, then `cem workflow resume <run>`.",
     hint: ({ code, run }) =>
       code === "ENOSPC" || code === "EDQUOT"
@@ -73,8 +71,7 @@ export const WORKFLOW_ERRORS = {
     hint: "fix",
   },
   WORKFLOW_STEP_UNCERTAIN: {
-    meaning: "A step of a workflow may have been executed, and nobody knows.",
-    cause:
+    meaning:
       "A step had begun when the run was killed or its connection broke; nobody knows whether it did its work.",
     fix: "Look, then resume with `--done <step>` or `--repeat <step>`. Mark steps that may be repeated `idempotent: true`.",
     hint: ({ run, step }) => {

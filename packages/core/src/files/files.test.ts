@@ -12,10 +12,11 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
+import type { FileHandle } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { appendPrivately, isTemporaryFile, removeFolder, replaceFile } from "./index.ts";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { appendPrivately, isTemporaryFile, openHandle, removeFolder, replaceFile } from "./index.ts";
 
 let folder: string;
 beforeEach(() => {
@@ -24,6 +25,24 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const modeOf = (file: string): number => statSync(file).mode & 0o777;
+
+describe("openHandle", () => {
+  it("closes the file where handles can't be disposed of themselves, as with Yarn's Plug'n'Play", async () => {
+    const file = path.join(folder, "a.txt");
+    writeFileSync(file, "text");
+    await using first = await openHandle(file);
+    const handles = Object.getPrototypeOf(first) as FileHandle;
+    const dispose = handles[Symbol.asyncDispose];
+    Reflect.deleteProperty(handles, Symbol.asyncDispose);
+    onTestFinished(() => void Object.assign(handles, { [Symbol.asyncDispose]: dispose }));
+    const read = async (): Promise<FileHandle> => {
+      await using handle = await openHandle(file);
+      expect(await handle.readFile("utf8")).toBe("text");
+      return handle;
+    };
+    expect((await read()).fd).toBe(-1);
+  });
+});
 
 describe("replaceFile", () => {
   it("makes a private file in private folders, whatever the umask is", async () => {

@@ -1,6 +1,7 @@
 export {
   appendPrivately,
   openForAppending,
+  openHandle,
   makeFolder,
   AT_ONCE_BYTES,
   ignoreMissing,

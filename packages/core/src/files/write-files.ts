@@ -13,10 +13,18 @@ import {
   constants,
   fstatSync,
 } from "node:fs";
-import type { Stats } from "node:fs";
+import { open } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
 import path from "node:path";
 import { randomBytes } from "node:crypto";
 import { promisify } from "node:util";
+
+/** Opens a file for `await using`. Yarn's Plug'n'Play has handles of its own, which can only be closed. */
+export async function openHandle(...file: Parameters<typeof open>): Promise<FileHandle> {
+  const handle = await open(...file);
+  handle[Symbol.asyncDispose] ??= () => handle.close();
+  return handle;
+}
 
 /**
  * Makes a folder and those above it; true when it was not there. Node's own `recursive` never returns where the
@@ -162,7 +170,10 @@ export function openForAppending(file: string): number {
   // Without waiting, as opening a pipe that nobody reads would.
   const descriptor = openSync(file, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK, PRIVATE_FILE);
   try {
-    const { mode, uid } = requireFile(descriptor, file);
+    const found = fstatSync(descriptor);
+    if (!found.isFile())
+      throw Object.assign(new Error(`EINVAL: not a regular file, open '${file}'`), { code: "EINVAL" });
+    const { mode, uid } = found;
     // Of another's file only that one can change the mode.
     if ((mode & 0o077) !== 0 && uid === process.getuid?.()) fchmodSync(descriptor, PRIVATE_FILE);
     return descriptor;
@@ -184,12 +195,6 @@ export function appendPrivately(file: string, content: string | Uint8Array): voi
   } finally {
     closeSync(descriptor);
   }
-}
-
-function requireFile(descriptor: number, file: string): Stats {
-  const found = fstatSync(descriptor);
-  if (found.isFile()) return found;
-  throw Object.assign(new Error(`EINVAL: not a regular file, open '${file}'`), { code: "EINVAL" });
 }
 
 /** Whether a real path is a folder or lies in it. */

@@ -39,8 +39,8 @@ export function clientTrace(
   const { context, ROOT_CONTEXT, trace } = api;
   const ambient = trace.getSpanContext(context.active());
   const fromMeta = remoteIn(meta);
-  const fromHeaders =
-    ambient === undefined && headers !== undefined ? remoteIn(valuesOf(headers)) : undefined;
+  const [traceparent, tracestate] = ["traceparent", "tracestate"].map((name) => headers?.get(name));
+  const fromHeaders = ambient === undefined ? remoteIn({ traceparent, tracestate }) : undefined;
   const remote = fromMeta ?? fromHeaders;
   const other = fromMeta === undefined ? undefined : ambient;
   if (mode === "link") {
@@ -63,10 +63,6 @@ function carrierIn(values: unknown): TraceCarrier | undefined {
   if (typeof traceparent !== "string") return undefined;
   const isState = typeof tracestate === "string" && tracestate.length <= MAX_STATE_CHARACTERS;
   return isState ? { traceparent, tracestate } : { traceparent };
-}
-
-function valuesOf(headers: Headers): Record<string, string | null> {
-  return { traceparent: headers.get("traceparent"), tracestate: headers.get("tracestate") };
 }
 
 function linksTo(spans: readonly (Link["context"] | undefined)[]): Link[] {

@@ -2,6 +2,7 @@ import { createRequire } from "node:module";
 import type * as Api from "@opentelemetry/api";
 import type { Span, Attributes, Context, Link, SpanKind } from "@opentelemetry/api";
 import { toErrorInfo } from "../errors.ts";
+import { abandonOnAbort } from "../promises.ts";
 
 /** Where the API, whichever copy of it, keeps what an SDK has registered. */
 const REGISTERED = Symbol.for("opentelemetry.js.api.1");
@@ -116,8 +117,5 @@ export async function flushTelemetry(): Promise<void> {
     .map((provider) => (provider.getDelegate?.() ?? provider).forceFlush?.())
     .filter((flush) => flush !== undefined);
   if (flushes.length === 0) return;
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, FLUSH_MS);
-  await Promise.race([Promise.allSettled(flushes), promise]);
-  clearTimeout(timer);
+  await abandonOnAbort(Promise.allSettled(flushes), AbortSignal.timeout(FLUSH_MS)).catch(() => {});
 }

@@ -47,13 +47,10 @@ function spelling(name: string): Spelling {
 function editsBetween(one: Spelling, other: Spelling): number {
   const asWritten = distance(one.key, other.key);
   const reordered = distance(one.sortedKey, other.sortedKey) + 1;
-  const contained = other.key.length > 2 && one.key.length > 2 && isPrefix(one.key, other.key) ? 1 : Infinity;
+  // `weather` of `weather_today`.
+  const isPrefix = one.key.startsWith(other.key) || other.key.startsWith(one.key);
+  const contained = other.key.length > 2 && one.key.length > 2 && isPrefix ? 1 : Infinity;
   return Math.min(asWritten, reordered, contained);
-}
-
-/** Whether one key is a prefix of the other: `weather` of `weather_today`. */
-function isPrefix(one: string, other: string): boolean {
-  return one.startsWith(other) || other.startsWith(one);
 }
 
 /** Letters of other scripts and digits, by the letter that they are taken for. */

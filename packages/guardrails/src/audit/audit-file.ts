@@ -17,7 +17,7 @@ import path from "node:path";
 import { createInterface } from "node:readline";
 import { CemError } from "@cem/core";
 import type { AuditEvent, AuditLog } from "@cem/core";
-import { FileLock, makeFolder } from "@cem/core/files";
+import { FileLock, makeFolder, PRIVATE_FILE } from "@cem/core/files";
 import { ChainCheck, FIRST_HASH, readLine, withoutSession, writeLine } from "./audit-chain.ts";
 import type { AuditProblem } from "./audit-chain.ts";
 
@@ -63,10 +63,6 @@ function headFile(file: string): string {
   return `${file}.head`;
 }
 
-function writeHead({ seq, size, hash }: AuditHead): string {
-  return `${digits(seq)} ${digits(size)} ${hash}\n`;
-}
-
 /** @returns `undefined` for what is not a head. */
 function readHead(text: string): AuditHead | undefined {
   const [, seq, size, hash] = HEAD.exec(text) ?? [];
@@ -78,7 +74,6 @@ function digits(count: number): string {
 }
 
 const DEFAULT_MAX_BYTES = 16 * 1024 * 1024;
-const PRIVATE = 0o600;
 const MAX_WAIT_MS = 15_000;
 /** The longest line that is looked for at the end of a file. */
 const MAX_LINE_BYTES = 1024 * 1024;
@@ -112,18 +107,18 @@ export function createAuditLog({ file, maxBytes = DEFAULT_MAX_BYTES, onBroken }:
       busy: () => new Error(`another process has held ${file}.lock for ${MAX_WAIT_MS / 1_000} s`),
     });
     try {
-      const head = openSync(headFile(file), "a+", PRIVATE);
+      const head = openSync(headFile(file), "a+", PRIVATE_FILE);
       const writable = openSync(headFile(file), "r+");
-      let log = openSync(file, "a+", PRIVATE);
+      let log = openSync(file, "a+", PRIVATE_FILE);
       try {
         let { last, isWhole } = currentHead(head, log);
         if (!isReady && !isWhole) onBroken?.();
         isReady = true;
-        if (last.size === 0) fchmodSync(log, PRIVATE);
+        if (last.size === 0) fchmodSync(log, PRIVATE_FILE);
         if (last.size >= maxBytes) {
           closeSync(log);
           renameSync(file, rotatedFile(file, listRotated(file).length + 1));
-          log = openSync(file, "a+", PRIVATE);
+          log = openSync(file, "a+", PRIVATE_FILE);
           last = { ...last, size: 0 };
         }
         const facts = { seq: last.seq + 1, time: new Date().toISOString(), prev: last.hash };
@@ -131,7 +126,7 @@ export function createAuditLog({ file, maxBytes = DEFAULT_MAX_BYTES, onBroken }:
         try {
           // Unlike writeSync it goes on after a part, as a full disk takes one, and fails where no more is taken.
           writeFileSync(log, `${line}\n`);
-          writeSync(writable, writeHead({ seq: facts.seq, hash, size: fstatSync(log).size }), 0);
+          writeSync(writable, `${digits(facts.seq)} ${digits(fstatSync(log).size)} ${hash}\n`, 0);
         } catch (error) {
           // The beginning of a line would look as if someone had changed it.
           ftruncateSync(log, last.size);

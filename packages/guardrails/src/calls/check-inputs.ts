@@ -1,4 +1,4 @@
-import { CemError } from "@cem/core";
+import { CemError, isObject } from "@cem/core";
 import type { JsonValue } from "@cem/core";
 import { findSecret } from "../secrets.ts";
 import type { CallGuard, GuardedCall } from "./guarded-call.ts";
@@ -89,8 +89,7 @@ export interface InputSettings {
  */
 export function checkInputs(settings: InputSettings = {}): CallGuard {
   const { maxBytes = DEFAULT_MAX_BYTES, maxDepth = DEFAULT_MAX_DEPTH } = settings;
-  const { controlCharacters = true, secrets = true, contentFilter } = settings;
-  const filter = contentFilter === undefined ? findUnwanted : contentFilter;
+  const { controlCharacters = true, secrets = true, contentFilter: filter = findUnwanted } = settings;
 
   const checkText = (call: GuardedCall, text: string, place: string): void => {
     if (controlCharacters && CONTROL.test(text)) {
@@ -120,7 +119,7 @@ export function checkInputs(settings: InputSettings = {}): CallGuard {
         for (const [at, entry] of value.entries())
           pending.push({ value: entry, place: `${place}[${at}]`, depth: depth + 1 });
         bytes += 2;
-      } else if (typeof value === "object" && value !== null) {
+      } else if (isObject<JsonValue>(value)) {
         for (const [key, entry] of Object.entries(value)) {
           bytes += key.length + 4;
           hasPrototypeKey ||= isPrototypeKey(key, entry);
@@ -149,9 +148,7 @@ function withoutPrototypeKeys(args: JsonValue): JsonValue {
 /** A key `constructor` is an ordinary word, unless it leads to a prototype. */
 function isPrototypeKey(key: string, value: JsonValue): boolean {
   if (key === "__proto__") return true;
-  return (
-    key === "constructor" && typeof value === "object" && value !== null && Object.hasOwn(value, "prototype")
-  );
+  return key === "constructor" && isObject(value) && Object.hasOwn(value, "prototype");
 }
 
 function invalid({ server, tool }: GuardedCall, what: string, argument: string): CemError {

@@ -134,8 +134,9 @@ export function requireApproval(settings: ApprovalSettings = {}): CallGuard {
   const reasonFor = approvalReason(settings);
   /** The tools that a yes was given for, by session or run. */
   const allowed = new Map<string, Set<string>>();
-  const allowedIn = (context: InvokeContext): Set<string> => {
-    const holder = holderOf(context);
+  const allowedIn = ({ session, run }: InvokeContext): Set<string> => {
+    // Without a session, a yes ends with its run.
+    const holder = JSON.stringify(session === undefined ? ["run", run ?? null] : ["session", session]);
     const tools = allowed.get(holder) ?? new Set();
     allowed.delete(holder);
     allowed.set(holder, tools);
@@ -247,11 +248,6 @@ function takeFrom(left: PlannedCall[] = [], { server, tool, args }: GuardedCall)
     isDeepStrictEqual([one.server, one.tool, one.args], [server, tool, args]),
   );
   return at !== -1 && left.splice(at, 1).length > 0;
-}
-
-/** The key that a yes is remembered under. Without a session, a yes ends with its run. */
-function holderOf({ session, run }: InvokeContext): string {
-  return JSON.stringify(session === undefined ? ["run", run ?? null] : ["session", session]);
 }
 
 /** Creates the function that says why a call needs a yes. It returns `undefined` where the call needs none. */

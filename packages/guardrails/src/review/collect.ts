@@ -1,6 +1,6 @@
 import type { Node } from "@babel/types";
 import type { Finding } from "@cem/core";
-import { locationOf, nameOf, runtimeNodes } from "@cem/program";
+import { locationOf, namesOf, runtimeNodes } from "@cem/program";
 import type { NodeVisit } from "@cem/program";
 import { assignTo, bindPattern, declare, declareIn, functionScope } from "./scopes.ts";
 import type { Scope, ScopedNode } from "./scopes.ts";
@@ -130,15 +130,8 @@ function sort(visit: Visit, inner: Scope, parts: ProgramParts): void {
       if (node.param != null) bindPattern(node.param, undefined, declareIn(inner));
       break;
     case "ImportDeclaration":
-      for (const specifier of node.specifiers) {
-        const name =
-          specifier.type === "ImportSpecifier"
-            ? nameOf(specifier.imported)
-            : specifier.type === "ImportDefaultSpecifier"
-              ? "default"
-              : "*";
-        declare(scope, specifier.local.name).imported = { specifier: node.source.value, name };
-      }
+      for (const { local = "", imported: name } of namesOf(node))
+        declare(scope, local).imported = { specifier: node.source.value, name };
       break;
     default:
   }

@@ -99,6 +99,30 @@ describeWith("redis-server")("a store in Redis", () => {
     }
   });
 
+  it.each(["99", "staging"])("does not go on in another database where %s is none", async (database) => {
+    const store = createRedisStore({ url: server.url.replace(/0$/u, database), prefix: "other:" });
+    onTestFinished(() => store.close());
+    const refusal = { code: "STORE_UNAVAILABLE", details: { problem: "database" } };
+    await expect(store.write(["a"], bytes("1"))).rejects.toMatchObject(refusal);
+    await expect(store.read(["a"])).rejects.toMatchObject(refusal);
+    expect(await open("other:").list([])).toEqual([]);
+  });
+
+  it("stays closed", async () => {
+    const store = open("closed:");
+    await store.write(["a"], bytes("1"));
+    await store.close();
+    await expect(store.read(["a"])).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+  });
+
+  it("keeps two databases apart", async () => {
+    const store = createRedisStore({ url: server.url.replace(/0$/u, "1"), prefix: "other:" });
+    onTestFinished(() => store.close());
+    await store.write(["a"], bytes("1"));
+    expect(await store.list([])).toEqual([["a"]]);
+    expect(await open("other:").list([])).toEqual([]);
+  });
+
   it("says that the server only reads", async () => {
     const client = new Redis(server.url);
     await client.replicaof("127.0.0.1", "1");

@@ -43,9 +43,7 @@ export function createRedisStore({ url, prefix = DEFAULT_PREFIX }: RedisStoreSet
       return await question((opened ??= openRedis(url, options, (lost) => (problem = lost))));
     } catch (error) {
       if (CemError.isInstance(error)) throw error;
-      // That it was tried again says nothing of why.
-      const isGivenUp = (error as Error).name === "MaxRetriesPerRequestError";
-      throw storeUnavailable(location, isGivenUp ? (problem ?? error) : error);
+      throw storeUnavailable(location, error, problem);
     }
   };
 
@@ -98,23 +96,31 @@ export function createRedisStore({ url, prefix = DEFAULT_PREFIX }: RedisStoreSet
     },
     async close() {
       opened?.disconnect();
-      opened = undefined;
     },
   };
 }
 
-/** Opens a connection to Redis, and again after a cut. */
+/**
+ * Opens a connection to Redis, and again after a cut.
+ *
+ * @throws CemError `STORE_UNAVAILABLE` where the URL names a database by something else than its number.
+ */
 export function openRedis(
   url: string,
   options: Pick<RedisOptions, "autoResubscribe" | "commandTimeout" | "maxRetriesPerRequest">,
   onProblem: (problem: Error) => void = () => {},
 ): Redis {
+  const database = new URL(url).pathname.slice(1);
+  if (!/^\d*\/?$/.test(database))
+    throw storeUnavailable(shownLocation(url), new Error(`database "${database}" does not exist`));
   const client = new Redis(url, { connectTimeout: CONNECT_TIMEOUT_MS, ...options });
   // Commands that fail report why; without a listener the library prints it too.
   client.on("error", (problem: Error) => {
     // A refused TLS connection may fail twice, and the library listens once; an error without a listener would end the process.
     client.stream?.on("error", () => {});
     onProblem(problem);
+    // Refused the database, the library would go on in the first one, where others' values are.
+    if ((problem as { command?: { name: string } }).command?.name === "select") client.disconnect(true);
   });
   return client;
 }

@@ -44,8 +44,6 @@ export interface CustomerUsage {
 export interface CustomerFoldersSettings {
   /** Quotas of every customer, reported by `usage` of {@link CustomerFolders}. */
   quotas?: readonly OwnerQuota[] | undefined;
-  /** The time of day in milliseconds. Default: this machine's. */
-  now?: (() => number) | undefined;
   /** Where machines share what customers have used, and who was deleted. */
   store?: Store | undefined;
   /**
@@ -68,7 +66,6 @@ export function createCustomerFolders(
   root: string,
   {
     quotas = [],
-    now = Date.now,
     store,
     noticeMs = NOTICE_MS,
     removeMore = async () => false,
@@ -107,7 +104,7 @@ export function createCustomerFolders(
     // Those too that a process which was killed has left on their way out. One that can't be removed keeps no other.
     const left = (await readdir(root)).filter((name) => name.startsWith(LEAVING));
     await Promise.allSettled(left.map((name) => removeFolder(path.join(root, name))));
-    await removeEndedUsage(root, now);
+    await removeEndedUsage(root);
   }
 
   /** Removes what there is beyond the store's. @returns whether there was any. */
@@ -155,11 +152,11 @@ export function createCustomerFolders(
       const id = nameOf(given, areClaims);
       const home = store === undefined || !isCustomerId(id) ? await requireHome(id) : homeOf(id);
       const size = await measure(home);
-      const idleMs = await idleMsOf(home, { store, now });
+      const idleMs = await idleMsOf(home, store);
       // Other machines may know of it.
       if (idleMs === undefined && !(await isInStore(id))) await requireHome(id);
-      const lastUsed = new Date(now() - (idleMs ?? 0)).toISOString();
-      const kept = store === undefined ? createUsageFile(home, now) : createSharedUsage(store, id);
+      const lastUsed = new Date(Date.now() - (idleMs ?? 0)).toISOString();
+      const kept = store === undefined ? createUsageFile(home) : createSharedUsage(store, id);
       const usage = quotas.length === 0 ? undefined : await kept.read();
       const used = usage && quotas.map((quota) => quotaUsage(usage, quota));
       return { id, ...size, lastUsed, quotas: used };
@@ -168,7 +165,7 @@ export function createCustomerFolders(
     async inactive(days: number): Promise<string[]> {
       const inactive: string[] = [];
       for (const id of await listHere()) {
-        const idleMs = await idleMsOf(path.join(root, id), { store, now });
+        const idleMs = await idleMsOf(path.join(root, id), store);
         if ((idleMs ?? 0) > days * MS_PER_DAY) inactive.push(id);
       }
       return inactive;

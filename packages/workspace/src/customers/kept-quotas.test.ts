@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { createFolderStore } from "@cem/store";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createCustomerFolders } from "./customer-folders.ts";
 import type { OwnerQuota } from "./quotas.ts";
 import { createRunMeter } from "./run-meter.ts";
@@ -11,25 +11,25 @@ const QUOTAS: OwnerQuota[] = [{ per: "hour", runs: 2, seconds: 10 }];
 const HOUR_MS = 3_600_000;
 let root: string;
 beforeEach(async () => {
+  vi.useFakeTimers({ toFake: ["Date"], now: 1_700_000_000_000 });
   root = await mkdtemp(path.join(os.tmpdir(), "cem-kept-"));
 });
-afterEach(() => rm(root, { recursive: true, force: true }));
-
-let time = 1_700_000_000_000;
-const now = (): number => time;
+afterEach(async () => {
+  vi.useRealTimers();
+  await rm(root, { recursive: true, force: true });
+});
 
 describe.each(["files", "a store"])("a customer who is deleted, with %s", (kind) => {
   const parts = () => {
     const store = kind === "files" ? undefined : createFolderStore({ folder: path.join(root, "store") });
     const folders = createCustomerFolders(path.join(root, "customers"), {
       quotas: QUOTAS,
-      now,
       store,
       noticeMs: 0,
     });
     const run = async (ms: number) => {
       const { home } = await folders.open("ada");
-      const admitted = await createRunMeter({ home, quotas: QUOTAS, now, store }).admit();
+      const admitted = await createRunMeter({ home, quotas: QUOTAS, store }).admit();
       if (!("settle" in admitted)) return admitted.code;
       admitted.watch({ spentMs: () => ms, stop: () => {} });
       await admitted.settle();
@@ -54,18 +54,18 @@ describe.each(["files", "a store"])("a customer who is deleted, with %s", (kind)
 });
 
 it("keeps what a deleted customer has used until its periods end", async () => {
-  const folders = createCustomerFolders(root, { quotas: QUOTAS, now });
+  const folders = createCustomerFolders(root, { quotas: QUOTAS });
   const run = async (id: string) => {
     const { home } = await folders.open(id);
-    return "settle" in (await createRunMeter({ home, quotas: QUOTAS, now }).admit());
+    return "settle" in (await createRunMeter({ home, quotas: QUOTAS }).admit());
   };
   for (const id of ["ada", "bob"]) {
     expect([await run(id), await run(id), await run(id)]).toEqual([true, true, false]);
     await folders.remove(id);
   }
-  time += HOUR_MS / 2;
+  vi.setSystemTime(Date.now() + HOUR_MS / 2);
   expect(await run("bob")).toBe(false);
-  time += HOUR_MS / 2 + 1;
+  vi.setSystemTime(Date.now() + HOUR_MS / 2 + 1);
   expect(await run("bob")).toBe(true);
   await folders.remove("bob");
   // Ada's has ended: nothing of her is left.
@@ -77,12 +77,11 @@ it("keeps nothing that names a deleted customer", async () => {
   for (const shared of [undefined, store]) {
     const folders = createCustomerFolders(path.join(root, "customers"), {
       quotas: QUOTAS,
-      now,
       store: shared,
       noticeMs: 0,
     });
     const { home } = await folders.open("ada");
-    await createRunMeter({ home, quotas: QUOTAS, now, store: shared }).admit();
+    await createRunMeter({ home, quotas: QUOTAS, store: shared }).admit();
     await folders.remove("ada");
     expect(await folders.list()).toEqual([]);
   }

@@ -81,6 +81,31 @@ describe("OpenCustomers", () => {
     expect(customers.size).toBe(2);
   });
 
+  it("has no more open than may be, however many come at once, and opens none that was let go for nothing", async () => {
+    setUp();
+    await use("ada");
+    await use("bob");
+    const burst = ["c1", "c2", "c3", "c4", "c5"].map((id) => customers.get(id));
+    const settled = await Promise.allSettled(burst);
+    expect(customers.size).toBe(2);
+    const { length } = settled.filter(({ status }) => status === "fulfilled");
+    expect(length).toBe(2);
+    expect(log.filter((line) => line.startsWith("open c"))).toHaveLength(2);
+  });
+
+  it("opens a customer anew who was let go while it was looked whether they are there", async () => {
+    setUp({ maxOpen: 1 });
+    await use("ada");
+    const ada = opened.get("ada");
+    const looked = Promise.withResolvers<boolean>();
+    if (ada !== undefined) ada.isThere = () => looked.promise;
+    const again = customers.get("ada");
+    await use("bob");
+    looked.resolve(true);
+    expect(await again).toBe("ada");
+    expect(log.filter((line) => line === "open ada")).toHaveLength(2);
+  });
+
   it("refuses another while all are at work, also those whose request has not begun", async () => {
     setUp();
     await use("ada");

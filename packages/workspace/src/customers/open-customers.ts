@@ -3,12 +3,12 @@ import type { FSWatcher } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { CemError } from "@cem/core";
 import type { Lazy, Store } from "@cem/core";
-import { isIncarnationThere } from "./shared-owner.ts";
+import { isIncarnationThere, ownerGone } from "./shared-owner.ts";
 
 const SWEEPS_PER_IDLE_TIME = 4;
 const BUSY_POLL_MS = 100;
 /** A host that was handed out so shortly before its first request begins is not idle. */
-const HANDED_OUT_MS = 100;
+const HANDED_OUT_MS = 1_000;
 /** How long runs of a deleted customer have to notice the deletion. */
 const DELETED_GRACE_MS = 2_000;
 
@@ -86,9 +86,7 @@ export class OpenCustomers<Host> {
     if (store === undefined || incarnation === undefined || found.incarnation === incarnation)
       return found.host;
     if (await isIncarnationThere(store, id, incarnation)) return found.host;
-    throw new CemError("OWNER_GONE", `The customer ${id} was deleted. Nothing was run.`, {
-      details: { customer: id },
-    });
+    throw ownerGone(id);
   }
 
   async dispose(): Promise<void> {
@@ -103,10 +101,12 @@ export class OpenCustomers<Host> {
 
   async #find(id: string): Promise<OpenCustomer<Host>> {
     let opening = this.#open.get(id);
-    if (opening !== undefined && !(await this.#isThere(id, opening))) opening = this.#open.get(id);
-    if (opening === undefined) {
+    if (opening !== undefined) await this.#isThere(id, opening);
+    // While this waits, others are let go and take the room that there was.
+    while ((opening = this.#open.get(id)) === undefined && this.size >= this.#settings.maxOpen)
       await this.#makeRoom();
-      opening = this.#open.get(id) ?? this.#openOwner(id);
+    if (opening === undefined) {
+      opening = this.#openOwner(id);
       this.#open.set(id, opening);
       opening.catch(() => this.#open.delete(id));
     }
@@ -147,8 +147,9 @@ export class OpenCustomers<Host> {
 
   /** Lets the longest idle customer go where there is no room for another. */
   async #makeRoom(): Promise<void> {
-    if (this.#open.size < this.#settings.maxOpen) return;
-    const idle = (await this.#opened()).filter(({ customer }) => this.#isIdle(customer));
+    const opened = await this.#opened();
+    if (this.size < this.#settings.maxOpen) return;
+    const idle = opened.filter(({ id, customer }) => this.#open.has(id) && this.#isIdle(customer));
     const [longest] = idle.toSorted((one, other) => one.customer.used - other.customer.used);
     if (longest === undefined) {
       const message = `${this.#open.size} customers are at work, the most that are served at once. Try again soon.`;

@@ -64,12 +64,12 @@ export function digestOf(id: string): string {
 }
 
 /** Keeps usage in a file beside the owners' folders, where code can't reach it. */
-export function createUsageFile(home: string, now: () => number = Date.now): UsageKeeper {
+export function createUsageFile(home: string): UsageKeeper {
   const id = path.basename(home);
   const folder = path.join(path.dirname(home), FOLDER);
   const file = path.join(folder, `${digestOf(id)}.json`);
   const read = async (): Promise<Usage> =>
-    parseUsage(await readFile(file, "utf8").catch(ignoreMissing), now());
+    parseUsage(await readFile(file, "utf8").catch(ignoreMissing), Date.now());
   return {
     read,
     update: (change) =>
@@ -84,11 +84,11 @@ export function createUsageFile(home: string, now: () => number = Date.now): Usa
 }
 
 /** Removes the files of usage whose periods have ended. */
-export async function removeEndedUsage(root: string, now: () => number = Date.now): Promise<void> {
+export async function removeEndedUsage(root: string): Promise<void> {
   const folder = path.join(root, FOLDER);
   for (const name of await readdir(folder).catch(() => [])) {
     const file = path.join(folder, name);
-    const { periods } = parseUsage(await readFile(file, "utf8").catch(ignoreMissing), now());
+    const { periods } = parseUsage(await readFile(file, "utf8").catch(ignoreMissing), Date.now());
     if (Object.keys(periods).length === 0) await rm(file, { force: true });
   }
 }

@@ -15,16 +15,22 @@ beforeEach(async () => {
   home = path.join(await mkdtemp(path.join(os.tmpdir(), "cem-meter-")), "ada");
   await mkdir(home);
 });
-afterEach(() => rm(path.dirname(home), { recursive: true, force: true }));
+afterEach(async () => {
+  vi.useRealTimers();
+  await rm(path.dirname(home), { recursive: true, force: true });
+});
 
-/** A time of day that is set by hand. */
-function machine() {
-  const clock = { time: 1_700_000_000_000, now: () => clock.time };
-  return clock;
+/** Has the time of day be set by hand. */
+function holdClock(): void {
+  vi.useFakeTimers({ toFake: ["Date"], now: 1_700_000_000_000 });
 }
 
-async function readQuotas(quotas: readonly OwnerQuota[], now: () => number) {
-  const usage = await createUsageFile(home, now).read();
+function moveClock(ms: number): void {
+  vi.setSystemTime(Date.now() + ms);
+}
+
+async function readQuotas(quotas: readonly OwnerQuota[]) {
+  const usage = await createUsageFile(home).read();
   return quotas.map((quota) => quotaUsage(usage, quota));
 }
 
@@ -33,10 +39,9 @@ const isTicket = (admitted: RunTicket | RunStop): admitted is RunTicket => "sett
 /** Runs that take some milliseconds each, until one may not begin or is stopped. */
 async function use(
   quotas: readonly OwnerQuota[],
-  clock: ReturnType<typeof machine>,
   { runs, ms = 0 }: { runs: number; ms?: number },
 ): Promise<number> {
-  const meter = createRunMeter({ home, quotas, now: clock.now });
+  const meter = createRunMeter({ home, quotas });
   for (let run = 0; run < runs; run += 1) {
     const admitted = await meter.admit();
     if (!isTicket(admitted)) return run;
@@ -50,10 +55,10 @@ describe("a customer's quota of runs", () => {
   const quotas: OwnerQuota[] = [{ per: "hour", runs: 3 }];
 
   it("ends with a refusal that says what was used and when it is free again", async () => {
-    const clock = machine();
-    expect(await use(quotas, clock, { runs: 5 })).toBe(3);
-    clock.time += HOUR / 2;
-    const refused = await createRunMeter({ home, quotas, now: clock.now }).admit();
+    holdClock();
+    expect(await use(quotas, { runs: 5 })).toBe(3);
+    moveClock(HOUR / 2);
+    const refused = await createRunMeter({ home, quotas }).admit();
     expect(refused).toEqual({
       code: "QUOTA_EXCEEDED",
       message: "3 of 3 runs per hour are used up. Nothing was run. They are free again in 30 min.",
@@ -65,31 +70,31 @@ describe("a customer's quota of runs", () => {
         retryAfterMs: HOUR / 2,
       }),
     });
-    expect(await readQuotas(quotas, clock.now)).toMatchObject([{ runs: 3, resetsInMs: HOUR / 2 }]);
-    clock.time += HOUR / 2;
-    expect(await use(quotas, clock, { runs: 5 })).toBe(3);
+    expect(await readQuotas(quotas)).toMatchObject([{ runs: 3, resetsInMs: HOUR / 2 }]);
+    moveClock(HOUR / 2);
+    expect(await use(quotas, { runs: 5 })).toBe(3);
   });
 
   it("ends in time where the time of day went back by years", async () => {
-    const clock = machine();
-    expect(await use(quotas, clock, { runs: 5 })).toBe(3);
-    clock.time -= HOUR * 24 * 3_650;
-    expect(await use(quotas, clock, { runs: 1 })).toBe(0);
-    clock.time += HOUR;
-    expect(await use(quotas, clock, { runs: 5 })).toBe(3);
+    holdClock();
+    expect(await use(quotas, { runs: 5 })).toBe(3);
+    moveClock(-HOUR * 24 * 3_650);
+    expect(await use(quotas, { runs: 1 })).toBe(0);
+    moveClock(HOUR);
+    expect(await use(quotas, { runs: 5 })).toBe(3);
   });
 
   it("holds where several quotas do, each for its time", async () => {
-    const clock = machine();
+    holdClock();
     const both: OwnerQuota[] = [
       { per: "minute", runs: 2 },
       { per: "hour", runs: 3 },
     ];
-    expect(await use(both, clock, { runs: 9 })).toBe(2);
-    clock.time += 60_000;
-    expect(await use(both, clock, { runs: 9 })).toBe(1);
-    clock.time += 60_000;
-    expect(await createRunMeter({ home, quotas: both, now: clock.now }).admit()).toMatchObject({
+    expect(await use(both, { runs: 9 })).toBe(2);
+    moveClock(60_000);
+    expect(await use(both, { runs: 9 })).toBe(1);
+    moveClock(60_000);
+    expect(await createRunMeter({ home, quotas: both }).admit()).toMatchObject({
       details: { per: "hour" },
     });
   });
@@ -123,8 +128,8 @@ describe("a customer's quota of seconds", () => {
   const quotas: OwnerQuota[] = [{ per: "day", seconds: 2 }];
 
   it("stops a run that would use more, and lets none begin after it", async () => {
-    const clock = machine();
-    const meter = createRunMeter({ home, quotas, now: clock.now });
+    holdClock();
+    const meter = createRunMeter({ home, quotas });
     const ticket = (await meter.admit()) as RunTicket;
     let spent = 0;
     const stopped = Promise.withResolvers<RunStop>();
@@ -143,29 +148,29 @@ describe("a customer's quota of seconds", () => {
   });
 
   it("gives back what a run paid for and did not use", async () => {
-    expect(await use(quotas, machine(), { runs: 100, ms: 30 })).toBe(67);
-    expect(await readQuotas(quotas, machine().now)).toMatchObject([
-      { runs: 67, seconds: 2.01, maxSeconds: 2 },
-    ]);
+    holdClock();
+    expect(await use(quotas, { runs: 100, ms: 30 })).toBe(67);
+    expect(await readQuotas(quotas)).toMatchObject([{ runs: 67, seconds: 2.01, maxSeconds: 2 }]);
   });
 
   it("is paid before it is used, so that runs at once stay below it together", async () => {
-    const meter = createRunMeter({ home, quotas, now: machine().now });
+    holdClock();
+    const meter = createRunMeter({ home, quotas });
     const admitted = [];
     for (let run = 0; run < 5; run += 1) admitted.push(await meter.admit());
     expect(admitted.filter(isTicket)).toHaveLength(2);
   });
 
   it("gives nothing back into the next period", async () => {
-    const clock = machine();
-    const meter = createRunMeter({ home, quotas: [{ per: "minute", seconds: 2 }], now: clock.now });
+    holdClock();
+    const meter = createRunMeter({ home, quotas: [{ per: "minute", seconds: 2 }] });
     const first = (await meter.admit()) as RunTicket;
-    clock.time += 60_000;
+    moveClock(60_000);
     const second = (await meter.admit()) as RunTicket;
     await first.settle();
     second.watch({ spentMs: () => 900, stop: () => {} });
     await second.settle();
-    expect(await readQuotas([{ per: "minute", seconds: 2 }], clock.now)).toMatchObject([{ seconds: 0.9 }]);
+    expect(await readQuotas([{ per: "minute", seconds: 2 }])).toMatchObject([{ seconds: 0.9 }]);
   });
 });
 
@@ -199,10 +204,10 @@ describe("the meter of a customer", () => {
 
   it("begins anew where its file is broken", async () => {
     const quota: OwnerQuota[] = [{ per: "hour", runs: 2 }];
-    expect(await use(quota, machine(), { runs: 3 })).toBe(2);
+    expect(await use(quota, { runs: 3 })).toBe(2);
     const folder = path.join(path.dirname(home), ".quotas");
     const [file = ""] = await readdir(folder);
     await writeFile(path.join(folder, file), '{"hour":{');
-    expect(await use(quota, machine(), { runs: 3 })).toBe(2);
+    expect(await use(quota, { runs: 3 })).toBe(2);
   });
 });

@@ -19,8 +19,6 @@ export interface RunMeterSettings {
   home: string;
   /** All of them hold. */
   quotas: readonly OwnerQuota[];
-  /** The time of day in milliseconds, by which periods end without a store. Default: this machine's. */
-  now?: (() => number) | undefined;
   /** Where machines share usage. Default: a file beside the owner's folder. */
   store?: Store | undefined;
 }
@@ -31,9 +29,9 @@ export interface RunMeterSettings {
  * deleted. Time is paid for in slices before it is used, so a process that is killed loses one slice for each run at most,
  * and gains none.
  */
-export function createRunMeter({ home, quotas, now, store }: RunMeterSettings): RunMeter {
+export function createRunMeter({ home, quotas, store }: RunMeterSettings): RunMeter {
   const id = path.basename(home);
-  const usage = store === undefined ? createUsageFile(home, now) : createSharedUsage(store, id);
+  const usage = store === undefined ? createUsageFile(home) : createSharedUsage(store, id);
   const isThere = followOwner(home, store);
   const hasSeconds = quotas.some(({ seconds }) => seconds !== undefined);
   // Without a store, opening the folder has just noted its use.

@@ -3,8 +3,8 @@ import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import type { RunStop, RunTicket, Store } from "@cem/core";
-import { createFolderStore } from "@cem/store";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { createFolderStore, parseSealingKeys, sealStore } from "@cem/store";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { createCustomerFolders } from "./customer-folders.ts";
 import type { CustomerFolders } from "./customer-folders.ts";
 import { digestOf } from "./quotas.ts";
@@ -50,6 +50,16 @@ afterEach(async () => {
   await rm(place, { recursive: true, force: true });
 });
 
+describe("a customer of a sealed store", () => {
+  it("can't be read without a key", async () => {
+    const { folders, store } = machine("a");
+    await folders.open("ada");
+    const keys = parseSealingKeys(`k1:${"A".repeat(43)}=`);
+    await sealStore(store, keys).write(ownerKey("ada", "used"), Buffer.from("1"));
+    await expect(folders.usage("ada")).rejects.toMatchObject({ code: "STORE_SEALED" });
+  });
+});
+
 describe("a customer's quota on several machines", () => {
   it("is one, however many runs begin at the same time", async () => {
     const machines = ["a", "b", "c"].map((name) => machine(name));
@@ -78,12 +88,15 @@ describe("a customer's quota on several machines", () => {
   });
 
   it("does not go by the clocks of the machines", async () => {
-    const now = (): number => Date.now() + 10 * 86_400_000;
     const one = machine("a");
     const { home } = await one.folders.open("ada");
     const meter = createRunMeter({ home, quotas: HOUR, store: one.store });
     for (let at = 0; at < 7; at += 1) expect(isTicket(await meter.admit())).toBe(true);
-    const skewed = createRunMeter({ home, quotas: HOUR, store: one.store, now });
+    const now = await one.store.now();
+    const store = { ...one.store, now: async () => now };
+    vi.useFakeTimers({ toFake: ["Date"], now: now + 5 * 3_600_000 });
+    onTestFinished(() => void vi.useRealTimers());
+    const skewed = createRunMeter({ home, quotas: HOUR, store });
     expect(await skewed.admit()).toMatchObject({ code: "QUOTA_EXCEEDED" });
   });
 
@@ -234,9 +247,12 @@ it("lists no customer as idle who is at work on another machine", async () => {
   const [one, two] = [machine("a"), machine("b")];
   await one.folders.open("ada");
   await (await meterOf(two)).admit();
-  const old = (): number => Date.now() + 10 * 86_400_000;
-  const later = createCustomerFolders(one.root, { now: old });
+  const now = await one.store.now();
+  const store = { ...one.store, now: async () => now };
+  vi.useFakeTimers({ toFake: ["Date"], now: now + 10 * 86_400_000 });
+  onTestFinished(() => void vi.useRealTimers());
+  const later = createCustomerFolders(one.root);
   expect(await later.inactive(5)).toEqual(["ada"]);
-  const shared = createCustomerFolders(one.root, { now: old, store: one.store });
+  const shared = createCustomerFolders(one.root, { store });
   expect(await shared.inactive(5)).toEqual([]);
 });

@@ -36,16 +36,14 @@ export async function noteUse(home: string, store: Store | undefined): Promise<v
 }
 
 /** How long a customer was at work on no machine, in milliseconds. `undefined` where nothing is known of them. */
-export async function idleMsOf(
-  home: string,
-  { store, now }: { store: Store | undefined; now: () => number },
-): Promise<number | undefined> {
+export async function idleMsOf(home: string, store: Store | undefined): Promise<number | undefined> {
   const folder = await stat(home).catch(() => undefined);
-  const here = folder && Math.max(0, now() - folder.mtimeMs);
+  const here = folder && Math.max(0, Date.now() - folder.mtimeMs);
   const noted = await store?.read(ownerKey(path.basename(home), "used"));
   if (store === undefined || noted === undefined) return here;
-  const elsewhere = (await store.now()) - Number(Buffer.from(noted.value).toString("utf8"));
-  return Math.min(here ?? Infinity, elsewhere);
+  const usedMs = Number(Buffer.from(noted.value).toString("utf8"));
+  if (Number.isNaN(usedMs)) throw new CemError("STORE_SEALED", "The store is sealed, and no key was given.");
+  return Math.min(here ?? Infinity, (await store.now()) - usedMs);
 }
 
 /**
@@ -132,6 +130,12 @@ export async function beingDeleted(store: Store): Promise<string[]> {
 export function goneStop(customer: string, outcome: string): RunStop {
   const message = `The customer ${customer} was deleted. ${outcome}`;
   return { code: "OWNER_GONE", message, details: { customer } };
+}
+
+/** The end of a run of a deleted customer. */
+export function ownerGone(customer: string, outcome = "Nothing was run."): CemError {
+  const { message, details } = goneStop(customer, outcome);
+  return new CemError("OWNER_GONE", message, { details });
 }
 
 /**

@@ -11,10 +11,10 @@ import {
   renameSync,
   rmSync,
 } from "node:fs";
-import { open, readdir, rm } from "node:fs/promises";
+import { readdir, rm } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
-import { PRIVATE_FILE, PRIVATE_FOLDER, writeTo } from "@cem/core/files";
+import { openHandle, PRIVATE_FILE, PRIVATE_FOLDER, writeTo } from "@cem/core/files";
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants;
 /** Paths below an open folder's descriptor stay valid when the folder is swapped for a link meanwhile. */
@@ -160,7 +160,7 @@ export async function readContained(
   const { signal, check, offset = 0, limit = Infinity } = options;
   try {
     // Without O_NONBLOCK a named pipe that guest code created would block here.
-    await using handle = await open(folder.child(name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    await using handle = await openHandle(folder.child(name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
     const found = await handle.stat();
     if (!found.isFile()) throw new UnusableFile("it is not a regular file");
     check?.(found.size);

@@ -30,7 +30,7 @@ export async function withLock<Result>(
     lock = await FileLock.take(place, { waitMs, busy });
   } catch (error) {
     if (CemError.isInstance(error)) throw error;
-    throw writeFailure(error, `A lock for ${shown}`, `the file system of ${tmpdir()}`);
+    throw writeFailure(error, `A lock for ${shown}`, "the file system of temporary files");
   }
   try {
     return await action();

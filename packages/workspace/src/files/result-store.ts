@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
-import { open, unlink } from "node:fs/promises";
+import { unlink } from "node:fs/promises";
 import { CemError, RESULT_EXTENSIONS, writeFailure } from "@cem/core";
 import type { ResultStore } from "@cem/core";
+import { openHandle } from "@cem/core/files";
 import { NotAFolder, openContained, readContained, UnusableFile } from "./contained-files.ts";
 import type { ContainedFolder } from "./contained-files.ts";
 
@@ -91,7 +92,7 @@ async function openResults(workspaceDir: string, create: boolean, path = ""): Pr
 /** Writes a new file. Of one that the disk has no room for, nothing stays. */
 async function writeWhole(file: string, bytes: Uint8Array): Promise<void> {
   try {
-    await using handle = await open(file, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
+    await using handle = await openHandle(file, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
     await handle.writeFile(bytes);
   } catch (error) {
     await unlink(file).catch(() => {});

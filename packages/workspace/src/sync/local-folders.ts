@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { lstat, open, readdir, rename, rm, rmdir, unlink } from "node:fs/promises";
-import { ignoreMissing, PRIVATE_FILE } from "@cem/core/files";
+import { lstat, readdir, rename, rm, rmdir, unlink } from "node:fs/promises";
+import { ignoreMissing, openHandle, PRIVATE_FILE } from "@cem/core/files";
 import type { ContainedFolder } from "../files/contained-files.ts";
 import type { Limits } from "./blobs.ts";
 import {
@@ -57,7 +57,7 @@ export class LocalFolders extends RootFolders {
     await using folder = await this.make(parentOf(path));
     const temporary = folder.child(`.cem-${randomBytes(8).toString("hex")}.tmp`);
     try {
-      await using handle = await open(temporary, "wx", PRIVATE_FILE);
+      await using handle = await openHandle(temporary, "wx", PRIVATE_FILE);
       for await (const piece of pieces) await handle.writeFile(piece);
       const written = await handle.stat({ bigint: true });
       const target = folder.child(nameOf(path));
@@ -89,11 +89,11 @@ export class LocalFolders extends RootFolders {
     for (let parent = parentOf(path); parent.includes("/"); parent = parentOf(parent)) {
       await using above = await this.open(parentOf(parent));
       if (above === undefined) return;
-      const isRemoved = await rmdir(above.child(nameOf(parent))).then(
-        () => true,
-        () => false,
-      );
-      if (!isRemoved) return;
+      try {
+        await rmdir(above.child(nameOf(parent)));
+      } catch {
+        return;
+      }
     }
   }
 

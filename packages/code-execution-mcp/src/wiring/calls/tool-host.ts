@@ -63,7 +63,8 @@ async function openHost(
           log: redactServerLog(written, redactor),
           store,
           elicit,
-          changesFiles: !isDry,
+          // Servers may name tools by who asks, and a customer's list would be everybody's.
+          changesFiles: !isDry && loaded.owner === undefined,
         })
       : { ...connected, close: async () => {} };
   const others = options.invoker ?? mcpTools.source;

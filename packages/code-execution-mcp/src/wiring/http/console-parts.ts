@@ -127,7 +127,7 @@ export function recordQueue(queue: RunQueue) {
   const timer = setInterval(measureSoon, MINUTE_MS).unref();
   measureSoon();
   const read: NonNullable<ConsoleParts["queue"]>["read"] = async () => {
-    const [now, dead] = await Promise.all([measure(), queue.dead()]);
+    const [{ dead: error, ...now }, dead] = await Promise.all([measure(), queue.dead()]);
     const runs = dead.map(({ owner, at, ...run }) => ({ ...run, customer: owner, at: at.toISOString() }));
     const latest = minuteOf(Date.now());
     const minutes = Array.from({ length: SHOWN_MINUTES }, (_, index) => {
@@ -141,13 +141,9 @@ export function recordQueue(queue: RunQueue) {
         error: dead.filter(({ at }) => minuteOf(at.getTime()) === minute).length,
       };
     });
-    return { now: countsOf(now), minutes, runs };
+    return { now: { ...now, error }, minutes, runs };
   };
   return { read, stop: () => clearInterval(timer) };
-}
-
-function countsOf({ dead, ...counts }: QueueLoad) {
-  return { ...counts, error: dead };
 }
 
 function minuteOf(ms: number): number {

@@ -1,4 +1,4 @@
-import { Lazy } from "@cem/core";
+import { isObject, Lazy, toErrorInfo } from "@cem/core";
 import type { Agent } from "@cem/core";
 import { observeOwners } from "@cem/core/telemetry";
 import type { OwnerParts } from "@cem/mcp-server";
@@ -70,7 +70,19 @@ export async function openCustomerHosts(
     const connected = lazyHost(own, ownOptions);
     const local = runs.openAgent(own, ownOptions, connected);
     const quotaOwner = quotaKeyOf(id);
-    const counted = countRequests(runs.queue?.agent(local, { id, incarnation }) ?? local, quotaOwner);
+    /** Requests that find the agent of a deleted customer disposed end with the reason. */
+    const explained = async <T>(work: () => Promise<T>): Promise<T> => {
+      const isGone = async (error: unknown): Promise<boolean> =>
+        isObject(error) && error["code"] === "AGENT_DISPOSED" && !(await isThere());
+      try {
+        const result = await asOwner(quotaOwner, work);
+        if (!isObject(result) || !(await isGone(result["error"]))) return result;
+        return { ...result, error: toErrorInfo(workspace.ownerGone(id, "The run was stopped.")) };
+      } catch (error) {
+        throw (await isGone(error)) ? workspace.ownerGone(id) : error;
+      }
+    };
+    const counted = countRequests(runs.queue?.agent(local, { id, incarnation }) ?? local, explained);
     const { agent } = counted;
     const [results, state, skills] = await Promise.all([
       createServedResults(own),
@@ -137,13 +149,13 @@ async function withSharedSkills(host: CustomerHost): Promise<CustomerHost> {
 }
 
 /** An agent that counts its requests, so that an idle one can be distinguished from a busy one. */
-function countRequests(inner: Agent, owner: string) {
+function countRequests(inner: Agent, run: <T>(work: () => Promise<T>) => Promise<T>) {
   let [busy, used] = [0, performance.now()];
   const counted = async <T>(work: () => Promise<T>): Promise<T> => {
     busy += 1;
     used = performance.now();
     try {
-      return await asOwner(owner, work);
+      return await run(work);
     } finally {
       busy -= 1;
       used = performance.now();

@@ -17,7 +17,8 @@ export async function configuredVaults(loaded: Project): Promise<Pick<RedactorSe
   const { config, store } = loaded;
   const place = vaultPlaceOf(loaded);
   if (place === "disk") {
-    const { createVaultFiles } = await import("@cem/pii/vaults");
+    const { createVaultFiles, removeOldVaults } = await import("@cem/pii/vaults");
+    removeOldVaults(config.privacy.vaultDir);
     return {
       store: createVaultFiles({ folder: vaultFolderOf(config), key: config.privacy.vaultKey?.reveal() }),
     };
@@ -34,6 +35,24 @@ export async function configuredVaults(loaded: Project): Promise<Pick<RedactorSe
     return isThere ? ownerKey(id, "vaults", digest) : undefined;
   };
   return { shared: createSharedVaults({ store: opened, keyOf }) };
+}
+
+/**
+ * Tries the key at all files of values, those of customers among them.
+ *
+ * @returns what to do about an older key.
+ * @throws CemError `VAULT_UNREADABLE` for a file that it does not open.
+ */
+export async function inspectVaults({ customers, privacy }: Config): Promise<string[]> {
+  const { countOlderKeys } = await import("@cem/pii/vaults");
+  const { createCustomerFolders } = await import("@cem/workspace");
+  const ids = await createCustomerFolders(customers.dir).list();
+  const folders = [privacy.vaultDir, ...ids.map((id) => path.join(customers.dir, id, "vault"))];
+  let older = 0;
+  for (const folder of folders) older += countOlderKeys(folder, privacy.vaultKey?.reveal());
+  return older === 0
+    ? []
+    : [`${older} files are encrypted with an older key: keep it in privacy.vault_key (CEM_VAULT_KEY)`];
 }
 
 /** Warns where machines share a store that can't hold personal data, so that tokens are valid on one machine only. */

@@ -8,7 +8,7 @@ import { hintFor } from "@cem/core/errors";
 import type { McpTools } from "@cem/mcp-client/tools";
 import type { Log } from "../log.ts";
 import { assertOutOfReach } from "../project.ts";
-import type { OwnedConfig } from "../project.ts";
+import type { Project } from "../project.ts";
 
 const BYTES_PER_MB = 1024 * 1024;
 const MS_PER_DAY = 86_400_000;
@@ -20,19 +20,21 @@ const MAX_RECORDS = 1_000;
 export type RecordsLog = (config: Config) => Log | Promise<Log>;
 
 /** The configuration whose runs are recorded, and the store that machines share. */
-type Recorded = OwnedConfig & { store?: Lazy<Store> | undefined };
+type Recorded = Pick<Project, "config" | "owner" | "store">;
 
 /** The number of runs that are kept, and for how long. */
 export function keptRunsOf({ runs }: Config): { count: number; ageMs: number } {
   return { count: MAX_RECORDS, ageMs: runs.maxDays * MS_PER_DAY };
 }
 
-/** Removes the records in the folders of customers who don't come back. Those in a store expire. */
+/** Removes old records and values of persons in the folders of customers who don't come back. Those in a store expire. */
 export async function tidyRecords(config: Config): Promise<void> {
+  const { removeOldVaults } = await import("@cem/pii/vaults");
   const { createCustomerFolders, pruneRunRecords } = await import("@cem/workspace");
   const { createFolderStore } = await import("@cem/store");
   const bounds = { ...keptRunsOf(config), bytes: Infinity };
   for (const id of await createCustomerFolders(config.customers.dir).list()) {
+    removeOldVaults(path.join(config.customers.dir, id, "vault"));
     const folder = path.join(config.customers.dir, id, FOLDER);
     const file = await stat(path.join(folder, "store.db")).catch(() => undefined);
     if (file === undefined || file.mtimeMs > Date.now() - bounds.ageMs) continue;
@@ -68,10 +70,7 @@ export function openConfiguredRecords(recorded: Recorded, logOf: RecordsLog): Ru
         if (isReported) return;
         isReported = true;
         const error = toErrorInfo(thrown);
-        // A store beside the settings of runs has others than the records in it.
-        const isOwn = recorded.store === undefined && error.code === "STORE_UNAVAILABLE";
-        const hint = isOwn ? "runs.dir names their folder; runs.records: false keeps none." : hintFor(error);
-        warn(["Runs can't be recorded:", error.message, hint ?? ""].join(" ").trim());
+        warn(["Runs can't be recorded:", error.message, hintFor(error) ?? ""].join(" ").trim());
       },
     });
   });
@@ -140,14 +139,13 @@ async function openRecordStore(
 
 /** Records that are made with their first use: a process that runs nothing loads nothing. */
 function lazyRecords(make: () => Promise<RunRecords>): RunRecords {
-  let made: Promise<RunRecords> | undefined;
-  const get = (): Promise<RunRecords> => (made ??= make());
+  const made = new Lazy(make);
   return {
     specificationVersion: "v1",
-    add: (record) => void get().then((records) => records.add(record)),
-    list: async (filter) => (await get()).list(filter),
-    read: async (id, owner) => (await get()).read(id, owner),
-    flush: async () => (await made)?.flush(),
-    close: async () => (await made)?.close(),
+    add: (record) => void made.get().then((records) => records.add(record)),
+    list: async (filter) => (await made.get()).list(filter),
+    read: async (id, owner) => (await made.get()).read(id, owner),
+    flush: async () => (await made.settled())?.flush(),
+    close: async () => (await made.settled())?.close(),
   };
 }

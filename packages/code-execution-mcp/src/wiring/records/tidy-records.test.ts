@@ -1,4 +1,13 @@
-import { mkdtempSync, readdirSync, readFileSync, statSync, utimesSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { createFolderStore } from "@cem/store";
@@ -9,7 +18,7 @@ import { openProject } from "../open-project.ts";
 const MS_PER_DAY = 86_400_000;
 const END_OF_TIME = 10 ** 14;
 
-it("removes the records of customers who don't come back, once the newest is too old", async () => {
+it("removes records and values of customers who don't come back, once the newest are too old", async () => {
   const cwd = mkdtempSync(path.join(os.tmpdir(), "cem-tidy-"));
   const config = { runs: { maxDays: 10 }, customers: { idle: 1 } };
   const project = await openProject({ cwd, configFile: false, config });
@@ -27,6 +36,14 @@ it("removes the records of customers who don't come back, once the newest is too
   };
   const [gone, kept] = [await wroteDaysAgo("gone", 40), await wroteDaysAgo("kept", 9)];
   const before = readFileSync(path.join(kept, "store.db"));
+  const [old, young] = [40, 9].map((days) => {
+    const vault = path.join(cwd, "workspaces", "gone", "vault", `${days}.vault`);
+    mkdirSync(path.dirname(vault), { recursive: true });
+    writeFileSync(vault, "");
+    const then = new Date(Date.now() - days * MS_PER_DAY);
+    utimesSync(vault, then, then);
+    return vault;
+  });
   const hosts = await openCustomerHosts(
     project,
     {},
@@ -47,4 +64,5 @@ it("removes the records of customers who don't come back, once the newest is too
   expect(await recordsIn(gone)).toBe(0);
   expect(readFileSync(path.join(kept, "store.db")).equals(before)).toBe(true);
   expect(await recordsIn(kept)).toBe(1);
+  expect([old, young].map((vault = "") => existsSync(vault))).toEqual([false, true]);
 });

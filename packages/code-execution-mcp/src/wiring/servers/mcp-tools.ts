@@ -88,7 +88,7 @@ interface McpToolsOptions {
 
 /** The tools of the MCP servers that a configuration names. */
 export async function openMcpTools(
-  { config, folder, trust, variable, owner, pluginSet }: Project,
+  { config, folder, trust, variable, owner, pluginSet, store: shared }: Project,
   { log, store, elicit, changesFiles }: McpToolsOptions,
 ): Promise<McpTools> {
   const [{ createMcpTools }, { folderUntrusted }] = await Promise.all([
@@ -96,6 +96,8 @@ export async function openMcpTools(
     import("@cem/config"),
   ]);
   const transports = (await pluginSet?.get())?.transports;
+  const isOwnerThere = owner && (await import("@cem/workspace")).followOwner(owner.home, await shared?.get());
+  await isOwnerThere?.();
   const held = new Set(trust.held.filter(({ kind }) => kind === "server").map(({ name }) => name));
   return createMcpTools({
     servers: config.mcpServers.map((server) => ({
@@ -110,6 +112,7 @@ export async function openMcpTools(
       held.has(server) ? folderUntrusted(`The MCP server "${server}"`, trust.folder) : undefined,
     serversDir: config.execution.serversDir,
     authFolder: owner?.authDir ?? (await authFolder(folder)),
+    isOwnerThere,
     holdChanged: config.guardrails.changedTools === "hold",
     changesFiles,
     variable,

@@ -2,7 +2,7 @@ import path from "node:path";
 import type { Config } from "@cem/config";
 import { CemError, Lazy } from "@cem/core";
 import type { SkillStore, StateStore, Store, StoreKey, WorkspaceSync } from "@cem/core";
-import type { OwnedConfig } from "../project.ts";
+import type { Project } from "../project.ts";
 import type { BlobStore, Root } from "@cem/workspace/sync";
 import { sealingKeysOf } from "./store.ts";
 
@@ -12,11 +12,7 @@ const BYTES_PER_MB = 1_048_576;
 const ROOM = 2;
 
 /** A configuration, the owner of its workspace, and the store that machines share. */
-interface Sharing {
-  config: Config;
-  owner?: OwnedConfig["owner"];
-  store?: Lazy<Store> | undefined;
-}
+type Sharing = Pick<Project, "config" | "owner" | "store">;
 
 /**
  * Synchronizes a workspace with other machines, opened with its first use. `undefined` where each machine has its own.
@@ -147,11 +143,11 @@ async function openPlace(
   { config, store }: Sharing,
   scope: StoreKey,
 ): Promise<{ store: Store; blobs: BlobStore }> {
-  if (store === undefined) {
-    const message =
-      "store.files (CEM_STORE_FILES) needs store.url (CEM_STORE_URL), which says which files are the newest.";
-    throw new CemError("CONFIG_INVALID", message, { details: { setting: "store.url" } });
-  }
+  if (store === undefined)
+    throw invalid(
+      "store.url",
+      "store.files (CEM_STORE_FILES) needs store.url (CEM_STORE_URL), which says which files are the newest.",
+    );
   const { scopeStore } = await import("@cem/store");
   const own = scopeStore(await store.get(), FILES, ...scope);
   return { store: own, blobs: await openBlobs(config, own, scope) };
@@ -166,13 +162,13 @@ async function openBlobs(config: Config, store: Store, scope: readonly string[])
   const { files = "store" } = config.store;
   if (files === "store") return createStoreBlobs(store);
   const place = parseS3Url(files, process.env);
-  const [accessKeyId, secretAccessKey] = [
-    process.env["AWS_ACCESS_KEY_ID"],
-    process.env["AWS_SECRET_ACCESS_KEY"],
-  ];
-  if (typeof place === "string") throw invalidFiles(`store.files (CEM_STORE_FILES) ${place}.`);
+  const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = process.env;
+  if (typeof place === "string") throw invalid("store.files", `store.files (CEM_STORE_FILES) ${place}.`);
   if (!accessKeyId || !secretAccessKey)
-    throw invalidFiles("store.files (CEM_STORE_FILES) needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.");
+    throw invalid(
+      "store.files",
+      "store.files (CEM_STORE_FILES) needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.",
+    );
   const sessionToken = process.env["AWS_SESSION_TOKEN"];
   const blobs = createS3Blobs(
     { place, credentials: { accessKeyId, secretAccessKey, sessionToken } },
@@ -187,6 +183,6 @@ async function openBlobs(config: Config, store: Store, scope: readonly string[])
   });
 }
 
-function invalidFiles(message: string): CemError {
-  return new CemError("CONFIG_INVALID", message, { details: { setting: "store.files" } });
+function invalid(setting: string, message: string): CemError {
+  return new CemError("CONFIG_INVALID", message, { details: { setting } });
 }

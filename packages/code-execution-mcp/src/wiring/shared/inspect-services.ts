@@ -3,7 +3,7 @@ import type { Config } from "@cem/config";
 import { toErrorInfo } from "@cem/core";
 import type { ErrorInfo, Store } from "@cem/core";
 import type { Project } from "../project.ts";
-import { configuredVaults } from "../privacy/vaults.ts";
+import { inspectVaults } from "../privacy/vaults.ts";
 import { probeFiles } from "./files.ts";
 import { openUnsealed, PROBED, probeStore, sealingKeysOf } from "./store.ts";
 
@@ -81,6 +81,8 @@ async function inspectFiles(project: Project, warnings: readonly string[]): Prom
     return existsSync(location) ? [await reportOf(name, location, find)] : [];
   };
   const isLocal = config.store.url === undefined;
+  const { vaultDir } = config.privacy;
+  const vaults = existsSync(vaultDir) ? vaultDir : config.customers.dir;
   return [
     ...(records === undefined || !isLocal
       ? []
@@ -90,11 +92,7 @@ async function inspectFiles(project: Project, warnings: readonly string[]): Prom
         })),
     ...(config.privacy.vault !== "disk" || !isLocal
       ? []
-      : await inspect("vault", config.privacy.vaultDir, async () => {
-          const { store: files } = await configuredVaults(project);
-          files?.load("");
-          return [];
-        })),
+      : await inspect("vault", vaults, () => inspectVaults(config))),
     ...(auditFile === undefined
       ? []
       : await inspect("audit log", auditFile, async () => {

@@ -7,6 +7,8 @@ import type { Log } from "../log.ts";
 import { withProgressTasks } from "./progress-tasks.ts";
 
 const MS_PER_SECOND = 1_000;
+/** The settings that decide whether a model is asked, and which. */
+const OF_MODEL = /^llm\.(?:api_key|azure_endpoint|base_url|enabled|provider)$/u;
 
 /**
  * The generator that the configuration asks for: rules, or a model with rules as its fallback.
@@ -24,7 +26,8 @@ export async function createGenerator(
 ): Promise<CodeGenerator> {
   const { createRulesGenerator } = await import("@cem/codegen/rules");
   const rules = withProgressTasks(createRulesGenerator(), sessionLog, redactor);
-  if (!llm.enabled) return trust.held.some(asksForModel) ? withHeldModel(rules, trust.folder) : rules;
+  if (!llm.enabled)
+    return trust.held.some(({ name }) => OF_MODEL.test(name)) ? withHeldModel(rules, trust.folder) : rules;
   const { createFallbackGenerator } = await import("@cem/codegen/llm");
   return createFallbackGenerator(
     redact(await createConfiguredModel(llm)),
@@ -37,11 +40,6 @@ export async function createGenerator(
       log("warning", `The model wrote no code (${code}): ${message} ${outcome}`);
     },
   );
-}
-
-/** Whether an item that is held back decides that a model is asked, or which. */
-function asksForModel({ name }: { name: string }): boolean {
-  return /^llm\.(?:api_key|azure_endpoint|base_url|enabled|provider)$/u.test(name);
 }
 
 /** Says with what rules write, and with what they refuse, that a model is held back. */

@@ -1,8 +1,8 @@
-import { open } from "node:fs/promises";
 import path from "node:path";
 import type { Config } from "@cem/config";
 import { CemError, matchTools, WORKFLOW_FILE } from "@cem/core";
 import type { JsonObject, JsonValue } from "@cem/core";
+import { openHandle } from "@cem/core/files";
 import { nearest } from "@cem/core/text";
 import type { FindWorkflow, WorkflowSource } from "@cem/workflows";
 
@@ -65,7 +65,7 @@ function snakeKeys(settings: object): object {
 async function readSource(file: string, name: string): Promise<WorkflowSource> {
   const { DefinitionProblems } = await import("@cem/config/yaml");
   try {
-    await using handle = await open(file);
+    await using handle = await openHandle(file);
     const { size } = await handle.stat();
     new DefinitionProblems("WORKFLOW_INVALID", name).checkSize(size);
     return { text: await handle.readFile("utf8"), origin: name };
