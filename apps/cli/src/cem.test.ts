@@ -61,9 +61,12 @@ describe("cem run", () => {
     expect(await run()).toMatchObject({ code: 0, stderr: "" });
   });
 
-  it("says in doctor that personal data or the audit log are damaged, and the way out", async () => {
-    const folder = path.join(cwd, "damaged-files");
-    const vault = path.join(folder, "vaults", `${hash("sha256", "")}.vault`);
+  it.each([
+    ["personal data", `vaults/${hash("sha256", "")}.vault`],
+    ["a customer's personal data", "workspaces/ada/vault/any.vault"],
+  ])("says in doctor that %s or the audit log are damaged, and the way out", async (what, place) => {
+    const folder = path.join(cwd, `damaged ${what}`);
+    const vault = path.join(folder, place);
     mkdirSync(path.dirname(vault), { recursive: true });
     writeFileSync(vault, "no vault");
     writeFileSync(path.join(folder, "audit.jsonl"), "no line of an audit log\n");

@@ -21,6 +21,10 @@ describe("cem runs", () => {
       expect.stringContaining("See which there are with  cem runs"),
     ]);
     expect(await cem("runs", "replay")).toMatchObject({ code: 2 });
+    const broken = temporaryFolder();
+    mkdirSync(path.join(broken, ".cem"));
+    writeFileSync(path.join(broken, ".cem/runs"), "");
+    expect((await runCem(["runs"], { cwd: broken })).stderr).toContain("for records of runs, runs.dir");
     expect(await cem("runs", "--since", "soon")).toMatchObject({ code: 2 });
   });
 

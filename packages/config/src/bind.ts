@@ -3,15 +3,8 @@ import { isProxy } from "node:util/types";
 import { nearest } from "@cem/core/text";
 import { dottedPath, emptyLayer, formatValue, originKey, problemAt } from "./layer.ts";
 import type { ConfigProblem, Layer, Origin, SettingOrigin } from "./layer.ts";
-import {
-  itemOf,
-  type NodeKind,
-  properties,
-  schemaFor,
-  toSnakeCase,
-  unwrap,
-  valueOf,
-} from "./schema/shape.ts";
+import { itemOf, properties, schemaFor, toSnakeCase, unwrap, valueOf } from "./schema/shape.ts";
+import type { NodeKind } from "./schema/shape.ts";
 import { Secret } from "./redact.ts";
 import { adviceOnRemoved } from "./python-original.ts";
 import { SETTINGS, VARIABLES } from "./settings.ts";
@@ -81,11 +74,7 @@ export function bind(given: unknown, whole: z.ZodMiniObject, { style, origin, at
     return value;
   }
 
-  function bindObject(
-    entries: [string, unknown][],
-    schema: z.ZodMiniObject,
-    keyPath: KeyPath,
-  ): Record<string, unknown> {
+  function bindObject(entries: [string, unknown][], schema: z.ZodMiniObject, keyPath: KeyPath) {
     const values: Record<string, unknown> = {};
     const known = properties(schema, style);
     const servers = keyPath.keys.length === 0 ? known.get("mcp_servers") : undefined;
@@ -111,11 +100,7 @@ export function bind(given: unknown, whole: z.ZodMiniObject, { style, origin, at
     return values;
   }
 
-  function bindRecord(
-    entries: [string, unknown][],
-    valueType: z.ZodMiniType,
-    keyPath: KeyPath,
-  ): Record<string, unknown> {
+  function bindRecord(entries: [string, unknown][], valueType: z.ZodMiniType, keyPath: KeyPath) {
     const values: Record<string, unknown> = {};
     for (const [name, given] of entries) {
       const inside = { keys: [...keyPath.keys, name], written: [...keyPath.written, name] };

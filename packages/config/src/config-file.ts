@@ -1,6 +1,7 @@
-import { open, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { basename, resolve } from "node:path";
 import { CemError, isObject } from "@cem/core";
+import { openHandle } from "@cem/core/files";
 import { bind } from "./bind.ts";
 import { FILE_VARIABLE, variableValue } from "./environment.ts";
 import type { EnvironmentSource, Variables } from "./environment.ts";
@@ -36,8 +37,7 @@ export async function readConfigFile(
   signal?: AbortSignal,
 ): Promise<Layer> {
   const origin = originIn(file, ofFolder);
-  const invalid = (message: string): CemError =>
-    configInvalid([problemAt({ path: "", origin: origin() }, message)]);
+  const invalid = (message: string) => configInvalid([problemAt({ path: "", origin: origin() }, message)]);
   let text: string | undefined;
   try {
     text = await readSmallFile(file, signal);
@@ -66,13 +66,12 @@ export async function readConfigFile(
 export async function parseConfig(text: string, origin: (line?: number) => Origin): Promise<Layer> {
   const { readYaml } = await import("./yaml.ts");
   const { value, problems, at } = readYaml(text);
-  if (problems.length > 0) {
+  if (problems.length > 0)
     throw configInvalid(
       problems.map(({ message, ...position }) =>
         problemAt({ path: "", origin: origin(position.line) }, `${message}.`, position),
       ),
     );
-  }
   if (value === undefined) return emptyLayer();
   if (!isObject(value)) {
     const message = "is not a mapping of settings, such as  execution:  or  logging: .";
@@ -120,7 +119,7 @@ async function readSmallFile(file: string, signal?: AbortSignal): Promise<string
   signal?.throwIfAborted();
   const found = await stat(file);
   if (!found.isFile()) return undefined;
-  await using handle = await open(file, "r");
+  await using handle = await openHandle(file, "r");
   const limit = MAX_FILE_KB * 1024;
   const { bytesRead, buffer } = await handle.read(Buffer.alloc(limit + 1), 0, limit + 1, 0);
   if (bytesRead > limit) return undefined;

@@ -29,18 +29,10 @@ export interface EnvironmentSource {
 }
 
 /** Reads the variables that set settings. Of the API keys, only the one of the chosen provider is read. */
-export function environmentLayer(
-  { from, variables, ofFolder }: EnvironmentSource,
-  provider: Provider,
-): { layer: Layer; warnings: string[] } {
+export function environmentLayer({ from, variables, ofFolder }: EnvironmentSource, provider: Provider) {
   const layer = emptyLayer();
   const warnings: string[] = [];
-  const originOf = (variable: string): Origin => ({
-    from,
-    label: `${from} ${variable}`,
-    variable,
-    ofFolder,
-  });
+  const originOf = (variable: string): Origin => ({ from, label: `${from} ${variable}`, variable, ofFolder });
   const taken = new Map<string, { name: string; value: string }>();
   if (provider.deducedFrom === from) {
     const origin = originOf(AZURE_VARIABLE);
@@ -113,10 +105,7 @@ function sourceOfAzure(sources: readonly EnvironmentSource[]): EnvironmentSource
  * Says that Azure's variables alone call no model: an endpoint in the environment may be another program's, and code,
  * schemas and data would go there at a cost. Whoever sets `llm.enabled`, to either, is not told.
  */
-export function noticeOfIdleModel(
-  enabled: Origin | undefined,
-  sources: readonly EnvironmentSource[],
-): string[] {
+export function noticeOfIdleModel(enabled: Origin | undefined, sources: readonly EnvironmentSource[]) {
   if (enabled !== undefined && enabled.from !== "default") return [];
   const source = sourceOfAzure(sources);
   if (source === undefined) return [];

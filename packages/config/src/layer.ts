@@ -72,11 +72,7 @@ export function setPath(values: Record<string, unknown>, keys: readonly string[]
   setPath(values[key] as Record<string, unknown>, rest, value);
 }
 
-export function problemAt(
-  settingOrigin: SettingOrigin,
-  message: string,
-  more: Partial<ConfigProblem> = {},
-): ConfigProblem {
+export function problemAt(settingOrigin: SettingOrigin, message: string, more: Partial<ConfigProblem> = {}) {
   const { origin, path, position } = settingOrigin;
   return {
     origin: origin.label,

@@ -45,11 +45,10 @@ export function redactConfig<T>(config: T): T {
 function redact(value: unknown): unknown {
   if (Secret.isInstance(value)) return MASK;
   if (typeof value === "string") return redactText(value);
-  if (Array.isArray(value)) {
+  if (Array.isArray(value))
     return value.map((item, index) =>
       typeof item === "string" && namesSecret(value[index - 1]) ? MASK : redact(item),
     );
-  }
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(
     // The value of settings such as `max_tokens` is no text.

@@ -46,9 +46,8 @@ const SHOWN: Readonly<Record<string, readonly [path: string, example?: string][]
 /** Renders the config.yaml of a new project. Loading it gives the defaults. */
 export function renderStarterConfig(): string {
   const lines = STARTER_TITLE.flatMap((line) => comment(line, ""));
-  for (const [section, settings] of Object.entries(SHOWN)) {
+  for (const [section, settings] of Object.entries(SHOWN))
     lines.push("", `${section}:`, ...settings.flatMap(([path, example]) => starterLines(path, example)));
-  }
   return `${lines.join("\n")}\n`;
 }
 

@@ -133,7 +133,7 @@ function inspect(document: Document.Parsed, at: PositionAt): { problems: YamlPro
     Map(_, map) {
       const known = new Map<string, Pair>();
       for (const pair of map.items) {
-        const key = keyOf(pair);
+        const key = isScalar(pair.key) ? String(pair.key.value) : "";
         const first = known.get(key);
         if (first === undefined) known.set(key, pair);
         else if (key !== "<<") {
@@ -175,10 +175,6 @@ function findPlace(
 /** Where a node begins, in characters from the start. */
 function startOf(node: unknown): number | undefined {
   return (node as { range?: readonly number[] | null } | null)?.range?.[0];
-}
-
-function keyOf({ key }: Pair): string {
-  return isScalar(key) ? String(key.value) : "";
 }
 
 /** Tokens of the lexer that stand for nothing in the text. */
@@ -223,9 +219,8 @@ interface Issue {
 /** Describes the issues of a schema's check. Of a union's options, the one that went furthest is what was meant. */
 function describeIssues(issues: readonly unknown[]): { path: PropertyKey[]; message: string }[] {
   return (issues as readonly Issue[]).flatMap(({ code, path, message, keys = [], errors = [] }) => {
-    if (code === "unrecognized_keys") {
+    if (code === "unrecognized_keys")
       return keys.map((key) => ({ path: [...path, key], message: "is not known here" }));
-    }
     const furthest = errors
       .map((option) => describeIssues(option))
       .toSorted((one, other) => depthOf(other) - depthOf(one))
@@ -305,11 +300,7 @@ export class DefinitionProblems {
   }
 
   /** Adds what a schema has against a value. @returns the value as the schema gives it; `undefined` where there is something. */
-  check<Output>(
-    schema: Checker<Output>,
-    value: unknown,
-    path: readonly PropertyKey[] = [],
-  ): Output | undefined {
+  check<Output>(schema: Checker<Output>, value: unknown, path: readonly PropertyKey[] = []) {
     const checked = schema.safeParse(value, { reportInput: false });
     if (checked.success) return checked.data;
     for (const { path: own, message } of describeIssues(checked.error.issues))

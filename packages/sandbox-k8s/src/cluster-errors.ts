@@ -37,9 +37,8 @@ export function clusterError(error: unknown, what: string, server: string): CemE
 function advice(status: number | undefined): string {
   if (status === FORBIDDEN)
     return " The service account needs the role that the Helm chart creates with guests.enabled.";
-  if (status === NOT_FOUND) {
+  if (status === NOT_FOUND)
     return " Install agent-sandbox with its extensions, and the SandboxTemplate in the namespace of the guests.";
-  }
   return "";
 }
 

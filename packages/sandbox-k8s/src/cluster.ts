@@ -8,9 +8,8 @@ import {
   PatchStrategy,
   setHeaderOptions,
   Watch,
-  type V1Pod,
-  type V1Status,
 } from "@kubernetes/client-node";
+import type { V1Status } from "@kubernetes/client-node";
 import { clusterError, isNotFound } from "./cluster-errors.ts";
 import { SANDBOX_API, TEMPLATE_API, type SandboxResource, type SandboxTemplate } from "./guest-pod.ts";
 
@@ -112,8 +111,7 @@ export function connectCluster(kubeconfig: string | undefined, given: string | u
         stop();
       }
     },
-    pod: (name: string): Promise<V1Pod> =>
-      attempt(`read the pod ${name}`, () => core.readNamespacedPod({ namespace, name })),
+    pod: (name: string) => attempt(`read the pod ${name}`, () => core.readNamespacedPod({ namespace, name })),
     async runtimeHandler(name: string): Promise<string> {
       return (await attempt(`read the RuntimeClass ${name}`, () => nodes.readRuntimeClass({ name }))).handler;
     },
@@ -122,16 +120,8 @@ export function connectCluster(kubeconfig: string | undefined, given: string | u
       return (await core.readNode({ name }).catch(() => undefined))?.status?.nodeInfo?.bootID;
     },
     /** Executes a command in a pod, over a websocket. */
-    exec: ({
-      pod,
-      container,
-      command,
-      stdin,
-      stdout,
-      stderr,
-      onStatus,
-    }: PodCommand): Promise<ExecConnection> =>
-      attempt(`execute a command in the pod ${pod}`, () =>
+    exec: ({ pod, container, command, stdin, stdout, stderr, onStatus }: PodCommand) =>
+      attempt<ExecConnection>(`execute a command in the pod ${pod}`, () =>
         new Exec(config).exec(namespace, pod, container, command, stdout, stderr, stdin, false, onStatus),
       ),
   };

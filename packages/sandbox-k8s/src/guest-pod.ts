@@ -114,9 +114,8 @@ export function rfc3339(date: Date): string {
 
 function podSpec(template: V1PodSpec, plan: GuestPodPlan): V1PodSpec {
   const [guest, ...others] = template.containers;
-  if (guest === undefined) {
+  if (guest === undefined)
     throw new CemError("SANDBOX_UNAVAILABLE", "The SandboxTemplate has no container for the guest.");
-  }
   const volume = { name: VOLUME, persistentVolumeClaim: { claimName: plan.volume.claim } };
   return {
     // oxlint-disable-next-line typescript/no-misused-spread -- plain JSON in the type of a class.
@@ -150,13 +149,12 @@ function guestContainer(guest: V1Container, { volume, spec, memoryMb }: GuestPod
 
 function volumeMount({ root }: SharedVolume, { hostPath, guestPath, readOnly }: Mount): V1VolumeMount {
   const subPath = relative(realpathSync(root), realpathSync(hostPath));
-  if (subPath === "" || subPath === ".." || subPath.startsWith(`..${sep}`) || isAbsolute(subPath)) {
+  if (subPath === "" || subPath === ".." || subPath.startsWith(`..${sep}`) || isAbsolute(subPath))
     throw new CemError(
       "SANDBOX_SPEC_INVALID",
       `${hostPath} can't be given to a pod: it is not a folder or file below ${root}, where the shared volume is mounted.`,
       { details: { hostPath, root } },
     );
-  }
   return { name: VOLUME, mountPath: guestPath, subPath, readOnly };
 }
 

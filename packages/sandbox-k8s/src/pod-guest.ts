@@ -88,9 +88,8 @@ function exitCodeOf({ status, details }: V1Status): number | undefined {
 function inPieces(): Transform {
   return new Transform({
     transform(chunk: Buffer, _, done) {
-      for (let offset = 0; offset < chunk.length; offset += PIECE_BYTES) {
+      for (let offset = 0; offset < chunk.length; offset += PIECE_BYTES)
         this.push(chunk.subarray(offset, offset + PIECE_BYTES));
-      }
       done();
     },
   });

@@ -29,11 +29,10 @@ export function judgeIsolation(pod: V1PodSpec, facts: KernelFacts): PodIsolation
     return result("permissions", [...ALWAYS], [note]);
   }
   if (!isKata(facts.handler)) return result("namespaces", mechanisms, []);
-  if (facts.nodeBootId === undefined) {
+  if (facts.nodeBootId === undefined)
     return result("microvm", mechanisms, [
       "The runtime class says that the pod has a kernel of its own. The node may not be read to check it.",
     ]);
-  }
   if (hasOwnKernel) return result("microvm", mechanisms, []);
   return result(
     "namespaces",

@@ -35,11 +35,10 @@ export const guestBootPath = ({ bootName }: GuestRuntime): string => `${GUEST_RU
 export function findGuestRuntime(denoPath?: string) {
   const denoFile = denoPath ?? findLinuxDeno();
   const found = statSync(denoFile, { throwIfNoEntry: false });
-  if (found === undefined) {
+  if (found === undefined)
     throw new CemError("SANDBOX_UNAVAILABLE", `There is no Deno at denoPath ${denoFile}.`, {
       details: { denoFile },
     });
-  }
   /** The folder of the guest runner on the host, and the name of its entry file. */
   const [runnerDir, bootName] = [dirname(guestBootFile), basename(guestBootFile)];
   const hash = createHash("sha256").update(`${found.size} ${Math.floor(found.mtimeMs / MS_PER_SECOND)}`);

@@ -32,21 +32,19 @@ export function readSigns(): VirtualizationSigns {
 /** Finds an obstacle to microVMs that shows without booting one; `undefined` when there is none. */
 export function findObstacle(signs: VirtualizationSigns): { reason: string; hint: string } | undefined {
   if (signs.platform !== "linux") {
-    if (signs.platform === "darwin" && signs.arch !== "arm64") {
+    if (signs.platform === "darwin" && signs.arch !== "arm64")
       return {
         reason: "microsandbox runs on Macs with Apple silicon only.",
         hint: `Use such a Mac or Linux with KVM, ${OTHER_SANDBOX}`,
       };
-    }
     return undefined;
   }
   const exposed = signs.arch !== "x64" || /^flags\s*:.*\b(?:vmx|svm)\b/m.test(signs.cpuInfo);
-  if (signs.kvmError === "EACCES" || signs.kvmError === "EPERM") {
+  if (signs.kvmError === "EACCES" || signs.kvmError === "EPERM")
     return {
       reason: "/dev/kvm is there, but this user may not open it.",
       hint: `Add the user to the group kvm (sudo usermod -aG kvm "$USER", then log in again), ${OTHER_SANDBOX}`,
     };
-  }
   const hint = `Run on a machine whose processor's virtualization is switched on (for a virtual machine or a cloud instance: nested virtualization, or a metal instance), ${OTHER_SANDBOX}`;
   if (signs.kvmError !== undefined) {
     const why = exposed ? "KVM is not loaded" : "the processor's virtualization is not exposed";

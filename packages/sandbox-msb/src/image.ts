@@ -54,9 +54,8 @@ async function prepareOwn(sdk: Microsandbox, home: string, runtime: GuestRuntime
   const tag = `cem-guest:${runtime.key}`;
   if (await isLoaded(sdk, tag)) return tag;
   const bytes = buildOwnImage(runtime);
-  if (bytes === undefined) {
+  if (bytes === undefined)
     throw unusable("auto", `none can be built from this host's libraries on ${process.platform}.`);
-  }
   const file = join(home, `making-${process.pid}-${runtime.key}.tar`);
   writeFileSync(file, bytes);
   try {

@@ -66,8 +66,7 @@ export function installedVersion(): string | undefined {
 
 function absence(error: unknown): string {
   const said = error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error);
-  if ((error as { code?: unknown }).code === "ERR_MODULE_NOT_FOUND" && said.includes(`'${PACKAGE}'`)) {
+  if ((error as { code?: unknown }).code === "ERR_MODULE_NOT_FOUND" && said.includes(`'${PACKAGE}'`))
     return "The optional package microsandbox is not installed.";
-  }
   return `The package microsandbox can't be loaded on ${process.platform}-${process.arch}: ${said}`;
 }

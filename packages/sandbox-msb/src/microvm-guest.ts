@@ -68,11 +68,7 @@ const PIECE_BYTES = 64 * 1024;
  *
  * @throws The machine's error if the command can't be started; the machine is killed then.
  */
-export async function startMicrovmGuest(
-  machine: Microvm,
-  init: GuestInit,
-  command: MachineCommand,
-): Promise<Guest> {
+export async function startMicrovmGuest(machine: Microvm, init: GuestInit, command: MachineCommand) {
   try {
     return guestIn(machine, await machine.exec(command), init);
   } catch (error) {

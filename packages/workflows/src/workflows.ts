@@ -31,19 +31,9 @@ const MAX_LISTED = 200;
  *
  * @throws CemError `OPTION_INVALID` for a type of steps that has the name of another.
  */
-export function createWorkflows({
-  agent,
-  agentWith,
-  redactor,
-  runsDir,
-  ownerDir,
-  stepKinds = [],
-  toolNames = new Map(),
-  find = noWorkflows,
-  assertAllowed,
-  allow,
-  keep,
-}: WorkflowsSettings): Workflows {
+export function createWorkflows(settings: WorkflowsSettings): Workflows {
+  const { agent, agentWith, redactor, runsDir, ownerDir, assertAllowed, allow, keep } = settings;
+  const { stepKinds = [], toolNames = new Map(), find = noWorkflows } = settings;
   const folders = createRunFolders(runsDir, ownerDir);
   const cleanUp = keep && createCleanUp(folders, keep);
   const kinds = kindsOf(stepKinds);
@@ -196,11 +186,10 @@ function decisionsOf({ repeat = [], done = {} }: ResumeOptions): RunRequest["dec
 function kindsOf(stepKinds: readonly WorkflowStepKind[]): ReadonlyMap<string, WorkflowStepKind> {
   const kinds = new Map<string, WorkflowStepKind>();
   for (const kind of stepKinds) {
-    if (kinds.has(kind.name) || isBuiltIn(kind.name)) {
+    if (kinds.has(kind.name) || isBuiltIn(kind.name))
       throw new CemError("OPTION_INVALID", `There is a type of steps ${JSON.stringify(kind.name)} already.`, {
         details: { option: "stepKinds", kind: kind.name },
       });
-    }
     kinds.set(kind.name, kind);
   }
   return kinds;

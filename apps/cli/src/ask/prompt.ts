@@ -44,10 +44,7 @@ export async function withPrompt<T>(
 }
 
 /** Asks a person. Without one at the keyboard, and at the end of the input, the answer is no. */
-export async function askYesNo(
-  question: string,
-  { io, signal, interrupt }: CommandContext,
-): Promise<boolean> {
+export async function askYesNo(question: string, { io, signal, interrupt }: CommandContext) {
   if (io.stdin.isTTY !== true) return false;
   const settings = { input: io.stdin, output: io.stderr, signal, interrupt };
   const answer = await withPrompt(settings, (ask) => ask(`\n  ${question} [y/N] `), "no");

@@ -74,10 +74,7 @@ export function createElicit(settings: Omit<PromptSettings, "signal">, turns: Tu
   return (request) => turns(() => elicit(request, settings));
 }
 
-async function elicit(
-  request: ElicitRequest,
-  settings: Omit<PromptSettings, "signal">,
-): Promise<ElicitAnswer> {
+async function elicit(request: ElicitRequest, settings: Omit<PromptSettings, "signal">) {
   const { server, message, signal } = request;
   const { output } = settings;
   return withPrompt<ElicitAnswer>(
@@ -113,11 +110,7 @@ async function askForForm(
   return { action: "accept", content };
 }
 
-async function askForField(
-  { field, hint, preset }: AskedField,
-  ask: AskLine,
-  output: Writable,
-): Promise<FieldValue | undefined> {
+async function askForField({ field, hint, preset }: AskedField, ask: AskLine, output: Writable) {
   const { checkValue } = await import("@cem/forms");
   const { label = "", description = "", required } = field;
   const about = [description, hint].filter((text) => text !== "").map(shorten);

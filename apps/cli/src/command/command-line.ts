@@ -9,10 +9,7 @@ import type { CommandDefinition, Invocation } from "./define-command.ts";
  *
  * @returns `undefined` for any other: help and mistakes want the whole set.
  */
-export function parseQuick(
-  argv: readonly string[],
-  definitions: readonly CommandDefinition[],
-): Invocation | undefined {
+export function parseQuick(argv: readonly string[], definitions: readonly CommandDefinition[]) {
   if (!definitions.some(({ name }) => name === argv[0])) return undefined;
   try {
     const found = parseCommandLine(argv, definitions, false);
@@ -61,9 +58,7 @@ export function parseCommandLine(
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.code === "commander.version") return printing("version", VERSION);
-    if (error.code === "commander.help" || error.code === "commander.helpDisplayed") {
-      return help(printed);
-    }
+    if (error.code === "commander.help" || error.code === "commander.helpDisplayed") return help(printed);
     throw usageError(error, argv, program);
   }
   if (invocation === undefined) return help(program.helpInformation());
@@ -96,12 +91,10 @@ function adviceFor(error: CommanderError, argv: readonly string[], program: Comm
     return `A command goes after "--": cem add ${isPlain ? [name, "--", ...command].join(" ") : "<name> -- npx -y <server>"}`;
   }
   const takesWords = named === "run" || named === "search";
-  if (error.code === "commander.unknownOption" && takesWords) {
+  if (error.code === "commander.unknownOption" && takesWords)
     return `Words that begin with "-" go after "--", as in: cem ${named} -- "-5 + 3"`;
-  }
-  if (error.code === "commander.unknownCommand" && named.includes(" ")) {
+  if (error.code === "commander.unknownCommand" && named.includes(" "))
     return `To run a task: cem run "${named}"`;
-  }
   const isKnown = program.commands.some((command) => command.name() === named);
   return `See: cem ${isKnown ? `${named} ` : ""}--help`;
 }

@@ -147,10 +147,7 @@ export function buildProgram(
 }
 
 /** Adds options, which commands may share. */
-export function addOptions(
-  command: Command,
-  options: readonly Parameters<Command["addOption"]>[0][],
-): Command {
+export function addOptions(command: Command, options: readonly Parameters<Command["addOption"]>[0][]) {
   for (const option of options) command.addOption(option);
   return command;
 }

@@ -138,9 +138,8 @@ export function sharedOptions(program: Command, command: Command): SharedOptions
 
 function seconds(text: string): number {
   const value = Number(text);
-  if (text.trim() === "" || !Number.isFinite(value) || value <= 0) {
+  if (text.trim() === "" || !Number.isFinite(value) || value <= 0)
     throw new InvalidArgumentError("It is a number of seconds above 0, such as 30 or 0.5.");
-  }
   return value;
 }
 
@@ -148,9 +147,8 @@ function seconds(text: string): number {
 export function wholeNumber(smallest: number, largest: number): (text: string) => number {
   return (text) => {
     const value = /^\d+$/u.test(text) ? Number(text) : Number.NaN;
-    if (!(value >= smallest && value <= largest)) {
+    if (!(value >= smallest && value <= largest))
       throw new InvalidArgumentError(`It is a whole number from ${smallest} to ${largest}.`);
-    }
     return value;
   };
 }

@@ -121,12 +121,10 @@ function toEntry([first = "", ...rest]: string[], command: Command): Record<stri
     if (env !== undefined) command.error("--env is for a command; a URL takes --header.");
     return definedOf({ url: first, type: transport, headers: header });
   }
-  if (/^[a-z][a-z\d+.-]+:\/\//iu.test(first)) {
+  if (/^[a-z][a-z\d+.-]+:\/\//iu.test(first))
     command.error(`A server's URL begins with http:// or https://, and this one is "${first}".`);
-  }
-  if (header !== undefined || transport !== undefined) {
+  if (header !== undefined || transport !== undefined)
     command.error("--header and --transport are for a URL; a command takes --env.");
-  }
   return definedOf({ command: first, args: rest.length === 0 ? undefined : rest, env });
 }
 

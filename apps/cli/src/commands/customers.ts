@@ -70,14 +70,10 @@ function days(text: string): number {
   return Number(number);
 }
 
-async function clean(
-  { inactive, dryRun, yes, options }: Given<Customers>,
-  context: CommandContext,
-): Promise<Answer> {
+async function clean({ inactive, dryRun, yes, options }: Given<Customers>, context: CommandContext) {
   const { cleanCustomers } = await import("code-execution-mcp/admin");
-  if (inactive === undefined) {
+  if (inactive === undefined)
     throw new CemError("USAGE", "cem customers clean needs --inactive with a number of days: --inactive 30d");
-  }
   const source = serverSourceOf(options, context);
   const wouldGo = await cleanCustomers(inactive, { ...source, isDryRun: true });
   if (dryRun || wouldGo.length === 0) return listed(wouldGo, "removable customer");

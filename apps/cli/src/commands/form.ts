@@ -43,13 +43,12 @@ Examples:
   async run({ action, file, data, trial, options }, context) {
     const { createFormFiller, parseForm } = await import("@cem/forms");
     const form = parseForm(await readInput(file, "form", context), { file });
-    if (action === "show") {
+    if (action === "show")
       return answer({
         data: { form },
         report: (shown, style) => renderForm(shown.form, style),
         brief: (shown) => shown.form.fields.map(({ name }) => name).join("\n"),
       });
-    }
     const given = data === undefined ? {} : await readData(await readInput(data, "data", context), data);
     const { loadConfig } = await import("code-execution-mcp");
     const { configFile, config: overrides, trustFolder } = configSourceOf(options);
@@ -58,15 +57,13 @@ Examples:
     const { onElicit: ask } = askingOf(context);
     const filler = createFormFiller({ workspace: config.execution.workspaceDir, ask });
     if (action === "validate") return answerToFilling(await filler.check(form, { data: given }));
-    if (form.target === undefined) {
+    if (form.target === undefined)
       throw new CemError(
         "USAGE",
         `${file} has no target to fill. Add one, or check values with: cem form validate`,
       );
-    }
-    if (form.target.type === "tool" || form.sources.length > 0) {
+    if (form.target.type === "tool" || form.sources.length > 0)
       throw new CemError("USAGE", `${file} calls tools, which a step of type form does in a workflow.`);
-    }
     return answerToFilling(await filler.fill(form, { data: given, isTrial: trial, signal }));
   },
 });

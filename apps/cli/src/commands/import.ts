@@ -110,9 +110,8 @@ function renderFoundServers(
   style: Style,
 ): string[] {
   const { colors } = style;
-  if (servers.length === 0 && problems.length === 0) {
+  if (servers.length === 0 && problems.length === 0)
     return ["", "  No other program here is set up with MCP servers."];
-  }
   const rows = servers.map((server) => {
     const said = remark(server);
     const name = colors.bold(oneLine(server.name));

@@ -4,7 +4,7 @@ import { PRIVATE_FILE } from "@cem/core/files";
 import { shellWord } from "@cem/core/text";
 import type { LaidFiles } from "code-execution-mcp/admin";
 import type { SharedOptions } from "../command/options.ts";
-import type { Answer, CommandContext } from "../io/terminal.ts";
+import type { CommandContext } from "../io/terminal.ts";
 import { renderRow } from "../render/rows.ts";
 import { serverSourceOf } from "../command/options.ts";
 import { answer, defineCommand } from "../command/define-command.ts";
@@ -68,11 +68,7 @@ const CONFIG_FILE = "config.yaml";
 const FOLDERS = ["servers", "skills", "workspace"] as const;
 
 /** Asks for the MCP servers of other programs, where there are any and somebody can answer. */
-async function offerServers(
-  root: string,
-  options: SharedOptions,
-  context: CommandContext,
-): Promise<Answer | undefined> {
+async function offerServers(root: string, options: SharedOptions, context: CommandContext) {
   if (context.live === undefined || context.io.stdin.isTTY !== true) return undefined;
   const { findImportable } = await import("code-execution-mcp/admin");
   const config = path.join(root, CONFIG_FILE);

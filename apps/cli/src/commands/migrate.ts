@@ -35,13 +35,12 @@ Examples:
     const { diffOf, writeMigration } = await import("../migrate/migration.ts");
     const migration = await planMigration(folder);
     signal.throwIfAborted();
-    if (!migration.isProject) {
+    if (!migration.isProject)
       throw new CemError(
         "FILE_NOT_FOUND",
         `${migration.folder} has nothing of the Python original: no config.yaml, no .env, no tools or skills in Python. A new project begins with: cem init`,
         { details: { path: migration.folder } },
       );
-    }
     const isMade = write && (await writeMigration(migration));
     const { config, changes, works, left } = migration;
     const isNew = config !== undefined && !config.isThere;

@@ -40,9 +40,8 @@ Examples:
       wholeNumber(0, MAX_PORT),
     ),
   async run({ port, options }, { signal }) {
-    if (options.json) {
+    if (options.json)
       throw new CemError("USAGE", "cem worker prints no answer. Its log has one JSON object a line.");
-    }
     const { runWorker } = await import("code-execution-mcp");
     const running = await runWorker({ ...configSourceOf(options), port });
     if (!signal.aborted) await once(signal, "abort");
@@ -126,11 +125,10 @@ function listDead(dead: readonly DeadRun[]): Answer {
 /** @throws CemError `RUN_NOT_FOUND` */
 async function retry(id: string, source: ReturnType<typeof serverSourceOf>): Promise<Answer> {
   const { retryDeadRun } = await import("code-execution-mcp/admin");
-  if (!(await retryDeadRun(id, source))) {
+  if (!(await retryDeadRun(id, source)))
     throw new CemError("RUN_NOT_FOUND", `No worker gave up run ${id}. See which there are: cem queue error`, {
       details: { run: id },
     });
-  }
   return answer({
     data: { run: id },
     report: ({ run }) => ["", `  ${run} waits for a worker again.`],

@@ -2,7 +2,7 @@ import { CemError, holdsRedactionToken, RECORDED_STATUSES, statusOfCall } from "
 import type { RecordedCall, RecordedData, RunRecord, RunRecordSummary } from "@cem/core";
 import type { RunRecording } from "code-execution-mcp/admin";
 import { InvalidArgumentError, Option } from "commander";
-import type { Answer, CommandContext } from "../io/terminal.ts";
+import type { CommandContext } from "../io/terminal.ts";
 import { renderCode, renderValue } from "../render/value.ts";
 import { renderRow } from "../render/rows.ts";
 import { counted, cut, duration, grouped, joined, oneLine, safeText, wrapIndented } from "../render/text.ts";
@@ -88,11 +88,7 @@ function parseSince(written: string): Date {
 }
 
 /** Says what will happen, then runs the code again. */
-async function replay(
-  run: RunRecord,
-  { recorded, options }: Given<Runs>,
-  context: CommandContext,
-): Promise<Answer> {
+async function replay(run: RunRecord, { recorded, options }: Given<Runs>, context: CommandContext) {
   const { recordingOfRun } = await import("code-execution-mcp/admin");
   if (run.code === "" || !run.codeIsWhole) {
     const why = run.code === "" ? "has no code" : "has more code than is recorded";
@@ -156,8 +152,7 @@ function renderRuns(runs: readonly RunRecordSummary[], style: Style, isFiltered:
 /** Renders a recorded run: how it went, its code, its calls, its result. */
 function renderRun(run: RunRecord, style: Style, all: boolean): string[] {
   const { colors } = style;
-  const row = (label: string, text: string): string[] =>
-    text === "" ? [] : renderRow(label, oneLine(text), style);
+  const row = (label: string, text: string) => (text === "" ? [] : renderRow(label, oneLine(text), style));
   const { isolation, contextTokens: tokens, timings } = run;
   const stages = Object.entries(timings).filter(([stage]) => stage !== "total");
   const lines = run.output.trimEnd().split("\n");

@@ -2,7 +2,6 @@ import { CemError } from "@cem/core";
 import type { ConfigSource, Exposed, Profile, TransportName } from "code-execution-mcp";
 import type { TokenCost } from "code-execution-mcp/admin";
 import { Argument, InvalidArgumentError, Option } from "commander";
-import type { Answer } from "../io/terminal.ts";
 import { CODE_SETTINGS, configSourceOf, MAX_PORT, wholeNumber } from "../command/options.ts";
 import { renderRow } from "../render/rows.ts";
 import { counted } from "../render/text.ts";
@@ -54,9 +53,7 @@ Examples:
     const { transport, profile, expose, customTools, host, port, cost, options } = invocation;
     const source = configSourceOf(options);
     if (cost) return showCost(profile === undefined ? PROFILES : [profile], source, signal);
-    if (options.json) {
-      throw new CemError("USAGE", "cem serve speaks MCP. --json goes with --cost only.");
-    }
+    if (options.json) throw new CemError("USAGE", "cem serve speaks MCP. --json goes with --cost only.");
     const { loadCustomTools, runServer } = await import("code-execution-mcp");
     const running = await runServer({
       ...source,
@@ -80,21 +77,16 @@ Examples:
 function exposed(value: string): Exposed[] {
   const kinds = value.split(",").map((kind) => kind.trim());
   const unknown = kinds.find((kind) => !EXPOSED.some((known) => known === kind));
-  if (unknown !== undefined) {
+  if (unknown !== undefined)
     throw new InvalidArgumentError(
       `There is no ${JSON.stringify(unknown)}. There are: ${EXPOSED.join(", ")}.`,
     );
-  }
   return EXPOSED.filter((kind) => kinds.includes(kind));
 }
 
 const PROFILES: readonly Profile[] = ["full", "code", "original"];
 
-async function showCost(
-  profiles: readonly Profile[],
-  source: ConfigSource,
-  signal: AbortSignal,
-): Promise<Answer> {
+async function showCost(profiles: readonly Profile[], source: ConfigSource, signal: AbortSignal) {
   const { createAgent, createServer } = await import("code-execution-mcp");
   const { measureDirectCost, measureTokenCost } = await import("code-execution-mcp/admin");
   const agent = createAgent(source);

@@ -29,21 +29,19 @@ Examples:
   async run({ action, name, options }, context) {
     const { listSkills, readSkill } = await import("code-execution-mcp/admin");
     const source = serverSourceOf(options, context);
-    if (action === "list") {
+    if (action === "list")
       return answer({
         data: { skills: await listSkills(source) },
         report: ({ skills }, style) => renderSkills(skills, style),
         brief: ({ skills }) => skills.map((skill) => skill.name).join("\n"),
       });
-    }
     const named = needed(name, `skills ${action}`, "the name of a skill");
-    if (action === "show") {
+    if (action === "show")
       return answer({
         data: { skill: await readSkill(named, source) },
         report: ({ skill }, style) => renderSkill(skill, style),
         brief: ({ skill }) => skill.code,
       });
-    }
     return answer({
       data: { name: await act(action, named, source) },
       report: (done, style) => ["", ...renderRow(DONE[action], oneLine(done.name), style)],
@@ -55,11 +53,7 @@ Examples:
 /** The past participle of each action on one skill. */
 const DONE = { test: "passed", promote: "promoted", remove: "removed" } as const;
 
-async function act(
-  action: keyof typeof DONE,
-  name: string,
-  source: ReturnType<typeof serverSourceOf>,
-): Promise<string> {
+async function act(action: keyof typeof DONE, name: string, source: ReturnType<typeof serverSourceOf>) {
   const { promoteSkill, removeSkill, testSkill } = await import("code-execution-mcp/admin");
   if (action === "remove") {
     await removeSkill(name, source);
@@ -94,8 +88,7 @@ function renderSkill(skill: Skill, style: Style): string[] {
     provenance?.session && `in session ${provenance.session}`,
     provenance?.approvedBy && `approved by ${provenance.approvedBy}`,
   );
-  const row = (label: string, text: string): string[] =>
-    text === "" ? [] : renderRow(label, oneLine(text), style);
+  const row = (label: string, text: string) => (text === "" ? [] : renderRow(label, oneLine(text), style));
   return [
     "",
     `${INDENT}${style.colors.bold(oneLine(skill.name))}${remarks(skill)}`,

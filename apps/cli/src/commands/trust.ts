@@ -42,9 +42,8 @@ Examples:
     const source = { ...serverSourceOf(options, context), cwd: isWorkflow ? "." : folder };
     const report = await inspectTrust(source, isWorkflow ? folder : undefined);
     const { live } = context;
-    if (live !== undefined && report.held.length > 0) {
+    if (live !== undefined && report.held.length > 0)
       live.write(`${renderAsked(safeData(report), live.style).join("\n")}\n`);
-    }
     const isAgreed =
       report.held.length > 0 &&
       (yes || (live !== undefined && (await askYesNo("Trust this folder?", context))));
@@ -74,9 +73,8 @@ function answerToReport(report: TrustReport, isAgreed: boolean): Answer {
 /** @throws CemError `USAGE` for a folder that was not trusted. */
 async function untrust(folder: string): Promise<Answer> {
   const { untrustFolder } = await import("code-execution-mcp/admin");
-  if (!(await untrustFolder(folder))) {
+  if (!(await untrustFolder(folder)))
     throw new CemError("USAGE", `${folder} was not trusted. See: cem trust --list`, { details: { folder } });
-  }
   return answer({
     data: { removed: folder },
     report: ({ removed }, style) => [

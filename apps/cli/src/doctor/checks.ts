@@ -91,9 +91,7 @@ const SHARING = {
 const MAX_NAMED_TOOLS = 3;
 
 /** The servers that look as if they kept state between calls, and who shares it. */
-export function checkState(
-  upstream: readonly Pick<ExaminedServer, "name" | "sharing" | "statefulTools">[],
-): Check[] {
+export function checkState(upstream: readonly Pick<ExaminedServer, "name" | "sharing" | "statefulTools">[]) {
   const stateful = upstream.filter(({ statefulTools = [] }) => statefulTools.length > 0);
   if (stateful.length === 0) return [];
   const notes = stateful.map(
@@ -164,9 +162,7 @@ function checkSearch({ embedder, problem }: HostReport["search"]): Check {
     ];
     return check("search", "off", "by words only: no embedding model is set", notes);
   }
-  if (problem !== undefined) {
-    return check("search", "warning", `by words only: ${problem}`);
-  }
+  if (problem !== undefined) return check("search", "warning", `by words only: ${problem}`);
   return check("search", "ok", `by words and by meaning, with ${shortPath(embedder)}`);
 }
 

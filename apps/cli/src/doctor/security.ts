@@ -60,9 +60,8 @@ function checkIsolation({ sandboxes, configuration, isRoot }: SecurityReport): C
 
 function checkSessions({ configuration }: SecurityReport): Check {
   const { sandboxReuse, enabled } = configuration.config.optimizations;
-  if (sandboxReuse === "none" || !enabled) {
+  if (sandboxReuse === "none" || !enabled)
     return check("sessions", "ok", "each run has a process of its own");
-  }
   const notes = ["A process of its own for each run: optimizations.sandbox_reuse: none"];
   const summary = "each session has a process of its own, each run in it a realm";
   return check("sessions", "ok", summary, notes);
@@ -71,9 +70,7 @@ function checkSessions({ configuration }: SecurityReport): Check {
 function checkTrust({ trust }: SecurityReport): Check {
   const { requested, held } = trust;
   const name = "trust";
-  if (requested.length === 0) {
-    return check(name, "ok", "files of this folder ask for nothing on this host");
-  }
+  if (requested.length === 0) return check(name, "ok", "files of this folder ask for nothing on this host");
   if (held.length === 0) {
     const summary = `${counted(requested.length, "thing")} that files of this folder ask for, all trusted`;
     return check(name, "ok", summary, ["cem trust --list shows them"]);
@@ -84,9 +81,8 @@ function checkTrust({ trust }: SecurityReport): Check {
 
 function checkSecrets({ secretsInFiles }: SecurityReport): Check {
   const name = "secrets";
-  if (secretsInFiles.length === 0) {
+  if (secretsInFiles.length === 0)
     return check(name, "ok", "no key or token of the settings stands in a file");
-  }
   const notes = secretsInFiles.map(
     ({ setting, origin }) => `${setting} stands in ${origin}: better in the environment`,
   );
@@ -163,9 +159,7 @@ function checkTools({ configuration, unpinnedImages }: SecurityReport): Check {
 function checkServing({ configuration }: SecurityReport): Check {
   const { authToken, authIssuer, host } = configuration.config.server;
   const name = "serving";
-  if (authIssuer !== undefined) {
-    return check(name, "ok", `clients over HTTP need a token of ${authIssuer}`);
-  }
+  if (authIssuer !== undefined) return check(name, "ok", `clients over HTTP need a token of ${authIssuer}`);
   if (authToken !== undefined) return check(name, "ok", "clients over HTTP need the token");
   const notes = [
     "Every user and program of this machine can call it: set server.auth_token (CEM_SERVER_TOKEN)",

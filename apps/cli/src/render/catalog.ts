@@ -38,12 +38,11 @@ export function catalogSize(servers: readonly ToolServer[]): string {
 /** Renders every server with one line for each tool, and how many there are. */
 export function renderServers(servers: readonly ToolServer[], style: Style): string[] {
   const { colors } = style;
-  if (servers.length === 0) {
+  if (servers.length === 0)
     return [
       "",
       "  There are no tools here. Make a first one: cem init. How configured servers stand: cem servers",
     ];
-  }
   const lines = servers.flatMap((server) => {
     const nameWidth = Math.max(0, ...server.tools.map((tool) => tool.name.length));
     const room = style.width - TOOL_INDENT.length - nameWidth - 2;
@@ -109,7 +108,7 @@ export function renderFound(
   codes: readonly (string | undefined)[] = [],
 ): string[] {
   const id = ({ tool }: RankedTool): string => oneLine(`${tool.server}.${tool.name}`);
-  if (detail === "full") {
+  if (detail === "full")
     return found.flatMap((ranked, at) => [
       "",
       `${INDENT}${style.colors.bold(id(ranked))}  ${ranked.score.toFixed(2)}  ${style.colors.dim(oneLine(ranked.reason))}`,
@@ -117,7 +116,6 @@ export function renderFound(
       `${TOOL_INDENT}${style.colors.dim(oneLine(exampleCall(ranked.tool)))}`,
       ...(codes[at] === undefined ? [] : renderCode(codes[at], style, true)),
     ]);
-  }
   const names = found.map((ranked) => `${ranked.score.toFixed(2)}  ${id(ranked)}`);
   const room = style.width - INDENT.length - Math.max(0, ...names.map(columnsOf)) - 2;
   const pairs = found.map(({ tool }, index): [string, string] => [

@@ -7,11 +7,7 @@ import { counted, duration, grouped, oneLine, safeData, safeJson, wrapIndented }
 import type { Style } from "./text.ts";
 
 /** Renders the code, what was kept out of context, and the value, which comes last. */
-export function renderResult(
-  result: TaskResult,
-  style: Style,
-  { verbose }: Pick<SharedOptions, "verbose">,
-): string[] {
+export function renderResult(result: TaskResult, style: Style, { verbose }: Pick<SharedOptions, "verbose">) {
   const safe = safeData(result);
   const blocks: string[][] = [];
   if (safe.code !== "" && safe.origin !== "given") blocks.push(renderCode(safe.code, style, verbose));
@@ -53,9 +49,8 @@ function renderFacts(result: TaskResult, style: Style, verbose: boolean): string
   }
   for (const warning of result.warnings ?? [])
     rows.push(...renderRow("warning", warning, style, { paint: style.colors.yellow }));
-  if (verbose && result.timings.total !== undefined) {
+  if (verbose && result.timings.total !== undefined)
     rows.push(...renderRow("total", duration(result.timings.total), style));
-  }
   return rows;
 }
 
@@ -68,11 +63,7 @@ function usageText({ attempts = 1, usage }: TaskResult): string {
 }
 
 /** Renders why there is no value: what happened, where, and what helps. */
-export function renderFailure(
-  result: TaskResult,
-  style: Style,
-  { verbose }: Pick<SharedOptions, "verbose">,
-): string[] {
+export function renderFailure(result: TaskResult, style: Style, { verbose }: Pick<SharedOptions, "verbose">) {
   const { error, code, notes = [], status } = safeData(result);
   if (error === null) return [];
   const { steps, line, stack } = error.details;
@@ -131,11 +122,7 @@ interface Refusal {
  *
  * @param hint - The fix that makes a matching tool callable again.
  */
-function renderRefusal(
-  { steps, nearest = [], tools }: Refusal,
-  hint: string | undefined,
-  style: Style,
-): string[] {
+function renderRefusal({ steps, nearest = [], tools }: Refusal, hint: string | undefined, style: Style) {
   const { colors, width } = style;
   const indented = (text: string): string[] => wrapIndented(text, INDENT, width);
   const reasons = steps.flatMap((step) => step.hint.split("\n")).map((reason) => oneLine(reason));

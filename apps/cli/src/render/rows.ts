@@ -47,12 +47,11 @@ export function renderPairs(
 ): string[] {
   const leftColumns = Math.max(0, ...pairs.map(([left]) => columnsOf(left)));
   const hanging = `${indent}${" ".repeat(leftColumns + 2)}`;
-  if (width - hanging.length < MIN_RIGHT_COLUMNS) {
+  if (width - hanging.length < MIN_RIGHT_COLUMNS)
     return pairs.flatMap(([left, right]) => [
       `${indent}${left}`,
       ...(right === "" ? [] : wrapIndented(right, `${indent}${INDENT}`, width).map(colors.dim)),
     ]);
-  }
   return pairs.flatMap(([left, right]) => {
     const [first = "", ...rest] = wrap(right, width - hanging.length);
     const beside = first === "" ? "" : colors.dim(first);

@@ -57,7 +57,6 @@ export function notesOf(server: ExaminedServer): string[] {
   const { name, state, lastError, generated, changed, added, flagged } = server;
   const notes: string[] = [];
   if (state === "connecting" && lastError === undefined) notes.push("did not answer in time");
-  else if (state === "auth-required") notes.push(...hintedNotes("AUTH_REQUIRED", "wants a sign-in", name));
   // The hint for a server that is down is to try it again, as was just done.
   else if (lastError?.code === "FOLDER_UNTRUSTED")
     notes.push(...errorNotes({ ...lastError, message: "" }).slice(1));
@@ -65,9 +64,8 @@ export function notesOf(server: ExaminedServer): string[] {
   else if (lastError !== undefined) notes.push(...errorNotes(lastError));
   if (state === "ready" && generated === undefined)
     notes.push(`its tools have no files yet: cem generate ${shellWord(name)}`);
-  if (changed.length > 0) {
+  if (changed.length > 0)
     notes.push(...hintedNotes("TOOL_CHANGED", `changed, held back: ${names(changed)}`, name));
-  }
   if (generated !== undefined && added.length > 0)
     notes.push(`new, without a file: ${names(added)}. cem generate ${shellWord(name)}`);
   for (const { tool, flags } of flagged) notes.push(...flags.map((flag) => flagNote(tool, flag)));
@@ -82,10 +80,7 @@ function errorNotes({ message, hint }: ErrorInfo): string[] {
   return [oneLine(message), ...(hint?.split("\n") ?? [])];
 }
 
-function flagNote(
-  tool: string,
-  { rule, place, excerpt }: { rule: string; place: string; excerpt: string },
-): string {
+function flagNote(tool: string, { rule, place, excerpt }: { rule: string; place: string; excerpt: string }) {
   return `flagged: ${tool} (${rule}) ${place}: “${cut(oneLine(excerpt), MAX_EXCERPT_COLUMNS)}”`;
 }
 

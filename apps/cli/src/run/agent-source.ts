@@ -15,10 +15,7 @@ const MAX_TEXT_COLUMNS = 2_000;
 const MAX_FILES = 12;
 
 /** Renders what is held back, for the question whether to trust the folder. */
-export function renderAsked(
-  { folder, held }: { folder: string; held: readonly HeldItem[] },
-  style: Style,
-): string[] {
+export function renderAsked({ folder, held }: { folder: string; held: readonly HeldItem[] }, style: Style) {
   const heading = `Files of ${oneLine(folder)} ask for this on your machine, outside of the sandbox:`;
   return ["", `  ${heading}`, "", ...renderTrustItems(held, style)];
 }
@@ -58,11 +55,7 @@ function textOf({ name, text }: TrustItem): string {
  *
  * @param asks - `false` where the command can do all of its work without.
  */
-export async function settleTrust(
-  options: SharedOptions,
-  context: CommandContext,
-  asks = true,
-): Promise<void> {
+export async function settleTrust(options: SharedOptions, context: CommandContext, asks = true) {
   const { inspectTrust, trustItems } = await import("code-execution-mcp/admin");
   const { io, live } = context;
   const { folder, requested, held, warnings } = await inspectTrust(serverSourceOf(options, context));

@@ -21,15 +21,12 @@ function toolOf(target: string, catalog: CatalogSnapshot): ToolDefinition {
   // A server's name may have dots itself.
   const named = catalog.servers.filter(({ name }) => target.startsWith(`${name}.`));
   const dot = named.length === 0 ? target.indexOf(".") : Math.max(...named.map(({ name }) => name.length));
-  if (dot < 1 || dot === target.length - 1) {
+  if (dot < 1 || dot === target.length - 1)
     throw new CemError(
       "USAGE",
       `"${target}" names no tool. A call looks like: cem call weather.get_weather location=Oslo`,
-      {
-        details: { target },
-      },
+      { details: { target } },
     );
-  }
   return findTool({ server: target.slice(0, dot), tool: target.slice(dot + 1) }, catalog);
 }
 
@@ -51,10 +48,7 @@ function passed(args: JsonObject, { callStyle, inputSchema }: ToolDefinition): s
  * @param words - `name=value`, or one JSON object.
  * @throws CemError `USAGE`
  */
-export function readArguments(
-  words: readonly string[],
-  tool: Pick<ToolDefinition, "inputSchema">,
-): JsonObject {
+export function readArguments(words: readonly string[], tool: Pick<ToolDefinition, "inputSchema">) {
   const [first = ""] = words;
   if (words.length === 1 && first.trimStart().startsWith("{")) return readObject(first);
   const { properties = {} } = tool.inputSchema as { properties?: Record<string, JsonSchema> };

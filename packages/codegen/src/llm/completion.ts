@@ -64,9 +64,8 @@ function llmError(
   const said = withoutKeys(failure.message, apiKey);
   const fail = (code: string, message: string, details: ErrorDetails = {}): CemError =>
     new CemError(code, message, { details: { model, status, ...details } });
-  if (status === 401 || status === 403) {
+  if (status === 401 || status === 403)
     return fail("LLM_KEY_REFUSED", `The API refused the key for ${model} (${status}): ${said}`);
-  }
   if (status === 429) {
     const { retryAfterMs: ms } = failure;
     const wait = ms === undefined ? "" : ` Try again in ${Math.ceil(ms / MS_PER_SECOND)} s.`;
@@ -77,9 +76,8 @@ function llmError(
     const how = status === undefined ? "within its answer" : `(${status})`;
     return fail("LLM_FAILED", `The API of ${model} failed ${how}: ${said}`);
   }
-  if (status !== undefined) {
+  if (status !== undefined)
     return fail("LLM_REQUEST_REFUSED", `The API of ${model} refused the request (${status}): ${said}`);
-  }
   if (failure.name === "APIConnectionTimeoutError" || failure.name === "TimeoutError") {
     const silence = `${timeoutMs.toLocaleString("en")} milliseconds`;
     return fail("LLM_TIMED_OUT", `The API of ${model} sent nothing for ${silence}.`, { timeoutMs });

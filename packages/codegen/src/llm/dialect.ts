@@ -16,11 +16,7 @@ const REASONING_MODEL = /^(?:openai\/)?(?:o\d|gpt-5|gpt-6)/iu;
 /** The parameters that a model of this name is likely to support. */
 export function guessDialect(model: string): Dialect {
   const reasons = REASONING_MODEL.test(model);
-  return {
-    tokenLimit: reasons ? "max_completion_tokens" : "max_tokens",
-    temperature: !reasons,
-    usage: true,
-  };
+  return { tokenLimit: reasons ? "max_completion_tokens" : "max_tokens", temperature: !reasons, usage: true };
 }
 
 /** The parts of an API error that may name an unsupported parameter. */

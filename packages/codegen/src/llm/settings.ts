@@ -104,10 +104,7 @@ interface Endpoint {
 
 const DEFAULT_AZURE_API_VERSION = "2024-10-21";
 
-const BASE_URLS = {
-  openai: "https://api.openai.com/v1",
-  anthropic: "https://api.anthropic.com/v1/",
-};
+const BASE_URLS = { openai: "https://api.openai.com/v1", anthropic: "https://api.anthropic.com/v1/" };
 const KEY_VARIABLES = {
   openai: "OPENAI_API_KEY",
   azure_openai: "AZURE_OPENAI_API_KEY",
@@ -131,11 +128,10 @@ export function endpointOf(settings: LlmSettings): Endpoint {
 function azureEndpoint(settings: LlmSettings): Endpoint {
   const { apiKey, azureApiVersion, azureDeployment, azureEndpoint: resource, baseUrl, model } = settings;
   if (apiKey === undefined) throw keyMissing("azure_openai");
-  if (resource === undefined && baseUrl === undefined) {
+  if (resource === undefined && baseUrl === undefined)
     throw new CemError("LLM_ENDPOINT_MISSING", "The URL of the Azure OpenAI resource is not set.", {
       details: { provider: "azure_openai", variable: "AZURE_OPENAI_ENDPOINT" },
     });
-  }
   return {
     provider: "azure_openai",
     baseUrl: baseUrl ?? `${(resource ?? "").replace(/(?<!\/)\/+$/u, "")}/openai`,

@@ -49,9 +49,7 @@ export async function affordableTokens(
   const { budget, maxTokens, model, prices } = settings;
   const prompt = await promptTokens(messages);
   const limits = [maxTokens];
-  if (budget.tokens !== undefined) {
-    limits.push(budget.tokens - tokensOf(spent) - prompt);
-  }
+  if (budget.tokens !== undefined) limits.push(budget.tokens - tokensOf(spent) - prompt);
   if (budget.cost !== undefined && prices !== undefined && prices.outputPerMillion > 0) {
     const left = budget.cost - (spent?.cost ?? 0) - (prompt * prices.inputPerMillion) / PER_MILLION;
     limits.push(Math.floor((left * PER_MILLION) / prices.outputPerMillion));

@@ -81,10 +81,7 @@ export const guardrailSettings = {
   enabled: setting(
     flag(true),
     "Whether code is reviewed before it runs, and calls are checked, limited and approved. allowed_tools and blocked_tools hold in any case.",
-    {
-      variables: ["GUARDRAILS_ENABLED"],
-      isStricter: oneOf(true),
-    },
+    { variables: ["GUARDRAILS_ENABLED"], isStricter: oneOf(true) },
   ),
   strictMode: setting(flag(false), "Refuse code on warnings too, not only on errors.", {
     variables: ["GUARDRAILS_STRICT_MODE"],
@@ -125,10 +122,7 @@ export const guardrailSettings = {
   approvals: setting(
     withDefault(z.array(approvalPattern), ["destructive"]),
     "Tools whose calls a person has to approve. destructive: those that their server annotates so, or, where it says only that they change something, whose names do (delete, remove, reset, clean). writes: all that are not annotated as read-only. ! before a pattern: none of these. No answer is no. Where it is not set, tools that are files in servers/ need no approval, since the sandbox holds what they do.",
-    {
-      isStricter: withAll,
-      strictPart: unionOf,
-    },
+    { isStricter: withAll, strictPart: unionOf },
   ),
   readTools: setting(
     withDefault(toolPatterns, []),

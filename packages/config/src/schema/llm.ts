@@ -18,10 +18,7 @@ export const llmSettings = {
   enabled: setting(
     flag(false),
     "Whether a model writes code: tasks, tools and data are sent to it, which costs money. An API key alone does not enable it.",
-    {
-      variables: ["LLM_ENABLED", "LLM_CODE_GENERATION"],
-      isStricter: oneOf(false),
-    },
+    { variables: ["LLM_ENABLED", "LLM_CODE_GENERATION"], isStricter: oneOf(false) },
   ),
   provider: setting(
     choice(["openai", "azure_openai", "anthropic"], "openai"),

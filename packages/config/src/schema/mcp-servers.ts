@@ -35,11 +35,10 @@ const authEntry = z.strictObject({
 /** A user signs in through the browser, or this machine with a client secret. */
 function toAuth(entry: z.output<typeof authEntry>, payload: z.core.ParsePayload) {
   const { kind, clientId, clientSecret, issuer, scopes, clientMetadataUrl, callbackPort } = entry;
-  if (kind === "client-credentials") {
+  if (kind === "client-credentials")
     return clientId !== undefined && clientSecret !== undefined && issuer !== undefined
       ? { kind, clientId, clientSecret, issuer, scopes }
       : fail(payload, "needs client_id, client_secret and issuer for client-credentials");
-  }
   return { kind, scopes, clientId, clientSecret, clientMetadataUrl, callbackPort };
 }
 
@@ -112,9 +111,8 @@ function toServer(entry: Entry, payload: z.core.ParsePayload) {
     connections,
     maxConnections,
   };
-  if (entry.type !== undefined && entry.connectionType !== undefined && entry.type !== entry.connectionType) {
+  if (entry.type !== undefined && entry.connectionType !== undefined && entry.type !== entry.connectionType)
     return refuse("differs from connection_type; give one of them", "type");
-  }
   const type = entry.connectionType ?? entry.type;
   if (command !== undefined && url !== undefined) return refuse("has both command and url; give one of them");
   if (command !== undefined || type === "stdio") {
@@ -124,11 +122,10 @@ function toServer(entry: Entry, payload: z.core.ParsePayload) {
       if (entry[key] !== undefined) return refuse("belongs to a url; a command takes env", key);
     }
     const [program, ...args] = command === undefined ? commandLine(url ?? "") : [command];
-    if (program === undefined) {
+    if (program === undefined)
       return url === undefined
         ? refuse("needs a command")
         : refuse("can't be split into a command line; give command and args", "url");
-    }
     return {
       ...base,
       connectionType: "stdio" as const,
@@ -144,13 +141,7 @@ function toServer(entry: Entry, payload: z.core.ParsePayload) {
   }
   if (!WHOLE_URL.test(url)) return refuse("needs its scheme, as in https://example.com/mcp", "url");
   const connectionType = type === "streamable-http" ? "http" : (type ?? "auto");
-  return {
-    ...base,
-    connectionType,
-    url,
-    headers: entry.headers ?? {},
-    auth: entry.auth,
-  };
+  return { ...base, connectionType, url, headers: entry.headers ?? {}, auth: entry.auth };
 }
 
 /** Splits a command line, with or without `stdio://`. Empty for one with quotes or backslashes, which is ambiguous. */

@@ -89,18 +89,12 @@ export const privacySettings = {
       ["US"],
     ),
     "Countries whose phone numbers are found as they are written at home.",
-    {
-      isStricter: withAll,
-      strictPart: unionOf,
-    },
+    { isStricter: withAll, strictPart: unionOf },
   ),
   custom: setting(
     withDefault(z.array(customType), []),
     "Values of your own: a list of {type, pattern} or {type, values}.",
-    {
-      isStricter: areQuick,
-      strictPart: quickOnes,
-    },
+    { isStricter: areQuick, strictPart: quickOnes },
   ),
   namesModel: setting(
     z.optional(text),
@@ -113,7 +107,9 @@ export const privacySettings = {
     { isStricter: oneOf("memory") },
   ),
   vaultDir: setting(withDefault(text, "./.cem/vaults"), "Folder of the encrypted values.", { path: true }),
-  vaultKey: setting(z.optional(secretText), "Key of the encrypted values: 32 bytes in hex or base64.", {
-    variables: ["CEM_VAULT_KEY"],
-  }),
+  vaultKey: setting(
+    z.optional(secretText),
+    "Key of the encrypted values: 32 bytes in hex or base64. Of several with commas the first encrypts, and all of them open.",
+    { variables: ["CEM_VAULT_KEY"] },
+  ),
 };

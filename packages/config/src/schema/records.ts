@@ -25,10 +25,7 @@ export const loggingSettings = {
   file: setting(
     z.optional(text),
     "File of the log. Default: standard error, where the command shows it with --verbose.",
-    {
-      variables: ["LOG_FILE"],
-      path: true,
-    },
+    { variables: ["LOG_FILE"], path: true },
   ),
   auditFile: setting(
     z.optional(text),

@@ -51,21 +51,18 @@ const mountObject = z.strictObject({
 
 function toMount(value: string | z.output<typeof mountObject>, payload: z.core.ParsePayload): MountSetting {
   const parts = typeof value === "string" ? WRITTEN.exec(value)?.groups : value;
-  if (parts?.["host"] === undefined || parts["host"] === "") {
+  if (parts?.["host"] === undefined || parts["host"] === "")
     return fail(payload, 'is not "host", "host:guest" or "host:guest:rw"');
-  }
   const host = parts["host"];
   const name = host
     .replaceAll("\\", "/")
     .split("/")
     .findLast((part) => part !== "" && part !== "." && part !== "..");
-  if (parts["guest"] === undefined && name === undefined) {
+  if (parts["guest"] === undefined && name === undefined)
     return fail(payload, 'has no name to mount it by; write "host:guest"');
-  }
   const guest = posix.normalize(parts["guest"] ?? `${GUEST_MOUNTS}/${name}`).replace(/(?<=.)\/$/, "");
-  if (!guest.startsWith("/") || guest === "/" || guest === "/workspace") {
+  if (!guest.startsWith("/") || guest === "/" || guest === "/workspace")
     return fail(payload, `can't be mounted on ${JSON.stringify(guest)}; name an absolute folder below /`);
-  }
   return { host, guest, mode: parts["mode"] === "rw" ? "rw" : "ro" };
 }
 

@@ -29,10 +29,7 @@ export const serverSettings = {
   host: setting(
     withDefault(text, "127.0.0.1"),
     "Address that http and sse listen on. Addresses that other machines can reach need auth_token or auth_issuer.",
-    {
-      variables: ["CEM_SERVER_HOST"],
-      isStricter: oneOf("127.0.0.1", "localhost", "::1"),
-    },
+    { variables: ["CEM_SERVER_HOST"], isStricter: oneOf("127.0.0.1", "localhost", "::1") },
   ),
   port: setting(
     withDefault(whole(0, MAX_PORT), 3_000),

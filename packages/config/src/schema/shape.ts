@@ -97,13 +97,11 @@ export function allowedOf(schema: z.ZodMiniType): string {
   if (inner instanceof z.ZodMiniBoolean) return "true, false";
   if (inner instanceof z.ZodMiniEnum) return inner.options.join(", ");
   if (inner instanceof z.ZodMiniString) return "text";
-  if (inner instanceof z.ZodMiniArray) {
+  if (inner instanceof z.ZodMiniArray)
     return unwrap(itemOf(inner)) instanceof z.ZodMiniString ? "a list of texts" : "a list";
-  }
   if (inner instanceof z.ZodMiniRecord) return "a mapping from names to values";
-  if (inner instanceof z.ZodMiniObject) {
+  if (inner instanceof z.ZodMiniObject)
     return `a section with ${[...properties(inner, "snake").keys()].join(", ")}`;
-  }
   if (inner instanceof z.ZodMiniUnion)
     return optionsOf(inner)
       .map((option) => allowedOf(option))

@@ -79,10 +79,7 @@ export const storeSettings = {
   url: setting(
     z.optional(place),
     "Where machines share personal data, quotas, rate limits and records of runs: redis:// or rediss:// of Redis 7 or Valkey, postgres:// of PostgreSQL 13 or newer, or a folder for the processes of one machine. Unset: each keeps its own in files.",
-    {
-      variables: ["CEM_STORE_URL"],
-      path: (url) => !isServerUrl(url),
-    },
+    { variables: ["CEM_STORE_URL"], path: (url) => !isServerUrl(url) },
   ),
   files: setting(
     z.optional(filesPlace),

@@ -31,11 +31,7 @@ export interface OwnConfig {
  * @param own - The configuration without the files of the folder.
  * @returns the configuration, and why it can't be used: a default is a link out of the folder.
  */
-export function withoutHeld(
-  config: Config,
-  own: OwnConfig,
-  trust: FolderTrust,
-): { config: Config; obstacle?: CemError | undefined } {
+export function withoutHeld(config: Config, own: OwnConfig, trust: FolderTrust) {
   const held = trust.held.filter(({ kind }) => kind !== "server" && kind !== "plugin");
   if (held.length === 0) return { config };
   const { execution } = config;
@@ -90,12 +86,7 @@ export function originsWithoutHeld(
 }
 
 /** @returns why the setting can't be used, where its default leads out of the folder too. */
-function setOwnPath(
-  config: Config,
-  { name, text }: HeldItem,
-  own: OwnConfig,
-  folder: string,
-): CemError | undefined {
+function setOwnPath(config: Config, { name, text }: HeldItem, own: OwnConfig, folder: string) {
   const setting = SETTINGS.find(({ path }) => path === name);
   if (setting === undefined) return undefined;
   const { execution } = config;
@@ -104,19 +95,17 @@ function setOwnPath(
     return undefined;
   }
   const place = getPath(own.config, setting.keys);
-  if (name === "execution.workspace_dir" && execution.state.workspaceDir === execution.workspaceDir) {
+  if (name === "execution.workspace_dir" && execution.state.workspaceDir === execution.workspaceDir)
     execution.state.workspaceDir = String(place);
-  }
   const isDefault = own.origins[name]?.from === "default";
   const isOutside =
     typeof place === "string" && setting.isPath(place) && !isWithin(own.defaultsFolder, realPath(place));
-  if (isDefault && isOutside) {
+  if (isDefault && isOutside)
     return new CemError(
       "FOLDER_UNTRUSTED",
       `${name} is ${text}, outside of ${folder}, and that folder is not trusted.`,
       { details: { folder, held: [name] } },
     );
-  }
   setPath(config, setting.keys, place);
   return undefined;
 }

@@ -58,22 +58,13 @@ const PROVIDER_OF_VARIABLE: Readonly<Record<string, Llm["provider"]>> = {
   ANTHROPIC_API_KEY: "anthropic",
 };
 
-/** Whether a language model or an embedding model of a service is asked. */
-function usesModel({ llm }: Config): boolean {
-  return llm.enabled || llm.embeddingModel !== undefined || llm.azureEmbedderName !== undefined;
-}
-
 /**
  * Keys of the user that would be sent to an address which only files of the folder choose. Keys of the folder itself are
  * none of the user's.
  *
  * @param own - The configuration without the files of the folder.
  */
-export function keyItems(
-  config: Config,
-  own: Config,
-  origins: Readonly<Record<string, Origin>>,
-): TrustItem[] {
+export function keyItems(config: Config, own: Config, origins: Readonly<Record<string, Origin>>) {
   const model = origins["llm.api_key"];
   const native = PROVIDER_OF_VARIABLE[model?.variable ?? ""];
   const { execution, llm } = config;
@@ -130,7 +121,7 @@ const MAX_SHOWN_CHARACTERS = 160;
 
 /** Features that have to be in use for settings to have an effect, by the beginning of the settings' paths. */
 const FEATURES: Readonly<Record<string, (config: Config) => boolean>> = {
-  "llm.": usesModel,
+  "llm.": ({ llm }) => llm.enabled || llm.embeddingModel !== undefined || llm.azureEmbedderName !== undefined,
   "guardrails.allowed_networks": ({ execution }) => execution.allowNetworkAccess,
   "execution.kubernetes.": ({ execution }) => execution.sandboxType === "kubernetes",
 };

@@ -44,9 +44,8 @@ export function findPlugin(setting: PluginSetting, { base, folder }: PluginPlace
   const isPath = isPathByForm(plugin);
   const name = isPath && isWithin(folder, realPath(dirname(plugin))) ? shortName(base, plugin) : plugin;
   const file = isPath ? realPath(plugin) : packageModule(plugin, base);
-  if (file === undefined || statSync(file, { throwIfNoEntry: false })?.isFile() !== true) {
+  if (file === undefined || statSync(file, { throwIfNoEntry: false })?.isFile() !== true)
     return { ...setting, name, files: [], problem: missing(plugin, isPath) };
-  }
   const manifest = manifestOf(file);
   const isOfProject = manifest === undefined || isWithin(realPath(dirname(manifest)), realPath(base));
   const version = isOfProject ? undefined : readManifest(manifest)?.["version"];
@@ -82,9 +81,8 @@ export function askForPlugin(
 
 /** Why a change of a plugin's files could go unseen. */
 function unseen(digests: ReadonlyMap<string, string>): string | undefined {
-  if (digests.size >= MAX_FILES) {
+  if (digests.size >= MAX_FILES)
     return `It loads ${MAX_FILES} files or more, too many to see whether they change. Bundle it into fewer.`;
-  }
   const [large] = [...digests].find(([, digest]) => UNREAD.test(digest)) ?? [];
   return large === undefined ? undefined : `${large} is too large to see whether it changes.`;
 }
@@ -171,11 +169,7 @@ function modulesOf(name: string, from: string): string[] {
 }
 
 /** The real path of the file that a module's name stands for. `undefined` where that is no file. */
-function resolveModule(
-  name: string,
-  from: string,
-  conditions: ReadonlySet<string> = CONDITIONS[0],
-): string | undefined {
+function resolveModule(name: string, from: string, conditions: ReadonlySet<string> = CONDITIONS[0]) {
   try {
     const { href, protocol } = moduleResolve(name, pathToFileURL(from), new Set(conditions));
     return protocol === "file:" ? realPath(fileURLToPath(href)) : undefined;

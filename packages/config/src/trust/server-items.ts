@@ -110,10 +110,7 @@ function addressText(url: string): string {
 }
 
 /** The files of the folder that a command names or that decide what it runs. */
-function filesOf(
-  { command, args, cwd, env }: StdioServerSetting,
-  place: ServerPlace,
-): { files: Map<string, string>; implicitFiles: string[] } {
+function filesOf({ command, args, cwd, env }: StdioServerSetting, place: ServerPlace) {
   const fill = (text: string): string =>
     text.replace(REFERENCE, (...match) => {
       const { name = "", fallback = "" } = match.at(-1) as Record<string, string | undefined>;

@@ -92,13 +92,9 @@ export async function fillWith(
   form: Form,
   settings: Omit<FormFillerSettings, "redactor">,
   personal: PersonalValues,
-  {
-    data = {},
-    signal,
-    isTrial = false,
-    reportsFailedTool = false,
-  }: Pick<FillOptions, "data" | "isTrial"> & { signal: AbortSignal; reportsFailedTool?: boolean },
+  options: Pick<FillOptions, "data" | "isTrial"> & { signal: AbortSignal; reportsFailedTool?: boolean },
 ): Promise<FormResult> {
+  const { data = {}, signal, isTrial = false, reportsFailedTool = false } = options;
   signal.throwIfAborted();
   const collected = collectValues(form, personal, checkFilesIn(settings.workspace));
   for (const [name, given] of Object.entries(data)) await collected.take(name, given);

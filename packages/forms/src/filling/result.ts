@@ -51,10 +51,7 @@ export interface FormResult {
 const MAX_READ_CHARACTERS = 1_000;
 
 /** Pairs the fields that apply with their values and with what may be shown of them. */
-export async function prepareFields(
-  collected: CollectedValues,
-  personal: PersonalValues,
-): Promise<{ filled: FilledField[]; shown: Record<string, JsonValue> }> {
+export async function prepareFields(collected: CollectedValues, personal: PersonalValues) {
   const { values } = collected;
   const fields = collected.applicable();
   const filled: FilledField[] = [];

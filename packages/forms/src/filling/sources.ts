@@ -32,11 +32,7 @@ export function createSources(sources: readonly FormSource[], callTool: CallTool
     return new Set(blocked.flatMap(({ values }) => Object.keys(values)).filter((name) => !needed.has(name)));
   };
 
-  const collectFrom = async (
-    source: FormSource,
-    wanted: readonly string[],
-    collected: CollectedValues,
-  ): Promise<void> => {
+  const collectFrom = async (source: FormSource, wanted: readonly string[], collected: CollectedValues) => {
     const fail = (why: string): void => wanted.forEach((name) => reasons.set(name, `${source.tool} ${why}`));
     if (callTool === undefined) return fail("can't be called here");
     const args: JsonObject = {};

@@ -32,12 +32,11 @@ export async function targetOf(type: TargetType, settings: TargetSettings): Prom
     const { createWebTarget } = await import("../web/index.ts");
     return createWebTarget({ ...browser, workspace, screenshotFolder });
   }
-  if (workspace === undefined) {
+  if (workspace === undefined)
     throw new CemError(
       "FORM_TARGET_FAILED",
       "The form fills a PDF file, and there is no workspace folder to find it in.",
     );
-  }
   const { createPdfTarget } = await import("../pdf/index.ts");
   return createPdfTarget({ workspace });
 }

@@ -81,9 +81,8 @@ function findFaults(form: Form): Fault[] {
   for (const [index, source] of form.sources.entries()) {
     const wanted = Object.values(source.arguments).flatMap((argument) => referenceIn(argument) ?? []);
     for (const name of [...wanted, ...Object.keys(source.values)]) {
-      if (!names.has(name)) {
+      if (!names.has(name))
         faults.push({ path: ["sources", index], message: `names "${name}", which is no field of this form` });
-      }
     }
   }
   return faults;
@@ -115,9 +114,8 @@ function faultsOfField(field: FormField): Fault[] {
   only("format", DATES);
   only("min", new Set([...NUMBERS, ...DATES]));
   only("max", new Set([...NUMBERS, ...DATES]));
-  if (CHOICES.has(type) && options === undefined) {
+  if (CHOICES.has(type) && options === undefined)
     faults.push({ path: ["type"], message: `is ${type}, which needs options` });
-  }
   const values = options?.map(({ value }) => value) ?? [];
   const twice = values.find((value, index) => values.indexOf(value) < index);
   if (twice !== undefined)

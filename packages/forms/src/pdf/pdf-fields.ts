@@ -1,6 +1,6 @@
 import type { PDFDocument, PDFFont, PDFField } from "@cantoo/pdf-lib";
 import type * as pdfLibrary from "@cantoo/pdf-lib";
-import { importOptional, chooseOffered, isSameText, readChosen, textOf } from "../targets/target.ts";
+import { chooseOffered, lacking, isSameText, readChosen, textOf } from "../targets/target.ts";
 import type { FilledField } from "../targets/target.ts";
 import { readWorkspaceFile } from "../targets/workspace-files.ts";
 import type { FieldValue } from "../form/field-values.ts";
@@ -24,7 +24,7 @@ export async function pickFont(
 ): Promise<PdfFont> {
   const standard = toFont(await document.embedFont(StandardFonts.Helvetica), false);
   if (fontFile === undefined || texts.every((text) => standard.lacking(text) === 0)) return standard;
-  const fontkit = await importOptional("@pdf-lib/fontkit", () => import("@pdf-lib/fontkit"));
+  const fontkit = await import("@pdf-lib/fontkit").catch(lacking("@pdf-lib/fontkit"));
   document.registerFontkit(fontkit.default);
   const { bytes } = await readWorkspaceFile(workspace, fontFile, { max_bytes: MAX_FONT_BYTES });
   // The whole font: a reader of the document may write other characters into its fields.

@@ -1,7 +1,7 @@
 import type { PDFDocument } from "@cantoo/pdf-lib";
 import { CemError } from "@cem/core";
 import type { PdfTargetDefinition } from "../form/form-schema.ts";
-import { importOptional, textOf } from "../targets/target.ts";
+import { lacking, textOf } from "../targets/target.ts";
 import type { FieldReading, FillOutcome, FillRequest, FormTarget, TargetProblem } from "../targets/target.ts";
 import { readWorkspaceFile, writeWorkspaceFile } from "../targets/workspace-files.ts";
 import { fillPdfField, findPdfField, readPdfField, pickFont } from "./pdf-fields.ts";
@@ -22,7 +22,7 @@ export function createPdfTarget({ workspace }: PdfTargetSettings): FormTarget {
     async fill(request) {
       const { target } = request.form;
       if (target?.type !== "pdf") throw new CemError("OPTION_INVALID", "The form does not fill a PDF file.");
-      const library = await importOptional("@cantoo/pdf-lib", () => import("@cantoo/pdf-lib"));
+      const library = await import("@cantoo/pdf-lib").catch(lacking("@cantoo/pdf-lib"));
       const limit = { max_bytes: MAX_TEMPLATE_BYTES };
       const { bytes } = await readWorkspaceFile(workspace, target.template, limit).catch((error: unknown) => {
         throw failed("template", target, error);

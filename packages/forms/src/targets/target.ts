@@ -113,14 +113,12 @@ function labelOfOption(options: NonNullable<FormField["options"]>, value: string
 }
 
 /**
- * Imports an optional package.
+ * Says which optional package an import lacks. It is to be the import's own `catch`: bundlers leave such an import alone.
  *
  * @throws CemError `PACKAGE_MISSING`
  */
-export async function importOptional<Module>(names: string, load: () => Promise<Module>): Promise<Module> {
-  try {
-    return await load();
-  } catch (cause) {
+export function lacking(names: string): (cause: unknown) => never {
+  return (cause) => {
     const { code } = cause as NodeJS.ErrnoException;
     if (code !== "ERR_MODULE_NOT_FOUND" && code !== "MODULE_NOT_FOUND") throw cause;
     throw new CemError(
@@ -128,5 +126,5 @@ export async function importOptional<Module>(names: string, load: () => Promise<
       `Filling this form needs ${names}, which is not installed. Install it: npm install ${names}`,
       { details: { packages: names.split(" ") }, cause },
     );
-  }
+  };
 }

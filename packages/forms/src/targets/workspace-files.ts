@@ -1,9 +1,9 @@
 import { constants } from "node:fs";
-import { mkdir, open, realpath } from "node:fs/promises";
+import { mkdir, realpath } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import path from "node:path";
 import { CemError } from "@cem/core";
-import { isWithin, replaceFile } from "@cem/core/files";
+import { isWithin, openHandle, replaceFile } from "@cem/core/files";
 import type { FormField } from "../form/form-schema.ts";
 
 /** Checks the files that a field names. @returns the fault, as a clause. */
@@ -80,12 +80,11 @@ async function openFile(
   const name = path.basename(file);
   const extension = path.extname(name).toLowerCase();
   const mimeType = MIME_TYPES[extension] ?? "application/octet-stream";
-  if (accept !== undefined && !accept.some((one) => isAccepted(one.toLowerCase(), extension, mimeType))) {
+  if (accept !== undefined && !accept.some((one) => isAccepted(one.toLowerCase(), extension, mimeType)))
     throw unusable(`must be one of: ${accept.join(", ")}`);
-  }
   // A pipe would block, and a link put there meanwhile is not followed.
   const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
-  const handle = await open(real, flags).catch(() => {
+  const handle = await openHandle(real, flags).catch(() => {
     throw unusable("is a file that can't be read");
   });
   const found = await handle.stat();

@@ -2,7 +2,7 @@ import { constants } from "node:fs";
 import { access } from "node:fs/promises";
 import path from "node:path";
 import { CemError } from "@cem/core";
-import { importOptional } from "../targets/target.ts";
+import { lacking } from "../targets/target.ts";
 
 const LAUNCH_TIMEOUT_MS = 60_000;
 /** How long one action on a page may take. */
@@ -19,7 +19,7 @@ export async function openBrowser(
   { executable, headless = true, sandbox = process.getuid?.() !== 0 }: BrowserSettings,
   proxy: string,
 ) {
-  const { chromium } = await importOptional("playwright-core", () => import("playwright-core"));
+  const { chromium } = await import("playwright-core").catch(lacking("playwright-core"));
   const file = await findBrowser(executable);
   try {
     const browser = await chromium.launch({

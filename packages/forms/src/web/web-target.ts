@@ -104,8 +104,7 @@ function visitPage(
   const picture = async (): Promise<void> => {
     const { form, fields } = request;
     const name = `${form.name}-${screenshots.length + 1}`;
-    const take = (): Promise<string | undefined> =>
-      keepScreenshot(page, name, fields, filling.here, settings);
+    const take = () => keepScreenshot(page, name, fields, filling.here, settings);
     // A page that is just going on is looked at again; a form that was sent is not lost for want of a picture.
     const file = await take().catch(async () => {
       await page.waitForLoadState("load", { timeout: STEP_TIMEOUT_MS }).catch(() => undefined);
@@ -191,9 +190,8 @@ function visitPage(
         return false;
       }
     }
-    if (confirmation !== undefined && !(await shows(confirmation))) {
+    if (confirmation !== undefined && !(await shows(confirmation)))
       problems.push({ message: "The form was sent, and the page does not show the confirmation." });
-    }
     await page.waitForLoadState("load", { timeout: STEP_TIMEOUT_MS }).catch(() => undefined);
     assertOrigin();
     filling.here.clear();

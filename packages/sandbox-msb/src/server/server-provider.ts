@@ -105,20 +105,18 @@ export function createMicrosandboxServerProvider(settings: MicrosandboxServerSet
     writeFileSync(file, "");
     try {
       const { sees, deno } = await machine.inspect(`${GUEST_WORKSPACE}/${name}`, SETUP_TIMEOUT_MS);
-      if (!sees) {
+      if (!sees)
         throw new CemError(
           "SANDBOX_UNAVAILABLE",
           `The microsandbox server at ${origin} does not see the workspace ${workspaceDir}. It has to run on this host, or share that path with it.`,
           { details: { origin, workspaceDir } },
         );
-      }
-      if (!deno.startsWith(NEEDED_DENO)) {
+      if (!deno.startsWith(NEEDED_DENO))
         throw new CemError(
           "SANDBOX_IMAGE_UNUSABLE",
           `The image ${image} has Deno ${deno === "" ? "of an unknown version" : deno}; the guest runner needs 2.9.`,
           { details: { image, found: deno, needed: "2.9" } },
         );
-      }
     } finally {
       rmSync(file, { force: true });
     }

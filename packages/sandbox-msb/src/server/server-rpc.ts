@@ -62,12 +62,11 @@ interface CallOptions {
  */
 export function createServerRpc({ url, apiKey }: ServerAddress) {
   const parsed = URL.parse(url);
-  if (parsed === null || !/^https?:$/.test(parsed.protocol) || parsed.username !== "") {
+  if (parsed === null || !/^https?:$/.test(parsed.protocol) || parsed.username !== "")
     throw new CemError(
       "SANDBOX_UNAVAILABLE",
       "The URL of the microsandbox server is not an HTTP URL such as http://127.0.0.1:5555.",
     );
-  }
   const { origin, pathname } = parsed;
   const base = `${origin}${pathname.replace(/(?<!\/)\/+$/, "")}/api/v1`;
   /** One start at a time: the server rewrites one file per namespace without locking. */
@@ -190,12 +189,7 @@ export function createServerRpc({ url, apiKey }: ServerAddress) {
       await call("sandbox.stop", { sandbox });
     },
     /** Runs a command; resolves with its output after its end. */
-    async run(
-      sandbox: string,
-      command: string,
-      args: readonly string[],
-      options: CallOptions,
-    ): Promise<CommandOutcome> {
+    async run(sandbox: string, command: string, args: readonly string[], options: CallOptions) {
       const result = await call("sandbox.command.run", { sandbox, command, args }, options);
       const { exit_code: exitCode, output } = read(commandShape, result, "sandbox.command.run");
       const of = (stream: string) => output.filter((line) => line.stream === stream).map(({ text }) => text);

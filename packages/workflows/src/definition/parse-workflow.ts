@@ -93,12 +93,7 @@ function readSteps(written: unknown, problems: DefinitionProblems): WorkflowStep
   };
 
   /** The `config` without its lists of steps, and these. */
-  const readConfig = (
-    type: string,
-    value: JsonObject,
-    path: DocumentPath,
-    depth: number,
-  ): Pick<WorkflowStep, "config" | "bodies"> => {
+  const readConfig = (type: string, value: JsonObject, path: DocumentPath, depth: number) => {
     const names = Object.hasOwn(BODIES, type) ? (BODIES[type] ?? []) : [];
     const bodies = names
       .filter((name) => value[name] !== undefined)

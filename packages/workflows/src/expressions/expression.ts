@@ -86,9 +86,8 @@ const compiled = new Map<string, Expression>();
 export function compileExpression(text: string): Expression {
   const known = compiled.get(text);
   if (known !== undefined) return known;
-  if (text.length > MAX_CHARACTERS) {
+  if (text.length > MAX_CHARACTERS)
     throw invalid(text, `it has ${text.length} characters, and ${MAX_CHARACTERS} are the most`);
-  }
   let run: ReturnType<Environment["parse"]>;
   try {
     run = environment.parse(text);

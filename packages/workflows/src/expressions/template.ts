@@ -159,9 +159,8 @@ function fillText(text: string, scope: Readable): JsonValue {
   for (const part of parts) {
     const value = typeof part === "string" ? part : toJson(part.evaluate(scope));
     filled += typeof value === "string" ? value : JSON.stringify(value);
-    if (filled.length > MAX_TEXT_CHARACTERS) {
+    if (filled.length > MAX_TEXT_CHARACTERS)
       throw new CemError("EXPRESSION_FAILED", `A text has more than ${MAX_TEXT_CHARACTERS} characters.`);
-    }
   }
   return filled;
 }

@@ -1,11 +1,10 @@
 import { isUtf8 } from "node:buffer";
 import { closeSync, fdatasync, ftruncateSync, writeSync } from "node:fs";
-import { open } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
 import { CemError, createLineSplitter, isObject, parseJson } from "@cem/core";
 import type { ErrorInfo, JsonObject, JsonValue } from "@cem/core";
-import { openForAppending } from "@cem/core/files";
+import { openForAppending, openHandle } from "@cem/core/files";
 import * as z from "zod";
 
 const sync = promisify(fdatasync);
@@ -151,19 +150,18 @@ export async function readJournal(file: string, onRecord: (record: JournalRecord
     number += 1;
     bytes += line.length + 1;
     const read = record.safeParse(isUtf8(line) ? parseJson(line.toString()) : undefined);
-    if (!read.success) {
+    if (!read.success)
       throw new CemError(
         "WORKFLOW_RUN_UNREADABLE",
         `Line ${number} of the run's journal ${file} is damaged, so it is not known which steps are done.`,
         { details: { file, line: number } },
       );
-    }
     onRecord(read.data);
   };
   // Unlike readline, it ends lines at line feeds only: JSON may contain other line separators.
   const split = createLineSplitter(Infinity, undefined, { bytes: -1, take });
   try {
-    await using handle = await open(file);
+    await using handle = await openHandle(file);
     for await (const chunk of handle.createReadStream({ autoClose: false })) split(chunk as Buffer);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;

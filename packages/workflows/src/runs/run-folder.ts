@@ -1,10 +1,17 @@
 import { randomBytes } from "node:crypto";
-import { lstat, mkdir, open, readdir, readFile, rename, stat } from "node:fs/promises";
+import { lstat, mkdir, readdir, readFile, rename, stat } from "node:fs/promises";
 import path from "node:path";
 import { CemError, isObject } from "@cem/core";
 import type { JsonObject } from "@cem/core";
 import * as z from "zod";
-import { FileLock, ignoreMissing, PRIVATE_FOLDER, removeFolder, replaceFile } from "@cem/core/files";
+import {
+  FileLock,
+  ignoreMissing,
+  openHandle,
+  PRIVATE_FOLDER,
+  removeFolder,
+  replaceFile,
+} from "@cem/core/files";
 
 const RUN_ID = /^[a-z0-9][a-z0-9-]{0,80}$/u;
 const RUN_FILE = "run.json";
@@ -161,7 +168,7 @@ async function makePrivateFolder(folder: string): Promise<void> {
 }
 
 async function syncFolder(folder: string): Promise<void> {
-  await using handle = await open(folder, "r");
+  await using handle = await openHandle(folder, "r");
   await handle.sync();
 }
 

@@ -132,16 +132,14 @@ export function outputsOf({ outputs }: Workflow, scope: ListScope, results: Json
 async function runKind(request: StepRequest): Promise<JsonValue> {
   const { execution, step, scope, at } = request;
   const kind = execution.settings.kinds.get(step.type);
-  if (kind === undefined) {
+  if (kind === undefined)
     throw new CemError("WORKFLOW_INVALID", `There is no type of steps ${JSON.stringify(step.type)} here.`);
-  }
   const config = resolve(step.config, scope);
   const problems = schemaProblems(config, kind.configSchema);
-  if (problems.length > 0) {
+  if (problems.length > 0)
     throw new CemError("WORKFLOW_INVALID", `The configuration of step ${at.path} ${problems.join(" It ")}`, {
       details: { step: at.path, problems },
     });
-  }
   const value = await kind.run(config, contextOf(request));
   return execution.tokenize(asJson(value ?? null, at.path));
 }
@@ -199,11 +197,10 @@ async function forEach(request: StepRequest): Promise<JsonValue> {
   const { items: written, parallel = 1 } = request.step.config;
   const items =
     typeof written === "string" ? evaluate(written, request.scope) : resolve(written ?? [], request.scope);
-  if (!Array.isArray(items)) {
+  if (!Array.isArray(items))
     throw new CemError("EXPRESSION_FAILED", "The items of a loop have to be a list.", {
       details: { type: items === null ? "null" : typeof items },
     });
-  }
   const failures: unknown[] = [];
   const results = await pMap(
     items,
@@ -230,9 +227,8 @@ async function whileTrue(request: StepRequest): Promise<JsonValue> {
   let previous: JsonValue = null;
   for (let index = 0; ; index += 1) {
     const goesOn = evaluate(condition as string, { ...request.scope, index, previous });
-    if (typeof goesOn !== "boolean") {
+    if (typeof goesOn !== "boolean")
       throw new CemError("EXPRESSION_FAILED", "What stands at `while` came to neither true nor false.");
-    }
     if (!goesOn) return results;
     if (index >= Number(most)) {
       const message = `The loop did not end within its ${JSON.stringify(most)} iterations.`;

@@ -95,9 +95,7 @@ export async function runStep(settings: StepRunSettings): Promise<StepEnd> {
     }
   };
 
-  const once = async (
-    attempt: number,
-  ): Promise<{ value: JsonValue } | { error: ErrorInfo; isUncertain: boolean }> => {
+  const once = async (attempt: number) => {
     if (isEffect) {
       append({ type: "step-started", step: path, attempt });
       await journal.flush().catch((error: unknown) => {

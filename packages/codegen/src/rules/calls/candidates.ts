@@ -8,8 +8,8 @@ import {
   splitWords,
   stem,
   TOOL_VERBS,
-  type ActionKind,
 } from "@cem/core/text";
+import type { ActionKind } from "@cem/core/text";
 import { NOUN_GROUPS } from "../../vocabulary.ts";
 import { isSmall, type TokenKind } from "../language/lexer.ts";
 import type { Phrase } from "../language/phrase.ts";
@@ -131,18 +131,15 @@ export function findCandidates(phrase: Phrase, tools: readonly ToolDefinition[],
   const verb = verbOf(phrase);
   const plain = ` ${phrase.tokens.flatMap(({ kind, text }) => (kind === "word" ? splitWords(text) : ["·"])).join(" ")} `;
   return tools
-    .flatMap((tool) => rate(tool, { stems, verb, plain, isPreferred: tool === preferred }))
+    .flatMap((tool) => rate(tool, { stems, verb, plain }, tool === preferred))
     .toSorted((a, b) => b.score - a.score);
 }
 
-interface StepWords {
-  stems: ReadonlySet<string>;
-  verb: string;
-  plain: string;
-  isPreferred: boolean;
-}
-
-function rate(tool: ToolDefinition, { stems, verb, plain, isPreferred }: StepWords): Candidate[] {
+function rate(
+  tool: ToolDefinition,
+  { stems, verb, plain }: { stems: ReadonlySet<string>; verb: string; plain: string },
+  isPreferred: boolean,
+): Candidate[] {
   const name = splitWords(tool.name);
   const server = splitWords(tool.server);
   const isNamed =

@@ -4,16 +4,8 @@ import { form, type Match, type Phrase } from "../language/phrase.ts";
 import type { Plan } from "../planning/plan.ts";
 import { referTo } from "../planning/references.ts";
 import { cite, hasType, isNumeric, isRows, type Value } from "../planning/value.ts";
-import {
-  array,
-  call,
-  literal,
-  name,
-  plural,
-  singular,
-  spread,
-  type Expression,
-} from "../program/expression.ts";
+import { array, call, literal, name, plural, singular, spread } from "../program/expression.ts";
+import type { Expression } from "../program/expression.ts";
 import { useHelper } from "../program/print-program.ts";
 import { changes, findCandidates } from "./candidates.ts";
 import { fillArguments } from "./fill.ts";

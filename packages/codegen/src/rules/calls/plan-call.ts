@@ -4,21 +4,12 @@ import type { Phrase } from "../language/phrase.ts";
 import type { Plan } from "../planning/plan.ts";
 import { cite, idOf } from "../planning/value.ts";
 import type { Value } from "../planning/value.ts";
-import {
-  array,
-  arrow,
-  awaited,
-  literal,
-  method,
-  name,
-  plural,
-  singular,
-  type Expression,
-} from "../program/expression.ts";
+import { array, arrow, awaited, literal, method, name, plural, singular } from "../program/expression.ts";
+import type { Expression } from "../program/expression.ts";
 import { changes, findCandidates, isToolVerb, type Candidate, verbOf } from "./candidates.ts";
 import { fillArguments } from "./fill.ts";
 import type { Filling } from "./filling.ts";
-import { mayBeOnePage, type Parameter } from "./parameters.ts";
+import { mayBeOnePage } from "./parameters.ts";
 import { unclaimed } from "./unclaimed.ts";
 
 /**
@@ -66,13 +57,6 @@ function refusalOf(filling: Filling, rest: readonly string[], phrase: Phrase, pl
   return word === undefined ? undefined : plan.unread(word, `In ${step}, ${unread}`, tool);
 }
 
-/** The items that a tool is called for, one by one. */
-interface Items {
-  parameter: Parameter;
-  list: Expression;
-  itemOf: (item: Expression) => Expression;
-}
-
 /** Puts a call into the program, or one for each item. */
 export function lowerCall(filling: Filling, plan: Plan, items = listedItems(filling, plan)): Value {
   const { tool, args } = filling;
@@ -90,13 +74,13 @@ export function lowerCall(filling: Filling, plan: Plan, items = listedItems(fill
   return plan.declare(awaited(all), { ...about, schema: { type: "array", items: schema } });
 }
 
-/** The values in the step that a tool is called for. */
-function listedItems({ each }: Filling, plan: Plan): Items | undefined {
+/** The values in the step that a tool is called for, one by one. */
+function listedItems({ each }: Filling, plan: Plan) {
   if (each === undefined) return undefined;
   const variable = plan.names.take(plural(each.parameter.name), "values");
   const list = array(each.values.map((value) => literal(value)));
   plan.add({ kind: "const", name: variable, value: list });
-  return { parameter: each.parameter, list: name(variable), itemOf: (item) => item };
+  return { parameter: each.parameter, list: name(variable), itemOf: (item: Expression) => item };
 }
 
 /** The name of a tool's result: `weather` of `get_weather`. */

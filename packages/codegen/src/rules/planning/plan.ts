@@ -9,9 +9,8 @@ import {
   Names,
   object,
   line,
-  type Expression,
-  type Statement,
 } from "../program/expression.ts";
+import type { Expression, Statement } from "../program/expression.ts";
 import { HELPER_NAMES } from "../program/print-program.ts";
 import { hasType, refuse, type StateDocument, type Unfilled, type Value } from "./value.ts";
 

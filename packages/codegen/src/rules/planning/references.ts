@@ -70,12 +70,11 @@ export function referTo(words: string, plan: Plan): Value | undefined {
 
 function lastMeant(text: string, plan: Plan): Value | undefined {
   const last = plan.values.at(-1);
-  if (last?.isReceipt === true && text !== "result" && text !== "output") {
+  if (last?.isReceipt === true && text !== "result" && text !== "output")
     throw plan.unread(
       text,
       `${cite(text)} may mean what ${cite(last.about)} was about, or the answer of the tool. For the answer, say "the result".`,
     );
-  }
   return last;
 }
 
