@@ -11,6 +11,9 @@ const SOURCE = "src";
 /** An import of a declaration from a file beside it. */
 const IMPORT = /(\bfrom\s*|\bimport\s*\(?\s*)"(\.{1,2}\/[^"]+)\.ts"/gu;
 
+/** The package that a line of a declaration imports from. */
+const PACKAGE = /(?:\bfrom |\bimport\()"((?:@[^/"]+\/)?[^/"]+)/;
+
 /**
  * Writes the declarations of the entries, and of what they import, with the native compiler: a file for each source file.
  * Declarations of other packages are taken from their builds, as for those who install them.
@@ -71,6 +74,14 @@ async function compile(folder: string, entries: readonly string[]): Promise<void
 /** Puts the declarations of an entry, and those that it imports, to the built files. */
 function keep(folder: string, outdir: string, name: string, entry: string): void {
   const first = entry.replace(/\.ts$/u, "");
+  const { peerDependenciesMeta = {} } = JSON.parse(readFileSync("package.json", "utf8")) as {
+    peerDependenciesMeta?: object;
+  };
+  // Who lacks an optional package gets `any` from it, not an error in a file that is not theirs.
+  const tolerant = (line: string): string =>
+    (PACKAGE.exec(line)?.[1] ?? "") in peerDependenciesMeta && !line.trim().startsWith("*")
+      ? `// @ts-ignore: the package is optional\n${line}`
+      : line;
   const emitted = (one: string): string => path.join(folder, "out", `${one}.d.ts`);
   const waiting = new Set([first]);
   for (const one of waiting) {
@@ -84,7 +95,7 @@ function keep(folder: string, outdir: string, name: string, entry: string): void
         return `${before}"${file}.js"`;
       },
     );
-    write(outdir, one, text);
+    write(outdir, one, text.split("\n").map(tolerant).join("\n"));
   }
   if (name !== first) write(outdir, name, `export * from "./${first}.js";\n`);
 }

@@ -34,9 +34,10 @@ export async function ask(agent: Agent, model: LanguageModel): Promise<string> {
 }
 `;
 
-/** The projects that are checked: every package, and the entry for the AI SDK with its earlier version. */
+/** The projects that are checked: every package, also without what is optional, and the entry for the AI SDK with its earlier version. */
 const PROJECTS = [
-  { name: "types", only: undefined, versions: {} },
+  { name: "types", only: undefined, versions: { ai: AI } },
+  { name: "types without optional packages", only: undefined },
   { name: "types with ai 6", only: "@cem/ai", versions: { ai: "^6.0.0" } },
 ];
 
@@ -52,9 +53,8 @@ export async function checkTypes(packages, folder, install) {
     const chosen = [...packages.values()].filter((one) => only === undefined || one.name === only);
     const tarballs = {};
     for (const one of chosen) tarballsFor(one, packages, tarballs);
-    const typed = only === undefined ? chosen.map(typedPeersOf) : [];
-    const peers = Object.assign({}, ...typed, { ai: AI }, versions);
-    const dependencies = { ...peers, "@types/node": NODE_TYPES, ...tarballs };
+    const typed = only === undefined && versions !== undefined ? chosen.map(typedPeersOf) : [];
+    const dependencies = { ...Object.assign({}, ...typed), ...versions, "@types/node": NODE_TYPES, ...tarballs };
     write(project, "package.json", JSON.stringify({ private: true, type: "module", dependencies }));
     const entries = only === undefined ? chosen.map(manifestOf).flatMap(entriesOf) : [only];
     write(
@@ -62,7 +62,8 @@ export async function checkTypes(packages, folder, install) {
       "entries.ts",
       entries.map((entry, at) => `export * as e${at} from "${entry}";\n`).join(""),
     );
-    write(project, "ask.ts", AI_PROGRAM);
+    // The AI SDK brings packages that are optional for ours.
+    write(project, "ask.ts", versions === undefined ? "" : AI_PROGRAM);
     await install(project, tarballs, "--ignore-scripts");
     for (const exactOptionalPropertyTypes of [false, true]) {
       const compilerOptions = { ...STRICT, exactOptionalPropertyTypes };

@@ -42,6 +42,12 @@ describe("executeCodeTool, with the AI SDK", () => {
     expect(JSON.stringify(declared)).toContain('"required":["code"]');
   });
 
+  it("takes a topic without words for none", async () => {
+    server = await modelThatRuns();
+    const { description } = await executeCodeTool(agent, { task: " " });
+    expect(description).toContain("find_order(input: { id: number");
+  });
+
   it("streams", async () => {
     server = await modelThatRuns(PROGRAMS.total);
     const tools = { execute_code: await executeCodeTool(agent) };
@@ -160,6 +166,19 @@ describe("executeCodeTool, with the AI SDK", () => {
       expect(await execute({ code })).toMatchObject({ success: true });
     }
     expect(shop.deleted.splice(0)).toEqual([5, 6]);
+  });
+});
+
+describe("needsApproval that answers otherwise the next time", () => {
+  it("is asked once for each call: what nobody saw makes no destructive call", async () => {
+    server = await modelThatRuns(PROGRAMS.remove, PROGRAMS.remove);
+    let asked = 0;
+    const tools = { execute_code: await executeCodeTool(agent, { needsApproval: () => ++asked >= 2 }) };
+    const { content } = await generateText({ model: model(), prompt: "?", tools, stopWhen: isStepCount(4) });
+    expect(shop.deleted).toEqual([]);
+    expect(sent(1)).toContain("delete_order was not called");
+    expect(content.filter(({ type }) => type === "tool-approval-request")).toHaveLength(1);
+    expect(asked).toBe(2);
   });
 });
 

@@ -1,13 +1,14 @@
 import type { Agent } from "@cem/core";
 import type { Attachment } from "@cem/tool-files/answers";
 import { describeExecution, findTools } from "./describe-tools.ts";
-import { SEARCH_DESCRIPTION, needsYes, textInputSchema } from "./options.ts";
+import { SEARCH_DESCRIPTION, textInputSchema } from "./options.ts";
 import type { ApprovedCodeOptions, SearchToolsOptions, TextInputSchema } from "./options.ts";
-import { attachmentsFor, base64Of, fileNameOf, runCode } from "./run-code.ts";
+import { askOnce, attachmentsFor, base64Of, fileNameOf } from "./run-code.ts";
 import type { CodeOutput } from "./run-code.ts";
 
 interface CallOptions {
   abortSignal?: AbortSignal | undefined;
+  toolCallId?: string | undefined;
 }
 
 /** A part of what a model reads of an output, in the form that versions 6 and 7 have in common. */
@@ -25,7 +26,7 @@ export interface ExecuteCodeTool {
   inputSchema: TextInputSchema<"code">;
   execute: (input: { code: string }, options?: CallOptions) => Promise<CodeOutput>;
   /** Present where some code needs a person's yes. */
-  needsApproval?: (input: { code: string }) => Promise<boolean>;
+  needsApproval?: (input: { code: string }, options?: CallOptions) => Promise<boolean>;
   toModelOutput: (options: { output: CodeOutput }) => Promise<ModelOutput>;
 }
 
@@ -50,14 +51,16 @@ export async function executeCodeTool(
   options: ApprovedCodeOptions = {},
 ): Promise<ExecuteCodeTool> {
   const { needsApproval = false } = options;
+  const { isAsked, run } = askOnce(agent, options);
   return {
     description: await describeExecution(agent, options),
     inputSchema: textInputSchema("code"),
-    async execute({ code }, { abortSignal } = {}) {
-      const { output } = await runCode(agent, code, options, abortSignal);
-      return output;
+    async execute({ code }, { abortSignal, toolCallId } = {}) {
+      return (await run(code, abortSignal, toolCallId)).output;
     },
-    ...(needsApproval !== false && { needsApproval: ({ code }) => needsYes(agent, code, options) }),
+    ...(needsApproval !== false && {
+      needsApproval: ({ code }, { toolCallId } = {}) => isAsked(code, toolCallId),
+    }),
     async toModelOutput({ output }) {
       const attachments = await attachmentsFor(agent, output, options);
       if (attachments.length === 0) return { type: "json", value: output };

@@ -3,7 +3,7 @@ import type { Agent, ToolDefinition } from "@cem/core";
 import { createTokenBudget, loadTokenCounter, takeFitting } from "@cem/core/tokens";
 import type { TokenCounter } from "@cem/core/tokens";
 import { FAILED_TOOLS, HOW_TO_CODE, signaturesOf } from "@cem/tool-files/answers";
-import type { ExecuteCodeOptions, SearchToolsOptions } from "./options.ts";
+import type { ApprovedCodeOptions, SearchToolsOptions } from "./options.ts";
 
 /** The most tools that are ranked for a task. */
 const MAX_RANKED = 200;
@@ -13,15 +13,15 @@ const MAX_NAMED_SERVERS = 20;
 /** Describes how code is written, with as many signatures as fit into the tokens. */
 export async function describeExecution(
   agent: Agent,
-  { task, signatureTokens = 2_000 }: ExecuteCodeOptions,
-): Promise<string> {
+  { task, signatureTokens = 2_000 }: ApprovedCodeOptions,
+) {
   const rules = [HOW_TO_CODE, FAILED_TOOLS, LARGE_RESULTS].join(" ");
   const { servers } = await agent.discoverTools();
   const groups = servers.map(({ tools }) => tools.filter(isCallable));
   const all = groups.flat();
   if (all.length === 0) return `${rules} There are no tools here: code works with files alone.`;
   const count = await loadTokenCounter();
-  const ranked = task === undefined ? [] : await agent.searchTools(task, { limit: MAX_RANKED });
+  const ranked = !task?.trim() ? [] : await agent.searchTools(task, { limit: MAX_RANKED });
   const ordered = [...new Set([...ranked.map(({ tool }) => tool).filter(isCallable), ...inTurns(groups)])];
   const shown = showFitting(ordered, signatureTokens, count);
   const rest = servers.filter(({ tools }) => tools.some((tool) => !shown.tools.has(tool)));

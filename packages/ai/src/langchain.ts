@@ -22,16 +22,13 @@ export async function executeCodeTool(
   options: ApprovedCodeOptions = {},
 ): Promise<DynamicStructuredTool<TextInputJsonSchema<"code">, { code: string }>> {
   const description = await describeExecution(agent, options);
-  const execute = async (
-    { code }: { code: string },
-    signal: AbortSignal | undefined,
-  ): Promise<CodeAnswer> => {
-    if (!(await needsYes(agent, code, options))) return runCode(agent, code, options, signal);
+  const execute = async ({ code }: { code: string }, signal: AbortSignal | undefined) => {
+    if (!(await needsYes(agent, code, options))) return runCode(agent, code, options, false, signal);
     const decision = await decide(code);
     if (decision.type === "reject")
       return failed(decision.message ?? "A person refused this code: it was not run.");
     const approved = decision.type === "edit" ? decision.editedAction.args.code : code;
-    return runCode(agent, approved, { ...options, needsApproval: true }, signal);
+    return runCode(agent, approved, options, true, signal);
   };
   return new DynamicStructuredTool({
     name: EXECUTE_CODE,

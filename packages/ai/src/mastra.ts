@@ -2,9 +2,9 @@ import type { Agent } from "@cem/core";
 import { createTool } from "@mastra/core/tools";
 import type { Tool } from "@mastra/core/tools";
 import { describeExecution, findTools } from "./describe-tools.ts";
-import { EXECUTE_CODE, SEARCH_DESCRIPTION, SEARCH_TOOLS, needsYes, textInputSchema } from "./options.ts";
+import { EXECUTE_CODE, SEARCH_DESCRIPTION, SEARCH_TOOLS, textInputSchema } from "./options.ts";
 import type { ApprovedCodeOptions, SearchToolsOptions } from "./options.ts";
-import { attachmentsFor, base64Of, runCode } from "./run-code.ts";
+import { askOnce, attachmentsFor, base64Of } from "./run-code.ts";
 import type { CodeOutput } from "./run-code.ts";
 
 /** Makes running code a tool of Mastra. Code that needs a yes suspends the agent's run until it is approved or declined. */
@@ -13,15 +13,13 @@ export async function executeCodeTool(
   options: ApprovedCodeOptions = {},
 ): Promise<Tool<{ code: string }>> {
   const { needsApproval = false } = options;
+  const { isAsked, run } = askOnce(agent, options);
   return createTool({
     id: EXECUTE_CODE,
     description: await describeExecution(agent, options),
     inputSchema: textInputSchema("code"),
-    async execute({ code }, { abortSignal }) {
-      const { output } = await runCode(agent, code, options, abortSignal);
-      return output;
-    },
-    requireApproval: needsApproval === false ? false : ({ code }) => needsYes(agent, code, options),
+    execute: async ({ code }, { abortSignal }) => (await run(code, abortSignal)).output,
+    requireApproval: needsApproval === false ? false : ({ code }) => isAsked(code),
     async toModelOutput(value) {
       const output = value as CodeOutput;
       const attachments = await attachmentsFor(agent, output, options);

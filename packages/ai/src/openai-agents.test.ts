@@ -52,6 +52,15 @@ describe("executeCodeTool, with @openai/agents", () => {
     }
   });
 
+  it("goes by the first answer for each call", async () => {
+    server = await modelThatRuns(PROGRAMS.remove);
+    let asked = 0;
+    const tools = [await executeCodeTool(agent, { needsApproval: () => ++asked >= 2 })];
+    await runner().run(new Agent({ name: "Clerk", model: "gpt-5", tools }), "?");
+    expect(shop.deleted).toEqual([]);
+    expect(sent(1)).toContain("delete_order was not called");
+  });
+
   it("ends the run when it is aborted", async () => {
     server = await modelThatRuns(PROGRAMS.wait);
     const clerk = new Agent({ name: "Clerk", model: "gpt-5", tools: [await executeCodeTool(agent)] });

@@ -2,9 +2,9 @@ import type { Agent } from "@cem/core";
 import { tool } from "@openai/agents";
 import type { FunctionTool, ToolOutputFileContent, ToolOutputImage, ToolOutputText } from "@openai/agents";
 import { describeExecution, findTools } from "./describe-tools.ts";
-import { EXECUTE_CODE, SEARCH_DESCRIPTION, SEARCH_TOOLS, needsYes, textInputSchema } from "./options.ts";
+import { EXECUTE_CODE, SEARCH_DESCRIPTION, SEARCH_TOOLS, textInputSchema } from "./options.ts";
 import type { ApprovedCodeOptions, SearchToolsOptions, TextInputSchema } from "./options.ts";
-import { base64Of, fileNameOf, runCode } from "./run-code.ts";
+import { askOnce, base64Of, fileNameOf } from "./run-code.ts";
 import type { CodeAnswer } from "./run-code.ts";
 
 /** Makes running code a tool of the OpenAI Agents SDK. Code that needs a yes interrupts the run. */
@@ -12,13 +12,14 @@ export async function executeCodeTool<Context = unknown>(
   agent: Agent,
   options: ApprovedCodeOptions = {},
 ): Promise<FunctionTool<Context, TextInputSchema<"code">>> {
+  const { isAsked, run } = askOnce(agent, options);
   return tool<TextInputSchema<"code">, Context>({
     name: EXECUTE_CODE,
     description: await describeExecution(agent, options),
     parameters: textInputSchema("code"),
     execute: async ({ code }, _context, details) =>
-      contentOf(await runCode(agent, code, options, details?.signal)),
-    needsApproval: async (_context, { code }) => needsYes(agent, code, options),
+      contentOf(await run(code, details?.signal, details?.toolCall?.callId)),
+    needsApproval: async (_context, { code }, call) => isAsked(code, call),
     errorFunction: tellModel,
   });
 }

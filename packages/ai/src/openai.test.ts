@@ -3,6 +3,7 @@ import { ResponsesToolRunner } from "openai/helpers/responses-tool-runner";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import type { ChatServer } from "../../codegen/fixtures/chat-server.ts";
 import { modelThatCalls, modelThatRuns, openShop, PNG, PROGRAMS } from "../fixtures/shop.ts";
+import type { ApprovedCodeOptions } from "./index.ts";
 import { executeCodeFunction, executeCodeTool, searchToolsFunction, searchToolsTool } from "./openai.ts";
 
 const shop = openShop();
@@ -53,6 +54,20 @@ describe("executeCodeTool, with chat.completions.runTools", () => {
     const runner = client().chat.completions.runTools({ model: "gpt-5", messages: [user], tools });
     expect(await runner.finalContent()).toBe("Done.");
     expect(sent(1)).toContain("The code is empty");
+  });
+});
+
+describe("needsApproval, which openai has no means for", () => {
+  it.each([executeCodeTool, executeCodeFunction])("is refused by $name", async (make) => {
+    server = await modelThatRuns();
+    const options: ApprovedCodeOptions = { needsApproval: "destructive" };
+    // @ts-expect-error: nor does it compile.
+    const made = make(agent, options);
+    await expect(made).rejects.toMatchObject({
+      code: "OPTION_INVALID",
+      message: expect.stringContaining("run.onApprove"),
+    });
+    expect(await make(agent, { needsApproval: false })).toBeDefined();
   });
 });
 

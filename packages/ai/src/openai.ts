@@ -1,9 +1,10 @@
+import { CemError } from "@cem/core";
 import type { Agent } from "@cem/core";
 import type { RunnerFunction } from "openai/helpers/responses-tool-runner";
 import type { RunnableToolFunctionWithParse } from "openai/lib/RunnableFunction";
 import { describeExecution, findTools } from "./describe-tools.ts";
 import { EXECUTE_CODE, SEARCH_DESCRIPTION, SEARCH_TOOLS, textIn, textInputJsonSchema } from "./options.ts";
-import type { ExecuteCodeOptions, SearchToolsOptions } from "./options.ts";
+import type { ApprovedCodeOptions, ExecuteCodeOptions, SearchToolsOptions } from "./options.ts";
 import { base64Of, fileNameOf, runCode } from "./run-code.ts";
 import type { CodeAnswer } from "./run-code.ts";
 
@@ -27,10 +28,10 @@ export async function executeCodeTool(
     type: "function",
     function: {
       ...CODE,
-      description: await describeExecution(agent, options),
+      description: await describe(agent, options),
       parse: (input) => ({ code: textIn(JSON.parse(input), "code") ?? "" }),
       async function({ code }, { controller }) {
-        const { output } = await runCode(agent, code, options, controller.signal);
+        const { output } = await runCode(agent, code, options, false, controller.signal);
         return JSON.stringify(output);
       },
     },
@@ -61,13 +62,9 @@ export async function executeCodeFunction(
   options: ExecuteCodeOptions = {},
 ): Promise<RunnerFunction> {
   return {
-    tool: {
-      type: "function",
-      ...CODE,
-      description: await describeExecution(agent, options),
-    },
+    tool: { type: "function", ...CODE, description: await describe(agent, options) },
     async execute(input, { signal } = { signal: undefined }) {
-      return blocksOf(await runCode(agent, textIn(input, "code") ?? "", options, signal));
+      return blocksOf(await runCode(agent, textIn(input, "code") ?? "", options, false, signal));
     },
   };
 }
@@ -79,6 +76,14 @@ export function searchToolsFunction(agent: Agent, options: SearchToolsOptions = 
     execute: (input, { signal } = { signal: undefined }) =>
       findTools(agent, textIn(input, "query") ?? "", options, signal),
   };
+}
+
+/** Refuses what other frameworks take, for callers that the compiler did not check: who relies on being asked has to hear of it. */
+function describe(agent: Agent, options: ApprovedCodeOptions) {
+  const { needsApproval = false } = options;
+  if (needsApproval === false) return describeExecution(agent, options);
+  const message = "needsApproval has no effect with `openai`, which asks nobody. Ask in run.onApprove.";
+  throw new CemError("OPTION_INVALID", message, { details: { option: "needsApproval" } });
 }
 
 function blocksOf({ output, attachments }: CodeAnswer): Awaited<ReturnType<RunnerFunction["execute"]>> {

@@ -19,8 +19,8 @@ export type RunOptions = Pick<
   "allowedTools" | "limits" | "onApprove" | "onElicit" | "onEvent" | "session" | "singleUse" | "typeCheck"
 >;
 
-/** Options of every tool that runs code. */
-export interface ExecuteCodeOptions {
+/** Options of every tool that runs code, for frameworks that ask for approvals. */
+export interface ApprovedCodeOptions {
   /**
    * The topic of the conversation, in words. The signatures of the tools closest to it come first.
    *
@@ -41,16 +41,6 @@ export interface ExecuteCodeOptions {
    * @defaultValue true
    */
   attachments?: boolean | undefined;
-}
-
-/**
- * Which code a person sees, by the framework's own means, before it runs. `destructive`: code that calls a tool annotated as
- * destructive by its name. `true`: all code.
- */
-export type NeedsApproval = boolean | "destructive" | ((code: string) => boolean | Promise<boolean>);
-
-/** Options of tools that run code, for frameworks that ask for approvals. */
-export interface ApprovedCodeOptions extends ExecuteCodeOptions {
   /**
    * Which code needs a yes. What was approved may call each tool that it calls by its name; a call of another one that needs a
    * yes goes to `run.onApprove`, else it is refused.
@@ -59,6 +49,17 @@ export interface ApprovedCodeOptions extends ExecuteCodeOptions {
    */
   needsApproval?: NeedsApproval | undefined;
 }
+
+/** Options of tools that run code, for `openai`, which has no means of asking before: `run.onApprove` is asked. */
+export interface ExecuteCodeOptions extends ApprovedCodeOptions {
+  needsApproval?: false | undefined;
+}
+
+/**
+ * Which code a person sees, by the framework's own means, before it runs. `destructive`: code that calls a tool annotated as
+ * destructive by its name. `true`: all code.
+ */
+export type NeedsApproval = boolean | "destructive" | ((code: string) => boolean | Promise<boolean>);
 
 /** Options of every tool that searches for tools. */
 export interface SearchToolsOptions {
@@ -71,11 +72,7 @@ export interface SearchToolsOptions {
 }
 
 /** Whether a person has to approve code before it runs. */
-export async function needsYes(
-  agent: Agent,
-  code: string,
-  { needsApproval = false }: ApprovedCodeOptions,
-): Promise<boolean> {
+export async function needsYes(agent: Agent, code: string, { needsApproval = false }: ApprovedCodeOptions) {
   if (typeof needsApproval === "boolean") return needsApproval;
   if (typeof needsApproval === "function") return needsApproval(code);
   return callsOneOf(agent, code, ({ annotations: { destructiveHint, readOnlyHint } = {} }) => {
@@ -97,11 +94,7 @@ export function approveCalled(agent: Agent, code: string, onApprove: Approve | u
 }
 
 /** Whether code calls one of these tools by its name, or hands it on to be called. Read as the agent reads it. */
-async function callsOneOf(
-  agent: Agent,
-  code: string,
-  isMeant: (tool: ToolDefinition) => boolean,
-): Promise<boolean> {
+async function callsOneOf(agent: Agent, code: string, isMeant: (tool: ToolDefinition) => boolean) {
   const tools = (await agent.discoverTools()).servers.flatMap((server) => server.tools);
   // Every word that could be a name.
   const words = new Set(code.match(/[\p{ID_Continue}$]+/gu));

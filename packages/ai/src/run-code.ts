@@ -25,18 +25,17 @@ export interface CodeAnswer {
 /**
  * Runs a model's code. Code that fails, is refused or is empty is an answer.
  *
+ * @param isApproved - Whether a person has approved the code.
  * @param signal - Ends the run. The reason is thrown then.
  * @throws CemError for a set-up that can't be used.
  */
 export async function runCode(
   agent: Agent,
   code: string,
-  options: ApprovedCodeOptions,
+  { run = {}, attachments = true }: ApprovedCodeOptions,
+  isApproved: boolean,
   signal: AbortSignal | undefined,
 ): Promise<CodeAnswer> {
-  const { run = {}, attachments = true } = options;
-  // The framework has asked by now.
-  const isApproved = await needsYes(agent, code, options);
   const onApprove = isApproved ? approveCalled(agent, code, run.onApprove) : run.onApprove;
   try {
     const result = await agent.executeCode(code, { ...run, onApprove, signal });
@@ -48,6 +47,25 @@ export async function runCode(
     if (!CemError.isInstance(error) || error.code !== "CODE_EMPTY") throw error;
     return failed(error.message);
   }
+}
+
+/**
+ * Asks once for each call whether its code needs a yes: where a second answer differs from the one that the framework went by,
+ * code would run as approved that nobody saw.
+ */
+export function askOnce(agent: Agent, options: ApprovedCodeOptions) {
+  const answers = new Map<string, boolean>();
+  const isAsked = async (code: string, call = "") => {
+    const answer = answers.get(call + code) ?? (await needsYes(agent, code, options));
+    answers.set(call + code, answer);
+    return answer;
+  };
+  const run = async (code: string, signal: AbortSignal | undefined, call = "") => {
+    const isApproved = await isAsked(code, call);
+    answers.delete(call + code);
+    return runCode(agent, code, options, isApproved, signal);
+  };
+  return { isAsked, run };
 }
 
 /** The answer to code that was not run. */
