@@ -116,7 +116,7 @@ describe("createMcpTools", () => {
           changed: [{ tool: "echo", differences: [{ place: "description", kind: "changed" }] }],
         },
       ]);
-      expect(await tools.examine()).toMatchObject([{ changed: ["echo"], added: [], generated: 12 }]);
+      expect(await tools.examine()).toMatchObject([{ changed: ["echo"], added: [], generated: 13 }]);
 
       const [accepted] = await tools.generate({ accept: true });
       expect(accepted).toMatchObject({
@@ -236,7 +236,7 @@ describe("createMcpTools", () => {
       await tools.generate();
       const edited = path.join(project.serversDir, "other/echo.ts");
       await writeFile(edited, "export async function echo() { return 'mine'; }\n");
-      expect(await tools.generate()).toMatchObject([{ conflicts: ["echo.ts"], tools: 11 }]);
+      expect(await tools.generate()).toMatchObject([{ conflicts: ["echo.ts"], tools: 12 }]);
       expect(await readFile(edited, "utf8")).toContain("mine");
     });
 
@@ -255,7 +255,7 @@ describe("createMcpTools", () => {
       const { tools } = project.open([odd("crash-at-start", { name: "crash" }), odd()]);
       expect(await tools.generate()).toMatchObject([
         { server: "crash", state: "error", tools: 0, error: { code: "SERVER_DOWN" } },
-        { server: "odd", state: "generated", tools: 12 },
+        { server: "odd", state: "generated", tools: 13 },
       ]);
     });
   });
