@@ -39,7 +39,7 @@ function createInside(parts: typeof PARTS, hostFunction: HostFunction, runtime: 
   const primordials = parts.createPrimordials();
   const { PromiseConstructor, create, constructors, defineValue, promiseThen, quote } = primordials;
   const { keys, ownProperty } = primordials;
-  const run = { __proto__: null as never, callsInFlight: 1, payloadBytes: 0, nextId: 1 };
+  const run = { __proto__: null as never, callsInFlight: 1, payloadBytes: 0, nextId: 1, hasActed: false };
   if (runtime !== undefined && runtime.runnerFolders.length > 0)
     parts.hideRunnerFrames(primordials, runtime.runnerFolders);
 
@@ -77,7 +77,11 @@ function createInside(parts: typeof PARTS, hostFunction: HostFunction, runtime: 
     return error;
   }
 
-  const send = (text: string): void => void host("send", text);
+  const act = (operation: "send" | "print", a: Primitive, b?: Primitive): void => {
+    run.hasActed = true;
+    host(operation, a, b);
+  };
+  const send = (text: string): void => act("send", text);
   const pending = parts.createPending(primordials, () => void host("progress"));
   const handles = parts.createHandles(primordials, host, ask);
   const json = parts.createJsonEncoder(primordials, handles.standIn);
@@ -87,7 +91,7 @@ function createInside(parts: typeof PARTS, hostFunction: HostFunction, runtime: 
   const console = parts.createConsole(
     primordials,
     print,
-    (isError, text) => void host("print", isError, text),
+    (isError, text) => act("print", isError, text),
     runtime?.console,
   );
   defineValue(globalThis, "console", console, false);
@@ -149,10 +153,11 @@ function createInside(parts: typeof PARTS, hostFunction: HostFunction, runtime: 
     return (globalThis as unknown as Record<string, unknown>)[name] === constructor;
   }
 
-  /** Whether an export is not to be called, or not by the runner: a class, a function of arguments, an object of functions. */
+  const isClass = (value: object): boolean => ownProperty(value, "prototype")?.writable === false;
+
+  /** Whether an export of a program that has done its work is for others: a class, a function of arguments, an object of functions. */
   function isForOthers(value: unknown): boolean {
-    if (typeof value === "function")
-      return ownProperty(value, "length")?.value !== 0 || ownProperty(value, "prototype")?.writable === false;
+    if (typeof value === "function") return ownProperty(value, "length")?.value !== 0 || isClass(value);
     if (typeof value !== "object" || value === null) return false;
     const names = keys(value);
     for (let index = 0; index < names.length; index += 1)
@@ -182,8 +187,9 @@ function createInside(parts: typeof PARTS, hostFunction: HostFunction, runtime: 
     };
     const returned = await main(own);
     let value = returned === undefined ? await own.default : returned;
-    if (returned === undefined && isForOthers(value)) value = undefined;
-    if (typeof value === "function" && returned === undefined) value = await (value as () => unknown)();
+    if (returned === undefined && run.hasActed && isForOthers(value)) value = undefined;
+    if (typeof value === "function" && returned === undefined && !isClass(value))
+      value = await (value as () => unknown)();
     return value === undefined ? encodedLast(await own.last) : encodedValue(value);
   }
 
@@ -193,6 +199,7 @@ function createInside(parts: typeof PARTS, hostFunction: HostFunction, runtime: 
       run.callsInFlight = callsInFlight;
       run.payloadBytes = payloadBytes;
       run.nextId = nextId;
+      run.hasActed = false;
     },
     /** Runs a compiled program. It ends by the operations `done` and `failed`. */
     run(main: unknown): void {

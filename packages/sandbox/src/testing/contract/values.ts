@@ -20,6 +20,7 @@ export function valuesContract(harness: () => Harness): void {
   it("calls a default-exported function and gives its result", async () => {
     expect(await value("export default async function main() { return [await 1]; }")).toEqual([1]);
     expect(await value("export default () => 'arrow'")).toBe("arrow");
+    expect(await value("export default async function main(context) { return context ?? 3; }")).toBe(3);
     expect(await value("export default (size = 2) => size")).toBe(2);
   });
 
