@@ -54,7 +54,12 @@ export async function checkTypes(packages, folder, install) {
     const tarballs = {};
     for (const one of chosen) tarballsFor(one, packages, tarballs);
     const typed = only === undefined && versions !== undefined ? chosen.map(typedPeersOf) : [];
-    const dependencies = { ...Object.assign({}, ...typed), ...versions, "@types/node": NODE_TYPES, ...tarballs };
+    const dependencies = {
+      ...Object.assign({}, ...typed),
+      ...versions,
+      "@types/node": NODE_TYPES,
+      ...tarballs,
+    };
     write(project, "package.json", JSON.stringify({ private: true, type: "module", dependencies }));
     const entries = only === undefined ? chosen.map(manifestOf).flatMap(entriesOf) : [only];
     write(
