@@ -104,15 +104,15 @@ describe("cem servers, cem doctor and cem generate", () => {
     const generated = await cem(["generate"]);
     expect(generated.code).toBe(1);
     expect(generated.stdout).toMatch(
-      /odd +12 tools in servers\/odd, 14 files written\n[^]*crash +error\n +Server "crash" is down/u,
+      /odd +13 tools in servers\/odd, 15 files written\n[^]*crash +error\n +Server "crash" is down/u,
     );
     const { code, stdout } = await cem(["servers"]);
     expect(code).toBe(1);
-    expect(stdout).toMatch(/odd +ready +stdio +2025-11-25 +12 tools +(?:<1|\d+) ms/u);
+    expect(stdout).toMatch(/odd +ready +stdio +2025-11-25 +13 tools +(?:<1|\d+) ms/u);
     expect(stdout).toMatch(/crash +down +stdio\n +Server "crash" is down[^]*off +off/u);
     const doctor = await cem(["doctor"]);
     expect(doctor.code).toBe(0);
-    expect(doctor.stdout).toMatch(/servers +1 server, 12 tools, 3 upstream \(1 unreachable\)/u);
+    expect(doctor.stdout).toMatch(/servers +1 server, 13 tools, 3 upstream \(1 unreachable\)/u);
     expect(doctor.stdout).not.toContain("no effect yet");
   });
 
@@ -212,7 +212,7 @@ describe("cem import", () => {
     const { code, stdout } = await cem(["import", "--yes", "--json"]);
     expect(JSON.parse(stdout)).toMatchObject({
       added: ["odd", "asks"],
-      generated: [{ server: "odd", state: "generated", tools: 12 }],
+      generated: [{ server: "odd", state: "generated", tools: 13 }],
     });
     expect({ code, hides: !stdout.includes(secret) }).toEqual({ code: 0, hides: true });
     expect(readFileSync(path.join(folder, "config.yaml"), "utf8")).not.toContain("autoApprove");

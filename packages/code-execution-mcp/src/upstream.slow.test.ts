@@ -148,7 +148,7 @@ describe("a tool whose server changes its definition", () => {
       written: [],
       changed: [{ tool: "echo", differences: [{ place: "description", kind: "changed" }] }],
     });
-    expect(await inspectServers(project.source(after))).toMatchObject([{ changed: ["echo"], generated: 12 }]);
+    expect(await inspectServers(project.source(after))).toMatchObject([{ changed: ["echo"], generated: 13 }]);
 
     const [accepted] = await generateTools({ ...project.source(after), accept: true });
     expect(accepted).toMatchObject({

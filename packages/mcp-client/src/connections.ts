@@ -17,7 +17,6 @@ import type { ServerClient } from "./connection/server-client.ts";
 import { ANY_RESULT } from "./connection/tool-call.ts";
 import { fetchRawList, LIST_METHODS } from "./connection/tool-list.ts";
 import { createOAuth } from "./oauth/oauth.ts";
-import type { IsOwnerThere } from "./oauth/token-store.ts";
 import type { McpServerSettings } from "./settings/server-settings.ts";
 import { NO_SDK_TIMEOUT_MS } from "./transport/running-calls.ts";
 
@@ -35,7 +34,7 @@ export interface McpConnectionsSettings {
    *
    * @defaultValue they are nobody's who could be deleted
    */
-  isOwnerThere?: IsOwnerThere | undefined;
+  isOwnerThere?: (() => Promise<boolean>) | undefined;
   /**
    * The name and version this client gives itself.
    *

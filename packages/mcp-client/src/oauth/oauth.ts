@@ -17,7 +17,7 @@ import type { SignIn } from "./sign-in.ts";
 import { storeKey } from "./sign-in-file.ts";
 import { createTokenFetch, MAX_REASON_CHARACTERS, TokenFailure } from "./token-requests.ts";
 import { createFileTokenStore, createMemoryTokenStore } from "./token-store.ts";
-import type { IsOwnerThere, TokenStore } from "./token-store.ts";
+import type { TokenStore } from "./token-store.ts";
 
 /** How long the user has to sign in. */
 const SIGN_IN_TIMEOUT_MS = 5 * 60_000;
@@ -30,7 +30,10 @@ const RENEWAL_SHARE = 0.8;
  * @param settings - `authFolder` stores the tokens; they are kept in memory without it.
  */
 export function createOAuth(
-  { authFolder, isOwnerThere }: { authFolder?: string | undefined; isOwnerThere?: IsOwnerThere | undefined },
+  {
+    authFolder,
+    isOwnerThere,
+  }: { authFolder?: string | undefined; isOwnerThere?: (() => Promise<boolean>) | undefined },
   clientName: string,
 ) {
   const store =

@@ -44,13 +44,10 @@ export function createMemoryTokenStore(): TokenStore {
   };
 }
 
-/** Whether the folder is still that of the customer whose sign-ins these are. Nothing is written else. */
-export type IsOwnerThere = () => Promise<boolean>;
-
 /** Creates a store of one file for each server, which only its owner may read and which is replaced atomically. */
 export function createFileTokenStore(
   folder: string,
-  isOwnerThere: IsOwnerThere = async () => true,
+  isOwnerThere = (): Promise<boolean> => Promise.resolve(true),
 ): TokenStore {
   const fileOf = (url: string): string => signInFile(folder, url);
   const load = async (url: string): Promise<TokenRecord | undefined> => {

@@ -1,7 +1,55 @@
 import { isObject } from "@cem/core";
-import type { JsonValue } from "@cem/core";
+import type { JsonValue, ToolCallRecord } from "@cem/core";
 import * as z from "zod/mini";
+import type { RawGuestError } from "./guest-stack.ts";
 import { MAX_NAMES, MAX_VALUE_DEPTH, MAX_VALUES, measureJson } from "./json-depth.ts";
+
+/** Report of a tool call that ran in the guest. */
+export interface GuestTrace extends Omit<
+  ToolCallRecord,
+  "args" | "result" | "startMs" | "isCancelled" | "place"
+> {
+  type: "trace";
+  /** The beginning of the arguments as JSON. */
+  args?: string | undefined;
+  /** Length of the result as JSON, in characters. */
+  characters: number;
+  /** The beginning of the result as JSON. */
+  sample: string;
+}
+
+/** Work that a program did not await. */
+export interface GuestWork {
+  kind: "call" | "operation" | "timer";
+  /** Empty unless it is a call. */
+  server: string;
+  name: string;
+  /** Where it was begun. */
+  stack: string;
+}
+
+/** A call of a tool on the host. */
+export interface GuestCall {
+  id: number;
+  server: string;
+  tool: string;
+  args: JsonValue;
+}
+
+/** A message from a guest with its shape validated. Its contents are still untrusted. */
+export type GuestMessage =
+  | { type: "ready"; version: string }
+  | { type: "stderr"; text: string }
+  | ({ type: "call" } & GuestCall)
+  | GuestTrace
+  /** Work that the program had started and not awaited when it returned. The run waits for it, or stops it. */
+  | { type: "unawaited"; isStopped: boolean; work: GuestWork[] }
+  /** Sent before any code of a program runs that may use the runtime: the guest is to end after the run. */
+  | { type: "single-use" }
+  /** An argument or the value is too large. */
+  | { type: "limit"; of: "argument" | "value" }
+  | { type: "done"; value?: JsonValue | undefined }
+  | { type: "failed"; kind: "syntax" | "exception"; error: RawGuestError };
 
 /** JSON limits of one message: those of a value, plus the message's own envelope. */
 const MESSAGE_LIMITS = { depth: MAX_VALUE_DEPTH + 2, marks: MAX_VALUES * 2 + 16, names: MAX_NAMES + 16 };
@@ -21,13 +69,10 @@ const guestError = z.strictObject({
 
 /** More than a guest lists. */
 const MAX_WORK = 64;
-/** Work that a program did not await. */
 const work = z.strictObject({
   kind: z.enum(["call", "operation", "timer"]),
-  /** Empty unless it is a call. */
   server: name,
   name,
-  /** Where it was begun. */
   stack: z.string().check(z.maxLength(MAX_STACK_CHARACTERS)),
 });
 
@@ -35,47 +80,29 @@ const work = z.strictObject({
  * Members that no message has would be parsed, and counted by no limit. None is passed over: a message that has some was not
  * written as the guest writes it.
  */
-const guestMessage = z.discriminatedUnion("type", [
+const guestMessage: z.ZodMiniType<GuestMessage> = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("ready"), version: name }),
   z.strictObject({ type: z.literal("stderr"), text: z.string() }),
-  /** Report of a tool call that ran in the guest. */
   z.strictObject({
     type: z.literal("trace"),
     server: name,
     tool: name,
-    /** The beginning of the arguments as JSON. */
     args: z.optional(z.string().check(z.maxLength(2 * 1024))),
     ms: z.number().check(z.gte(0)),
     ok: z.boolean(),
-    /** Length of the result as JSON, in characters. */
     characters: count,
-    /** The beginning of the result as JSON. */
     sample: z.string().check(z.maxLength(64 * 1024)),
   }),
-  /** Work that the program had started and not awaited when it returned. The run waits for it, or stops it. */
   z.strictObject({
     type: z.literal("unawaited"),
     isStopped: z.boolean(),
     work: z.array(work).check(z.maxLength(MAX_WORK)),
   }),
-  /** Sent before any code of a program runs that may use the runtime: the guest is to end after the run. */
   z.strictObject({ type: z.literal("single-use") }),
-  /** An argument or the value is too large. */
   z.strictObject({ type: z.literal("limit"), of: z.enum(["argument", "value"]) }),
   z.strictObject({ type: z.literal("done"), value: z.optional(jsonValue) }),
   z.strictObject({ type: z.literal("failed"), kind: z.enum(["syntax", "exception"]), error: guestError }),
 ]);
-
-/** A call of a tool on the host. */
-export interface GuestCall {
-  id: number;
-  server: string;
-  tool: string;
-  args: JsonValue;
-}
-
-/** A message from a guest with its shape validated. Its contents are still untrusted. */
-export type GuestMessage = ({ type: "call" } & GuestCall) | z.infer<typeof guestMessage>;
 
 const CALL_MEMBERS = 5;
 
