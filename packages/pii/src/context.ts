@@ -34,6 +34,15 @@ export interface Detector {
   find(text: string, key?: string): Finding[];
 }
 
+/** Finds all that a pattern matches. */
+export function findAll(text: string, pattern: RegExp, type: PiiType): Finding[] {
+  return [...text.matchAll(pattern)].map(({ 0: match, index: start }) => ({
+    start,
+    end: start + match.length,
+    type,
+  }));
+}
+
 /** Finds names and addresses, which takes a model. */
 export interface Recognizer {
   readonly specificationVersion: "v1";
@@ -103,7 +112,7 @@ export function withoutEnding(text: string, characters: string): string {
 const CHARACTERS_BEFORE = 48;
 const CHARACTERS_AFTER = 14;
 const MAX_KEY_CHARACTERS = 80;
-const WORD = /[\p{L}§]+/gu;
+const WORD = /[\p{L}\p{M}§]+/gu;
 const LABEL = /(?<![\p{L}\w-])([\p{L}\w-]{2,40})["']?\s{0,16}[:=]\s{0,16}["']?$/u;
 const MAX_FILLERS = 3;
 /** Words that may stand between a name and its number: `order number is 123`. */
@@ -199,7 +208,7 @@ function isElement(words: string, start: number, word: string): boolean {
 
 function isOfWord(text: string, at: number): boolean {
   const code = text.charCodeAt(at);
-  return code < 128 ? isWordCharacter(code) && code > 64 : /[\p{L}§]/u.test(text[at] ?? "");
+  return code < 128 ? isWordCharacter(code) && code > 64 : /[\p{L}\p{M}§]/u.test(text[at] ?? "");
 }
 
 /** Whether words say that the number after them names a thing and not a person. */
@@ -220,11 +229,19 @@ export function wordSet(words: string): ReadonlySet<string> {
 /** The extension at the end of a phone's number. */
 export const PHONE_EXTENSION = / ?(?:x|ext\.? ?|extension )\d{1,6}$/i;
 
-/** Words before phone numbers. */
-export const SAYS_PHONE = wordSet(
-  `phone phones tel tél telephone telefon téléphone teléfono telefono telefone telefoon telefonnummer telefoonnummer mobile
-  mobil mobilnummer mobiel móvil movil telemóvel telemovel cell cellular cellulare celular handy handynummer rufnummer natel gsm
-  kom komórka komorka portable mob telm tfno handynr telefonnr telefonu festnetz fone fijo fixe rückruf erreichen erreichbar joignable appelez llámame
-  chiamami zadzwoń 電話 电话 手机 телефон тел моб هاتف fax desk office landline hotline helpline whatsapp signal sms texted text msisdn dial call called
-  calling ring rang reach reached answering contact voicemail pager ph fon number`,
+/** Names of properties that hold phone numbers. */
+export const PHONE_KEYS = wordSet(
+  `phone phones tel tél telephone téléphone telefon telefono teléfono telefone telefoon telefonnummer telefoonnummer mobile mobil
+  mobilnummer mobiel movil móvil telemovel telemóvel cell cellphone cellular cellulare celular fax landline hotline whatsapp msisdn
+  handy handynummer rufnummer natel gsm komorka komórka homephone workphone mobilephone telefonnr telefonu telefón telefonszám tlf
+  puhelin τηλέφωνο 전화 전화번호 휴대폰 핸드폰 電話 电话 手机 телефон`,
 );
+/** Words before phone numbers. */
+export const SAYS_PHONE: ReadonlySet<string> = new Set([
+  ...PHONE_KEYS,
+  ...wordSet(
+    `kom portable mob telm tfno festnetz fone fijo fixe rückruf erreichen erreichbar joignable appelez llámame chiamami zadzwoń тел
+    моб هاتف desk office helpline signal sms texted text dial call called calling ring rang reach reached answering contact
+    voicemail pager ph fon number handynr puh sími tālr τηλ טלפון נייד โทร جوال sđt thoại मोबाइल फोन`,
+  ),
+]);

@@ -1,7 +1,7 @@
 import { assertKnownOptions, CemError } from "@cem/core";
 import { nearest } from "@cem/core/text";
 import { isSupportedCountry } from "libphonenumber-js/min";
-import { byKey, PII_TYPES, typed } from "./context.ts";
+import { byKey, findAll, PII_TYPES, typed } from "./context.ts";
 import { creditCardDetector, ibanDetector, isSsnKey, ssnDetector } from "./detectors/account-numbers.ts";
 import { cryptoAddressDetector, emailDetector, ipDetector, macDetector } from "./detectors/addresses.ts";
 import {
@@ -89,8 +89,9 @@ const HINTS: Readonly<Record<(typeof PRECEDENCE)[number], (traits: Traits, text:
   IP: ({ digits, signs }, text) =>
     (digits >= 4 && (signs & DOT) !== 0 && /\d\.\d{1,3}\.\d/.test(text)) ||
     ((signs & COLON) !== 0 && BETWEEN_COLONS.test(text)),
-  // Digits alone are a phone's number under a key that says so, and nowhere else.
-  PHONE: ({ joined }, text) => joined >= 7 && joined < text.length && LONG_NUMBER.test(text),
+  // Digits alone are a phone's number under a key that says so, or with the code of a country.
+  PHONE: ({ joined }, text) =>
+    joined >= 7 && (joined < text.length || text.startsWith("00")) && LONG_NUMBER.test(text),
 };
 /** Seven digits as numbers of phones, cards and persons have them. A date alone is none. */
 const LONG_NUMBER = /\d(?<!\d\d)(?!\d{3}-\d\d-\d\d(?!\d))(?:[ ./()-]{0,2}\d){6}/;
@@ -100,7 +101,7 @@ const SHORTEST_VALUE = 3;
 const SHORTEST_TABLE = 8;
 /** Parts of the names of columns that tell what stands in them, besides those that {@link Traits} note. */
 const HEADINGS =
-  /ssn|social|taxpayer|pass|secret|key|cookie|connection|clave|pw|phone|tel|mob|m[oó]vil|cel|fax|handy|gsm|natel/i;
+  /ssn|social|taxpayer|pass|secret|key|cookie|connection|clave|pw|phone|t(?:el|lf)|mob|m[oó]vil|cel|fax|handy|gsm|natel/i;
 const NONE: readonly (typeof PRECEDENCE)[number][] = [];
 /** The same for the name of the key that a text stands under, as far as its name makes what stands there a value. */
 const KEY_TESTS: Partial<Readonly<Record<PiiType, (key: string) => boolean>>> = {
@@ -262,12 +263,7 @@ export function createCustomDetector(custom: CustomDetector): Detector {
     "pattern" in custom
       ? new RegExp(custom.pattern.source, [...new Set(`${custom.pattern.flags.replace("y", "")}g`)].join(""))
       : patternOf(custom.values);
-  return {
-    find: (text) =>
-      [...text.matchAll(pattern)].flatMap(({ 0: match, index }): Finding[] =>
-        match === "" ? [] : [{ start: index, end: index + match.length, type }],
-      ),
-  };
+  return { find: (text) => findAll(text, pattern, type).filter(({ start, end }) => end > start) };
 }
 
 function patternOf(values: readonly string[]): RegExp {

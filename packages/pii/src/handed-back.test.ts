@@ -89,6 +89,35 @@ describe("what code writes that sees tokens only", () => {
     await expect(redactor.detokenize(shown.phone, mail)).rejects.toMatchObject({ code: "FLOW_DENIED" });
   });
 
+  it.each<[string, (token: string) => string]>([
+    ["without brackets", (token) => token.slice(2, -2)],
+    ["by its id", (token) => token.slice(-18, -2)],
+    ["in base64", (token) => btoa(`To: ${token}`)],
+    ["in base64url of JSON", (token) => Buffer.from(JSON.stringify({ to: token })).toString("base64url")],
+    ["with entities", (token) => token.replaceAll("[", "&#91;").replaceAll("]", "&#93;")],
+    ["with escapes of Markdown", (token) => token.replaceAll(/[[\]]/g, "\\$&")],
+    ["beside a whole one", (token) => `${token} ${token.slice(2, -2)}`],
+  ])("is refused where it has a token %s, which a tool would get as text", async (_way, write) => {
+    const redactor = createRedactor({ guest: "tokens" });
+    const shown = redactor.tokenize(
+      { phone, number: 12_025_550_143 },
+      { session, server: "crm", tool: "get" },
+    );
+    const mail = { session, server: "mail", tool: "send" };
+    await expect(redactor.detokenize({ raw: write(shown.phone) }, mail)).rejects.toMatchObject({
+      code: "TOKEN_UNKNOWN",
+      message: expect.stringContaining(shown.phone.slice(-18, -2)),
+    });
+    const numbers = { raw: btoa(`{"to":${shown.number}}`) };
+    await expect(redactor.detokenize(numbers, mail)).rejects.toMatchObject({ code: "TOKEN_UNKNOWN" });
+    const whole = { raw: btoa("Nobody is in here"), html: `<b>${shown.phone}</b>`, number: shown.number };
+    expect(await redactor.detokenize(whole, mail)).toEqual({
+      ...whole,
+      html: `<b>${phone}</b>`,
+      number: 12_025_550_143,
+    });
+  });
+
   it("has the token that a user's own words have", () => {
     const redactor = createRedactor({ guest: "tokens" });
     const token = redactor.tokenize(phone, { session, isWritten: true });

@@ -12,10 +12,10 @@ export interface Reading {
 /** Percent-encoding, entities of HTML, and escapes of JSON and JavaScript however often they were quoted. */
 const ESCAPE =
   /(?:%[\da-f]{2})+|&(?:#\d{1,7};?|#x[\da-f]{1,6};?|[a-z]{2,7};)|(?<!\\)\\+(?:u[\da-f]{4}|u\{[\da-f]{1,6}\}|x[\da-f]{2}|["'/nrt])/gi;
-/** Octets in quoted-printable, and line ends that it adds. */
-const QUOTED_PRINTABLE = /(?:=[\dA-F]{2})+|=\r?\n/g;
-/** Base64 of what begins with a printable character, in one line or in lines of the same length. */
-const BASE64 = /[I-Za-fw-z0](?:[\w+/-]{59,76}(?:\r?\n|\\r\\n|\\n)){0,4000}[\w+/-]{7,}={0,2}/y;
+/** Octets in quoted-printable, and line ends that it adds, also within a character of several. */
+const QUOTED_PRINTABLE = /(?:=[\dA-F]{2}(?:=\r?\n(?==[\dA-F]{2}))?)+|=\r?\n/g;
+/** Base64 in one line, or in lines of the same length. */
+const BASE64 = /(?:[\w+/-]{60,76}(?:\r?\n|\\r\\n|\\n)){0,4000}(?:[\w+/-]{8,}={0,2}|[\w+/-]{2,7}={1,2})/y;
 /** The rest of base64 whose beginning is not in the text. */
 const BASE64_REST = /^[\w+/-]{64,}={0,2}/;
 /**
@@ -31,30 +31,28 @@ const MIN_BASE64_CHARACTERS = 12;
 const MAX_PATH_CHARACTERS = 256;
 const ENCODING = PERCENT | AMPERSAND | BACKSLASH | EQUALS;
 const NONE: readonly Reading[] = [];
-const PROBED_CHARACTERS = 24;
+/** As many as the shortest line of base64 has. */
+const PROBED_CHARACTERS = 60;
 /** The rest of base64 stands in a shorter text only where that is all of it. */
 const MIN_REST_CHARACTERS = 256;
 const NOT_ASCII = /[\x80-\xFF]/;
-/** Entities of characters that stand in values. */
-const ENTITIES: Readonly<Record<string, string>> = Object.fromEntries([
-  ["nbsp", " "],
-  ...`shy:\u00AD ensp:\u2002 emsp:\u2003 thinsp:\u2009 amp:& lt:< gt:> quot:" apos:' commat:@ period:. plus:+ hyphen:- dash:- lowbar:_ colon:: equals:= sol:/ lpar:( rpar:) num:# excl:! szlig:ß aelig:æ oslash:ø lstrok:ł eth:ð thorn:þ dollar:$ percnt:% ast:* comma:,`
-    .split(" ")
-    .map((entity) => [entity.slice(0, -2), entity.slice(-1)]),
-]);
+const REST_OF_CHARACTER = /^[\x80-\xBF]{1,3}/;
+/** Reads names of characters, each with a colon and its character. */
+function charactersByName(list: string): Readonly<Record<string, string>> {
+  return Object.fromEntries(list.split(" ").map((named) => [named.slice(0, -2), named.slice(-1)]));
+}
 
-/** Marks above and below letters, by the names that entities of HTML have for them. */
-const MARKS: Readonly<Record<string, string>> = {
-  acute: "\u0301",
-  caron: "\u030C",
-  cedil: "\u0327",
-  circ: "\u0302",
-  grave: "\u0300",
-  ogon: "\u0328",
-  ring: "\u030A",
-  tilde: "\u0303",
-  uml: "\u0308",
+/** Entities of characters that stand in values. */
+const ENTITIES: Readonly<Record<string, string>> = {
+  nbsp: " ",
+  ...charactersByName(
+    `shy:\u00AD ensp:\u2002 emsp:\u2003 thinsp:\u2009 amp:& lt:< gt:> quot:" apos:' commat:@ period:. plus:+ hyphen:- dash:- lowbar:_ colon:: equals:= sol:/ lpar:( rpar:) num:# excl:! szlig:ß aelig:æ oslash:ø lstrok:ł eth:ð thorn:þ dollar:$ percnt:% ast:* comma:,`,
+  ),
 };
+/** Marks above and below letters, by the names that entities of HTML have for them. */
+const MARKS = charactersByName(
+  "acute:\u0301 caron:\u030C cedil:\u0327 circ:\u0302 grave:\u0300 ogon:\u0328 ring:\u030A tilde:\u0303 uml:\u0308",
+);
 
 /** Whether a text can be read in another way than it is written, as far as its characters tell. */
 export function mayBeEncoded({ signs, word, isMoment }: Traits): boolean {
@@ -154,8 +152,7 @@ function characterOf(code: number): string | undefined {
 }
 
 function unquoted(escape: string): string {
-  if (!/[\dA-F]/.test(escape)) return "";
-  const octets = Uint8Array.from(escape.slice(1).split("="), (octet) => Number.parseInt(octet, 16));
+  const octets = Uint8Array.from(escape.match(/[\dA-F]{2}/g) ?? [], (octet) => Number.parseInt(octet, 16));
   return new TextDecoder().decode(octets);
 }
 
@@ -168,7 +165,7 @@ function addBase64(text: string, readings: Reading[]): void {
     if (at - start >= MIN_BASE64_CHARACTERS) {
       const isTried = start < tried;
       BASE64.lastIndex = start;
-      const run = !isTried && mayBeginText(text, start) ? BASE64.exec(text)?.[0] : undefined;
+      const run = !isTried && mayBeginText(text, start, at - start) ? BASE64.exec(text)?.[0] : undefined;
       const decoded = run && decodedBase64(run);
       if (run !== undefined) tried = start + run.length;
       if (decoded === undefined)
@@ -180,7 +177,7 @@ function addBase64(text: string, readings: Reading[]): void {
   const rest = text.length < MIN_REST_CHARACTERS ? undefined : BASE64_REST.exec(text)?.[0];
   if (rest === undefined) return;
   for (const cut of [0, 1, 2, 3]) {
-    const decoded = mayBeginText(rest, cut) ? decodedBase64(rest.slice(cut)) : undefined;
+    const decoded = mayBeginText(rest, cut, rest.length) ? decodedBase64(rest.slice(cut)) : undefined;
     if (decoded !== undefined) readings.push(wholeReading(decoded, 0, rest.length));
   }
 }
@@ -196,7 +193,8 @@ function addPart(
   for (let from = start, at = start; at <= last; at += 1) {
     if (at < last && sixtyFourth(text, at) < FIRST_SIGN) continue;
     const isPart = at - from >= MIN_BASE64_CHARACTERS && (isLine || from > start);
-    const decoded = isPart && mayBeginText(text, from) ? decodedBase64(text.slice(from, end)) : undefined;
+    const decoded =
+      isPart && mayBeginText(text, from, at - from) ? decodedBase64(text.slice(from, end)) : undefined;
     if (decoded !== undefined) return void readings.push(wholeReading(decoded, from, end));
     from = at + 1;
   }
@@ -214,25 +212,22 @@ function decodedBase64(run: string): string | undefined {
     .replaceAll("-", "+")
     .replaceAll("_", "/");
   if (plain.length < MIN_BASE64_CHARACTERS) return undefined;
-  const characters = charactersIn(plain);
-  if (characters === undefined || !mayBeText(characters)) return undefined;
-  if (!NOT_ASCII.test(characters)) return characters;
   try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytesOf(characters));
+    const characters = atob(plain.length % 4 === 1 ? plain.slice(0, -1) : plain);
+    if (!mayBeText(characters)) return undefined;
+    if (!NOT_ASCII.test(characters)) return characters;
+    // Pieces of a long text may begin and end within a character.
+    const bytes = bytesOf(characters.replace(REST_OF_CHARACTER, ""));
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes, { stream: true });
   } catch {
     return undefined;
   }
 }
 
-/** Whether characters, one for each byte, are those of a text: mostly ASCII, and none that controls. */
+/** Whether characters, one for each byte, are those of a text: none that controls. */
 function mayBeText(characters: string): boolean {
-  let others = 0;
-  for (let at = 0; at < characters.length; at += 1) {
-    const byte = characters.charCodeAt(at);
-    if (!isOfText(byte)) return false;
-    if (byte > 127) others += 1;
-  }
-  return others * 2 <= characters.length;
+  for (let at = 0; at < characters.length; at += 1) if (!isOfText(characters.charCodeAt(at))) return false;
+  return true;
 }
 
 function isOfText(byte: number): boolean {
@@ -253,9 +248,12 @@ function sixtyFourth(text: string, at: number): number {
   return at < text.length ? (SIXTY_FOURTHS[text.charCodeAt(at)] ?? NONE_OF_64) : NONE_OF_64;
 }
 
-/** Whether base64 begins as that of a text does: words of letters and digits seldom read like one. */
-function mayBeginText(text: string, start: number): boolean {
-  let [held, bits, bytes, others, before] = [0, 0, 0, 0, 0];
+/**
+ * Whether base64 of some length begins as that of a text does: words of letters and digits seldom read like one. A line of it
+ * may begin within a character.
+ */
+function mayBeginText(text: string, start: number, length: number): boolean {
+  let [held, bits, before] = [0, 0, length < PROBED_CHARACTERS ? 0 : 0x80];
   for (let at = start; at < start + PROBED_CHARACTERS; at += 1) {
     const value = sixtyFourth(text, at);
     if (value === NONE_OF_64) break;
@@ -268,16 +266,6 @@ function mayBeginText(text: string, start: number): boolean {
     const mayFollow = (byte & 0xc0) === 0x80 ? before > 127 : before < 0xc0;
     if (!mayFollow || !isOfText(byte)) return false;
     before = byte;
-    bytes += 1;
-    if (byte > 127) others += 1;
   }
-  return others * 2 <= bytes;
-}
-
-function charactersIn(base64: string): string | undefined {
-  try {
-    return atob(base64.length % 4 === 1 ? base64.slice(0, -1) : base64);
-  } catch {
-    return undefined;
-  }
+  return true;
 }

@@ -1,7 +1,9 @@
 import { fileURLToPath } from "node:url";
 import { runInNewContext } from "node:vm";
 import { gzipSync } from "node:zlib";
+import { toErrorInfo } from "@cem/core";
 import type { ElicitAnswer, ElicitRequest, JsonValue, Redactor } from "@cem/core";
+import { hintFor } from "@cem/core/errors";
 import { build } from "esbuild";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -428,6 +430,17 @@ describe("rules", () => {
     await expect(bank).rejects.toThrow(/may not go to bank\.pay: nobody said yes\.$/);
   });
 
+  it("name all places that a refused value came from", async () => {
+    const redactor = createRedactor({ rules: [{ from: "crm.list", to: "log", action: "allow" }] });
+    for (const tool of ["get", "list", "search"])
+      redactor.observe({ email: "ada@example.com" }, { server: "crm", tool });
+    const denied = redactor.detokenize("ada@example.com", { server: "log", tool: "write" });
+    const error = toErrorInfo(await denied.catch((one: unknown) => one));
+    expect(error.message).toContain("came from crm.get, crm.search may not go to log.write: no rule");
+    const allowed = ["get", "search"].map((tool) => `{ from: crm.${tool}, to: log.write, action: allow }`);
+    expect(hintFor(error)).toContain(allowed.join(", "));
+  });
+
   it("ask once, and take no answer for a no", async () => {
     const redactor = createRedactor({ rules });
     redactor.observe({ email: "ada@example.com" }, from);
@@ -539,6 +552,13 @@ const lines = (count: number) =>
     (_, at) => `line ${at}: write to ada${at}@example.com or call +1 415 555 ${2_000 + at}`,
   );
 
+/** An address in base64, after as many bytes as there may be before it. */
+const ADDRESSES = [0, 1, 2].map((before) =>
+  Buffer.from(`${"x".repeat(before)}ada@example.com`)
+    .toString("base64")
+    .slice(before === 0 ? 0 : 4, -4),
+);
+
 describe("tokenizeInTurns", () => {
   it.each<[string, JsonValue]>([
     ["rows", rows(2_000)],
@@ -559,6 +579,40 @@ describe("tokenizeInTurns", () => {
     // Not compared as texts, which would be printed whole.
     expect(one === other).toBe(true);
     expect(inTurns === data).toBe(shown === data);
+  });
+
+  it.each([
+    ["in one line", ""],
+    ["in lines", "\r\n"],
+  ])("finds values in long base64 of a text that is not English, %s", async (_form, lineEnd) => {
+    for (const words of ["Здравствуйте, как дела? ", "您好请发邮件到 ", "🎉x🎉 "]) {
+      for (let size = 3_000; size < 6_000; size += 137) {
+        const around = words.repeat(size / words.length);
+        const text = Buffer.from(`${around}ada@example.com ${around}`).toString("base64");
+        const body = text.replaceAll(/.{76}/g, `$&${lineEnd}`);
+        const shown = await createRedactor().tokenizeInTurns?.({ body }, {});
+        const left = shown?.body.replaceAll("\r\n", "") ?? "";
+        expect(ADDRESSES.filter((one) => left.includes(one))).toEqual([]);
+      }
+    }
+  });
+
+  it("finds values that lines of base64 and of quoted-printable divide, wherever pieces of a long text end", async () => {
+    for (let size = 8_100; size < 8_210; size += 3) {
+      const soft = `${"Hello there, 1.\r\n".repeat(500).slice(0, size)}ada=\r\n@exam=\r\nple.com`;
+      const text = `${"Hello there. ".repeat(500).slice(0, Math.floor(size * 0.73))} ada@example.com!`;
+      const body = Buffer.from(text).toString("base64").replaceAll(/.{76}/g, "$&\r\n");
+      const shown = await createRedactor().tokenizeInTurns?.([soft, body], {});
+      const left = shown?.map((one) => one.replaceAll("\r\n", "")) ?? [];
+      expect(left[0]).toMatch(/\[\[EMAIL:\w{16}\]\]$/);
+      expect(ADDRESSES.filter((one) => left[1]?.includes(one))).toEqual([]);
+    }
+  });
+
+  it("leaves addresses that are nobody's", () => {
+    const text = "0.0.0.0/0 ::/0 127.0.0.1:80 netmask 255.255.255.0, from 10.0.0.0/8 and 192.168.0.0/16";
+    expect(createRedactor().tokenize(text, {})).toBe(text);
+    expect(createRedactor().tokenize("10.1.0.0/16", {})).toMatch(/^\[\[IP:/);
   });
 
   it("holds lines back that may be the beginning of a known value", () => {

@@ -68,6 +68,16 @@ const FORMS: Record<string, (value: string) => JsonValue> = {
     `Dear =\r\nAda, ${characters(value, (code) => (code > 64 ? String.fromCharCode(code) : `=${hex(code)}`))}`,
   base64,
   "base64 of a text": (value) => `body: ${base64(`Grüße, write to ${value} today`)}.`,
+  "base64 of a text that is not English": (value) => base64(`Здравствуйте, пишите на ${value}, пожалуйста`),
+  ...Object.fromEntries(
+    Array.from("🎉•\t\r\u001B", (sign) => [
+      `base64 that begins with ${sign.codePointAt(0)}`,
+      (value: string) => base64(`${sign}${value}`),
+    ]),
+  ),
+  "full-width in base64": (value) => base64(full(value)),
+  "quoted-printable with breaks within characters": (value) =>
+    [...Buffer.from(full(value))].map((octet) => `=${hex(octet)}`).join("=\r\n"),
   "base64 in lines": (value) =>
     base64(`${"A line of text. ".repeat(7)}\n${value}\n${"More text. ".repeat(9)}`).replace(
       /.{76}/g,

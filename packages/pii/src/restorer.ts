@@ -95,22 +95,27 @@ function createFlowCheck(rules: readonly FlowRule[], findNameInCode: FindNameInC
     return answer;
   }
 
-  /** @throws CemError `FLOW_DENIED` for the first value that may not go there. */
+  /** @throws CemError `FLOW_DENIED` for values of the first type that may not go there, with all places that they came from. */
   return async (entries: Iterable<VaultEntry>, target: RedactionTarget): Promise<void> => {
     const { server, tool } = target;
     const to = { server, tool, inCode: await findNameInCode({ server, tool }) };
-    const decided = new Set<string>();
+    const flows = new Map<string, Flow & { action: FlowAction }>();
     for (const { type, origins } of entries) {
       for (const from of origins) {
         // Values that a user wrote disclose nothing new. A list may have thousands of one kind.
-        if (from === "" || decided.has(`${type} ${from}`)) continue;
-        decided.add(`${type} ${from}`);
-        const flow = { type, from, to: `${server}.${tool}` };
+        if (from === "" || flows.has(`${type} ${from}`)) continue;
         const action = decide(type, await placeOf(from), to);
-        if (action === "allow" || (action === "ask" && (await askOnce(flow, target)))) continue;
-        throw denied(flow, action === "ask" ? "nobody said yes" : "no rule allows it");
+        flows.set(`${type} ${from}`, { type, from, to: `${server}.${tool}`, action });
       }
     }
+    const refused = [...flows.values()].filter(({ action }) => action === "deny");
+    const [first] = refused;
+    if (first !== undefined) {
+      const from = refused.flatMap((flow) => (flow.type === first.type ? [flow.from] : [])).join(", ");
+      throw denied({ ...first, from }, "no rule allows it");
+    }
+    for (const flow of flows.values())
+      if (flow.action === "ask" && !(await askOnce(flow, target))) throw denied(flow, "nobody said yes");
   };
 }
 
@@ -163,8 +168,9 @@ export function createRestorer(settings: RestorerSettings) {
 
   function restoreIn(text: string, target: RedactionTarget, use: ValueOf): string {
     if (text.length < MIN_TEXT_CHARACTERS) return text;
+    const tokens = vault.tokensIn(text);
     if (target.ownOnly !== true) {
-      const unknown = vault.tokensIn(text).find(({ entry }) => entry === undefined);
+      const unknown = tokens.find(({ entry }) => entry === undefined);
       if (unknown !== undefined) {
         const token = text.slice(unknown.start, unknown.end);
         const why =
@@ -174,14 +180,27 @@ export function createRestorer(settings: RestorerSettings) {
       const broken = brokenTokenIn(text);
       const why = "which is a part of a token. Pass tokens whole: code can't cut or join them";
       if (broken !== undefined) throw unusableToken(`"${broken}", ${why}`, broken, target);
+      const mayBeLost = vault.hasTokens && target.isKept !== true;
+      const id = mayBeLost ? lostId(rewrite(text, () => " ", tokens)) : undefined;
+      const how = "the id of a token in base64 or without its brackets. Pass tokens as they are";
+      if (id !== undefined) throw unusableToken(`"${id}", ${how}`, id, target);
     }
-    return rewrite(text, use);
+    return rewrite(text, use, tokens);
   }
 
-  function rewrite(text: string, valueOf: ValueOf): string {
+  /** The id of a token in a text that has no tokens: a tool would get it as it is. Code that sees values has none to encode. */
+  function lostId(text: string, depth = seesTokens ? 0 : MAX_DECODED): string | undefined {
+    const id = vault.idIn(text);
+    if (id !== undefined || depth === MAX_DECODED) return id;
+    return readingsOf(text)
+      .map((reading) => lostId(reading.text, depth + 1))
+      .find((one) => one !== undefined);
+  }
+
+  function rewrite(text: string, valueOf: ValueOf, tokens = vault.tokensIn(text)): string {
     let result = "";
     let from = 0;
-    for (const { start, end, entry, isEncoded } of vault.tokensIn(text)) {
+    for (const { start, end, entry, isEncoded } of tokens) {
       const value = entry && start >= from ? valueOf(entry) : undefined;
       if (value === undefined) continue;
       result += text.slice(from, start) + (isEncoded ? encodeURIComponent(value) : String(value));

@@ -12,6 +12,9 @@ const MAX_HELD_CHARACTERS = 8_192;
 const MAX_VALUE_CHARACTERS = 512;
 /** Words before a value tell what it is. */
 const CONTEXT_CHARACTERS = 64;
+/** The end of a line of base64 or of quoted-printable, in which a value may go on in the next line. */
+const GOES_ON = /(?:[\w+/-]{60,76}|=)\r?\n$/;
+const MAX_LINE_CHARACTERS = 80;
 const KEY_BEGINS = "-----BEGIN ";
 const KEY_ENDS = /-----END [A-Z\d ]{1,60}-----/;
 
@@ -97,7 +100,9 @@ export function createRedactionStream(session: StreamSession): RedactionStream {
 
 /** How much of a text holds no beginning of a value that its end cuts. */
 function safeLength(text: string): number {
-  const line = Math.max(text.lastIndexOf("\n"), text.lastIndexOf("\r")) + 1;
+  const end = Math.max(text.lastIndexOf("\n"), text.lastIndexOf("\r")) + 1;
+  const goesOn = GOES_ON.test(text.slice(Math.max(0, end - MAX_LINE_CHARACTERS), end));
+  const line = goesOn ? text.lastIndexOf("\n", text.length - MAX_VALUE_CHARACTERS) + 1 : end;
   const rest = text.length - line;
   if (rest <= MAX_VALUE_CHARACTERS) return line;
   const space = text.lastIndexOf(" ", text.length - MAX_VALUE_CHARACTERS);

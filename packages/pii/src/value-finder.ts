@@ -15,8 +15,9 @@ export const MIN_TEXT_CHARACTERS = 3;
 const NONE: ValueFinding[] = [];
 /** A word, which no detector finds anything in. */
 export const PLAIN_WORD = /^[A-Za-z_]{1,32}$/;
-/** Addresses that are of nobody: this machine, and any. */
-const OWN_MACHINE = /^(?:127\.\d{1,3}\.\d{1,3}\.\d{1,3}|0\.0\.0\.0|::1?)$/;
+/** Addresses that are of nobody: this machine, any, masks, and the networks that all may use. */
+const NOBODYS =
+  /^(?:(?:127|0|255)\.[\d.]+(?:\/\d+)?|::1?(?:\/\d+)?|10\.0\.0\.0\/8|172\.16\.0\.0\/12|192\.168\.0\.0\/16)$/;
 
 const QUOTED_END = '"... is not valid JSON';
 
@@ -141,7 +142,7 @@ export function createValueFinder(
     const found = detector.find(text, key, traits);
     return found.length === 0
       ? found
-      : found.filter(({ start, end, type }) => type !== "IP" || !OWN_MACHINE.test(text.slice(start, end)));
+      : found.filter(({ start, end, type }) => type !== "IP" || !NOBODYS.test(text.slice(start, end)));
   }
 
   /** See {@link TextDetector.findColumns}. */

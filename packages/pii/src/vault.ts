@@ -59,6 +59,8 @@ export interface VaultData {
   entries: VaultEntry[];
 }
 
+/** What may be left of a token in a text: its id, or a number. */
+const ID = /(?<![a-z\d])(?:[a-z2-7]{16}|89\d{14})(?![a-z\d])/gi;
 /** The token of a number in a text. */
 const NUMBER = /(?<!\d)89\d{14}(?!\d)/g;
 
@@ -192,6 +194,11 @@ export class Vault {
       if (entry !== undefined) found.push({ start, end: start + token.length, isEncoded: false, entry });
     }
     return found.toSorted((a, b) => a.start - b.start);
+  }
+
+  /** An id of a token that stands in a text, or the number that is one. */
+  idIn(text: string): string | undefined {
+    return text.match(ID)?.find((id) => this.#byId.has(id.toLowerCase()) || this.#byNumber.has(Number(id)));
   }
 
   #idOf(entry: VaultEntry): string {

@@ -1,12 +1,22 @@
-import { randomBytes } from "node:crypto";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { hash, randomBytes } from "node:crypto";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import type { Redactor } from "@cem/core";
 import { createFolderStore, sealStore } from "@cem/store";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createRedactor } from "./index.ts";
-import { createSharedVaults, createVaultFiles } from "./vaults.ts";
+import { countOlderKeys, createSharedVaults, createVaultFiles, removeOldVaults } from "./vaults.ts";
 
 const KEY = randomBytes(32).toString("hex");
 
@@ -53,7 +63,52 @@ describe("createVaultFiles", () => {
     expect(() => files.load("s")).toThrow(expect.objectContaining({ code: "VAULT_UNREADABLE" }));
   });
 
-  it.each([undefined, "short", "00".repeat(31)])("refuses the key %s", (key) => {
+  it("opens what an older key encrypted as long as it is named, and says which files need it", async () => {
+    const folder = newFolder();
+    const newer = `${randomBytes(32).toString("base64")}, ${KEY}`;
+    const openWith = (key: string) => createRedactor({ store: createVaultFiles({ folder, key }) });
+    const first = openWith(KEY);
+    const token = first.tokenize("ada@example.com", { session: "s" });
+    await first.dispose();
+    expect([countOlderKeys(folder, KEY), countOlderKeys(folder, newer)]).toEqual([0, 1]);
+    const next = openWith(newer);
+    expect(await next.detokenize(token, target)).toBe("ada@example.com");
+    next.tokenize("eve@example.com", { session: "s" });
+    await next.dispose();
+    expect(countOlderKeys(folder, newer)).toBe(0);
+    expect(() => countOlderKeys(folder, KEY)).toThrow(expect.objectContaining({ code: "VAULT_UNREADABLE" }));
+  });
+
+  it("lets files go that did not change for 30 days, and nothing else", async () => {
+    const folder = newFolder();
+    removeOldVaults(folder);
+    const files = createVaultFiles({ folder, key: KEY });
+    for (const session of ["old", "new"]) await files.save(session, { version: 1, entries: [] });
+    writeFileSync(path.join(folder, "notes.txt"), "");
+    const old = Date.now() / 1_000 - 31 * 86_400;
+    for (const name of [`${hash("sha256", "old")}.vault`, "notes.txt"])
+      utimesSync(path.join(folder, name), old, old);
+    removeOldVaults(folder);
+    expect(readdirSync(folder).toSorted()).toEqual(
+      [`${hash("sha256", "new")}.vault`, "notes.txt"].toSorted(),
+    );
+  });
+
+  it.runIf(process.platform !== "win32")("names no folder of the host where a disk takes no more", () => {
+    const program = `
+      const { createVaultFiles } = await import("@cem/pii/vaults");
+      const files = createVaultFiles({ folder: ${JSON.stringify(newFolder())}, key: "${KEY}" });
+      await files.save("s", { version: 1, entries: [] }).catch(({ code, message }) => console.log(code, message));
+    `;
+    const node = [process.execPath, "--conditions=@cem/source", "--input-type=module", "-e", program];
+    const command = ["-c", `ulimit -f 0; exec "$0" "$@"`, ...node];
+    const { stdout } = spawnSync("sh", command, { cwd: import.meta.dirname, encoding: "utf8" });
+    expect(stdout).toMatch(
+      /^DISK_FULL The file of a session's values can't be written: the disk of the values /,
+    );
+  });
+
+  it.each([undefined, "short", `${KEY},`, "00".repeat(31)])("refuses the key %s", (key) => {
     expect(() => createVaultFiles({ folder: newFolder(), key })).toThrow(
       expect.objectContaining({ code: "VAULT_KEY_INVALID" }),
     );

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, hash, randomBytes } from "node:crypto";
-import { chmodSync, existsSync, readFileSync } from "node:fs";
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import path from "node:path";
 import { CemError, parseJson, updateStored, writeFailure } from "@cem/core";
@@ -14,6 +14,12 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 /** The format of the file, which is authenticated with it. */
 const HEADER = Buffer.from("cem-vault-1\n");
+const TAG_AT = HEADER.length + NONCE_BYTES;
+const BODY_AT = TAG_AT + TAG_BYTES;
+/** All that is encrypted begins so, which tells its key. */
+const BEGINNING = Buffer.from(`{"version":1,`);
+/** How long after its last change a session's values are kept. */
+const KEPT_MS = 30 * 86_400_000;
 
 /** Settings of {@link createVaultFiles}. */
 interface VaultFilesSettings {
@@ -22,7 +28,7 @@ interface VaultFilesSettings {
    * where there is none, nothing is kept.
    */
   folder: string | ((session: string) => string | undefined);
-  /** 32 bytes in hex or base64. Keep it apart from the folder. */
+  /** 32 bytes in hex or base64, or several with commas: the first encrypts, all of them open. Keep it apart from the folder. */
   key: string | undefined;
 }
 
@@ -32,7 +38,7 @@ interface VaultFilesSettings {
  * @throws CemError `VAULT_KEY_INVALID`. Loading throws `VAULT_UNREADABLE` for a file of another key, or a changed one.
  */
 export function createVaultFiles({ folder, key }: VaultFilesSettings): VaultStore {
-  const secret = readKey(key);
+  const keys = readKeys(key);
   const folderOf = typeof folder === "string" ? () => folder : folder;
   const fileIn = (own: string, session: string): string => path.join(own, `${hash("sha256", session)}.vault`);
   /** The last save: they are made in the order in which they are asked for. */
@@ -45,7 +51,7 @@ export function createVaultFiles({ folder, key }: VaultFilesSettings): VaultStor
       chmodSync(own, PRIVATE_FOLDER);
       await replaceFile(fileIn(own, session), content, { durable: true });
     } catch (error) {
-      throw writeFailure(error, "The file of a session's values", `the disk of ${own}`);
+      throw writeFailure(error, "The file of a session's values", "the disk of the values");
     }
   };
   return {
@@ -53,10 +59,10 @@ export function createVaultFiles({ folder, key }: VaultFilesSettings): VaultStor
       const own = folderOf(session);
       if (own === undefined) return undefined;
       const file = fileIn(own, session);
-      return existsSync(file) ? decrypt(file, secret, session) : undefined;
+      return existsSync(file) ? open(file, (bytes) => decrypt(bytes, keys, session)) : undefined;
     },
     save(session, data) {
-      const done = saving.then(() => write(session, encrypt(data, secret, session)));
+      const done = saving.then(() => write(session, encrypt(data, keys, session)));
       saving = done.catch(() => {});
       return done;
     },
@@ -67,45 +73,81 @@ export function createVaultFiles({ folder, key }: VaultFilesSettings): VaultStor
   };
 }
 
-function readKey(key: string | undefined): Buffer {
-  const text = key?.trim() ?? "";
-  const bytes = Buffer.from(text, /^[\da-f]{64}$/i.test(text) ? "hex" : "base64");
-  if (bytes.length === KEY_BYTES) return bytes;
-  throw new CemError(
-    "VAULT_KEY_INVALID",
-    key === undefined
-      ? "Values are to be kept on disk, and there is no key to encrypt them with."
-      : `The key that encrypts values has ${bytes.length} bytes instead of ${KEY_BYTES}.`,
-  );
+/** Removes the files of sessions that did not change for 30 days: those of a process that was killed would stay for good. */
+export function removeOldVaults(folder: string): void {
+  try {
+    for (const file of vaultsIn(folder)) if (statSync(file).mtimeMs < Date.now() - KEPT_MS) rmSync(file);
+  } catch {
+    // Another process was faster, or the folder can't be written.
+  }
+}
+
+/**
+ * Counts the files of a folder that an older one of the keys encrypted.
+ *
+ * @throws CemError `VAULT_UNREADABLE` for one that none of them opens.
+ */
+export function countOlderKeys(folder: string, key: string | undefined): number {
+  const keys = readKeys(key);
+  return vaultsIn(folder).filter((file) => open(file, (bytes) => keyOf(bytes, keys)) !== keys[0]).length;
+}
+
+function vaultsIn(folder: string): string[] {
+  const names = existsSync(folder) ? readdirSync(folder) : [];
+  return names.filter((name) => name.endsWith(".vault")).map((name) => path.join(folder, name));
+}
+
+function readKeys(text = ""): Buffer[] {
+  return text.split(",").map((one) => {
+    const key = one.trim();
+    const bytes = Buffer.from(key, /^[\da-f]{64}$/i.test(key) ? "hex" : "base64");
+    if (bytes.length === KEY_BYTES) return bytes;
+    throw new CemError(
+      "VAULT_KEY_INVALID",
+      text === ""
+        ? "Values are to be kept on disk, and there is no key to encrypt them with."
+        : `A key that encrypts values has ${bytes.length} bytes instead of ${KEY_BYTES}.`,
+    );
+  });
 }
 
 /** The name of the session is authenticated too, so that a file can't be put in the place of another. */
-function encrypt(data: VaultData, key: Buffer, session: string): Buffer {
+function encrypt(data: VaultData, keys: readonly Buffer[], session: string): Buffer {
   const nonce = randomBytes(NONCE_BYTES);
   const context = Buffer.concat([HEADER, Buffer.from(session)]);
-  const cipher = createCipheriv("aes-256-gcm", key, nonce).setAAD(context);
+  const cipher = createCipheriv("aes-256-gcm", keys[0] ?? "", nonce).setAAD(context);
   const body = Buffer.concat([cipher.update(JSON.stringify(data)), cipher.final()]);
   return Buffer.concat([HEADER, nonce, cipher.getAuthTag(), body]);
 }
 
-function decrypt(file: string, key: Buffer, session: string): VaultData {
+function decrypt(bytes: Buffer, keys: readonly Buffer[], session: string): VaultData {
+  const decipher = decipherOf(bytes, keyOf(bytes, keys))
+    .setAAD(Buffer.concat([HEADER, Buffer.from(session)]))
+    .setAuthTag(bytes.subarray(TAG_AT, BODY_AT));
+  const text = Buffer.concat([decipher.update(bytes.subarray(BODY_AT)), decipher.final()]).toString("utf8");
+  return JSON.parse(text) as VaultData;
+}
+
+/** The key that a file was encrypted with. To authenticate its content takes the session, which the file does not tell. */
+function keyOf(bytes: Buffer, keys: readonly Buffer[]): Buffer {
+  const start = bytes.subarray(BODY_AT, BODY_AT + BEGINNING.length);
+  const found = keys.find((key) => decipherOf(bytes, key).update(start).equals(BEGINNING));
+  if (found === undefined) throw new Error("None of the keys opens it.");
+  return found;
+}
+
+function decipherOf(bytes: Buffer, key: Buffer) {
+  return createDecipheriv("aes-256-gcm", key, bytes.subarray(HEADER.length, TAG_AT));
+}
+
+function open<Content>(file: string, read: (bytes: Buffer) => Content): Content {
   try {
-    const bytes = readFileSync(file);
-    const tagAt = HEADER.length + NONCE_BYTES;
-    const bodyAt = tagAt + TAG_BYTES;
-    const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(HEADER.length, tagAt))
-      .setAAD(Buffer.concat([HEADER, Buffer.from(session)]))
-      .setAuthTag(bytes.subarray(tagAt, bodyAt));
-    const text = Buffer.concat([decipher.update(bytes.subarray(bodyAt)), decipher.final()]).toString("utf8");
-    return JSON.parse(text) as VaultData;
+    return read(readFileSync(file));
   } catch (cause) {
     const message = `The values in ${file} can't be read with this key.`;
     throw new CemError("VAULT_UNREADABLE", message, { details: { file }, cause });
   }
 }
-
-/** How long after its last change a session's values are kept. */
-const KEPT_MS = 30 * 86_400_000;
 
 /** Settings of {@link createSharedVaults}. */
 interface SharedVaultsSettings {

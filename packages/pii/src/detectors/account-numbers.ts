@@ -8,6 +8,7 @@ import {
   isWordBefore,
   lastClause,
   namesThing,
+  PHONE_KEYS,
   SAYS_PHONE,
   spaced,
   standsAlone,
@@ -80,6 +81,8 @@ function groupsOfCard(
   const first = groups[from];
   if (first === undefined || isFraction(text, first.start)) return 0;
   if (isWordBefore(text, first.start) && !STRIPE.test(text.slice(0, first.start).slice(-2))) return 0;
+  // After a plus sign that is no space of a query, so many digits are those of a phone.
+  const least = text[first.start - 1] === "+" && !isWordBefore(text, first.start - 1) ? 16 : 12;
   let digits = "";
   let separator: string | undefined;
   // A shorter valid number may be the beginning of a longer one.
@@ -95,7 +98,7 @@ function groupsOfCard(
     }
     digits += group.text;
     if (digits.length > 19) return longest;
-    if (digits.length < 12 || !luhnChecksumValidate(digits)) continue;
+    if (digits.length < least || !luhnChecksumValidate(digits)) continue;
     if (!hasBrand(digits) && !RARE.test(digits) && !SAYS_CARD.test(before(text, first.start, key))) continue;
     if (!isGrouped(groups.slice(from, from + count))) continue;
     if (
@@ -133,7 +136,8 @@ function isMeant(
   if (hasWord(words, CARD_CONTEXT)) return true;
   if (!hasBrand(digits)) return text === digits && key === undefined && !digits.startsWith("1000");
   if (groups === 1 && namesThing(words)) return false;
-  return !UNUSUAL_LENGTHS.has(digits.length) || (/^(?:36|30|38|39|4)/.test(digits) && !isArticle(digits));
+  if (!UNUSUAL_LENGTHS.has(digits.length)) return true;
+  return /^(?:36|30|38|39|4)/.test(digits) && !isArticle(digits) && !hasWord(lastClause(words), PHONE_KEYS);
 }
 
 /** Whether a number may be one of an article of trade (EAN), which are 13 digits: Germany's begin with 4. */

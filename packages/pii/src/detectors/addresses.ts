@@ -1,5 +1,5 @@
-import { before, endsWith, isEscape, withoutEnding, wordSet } from "../context.ts";
-import type { Detector, Finding, PiiType } from "../context.ts";
+import { before, endsWith, findAll, isEscape, isWordBefore, withoutEnding, wordSet } from "../context.ts";
+import type { Detector, Finding } from "../context.ts";
 
 /** As it is, and as it is written in addresses of pages. */
 const SIGNS = ["@", "%40"];
@@ -100,7 +100,8 @@ const NUMBERED = wordSet(
   `v ver vers version versions release released section sect sec chapter clause paragraph appendix figure table firmware
   build builds upgrade upgraded update updated downgrade downgraded bumped edition assemblyversion fileversion oid rev revision sdk
   assembly driver chrome firefox safari edge electron reader bios patch patched iec iso rfc wbs requirement requirements req enzyme kapitel abschnitt chapitre capítulo capitulo capitolo sezione
-  sección seção hoofdstuk paragraaf rozdział §`,
+  sección seção hoofdstuk paragraaf rozdział § versión versione versão versie wersja wersji verze verzió sürüm версия версии έκδοση
+  fassung バージョン 版本 版本号 버전 إصدار גרסה`,
 );
 /** The same, where all four are low, as numbers of chapters and steps are. */
 const LISTED = wordSet("step task level position see siehe nr item annex spec ec п пункт");
@@ -145,9 +146,11 @@ function findV4(text: string, key: string | undefined): Finding[] {
   for (const { 0: match, index: start } of text.matchAll(V4)) {
     let end = start + match.length;
     if (!OCTETS.test(match)) continue;
-    if (touchesBefore(text, start) && !isTold(text, start, end, found.at(-1)?.end)) continue;
+    if (touchesBefore(text, start, end) && !isTold(text, start, end, found.at(-1)?.end)) continue;
     const next = text.slice(end, end + 10);
-    if (/^[\w]|^\.\d|^[-+][a-z]/i.test(next) && !isOfPacket(text, start, next)) continue;
+    const goesOn =
+      /^[\w]|^\.\d|^[-+][a-z]/i.test(next) && !(next[0] === "_" && mayBeMarked(text, start, end));
+    if (goesOn && !isOfPacket(text, start, next)) continue;
     if (isNumbered(match, before(text, start, key)) || isVersion(text, start, end)) continue;
     const length = networkLength(text, end, 32);
     if (length === undefined) continue;
@@ -191,9 +194,16 @@ function isVersion(text: string, start: number, end: number): boolean {
   );
 }
 
-function touchesBefore(text: string, start: number): boolean {
+/** Whether a sign beside an address may be that of italics, or of a name: `backup_10.1.2.3_full.tgz`. Versions seldom begin so. */
+function mayBeMarked(text: string, start: number, end: number): boolean {
+  if (HIGH.test(text.slice(start, end)) || text.startsWith("10.", start)) return true;
+  return text[start - 1] === "_" && text[end] === "_" && !isWordBefore(text, start - 1);
+}
+
+function touchesBefore(text: string, start: number, end: number): boolean {
   if (start === 0 || isEscape(text, start - 1)) return false;
   const nearby = text.slice(Math.max(0, start - 8), start);
+  if (/_$|\p{L}-$/u.test(nearby) && mayBeMarked(text, start, end)) return false;
   return /(?!\p{sc=Han}|\p{sc=Hira}|\p{sc=Kana})[\p{L}\d]$|(?<!(?<!\p{L})(?:ip|host|addr|src|dst))(?:_|==)$|[\p{L}\d][./-]$|(?:^|\n)#{1,6} $/iu.test(
     nearby,
   );
@@ -212,7 +222,8 @@ function findV6(text: string, key: string | undefined): Finding[] {
     let end = start + address.length;
     if (address === "::" && !isAny(text, start, key)) continue;
     if (STEP.test(address) && SUBSCRIPT.test(text.slice(Math.max(0, start - 48), start))) continue;
-    if (!isV6(address) || touchesBefore(text, start) || /[\p{L}\d_]/u.test(text[end] ?? "")) continue;
+    if (!isV6(address) || touchesBefore(text, start, end)) continue;
+    if (/[\p{L}\d]/u.test(text[end] ?? "") || (text[end] === "_" && !mayBeMarked(text, start, end))) continue;
     const zone = /^%[\w.-]{1,16}/.exec(text.slice(end, end + 17));
     end += zone?.[0].length ?? 0;
     const length = networkLength(text, end, 128);
@@ -288,11 +299,3 @@ export const cryptoAddressDetector: Detector = {
   find: (text) =>
     findAll(text, /(?<!\w)(?:0x[\da-f]{40}|bc1[ac-hj-np-z02-9]{11,71})(?!\w)/gi, "CRYPTO_ADDRESS"),
 };
-
-function findAll(text: string, pattern: RegExp, type: PiiType): Finding[] {
-  return [...text.matchAll(pattern)].map(({ 0: match, index: start }) => ({
-    start,
-    end: start + match.length,
-    type,
-  }));
-}

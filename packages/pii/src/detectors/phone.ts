@@ -9,6 +9,7 @@ import {
   labelOf,
   lastClause,
   PHONE_EXTENSION,
+  PHONE_KEYS,
   rightBefore,
   SAYS_PHONE,
   spaced,
@@ -21,15 +22,16 @@ const MIN_DIGITS = 7;
 const MAX_DIGITS = 15;
 const INDIAN_DIGITS = 10;
 const SURE_DIGITS = 9;
-/** Of seven digits at least. */
+/** Of seven digits at least, without a date or a time after them. One such as `+4915112345678` ends with its first group. */
 const CANDIDATE =
-  /[+(]{0,2}(?=\d(?:[ ./()-]{0,2}\d){6})\d+(?:[ ./()-]{1,2}\d+)*(?: ?(?:x|ext\.? ?|extension )\d{1,6})?/gi;
+  /[+(]{0,2}(?=\d(?:[ ./()-]{0,2}\d){6})(?:(?<=\+)\d{10,15}(?!\d)|\d+(?:[ ./()-]{1,2}(?!(?:\d{4}-\d\d-|\d\d:)\d\d)\d+)*)(?: ?(?:x|ext\.? ?|extension )\d{1,6})?/gi;
 const DATE =
   /^(?:(?:19|20)\d\d([-./ ])(?:0?[1-9]|1[0-2])\1(?:0?[1-9]|[12]\d|3[01])|(?:0?[1-9]|[12]\d|3[01])([-./ ])(?:0?[1-9]|[12]\d|3[01])\2(?:19|20)\d\d)(?!\d)/;
 const NORTH_AMERICAN = /^(?:1[-. ])?(?:\([2-9]\d{2}\) ?|[2-9]\d{2}[-. ])[2-9]\d{2}[-. ]\d{4}$/;
 const SINGLE_DIGITS = /^\d{1,2}(?:[ -]\d{1,2}){4,}$/;
 /** Five pairs of digits. */
 const FRENCH = /^0[1-9](?:[ .-]\d{2}){4}$/;
+const INTERNATIONAL = /^\(?(?:\+|00)/;
 const WITH_EXIT_CODE = /^00(?:[1-9]\d{0,2}[-. ]\d|[-. ][1-9])/;
 /** A country's code and groups after it, but not of thousands: `+10 000 000 users`. */
 const WITH_CODE = /^\(?\+\d{1,3}\)?(?=[ (-])(?!(?: \d{3})+$)/;
@@ -52,12 +54,6 @@ const DOI = /10\.\d{4,9}\/\S{0,40}$/;
 const VERSION = /^\d+\.\d+$|^(?=[\d.]+$).*\.\d\./;
 /** The property of a card of a person (RFC 6350), with its parameters. */
 const CARD_PROPERTY = /(?:^|\n)tel;[^:\n]{1,40}:$/;
-/** Names of properties that hold phone numbers. */
-const PHONE_KEYS = wordSet(
-  `phone phones tel tél telephone téléphone telefon telefono teléfono telefone telefoon telefonnummer telefoonnummer mobile mobil
-  mobilnummer mobiel movil móvil telemovel telemóvel cell cellphone cellular cellulare celular fax landline hotline whatsapp msisdn
-  handy handynummer rufnummer natel gsm komorka komórka homephone workphone mobilephone telefonnr telefonu`,
-);
 /** Countries whose numbers begin with a 0 as they are written at home. */
 const TRUNK_ZERO = new Set(
   "AE AR AT AU BD BE BG CH CN DE EG FI FR GB HR HU ID IE IL JP KE KR LT LU MA MY NG NL NZ PH PK RO RS SE SI SK TH TR TW UA VN ZA".split(
@@ -74,12 +70,6 @@ const MONEY_AFTER = /^(?:\s?(?:%|€|usd|eur|gbp|kg|km|ms|bytes|kb|mb|gb|°| tim
 
 /** Whether a key says that a phone number stands under it. */
 export const isPhoneKey = byKey((key) => hasWord(spaced(key).toLowerCase(), PHONE_KEYS));
-
-function digitsIn(text: string): number {
-  let digits = 0;
-  for (let at = 0; at < text.length; at += 1) if ((text.charCodeAt(at) ^ 48) < 10) digits += 1;
-  return digits;
-}
 
 /**
  * Creates a detector of phone numbers: international ones, those of the given regions, and others that words tell.
@@ -101,7 +91,9 @@ export function createPhoneDetector(regions: readonly string[] = ["US"]): Detect
     if (!hasCode && (DATE.test(number) || (!isUnderPhone && VERSION.test(number)))) return false;
     const words = rightBefore(text, start);
     const rest = after(text, end);
-    if ((words !== "" && MONEY_BEFORE.test(words.slice(-3))) || (rest !== "" && MONEY_AFTER.test(rest)))
+    if (words !== "" && MONEY_BEFORE.test(words.slice(-3))) return false;
+    // After a number with its country's code, `_` is that of a file's name or of Markdown.
+    if (rest !== "" && !(rest.startsWith("_") && INTERNATIONAL.test(number)) && MONEY_AFTER.test(rest))
       return false;
     // A comma before or after plain digits is that of a fraction, or of thousands.
     const isPlain = !/\D/.test(number);
@@ -148,12 +140,12 @@ export function createPhoneDetector(regions: readonly string[] = ["US"]): Detect
       for (const { 0: match, index } of text.matchAll(CANDIDATE)) {
         if (match.length > 40) continue;
         const plain = /[a-z]/i.test(match) ? match.replace(PHONE_EXTENSION, "") : match;
-        const digits = digitsIn(plain);
-        if (digits > MAX_DIGITS) continue;
+        const digits = plain.replace(/\D/g, "").length;
+        if (digits < MIN_DIGITS || digits > MAX_DIGITS) continue;
         // A bracket that is not closed stands around the number.
         const lead = match.startsWith("(") && !match.includes(")") ? 1 : 0;
         const [start, end] = [index + lead, index + match.length];
-        if (isWordBefore(text, start) || (text[start - 1] === "_" && text[start] !== "+")) continue;
+        if (isWordBefore(text, start) || (text[start - 1] === "_" && !INTERNATIONAL.test(plain))) continue;
         if (isPhone(text, { start, end, digits, number: plain.slice(lead) }, key))
           found.push({ start, end, type: "PHONE" });
       }

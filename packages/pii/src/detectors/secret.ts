@@ -34,15 +34,21 @@ const MIN_JWT_PART_CHARACTERS = 8;
 const KEY_BEGIN = /-----BEGIN (?:[A-Z\d]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----/g;
 const KEY_END = "-----END ";
 /** The user and the password in an address, as far as the `@`. */
-const USER_INFO = /(?<=[a-z\d]:\/\/)[^\s:@/?#"'<>]{0,128}:[^\s@/?#"'<>]{1,256}(?=@[\w.[-])/gi;
-/** The same without a scheme: `admin:Passw0rd@10.0.0.1`. */
-const USER_AND_PASSWORD = /(?<![\w.%+/:@-])[\w.-]{1,64}:[^\s:@/?#"'<>,;(){}]{4,128}(?=@[\w[])/g;
-const PERSON = /^[a-z]+\d{0,4}(?:[._+-][a-z\d]+)*$/i;
-const HOST = /^@(?:[\w-]{1,63}\.){1,8}[a-z]{2,24}(?![\w.-]*[:/])/i;
+const USER_INFO = /(?<=[a-z\d]:\/\/)[^\s:@/?#"'<>]{0,128}:[^\s@/?#"'<>]{1,256}(?=@[\w\xC0-\uD7FF.[-])/gi;
+/** The same without a scheme: `admin:Passw0rd@10.0.0.1`. Ranges of letters cost less here than their property does. */
+const USER_AND_PASSWORD =
+  /(?<![\w\xC0-\u1FFF\u3040-\uD7FF.%+/:@-])[\w\xC0-\u1FFF\u3040-\uD7FF.-]{1,64}:[^\s:@/?#"'<>,;(){}]{4,128}(?=@[\w\xC0-\uD7FF[])/g;
+const PERSON = /^\p{L}+\d{0,4}(?:[._+-][\p{L}\d]+)*$/u;
+const HOST = /^@(?:[\p{L}\d_-]{1,63}\.){1,8}\p{L}{2,24}(?![\w.-]*[:/])/u;
+/** A version in the place of a host: `npm:react@18`. */
+const VERSION = /^@v?\d+(?:\.\d+){0,2}(?!\.?\w)/;
+/** A mere word or number. It is a password where what follows is surely a host, and none in `Room:Berlin@floor2`. */
+const PLAIN = /^(?:[\p{L}_-]+|\d+)$/u;
+const CERTAIN_HOST = /^@(?:localhost|\[|[\p{L}\d_-]{1,63}\.[\p{L}\d])/u;
 /** Words before a colon and an address of email. */
 const LABELS = wordSet(
   `mailto mail email emails to from cc bcc reply sip sips xmpp acct contact sender recipient address author user username
-  login id name owner by e-mail reply-to delivered-to return-path signed-off-by kontakt contacto contatto correo courriel
+  login id name owner by npm jsr e-mail reply-to delivered-to return-path signed-off-by kontakt contacto contatto correo courriel
   absender work home internet pref group account assignee requester reviewer customer organizer attendee uid`,
 );
 const OPTION_NAME = / -u| --user/;
@@ -133,11 +139,13 @@ function findCredentials(text: string, hasAt: boolean, add: Add): void {
     for (const { 0: match, index } of text.matchAll(USER_AND_PASSWORD)) {
       const colon = match.indexOf(":");
       const label = match.slice(0, colon);
-      if (LABELS.has(label.toLowerCase())) continue;
+      const password = match.slice(colon + 1);
+      const host = text.slice(index + match.length);
+      if (LABELS.has(label.toLowerCase()) || VERSION.test(host)) continue;
+      if (PLAIN.test(password) && !CERTAIN_HOST.test(host)) continue;
       // A name before a host is found as an address, and so is any text under a name such as `customerEmail`.
       const isNamed = LABELS.has(spaced(label).toLowerCase().split(" ").at(-1) ?? "");
-      const isAddress =
-        (isNamed || PERSON.test(match.slice(colon + 1))) && HOST.test(text.slice(index + match.length));
+      const isAddress = (isNamed || PERSON.test(password)) && HOST.test(host);
       if (!isAddress) add(index, index + match.length);
     }
   }
