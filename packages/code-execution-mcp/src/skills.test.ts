@@ -36,7 +36,11 @@ const source = () => ({
   },
 });
 
+/** Of a process that tried a skill and is gone: looked for once in this one. */
+const left = path.join(os.tmpdir(), `cem-skill-${2 ** 22 + process.pid}-abcdef`);
+
 beforeAll(async () => {
+  await mkdir(left, { recursive: true });
   folder = await mkdtemp(path.join(os.tmpdir(), "cem-skills-"));
   agent = createAgent(source());
 });
@@ -47,9 +51,6 @@ afterAll(async () => {
 
 describe("skills", () => {
   it("are saved once they passed, and imported and found from then on", async () => {
-    // The process that tried a skill there is gone.
-    const left = path.join(os.tmpdir(), `cem-skill-${2 ** 22 + 1}-abcdef`);
-    await mkdir(left, { recursive: true });
     const saved = await agent.saveSkill(DRAFT);
     expect(existsSync(left)).toBe(false);
     expect(saved).toMatchObject({ status: "active", version: 1, tools: ["calculator.add"] });
