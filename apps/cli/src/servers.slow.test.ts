@@ -112,7 +112,9 @@ describe("cem servers, cem doctor and cem generate", () => {
     expect(stdout).toMatch(/crash +down +stdio\n +Server "crash" is down[^]*off +off/u);
     const doctor = await cem(["doctor"]);
     expect(doctor.code).toBe(0);
-    expect(doctor.stdout).toMatch(/servers +1 server, 13 tools, 3 upstream \(1 unreachable\)/u);
+    expect(doctor.stdout).toMatch(
+      /servers +1 server, 13 tools, 1 problem, 3 upstream \(1\s+warning\s+unreachable\)/u,
+    );
     expect(doctor.stdout).not.toContain("no effect yet");
   });
 
