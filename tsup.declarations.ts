@@ -77,7 +77,7 @@ function keep(folder: string, outdir: string, name: string, entry: string): void
   const { peerDependenciesMeta = {} } = JSON.parse(readFileSync("package.json", "utf8")) as {
     peerDependenciesMeta?: object;
   };
-  // Who lacks an optional package gets `any` from it, not an error in a file that is not theirs.
+  // A project that lacks an optional package gets `any` from it, not an error in a file that is not its own.
   const tolerant = (line: string): string =>
     (PACKAGE.exec(line)?.[1] ?? "") in peerDependenciesMeta && !line.trim().startsWith("*")
       ? `// @ts-ignore: the package is optional\n${line}`

@@ -86,11 +86,12 @@ function doubtfulAnswers(calls: readonly ToolCallRecord[], describeCall: Describ
 
 /** Whether a program gave the digits of an answer with others before or after them, as `0 + "7205759403792793601"` does. */
 function hasJoinedDigits({ toolCalls, output, value }: RunOutcome & { status: "completed" }): boolean {
-  const answers = toolCalls.map(({ result = "" }) => result).join();
-  const long = [...answers.matchAll(LONG_TEXT)].map(([, digits = ""]) => digits);
+  const answers = toolCalls.map(({ result = "" }) => result);
+  const long = answers.flatMap((answer) => [...answer.matchAll(LONG_TEXT)].map(([, digits = ""]) => digits));
   const given = long.length === 0 ? [] : (`${output} ${JSON.stringify(value)}`.match(LONG_DIGITS) ?? []);
   const isJoined = (run: string): boolean => long.some((digits) => run !== digits && run.includes(digits));
-  return given.slice(0, MAX_SEARCHED_DIGITS).some((run) => isJoined(run) && !answers.includes(run));
+  const isAnswered = (run: string): boolean => answers.some((answer) => answer.includes(run));
+  return given.slice(0, MAX_SEARCHED_DIGITS).some((run) => isJoined(run) && !isAnswered(run));
 }
 
 /** Whether the arguments of a call stand in the code as they are. */

@@ -174,7 +174,7 @@ function sizeOf(pattern: string): number {
     }
   }
   const long = pattern.match(ANY_CASE.test(pattern) ? LONG_IN_ANY_CASE : LONG) ?? [];
-  // What is quoted may look like a group that stays open.
+  // Quoted text may look like a group that stays open.
   for (const before of outer) size += before;
   return size + pattern.length - plain.length + long.length * LONG_SIZE;
 }

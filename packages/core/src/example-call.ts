@@ -12,8 +12,7 @@ const MAX_SEARCHED_CHARACTERS = 500;
 const IN_DESCRIPTION =
   /(?::|\be\.g\.,?|\bi\.e\.,?|\bsuch as|\blike|\bfor example,?|\bfor instance,?)\s{0,3}(?:`([^`\n]{1,80})`|"([^"\n]{1,80})"|'([^'\n]{1,80})')/iu;
 const IDENTIFIER = /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u;
-/** Values of the formats that JSON Schema defines. */
-/** Texts of known formats. */
+/** Values of the formats that JSON Schema defines, as texts. */
 export const FORMAT_EXAMPLES: Readonly<Record<string, string>> = {
   date: "2026-06-21",
   "date-time": "2026-06-21T12:00:00Z",

@@ -12,7 +12,7 @@ interface Owner {
   /** Whether it has to leave slots to others. */
   leavesRoom: boolean;
   inside: number;
-  /** What admits those that wait, by session; the one whose turn it is comes first. */
+  /** Functions that admit those that wait, by session; the one whose turn it is comes first. */
   queues: Map<unknown, (() => void)[]>;
 }
 

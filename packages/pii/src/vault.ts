@@ -59,7 +59,7 @@ export interface VaultData {
   entries: VaultEntry[];
 }
 
-/** What may be left of a token in a text: its id, or a number. */
+/** The part of a token that a text may still have: its id, or its number. */
 const ID = /(?<![a-z\d])(?:[a-z2-7]{16}|89\d{14})(?![a-z\d])/gi;
 /** The token of a number in a text. */
 const NUMBER = /(?<!\d)89\d{14}(?!\d)/g;

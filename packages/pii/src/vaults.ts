@@ -1,5 +1,15 @@
 import { createCipheriv, createDecipheriv, hash, randomBytes } from "node:crypto";
-import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  rmSync,
+  statSync,
+} from "node:fs";
 import { rm } from "node:fs/promises";
 import path from "node:path";
 import { CemError, parseJson, updateStored, writeFailure } from "@cem/core";
@@ -59,7 +69,7 @@ export function createVaultFiles({ folder, key }: VaultFilesSettings): VaultStor
       const own = folderOf(session);
       if (own === undefined) return undefined;
       const file = fileIn(own, session);
-      return existsSync(file) ? open(file, (bytes) => decrypt(bytes, keys, session)) : undefined;
+      return existsSync(file) ? reading(file, () => decrypt(readFileSync(file), keys, session)) : undefined;
     },
     save(session, data) {
       const done = saving.then(() => write(session, encrypt(data, keys, session)));
@@ -89,7 +99,7 @@ export function removeOldVaults(folder: string): void {
  */
 export function countOlderKeys(folder: string, key: string | undefined): number {
   const keys = readKeys(key);
-  return vaultsIn(folder).filter((file) => open(file, (bytes) => keyOf(bytes, keys)) !== keys[0]).length;
+  return vaultsIn(folder).filter((file) => reading(file, () => keyOf(headOf(file), keys)) !== keys[0]).length;
 }
 
 function vaultsIn(folder: string): string[] {
@@ -140,9 +150,20 @@ function decipherOf(bytes: Buffer, key: Buffer) {
   return createDecipheriv("aes-256-gcm", key, bytes.subarray(HEADER.length, TAG_AT));
 }
 
-function open<Content>(file: string, read: (bytes: Buffer) => Content): Content {
+/** The part of a file that tells its key. */
+function headOf(file: string): Buffer {
+  const head = Buffer.alloc(BODY_AT + BEGINNING.length);
+  const descriptor = openSync(file, "r");
   try {
-    return read(readFileSync(file));
+    return head.subarray(0, readSync(descriptor, head));
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function reading<Content>(file: string, read: () => Content): Content {
+  try {
+    return read();
   } catch (cause) {
     const message = `The values in ${file} can't be read with this key.`;
     throw new CemError("VAULT_UNREADABLE", message, { details: { file }, cause });

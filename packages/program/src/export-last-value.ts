@@ -8,7 +8,7 @@ import type { NodeVisit } from "./syntax-tree.ts";
 /** Nodes in which `return` is not the program's. */
 const FUNCTION = /(?:Function(?:Declaration|Expression)|Method)$/;
 const RETURN = /\breturn\b/;
-/** What a default export does not evaluate. */
+/** Declarations that a default export names and does not evaluate. */
 const NAMED = /^(?:Identifier|FunctionDeclaration)$/;
 const MAIN = /^(?:main|run|execute|solve|task|program)$/u;
 

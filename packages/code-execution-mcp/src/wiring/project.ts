@@ -116,3 +116,8 @@ export async function assertOutOfReach(
   const message = `${what} would be kept in ${folder}, and code in the sandbox can reach ${around}. Set ${setting} to a folder outside of it.`;
   throw new CemError("CONFIG_INVALID", message, { details: { setting, folder, reached: around } });
 }
+
+/** The folder of an owner's values, in the owner's home. */
+export function vaultIn(home: string): string {
+  return path.join(home, "vault");
+}

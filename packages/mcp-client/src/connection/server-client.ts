@@ -94,10 +94,7 @@ export function createServerClient(settings: McpServerSettings, context: ServerC
       limit.run(name, options.signal, async () => {
         options.signal.throwIfAborted();
         return await pool.use(options, options.signal, (connection) =>
-          connection.send(options, async (opened, running) => {
-            await subscriptions.renew(opened, { session: options.session, signal: running.signal });
-            return run(opened, running);
-          }),
+          connection.send(options, subscriptions.renewBefore(options.session, run)),
         );
       }),
     );

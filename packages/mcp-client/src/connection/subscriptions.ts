@@ -1,4 +1,5 @@
 import type { CallOptions } from "./connection-types.ts";
+import type { Run } from "./connection.ts";
 import type { OpenClient } from "./open-client.ts";
 import { ANY_RESULT } from "./tool-call.ts";
 
@@ -16,6 +17,17 @@ export function createSubscriptions(current: () => OpenClient[], onRenewed: (uri
   const watching = new Map<string, Set<string | undefined>>();
   const send = ({ client }: OpenClient, verb: string, uri: string, signal: AbortSignal): Promise<unknown> =>
     client.request({ method: `resources/${verb}`, params: { uri } }, ANY_RESULT, { signal });
+  const renew = async (opened: OpenClient, { session, signal }: User): Promise<void> => {
+    const renewing = [...watching].map(async ([uri, sessions]) => {
+      const isHeld = current().some(({ watched }) => watched.has(uri));
+      if (opened.watched.has(uri) || (isHeld && !sessions.has(session))) return;
+      opened.watched.add(uri);
+      // A server that refuses is not asked again before its next connection.
+      await send(opened, "subscribe", uri, signal).catch(() => signal.aborted && opened.watched.delete(uri));
+      if (!isHeld) onRenewed(uri);
+    });
+    await Promise.all(renewing);
+  };
   return {
     /** Notes that a session subscribed to a resource. */
     add: (opened: OpenClient, uri: string, session: string | undefined): void => {
@@ -31,19 +43,13 @@ export function createSubscriptions(current: () => OpenClient[], onRenewed: (uri
       const held = current().filter(({ watched }) => watched.delete(uri));
       await Promise.all(held.map((opened) => send(opened, "unsubscribe", uri, signal)));
     },
-    /** Subscribes again to what a connection has to have before a request of a session. */
-    async renew(opened: OpenClient, { session, signal }: User): Promise<void> {
-      const renewing = [...watching].map(async ([uri, sessions]) => {
-        const isHeld = current().some(({ watched }) => watched.has(uri));
-        if (opened.watched.has(uri) || (isHeld && !sessions.has(session))) return;
-        opened.watched.add(uri);
-        // A server that refuses is not asked again before its next connection.
-        await send(opened, "subscribe", uri, signal).catch(
-          () => signal.aborted && opened.watched.delete(uri),
-        );
-        if (!isHeld) onRenewed(uri);
-      });
-      await Promise.all(renewing);
+    /** Has a session's request begin with what its connection has to subscribe to again. Where nothing is watched it stays as it is. */
+    renewBefore<T>(session: string | undefined, run: Run<T>): Run<T> {
+      if (watching.size === 0) return run;
+      return async (opened, running) => {
+        await renew(opened, { session, signal: running.signal });
+        return run(opened, running);
+      };
     },
   };
 }

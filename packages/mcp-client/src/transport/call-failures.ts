@@ -87,7 +87,7 @@ export function toServerError(thrown: unknown, context: FailureContext): CemErro
   return make("PROTOCOL_ERROR", `Server "${server}": ${describeCause(thrown)}`);
 }
 
-/** What the user has to open before the server does what was asked, such as a page to sign in to another service. */
+/** The pages that the user has to open before the server does what was asked, such as one to sign in to another service. */
 function addressesIn(error: ProtocolError): string {
   const asked = error instanceof UrlElicitationRequiredError ? [error.elicitations as unknown].flat() : [];
   const urls = asked.map((one) => (one as { url?: unknown } | null)?.url).filter(isWebUrl);

@@ -105,11 +105,12 @@ export class LegacySession implements EventStore {
     const post: Post = {};
     for (const id of ids) this.#open.set(id, post);
     const answer = await currentPost.run(post, () => this.transport.handleRequest(request, options));
-    if (!answer.ok) for (const id of ids) this.#open.delete(id);
-    else
-      for (const message of messages)
-        if (isSpecType.CancelledNotification(message)) this.#note(message.params);
-    if (!answer.ok || answer.body === null) return answer;
+    if (!answer.ok) {
+      for (const id of ids) this.#open.delete(id);
+      return answer;
+    }
+    for (const message of messages) if (isSpecType.CancelledNotification(message)) this.#note(message.params);
+    if (answer.body === null) return answer;
     const beginning = method === "GET" ? await this.#beginning(request, isResumable) : undefined;
     const answered = method === "GET" ? this.#postOf(headers.get("last-event-id")) : post;
     const relay = new TransformStream<Uint8Array, Uint8Array>({

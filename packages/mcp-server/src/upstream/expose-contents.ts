@@ -27,7 +27,7 @@ export interface ExposeSettings {
   onMissing?: ((server: string, error: unknown) => void) | undefined;
 }
 
-/** What the client of a connection watches of the servers behind. */
+/** The resources of servers behind that the client of a connection watches. */
 export interface Watching {
   /** Notifies the client that a resource of a server behind changed, if it watches this resource. */
   notify: (server: string, uri: string) => void;

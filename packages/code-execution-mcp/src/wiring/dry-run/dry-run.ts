@@ -5,7 +5,7 @@ import { realPath } from "@cem/config";
 import type { MountSetting } from "@cem/config";
 import type { AuditLog } from "@cem/core";
 import type { PlannedWrite } from "@cem/guardrails/calls";
-import { withOwnersDir } from "../project.ts";
+import { vaultIn, withOwnersDir } from "../project.ts";
 import type { Project } from "../project.ts";
 import { changesIn, createScratchCopies } from "./scratch-copies.ts";
 import type { ScratchCopy } from "./scratch-copies.ts";
@@ -41,7 +41,7 @@ export async function prepareDryRun(loaded: Project) {
       return copy;
     };
     const { owner } = loaded;
-    if (owner !== undefined) await plain(path.join(owner.home, "vault"), path.join("owners", owner.id));
+    if (owner !== undefined) await plain(vaultIn(owner.home), path.join("owners", owner.id));
     const ownersDir =
       owner === undefined ? loaded.config.customers.dir : path.join(copies.folder, "kept", "owners");
     const config: Project["config"] = {

@@ -1,10 +1,12 @@
 import { hash } from "node:crypto";
 import { existsSync } from "node:fs";
 import path from "node:path";
+import { setImmediate } from "node:timers/promises";
 import type { Config } from "@cem/config";
 import { CemError } from "@cem/core";
 import type { StoreKey } from "@cem/core";
 import type { RedactorSettings } from "@cem/pii";
+import { vaultIn } from "../project.ts";
 import type { Project } from "../project.ts";
 import { scopeOfSession } from "./scoped-redactor.ts";
 
@@ -47,9 +49,13 @@ export async function inspectVaults({ customers, privacy }: Config): Promise<str
   const { countOlderKeys } = await import("@cem/pii/vaults");
   const { createCustomerFolders } = await import("@cem/workspace");
   const ids = await createCustomerFolders(customers.dir).list();
-  const folders = [privacy.vaultDir, ...ids.map((id) => path.join(customers.dir, id, "vault"))];
+  const folders = [privacy.vaultDir, ...ids.map((id) => vaultIn(path.join(customers.dir, id)))];
   let older = 0;
-  for (const folder of folders) older += countOlderKeys(folder, privacy.vaultKey?.reveal());
+  for (const folder of folders) {
+    older += countOlderKeys(folder, privacy.vaultKey?.reveal());
+    // A server that starts has others to answer meanwhile.
+    await setImmediate();
+  }
   return older === 0
     ? []
     : [`${older} files are encrypted with an older key: keep it in privacy.vault_key (CEM_VAULT_KEY)`];
@@ -85,6 +91,6 @@ function vaultFolderOf(config: Config): (session: string) => string | undefined 
     const id = scopeOfSession(session);
     if (id === undefined) return config.privacy.vaultDir;
     const home = path.join(config.customers.dir, id);
-    return existsSync(home) ? path.join(home, "vault") : undefined;
+    return existsSync(home) ? vaultIn(home) : undefined;
   };
 }

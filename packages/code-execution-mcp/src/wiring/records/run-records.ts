@@ -7,7 +7,7 @@ import type { Redactor, RecordRun, RunRecord, RunRecords, Store } from "@cem/cor
 import { hintFor } from "@cem/core/errors";
 import type { McpTools } from "@cem/mcp-client/tools";
 import type { Log } from "../log.ts";
-import { assertOutOfReach } from "../project.ts";
+import { assertOutOfReach, vaultIn } from "../project.ts";
 import type { Project } from "../project.ts";
 
 const BYTES_PER_MB = 1024 * 1024;
@@ -34,7 +34,7 @@ export async function tidyRecords(config: Config): Promise<void> {
   const { createFolderStore } = await import("@cem/store");
   const bounds = { ...keptRunsOf(config), bytes: Infinity };
   for (const id of await createCustomerFolders(config.customers.dir).list()) {
-    removeOldVaults(path.join(config.customers.dir, id, "vault"));
+    removeOldVaults(vaultIn(path.join(config.customers.dir, id)));
     const folder = path.join(config.customers.dir, id, FOLDER);
     const file = await stat(path.join(folder, "store.db")).catch(() => undefined);
     if (file === undefined || file.mtimeMs > Date.now() - bounds.ageMs) continue;
