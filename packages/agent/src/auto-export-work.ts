@@ -3,7 +3,7 @@ import type { Program } from "./stages.ts";
 
 export { isQuicklyRead } from "@cem/program";
 
-/** Rewrites code as it was meant, on the thread that it is called on. @returns the code and the additions. */
+/** Normalizes code on the calling thread. @returns the code and the additions. */
 export function normalizeCode(
   given: string,
   origin: Program["origin"],

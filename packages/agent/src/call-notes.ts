@@ -2,41 +2,41 @@ import { toolId } from "@cem/core";
 import type { RunOutcome, ToolCallRecord } from "@cem/core";
 import type { DescribeCall } from "./ending.ts";
 
-/** Calls that are shown: the first that failed, and the last before the error. It may come from either. */
+/** Maximum number of calls shown: the first that failed, and the last before the error, either of which may have caused it. */
 const MAX_SHOWN_CALLS = 6;
 const MAX_SHOWN_FAILURES = 2;
 const MAX_CHARACTERS = 300;
-/** Of arguments that stand in the code as they are: whoever reads wrote them. */
+/** Limit for arguments that appear literally in the code, which the reader has written. */
 const MAX_STATED_CHARACTERS = 60;
 /** The texts and numbers in a JSON text. */
 const VALUES = /"(?:[^"\\]|\\[^])*\\?(?:"|$)|-?\d[\d.e+-]*/gu;
-/** The end of a part of JSON: what is cut there holds whole values only. */
+/** The end of a JSON value. Text cut there contains complete values only. */
 const PART_END = /[,[{:]/gu;
-/** A tool's own way to say that it failed, in an answer that is none of the protocol's errors. */
+/** A tool's own report of a failure, in an answer that is not an error of the protocol. */
 const FAILURE =
   /^\{(?:[^{}[\]]{0,200},)?\s*"(?:success|ok)":\s*false|^\{\s*"error":\s*(?!null|false|""|\{\})/u;
 
-/** A text without characters, as JSON. */
+/** An empty text, as JSON. */
 const EMPTY = '""';
 
-/** A whole number in an answer that came as text, since no number of JavaScript holds it; and digits that may be of one. */
+/** An integer in an answer that came as text because it exceeds JavaScript's numbers, and digits that may be part of one. */
 const LONG_TEXT = /"-?(\d{16,})"/gu;
 const LONG_DIGITS = /\d{17,}/gu;
 const MAX_SEARCHED_DIGITS = 100;
 const JOINED =
   "A long whole number of an answer is text, and + joined it to other digits: count with BigInt(text).";
 
-/** A text that was kept as a file. Other large results have the shape of their values. */
+/** A text that was stored as a file. Handles of other large results describe the shape of the value. */
 const KEPT_TEXT = /^\{"type":"text".{0,200}"path":"\/workspace\/results\//u;
 const KEPT_REMARK =
   " (a large text, which comes as a handle: read it with await result.text(), or in parts with page(offset, limit))";
 
 /**
- * Shows what the calls of code that threw have returned, since the reason is often there: a shape that the code did not
- * expect, or a failure that a tool reports in its answer. Of code that ended well, only names the tools whose answers may have
- * made its result wrong.
+ * Shows the results of calls made by code that threw, which often contain the reason: an unexpected shape, or a failure
+ * that a tool reports in its answer. For code that completed, only names the tools whose answers may have made its result
+ * wrong.
  *
- * @param code - The code, whose own arguments are only named.
+ * @param code - The code. Arguments that appear in it are not repeated.
  * @param describeCall - Names a tool as code does.
  */
 export function callNotes(outcome: RunOutcome | undefined, code: string, describeCall: DescribeCall) {
@@ -46,7 +46,7 @@ export function callNotes(outcome: RunOutcome | undefined, code: string, describ
   }
   if (outcome?.status !== "failed" || outcome.kind !== "exception") return [];
   const shown = telling(outcome.toolCalls);
-  // The message has the failure of the only call.
+  // The error message already describes the failure of the only call.
   const [{ error } = { error: undefined }, other] = outcome.toolCalls;
   const isTold = error !== undefined && outcome.error.message.includes(error.message);
   if (isTold && other === undefined && shown.every((call) => isStated(call, code))) return [];
@@ -64,7 +64,7 @@ export function callNotes(outcome: RunOutcome | undefined, code: string, describ
   return told.length === 0 ? [] : [`The calls before the error:\n${told.join("\n")}`];
 }
 
-/** Lines with those that follow one like it counted: a loop makes the same call again and again. */
+/** Merges equal lines with a count, since a loop may repeat the same call. */
 function together(lines: readonly string[]): string[] {
   return [...new Set(lines)].map((line) => {
     const times = lines.filter((other) => other === line).length;
@@ -84,7 +84,7 @@ function doubtfulAnswers(calls: readonly ToolCallRecord[], describeCall: Describ
   });
 }
 
-/** Whether a program gave the digits of an answer with others before or after them, as `0 + "7205759403792793601"` does. */
+/** Whether a program returned the digits of an answer joined with other digits, as `0 + "7205759403792793601"` does. */
 function hasJoinedDigits({ toolCalls, output, value }: RunOutcome & { status: "completed" }): boolean {
   const answers = toolCalls.map(({ result = "" }) => result);
   const long = answers.flatMap((answer) => [...answer.matchAll(LONG_TEXT)].map(([, digits = ""]) => digits));
@@ -94,7 +94,7 @@ function hasJoinedDigits({ toolCalls, output, value }: RunOutcome & { status: "c
   return given.slice(0, MAX_SEARCHED_DIGITS).some((run) => isJoined(run) && !isAnswered(run));
 }
 
-/** Whether the arguments of a call stand in the code as they are. */
+/** Whether the arguments of a call appear literally in the code. */
 function isStated({ args = "" }: ToolCallRecord, code: string): boolean {
   const values = args.match(VALUES) ?? [];
   return values.every((value) => code.includes(value.replace(/^"(.*)"$/su, "$1")));

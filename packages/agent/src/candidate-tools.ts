@@ -8,19 +8,19 @@ import type { RunContext } from "./stages.ts";
 /** The part of the prompt that tools may take. */
 export type ToolBudget = NonNullable<CodeGenerator["toolBudget"]>;
 
-/** As many tools are ranked for each text that is searched for. */
+/** Number of tools ranked for each search text. */
 const MAX_FOUND = 200;
-/** For a generator that has no token budget of its own. */
+/** The budget of a generator without one of its own. */
 const DEFAULT_BUDGET: ToolBudget = {
   tokens: 6_000,
   describe: ({ description, signature }) => `${signature} // ${description}`,
 };
 
-/** The share of the best score from which a tool is close to a task. */
+/** The fraction of the best score above which a tool counts as close to the task. */
 const CLOSE_SHARE = 0.5;
-/** The tokens up to which other tools are told of as well. */
+/** Number of tokens up to which other tools are offered as well. */
 const SPARE_TOKENS = 1_890;
-/** The share of all tokens that is kept for names, however many tools are close. */
+/** The fraction of all tokens that is reserved for names, however many tools are close. */
 const NAMED_SHARE = 0.1;
 
 /** Tools that a model is offered already, and all tools. */
@@ -31,12 +31,12 @@ interface Offer {
 }
 
 /**
- * Picks the tools that a model is told of beyond those that the task seems to need. All that are close to the task are described,
- * within the generator's budget of tokens. Of the others the next ones are described and many are named, as long as few tokens
- * are spent, since a model that lacks a tool says so and is offered more. Chosen on the retrieval sets, by the share of needed
- * tools that are told.
+ * Picks the tools that a model is offered in addition to those selected for the task. All tools close to the task are
+ * described, within the generator's token budget. Of the rest, the next ones are described and many are named while few
+ * tokens are spent, since a model that lacks a tool says so and is offered more. Tuned on the retrieval sets for the share
+ * of needed tools that are offered.
  *
- * @returns for a generator that asks no model, all other tools, and of a large catalog those closest to the task.
+ * @returns for a generator that asks no model, all other tools; for a large catalog, those closest to the task.
  */
 export async function offerTools(
   context: RunContext,
@@ -72,8 +72,8 @@ export async function offerTools(
 }
 
 /**
- * Picks further tools for a model that lacks some, with a budget of their own: all where they fit, else those that are found
- * by the model's own words for what is missing and by the task.
+ * Picks more tools for a model that lacks some, with a separate budget: all if they fit, else those found by the model's
+ * description of what is missing and by the task.
  */
 export async function offerMore(context: RunContext, texts: readonly string[], offer: Offer) {
   const { toolBudget = DEFAULT_BUDGET } = await context.stages.generator.get();
@@ -86,8 +86,8 @@ export async function offerMore(context: RunContext, texts: readonly string[], o
 }
 
 /**
- * Describes all tools where their tokens suffice, else the first ones, and names as many of the others as fit. What names leave
- * goes into descriptions.
+ * Describes all tools if they fit into the budget, else the first ones, and names as many of the others as fit. Tokens that
+ * names don't use go into descriptions.
  */
 function tell(
   ranked: readonly ToolDefinition[],
@@ -107,7 +107,7 @@ function tell(
   return { others, named: takeNames(createTokenBudget(left, count), rest) };
 }
 
-/** As many names as fit, each server with the first name of it. */
+/** Takes as many names as fit. The first tool of each server also costs the server's name. */
 function takeNames(budget: TokenBudget, tools: readonly ToolDefinition[]): ToolDefinition[] {
   const servers = new Set<string>();
   return takeFitting(budget, tools, ({ server, name }) => {
@@ -117,7 +117,7 @@ function takeNames(budget: TokenBudget, tools: readonly ToolDefinition[]): ToolD
   });
 }
 
-/** Ranks the tools for a text, best first, without those that are offered already. */
+/** Ranks the tools for a text, best first, without those already offered. */
 export async function findOthers(
   { stages, signal }: RunContext,
   text: string,
@@ -135,7 +135,7 @@ export async function findOthers(
   return found.filter(({ tool }) => !known.has(tool)).slice(0, limit);
 }
 
-/** Callable tools that are not offered: those that were found, best first, then those of the offered tools' servers, then the rest. */
+/** Callable tools that are not offered yet: those found, best first, then those of the offered tools' servers, then the rest. */
 function withOthers(found: readonly ToolDefinition[], { offered, tools }: Offer): ToolDefinition[] {
   const known = new Set(offered);
   const rest = callable(tools).filter((tool) => !known.has(tool));
@@ -144,9 +144,9 @@ function withOthers(found: readonly ToolDefinition[], { offered, tools }: Offer)
   return [...new Set([...found, ...siblings, ...rest])];
 }
 
-/** As many tools as are added because a program names them. */
+/** Maximum number of tools added because a program names them. */
 const MAX_NAMED = 10;
-/** As many tools as are added because an error is about them. */
+/** Maximum number of tools added because an error is about them. */
 const MAX_FOUND_FOR_REPAIR = 3;
 const WORDS = /[\p{L}\p{N}_$]+/gu;
 
@@ -167,18 +167,18 @@ export async function toolsForRepair(
   const text = `${code}\n${message}`;
   const words = new Set(text.match(WORDS));
   const named = rest.filter((tool) => words.has(tool.name));
-  // Where several servers have a tool of the name, the one whose server is named too.
+  // If several servers have a tool of this name, the one whose server is named too.
   const exact = named.filter((tool) => text.includes(tool.module) || text.includes(toolId(tool)));
   if (named.length > 0) return (exact.length > 0 ? exact : named).slice(0, MAX_NAMED);
   const found = await findOthers(context, message, { offered, tools }, MAX_FOUND_FOR_REPAIR);
   return found.map(({ tool }) => tool);
 }
 
-/** Tools that a prompt tells of beyond the selected ones. */
+/** Tools in a prompt beyond the selected ones. */
 interface ToldTools {
-  /** Those that are described. */
+  /** Tools that are described. */
   others: readonly ToolDefinition[];
-  /** Those whose names alone are told. */
+  /** Tools that are only named. */
   named: readonly ToolDefinition[];
 }
 

@@ -16,7 +16,7 @@ const SERVER_FOLDER = /servers\/([\w.-]+)/gu;
 /**
  * The stage `discover`: reads the catalog.
  *
- * @param code - Where there is code that imports from servers, only those are waited for.
+ * @param code - If given code imports from servers, only those servers are waited for.
  */
 export async function discover({ stages, signal, progress }: RunContext, code?: string) {
   const folders = Array.from((code ?? "").matchAll(SERVER_FOLDER), ([, folder = ""]) => folder);
@@ -46,7 +46,7 @@ export function callable(all: readonly ToolDefinition[]): ToolDefinition[] {
 
 const UNKNOWN = new Set(["unknown-skill", "unknown-server"]);
 
-/** Adds to what is unknown why: its file is there, and can't be used. */
+/** Adds to findings about unknown servers and skills that their file exists but can't be used, with the reason. */
 export function withProblems(verdict: Verdict, problems: readonly ToolProblem[]): Verdict {
   if (problems.length === 0) return verdict;
   const explain = (finding: Finding): Finding => {
@@ -60,7 +60,7 @@ export function withProblems(verdict: Verdict, problems: readonly ToolProblem[])
   return { ...verdict, findings: verdict.findings.map(explain) };
 }
 
-/** Adds to a refusal the files that the task names and that can't be used, with the reason. */
+/** Adds to a refusal the unusable files that the task names, with the reason. */
 export function withNamedProblems(
   refusal: GenerationRefused,
   task: string,

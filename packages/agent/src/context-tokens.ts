@@ -1,7 +1,7 @@
 import type { RunOutcome, TaskResult, ToolDefinition } from "@cem/core";
 import type { TokenCounter } from "@cem/core/tokens";
 
-/** Of longer texts the beginning is counted and scaled up. In characters. */
+/** Limit of counted characters. For longer texts the count of the beginning is scaled up. */
 const COUNTED_CHARACTERS = 4 * 1024;
 
 function scaled(count: TokenCounter, sample: string, characters: number): number {
@@ -15,17 +15,17 @@ export function countText(text: string, count: TokenCounter): number {
   return scaled(count, text, text.length);
 }
 
-/** A tool as clients hand it to a model. */
+/** A tool definition as clients pass it to a model. */
 function definitionText({ name, description, inputSchema }: ToolDefinition): string {
   return JSON.stringify({ name, description, inputSchema });
 }
 
-/** Original names of requests to a server that are offered as tools, which a client has without them. */
+/** Original names of server requests offered as tools, which a client can make without such tools. */
 const SERVER_REQUEST = /^mcp:/u;
 
 /**
- * The tools whose definitions a model would read without this: those of servers on the host. Where there are none, the tools
- * in files.
+ * The tools whose definitions a model would read without code execution: those of servers on the host, or, if there are
+ * none, file tools.
  */
 export function directTools(tools: readonly ToolDefinition[]): readonly ToolDefinition[] {
   const ofServers = tools.filter(
@@ -34,13 +34,13 @@ export function directTools(tools: readonly ToolDefinition[]): readonly ToolDefi
   return ofServers.length > 0 ? ofServers : tools.filter(({ kind }) => kind !== "skill");
 }
 
-/** So many definitions are counted. Further ones are taken to have as many tokens for each character. */
+/** Maximum number of definitions counted. The tokens of further ones are estimated from their length. */
 const COUNTED_DEFINITIONS = 500;
 
 /** Creates a function that counts the tokens of tool definitions, each definition once. */
 export function createDefinitionTokens(): (tools: readonly ToolDefinition[], count: TokenCounter) => number {
   const byText = new Map<string, number>();
-  /** Of those that were counted, all together. */
+  /** Totals of the counted definitions. */
   const counted = { tokens: 0, characters: 0 };
   const byDefinition = new WeakMap<ToolDefinition, number>();
   const countOnce = (text: string, count: TokenCounter): number => {

@@ -5,7 +5,7 @@ import type { Offered } from "./candidate-tools.ts";
 import { invokerOfRun } from "./execution.ts";
 import type { RunContext } from "./stages.ts";
 
-/** How much of a file is read, in bytes. */
+/** Number of bytes read of each file. */
 const MAX_FILE_BYTES = 64 * 1024;
 const MAX_LINES = 3;
 const MAX_LINE_CHARACTERS = 200;
@@ -13,7 +13,7 @@ const MAX_TABLES = 12;
 const MAX_TABLE_CHARACTERS = 400;
 const MAX_SCHEMA_CHARACTERS = 3_000;
 
-/** Helper functions of the program. Plain JavaScript, since this file embeds it as text. */
+/** Helper functions of the program, embedded as text and therefore plain JavaScript. */
 const HELPERS = `
 const clip = (text, most) => (text.length > most ? text.slice(0, most) + "…" : text);
 const rowsOf = (value) => Array.isArray(value) ? value : Object.values(value ?? {}).find(Array.isArray) ?? [];
@@ -64,7 +64,7 @@ const tell = async (work) => {
 };
 `;
 
-/** Writes the program that reads facts about databases and files and returns them as text. */
+/** Generates the program that reads facts about databases and files and returns them as text. */
 function programThatReads(databases: readonly Database[], files: readonly string[]): string {
   const imports = databases.map(({ module, list, describe }, at) => {
     const names = [`${list} as list${at}`, ...(describe ? [`${describe.tool} as describe${at}`] : [])];
@@ -91,7 +91,7 @@ function readingOf({ server, describe }: Database, at: number): string {
 const MAX_DATABASES = 2;
 const MAX_FILES = 4;
 
-/** A query tool, and the read-only tools beside it that list and describe what it can query. */
+/** A query tool, and the read-only tools of its server that list and describe what it can query. */
 export type Database = NonNullable<ReturnType<typeof databaseOf>>;
 
 const QUERY_ARGUMENT = /^(?:sql|query|statement)$/iu;
@@ -104,7 +104,7 @@ const FILE =
   /(?<![\w./\\~:@-])(?:\/workspace\/|\.\/)?(?<path>(?:[\w-][\w.-]*\/)*[\w-][\w.-]*\.(?:csv|tsv|jsonl?|ndjson|txt|md|log|ya?ml|xml|toml|ini))(?![\w/-]|\.\w)/giu;
 const PRIVATE = /secret|credential|passw|token|private|(?:^|\/)sessions\//iu;
 
-/** The databases that these tools query. */
+/** Finds the databases that these tools query. */
 export function databasesOf(tools: readonly ToolDefinition[]): Database[] {
   const byModule = Map.groupBy(
     tools.filter(({ callStyle, unavailable }) => callStyle === "object" && unavailable === undefined),
@@ -150,11 +150,11 @@ const CLOSEST_TOOLS = 5;
 const askNobody: Elicit = async () => ({ action: "cancel" });
 
 /**
- * Reads what a model should know of the data that a task is about: the columns of tables beside a tool that queries them, and how
- * the files of the workspace begin that the task names. A program in the sandbox reads them, so that nothing is read that the
- * task's own code could not. Only tools that say they change nothing are called, and nobody is asked anything.
+ * Reads facts about the data of a task for a model: the columns of tables that a tool can query, and the beginning of each
+ * workspace file that the task names. A program in the sandbox reads them, so it can read no more than the task's own code
+ * could. Only tools annotated as read-only are called, and no questions are asked.
  *
- * @returns `undefined` for a generator that asks no model, where the settings forbid it, and where there are no facts.
+ * @returns `undefined` for a generator that asks no model, if disabled, and if there are no facts.
  */
 export async function readDataFacts(context: RunContext, task: string, { selection, others }: Offered) {
   const { options, signal, stages } = context;

@@ -46,7 +46,7 @@ export function endingOf(outcome: RunOutcome, describeCall: DescribeCall = (call
         : failure(outcome.code ?? "RUN_KILLED", outcome.message, {
             ...outcome.details,
             reason: outcome.reason,
-            // Such a code also stands for runs that were refused before they began.
+            // A code is also set for runs that were refused before they began.
             ...(outcome.code !== undefined && { isUncertain: true }),
           });
     case "refused":
@@ -105,8 +105,8 @@ export type DescribeCall = (call: ToolCallRecord) => ToolCallRecord;
 type ReviewedRun = { outcome: RunOutcome | undefined; program: Program; findings: readonly Finding[] };
 
 /**
- * Remarks on a run that whoever wrote the code should know: what it did not await, fields that it read and that are not there,
- * and that it gave no result.
+ * Notes on a run for the author of the code: work that was not awaited, fields that it read and that don't exist, and a
+ * missing result.
  */
 export function notesOf({ outcome, program, findings }: ReviewedRun, describeCall: DescribeCall): string[] {
   if (outcome === undefined) return [];
@@ -115,7 +115,7 @@ export function notesOf({ outcome, program, findings }: ReviewedRun, describeCal
   for (const { line, message } of unknownFieldsIn(findings))
     notes.push(line === undefined ? message : `Line ${line}: ${message}`);
   const isSilent = status === "completed" && outcome.value === undefined && output === "";
-  // Code by rules ends without a value only where its task asks for none.
+  // Code by rules only ends without a value if its task asks for none.
   if (isSilent && outputDroppedBytes === 0 && program.origin !== "rules")
     notes.push(outcome.toolCalls.length === 0 ? NOTHING_RETURNED : `${NOTHING_RETURNED} ${CALLS_MADE}`);
   return notes;

@@ -1,7 +1,7 @@
 import { assertKnownOptions, CemError, DEFAULT_RUN_LIMITS } from "@cem/core";
 import type { ExecuteOptions, RunLimits } from "@cem/core";
 
-/** The options of a request, and what each has to be. */
+/** The options of a request, with the type of each. */
 export const EXECUTE_OPTIONS = {
   signal: "an AbortSignal",
   onEvent: "a function",

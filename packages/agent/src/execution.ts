@@ -6,19 +6,19 @@ import type { Program, RunContext } from "./stages.ts";
 
 interface ExecutionSettings {
   describeCall: DescribeCall;
-  /** The calls of the code that need a yes. */
+  /** The calls in the code that need approval. */
   planned?: Verdict["needsApproval"];
-  /** The program, where the sandbox was given it before. */
+  /** The program, if it was already loaded into the sandbox. */
   loaded?: LoadedProgram | undefined;
 }
 
-/** The needs of a program's execution, beyond the program itself. */
+/** The parts needed to execute a program. */
 type Execution = Pick<RunRequest, "invoker" | "onToolCall">;
 
-/** A program that the sandbox prepares while it is reviewed. Nothing of it is executed before `run`. */
+/** A program that the sandbox loads while it is reviewed. None of it is executed before `run`. */
 export type LoadedProgram = ReturnType<typeof loadProgram>;
 
-/** Has the sandbox prepare a program. A failure shows when it is executed. */
+/** Starts loading a program into the sandbox. A failure is reported when it is executed. */
 export function loadProgram({ options, progress, signal, stages }: RunContext, program: Program) {
   const { promise: mayRun, resolve: decide } = Promise.withResolvers<boolean>();
   let execution: Execution | undefined;
@@ -50,7 +50,7 @@ export function loadProgram({ options, progress, signal, stages }: RunContext, p
       decide(true);
       return outcome;
     },
-    /** Has the sandbox forget it, unless it was executed. */
+    /** Drops it from the sandbox, unless it was executed. */
     drop: () => decide(false),
   };
 }
@@ -84,10 +84,10 @@ export async function execute(
 }
 
 /**
- * The pipeline's invoker for the calls of one run: it adds the session, the options of the run and where progress goes, and
+ * The pipeline's invoker for the calls of one run. It adds the session, the run's options and its progress listener, and
  * traces each call.
  *
- * @param elicit - Default: as the options of the run say.
+ * @param elicit - Default: that of the run's options.
  */
 export async function invokerOfRun(
   { id, options, progress, stages }: RunContext,

@@ -17,9 +17,9 @@ export interface GenerationInput {
 }
 
 /**
- * The stage `generate`: has the code for a task written, with what became of earlier attempts, and records the attempt.
+ * The stage `generate`: requests code for a task, with feedback on earlier attempts, and records the attempt.
  *
- * @returns the code; or why there is none, with the tools that would fit if they could be called.
+ * @returns the code; or the reason why there is none, with unavailable tools that would fit the task.
  */
 export async function generate(context: RunContext, input: GenerationInput, history: RepairHistory) {
   const { progress } = context;
@@ -66,7 +66,7 @@ async function requestCode(
     signal,
     onProgress: (generation) => {
       if (signal.aborted) return;
-      // A model is at work, and its program will be checked: the checker can load meanwhile.
+      // The model's program will be type-checked, so the checker is loaded while the model generates it.
       if (generation.form !== "call") prepareTypeChecker(context);
       progress.emit({ type: "generating", ...generation });
     },

@@ -13,11 +13,11 @@ import { createTaskRun } from "./task-run.ts";
 /**
  * Joins stages into a pipeline from a task to its result.
  *
- * @param settings - The stages; or a function that creates them at the first request. When the function fails, the
- *   request rejects with its error and the next request calls it again.
+ * @param settings - The stages; or a function that creates them at the first request. If it fails, the request rejects with
+ *   its error and the next request retries.
  * @returns An agent. Its requests reject with `AGENT_DISPOSED` after `dispose()`, with `TASK_EMPTY`, `CODE_EMPTY` or
- *   `QUERY_EMPTY` for an empty text, with `OPTION_INVALID` for an option that does not exist, and with the error of a stage that can't be created or used. Whatever else
- *   happens to a task or to code is a `TaskResult`.
+ *   `QUERY_EMPTY` for an empty text, with `OPTION_INVALID` for an option that does not exist, and with the error of a stage
+ *   that can't be created or used. Every other outcome is a `TaskResult`.
  */
 export function createPipeline(settings: PipelineSettings | (() => Promise<OwnedPipelineSettings>)): Agent {
   const lazyStages = new Lazy(async () =>
@@ -45,11 +45,11 @@ export function createPipeline(settings: PipelineSettings | (() => Promise<Owned
     }
   };
 
-  /** A request that changes nothing: a stage of one's own that does not heed the signal is not waited for. */
+  /** A read-only request. It does not wait for custom stages that ignore the signal. */
   const read: typeof request = (options, handle) =>
     request(options, (stages, signal) => abandonOnAbort(handle(stages, signal), signal));
 
-  /** Runs a task or code, with the files of the workspace as other machines left them. */
+  /** Runs a task or code on a workspace that is synchronized with other machines. */
   const run = (options: ExecuteOptions, work: (stages: Stages, signal: AbortSignal) => Promise<TaskResult>) =>
     request(options, async (stages, signal) => {
       const { workspaceSync } = stages.settings;
@@ -95,8 +95,9 @@ export function createPipeline(settings: PipelineSettings | (() => Promise<Owned
     async searchTools(query, options = {}) {
       requireText(query, "QUERY_EMPTY", "The query is empty: say what the tool should do.");
       return read(options, async ({ catalog, selector }, signal) => {
-        const tools = toolsOf(await (await catalog.get()).list({ signal }));
-        return (await selector.get()).search({ ...options, task: query, tools, signal });
+        const snapshot = await (await catalog.get()).list({ signal });
+        const [tools, catalogVersion] = [toolsOf(snapshot), snapshot.version];
+        return (await selector.get()).search({ ...options, task: query, tools, catalogVersion, signal });
       });
     },
     saveSkill: (draft, options = {}) =>
@@ -131,10 +132,10 @@ export function createPipeline(settings: PipelineSettings | (() => Promise<Owned
   };
 }
 
-/** The longest that a timer of Node can wait. */
+/** The maximum delay of a Node.js timer. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** Keeps the process alive while somebody waits for this: guests that start or end do not. */
+/** Keeps the process alive until the work is done, since starting and ending guests do not. */
 async function keepingAlive<T>(work: () => Promise<T>): Promise<T> {
   const timer = setInterval(() => {}, MAX_TIMER_MS);
   try {

@@ -5,21 +5,24 @@ import { callable, toolsOf } from "./catalog.ts";
 import { prepareTypeChecker } from "./review.ts";
 import type { RunContext, Stages, Program } from "./stages.ts";
 
-/** Starts what a run of given code needs. A failure shows when the part is needed. */
+/** Starts the parts that a run of given code needs. A failure is reported when the part is used. */
 export async function prepareCode(context: RunContext, code: string): Promise<void> {
   const { sandbox, guard, catalog, tokenCounter } = context.stages;
-  // Servers take longest to start.
+  // Servers take the longest to start.
   await prepareCalls(context, code);
   prepareTypeChecker(context);
   await startInTurn([sandbox, guard, catalog, tokenCounter]);
 }
 
-/** Starts what the calls of code need. A failure shows at the call. */
+/** Starts the servers that the calls of code need. A failure is reported by the call. */
 export async function prepareCalls({ stages }: RunContext, code: string): Promise<void> {
   await stages.settings.onCode?.(code).catch(() => {});
 }
 
-/** Starts what a task needs. A failure shows when the part is needed. The code of a model is checked, that of rules not. */
+/**
+ * Starts the parts that a task needs. A failure is reported when the part is used. The type checker is needed only for a
+ * model's code.
+ */
 export async function prepareTask(context: RunContext): Promise<void> {
   const { sandbox, catalog, selector, generator, guard, tokenCounter } = context.stages;
   if (context.options.typeCheck !== undefined) prepareTypeChecker(context);
@@ -27,9 +30,9 @@ export async function prepareTask(context: RunContext): Promise<void> {
 }
 
 /**
- * Makes ready what any first request may need.
+ * Warms up everything that a first request may need.
  *
- * @throws what that request would: the error of a stage that can't be created, or the signal's reason.
+ * @throws what that request would throw: the error of a stage that can't be created, or the signal's reason.
  */
 export async function warm(stages: Stages, signal: AbortSignal): Promise<void> {
   const { sandbox, guard, catalog, selector, generator, tokenCounter } = stages;
@@ -48,12 +51,12 @@ async function loadTypeChecker({ settings, typeChecker }: Stages): Promise<void>
 
 async function indexTools({ catalog, selector }: Stages, signal: AbortSignal): Promise<void> {
   const snapshot = await (await catalog.get()).list({ signal });
-  await (await selector.get()).prepare?.(callable(toolsOf(snapshot)));
+  await (await selector.get()).prepare?.(callable(toolsOf(snapshot)), snapshot.version);
 }
 
 /**
- * Starts one part after the other, each in a turn of the event loop of its own: what has a process to start, which comes
- * first, has started it before the modules of the next part are loaded.
+ * Starts one part after the other, each in its own turn of the event loop. Parts with a process come first, so that the
+ * process is started before the modules of the next part are loaded.
  */
 async function startInTurn(parts: readonly Lazy<unknown>[]): Promise<void> {
   for (const part of parts) {
@@ -66,8 +69,8 @@ async function startInTurn(parts: readonly Lazy<unknown>[]): Promise<void> {
 const work = new Lazy(() => import("./auto-export-work.ts"));
 
 /**
- * Reads code as it was meant: takes it out of a Markdown fence, imports what it requires and the tools that it calls by
- * their names alone, and has a model's program end with the result that it computes and does not export.
+ * Normalizes code: removes a Markdown fence, converts `require`, adds missing imports of tools that it calls, and exports
+ * the result of a model's program that computes but does not export it.
  *
  * @returns the program, and notes on the additions.
  */

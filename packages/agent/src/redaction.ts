@@ -11,10 +11,10 @@ import type {
 import { sessionOf } from "./session-context.ts";
 import type { Stages } from "./stages.ts";
 
-/** A text that is longer is looked through in pieces, with turns for others in between. */
+/** Longer texts are processed in pieces, yielding to the event loop in between. */
 const LONG_CHARACTERS = 4_096;
 
-/** Executes a request so that no personal data and no secret leaves with its events, its result or its error. */
+/** Executes a request so that its events, result and error contain no personal data and no secrets. */
 export async function redacted(
   { redactor: lazy }: Stages,
   given: ExecuteOptions,
@@ -22,19 +22,19 @@ export async function redacted(
 ): Promise<TaskResult> {
   const redactor = await lazy?.get();
   if (redactor === undefined) return carryOut(given);
-  // The calls of a single run are of no session. What they returned is to be known when it leaves.
+  // Single runs have no session, but values that their calls return must be recognized in the result.
   const options = { ...given, session: sessionOf(given) };
   await redactor.restore?.(options.session);
   const scope: RedactionScope = { session: options.session, isOfCode: redactor.guest === "tokens" };
   const events = redactEvents(redactor, scope, options.onEvent);
   try {
     const raw = await carryOut({ ...options, onEvent: events.emit });
-    // Counts of our own hold no value, and look like the parts of one.
+    // Our own counts contain no values but may look like parts of one.
     const { output: printed, contextTokens, ...rest } = raw;
     const ofOutput = { ...scope, isCut: raw.outputDroppedBytes > 0 };
     const first = await tokenizeInTurns(redactor, printed, ofOutput);
     const shown = await tokenizeInTurns(redactor, rest, scope);
-    // A key in the value may have told what a secret in the output is.
+    // A key in the value may have identified a secret in the output.
     const output = shown === rest ? first : await tokenizeInTurns(redactor, printed, ofOutput);
     const result = { ...shown, contextTokens, output };
     await events.finish(result);
@@ -47,7 +47,7 @@ export async function redacted(
   }
 }
 
-/** A task as it may stand in a file. */
+/** Redacts a task for storage in a file. */
 export async function redactedTask({ redactor: lazy }: Stages, task: string, options: ExecuteOptions) {
   const redactor = await lazy?.get();
   if (redactor === undefined) return task;
@@ -80,7 +80,7 @@ function redactEvents(redactor: Redactor, scope: RedactionScope, onEvent: Execut
   const pass = async (event: AgentEvent): Promise<void> => {
     if (event.type === "output") return passOutput(event.chunk);
     if (event.type === "ran") endStreams();
-    // Progress of a tool is not text of the code: it may hold a value in another form.
+    // Progress comes from a tool, not from the code, so it may contain a value in another form.
     const { session } = scope;
     const of = event.type === "tool-progressed" ? { session, server: event.server, tool: event.tool } : scope;
     onEvent?.(await tokenizeInTurns(redactor, event, of));
@@ -93,7 +93,7 @@ function redactEvents(redactor: Redactor, scope: RedactionScope, onEvent: Execut
       queue = queue.then(() => pass(event));
       queue.catch(() => {});
     },
-    /** Resolves once the events so far were passed on, or one could not be. */
+    /** Resolves when the events so far were passed on, or one of them failed. */
     passed: () => queue.catch(() => {}),
     async finish(result: TaskResult): Promise<void> {
       if (onEvent === undefined) return;

@@ -12,7 +12,7 @@ const CODES = {
 /**
  * The ending of a task for which no code was written: it needs something that is missing.
  *
- * @param facts - The tools that come nearest, and how many the catalog has.
+ * @param facts - The closest tools, and the number of tools in the catalog.
  */
 export function refusedGeneration(
   refusal: GenerationRefused,
@@ -27,17 +27,17 @@ export function refusedGeneration(
   return failure(CODES[reason], `${hintsOf(refusal)} Nothing was run.`, details, "refused");
 }
 
-/** The ending of a task whose code might not run now. */
+/** The ending of a task refused by the meter. */
 export function refusedByMeter({ code, message, details }: RunStop): Ending {
   return failure(code, message, details, "refused");
 }
 
-/** The hints of all steps that lack something, as one text. */
+/** The hints of all steps with something missing, as one text. */
 export function hintsOf({ steps }: GenerationRefused): string {
   return steps.map(({ hint }) => hint).join(" ");
 }
 
-/** Adds to a refusal the tools that fit the task and can't be called now, with the reason. */
+/** Adds to a refusal the unavailable tools that fit the task, with the reason. */
 export function withUnavailable(refusal: GenerationRefused, task: string, fitting: readonly RankedTool[]) {
   const steps = fitting.flatMap(({ tool }): UnfilledStep[] => {
     const { unavailable } = tool;
@@ -49,7 +49,7 @@ export function withUnavailable(refusal: GenerationRefused, task: string, fittin
 }
 
 function describe({ line, message, hint }: Finding): string {
-  // A hint that ends with a command has no mark there: two spaces set it apart.
+  // A hint that ends with a command has no full stop, so two spaces separate it.
   const told = hint === undefined ? message : `${message} ${hint}${/[.!?]$/u.test(hint) ? "" : " "}`;
   return line === undefined ? told : `Line ${line}: ${told}`;
 }

@@ -14,7 +14,7 @@ import type {
 import { unknownFieldsIn } from "./ending.ts";
 import type { Ending } from "./ending.ts";
 
-/** Limits that other code may stay within. A run that was cancelled, or whose sandbox broke, is not repaired. */
+/** Limits that repaired code may stay within. A run that was cancelled, or whose sandbox broke, is not repaired. */
 const REPAIRABLE_KILLS = new Set([
   "output-flood",
   "call-limit",
@@ -23,7 +23,7 @@ const REPAIRABLE_KILLS = new Set([
   "workspace-quota",
 ]);
 
-/** The outcome of an attempt: of its review, and of its run if it came to one. */
+/** The outcome of an attempt: of its review, and of its run if there was one. */
 export interface AttemptOutcome {
   code: string;
   ending: Ending;
@@ -36,7 +36,7 @@ export interface AttemptOutcome {
 
 const NO_RESULT = "The code returned nothing.";
 
-/** The attempts to write code for one task: what became of each, and what they cost together. */
+/** The attempts to write code for one task, with their outcomes and total cost. */
 export class RepairHistory {
   /** Feedback to the generator on failed attempts, oldest first. */
   readonly feedback: GenerateFeedback[] = [];
@@ -54,7 +54,7 @@ export class RepairHistory {
     this.#maxAttempts = maxRepairs + 1;
   }
 
-  /** Whether the code of an earlier attempt has run. */
+  /** Whether code of an earlier attempt has run. */
   get ranBefore(): boolean {
     return this.feedback.some(
       ({ error, returnedNothing }) => error !== undefined || returnedNothing === true,
@@ -71,8 +71,8 @@ export class RepairHistory {
   /**
    * Adds the outcome of an attempt and decides whether to repair its code.
    *
-   * @returns why the code is to be written again. `undefined` when it is not: it worked, other code would not change
-   *   the outcome, there have been as many attempts as are allowed, or the outcome repeats an earlier one.
+   * @returns why the code is to be repaired. `undefined` if it is not: it worked, other code would not change the outcome,
+   *   the maximum number of attempts is reached, or the outcome repeats an earlier one.
    */
   recordOutcome({ code, ending, findings, outcome, expectsValue }: AttemptOutcome): string | undefined {
     const { error } = ending;
@@ -85,7 +85,7 @@ export class RepairHistory {
     return isRepeated || this.attempts >= this.#maxAttempts ? undefined : reason;
   }
 
-  /** Adds the tools that a repair is offered beyond those of the last attempt. */
+  /** Adds the tools that a repair is offered in addition to those of the last attempt. */
   recordAddedTools(tools: readonly ToolDefinition[]): void {
     const last = this.feedback.at(-1);
     if (last !== undefined && tools.length > 0) last.addedTools = tools.map(toolId);
@@ -110,7 +110,7 @@ function feedbackOf(
   };
 }
 
-/** Whether a run ended well and gave no output and no value but null, also within lists and objects. */
+/** Whether a run completed without output and with nothing but null values, also within lists and objects. */
 function isEmpty(outcome: RunOutcome | undefined, findings: readonly Finding[]): boolean {
   if (outcome?.status !== "completed") return false;
   const { output, outputDroppedBytes, value } = outcome;
@@ -118,7 +118,7 @@ function isEmpty(outcome: RunOutcome | undefined, findings: readonly Finding[]):
   return isSilent && isHollow(value ?? null, unknownFieldsIn(findings).length > 0);
 }
 
-/** Whether a value holds nothing but null. A field that was not there is left out of its object, which may be empty then. */
+/** Whether a value contains nothing but null. Missing fields are left out of objects, which may then be empty. */
 function isHollow(value: JsonValue, lacksFields: boolean): boolean {
   if (typeof value !== "object" || value === null) return value === null;
   const parts = Object.values(value);
@@ -128,7 +128,7 @@ function isHollow(value: JsonValue, lacksFields: boolean): boolean {
 
 function isRepairable(outcome: RunOutcome | undefined): boolean {
   if (outcome === undefined) return true;
-  // A person's refusal is final: other code would only ask again, or reach for another tool that does the same.
+  // A person's refusal is final: repaired code would only ask again, or use another tool for the same effect.
   if (outcome.toolCalls.some(({ error }) => error?.code === "NOT_APPROVED")) return false;
   if (outcome.status === "killed") return REPAIRABLE_KILLS.has(outcome.reason);
   return outcome.status !== "refused";

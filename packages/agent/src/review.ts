@@ -15,9 +15,9 @@ import { refusedReview, refusedTypes } from "./refusals.ts";
 import { recordVerdict } from "./run-recording.ts";
 import type { Program, RunContext } from "./stages.ts";
 
-/** Verdict of the guard and the type checker. */
+/** The verdict of the guard and the type checker. */
 export interface Review extends Verdict {
-  /** How the run ends, where the code may not run. */
+  /** How the run ends if the code may not run. */
   refusal?: Ending | undefined;
 }
 
@@ -28,10 +28,10 @@ interface Known {
 }
 
 /**
- * The stage `review`: has the guard and the type checker read code before it runs.
+ * The stage `review`: runs the guard and the type checker on code before it is executed.
  *
- * @param known - With `problems`, the files of the catalog that can't be used, and `ranBefore`: whether an earlier attempt at the same task has run, which a refusal must not deny.
- * `load` is called where only the types are left to check.
+ * @param known - `problems`: the files of the catalog that can't be used. `ranBefore`: whether an earlier attempt at the
+ * same task has run, which a refusal has to mention. `load` is called when only the type check is left.
  */
 export async function review(
   context: RunContext,
@@ -50,8 +50,8 @@ export async function review(
 }
 
 /**
- * Starts to create the type checker, where this run may check types, and to load what a check needs. A failure shows when
- * the checker is needed.
+ * Starts to create the type checker, if this run may check types, and to load its dependencies. A failure is reported when
+ * the checker is used.
  */
 export function prepareTypeChecker(context: RunContext): void {
   typeCheckerOf(context)
@@ -74,7 +74,7 @@ async function examineCode(
   // The guard comes first: code that it refuses is not type-checked.
   const guard = await context.stages.guard.get();
   const verdict = withProblems(await guard.review(request), problems);
-  // A guard that did not heed the abort: nothing is created once the pipeline is disposed.
+  // In case the guard ignored the abort: nothing may be created once the pipeline is disposed.
   context.signal.throwIfAborted();
   if (!verdict.allowed) {
     const { syntaxError } = verdict;
@@ -85,7 +85,7 @@ async function examineCode(
   if (typeChecker === undefined || !checksTypesOf(program, context)) return verdict;
   const checker = await typeChecker.get();
   const checking = checker.check({ ...request, strict: context.options.typeCheck === "strict" });
-  // Once the compiler has been asked.
+  // Loads after the request to the compiler was sent.
   const loading = setImmediate(load);
   const typeFindings = await checking.finally(() => clearImmediate(loading));
   const findings = [...verdict.findings, ...typeFindings];
@@ -95,7 +95,7 @@ async function examineCode(
     : { ...verdict, findings };
 }
 
-/** A token of another session, which the program would keep or print as if it were the value. */
+/** Finds a token of another session, which the program would use as if it were the value. */
 async function unknownToken(
   { options: { session }, stages }: RunContext,
   code: string,
@@ -120,8 +120,8 @@ function typeCheckerOf({ options, stages }: RunContext): Lazy<TypeChecker> | und
 }
 
 /**
- * Rules take the types of their code from the definitions themselves, and calls alone satisfy the schemas: both are checked only
- * on request.
+ * Code by rules takes its types from the definitions, and programs of calls only satisfy the schemas, so both are checked
+ * only on request.
  */
 function checksTypesOf({ isChecked = false, origin }: Program, { options }: RunContext): boolean {
   return (origin !== "rules" && !isChecked) || options.typeCheck !== undefined;

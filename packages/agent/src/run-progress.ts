@@ -19,8 +19,8 @@ export function createRunProgress(onEvent: ExecuteOptions["onEvent"], signal: Ab
      * Runs one stage. The time of a stage that is repeated adds up in `timings`.
      *
      * @returns the stage's result and how long it took this time, in milliseconds.
-     * @throws the signal's reason when the run was cancelled before the stage, or in any but `run`, which ends by itself and
-     *   knows what was done until then.
+     * @throws the signal's reason if the run was cancelled before the stage or during any stage but `run`, which ends by
+     *   itself and reports what was done.
      */
     async stage<T>(stage: Stage, work: () => Promise<T>): Promise<{ result: T; ms: number }> {
       signal.throwIfAborted();

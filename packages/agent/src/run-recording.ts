@@ -15,7 +15,7 @@ import type { Program, RunContext, Stages } from "./stages.ts";
 /** The options of a request whose run has an id. */
 type Identified = ExecuteOptions & { runId: string };
 
-/** Gives a request the id that its run is named by. */
+/** Adds a run id to a request. */
 export function withRunId(options: ExecuteOptions): Identified {
   return { ...options, runId: options.runId ?? createRunId() };
 }
@@ -43,17 +43,17 @@ export async function recorded(
 
 const RUN_ID_BYTES = 9;
 
-/** An id that logs name a run by. */
+/** Creates an id that identifies a run in logs. */
 export function createRunId(): string {
   return `run-${randomBytes(RUN_ID_BYTES).toString("base64url")}`;
 }
 
-/** The log that a run is recorded in, and how it names the run. */
+/** The audit log of a run, and the fields that identify the run in it. */
 async function auditOf({ id: run, options: { session }, stages }: RunContext) {
   return { audit: await stages.audit?.get(), subject: { run, session } };
 }
 
-/** Records that a run began. What can't be recorded is not run. */
+/** Records that a run began. A run that can't be recorded is not executed. */
 export async function recordStart(
   context: RunContext,
   { kind, input }: { kind: "task" | "code"; input: string },
@@ -62,7 +62,7 @@ export async function recordStart(
   audit?.record({ type: "run-started", ...subject, kind, input: audited(audit, input) });
 }
 
-/** Records what the review said of code. */
+/** Records the verdict of the review. */
 export async function recordVerdict(
   context: RunContext,
   { code, origin }: Program,
@@ -75,7 +75,7 @@ export async function recordVerdict(
   audit.record({ type: "verdict", ...subject, ...reviewed });
 }
 
-/** Records calls of tools whose code runs in the sandbox. Those on the host are recorded there. */
+/** Records calls of tools that run in the sandbox. Calls of host tools are recorded on the host. */
 export async function localCallRecorder(context: RunContext): Promise<RunRequest["onToolCall"]> {
   const { audit, subject } = await auditOf(context);
   if (audit === undefined) return undefined;
@@ -84,7 +84,7 @@ export async function localCallRecorder(context: RunContext): Promise<RunRequest
   };
 }
 
-/** Records how a run ended: with a result, or since a stage could not be created or used. */
+/** Records how a run ended: with a result, or because a stage could not be created or used. */
 export async function recordEnd(context: RunContext, result?: TaskResult, thrown?: unknown): Promise<void> {
   const { audit, subject } = await auditOf(context);
   const error = result === undefined ? toErrorInfo(thrown).code : result.error?.code;

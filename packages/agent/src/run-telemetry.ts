@@ -4,7 +4,7 @@ import { failSpan, keepTrace, measure, traced } from "@cem/core/telemetry";
 
 const MS_PER_SECOND = 1_000;
 
-/** Does a run within a span, and counts it by its result. */
+/** Executes a run within a span, and counts it by its result. */
 export function traceRun(kind: "task" | "code", work: () => Promise<TaskResult>): Promise<TaskResult> {
   const attributes = { "cem.run.kind": kind };
   return traced(`cem.run ${kind}`, { attributes }, async (span) => {
@@ -45,7 +45,7 @@ function countRun(
   measure("tokensKeptOut", result.contextTokens.saved);
 }
 
-/** Runs a program within the span of its guest. The guest reports nothing of it: the host sees begin, end and calls. */
+/** Runs a program within a span for its guest. The guest itself reports no telemetry: the host sees begin, end and calls. */
 export function traceGuest(run: () => Promise<RunOutcome>): Promise<RunOutcome> {
   return traced("cem.guest", {}, async (span) => {
     const outcome = await run();
@@ -56,7 +56,7 @@ export function traceGuest(run: () => Promise<RunOutcome>): Promise<RunOutcome> 
 }
 
 /**
- * Keeps the present trace for calls of tools, which come with a message of their guest and belong to no trace.
+ * Captures the current trace for tool calls, which arrive in messages of the guest, outside of any trace.
  *
  * @returns a function that makes a call within a span.
  */
@@ -67,7 +67,7 @@ export function callTracer(): (call: ToolCall, make: () => Promise<ToolResult>) 
     inTrace(() =>
       traced("execute_tool", { attributes }, async (span) => {
         const result = await make();
-        // Code may call any name: one that is not a tool's is not reported.
+        // Code may call any name. Names that are not tools are not reported.
         if (result.ok || !UNKNOWN_TOOL.has(result.error.code)) {
           span.updateName(`execute_tool ${call.tool}`);
           span.setAttributes({ "gen_ai.tool.name": call.tool, "cem.tool.server": call.server });

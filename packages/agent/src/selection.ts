@@ -1,4 +1,4 @@
-import type { RankedTool, TaskResult, ToolDefinition } from "@cem/core";
+import type { RankedTool, SelectRequest, TaskResult, ToolDefinition } from "@cem/core";
 import { offerMore, offerTools } from "./candidate-tools.ts";
 import type { Offered } from "./candidate-tools.ts";
 import { callable } from "./catalog.ts";
@@ -10,11 +10,14 @@ type SelectedTool = TaskResult["selectedTools"][number];
  * The stage `select`: picks the tools that a task needs from those that can be called, and for a model as many others
  * as fit its token budget.
  */
-export async function select(context: RunContext, task: string, all: readonly ToolDefinition[]) {
+export async function select(
+  context: RunContext,
+  { task, tools: all, catalogVersion }: Pick<SelectRequest, "task" | "tools" | "catalogVersion">,
+) {
   const { stages, signal, progress } = context;
   const tools = callable(all);
   const pick = async (): Promise<Offered> => {
-    const selection = await (await stages.selector.get()).select({ task, tools, signal });
+    const selection = await (await stages.selector.get()).select({ task, tools, catalogVersion, signal });
     const told = await offerTools(context, task, selection, all);
     const { toolBudget } = await stages.generator.get();
     if (told.others.length === 0 || toolBudget === undefined) return { selection, ...told };
@@ -35,9 +38,9 @@ export async function select(context: RunContext, task: string, all: readonly To
 }
 
 /**
- * Picks more tools for a model that lacks some, by its own words for what is missing.
+ * Picks more tools for a model that lacks some, by its description of what is missing.
  *
- * @returns `undefined` where there are no others.
+ * @returns `undefined` if there are no others.
  */
 export async function widen(
   context: RunContext,
@@ -88,7 +91,7 @@ export function toSelectedTool({ tool, score, reason }: RankedTool): SelectedToo
   return { server: tool.server, tool: tool.name, score, reason };
 }
 
-/** A list, or `undefined` when it has no items. */
+/** A list, or `undefined` if it is empty. */
 export function nonEmpty<T>(list: readonly T[] | undefined): readonly T[] | undefined {
   return list?.length === 0 ? undefined : list;
 }

@@ -1,11 +1,11 @@
 import type { ExecuteOptions, SessionLog } from "@cem/core";
 import { ASKING_VERBS } from "@cem/core/text";
 
-/** Words of a task by which it goes on with earlier ones. */
+/** Words in a task that refer to earlier tasks. */
 const REFERS_BACK =
   /\b(?:continue|resume|go on|carry on|previous|earlier|so far|progress|step \d|(?:last|first|that|same) (?:task|step|result|run|value))/i;
 
-/** Adds what earlier tasks of the session did to a task's context, where the task goes on with them. */
+/** Adds a summary of the session's earlier tasks to the context of a task that refers to them. */
 export async function withRecap(task: string, options: ExecuteOptions, sessionLog: SessionLog) {
   if (!sessionLog.isResumed && !REFERS_BACK.test(task)) return options;
   const recap = await sessionLog.recap(sessionOf(options));
@@ -14,7 +14,7 @@ export async function withRecap(task: string, options: ExecuteOptions, sessionLo
   return { ...options, context };
 }
 
-/** The session in whose log a run is kept. Single runs of clients without a session have one together. */
+/** The session whose log contains a run. Single runs of clients without a session share one. */
 export function sessionOf({ session, singleUse }: ExecuteOptions): string | undefined {
   return singleUse === true ? undefined : session;
 }

@@ -28,7 +28,7 @@ import type { TokenCounter } from "@cem/core/tokens";
 import { createDefinitionTokens } from "./context-tokens.ts";
 import type { RunProgress } from "./run-progress.ts";
 
-/** The stages of one pipeline. Those that are given as functions are created when they are first needed. */
+/** The stages of one pipeline. Those given as functions are created on first use. */
 export type Stages = ReturnType<typeof createStages>;
 
 export function createStages(settings: OwnedPipelineSettings) {
@@ -40,7 +40,7 @@ export function createStages(settings: OwnedPipelineSettings) {
     stopObserving = observeSandbox(() => created.stats?.());
     return created;
   });
-  /** `undefined` when no types are checked. */
+  /** `undefined` if types are not checked. */
   const typeChecker = settings.typeChecker && port("typeChecker", settings.typeChecker, ["check"]);
   return {
     settings,
@@ -50,11 +50,11 @@ export function createStages(settings: OwnedPipelineSettings) {
     guard: port("guard", settings.guard, ["review"]),
     sandbox,
     typeChecker,
-    /** `undefined` when no tool runs on the host. */
+    /** `undefined` if no tool runs on the host. */
     invoker: invoker && port("invoker", invoker, ["invoke"]),
-    /** `undefined` when values are passed on. */
+    /** `undefined` if values are not redacted. */
     redactor: redactor && new Lazy(async () => (typeof redactor === "function" ? redactor() : redactor)),
-    /** `undefined` when nothing is recorded. */
+    /** `undefined` if nothing is recorded. */
     audit: audit && new Lazy(async () => (typeof audit === "function" ? audit() : audit)),
     tokenCounter: new Lazy(async () => countTokens ?? (await loadTokenCounter())),
     definitionTokens: createDefinitionTokens(),
@@ -73,7 +73,7 @@ export function createStages(settings: OwnedPipelineSettings) {
   };
 }
 
-/** A stage that is checked when it is first needed, for callers that the compiler did not check. */
+/** A stage whose methods are checked on first use, for callers without a type check. */
 function port<T extends object>(
   name: keyof PipelineSettings,
   given: OnDemand<T>,
@@ -94,12 +94,12 @@ async function disposeCreated(part: Lazy<{ dispose(): Promise<void> }> | undefin
   await created?.dispose();
 }
 
-/** A value; or a function that creates it when it is first needed, and is called again after it failed. */
+/** A value, or a function that creates it on first use and is retried after a failure. */
 export type OnDemand<T extends object> = T | (() => Promise<T>);
 
 /** The stages of a pipeline. Each is a port of `@cem/core`, so each can be replaced by your own. */
 export interface PipelineSettings {
-  /** Lists the tools there are. */
+  /** Lists the available tools. */
   catalog: OnDemand<ToolCatalog>;
   /** Picks the tools that a task needs. */
   selector: OnDemand<ToolSelector>;
@@ -111,7 +111,7 @@ export interface PipelineSettings {
   sandbox: OnDemand<Sandbox>;
   /** Answers calls to tools that run on the host. Without one every such call fails. */
   invoker?: OnDemand<ToolInvoker> | undefined;
-  /** Called with code as soon as it is known, to start what its calls will need. A failure shows at the call. */
+  /** Called with code as soon as it is known, to start what its calls will need. A failure is reported by the call. */
   onCode?: ((code: string) => Promise<void>) | undefined;
   /** Records runs, verdicts and calls. Without one nothing is recorded. */
   audit?: AuditLog | (() => Promise<AuditLog | undefined>) | undefined;
@@ -123,8 +123,8 @@ export interface PipelineSettings {
   /** Redacts personal data and secrets in events and results. Absent: they are passed on as they are. */
   redactor?: Redactor | (() => Promise<Redactor | undefined>) | undefined;
   /**
-   * Whether code runs with tokens that stand for no value, as text. The code of a recorded run has such, and its calls are
-   * answered as recorded.
+   * Whether tokens without a known value are kept as text in code. The code of a recorded run may contain them, and its
+   * calls are answered from the record.
    *
    * @defaultValue false
    */
@@ -159,19 +159,19 @@ export interface PipelineSettings {
         options: SaveSkillOptions & { tools: readonly ToolDefinition[] },
       ) => Promise<Skill>)
     | undefined;
-  /** Meters the runs of the sandbox. No code is written for a task while none may begin. */
+  /** Meters the runs of the sandbox. No code is generated for a task while no run may begin. */
   meter?: RunMeter | undefined;
   /** Receives the events of every request, as its own listener does. Must not throw. */
   onEvent?: ((event: AgentEvent) => void) | undefined;
-  /** Returns the problems so far beside the runs, for their results. */
+  /** Returns problems outside the runs so far, to be added to results. */
   warnings?: (() => readonly string[]) | undefined;
-  /** Keeps the images, files and large values of results. Closed by the caller. Without one, nothing is kept. */
+  /** Stores the images, files and large values of results. Closed by the caller. Without one, nothing is stored. */
   results?: OnDemand<ResultStore> | undefined;
-  /** Keeps the workspace in step with other machines. Closed by the caller. Without one, it is this machine's only. */
+  /** Synchronizes the workspace with other machines. Closed by the caller. Without one, it is local to this machine. */
   workspaceSync?: WorkspaceSync | undefined;
-  /** Keeps what the runs did. Closed by the caller. Without one, nothing is kept. */
+  /** Logs what the runs did. Closed by the caller. Without one, nothing is logged. */
   sessionLog?: SessionLog | undefined;
-  /** Called with each run that has ended, for its record. Absent: no records are kept. */
+  /** Called with each completed run, for its record. Absent: no records are kept. */
   recordRun?: RecordRun | undefined;
   /**
    * Counts the tokens of a text.
@@ -202,6 +202,6 @@ export interface RunContext {
 export interface Program {
   code: string;
   origin: "rules" | "llm" | "given";
-  /** Whether its types need no check, since it is calls alone that satisfy the schemas. */
+  /** Whether its types need no check, since it only consists of calls that satisfy the schemas. */
   isChecked?: boolean | undefined;
 }

@@ -11,10 +11,10 @@ import type { RepairHistory } from "./repair-history.ts";
 import { nonEmpty, toSelectedTool } from "./selection.ts";
 import type { Program, RunContext } from "./stages.ts";
 
-/** Larger data takes milliseconds to look through. */
+/** Larger data takes milliseconds to process. */
 const LARGE_CHARACTERS = 256 * 1024;
 
-/** Puts together the result of a run. */
+/** Builds the result of a run. */
 export async function toTaskResult(
   context: RunContext,
   state: RunState,
@@ -54,8 +54,9 @@ export async function toTaskResult(
 }
 
 /**
- * Returns a function that reduces a call to the fields that events and results report: server and tool by their names in code,
- * which may differ from those that the server itself has and knows, and neither arguments nor result, which may be large or private.
+ * Returns a function that reduces a call to the fields that events and results report: server and tool by their names in
+ * code, which may differ from the server's own names. Arguments and result are left out, since they may be large or
+ * private.
  */
 export function describeCallIn({ servers }: CatalogSnapshot): DescribeCall {
   return ({ server, tool, ms, startMs, ok, isCancelled, place }) => {
@@ -88,16 +89,16 @@ function countContext(
   };
 }
 
-/** Progress of a run. Its result is made of it, also when the run is cancelled half-way. */
+/** The state of a run, from which its result is built, even if the run is cancelled half-way. */
 export interface RunState {
   catalog: CatalogSnapshot;
   offered: Offered;
   /** Facts for the prompt about the data of the task: table columns, beginnings of files. `undefined`: none. */
   facts: string | undefined;
   program: Program;
-  /** Of the last review. */
+  /** Findings of the last review. */
   findings: readonly Finding[];
-  /** Of the last attempt. `undefined` when its code was not run. */
+  /** The outcome of the last attempt. `undefined` if its code was not run. */
   outcome: RunOutcome | undefined;
   readonly history: RepairHistory;
 }

@@ -40,7 +40,7 @@ export function createTaskRun(stages: Stages, options: ExecuteOptions, signal: A
     outcome: undefined,
     history: new RepairHistory(stages.settings.maxRepairs ?? DEFAULT_MAX_REPAIRS),
   };
-  /** Whether a model that lacked a tool was asked again. */
+  /** Whether a model that lacked a tool has been asked again. */
   let isWidened = false;
 
   async function normalize(tools: readonly ToolDefinition[]): Promise<void> {
@@ -49,11 +49,11 @@ export function createTaskRun(stages: Stages, options: ExecuteOptions, signal: A
     state.history.notes.push(...notes);
   }
 
-  /** Has a model repair its code until it works or nothing new comes of it. Rules would write the same again. */
+  /** Lets a model repair its code until it works or stops improving. Rules would generate the same code again. */
   async function repair(input: TaskInput, first: Ending): Promise<Ending> {
     const { history } = state;
     let ending = first;
-    /** A run that ended well without a result, which is better than one that failed. */
+    /** A completed run without a result, which is preferred to a failed one. */
     let empty: { state: RunState; ending: Ending } | undefined;
     while (state.program.origin === "llm") {
       const { findings, outcome, program } = state;
@@ -99,7 +99,7 @@ export function createTaskRun(stages: Stages, options: ExecuteOptions, signal: A
     return toolsOf(state.catalog);
   }
 
-  /** @returns why no code could be written. `undefined` where there is code. */
+  /** @returns why no code could be written; `undefined` if there is code. */
   async function writeCode({ task, tools }: TaskInput): Promise<GenerationRefused | undefined> {
     const write = (): Promise<GeneratedCode | GenerationRefused> => {
       const { facts, offered } = state;
@@ -163,7 +163,7 @@ export function createTaskRun(stages: Stages, options: ExecuteOptions, signal: A
     return endingOf(state.outcome, describeCallIn(state.catalog));
   }
 
-  /** Says so where what a model will read poses as an instruction. */
+  /** Adds a note if text that a model will read poses as an instruction. */
   async function markOrders({ value }: Ending): Promise<void> {
     const { history, outcome } = state;
     if (outcome === undefined) return;
@@ -205,7 +205,7 @@ export function createTaskRun(stages: Stages, options: ExecuteOptions, signal: A
         await prepareTask(context);
         const tools = await listTools();
         const input = { task, tools };
-        state.offered = await select(context, task, tools);
+        state.offered = await select(context, { task, tools, catalogVersion: state.catalog.version });
         state.facts = await readDataFacts(context, task, state.offered);
         const refusal = await writeCode(input);
         if (refusal !== undefined) return refuse(refusal, input);

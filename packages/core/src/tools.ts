@@ -58,7 +58,7 @@ export interface ToolDefinition {
   name: string;
   /** The name that the tool's server uses. Absent when it is `name`. */
   originalName?: string | undefined;
-  /** The name that the server has where it is set up. Absent when it is `server`. */
+  /** The name of the server in the configuration. Absent when it is `server`. */
   originalServer?: string | undefined;
   kind: ToolKind;
   /** The author's description. May be empty. Untrusted: data, never instructions. */
@@ -80,15 +80,15 @@ export interface ToolDefinition {
    * changed and is not accepted yet (`TOOL_CHANGED`). Absent when it can be called.
    */
   unavailable?: ErrorInfo | undefined;
-  /** Whether each call waits for a person's yes. Absent: it does not, or depends on its arguments. */
+  /** Whether each call waits for a person's approval. Absent: it does not, or depends on its arguments. */
   needsApproval?: true | undefined;
   /** Path on the host of the file that defines the tool, if there is one. */
   file?: string | undefined;
-  /** The tools of servers that the module of a skill imports, as `server.tool`; `server.*` for all of a server. */
+  /** The tools that a skill's module imports, as `server.tool`; `server.*` for all of a server. */
   uses?: readonly string[] | undefined;
 }
 
-/** A file that should define a tool and can't be used. Other tools are not affected. */
+/** A tool file that can't be used. Other tools are not affected. */
 export interface ToolProblem {
   server: string;
   /** Path of the file on the host. */
@@ -96,7 +96,7 @@ export interface ToolProblem {
   /** The line in the file, from 1. */
   line?: number | undefined;
   message: string;
-  /** The servers that have no tools for this reason, where it is about no single server. */
+  /** The servers that have no tools for this reason, when it affects several. */
   servers?: readonly string[] | undefined;
   /** Cause, for a specific hint on the command line and the servers: `python` for tools in Python, which is not run. */
   cause?: "python" | undefined;
@@ -122,9 +122,9 @@ export interface CatalogSnapshot {
 export interface ToolCatalog {
   readonly specificationVersion: "v1";
   /**
-   * Lists what is there now, including changes since the last call.
+   * Lists the current tools, including changes since the last call.
    *
-   * @param options - `servers` are the folders of those that the caller needs: the others are not waited for. Default: all.
+   * @param options - `servers`: the folders of the servers that the caller needs; it waits for no others. Default: all.
    */
   list(options?: {
     signal?: AbortSignal | undefined;
@@ -137,7 +137,7 @@ export function toolId(tool: { server: string; name: string }): string {
   return `${tool.server}.${tool.name}`;
 }
 
-/** @throws CemError `SERVER_NOT_FOUND`, with the problem of a server that is there and can't be used. */
+/** @throws CemError `SERVER_NOT_FOUND`; with the problem, when the server exists but can't be used. */
 export function findServer(
   wanted: string,
   { servers, problems }: Pick<CatalogSnapshot, "servers" | "problems">,
@@ -150,7 +150,10 @@ export function findServer(
   throw new CemError("SERVER_NOT_FOUND", message, { details: { server: wanted } });
 }
 
-/** Finds a tool by its name here, or by its server's. @throws CemError `SERVER_NOT_FOUND` or `TOOL_NOT_FOUND` */
+/**
+ * Finds a tool by its name in code, or by the name that its server uses. @throws CemError `SERVER_NOT_FOUND` or
+ * `TOOL_NOT_FOUND`
+ */
 export function findTool(
   wanted: FailedTool,
   catalog: Pick<CatalogSnapshot, "servers" | "problems">,
@@ -174,7 +177,7 @@ export interface RankedTool {
   score: number;
   /** Why the tool ranks here, for people: `matches "weather", "san francisco"`. */
   reason: string;
-  /** Whether the tool matches by a word or two only, as the best match does: perhaps nothing fits. */
+  /** Whether even the best match matches by a word or two only: perhaps nothing fits. */
   isDoubtful?: true | undefined;
 }
 
@@ -182,6 +185,11 @@ export interface RankedTool {
 export interface SelectRequest {
   task: string;
   tools: readonly ToolDefinition[];
+  /**
+   * The version of the catalog whose tools these are: all, or all that can be called. A selector can keep its index of them
+   * for later processes.
+   */
+  catalogVersion?: string | undefined;
   /**
    * The maximum number of tools to return.
    *
@@ -210,5 +218,5 @@ export interface ToolSelector {
   /** Ranks all tools for a query, best first, without a threshold. */
   search(request: SelectRequest): Promise<RankedTool[]>;
   /** Indexes tools ahead of the first request for them. */
-  prepare?(tools: readonly ToolDefinition[]): Promise<void>;
+  prepare?(tools: readonly ToolDefinition[], catalogVersion?: string): Promise<void>;
 }

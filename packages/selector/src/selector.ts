@@ -95,7 +95,7 @@ export interface SelectorSettings {
    */
   patienceMs?: number | undefined;
   /**
-   * Folder for vectors, for the next process.
+   * Folder for vectors and for the index of a large catalog, for the next process.
    *
    * @defaultValue none
    */
@@ -113,7 +113,7 @@ export interface Selector extends ToolSelector {
    * Indexes a catalog and computes its vectors. Resolves when both are ready, or the vectors can't be computed; it never
    * rejects because of the embedder (see `semantics`).
    */
-  prepare(tools: readonly ToolDefinition[]): Promise<void>;
+  prepare(tools: readonly ToolDefinition[], catalogVersion?: string): Promise<void>;
   /** Aborts running computations and disposes the embedder. */
   dispose(): Promise<void>;
 }
@@ -128,7 +128,7 @@ export interface Selector extends ToolSelector {
 export function createSelector(settings: SelectorSettings = {}): Selector {
   assertKnownOptions(settings, OPTIONS, "createSelector");
   const { threshold = DEFAULT_THRESHOLD, embedder, cacheDir, patienceMs = 0 } = settings;
-  const catalogOf = createCatalogCache();
+  const catalogOf = createCatalogCache(cacheDir);
   const semantic =
     embedder === undefined ? undefined : createSemanticSearch(embedder, { cacheDir, patienceMs });
   const notesOn = (meaning: Float32Array | undefined): string[] => {
@@ -142,8 +142,8 @@ export function createSelector(settings: SelectorSettings = {}): Selector {
       return semantic?.state ?? { state: "off" };
     },
 
-    async prepare(tools) {
-      const { index } = catalogOf(tools);
+    async prepare(tools, catalogVersion) {
+      const { index } = await catalogOf(tools, catalogVersion);
       await semantic?.prepare(index);
     },
 
@@ -151,17 +151,17 @@ export function createSelector(settings: SelectorSettings = {}): Selector {
       await semantic?.dispose();
     },
 
-    async select({ task, tools, limit = DEFAULT_SELECT_LIMIT, signal }) {
+    async select({ task, tools, catalogVersion, limit = DEFAULT_SELECT_LIMIT, signal }) {
       signal?.throwIfAborted();
-      const catalog = catalogOf(tools);
+      const catalog = await catalogOf(tools, catalogVersion);
       const text = endsOf(task);
       const meaning = await semantic?.similarities(catalog.index, text, signal);
       return { ...selectTools(catalog, text, { threshold, limit }, meaning), notes: notesOn(meaning) };
     },
 
-    async search({ task, tools, limit = DEFAULT_SEARCH_LIMIT, signal, onNote }) {
+    async search({ task, tools, catalogVersion, limit = DEFAULT_SEARCH_LIMIT, signal, onNote }) {
       signal?.throwIfAborted();
-      const { index, rank } = catalogOf(tools);
+      const { index, rank } = await catalogOf(tools, catalogVersion);
       const text = endsOf(task);
       const meaning = await semantic?.similarities(index, text, signal);
       for (const note of notesOn(meaning)) onNote?.(note);

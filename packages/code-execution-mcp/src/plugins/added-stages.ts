@@ -53,8 +53,8 @@ export function ownedSelector(selector: ToolSelector, use: PluginUse): OwnedStag
 }
 
 /**
- * Adds guards to one. Each reviews what those before it allow, and can refuse it; none can allow what another refused. One
- * that fails is passed over with a warning, or refuses where its plugin is required.
+ * Chains guards behind a first one. Each reviews what those before it allowed, and can refuse it; none can allow what
+ * another refused. A guard that fails is skipped with a warning, or refuses if its plugin is required.
  */
 export function addGuards(first: Guard, added: readonly OwnedStage<Guard>[]): Guard {
   if (added.length === 0) return first;
@@ -97,7 +97,10 @@ function failedVerdict(error: unknown, { isRequired }: PluginUse): Verdict {
   return { allowed: !isRequired, findings: [{ rule: "plugin-failed", severity, message, hint }] };
 }
 
-/** A verdict whose rules have the plugin's name, and that an error refuses whatever else it says. */
+/**
+ * A verdict whose rules carry the plugin's name. A finding of severity error refuses the code, even if the plugin allowed
+ * it.
+ */
 function toVerdict({ allowed, findings = [] }: Partial<Verdict>, plugin: string): Verdict {
   const given: readonly (Partial<Finding> | undefined)[] = findings;
   const named = given.slice(0, MAX_FINDINGS).map((finding = {}): Finding => {
@@ -113,7 +116,7 @@ function toVerdict({ allowed, findings = [] }: Partial<Verdict>, plugin: string)
   return { allowed: allowed === true && !isError, findings: named };
 }
 
-/** Asks generators of plugins in their order, and the last one where none of them writes code. */
+/** Asks the generators of plugins in order, then the last one if none of them wrote code. */
 export function askGenerators(own: readonly OwnedStage<CodeGenerator>[], last: CodeGenerator): CodeGenerator {
   if (own.length === 0) return last;
   return {
@@ -129,7 +132,7 @@ export function askGenerators(own: readonly OwnedStage<CodeGenerator>[], last: C
           [request.tools, request.otherTools ?? [], request.namedTools ?? []].flat(),
         );
         const origin = answer.origin === "rules" ? "rules" : "llm";
-        // No plugin says of its own code that it needs no check.
+        // A plugin can't exempt its own code from the type check.
         return { ...answer, origin, isChecked: false, uses, notes };
       }
       const answer = await last.generate(request);
@@ -138,7 +141,7 @@ export function askGenerators(own: readonly OwnedStage<CodeGenerator>[], last: C
   };
 }
 
-/** Asks selectors of plugins in their order, and the last one where none of them picks a tool. */
+/** Asks the selectors of plugins in order, then the last one if none of them picked a tool. */
 export function askSelectors(own: readonly OwnedStage<ToolSelector>[], last: ToolSelector): ToolSelector {
   if (own.length === 0) return last;
   return {
@@ -166,14 +169,14 @@ export function askSelectors(own: readonly OwnedStage<ToolSelector>[], last: Too
       for (const note of notes) request.onNote?.(note);
       return last.search(request);
     },
-    async prepare(tools) {
-      await Promise.allSettled(own.map(async ({ stage }) => stage.prepare?.(tools)));
-      await last.prepare?.(tools);
+    async prepare(...catalog) {
+      await Promise.allSettled(own.map(async ({ stage }) => stage.prepare?.(...catalog)));
+      await last.prepare?.(...catalog);
     },
   };
 }
 
-/** @returns `undefined` where the stage failed, which is noted. */
+/** @returns `undefined` if the stage failed, which is noted. */
 async function orNoted<Answer>(
   { signal }: { signal?: AbortSignal | undefined },
   notes: string[],
@@ -188,7 +191,7 @@ async function orNoted<Answer>(
   }
 }
 
-/** The catalog's own definitions of tools, each once: a plugin only says which. */
+/** Maps a plugin's picks to the catalog's own definitions, without duplicates. */
 function inCatalog(given: readonly unknown[], tools: readonly ToolDefinition[]): ToolDefinition[] {
   const known = new Map(tools.map((tool) => [toolId(tool), tool]));
   const found = given.flatMap((tool) => {

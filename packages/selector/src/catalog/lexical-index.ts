@@ -3,8 +3,8 @@ import type { ToolDefinition } from "@cem/core";
 import { splitWords, stem } from "@cem/core/text";
 import { NO_ACTIONS, offeredActions, type Actions, verbClassesOf } from "../words/verbs.ts";
 import { createDocumentReader, fieldMask, FIELDS, type Field } from "./document.ts";
-import { createNameIndex, nameWords } from "./name-index.ts";
-import { createVocabulary } from "./vocabulary.ts";
+import { createNameIndex, nameWords, readNames } from "./name-index.ts";
+import { createVocabulary, readGrams } from "./vocabulary.ts";
 
 /** Weights of the fields (BM25F). Tuned over all evaluation sets together. */
 const FIELD_WEIGHTS: Readonly<Record<Field, number>> = {
@@ -152,29 +152,46 @@ function weightedLength(lengths: readonly number[]): number {
 /** The part of a description in which its first word is looked for, in UTF-16 units. */
 const MAX_VERB_CHARACTERS = 80;
 
-/** The inverted index of a catalog. Immutable. */
-export type LexicalIndex = Readonly<ReturnType<typeof buildLexicalIndex>>;
+/** All of an index but its tools: numbers and texts, which a file can hold. */
+export type IndexData = ReturnType<typeof buildIndexData>;
 
-export function buildLexicalIndex(tools: readonly ToolDefinition[]) {
-  const sorted = sortById(tools);
-  const vocabulary = createVocabulary();
+/** Reads the tools of a catalog. */
+export function buildIndexData(tools: readonly ToolDefinition[]) {
+  const order = orderById(tools);
+  const sorted = inOrder(tools, order);
+  const words: string[] = [];
+  const vocabulary = createVocabulary(words);
   const documents = sorted.map(createDocumentReader(vocabulary));
-  const words = sorted.map(nameWords);
-  const ownWords = words.map((line) => (line.split("\t")[1] ?? "").split(" "));
+  const lines = sorted.map(nameWords);
+  const ownWords = lines.map((line) => (line.split("\t")[1] ?? "").split(" "));
   const serverOf = numberServers(sorted);
   return {
     ...buildPostings(documents, vocabulary.size),
-    /** Sorted by id, so that results don't depend on the order of the catalog. */
-    tools: sorted,
+    /** The place in the catalog of each document. Sorted by id, so that results don't depend on the order of the catalog. */
+    order,
     /** Tools of one server share a number. */
     serverOf,
     serverCount: new Set(serverOf).size,
-    vocabulary,
-    namedIn: createNameIndex(words),
+    words,
+    grams: readGrams(words),
+    names: readNames(lines),
     /** The actions of each tool, by the verbs of its name, or else the first verb of its description. */
     actionsOf: Uint16Array.from(sorted, (tool, at) => actionsOfTool(tool, ownWords[at] ?? [])),
     /** The verbs of each tool's name, a bit for each class. */
     verbClassesOf: Uint16Array.from(ownWords, verbClassesOf),
+  };
+}
+
+/** The inverted index of a catalog. Immutable. */
+export type LexicalIndex = Readonly<ReturnType<typeof openIndex>>;
+
+/** Creates the index of the tools that its data was read from, in the same order. */
+export function openIndex(tools: readonly ToolDefinition[], data: IndexData) {
+  return {
+    ...data,
+    tools: inOrder(tools, data.order),
+    vocabulary: createVocabulary(data.words, data.grams),
+    namedIn: createNameIndex(data.names),
   };
 }
 
@@ -191,12 +208,14 @@ export function hasTerm({ starts, documents }: LexicalIndex, document: number, t
   return low < end && documents[low] === document;
 }
 
-function sortById(tools: readonly ToolDefinition[]): ToolDefinition[] {
-  const keyed = tools.map((tool) => ({ tool, id: toolId(tool) }));
-  keyed.sort(
-    (one, other) => compare(one.id, other.id) || compare(one.tool.description, other.tool.description),
-  );
-  return keyed.map(({ tool }) => tool);
+function orderById(tools: readonly ToolDefinition[]): Uint32Array {
+  const keyed = tools.map((tool, at) => ({ at, id: toolId(tool), description: tool.description }));
+  keyed.sort((one, other) => compare(one.id, other.id) || compare(one.description, other.description));
+  return Uint32Array.from(keyed, ({ at }) => at);
+}
+
+function inOrder(tools: readonly ToolDefinition[], order: Uint32Array): ToolDefinition[] {
+  return Array.from(order, (at) => tools[at]).filter((tool) => tool !== undefined);
 }
 
 function numberServers(tools: readonly ToolDefinition[]): Uint32Array {

@@ -1,5 +1,6 @@
 import type { ToolDefinition } from "@cem/core";
 import { identifierKey, splitWords } from "@cem/core/text";
+import { addMember, createLookup, toGroups } from "./groups.ts";
 
 /** The most words of a name, with its server's, that are looked up. */
 const MAX_NAME_WORDS = 12;
@@ -14,19 +15,16 @@ export function nameWords({ server, name, originalName = name }: ToolDefinition)
   return names.map((text) => splitWords(text).join(" ")).join("\t");
 }
 
-/**
- * Creates a function that finds the documents of the tools that a text names, in any case style: `weather.get_weather`,
- * `getWeather`, `"query"`, `the query tool`. A qualified name stands for that tool alone. The key of a name is its joined words.
- *
- * @param words - The {@link nameWords} of each document.
- */
-export function createNameIndex(words: readonly string[]): (text: string) => Set<number> {
-  /** Documents by the key of their name, and by that of their server and name. */
+/** The documents by the names of their tools. The key of a name is its joined words. */
+export type Names = ReturnType<typeof readNames>;
+
+/** @param lines - The {@link nameWords} of each document. */
+export function readNames(lines: readonly string[]) {
   const byName = new Map<string, number[]>();
   const byQualifiedName = new Map<string, number[]>();
   /** The most words of any name together with its server's. */
   let longest = 1;
-  for (const [document, line] of words.entries()) {
+  for (const [document, line] of lines.entries()) {
     const [server = "", ...names] = line.split("\t");
     for (const name of names) {
       add(byName, keyOf(name), document);
@@ -34,7 +32,21 @@ export function createNameIndex(words: readonly string[]): (text: string) => Set
       longest = Math.max(longest, server.split(" ").length + name.split(" ").length);
     }
   }
-  longest = Math.min(longest, MAX_NAME_WORDS);
+  return {
+    lines,
+    byName: toGroups(byName),
+    byQualifiedName: toGroups(byQualifiedName),
+    longest: Math.min(longest, MAX_NAME_WORDS),
+  };
+}
+
+/**
+ * Creates a function that finds the documents of the tools that a text names, in any case style: `weather.get_weather`,
+ * `getWeather`, `"query"`, `the query tool`. A qualified name stands for that tool alone.
+ */
+export function createNameIndex({ lines, longest, ...names }: Names): (text: string) => Set<number> {
+  const byName = createLookup(names.byName);
+  const byQualifiedName = createLookup(names.byQualifiedName);
 
   const findQualified = (spoken: readonly string[]): Set<number> => {
     const found = new Set<number>();
@@ -42,7 +54,7 @@ export function createNameIndex(words: readonly string[]): (text: string) => Set
       let key = "";
       for (let end = start; end < Math.min(spoken.length, start + longest); end++) {
         key += spoken[end] ?? "";
-        for (const document of byQualifiedName.get(key) ?? []) found.add(document);
+        for (const document of byQualifiedName(key)) found.add(document);
       }
     }
     return found;
@@ -53,22 +65,19 @@ export function createNameIndex(words: readonly string[]): (text: string) => Set
     const spoken = splitWords(text);
     const names = [...text.matchAll(AS_A_NAME)].map((match) => match.slice(1).find((part) => part) ?? "");
     for (const name of [...names, ...(text.match(CAMEL_CASE) ?? []), spoken.join("")]) {
-      for (const document of byName.get(identifierKey(name)) ?? []) written.add(document);
+      for (const document of byName(identifierKey(name))) written.add(document);
     }
     const qualified = findQualified(spoken);
     for (const document of qualified) {
-      const [, ...own] = (words[document] ?? "").split("\t");
-      for (const other of own.flatMap((name) => byName.get(keyOf(name)) ?? [])) written.delete(other);
+      const [, ...own] = (lines[document] ?? "").split("\t");
+      for (const name of own) for (const other of byName(keyOf(name))) written.delete(other);
     }
     return new Set([...written, ...qualified]);
   };
 }
 
 function add(index: Map<string, number[]>, key: string, document: number): void {
-  if (key === "") return;
-  const documents = index.get(key);
-  if (documents === undefined) index.set(key, [document]);
-  else if (documents.at(-1) !== document) documents.push(document);
+  if (key !== "") addMember(index, key, document);
 }
 
 function keyOf(words: string): string {

@@ -1,4 +1,5 @@
 import { editDistance } from "@cem/core/text";
+import { addMember, createLookup, toGroups } from "./groups.ts";
 
 /** A word of the vocabulary with a similar spelling. */
 export interface SimilarWord {
@@ -10,41 +11,45 @@ export interface SimilarWord {
 const SPACE = 32;
 const CODE_UNITS = 0x1_0000;
 
-/**
- * Creates a function that finds words by shared character trigrams, with a space at both ends of each: the texts that are
- * similar to a word by at least this Dice coefficient, 0 to 1, in no order.
- */
-function createGramIndex(texts: readonly string[]): (word: string, least: number) => SimilarWord[] {
-  /** The texts with each gram, in their order. */
-  const textsOf = new Map<number, number[]>();
-  const gramCounts = new Uint32Array(texts.length);
-  /** How many grams each text shares with the query; all zero between two queries. */
-  const sharedBy = new Uint32Array(texts.length);
-  for (const [text, word] of texts.entries()) {
+/** The words that have each trigram. */
+export type Grams = ReturnType<typeof readGrams>;
+
+/** Reads the trigrams of words, with a space at both ends of each. Words that are too short to be compared have none. */
+export function readGrams(words: readonly string[]) {
+  const termsOf = new Map<number, number[]>();
+  /** How many different trigrams each word has. */
+  const counts = new Uint32Array(words.length);
+  for (const [term, word] of words.entries()) {
+    if (word.length < MIN_WORD_CHARACTERS) continue;
     eachGram(word, (code) => {
-      const known = textsOf.get(code);
-      if (known?.at(-1) === text) return;
-      if (known === undefined) textsOf.set(code, [text]);
-      else known.push(text);
-      gramCounts[text] = (gramCounts[text] ?? 0) + 1;
+      if (addMember(termsOf, code, term)) counts[term] = (counts[term] ?? 0) + 1;
     });
   }
-  return (word, least) => {
+  return { ...toGroups(termsOf), counts };
+}
+
+/** Creates a function that finds the words that are similar to a word by at least this Dice coefficient, 0 to 1, in no order. */
+function compareGrams(all: Grams) {
+  const { counts } = all;
+  const termsOf = createLookup(all);
+  /** How many trigrams each word shares with the query; all zero between two queries. */
+  const sharedBy = new Uint32Array(counts.length);
+  return (word: string, least: number): SimilarWord[] => {
     const grams = new Set<number>();
     eachGram(word, (code) => grams.add(code));
     const touched: number[] = [];
     for (const code of grams) {
-      for (const text of textsOf.get(code) ?? []) {
-        const shared = sharedBy[text] ?? 0;
-        if (shared === 0) touched.push(text);
-        sharedBy[text] = shared + 1;
+      for (const term of termsOf(code)) {
+        const shared = sharedBy[term] ?? 0;
+        if (shared === 0) touched.push(term);
+        sharedBy[term] = shared + 1;
       }
     }
     const found: SimilarWord[] = [];
-    for (const text of touched) {
-      const similarity = (2 * (sharedBy[text] ?? 0)) / (grams.size + (gramCounts[text] ?? 0));
-      sharedBy[text] = 0;
-      if (similarity >= least) found.push({ term: text, similarity });
+    for (const term of touched) {
+      const similarity = (2 * (sharedBy[term] ?? 0)) / (grams.size + (counts[term] ?? 0));
+      sharedBy[term] = 0;
+      if (similarity >= least) found.push({ term, similarity });
     }
     return found;
   };
@@ -86,10 +91,15 @@ const MAX_SIMILAR_WORDS = 8;
 /** The numbered words of a catalog, with lookup by similar spelling. */
 export type Vocabulary = ReturnType<typeof createVocabulary>;
 
-export function createVocabulary() {
-  const numbers = new Map<string, number>();
-  const words: string[] = [];
-  let alike: ReturnType<typeof createGramIndex> | undefined;
+/**
+ * Creates a vocabulary.
+ *
+ * @param words - Those that it has at first.
+ * @param grams - Their trigrams, if they were read before.
+ */
+export function createVocabulary(words: string[] = [], grams?: Grams) {
+  const numbers = new Map(words.map((word, number) => [word, number]));
+  let alike: ReturnType<typeof compareGrams> | undefined;
 
   function typoSimilarity(word: string, term: number): number {
     const known = words[term] ?? "";
@@ -116,8 +126,7 @@ export function createVocabulary() {
     /** The words with a similar spelling, most similar first, without the word itself. */
     similar(word: string): readonly SimilarWord[] {
       if (word.length < MIN_WORD_CHARACTERS) return [];
-      const comparable = (known: string) => (known.length < MIN_WORD_CHARACTERS ? "" : known);
-      alike ??= createGramIndex(words.map(comparable));
+      alike ??= compareGrams(grams ?? readGrams(words));
       const self = numbers.get(word);
       return alike(word, MIN_COMPARED_SIMILARITY)
         .filter(({ term }) => term !== self)
