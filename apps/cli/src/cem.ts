@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// This file has to run on old Nodes far enough to say that they are too old: no static imports, plain syntax.
+// This file must run on old Node.js versions far enough to report that they are too old: no static imports, plain syntax.
 const [major, minor] = process.versions.node.split(".").map(Number) as [number, number];
 
 if (major < 22 || (major === 22 && minor < 19)) {
@@ -16,7 +16,7 @@ if (major < 22 || (major === 22 && minor < 19)) {
     process.stderr.write(`${message}\n`);
   }
 } else {
-  // Node 22 calls its SQLite experimental, which is the same in Node 24.
+  // Node.js 22 warns that its SQLite is experimental, though it is the same as in Node.js 24.
   const emitWarning = process.emitWarning.bind(process);
   const warnOfOthers = (...given: Parameters<typeof emitWarning>): void => {
     if (!String(given[0]).startsWith("SQLite is an experimental feature")) emitWarning(...given);
@@ -24,13 +24,13 @@ if (major < 22 || (major === 22 && minor < 19)) {
   Object.assign(process, { emitWarning: warnOfOthers });
   void import("node:module")
     .then((nodeModule) => {
-      // A fifth less work for commands that need everything.
+      // Saves a fifth of the work of commands that load everything.
       nodeModule.enableCompileCache();
       return ["run", "exec", "call"].includes(process.argv[2] ?? "")
         ? import("./quick.ts")
         : import("./main.ts");
     })
     .then(({ main }) => main(process.argv.slice(2), process))
-    // Nothing may keep the process alive after its answer.
+    // Exits explicitly, so that nothing keeps the process alive after its answer.
     .then((exitCode) => process.exit(exitCode));
 }

@@ -10,7 +10,7 @@ export const EXIT_FAILED = 1;
 /** Bad arguments, bad configuration, a file that isn't there. */
 const EXIT_MISUSE = 2;
 
-/** Codes of the command line's own errors, whose messages say what helps. */
+/** Codes of the command line's own errors, whose messages already contain advice. */
 const OWN_CODES: ReadonlySet<string> = new Set<KnownErrorCode>([
   "USAGE",
   "FILE_NOT_FOUND",
@@ -21,7 +21,7 @@ const OWN_CODES: ReadonlySet<string> = new Set<KnownErrorCode>([
   "INPUT_TOO_LARGE",
 ]);
 
-/** Codes of other packages that stand for wrong use of the command. */
+/** Codes of other packages that indicate wrong use of the command. */
 const MISUSE_CODES: ReadonlySet<string> = new Set<KnownErrorCode>([
   "CUSTOMER_INVALID",
   "FORM_INVALID",
@@ -41,12 +41,12 @@ export function exitCodeOfError({ code }: ErrorInfo): number {
   return isMisuse ? EXIT_MISUSE : EXIT_FAILED;
 }
 
-/** The error with what helps against it. */
+/** Adds a hint to an error. */
 export function withHint(error: ErrorInfo): ErrorInfo {
   return { ...error, hint: hintFor(error) };
 }
 
-/** Servers as they were examined or generated, with what helps against their errors. */
+/** Adds hints to the errors of examined or generated servers. */
 export function withHints<S extends Partial<ExaminedServer> | Partial<GeneratedServer>>(
   servers: readonly S[],
 ): S[] {
@@ -67,7 +67,7 @@ const REASONS: Readonly<Record<string, [why: string, help: string]>> = {
   EMFILE: ["too many files are open", "Close other programs, or raise the limit with: ulimit -n 4096"],
   ENFILE: ["too many files are open", "Close other programs, and try again."],
   EISDIR: ["it is a folder", "Give a file, or move the folder out of the way."],
-  // Of a folder that is to be made.
+  // While creating a folder.
   EEXIST: ["a file stands where a folder should be", "Move it out of the way."],
   ENOTDIR: ["a file stands where a folder should be", "Move it out of the way."],
   ELOOP: ["it is a link that leads back to itself", "Remove the link."],
@@ -75,13 +75,13 @@ const REASONS: Readonly<Record<string, [why: string, help: string]>> = {
   ENOENT: ["it is not there", "Check the path and its spelling."],
 };
 
-/** The variable of the folder that holds the user's settings for all projects. */
+/** The environment variable of the user's settings folder. */
 const USER_FOLDER = process.platform === "win32" ? "APPDATA" : "XDG_CONFIG_HOME";
 
-/** Calls that only read. An `open` may do either: with no right to do so it most often was to write. */
+/** System calls that only read. An `open` may do either; without permission it was most likely for writing. */
 const READS = new Set(["scandir", "opendir", "stat", "lstat", "readlink", "realpath", "access", "read"]);
 
-/** The error for a failure of the file system, which is no fault of the program; `undefined` for any other. */
+/** Converts a file system failure, which is not a bug, to an error; `undefined` for any other. */
 export function systemErrorOf(thrown: unknown): ErrorInfo | undefined {
   if (!(thrown instanceof Error)) return undefined;
   const { code = "", syscall = "", path: file } = thrown as NodeJS.ErrnoException;
@@ -98,18 +98,18 @@ export function systemErrorOf(thrown: unknown): ErrorInfo | undefined {
   };
 }
 
-/** Whether it is the folder of the user's settings, what it is in, or a file of it. */
+/** Whether a path is the user's settings folder, a parent of it, or a file in it. */
 function isOfUser(file: string): boolean {
   const folder = path.join(process.env[USER_FOLDER] ?? path.join(os.homedir(), ".config"), "cem");
   return folder.startsWith(file) || file.startsWith(folder);
 }
 
-/** A file that is written first and then takes another's name. */
+/** Whether a file is a temporary one of an atomic replacement. */
 function isTemporary(file: string): boolean {
   return path.basename(file).endsWith(".tmp");
 }
 
-/** Instead of a temporary file its folder, and no descriptors of this process. */
+/** The path to show: the folder of a temporary file, and none for a file descriptor of this process. */
 function shownPath(file: string): string {
   const shown = isTemporary(file) ? path.dirname(file) : file;
   return shown.replace(/^\/proc\/self\/fd\/\d+\/?/u, "") || "A folder of the workspace";

@@ -16,12 +16,12 @@ const FAULT_HINT = "This is a fault in cem itself. With --verbose it shows where
 type Mode = "json" | "quiet" | "report";
 
 /**
- * Reads the command line, does what it says, and prints the answer in the way that was asked for.
+ * Parses the command line, executes the command, and prints the answer in the requested format.
  *
  * @param given - The arguments after the command's name.
  * @param io - The streams and signals to use: `process`.
- * @returns The exit code, once everything is written. What a command that was interrupted has left running is ended
- * by ending the process.
+ * @returns The exit code, once everything is written. Anything that an interrupted command left running ends with the
+ * process.
  */
 export async function main(given: readonly string[], io: CommandIo): Promise<number> {
   // Package managers pass on the "--" of  npm exec -- cem -- tools .
@@ -37,7 +37,7 @@ export async function main(given: readonly string[], io: CommandIo): Promise<num
     try {
       const invocation = parseQuick(argv, RUN_COMMANDS) ?? (await parseAny(argv, terminal, io));
       mode = modeOf(invocation, mode);
-      // A server has its own bound on how long it takes to stop, a worker finishes its runs.
+      // A server has its own shutdown timeout, and a worker finishes its runs.
       if (invocation.command === "serve" || invocation.command === "worker") graceMs = MAX_TIMER_MS;
       const live = mode === "report" ? terminal.out : undefined;
       return await invocation.run({ io, signal, interrupt, live });
@@ -46,7 +46,7 @@ export async function main(given: readonly string[], io: CommandIo): Promise<num
     }
   };
   try {
-    // One of the two is printed, once, also when a command ends just after its grace period.
+    // Exactly one of the two is printed, even if a command ends just after its grace period.
     const answer = await Promise.race([execute(), interruption.graceOver.then(() => undefined)]);
     return await printAnswer(answer, interruption, mode, terminal);
   } finally {
@@ -86,13 +86,13 @@ function answerToError(thrown: unknown, verbose: boolean): Answer {
 
 function explain(thrown: unknown): ErrorInfo {
   const error = systemErrorOf(thrown) ?? toErrorInfo(thrown);
-  // Wrong use is answered at once, without loading what the commands need.
+  // Wrong use is reported immediately, without loading the commands' dependencies.
   if (isOwnCode(error.code)) return error;
   if (!CemError.isInstance(thrown)) return { ...error, hint: FAULT_HINT };
   return withHint(error);
 }
 
-/** Prints the answer of a command, or why it was stopped; `undefined` for one that did not end in time. */
+/** Prints the answer of a command, or why it was stopped; `undefined` if it did not end in time. */
 async function printAnswer(
   answer: Answer | undefined,
   interruption: Interruption,
@@ -106,7 +106,7 @@ async function printAnswer(
   await terminal.flush();
   const late = interruption.reason();
   if (late === reason || late === undefined) return exitCode;
-  // The one JSON object is written already.
+  // The single JSON object is already written.
   return mode === "json" && late.cause.startsWith("SIG") ? late.exitCode : printStop(late, mode, terminal);
 }
 
@@ -126,7 +126,7 @@ function printStop({ exitCode, message, cause }: StopReason, mode: Mode, { out, 
   const error = { code: "INTERRUPTED", message, details: { signal: cause } };
   const canAnswer = cause.startsWith("SIG");
   if (mode === "json" && canAnswer) printJson({ status: "error", error }, out);
-  // The terminal has put ^C on the line already.
+  // The terminal has already printed ^C on the line.
   else printLines(err.isTerminal && cause === "SIGINT" ? ["", message] : [message], err);
   return exitCode;
 }

@@ -1,2 +1,2 @@
-// The modules of cem run, exec and call, in one file once it is built: see tsup.config.ts.
+// The modules of cem run, exec and call, bundled into one file by the build: see tsup.config.ts.
 export { main } from "./main.ts";

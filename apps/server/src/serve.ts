@@ -1,7 +1,7 @@
 import { runServer, runWorker, toErrorInfo } from "code-execution-mcp";
 
 /**
- * Serves over HTTP until a signal stops it, then gives calls under way `server.shutdown_grace` to finish.
+ * Serves over HTTP until a signal stops it, then gives calls in progress `server.shutdown_grace` to finish.
  *
  * @returns the exit code of the process.
  */
@@ -19,7 +19,7 @@ export async function serve(): Promise<number> {
 }
 
 /**
- * Carries out runs from the queue until a signal stops it, then finishes those under way.
+ * Executes runs from the queue until a signal stops it, then finishes those in progress.
  *
  * @returns the exit code of the process.
  */
@@ -35,12 +35,12 @@ export async function work(): Promise<number> {
   }
 }
 
-/** Not once: a library that finds no listener but its own at a signal ends the process by it. */
+/** Not `once`: a library that finds no other listener for a signal ends the process. */
 function onStop(stop: () => void): void {
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, stop);
 }
 
-/** Writes why the server can't run as one line of the log, with what helps. */
+/** Logs why the server can't run as one line, with advice. */
 async function report(thrown: unknown): Promise<void> {
   const { hintFor } = await import("code-execution-mcp/admin");
   const error = toErrorInfo(thrown);

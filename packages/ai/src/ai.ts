@@ -11,26 +11,26 @@ interface CallOptions {
   toolCallId?: string | undefined;
 }
 
-/** A part of what a model reads of an output, in the form that versions 6 and 7 have in common. */
+/** A part of an output as shown to a model, in the form common to versions 6 and 7. */
 type ModelOutputPart =
   | { type: "text"; text: string }
   | { type: "image-data"; data: string; mediaType: string }
   | { type: "file-data"; data: string; mediaType: string; filename: string };
 
-/** The part of an output that a model reads. */
+/** An output as shown to a model. */
 export type ModelOutput = { type: "json"; value: CodeOutput } | { type: "content"; value: ModelOutputPart[] };
 
-/** A tool that runs code, as the AI SDK takes it. */
+/** A tool that runs code, in the form of the AI SDK. */
 export interface ExecuteCodeTool {
   description: string;
   inputSchema: TextInputSchema<"code">;
   execute: (input: { code: string }, options?: CallOptions) => Promise<CodeOutput>;
-  /** Present where some code needs a person's yes. */
+  /** Present if some code needs a person's approval. */
   needsApproval?: (input: { code: string }, options?: CallOptions) => Promise<boolean>;
   toModelOutput: (options: { output: CodeOutput }) => Promise<ModelOutput>;
 }
 
-/** A tool that searches for tools, as the AI SDK takes it. */
+/** A tool that searches for tools, in the form of the AI SDK. */
 export interface SearchToolsTool {
   description: string;
   inputSchema: TextInputSchema<"query">;
@@ -38,7 +38,7 @@ export interface SearchToolsTool {
 }
 
 /**
- * Makes running code a tool of the AI SDK. The description has the signatures that there are now.
+ * Creates the AI SDK tool that runs code. Its description contains the signatures that are available now.
  *
  * @example
  * ```ts
@@ -70,7 +70,7 @@ export async function executeCodeTool(
   };
 }
 
-/** Makes the search for tools a tool of the AI SDK. */
+/** Creates the AI SDK tool that searches for tools. */
 export function searchToolsTool(agent: Agent, options: SearchToolsOptions = {}): SearchToolsTool {
   return {
     description: SEARCH_DESCRIPTION,

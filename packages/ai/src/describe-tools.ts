@@ -5,12 +5,12 @@ import type { TokenCounter } from "@cem/core/tokens";
 import { FAILED_TOOLS, HOW_TO_CODE, signaturesOf } from "@cem/tool-files/answers";
 import type { ApprovedCodeOptions, SearchToolsOptions } from "./options.ts";
 
-/** The most tools that are ranked for a task. */
+/** Maximum number of tools ranked for a task. */
 const MAX_RANKED = 200;
-/** The most servers named beyond those whose tools are shown. */
+/** Maximum number of servers named in addition to those whose tools are shown. */
 const MAX_NAMED_SERVERS = 20;
 
-/** Describes how code is written, with as many signatures as fit into the tokens. */
+/** Describes how to write code, with as many signatures as fit into the token budget. */
 export async function describeExecution(
   agent: Agent,
   { task, signatureTokens = 2_000 }: ApprovedCodeOptions,
@@ -35,7 +35,7 @@ function showFitting(ordered: readonly ToolDefinition[], tokens: number, count: 
   const budget = createTokenBudget(tokens, count);
   const fitting = takeFitting(budget, ordered, (tool) => signaturesOf([tool]).text);
   let text = textOf(fitting);
-  // Types that several tools share are written once, under a name, which may cost more than it saves.
+  // Types shared by several tools are written once, under a name, which may take more tokens than it saves.
   while (fitting.length > 0 && count(text) > tokens) {
     fitting.pop();
     text = textOf(fitting);
@@ -47,7 +47,10 @@ function textOf(tools: readonly ToolDefinition[]): string {
   return tools.length === 0 ? "" : signaturesOf(tools).text;
 }
 
-/** The first tool of each server, then the second of each, so that no large server hides the others. */
+/**
+ * Interleaves servers: the first tool of each, then the second of each, so that a large server does not crowd out the
+ * others.
+ */
 function inTurns(groups: readonly (readonly ToolDefinition[])[]): ToolDefinition[] {
   const longest = Math.max(...groups.map(({ length }) => length));
   return Array.from({ length: longest }, (_, at) => groups.map((group) => group[at]))
@@ -65,7 +68,7 @@ function moreTools(count: number, servers: readonly { name: string }[]): string 
   return `${count} more ${count === 1 ? "tool" : "tools"}, of ${names.join(", ")}${others}: search_tools shows them.`;
 }
 
-/** The signatures of the tools that a query finds. */
+/** Returns the signatures of the tools that match a query. */
 export async function findTools(
   agent: Agent,
   query: string,

@@ -13,9 +13,9 @@ type Decision =
   | { type: "reject"; message?: string };
 
 /**
- * Makes running code a tool of LangChain. Code that needs a yes interrupts the graph, which needs a checkpointer, with a
- * request in the form of `humanInTheLoopMiddleware`; `new Command({ resume: { decisions: [{ type: "approve" }] } })`
- * goes on. The artifact of the message is the whole output.
+ * Creates the LangChain tool that runs code. Code that needs approval interrupts the graph, which needs a checkpointer,
+ * with a request in the form of `humanInTheLoopMiddleware`. Resume with `new Command({ resume: { decisions: [{ type:
+ * "approve" }] } })`. The artifact of the message is the complete output.
  */
 export async function executeCodeTool(
   agent: Agent,
@@ -42,7 +42,7 @@ export async function executeCodeTool(
   });
 }
 
-/** Makes the search for tools a tool of LangChain. */
+/** Creates the LangChain tool that searches for tools. */
 export function searchToolsTool(
   agent: Agent,
   options: SearchToolsOptions = {},
@@ -56,7 +56,7 @@ export function searchToolsTool(
   });
 }
 
-/** Has a person decide. It throws at first, which is how a graph is interrupted, and returns once the graph goes on. */
+/** Asks a person to decide. It first throws, which interrupts the graph, and returns when the graph is resumed. */
 async function decide(code: string): Promise<Decision> {
   const { interrupt } = await import("@langchain/langgraph");
   const answer: unknown = interrupt({
@@ -64,7 +64,7 @@ async function decide(code: string): Promise<Decision> {
     reviewConfigs: [{ actionName: EXECUTE_CODE, allowedDecisions: ["approve", "edit", "reject"] }],
   });
   const { decisions: [decision] = [] } = (answer ?? {}) as { decisions?: Decision[] };
-  // Whatever is no clear yes is a no.
+  // Anything but an explicit approval is a rejection.
   if (decision?.type === "approve") return decision;
   if (decision?.type === "edit" && typeof decision.editedAction?.args?.code === "string") return decision;
   return { ...(decision?.type === "reject" && decision), type: "reject" };

@@ -7,7 +7,10 @@ import type { ApprovedCodeOptions, SearchToolsOptions } from "./options.ts";
 import { askOnce, attachmentsFor, base64Of } from "./run-code.ts";
 import type { CodeOutput } from "./run-code.ts";
 
-/** Makes running code a tool of Mastra. Code that needs a yes suspends the agent's run until it is approved or declined. */
+/**
+ * Creates the Mastra tool that runs code. Code that needs approval suspends the agent's run until it is approved or
+ * declined.
+ */
 export async function executeCodeTool(
   agent: Agent,
   options: ApprovedCodeOptions = {},
@@ -34,7 +37,7 @@ export async function executeCodeTool(
   });
 }
 
-/** Makes the search for tools a tool of Mastra. */
+/** Creates the Mastra tool that searches for tools. */
 export function searchToolsTool(agent: Agent, options: SearchToolsOptions = {}): Tool<{ query: string }> {
   return createTool({
     id: SEARCH_TOOLS,

@@ -7,7 +7,7 @@ import type { ApprovedCodeOptions, SearchToolsOptions, TextInputSchema } from ".
 import { askOnce, base64Of, fileNameOf } from "./run-code.ts";
 import type { CodeAnswer } from "./run-code.ts";
 
-/** Makes running code a tool of the OpenAI Agents SDK. Code that needs a yes interrupts the run. */
+/** Creates the OpenAI Agents SDK tool that runs code. Code that needs approval interrupts the run. */
 export async function executeCodeTool<Context = unknown>(
   agent: Agent,
   options: ApprovedCodeOptions = {},
@@ -24,7 +24,7 @@ export async function executeCodeTool<Context = unknown>(
   });
 }
 
-/** Makes the search for tools a tool of the OpenAI Agents SDK. */
+/** Creates the OpenAI Agents SDK tool that searches for tools. */
 export function searchToolsTool<Context = unknown>(
   agent: Agent,
   options: SearchToolsOptions = {},
@@ -53,7 +53,7 @@ function contentOf({ output, attachments }: CodeAnswer): string | Content[] {
   return [{ type: "text", text }, ...files];
 }
 
-/** The framework's own text says only that something went wrong. */
+/** Replaces the framework's text, which only says that something went wrong. */
 function tellModel(_context: unknown, error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

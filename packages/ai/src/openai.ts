@@ -17,8 +17,8 @@ const SEARCH = {
 } as const;
 
 /**
- * Makes running code a tool for `chat.completions.runTools`. Chat Completions takes text alone from a tool: images stay
- * handles, which code can read.
+ * Creates the tool for `chat.completions.runTools` that runs code. Chat Completions accepts only text from a tool, so
+ * images stay handles, which code can read.
  */
 export async function executeCodeTool(
   agent: Agent,
@@ -38,7 +38,7 @@ export async function executeCodeTool(
   };
 }
 
-/** Makes the search for tools a tool for `chat.completions.runTools`. */
+/** Creates the tool for `chat.completions.runTools` that searches for tools. */
 export function searchToolsTool(
   agent: Agent,
   options: SearchToolsOptions = {},
@@ -54,8 +54,8 @@ export function searchToolsTool(
 }
 
 /**
- * Makes running code a function of the Responses API: for `ResponsesToolRunner`, or for a loop of your own, which declares
- * `tool` and answers a call with what `execute` returns.
+ * Creates the Responses API function that runs code: for `ResponsesToolRunner`, or for your own loop, which declares `tool`
+ * and answers calls with the result of `execute`.
  */
 export async function executeCodeFunction(
   agent: Agent,
@@ -69,7 +69,7 @@ export async function executeCodeFunction(
   };
 }
 
-/** Makes the search for tools a function of the Responses API. */
+/** Creates the Responses API function that searches for tools. */
 export function searchToolsFunction(agent: Agent, options: SearchToolsOptions = {}): RunnerFunction {
   return {
     tool: { type: "function", ...SEARCH },
@@ -78,7 +78,7 @@ export function searchToolsFunction(agent: Agent, options: SearchToolsOptions = 
   };
 }
 
-/** Refuses what other frameworks take, for callers that the compiler did not check: who relies on being asked has to hear of it. */
+/** Rejects options of other frameworks at run time too: a caller who relies on approvals must learn that they are not supported. */
 function describe(agent: Agent, options: ApprovedCodeOptions) {
   const { needsApproval = false } = options;
   if (needsApproval === false) return describeExecution(agent, options);

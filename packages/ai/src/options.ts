@@ -1,34 +1,34 @@
 import type { Agent, Approve, ExecuteOptions, ToolDefinition } from "@cem/core";
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec";
 
-/** The name of the tool that runs code, where a framework takes it from the tool. */
+/** The name of the tool that runs code, for frameworks in which the tool defines it. */
 export const EXECUTE_CODE = "execute_code";
 /** The name of the tool that searches for tools. */
 export const SEARCH_TOOLS = "search_tools";
 
-/** The input of each tool: one text, with what it is. */
+/** The input of each tool: one text, with its description. */
 const INPUTS = { code: "The program, in TypeScript.", query: "What the tool should do, in words." } as const;
 type InputName = keyof typeof INPUTS;
 
 export const SEARCH_DESCRIPTION =
   "Find tools by what they do. The answer has their signatures, to be used in code for execute_code.";
 
-/** The options of a run that a tool passes on: its session, its limits, whom to ask. */
+/** The options of a run that a tool passes on: session, limits and callbacks for questions. */
 export type RunOptions = Pick<
   ExecuteOptions,
   "allowedTools" | "limits" | "onApprove" | "onElicit" | "onEvent" | "session" | "singleUse" | "typeCheck"
 >;
 
-/** Options of every tool that runs code, for frameworks that ask for approvals. */
+/** Options of every tool that runs code, for frameworks with approvals. */
 export interface ApprovedCodeOptions {
   /**
-   * The topic of the conversation, in words. The signatures of the tools closest to it come first.
+   * The topic of the conversation. The signatures of the most relevant tools come first.
    *
    * @defaultValue some tools of each server
    */
   task?: string | undefined;
   /**
-   * The most tokens that the signatures in the description may have. 0: the description has none.
+   * Maximum number of tokens of the signatures in the description. 0: no signatures.
    *
    * @defaultValue 2,000
    */
@@ -36,35 +36,35 @@ export interface ApprovedCodeOptions {
   /** Options of each run. */
   run?: RunOptions | undefined;
   /**
-   * Whether the model is shown images and files that a result refers to.
+   * Whether images and files that a result refers to are shown to the model.
    *
    * @defaultValue true
    */
   attachments?: boolean | undefined;
   /**
-   * Which code needs a yes. What was approved may call each tool that it calls by its name; a call of another one that needs a
-   * yes goes to `run.onApprove`, else it is refused.
+   * The code that needs approval. Approved code may call each tool that it calls by name. Calls of other tools that need
+   * approval go to `run.onApprove`, or else are refused.
    *
    * @defaultValue false
    */
   needsApproval?: NeedsApproval | undefined;
 }
 
-/** Options of tools that run code, for `openai`, which has no means of asking before: `run.onApprove` is asked. */
+/** Options of tools that run code, for `openai`, which can't ask before code runs: `run.onApprove` is asked instead. */
 export interface ExecuteCodeOptions extends ApprovedCodeOptions {
   needsApproval?: false | undefined;
 }
 
 /**
- * Which code a person sees, by the framework's own means, before it runs. `destructive`: code that calls a tool annotated as
- * destructive by its name. `true`: all code.
+ * The code that a person approves, in the way of the framework, before it runs. `destructive`: code that calls a tool
+ * annotated as destructive by name. `true`: all code.
  */
 export type NeedsApproval = boolean | "destructive" | ((code: string) => boolean | Promise<boolean>);
 
 /** Options of every tool that searches for tools. */
 export interface SearchToolsOptions {
   /**
-   * The most tools that are found.
+   * Maximum number of tools found.
    *
    * @defaultValue 10
    */
@@ -81,8 +81,8 @@ export async function needsYes(agent: Agent, code: string, { needsApproval = fal
 }
 
 /**
- * Answers the questions of a run whose code a person has approved: yes to what the code calls. A tool that it reaches in
- * another way, under a name put together at run time or inside a skill, was not seen by that person.
+ * Answers approval requests of a run whose code a person has approved: yes for tools that the code calls by name. A tool
+ * reached in another way, by a computed name or inside a skill, was not visible to that person.
  */
 export function approveCalled(agent: Agent, code: string, onApprove: Approve | undefined): Approve {
   return async (request) => {
@@ -93,7 +93,7 @@ export function approveCalled(agent: Agent, code: string, onApprove: Approve | u
   };
 }
 
-/** Whether code calls one of these tools by its name, or hands it on to be called. Read as the agent reads it. */
+/** Whether code calls one of these tools by name, or passes it on to be called. Parsed in the same way as by the agent. */
 async function callsOneOf(agent: Agent, code: string, isMeant: (tool: ToolDefinition) => boolean) {
   const tools = (await agent.discoverTools()).servers.flatMap((server) => server.tools);
   // Every word that could be a name.
@@ -117,7 +117,7 @@ export interface TextInputJsonSchema<Name extends InputName> {
   [keyword: string]: unknown;
 }
 
-/** A Standard Schema that also tells its JSON Schema, which is all that a framework needs of an input. */
+/** A Standard Schema that also provides its JSON Schema, which is all that a framework needs. */
 export interface TextInputSchema<Name extends InputName> {
   readonly "~standard": StandardSchemaV1.Props<Record<Name, string>> &
     StandardJSONSchemaV1.Props<Record<Name, string>>;
@@ -151,7 +151,7 @@ export function textInputSchema<Name extends InputName>(name: Name): TextInputSc
   };
 }
 
-/** The text that a model gave, if it is one. */
+/** Returns the input's text, if it is a string. */
 export function textIn(input: unknown, name: InputName): string | undefined {
   const text: unknown = typeof input === "object" && input !== null ? Reflect.get(input, name) : undefined;
   return typeof text === "string" ? text : undefined;

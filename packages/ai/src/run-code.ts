@@ -5,14 +5,14 @@ import type { Attachment } from "@cem/tool-files/answers";
 import { approveCalled, needsYes } from "./options.ts";
 import type { ApprovedCodeOptions } from "./options.ts";
 
-/** The result of a tool that runs code: plain JSON, which an interface would not be assignable to. */
+/** The result of a tool that runs code. A type alias, since an interface would not be assignable to JSON. */
 export type CodeOutput = {
   success: boolean;
-  /** The value, or the handle of a large one with the line of code that reads it. */
+  /** The value, or for a large one its handle with the line of code that reads it. */
   result: JsonValue;
   output: string;
   error: string | null;
-  /** The calls made, and other remarks. */
+  /** The calls that were made, and other notes. */
   notes?: string;
 };
 
@@ -23,10 +23,10 @@ export interface CodeAnswer {
 }
 
 /**
- * Runs a model's code. Code that fails, is refused or is empty is an answer.
+ * Runs a model's code. Failure, refusal and empty code are reported in the answer.
  *
  * @param isApproved - Whether a person has approved the code.
- * @param signal - Ends the run. The reason is thrown then.
+ * @param signal - Cancels the run; its reason is thrown.
  * @throws CemError for a set-up that can't be used.
  */
 export async function runCode(
@@ -50,8 +50,8 @@ export async function runCode(
 }
 
 /**
- * Asks once for each call whether its code needs a yes: where a second answer differs from the one that the framework went by,
- * code would run as approved that nobody saw.
+ * Decides once for each call whether its code needs approval. If a second decision differed from the one the framework
+ * used, code that nobody saw would run as approved.
  */
 export function askOnce(agent: Agent, options: ApprovedCodeOptions) {
   const answers = new Map<string, boolean>();
@@ -68,12 +68,12 @@ export function askOnce(agent: Agent, options: ApprovedCodeOptions) {
   return { isAsked, run };
 }
 
-/** The answer to code that was not run. */
+/** The answer for code that was not run. */
 export function failed(error: string): CodeAnswer {
   return { output: { success: false, result: null, output: "", error }, attachments: [] };
 }
 
-/** The images and files that an output refers to, for frameworks that store outputs and show them to a model later. */
+/** The images and files that an output refers to, for frameworks that store outputs before they show them to a model. */
 export async function attachmentsFor(
   agent: Agent,
   { result }: CodeOutput,

@@ -15,9 +15,9 @@ const INEXACT =
 /** Settings of {@link createResultCheck}. */
 export interface ResultCheckSettings {
   /**
-   * Validates arguments or results. Give one to several bridges to compile each schema once.
+   * Validates arguments or results. Share one between bridges to compile each schema only once.
    *
-   * @defaultValue a validator of its own
+   * @defaultValue a new validator
    */
   validator?: SchemaValidator | undefined;
   /** Receives each tool whose arguments or results can't be checked, once for each of the two, with the reason. */
@@ -29,23 +29,23 @@ export interface CallCheckSettings extends ResultCheckSettings {
   /**
    * Decides whether a tool may be called: `true`, or `false` or the reason why not.
    *
-   * @defaultValue every tool that is found may be called
+   * @defaultValue every tool may be called
    */
   isAllowed?:
     | ((call: CheckedCall, context: InvokeContext) => boolean | string | Promise<boolean | string>)
     | undefined;
   /**
-   * Finds the names that a tool has in code, by which `isAllowed` and guards may know it too.
+   * Finds a tool's names in code, which `isAllowed` and guards accept too.
    *
-   * @defaultValue they are those of the call
+   * @defaultValue the names in the call
    */
   nameInCode?: ((call: ToolCall) => Promise<FailedTool | undefined>) | undefined;
 }
 
 /**
  * Creates a middleware that passes on only calls of tools that exist and are allowed, with valid arguments. Others fail
- * with `TOOL_NOT_FOUND` (or what `source.find` throws), `TOOL_NOT_ALLOWED` or `ARGUMENTS_INVALID`. What it passes on
- * has the defaults of required arguments that were left out, and carries the tool that was found, so that the source need not look it up again.
+ * with `TOOL_NOT_FOUND` (or what `source.find` throws), `TOOL_NOT_ALLOWED` or `ARGUMENTS_INVALID`. It fills in defaults of
+ * missing required arguments, and attaches the tool, so that the source need not look it up again.
  *
  * @param source - Where tools are looked up.
  */
@@ -104,7 +104,10 @@ export function invalidArguments({ server, tool }: FailedTool, { path, message }
   );
 }
 
-/** Takes digits for the number that the schema wants, since its source sends all of them, and refuses what has lost some. */
+/**
+ * Accepts a text of digits where the schema requires a number, since the source sends all digits. Refuses numbers that have
+ * lost digits.
+ */
 function asNumber(call: ToolCall) {
   return (found: string | number, path: string): number => {
     if (typeof found === "string") return Number(found);
@@ -124,13 +127,13 @@ function toObject({ server, tool, args }: ToolCall): JsonObject {
   );
 }
 
-/** Deeper objects are left as they are. */
+/** Deeper objects are left unchanged. */
 const MAX_DEPTH = 8;
 
 /**
- * Fills in what the schema requires and gives a default for: code may leave it out, as the generated types say.
+ * Fills in defaults of required arguments, which the generated types declare as optional.
  *
- * @returns the arguments themselves, where nothing is to be filled in.
+ * @returns the same object if there is nothing to fill in.
  */
 function withDefaults(args: JsonObject, schema: JsonSchema, depth = 0): JsonObject {
   const { properties, required } = schema;

@@ -3,14 +3,14 @@ import type { JsonValue, RecordedCall, RecordedData, ToolCall, ToolInvoker, Tool
 import { stringify } from "safe-stable-stringify";
 import type { Middleware } from "./middleware.ts";
 
-/** Of the arguments or the result of one call, as JSON. Larger ones are recorded as a size. */
+/** Limit of the arguments or the result of one call, as JSON. Of larger ones only the size is recorded. */
 const MAX_DATA_CHARACTERS = 16 * 1024;
-/** Of all data of one run. */
+/** Limit of all data of one run. */
 const MAX_RUN_CHARACTERS = 256 * 1024;
 const MAX_CALLS = 500;
-/** Runs under way whose calls are kept. */
+/** Maximum number of running runs whose calls are kept. */
 const MAX_RUNS = 2_000;
-/** Pieces of large data that are held until they are measured with their record. More is measured at once. */
+/** Maximum number of large values that are held until their record is made. Further ones are measured immediately. */
 const MAX_UNMEASURED = 16;
 const DIGEST_KEY_BYTES = 16;
 const DIGEST_DIGITS = 16;
@@ -18,14 +18,14 @@ const DIGEST_DIGITS = 16;
 interface RunUnderWay {
   calls: CallUnderWay[];
   characters: number;
-  /** Makes digests of one run comparable with each other and with nothing else: many values could be guessed. */
+  /** Key of the digests of one run, so that they are comparable only with each other. Otherwise values could be guessed. */
   key: Buffer | undefined;
 }
 
 interface CallUnderWay extends Pick<RecordedCall, "server" | "tool"> {
   started: number;
   args: () => RecordedData;
-  /** Absent while it is under way. */
+  /** Absent while it is running. */
   ended?: EndedCall;
 }
 
@@ -33,13 +33,13 @@ interface EndedCall extends Pick<RecordedCall, "ms" | "ok" | "isCancelled"> {
   result?: () => RecordedData;
 }
 
-/** Records the calls of runs on the host until the runs have ended. Large data is measured when the records are made. */
+/** Records the calls of runs on the host until the runs end. Large data is measured when the records are created. */
 export type CallRecorder = ReturnType<typeof createCallRecorder>;
 
 /** @param keepsValues - Whether arguments and results are kept, not only their sizes. */
 export function createCallRecorder(keepsValues: boolean) {
   const runs = new Map<string, RunUnderWay>();
-  /** Measures large data, that of the oldest calls first. */
+  /** Pending measurements of large data, oldest first. */
   const unmeasured: (() => RecordedData)[] = [];
   const middleware: Middleware = (next) => ({
     specificationVersion: "v1",
@@ -74,7 +74,7 @@ export function createCallRecorder(keepsValues: boolean) {
   function keep(data: JsonValue | undefined, kept: RunUnderWay): () => RecordedData {
     const room = Math.min(MAX_DATA_CHARACTERS, MAX_RUN_CHARACTERS - kept.characters);
     if (keepsValues && isWithin(data, room)) {
-      // A copy: what is handed out may be changed.
+      // Copies the value, since the original may be modified.
       const text = toJson(data);
       kept.characters += text.length;
       return () => ({ value: JSON.parse(text) as JsonValue });
@@ -88,9 +88,9 @@ export function createCallRecorder(keepsValues: boolean) {
   return {
     middleware,
     /**
-     * Takes out the calls of a run. Those under way are cancelled, since the run has ended.
+     * Removes and returns the calls of a run. Unfinished ones count as cancelled, since the run has ended.
      *
-     * @returns a function that lists them in their order. It may take a while, where data is large.
+     * @returns a function that lists them in order. It may take a while if data is large.
      */
     take(run: string): () => RecordedCall[] {
       const { calls = [] } = runs.get(run) ?? {};
@@ -124,7 +124,7 @@ function measureOnce(data: JsonValue | undefined, kept: RunUnderWay): () => Reco
   };
 }
 
-/** Data that is not JSON fails where it is sent, not where it is recorded: here it becomes `null`. */
+/** Data that is not JSON becomes `null` here. It fails where it is sent. */
 function toJson(data: JsonValue | undefined): string {
   try {
     return JSON.stringify(data) ?? "null";
@@ -133,7 +133,7 @@ function toJson(data: JsonValue | undefined): string {
   }
 }
 
-/** Whether data is no longer than that as JSON, about. What is longer is looked at no further. */
+/** Whether data is within about this length as JSON. Stops as soon as it is exceeded. */
 function isWithin(data: unknown, maxCharacters: number): boolean {
   let left = maxCharacters;
   const open = [data];
@@ -141,7 +141,7 @@ function isWithin(data: unknown, maxCharacters: number): boolean {
     const one = open.pop();
     left -= typeof one === "string" ? one.length + 2 : 4;
     if (typeof one !== "object" || one === null) continue;
-    // Nobody makes a list of what is too long anyway.
+    // Does not expand an array that is too long anyway.
     if (Array.isArray(one) && one.length * 2 > left) return false;
     const entries = Object.entries(one);
     left -= entries.length * 2;
@@ -163,8 +163,8 @@ export interface AnsweredCall {
 }
 
 /**
- * Creates an invoker that answers calls as they were answered in an earlier run. A call that was made several times gets its
- * results in that order. A call that was not made, or is repeated more often, fails with `NOT_RECORDED`.
+ * Creates an invoker that replays the results of an earlier run. A call that was made several times gets its results in
+ * that order. A call that was not recorded, or is repeated more often, fails with `NOT_RECORDED`.
  *
  * @param calls - In the order in which they were made. The order of keys in arguments does not matter.
  */

@@ -6,11 +6,11 @@ export interface Deadline {
   readonly signal: AbortSignal;
   /** Whether the timeout expired, as opposed to an abort of the outer signal. */
   readonly expired: boolean;
-  /** Stops the clock. Pauses nest: the clock runs again after as many calls of {@link resume}. */
+  /** Stops the clock. Pauses nest: the clock resumes after the same number of {@link resume} calls. */
   pause(): void;
   /** Ends one pause. */
   resume(): void;
-  /** Grants the full timeout again, within the total. */
+  /** Restarts the full timeout, within the total. */
   restart(): void;
   /** Stops the clock for good and removes the listener from the outer signal. */
   dispose(): void;
@@ -20,7 +20,7 @@ export interface Deadline {
  * Starts a timeout. Call `dispose()` when the call has ended.
  *
  * @param timeoutMs - Time until it expires, in milliseconds, without pauses.
- * @param maxTotalMs - Time until it expires however often it is restarted, in milliseconds, without pauses.
+ * @param maxTotalMs - Time until it expires regardless of restarts, in milliseconds, without pauses.
  * @param outer - The signal of the caller.
  * @param reason - The reason of the deadline's signal, whoever aborted it. Absent: a `TimeoutError`, or that of the caller.
  *

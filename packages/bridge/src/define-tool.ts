@@ -6,23 +6,23 @@ const BRAND = Symbol.for("@cem/bridge.host-tool");
 /** A schema of a library that implements Standard Schema, such as zod, valibot and arktype; or a JSON Schema. */
 export type ToolSchema = StandardSchemaV1 | JsonSchema;
 
-/** The type of what `execute` gets: the schema's output, after defaults and transformations. */
+/** The input type of `execute`: the schema's output, after defaults and transformations. */
 export type HostToolInput<Schema extends ToolSchema | undefined> = Schema extends StandardSchemaV1
   ? StandardSchemaV1.InferOutput<Schema>
   : JsonObject;
 
-/** The type of what `execute` returns: the output schema's input. */
+/** The result type of `execute`: the output schema's input. */
 type HostToolResult<Schema extends ToolSchema | undefined> = Schema extends StandardSchemaV1
   ? StandardSchemaV1.InferInput<Schema>
   : unknown;
 
-/** The context that a host tool gets with its arguments. */
+/** The context passed to a host tool with its arguments. */
 export interface HostToolContext {
   /** Aborts when the run ends or the tool's timeout expires. */
   signal: AbortSignal;
   /**
-   * Asks the user a question. Without a user the answer is `cancel` with a `reason`. Meanwhile the timeouts of the tool and
-   * of the run are paused.
+   * Asks the user a question. Without a user the answer is `cancel` with a `reason`. The timeouts of the tool and of the
+   * run are paused meanwhile.
    */
   elicit: (
     question: { message: string } & (
@@ -39,7 +39,7 @@ export interface HostTool<
 > {
   /** A description of the tool. Selectors and models choose by it. */
   description: string;
-  /** The schema of the arguments, which are one object. Without one the tool takes none. */
+  /** The schema of the arguments, which are one object. Without one, the tool takes no arguments. */
   input?: Input | undefined;
   /** The schema of the result, which is checked. Without one the result is anything that JSON can represent. */
   output?: Output | undefined;
@@ -81,7 +81,7 @@ export function defineTool<
   const Input extends ToolSchema | undefined = undefined,
   const Output extends ToolSchema | undefined = undefined,
 >(tool: HostTool<Input, Output>): HostTool {
-  // `execute` is called with what the schema lets through, so the wider type is safe.
+  // `execute` only receives output of the schema, so the wider type is safe.
   const defined = { ...tool } as unknown as HostTool;
   Object.defineProperty(defined, BRAND, { value: true });
   return Object.freeze(defined);

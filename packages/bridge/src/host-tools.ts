@@ -119,7 +119,7 @@ export function createHostTools(settings: HostToolsSettings): HostTools {
   };
 }
 
-/** A schema of a library checks arguments itself when the tool is called: only it knows its refinements. */
+/** A library's schema checks arguments itself when the tool is called, since only it knows its refinements. */
 function knownTool(name: string, { input = NO_INPUT, annotations, output }: HostTool): KnownTool {
   const outputSchema = output === undefined || isStandardSchema(output) ? undefined : output;
   const known = { name, annotations, outputSchema };
@@ -127,7 +127,7 @@ function knownTool(name: string, { input = NO_INPUT, annotations, output }: Host
 }
 
 /**
- * Creates what a host tool may use in one call.
+ * Creates the context of a host tool for one call.
  *
  * @param deadline - The timeout of the call. Paused, like that of the run, while a person is asked.
  */
@@ -165,8 +165,8 @@ function toolTimedOut({ server, tool }: FailedTool, timeoutMs: number): CemError
 }
 
 /**
- * Turns what a host tool threw into an error for code in the sandbox: with the same message and without stack and
- * secrets. A `CemError` keeps its code; the code of others is `TOOL_FAILED`.
+ * Converts an exception of a host tool to an error for code in the sandbox, with the same message but without stack and
+ * secrets. A `CemError` keeps its code; others get `TOOL_FAILED`.
  */
 function toolFailed({ server, tool }: FailedTool, thrown: unknown, hideSecrets: HideSecrets): CemError {
   if (CemError.isInstance(thrown)) {
@@ -178,7 +178,7 @@ function toolFailed({ server, tool }: FailedTool, thrown: unknown, hideSecrets: 
   return new CemError("TOOL_FAILED", message, { details: { server, tool }, cause: thrown });
 }
 
-/** The message of what was thrown, which may be any object. */
+/** The message of a thrown value of any type. */
 function textOfThrown(thrown: unknown): string {
   const { message } = Object(thrown) as { message?: unknown };
   if (typeof message === "string") return message;
@@ -189,7 +189,7 @@ function detailsWithoutSecrets(details: ErrorDetails, hideSecrets: HideSecrets):
   try {
     return hideInside(details, hideSecrets);
   } catch {
-    // Not representable as JSON; the message has to do.
+    // Not representable as JSON; only the message is passed on.
     return {};
   }
 }

@@ -47,7 +47,7 @@ export async function toJsonResult(
   } catch (cause) {
     throw notJson(cause);
   }
-  // `NaN`, an invalid date and a function would be nothing.
+  // `NaN`, an invalid date and a function would be lost.
   const isDate = value instanceof Date;
   if ((json ?? "null") === "null" && (isDate || !isObject(value)) && value !== undefined && value !== null)
     throw notJson(isDate ? "an invalid date" : typeof value === "number" ? `${value}` : `a ${typeof value}`);
@@ -55,7 +55,7 @@ export async function toJsonResult(
   return fitJson(tool, text, () => JSON.parse(text) as JsonValue, keeping);
 }
 
-/** Finds the objects in a value, which may be circular, that JSON would write as empty ones. */
+/** Finds the objects in a value, which may be circular, that JSON would serialize as empty objects. */
 function findObjects(root: unknown): ReadonlySet<object> {
   const found = new Set<object>();
   // A set can grow while it is iterated.
@@ -64,7 +64,7 @@ function findObjects(root: unknown): ReadonlySet<object> {
     if (!isObject(value)) return;
     if (isBinary(value)) found.add(value);
     else if (isPlain(value)) {
-      // The rows of large data hold no objects, and need not be remembered.
+      // Objects without nested objects, such as the rows of large data, need not be visited.
       if (Object.values(value).some(isObject)) holders.add(value);
     } else if (isLostInJson(value) && !found.has(value)) {
       found.add(value);
@@ -76,7 +76,7 @@ function findObjects(root: unknown): ReadonlySet<object> {
   return found;
 }
 
-/** Bytes, other than as numbers of their own. */
+/** Binary types. */
 type Binary = Blob | ArrayBuffer | Uint8Array;
 
 function isBinary(value: object): value is Binary {
@@ -86,7 +86,7 @@ function isBinary(value: object): value is Binary {
 const UNREAD_BY_JSON = /^(?:Error|Map|Set|Promise|(?:Async)?Generator|.* Iterator)$/;
 const WRAPPED = /^(?:Boolean|Number|String)$/;
 
-/** Whether JSON would lose the content of an object of a built-in type, or write numbers as an object of their places. */
+/** Whether JSON would lose the content of a built-in object, or serialize a typed array as an object with index keys. */
 function isLostInJson(value: object): boolean {
   const kind = kindOf(value);
   if (kind === "Object" || "toJSON" in value) return false;

@@ -2,22 +2,22 @@ import { isObject, referredTo } from "@cem/core";
 import type { JsonObject, JsonSchema, JsonValue } from "@cem/core";
 import { joinPath } from "./violation.ts";
 
-/** Perhaps more digits than a number holds. */
+/** May have more digits than a number can represent. */
 const LONG = /\d{16}/;
 const DIGITS = /^-?[1-9]\d{15,}$/;
-/** A number that ends so was meant as it is: no id, of which the last digits were lost, does. */
+/** A number with such an ending is exact: it is not an id that lost its last digits. */
 const ROUND = /0{6}$|e/;
-/** The most parts of a schema that are looked at for one value. */
+/** Maximum number of subschemas examined for one value. */
 const MAX_FORMS = 50;
 
-/** Gives what stands for digits where a schema wants a number, or for a number that may have lost its last ones. */
+/** Returns the replacement of a text of digits where the schema requires a number, or of a number that may have lost digits. */
 type Replace = (found: string | number, path: string) => JsonValue;
 
 /**
- * Finds long whole numbers in arguments: texts of digits that no number holds, where the schema wants one, and numbers that
- * hold less than was meant.
+ * Finds long integers in arguments: texts of more digits than a number can represent, where the schema requires one, and
+ * numbers that may have lost digits.
  *
- * @returns the arguments with what `replace` gives for each.
+ * @returns the arguments with the result of `replace` for each.
  */
 export function replaceLongNumbers(args: JsonObject, schema: JsonSchema, replace: Replace): JsonObject {
   const visit = (value: JsonValue, schemas: readonly unknown[], path: string): JsonValue => {
@@ -49,7 +49,7 @@ function isInexact(value: number): boolean {
   return Number.isInteger(value) && !Number.isSafeInteger(value) && !ROUND.test(`${value}`);
 }
 
-/** The schemas and those that they are made of. */
+/** The schemas and their component schemas. */
 function formsOf(schemas: readonly unknown[], document: JsonSchema): JsonSchema[] {
   const forms = new Set(schemas.filter((one) => isObject(one)));
   for (const form of forms) {

@@ -2,13 +2,13 @@ import { abandonOnAbort, callAborted, CemError, isRepeatable, toErrorInfo } from
 import type { InvokeContext, ToolInvoker, ToolResult } from "@cem/core";
 import type { CheckedCall } from "./tool-source.ts";
 
-/** Wraps an invoker in another, which may act before and after each call or not pass it on. */
+/** Wraps an invoker in another one, which may act before and after each call or reject it. */
 export type Middleware = (next: ToolInvoker) => ToolInvoker;
 
 /**
  * Wraps an invoker in middlewares.
  *
- * @param middlewares - The first is the outermost: it gets a call first and its result last.
+ * @param middlewares - The first is the outermost: it receives a call first and its result last.
  * @param innermost - Executes the calls that all middlewares pass on.
  *
  * @example
@@ -30,7 +30,7 @@ export function compose(middlewares: readonly Middleware[], innermost: ToolInvok
 }
 
 /**
- * Turns exceptions into results, as the port `ToolInvoker` requires. Where the context's signal has aborted, the error is
+ * Converts exceptions to results, as the port `ToolInvoker` requires. If the context's signal has aborted, the error is
  * `ABORTED`, whatever was thrown.
  */
 export const answerErrors: Middleware = (next) => ({
@@ -50,15 +50,15 @@ function isSent(error: unknown): boolean {
 }
 
 /**
- * Creates a middleware that executes calls of tools that are `serial` one after the other, in the order in which they
- * came; all others at once. Put it last, behind `checkCalls`, which finds the tool: each call is announced
+ * Creates a middleware that executes calls of `serial` tools one after the other, in order of arrival, and all others
+ * concurrently. Put it last, behind `checkCalls`, which finds the tool: each call is announced
  * (`announce` of its context) right before it is made.
  *
- * A call that waits for an answer to a question lets the next one go on: a person may take long, and what answers may
- * itself call a tool.
+ * A call that waits for an answer to a question does not block the next one: a person may take long, and whatever answers
+ * may itself call a tool.
  */
 export function orderCalls(): Middleware {
-  /** The end of the last call of each queue. */
+  /** Resolves with the end of the last call of each queue. */
   const lastEnds = new Map<string, Promise<void>>();
 
   const inTurn = async (queue: string, context: InvokeContext, invoke: Invoke): Promise<ToolResult> => {

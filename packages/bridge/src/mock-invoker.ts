@@ -1,7 +1,7 @@
 import { callAborted, CemError, toErrorInfo, toolNotFound } from "@cem/core";
 import type { JsonValue, ToolCall, ToolInvoker } from "@cem/core";
 
-/** The result of a mocked tool: a value, or a function of the arguments. An exception of the function makes the call fail. */
+/** The result of a mocked tool: a value, or a function of the arguments. If the function throws, the call fails. */
 export type MockTool = JsonValue | ((args: JsonValue, call: ToolCall) => JsonValue | Promise<JsonValue>);
 
 /** An invoker of mocked tools, which records its calls. */
@@ -11,7 +11,7 @@ export interface MockInvoker extends ToolInvoker {
 }
 
 /**
- * Creates an invoker for tests, which needs no tools and no servers. A tool that is not mocked fails with
+ * Creates an invoker for tests without tools or servers. A tool that is not mocked fails with
  * `TOOL_NOT_FOUND`.
  *
  * @param servers - The mocked tools by server and name: `{ crm: { find_user: { id: 1 } } }`.

@@ -2,25 +2,25 @@ import { hash } from "node:crypto";
 import { copyWholeWords, partsOfJson, readJson, RESULT_EXTENSIONS, resultTooLarge } from "@cem/core";
 import type { JsonObject, JsonValue, ResultHandle, ResultStore } from "@cem/core";
 
-/** Larger results become handles where there is a store. In bytes. */
+/** Larger results become handles if there is a store. In bytes. */
 export const DEFAULT_MAX_INLINE_BYTES = 1024 * 1024;
-/** Larger results fail where there is no store. In bytes. */
+/** Larger results fail if there is no store. In bytes. */
 const MAX_UNSTORED_BYTES = 8 * 1024 * 1024;
 const MAX_PREVIEW_CHARACTERS = 400;
-/** Bytes in which so many characters are. */
+/** Number of bytes that always contain enough characters for a preview. */
 const MAX_PREVIEW_BYTES = 2_048;
 const MAX_NAME_CHARACTERS = 80;
-/** A member of a stored object that is no longer comes with its handle. In characters of JSON. */
+/** Members of a stored object up to this size are included in its handle. In characters of JSON. */
 const MAX_SMALL_CHARACTERS = 500;
-/** No larger member is so small. */
+/** A member with more bytes can't be small. */
 const MAX_SMALL_BYTES = 8 * MAX_SMALL_CHARACTERS;
 const MAX_SPACE = 32;
-/** An object with more names comes without them. */
+/** The names of an object with more members are left out. */
 const MAX_SHAPE_NAMES = 200;
 
 type ResultShape = NonNullable<ResultHandle["shape"]>;
 
-/** Where results are stored that are large or not text. */
+/** Storage of large and binary results. */
 export interface ResultKeeping {
   /** Stores results as files. Without one, bytes are returned as base64 and large results fail. */
   store?: ResultStore | undefined;
@@ -39,11 +39,11 @@ export interface Attachment {
   bytes: Uint8Array;
   /** The name of the file, without its extension. */
   name: string;
-  /** The URI that the tool's server gave the bytes. */
+  /** The URI of the bytes at the tool's server. */
   uri?: string | undefined;
 }
 
-/** Keeps the same bytes once, however often they come: every handle of them has the path of the first. For one result. */
+/** Stores equal bytes of a result only once: all their handles have the same path. */
 export function keepOnce({ store, ...keeping }: ResultKeeping): ResultKeeping {
   if (store === undefined) return keeping;
   const kept = new Map<string, ReturnType<ResultStore["write"]>>();
@@ -62,7 +62,7 @@ export function keepOnce({ store, ...keeping }: ResultKeeping): ResultKeeping {
   };
 }
 
-/** Stores bytes and returns their handle; without a store, returns them as base64 or, if they are large, left out. */
+/** Stores bytes and returns their handle; without a store, returns them as base64, or leaves them out if they are large. */
 export async function keepBytes(
   attachment: Attachment,
   { store, maxInlineBytes = DEFAULT_MAX_INLINE_BYTES }: ResultKeeping,
@@ -83,7 +83,7 @@ export async function keepBytes(
 export interface FittedTool {
   server: string;
   name: string;
-  /** Whether its results are declared with a schema. */
+  /** Whether it has an output schema. */
   isTyped?: boolean | undefined;
 }
 
@@ -99,7 +99,7 @@ export function fitValue(tool: FittedTool, value: JsonValue, keeping: ResultKeep
 /**
  * Does the same for a value that was serialized already.
  *
- * @param read - Gives the value. Called only where the value is needed.
+ * @param read - Returns the value. Called only if the value is needed.
  */
 export async function fitJson(
   tool: FittedTool,
@@ -115,8 +115,8 @@ export async function fitJson(
 }
 
 /**
- * Does the same for the bytes of a text, or of JSON that is no text. Of what is stored no values are made but the small
- * members of an object.
+ * Does the same for the bytes of a text or of other JSON. If they are stored, only the small members of an object are
+ * parsed.
  */
 export async function fitBytes(
   tool: FittedTool,
@@ -153,12 +153,12 @@ function decode(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("utf8");
 }
 
-/** The shape of a list or object. Small members spare code the reading of the whole. */
+/** The shape of a list or object. Its small members often save code from reading the whole value. */
 function shapeOf(json: Uint8Array): ResultShape | undefined {
   const first = String.fromCharCode(json.find((byte) => byte > MAX_SPACE) ?? 0);
   if (first === "[") return { kind: "list" };
   if (first !== "{") return undefined;
-  // As an object, it has its names in the order that code finds them in.
+  // As an object, so that names are in the same order as in code.
   const places = Object.fromEntries(
     Array.from(partsOfJson(json), (part) => [part.name ?? "", part] as const),
   );
@@ -182,7 +182,7 @@ function uriOf(uri: string | undefined): { uri?: string } {
   return uri === undefined ? {} : { uri };
 }
 
-/** Makes a safe file name. Names and types come from servers and are untrusted. */
+/** Creates a safe file name. Names and types come from servers and are untrusted. */
 function fileName(name: string, mimeType: string): string {
   const base = name.replace(/[^A-Za-z0-9_-]+/g, "-").replace(/^-+|(?<!-)-+$/g, "");
   const extension = RESULT_EXTENSIONS[mimeType] ?? (mimeType.startsWith("text/") ? "txt" : "bin");

@@ -14,13 +14,13 @@ const MAX_PATTERN_STEPS = 16_000_000;
 /** The maximum size of the patterns of one schema: about 100 ms to compile, and 4 MB. */
 const MAX_PATTERN_SIZE = 20_000;
 
-/** Thrown out of a check that takes too long. */
+/** Thrown by a check that takes too long. */
 export class CheckTooLong extends Error {}
 
 /**
  * Returns the first violation, or `undefined`.
  *
- * @param isLenient - Whether a value is valid that would be if no format was checked. Default: `false`.
+ * @param isLenient - Whether to ignore formats. Default: `false`.
  * @throws CheckTooLong
  */
 export type CompiledSchema = (value: JsonValue, isLenient?: boolean) => ErrorObject | undefined;
@@ -37,7 +37,7 @@ async function load() {
   const { Ajv, Ajv2019, Ajv2020, fullFormats, RE2JS } = await import("./validators.ts");
   let deadline = 0;
   let areFormatsChecked = true;
-  // Many servers take and give times without an offset, and call them `date-time` all the same.
+  // Many servers use `date-time` for times without an offset.
   const known = { ...fullFormats, "date-time": fullFormats["iso-date-time"], time: fullFormats["iso-time"] };
   const formats = Object.fromEntries(
     Object.entries(known).map(([name, format]) => [name, limitFormat(format, () => areFormatsChecked)]),
@@ -47,8 +47,8 @@ async function load() {
   };
 
   /**
-   * Patterns of the schema that is being prepared and compiled, which asks for each several times, and how much may be added to
-   * their size.
+   * Cached patterns of the schema that is being prepared and compiled, each of which is requested several times, and the
+   * remaining size budget.
    */
   const patterns = new Map<string, { test(text: string): boolean }>();
   let sizeLeft = MAX_PATTERN_SIZE;
@@ -84,12 +84,12 @@ async function load() {
       logger: false,
       verbose: true,
       ownProperties: true,
-      // Otherwise 19.99 would be no multiple of 0.01, since the quotient of the two is not exact.
+      // Otherwise 19.99 would not be a multiple of 0.01, since their quotient is inexact.
       multipleOfPrecision: 6,
       formats,
       // Otherwise a part would be compiled for each reference to it.
       inlineRefs: false,
-      // The optimizer takes most of the time, which grows with the square of the schema.
+      // The optimizer takes most of the time, which grows quadratically with the schema.
       code: { regExp: createPattern, optimize: false },
     });
     ajv.addKeyword({
@@ -103,7 +103,7 @@ async function load() {
     // Keywords run in order, and this one has to come before those that follow references.
     const { rules } = ajv.RULES.rules.find((group) => group.rules.some(isCheckpoint)) ?? { rules: [] };
     rules.sort((a, b) => Number(isCheckpoint(b)) - Number(isCheckpoint(a)));
-    // The built-in one compares each item with each other.
+    // The built-in keyword compares all pairs of items.
     ajv.removeKeyword("uniqueItems");
     ajv.addKeyword({
       keyword: "uniqueItems",
@@ -117,13 +117,13 @@ async function load() {
 
   /** Compiles a prepared schema. @throws Error when it can't be compiled. */
   const compile = (schema: JsonSchema, dialect: Dialect): CompiledSchema => {
-    // In an instance of its own, another server's schema can neither refer to it by its names nor have taken them.
+    // A separate instance, so that schemas of other servers can't reference its ids or conflict with them.
     const validate: ValidateFunction = createAjv(classes[dialect]).compile(schema);
     return (value, isLenient = false) => {
       deadline = performance.now() + MAX_CHECK_MS;
       areFormatsChecked = true;
       if (validate(value)) return undefined;
-      // Both are asked: of alternatives that differ in their formats alone, more than one would fit.
+      // Checks with formats first: without them, several alternatives that differ only in format would match.
       areFormatsChecked = !isLenient;
       return isLenient && validate(value) ? undefined : (validate.errors?.at(-1) ?? undefined);
     };
@@ -132,30 +132,36 @@ async function load() {
     patterns.clear();
     sizeLeft = MAX_PATTERN_SIZE;
   };
-  /** `pattern` compiles a pattern alone. @throws Error when it can't be compiled. After each schema its patterns are to be forgotten. */
+  /** `pattern` compiles a pattern alone. @throws Error when it can't be compiled. Call `forgetPatterns` after each schema. */
   return { compile, pattern: createPattern, forgetPatterns };
 }
 
-/** Escaped characters, and classes of characters. */
+/** Escaped characters and character classes. */
 const ONE_CHARACTER = /\\.|\[(?:\\.?|[^\]\\])*(?:\]|$)/gs;
-/** Syntax that engines read in different ways. */
+/** Syntax that engines interpret differently. */
 const AMBIGUOUS = /\\[QE]|\[\^?\]/;
 const REPETITION = /\{(\d{1,4}),?(\d{0,4})\}|[^]/g;
-/** Properties of characters, which have hundreds of ranges; and where case is ignored, ranges of many, of which each is looked at. */
+/**
+ * Unicode properties, which have hundreds of ranges, and, if case is ignored, ranges of non-ASCII characters, each of which
+ * is expanded.
+ */
 const LONG = /\\p/gi;
 const LONG_IN_ANY_CASE = /\\p|-(?:\\|[^ -~])/gi;
 const ANY_CASE = /\(\?[a-z]*i/i;
 
-/** The size of any pattern, beside its instructions. */
+/** The base size of a pattern, without its instructions. */
 const OWN_SIZE = 20;
 const LONG_SIZE = 700;
 
-/** The most instructions that a pattern becomes, in which what is repeated stands as often; what classes hold is read once. */
+/**
+ * An upper bound of a pattern's compiled instructions. Repetitions are expanded; the contents of character classes count
+ * once.
+ */
 function sizeOf(pattern: string): number {
   if (AMBIGUOUS.test(pattern) && pattern.includes("{")) return Infinity;
   const outer: number[] = [];
   let size = OWN_SIZE;
-  /** Of what may be repeated. */
+  /** The size of the last repeatable part. */
   let last = 0;
   const plain = pattern.replaceAll(ONE_CHARACTER, "x");
   for (const [token, least, most] of plain.matchAll(REPETITION)) {
@@ -190,7 +196,7 @@ function limitFormat(format: Format, isChecked: () => boolean): Format {
   return (text: string) => !isChecked() || text.length > MAX_FORMAT_CHARACTERS || check(text);
 }
 
-/** A format is a pattern, a function, an object with a function, or `true` for texts of any form. */
+/** A format is a pattern, a function, an object with a function, or `true` for any text. */
 function toCheck(format: Format): (text: string) => boolean {
   if (format instanceof RegExp) return (text) => format.test(text);
   if (typeof format === "function") return format;

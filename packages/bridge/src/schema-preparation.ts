@@ -1,12 +1,12 @@
 import { isNever, isObject, referredTo } from "@cem/core";
 import type { JsonSchema } from "@cem/core";
 
-/** Larger schemas take long to compile and are seldom written by people. */
+/** Larger schemas take long to compile and are rarely hand-written. */
 const MAX_SCHEMA_BYTES = 256 * 1024;
 const MAX_SCHEMA_DEPTH = 64;
-/** Members of objects and items of lists. Of one with more, its check would take seconds to compile. */
+/** Limit of object members and list items. Compiling a larger schema takes seconds. */
 const MAX_SCHEMA_PARTS = 4_000;
-/** A keyword inserted wherever a check may come many times. It ends a check that takes too long. */
+/** A keyword inserted where a check may be executed many times. It aborts a check that takes too long. */
 export const CHECKPOINT_KEYWORD = "cem-checkpoint";
 
 /** Keywords with a subschema for each item or property of a value. */
@@ -19,13 +19,13 @@ const REPEATED = new Set([
   "unevaluatedProperties",
   "propertyNames",
 ]);
-/** Keywords whose values are data and no subschemas. */
+/** Keywords whose values are data, not subschemas. */
 const DATA = new Set(["const", "enum", "default", "examples"]);
 
 /** The JSON Schema dialects that can be compiled. */
 export type Dialect = "draft-07" | "2019-09" | "2020-12";
 
-/** A copy of a schema that is safe to compile, with the parts that were left out of it; or the reason why there is none. */
+/** A copy of a schema that is safe to compile, with the parts that were left out, or the reason why there is none. */
 export type PreparedSchema =
   | { ok: true; schema: JsonSchema; dialect: Dialect; unusable: string[] }
   | { ok: false; reason: string };
@@ -33,7 +33,8 @@ export type PreparedSchema =
 /**
  * Copies a schema into a form that is safe to compile, within bounds on its size and depth.
  *
- * @param compilePattern - Throws for a pattern that can't be compiled, which is left out. Default: any can.
+ * @param compilePattern - Throws for a pattern that can't be compiled, which is then left out. Default: accepts any
+ *   pattern.
  */
 export function prepareSchema(
   original: JsonSchema,
@@ -64,14 +65,14 @@ export function prepareSchema(
   return { ok: true, schema, dialect, unusable };
 }
 
-/** A schema that names no known dialect is of the current one, as MCP specifies. */
+/** A schema without a known dialect uses the current one, as MCP specifies. */
 function dialectOf(uri: unknown): Dialect {
   const text = typeof uri === "string" ? uri : "";
   if (/draft-0[3467]/.test(text)) return "draft-07";
   return text.includes("2019-09") ? "2019-09" : "2020-12";
 }
 
-/** Keywords whose members are subschemas by names that are no keywords. */
+/** Keywords that map arbitrary names to subschemas. */
 const MAPS = new Set([
   "properties",
   "patternProperties",
@@ -88,7 +89,7 @@ const TYPES = new Set(["string", "number", "integer", "boolean", "null", "object
 /** Keywords beside which `nullable` adds a value that they exclude. */
 const EXCLUDING_NULL = ["$ref", "allOf", "anyOf", "oneOf", "not"];
 
-/** Removes what the validator refuses together with all else that the schema says, and tells it. */
+/** Removes and reports the parts for which the validator would reject the whole schema. */
 function removeUnusable(node: JsonSchema, { compilePattern, unusable }: Context): void {
   const { type, enum: choices, required, pattern, id } = node;
   const types = [type ?? []].flat();
@@ -108,7 +109,7 @@ function removeUnusable(node: JsonSchema, { compilePattern, unusable }: Context)
   }
 }
 
-/** Writes OpenAPI's `nullable: true` as JSON Schema does. */
+/** Converts OpenAPI's `nullable: true` to JSON Schema. */
 function replaceNullable(node: JsonSchema): void {
   const { nullable, $defs: _, definitions: __, ...own } = node;
   delete node["nullable"];
@@ -123,8 +124,8 @@ function replaceNullable(node: JsonSchema): void {
 }
 
 /**
- * Writes keywords of earlier drafts as later ones have them: `exclusiveMinimum: true` beside a `minimum`, and lists of `items`
- * where the dialect has `prefixItems`. Otherwise nothing of the schema could be checked.
+ * Converts keywords of earlier drafts to later ones: `exclusiveMinimum: true` beside a `minimum`, and lists of `items`
+ * where the dialect has `prefixItems`. Otherwise the whole schema could not be used.
  */
 function replaceOldKeywords(node: JsonSchema, context: Context): void {
   removeUnusable(node, context);
@@ -172,13 +173,13 @@ function depthOf(root: object): number {
   return depth;
 }
 
-/** Counts all that may be a part of a schema. The values of an `enum` may be many, and cost little. */
+/** Counts the possible parts of a schema. An `enum` may have many values, which are cheap. */
 function countParts(node: object, isMap = false): number {
   let parts = 0;
   for (const [key, child] of Object.entries(node)) {
     parts += 1;
     if (!isParent(child)) continue;
-    // The check for names that another depends on is one expression, which takes the square of their number.
+    // The check of dependent names is one expression, which takes quadratic time to compile.
     if (isMap && Array.isArray(child)) parts += child.length ** 2 / 250;
     const areValues = key === "enum" && !isMap && Array.isArray(child) && !child.some(isParent);
     if (!areValues) parts += countParts(child, !isMap && MAPS.has(key));
@@ -191,9 +192,9 @@ function isParent(value: unknown): value is object {
 }
 
 /**
- * Adds {@link CHECKPOINT_KEYWORD} to every subschema that a reference can lead to, since with references the time of a
- * check can be exponential, and to those of items and properties, of which a value may have millions. A reference may lead into
- * data, and from there to more.
+ * Adds {@link CHECKPOINT_KEYWORD} to every subschema that a reference can lead to, since references can make the time of a
+ * check exponential, and to those of items and properties, of which a value may have millions. A reference may lead into
+ * data, which may contain further references.
  */
 function insertCheckpoints(root: JsonSchema): void {
   const targets = new Set<object>();

@@ -6,12 +6,12 @@ import { prepareSchema, type PreparedSchema } from "./schema-preparation.ts";
 import { describeViolation } from "./violation.ts";
 import type { Subject, Violation } from "./violation.ts";
 
-/** Compiled schemas that are cached by their text. */
+/** Maximum number of compiled schemas that are cached by their text. */
 const MAX_CACHED_SCHEMAS = 2_000;
-/** Keywords that refuse a value since it fits a subschema. */
+/** Keywords that may reject a value because it matches a subschema. */
 const FITS_FEWER = new Set(["oneOf", "not", "if", "contains"]);
 
-/** A compiled schema; or the reason why there is none, so that values go unchecked. */
+/** A compiled schema, or the reason why there is none and values go unchecked. */
 export type SchemaCheck =
   | {
       validated: true;
@@ -28,11 +28,11 @@ export type SchemaCheck =
 
 /** Validates arguments and results against JSON Schemas of tools. */
 export interface SchemaValidator {
-  /** Compiles a schema. The result is cached, by the object and by its text. One that is known comes at once. */
+  /** Compiles a schema. Results are cached by object and by text; cached ones are returned synchronously. */
   prepare(schema: JsonSchema): SchemaCheck | Promise<SchemaCheck>;
 }
 
-/** Loads what schemas are compiled with, ahead of the first one. */
+/** Preloads the schema compiler. */
 export async function preloadSchemaValidation(): Promise<void> {
   await loadSchemaCompiler();
 }
@@ -58,7 +58,7 @@ export function createSchemaValidator(): SchemaValidator {
   return { prepare: (schema) => byIdentity.get(schema) ?? prepareAnew(schema) };
 }
 
-/** Stands for the text, which may be long. */
+/** A digest of the text, which may be long. */
 function digestOf(schema: JsonSchema): string {
   try {
     return hash("sha256", JSON.stringify(schema), "base64url");
@@ -87,10 +87,11 @@ async function compile(original: JsonSchema): Promise<SchemaCheck> {
     unvalidated: unusable && `${unusable.slice(0, 200)} can't be used; all else is checked`,
     check(value, subject = "arguments") {
       try {
-        // A tool that answered has done its work: its result is not lost for the form of a text.
+        // Results are checked leniently: a tool has already done its work, and a text's format is no reason to lose the
+        // result.
         const violation = compiled(value, subject === "result");
         if (violation === undefined) return undefined;
-        // A schema without a part fits more values: more than one alternative, and those that must not fit.
+        // A schema with parts left out matches more values, so these keywords may fail wrongly.
         if (unusable !== undefined && FITS_FEWER.has(violation.keyword)) return undefined;
         return describeViolation(violation, subject);
       } catch (error) {

@@ -1,8 +1,8 @@
-/** Shorter values are often ordinary words, which would make messages unreadable if they were hidden. */
+/** Shorter values are often ordinary words, and hiding them would make messages unreadable. */
 export const MIN_SECRET_CHARACTERS = 6;
 /** Matches names of variables and settings whose values are secret. */
 export const SECRET_NAME = /key|token|secret|pass|auth|cred|private|session|cookie/i;
-/** Matches values that are no secrets whatever their name: words, numbers and paths. */
+/** Matches values that are not secret, whatever their name: words, numbers and paths. */
 export const PLAIN_VALUE = /^(?:[A-Za-z]+|[\d.]+|\.{0,2}\/.*)$/;
 const PLACEHOLDER = "[redacted]";
 

@@ -1,13 +1,13 @@
 import { abandonOnAbort, callAborted, UNAWAITED_CALL } from "@cem/core";
 import type { Middleware } from "./middleware.ts";
 
-/** How long an answer is awaited that the program did not wait for, in milliseconds. */
+/** How long to wait for an answer that the program did not await, in milliseconds. */
 const LATE_ANSWER_MS = 5_000;
 
 /**
- * Tells calls that were cancelled after they had been sent from those that reached no tool, since a tool may have executed
- * them. Calls that their program left are cancelled at their tools only after 5 s: an answer that comes until then is
- * reported. Put it last, so that what it is passed is sent at once.
+ * Distinguishes calls that were cancelled after they had been sent, which a tool may have executed, from those that reached
+ * no tool. Calls that their program did not await are cancelled only after 5 s; an answer until then is reported. Put it
+ * last, so that calls it receives are sent immediately.
  */
 export const followSentCalls: Middleware = (next) => ({
   specificationVersion: "v1",
@@ -27,7 +27,7 @@ export const followSentCalls: Middleware = (next) => ({
   },
 });
 
-/** The calls that were sent with one signal, that of a run. */
+/** The calls that were sent with the signal of one run. */
 type SentCalls = ReturnType<typeof createSentCalls>;
 
 function createSentCalls(run: AbortSignal) {

@@ -7,18 +7,18 @@ import { joinPath } from "./violation.ts";
 import type { Subject, Violation } from "./violation.ts";
 
 const TARGET = "draft-2020-12";
-/** Has zod write `{}` for types that JSON Schema can't express, such as Date, instead of failing. */
+/** Makes zod emit `{}` for types that JSON Schema can't express, such as Date, instead of failing. */
 const LIBRARY_OPTIONS = { unrepresentable: "any" };
 
 /** The result of {@link checkValue}: the schema's output, or the first violation. */
 export type CheckedValue = { ok: true; value: unknown } | { ok: false; violation: Violation };
 
-/** Whether a schema is one of a library, as opposed to a JSON Schema. */
+/** Whether a schema is a library's schema rather than a JSON Schema. */
 export function isStandardSchema(schema: ToolSchema): schema is StandardSchemaV1 {
   return "~standard" in schema;
 }
 
-/** Checks a value. A schema of a library may change it, by defaults and transformations. */
+/** Checks a value. A library's schema may change it by defaults and transformations. */
 export async function checkValue(
   schema: ToolSchema,
   value: unknown,
@@ -63,7 +63,7 @@ export function toJsonSchema(
 /**
  * Checks that the input of a tool is an object.
  *
- * @throws CemError `TOOL_INVALID` when it is anything else.
+ * @throws CemError `TOOL_INVALID` if it is not.
  */
 export function assertObjectInput(name: string, { type }: JsonSchema): void {
   if (type === undefined || type === "object") return;
@@ -86,7 +86,7 @@ export type HostToolDescription = Pick<
 /**
  * Describes a host tool for a catalog.
  *
- * @throws CemError `TOOL_INVALID` when it is of the wrong shape, or its input is not an object.
+ * @throws CemError `TOOL_INVALID` if it has the wrong shape, or its input is not an object.
  */
 export function describeHostTool(server: string, name: string, tool: HostTool): HostToolDescription {
   const fault = faultOf(tool);

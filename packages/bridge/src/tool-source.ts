@@ -18,7 +18,7 @@ export interface KnownTool {
   outputSchema?: JsonSchema | undefined;
   /** The author's hints about the tool's effects. */
   annotations?: ToolAnnotations | undefined;
-  /** Whether its source sends a text of digits as a number, where the schema wants one and no text. */
+  /** Whether its source sends a text of digits as a number where the schema requires a number. */
   keepsDigits?: boolean | undefined;
   /** Whether the tool's code runs in a sandbox. Absent when it runs on the host or elsewhere. */
   sandboxed?: boolean | undefined;
@@ -26,23 +26,23 @@ export interface KnownTool {
   unvalidated?: string | undefined;
   /**
    * The scope in which calls of serial tools of the same server are executed one after the other: all calls, or those of one
-   * session. Absent when calls need not wait for each other.
+   * session. Absent if calls may run concurrently.
    */
   serial?: "server" | "session" | undefined;
 }
 
-/** A call that was checked, with the tool that was found for it, so that it need not be looked up again. */
+/** A checked call, with its tool, so that it need not be looked up again. */
 export interface CheckedCall extends ToolCall {
   found?: KnownTool | undefined;
 }
 
-/** A value that is looked up; at once where it is known already. */
+/** The result of a lookup, synchronous if it is known already. */
 type Found = KnownTool | undefined | Promise<KnownTool | undefined>;
 
 /** Tools of one origin, such as functions of the host or MCP servers. */
 export interface ToolSource extends ToolInvoker {
   /**
-   * Looks a tool up by its name in code. For the same definition `inputSchema` should be the same object, so that it is
+   * Looks a tool up by its name in code. `inputSchema` should be the same object for the same definition, so that it is
    * compiled once.
    *
    * @returns `undefined` when the source does not have the server.
@@ -56,8 +56,8 @@ export interface ToolSource extends ToolInvoker {
 /**
  * Combines several sources into one. A call goes to the first source that finds its tool.
  *
- * @param sources - In order of precedence. An invoker that has no `find` gets all calls of servers that the sources
- *   before it do not have, and has to check them itself.
+ * @param sources - In order of precedence. An invoker without `find` gets all calls of servers that no source before it
+ *   has, and must check them itself.
  * @returns a source. Its `find` throws the error of the first source that has the server but not the tool, and its
  *   `invoke` looks a tool up only if the call has not been checked.
  */
@@ -65,7 +65,7 @@ export function combineSources(sources: readonly (ToolSource | ToolInvoker)[]): 
   /** The source of each tool that was found. */
   const owners = new WeakMap<KnownTool, ToolInvoker>();
 
-  /** Asks the sources from one on. Waits for those alone that have to look. */
+  /** Asks the sources from an index on. Only asynchronous lookups are awaited. */
   const findFrom = (at: number, call: ToolCall, signal: AbortSignal, firstError?: unknown): Found => {
     const source = sources[at];
     if (source === undefined) {
@@ -99,13 +99,13 @@ export function combineSources(sources: readonly (ToolSource | ToolInvoker)[]): 
       const owner = found && owners.get(found);
       if (owner === undefined) throw notOnHost(call);
       const checked: CheckedCall = { server, tool, args, found };
-      // An invoker that checks calls itself gets no more than the port promises.
+      // An invoker that checks calls itself only gets the fields of the port.
       return await owner.invoke("find" in owner ? checked : { server, tool, args }, context);
     },
   };
 }
 
-/** Creates the error for a call of a server that no source has. Code in the sandbox may have tools of that server. */
+/** Creates the error for a call of a server that no source has. The server may have tools in the sandbox. */
 export function notOnHost({ server, tool }: ToolCall): CemError {
   return new CemError("TOOL_NOT_FOUND", `There is no tool ${server}.${tool} on the host.`, {
     details: { server, tool },

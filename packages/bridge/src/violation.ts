@@ -8,7 +8,7 @@ export type Subject = "arguments" | "result";
 /** The first violation of the schema of arguments or of a result. */
 export interface Violation {
   /**
-   * Where it is: `filter.limit` or `tags[1]` in arguments, as code writes it, and a JSON Pointer such as
+   * Where it is: `filter.limit` or `tags[1]` in arguments, as in code, and a JSON Pointer such as
    * `/items/3/price` in a result. Empty for the whole.
    */
   path: string;
@@ -25,12 +25,12 @@ export function joinPath(path: string, part: string, subject: Subject): string {
   return /^\d+$/.test(part) ? `${path}[${part}]` : `${path}.${part}`;
 }
 
-/** Ends a violation's message: one that asks what was meant has its mark already. */
+/** Adds a full stop to a violation's message, unless it ends with a question. */
 export function asSentence(message: string): string {
   return message.endsWith("?") ? message : `${message}.`;
 }
 
-/** A tool of which something goes unchecked, with the reason as a clause. */
+/** A tool whose arguments or results go unchecked, with the reason as a clause. */
 export interface Unvalidated extends FailedTool {
   /** The part that is not checked. */
   subject: Subject;
@@ -53,7 +53,7 @@ export function onceForEachTool(
   };
 }
 
-/** An error of the schema validator, as far as it is described. Its library is bundled, so its types are not public. */
+/** The used fields of the schema validator's error. The library is bundled, so its types are not public. */
 interface SchemaError {
   keyword: string;
   instancePath: string;
@@ -64,22 +64,22 @@ interface SchemaError {
   data?: unknown;
 }
 
-/** Names and values listed in a message. */
+/** Maximum number of names and values listed in a message. */
 const MAX_LISTED = 20;
-/** Names compared for a suggestion. */
+/** Maximum number of names compared for a suggestion. */
 const MAX_COMPARED = 1_000;
 const MAX_VALUE_CHARACTERS = 60;
 const MAX_NAME_CHARACTERS = 200;
 
-/** The words in which a violation of each subject is described. */
+/** The wording of violations for each subject. */
 const WORDS = {
   arguments: { whole: "they", have: "have", unknown: "is not an argument" },
   result: { whole: "it", have: "has", unknown: "is not in the schema" },
 } as const;
 
 /**
- * Describes a violation in words: the place, what is allowed and, of a result, what came. Arguments may be secrets, so
- * theirs are never repeated.
+ * Describes a violation in words: the location, what is allowed and, for a result, the actual value. Values of arguments
+ * may be secret and are never repeated.
  */
 export function describeViolation(error: SchemaError, subject: Subject = "arguments"): Violation {
   const path = toPath(error.instancePath, subject);
@@ -133,7 +133,7 @@ export function describeViolation(error: SchemaError, subject: Subject = "argume
   }
 }
 
-/** Shows a scalar; a list or an object would say little in a line. */
+/** Shows a scalar only, since a list or an object is not informative in one line. */
 function whatCame(value: unknown): string {
   const isShown = value !== null && ["string", "number", "boolean"].includes(typeof value);
   return isShown ? `: it is ${show(value)}` : "";
@@ -147,7 +147,7 @@ function toPath(pointer: string, subject: Subject): string {
     .reduce((path, part) => joinPath(path, part, subject), "");
 }
 
-/** All missing properties. The validator reports the first only. */
+/** All missing properties. The validator reports only the first. */
 function missingOf({ schema, data }: SchemaError): string[] {
   const required = (schema as unknown[]).map(String);
   return required.filter((name) => !Object.hasOwn(data as object, name));
@@ -169,7 +169,7 @@ function propertiesOf({ parentSchema }: SchemaError): string[] {
   return Object.keys(properties);
 }
 
-/** The allowed forms, if each can be told in few words: by its type, its value or the properties of its objects. */
+/** The allowed forms, if each can be described briefly: by its type, its value or the properties of its objects. */
 function formsOf({ schema }: SchemaError): string {
   const forms = (schema as unknown[]).map(formOf);
   return forms.every((form) => form !== undefined) ? `: ${list([...new Set(forms)])}` : "";

@@ -22,17 +22,17 @@ import { createConfiguredSelector } from "./wiring/stages/selector.ts";
 import { createConfiguredGuard, createConfiguredTypeChecker } from "./wiring/stages/stages.ts";
 
 /**
- * Creates an agent of the default stages, set up by the configuration, which is read at the first request.
+ * Creates an agent with the default stages. The configuration is read at the first request.
  *
  * @throws CemError `OPTION_INVALID` for an option that does not exist. Requests reject with `CONFIG_INVALID`,
- * `CONFIG_NOT_FOUND`, `SANDBOX_UNAVAILABLE` and other codes of a broken set-up; a task that merely fails is a result.
+ * `CONFIG_NOT_FOUND`, `SANDBOX_UNAVAILABLE` and other codes of a broken set-up. A task that fails resolves to a result.
  */
 export function createAgent(options: AgentOptions = {}): Agent {
   assertAgentOptions(options);
   return createPipeline(() => setUpOwned(options));
 }
 
-/** Like {@link createAgent}, with a configuration that was loaded already. */
+/** Like {@link createAgent}, with an already loaded configuration. */
 export function createLoadedAgent(
   loaded: Project,
   options: AgentOptions,
@@ -41,7 +41,7 @@ export function createLoadedAgent(
   return createPipeline(async () => setUp(loaded, options, host));
 }
 
-/** Runs one task with an agent of its own. For more than one task use {@link createAgent}: it keeps guests ready. */
+/** Runs one task with an agent of its own. For several tasks use {@link createAgent}, which keeps guests ready. */
 export async function executeTask(
   task: string,
   options: AgentOptions & ExecuteOptions = {},
@@ -55,7 +55,7 @@ export async function executeTask(
   }
 }
 
-/** Loads the configuration, and logs what of it is ignored. */
+/** Loads the configuration and logs the parts that are ignored. */
 export async function loadLogged(options: AgentOptions): Promise<Project> {
   const logOf = (config: Config): Log => options.log ?? createLog(config, options.onLog);
   const loaded = await openProject(options, options.records === true ? logOf : undefined);
@@ -76,7 +76,7 @@ async function setUpOwned(options: AgentOptions): Promise<OwnedPipelineSettings>
   };
 }
 
-/** Creates the stages; those of a dry run see copies of what they could change. */
+/** Creates the stages. In a dry run they work on copies of everything they could change. */
 async function setUp(
   loaded: Project,
   options: AgentOptions,
@@ -99,8 +99,8 @@ async function setUp(
 }
 
 /**
- * Creates the stages that the configuration asks for, except those that the options bring. Each is created, and its package
- * loaded, when it is first needed.
+ * Creates the configured stages, except those given in the options. Each stage is created, and its package loaded, on first
+ * use.
  */
 async function createStages(
   loaded: Project,
@@ -150,7 +150,7 @@ async function createStages(
           : redact(generator);
       if (pluginSet === undefined) return chosen;
       const { askGenerators } = await import("./plugins/added-stages.ts");
-      // Whom a plugin's generator asks is not known: it sees tokens only.
+      // A plugin's generator may send its input anywhere, so it sees tokens only.
       const own = (await pluginSet.get()).generators.map((one) => ({
         ...one,
         stage: redact(one.stage),

@@ -31,19 +31,19 @@ import { startWorkThreads } from "./work-threads/work-threads.ts";
 
 const MS_PER_SECOND = 1_000;
 
-/** The parts of a server's set-up that serving over HTTP needs. */
+/** The parts of a server's set-up that are needed to serve over HTTP. */
 interface SetUp {
-  /** Why it can't be reached over HTTP: the authorization that its folder asks for is held back. */
+  /** Set when it can't serve over HTTP because the authorization that its folder configures is held back. */
   obstacle: CemError | undefined;
-  /** Opens what its console shows, by client: records, sessions, workflows, customers and the queue. Absent for a given agent. */
+  /** Opens what the console shows a client: records, sessions, workflows, customers and the queue. Absent for a given agent. */
   openConsole?: (() => (identity: Identity) => Promise<ConsoleParts>) | undefined;
 }
 
 const setUps = new WeakMap<CemServer, SetUp>();
 
 /**
- * Creates an MCP server, set up by the configuration. Its own agent is warmed in the background, so that the first call
- * need not wait; what fails at that, that call reports.
+ * Creates an MCP server from the configuration. Its own agent is warmed in the background to speed up the first call, which
+ * also reports any failure of the warm-up.
  *
  * @throws CemError `OPTION_INVALID`, `CONFIG_INVALID`, `CONFIG_NOT_FOUND`, `TOOL_INVALID` or `TOOL_NAME_TAKEN`.
  */
@@ -74,7 +74,7 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
         expose: options.expose,
       });
   const host = lazyHost(loaded, agentOptions);
-  // Runs are executed by the agents of their owners, which have guests of their own, or by workers.
+  // Runs are executed by workers, or by the agents of their owners with separate guests.
   const isElsewhere = requestHosts !== undefined || queue !== undefined;
   const local =
     options.agent ?? createLoadedAgent(isElsewhere ? withoutPool(loaded) : loaded, agentOptions, host);
@@ -124,7 +124,7 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
     const { store } = loaded;
     if (store !== undefined) void reportUnreachable(async () => probeStore(await store.get()), log);
     else if (config.privacy.vault === "disk") void reportUnreachable(() => inspectVaults(config), log);
-    // Gauges are there before the first run.
+    // Gauges are exported before the first run.
     exportMetrics();
     stopObserving = queue && observeQueue(() => queue.load());
   }
@@ -147,12 +147,12 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
   });
 }
 
-/** A server that serves. Over HTTP `close` gives calls under way `server.shutdown_grace` to finish. */
+/** A running server. Over HTTP, `close` gives calls in progress `server.shutdown_grace` to finish. */
 export interface RunningServer {
   readonly server: CemServer;
   /** Where clients connect. Absent over stdio. */
   readonly url?: string | undefined;
-  /** Resolves once nothing is served any more: it was closed, or over stdio the client went away. */
+  /** Resolves when the server has stopped: it was closed, or over stdio the client disconnected. */
   readonly closed: Promise<void>;
   close(graceMs?: number): Promise<void>;
 }
@@ -160,15 +160,15 @@ export interface RunningServer {
 /**
  * Serves until it is closed.
  *
- * @throws CemError as `createServer`, and `ADDRESS_REFUSED`, `ADDRESS_UNUSABLE` or `AUTH_INVALID`; `FOLDER_UNTRUSTED` over HTTP
- *   where the authorization of clients is held back.
+ * @throws CemError as `createServer`, and `ADDRESS_REFUSED`, `ADDRESS_UNUSABLE` or `AUTH_INVALID`; `FOLDER_UNTRUSTED` over
+ *   HTTP if the authorization of clients is held back.
  */
 export async function runServer(options: RunServerOptions = {}): Promise<RunningServer> {
   const { transport = "stdio", host, port, server: given, ...serverOptions } = options;
   assertServerOptions(serverOptions, "runServer");
   const server = given ?? (await createServer(serverOptions));
   const { config } = server;
-  // Over stdio the only client is the one that ends the process: nobody is left to wait for.
+  // Over stdio the only client is the one that ends the process, so there is nothing to wait for.
   const graceMs = transport === "stdio" ? 0 : config.server.shutdownGrace * MS_PER_SECOND;
   try {
     const serving = await serve(transport, server, { host, port });
@@ -217,7 +217,7 @@ async function serve(
   return serving;
 }
 
-/** Loaded when used: running tasks does not need it. */
+/** Loaded on first use, since running tasks does not need it. */
 function loadServer(): Promise<typeof McpServer> {
   return import("@cem/mcp-server");
 }

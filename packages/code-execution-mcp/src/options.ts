@@ -28,67 +28,68 @@ import type { Log } from "./wiring/log.ts";
 /** Where the configuration comes from. */
 export interface ConfigSource {
   /**
-   * The folder in which config.yaml is looked for where `configFile` names none, and from which `configFile` and relative
-   * paths in `config` count.
+   * The folder that is searched for config.yaml if `configFile` is not set. `configFile` and relative paths in `config` are
+   * resolved against it.
    *
    * @defaultValue the process's working directory
    */
   cwd?: string | undefined;
   /**
-   * The configuration file, which must exist. `false` reads none. Its folder is the project: `.env` is read there, and the paths
-   * of all other settings and the commands of MCP servers start there.
+   * The configuration file, which must exist. `false` reads none. Its folder is the project: `.env` is read from it, other
+   * settings' paths are resolved against it, and commands of MCP servers start in it.
    *
-   * @defaultValue `config.yaml` in `cwd`, where there is one
+   * @defaultValue `config.yaml` in `cwd`, if it exists
    */
   configFile?: string | false | undefined;
   /** Settings in camelCase that take precedence over file and environment: `{ execution: { workspaceDir: "./data" } }`. */
   config?: ConfigInput | undefined;
   /**
-   * Whether to allow what files of the folder (config.yaml, .env) ask for: MCP servers, host tools, places outside of it, the
-   * user's keys for its addresses, settings that could do harm. `false` takes a file that `configFile` names for one of the folder, too.
+   * Whether to allow what files of the folder (config.yaml, .env) request: MCP servers, host tools, paths outside the
+   * folder, the user's keys for its addresses, settings that could do harm. With `false`, a file named by `configFile`
+   * counts as a file of the folder, too.
    *
-   * @defaultValue what was trusted, by `cem trust` or `CEM_TRUST_FOLDER`; and a configuration that `configFile` names is
-   * taken for the program's own
+   * @defaultValue what was trusted by `cem trust` or `CEM_TRUST_FOLDER`; a file named by `configFile` counts as the
+   * program's own
    */
   trustFolder?: boolean | undefined;
   /**
-   * The customer whose workspace, state, skills, sessions and sign-ins are used, and nobody else's: letters, digits,
-   * `_` and `-`. Default: `customers.id` of the configuration, else one workspace without customers.
+   * The id of the customer whose workspace, state, skills, sessions and sign-ins are used: letters, digits, `_` and `-`.
+   * Default: `customers.id` of the configuration, else one workspace without customers.
    */
   customer?: string | undefined;
 }
 
-/** Options of {@link createAgent}. Each default stage can be replaced by your own, which the agent does not dispose. */
+/** Options of {@link createAgent}. Each default stage can be replaced by your own. The agent does not dispose yours. */
 export interface AgentOptions extends ConfigSource, CallGuardOptions {
   catalog?: ToolCatalog | undefined;
   selector?: ToolSelector | undefined;
   generator?: CodeGenerator | undefined;
   guard?: Guard | undefined;
-  /** Rules of your own for code, which the default guard applies after its own. */
+  /** Additional rules for code, which the default guard applies after its own. */
   reviewRules?: readonly ReviewRule[] | undefined;
   /** Records runs, verdicts, calls, approvals and refusals. Default: the file that `logging.audit_file` names. */
   audit?: AuditLog | undefined;
   typeChecker?: TypeChecker | undefined;
   sandboxProvider?: SandboxProvider | undefined;
   /**
-   * Whether the agent is for one run, so that no guest is kept ready for a next one.
+   * Whether the agent is for a single run, so that no guest is kept ready for another.
    *
    * @defaultValue false
    */
   oneRun?: boolean | undefined;
   /** Functions of the host as tools, by server and tool name: `{ crm: { find_customer: defineTool({ … }) } }`. */
   tools?: HostToolsByServer | undefined;
-  /** Plugins, made with `definePlugin`, which are loaded before those of the configuration. */
+  /** Plugins made with `definePlugin`. They are loaded before those of the configuration. */
   plugins?: readonly GivenPlugin[] | undefined;
   /** Answers calls of host tools that are not in `tools`. Default: the configured MCP servers. */
   invoker?: ToolInvoker | undefined;
-  /** Asks the user a question of a tool while it runs. Default: they are cancelled, as nobody could be asked. */
+  /** Asks the user a tool's question while it runs. Default: questions are cancelled. */
   onElicit?: Elicit | undefined;
-  /** Redacts personal data and secrets in events and results. Default: as `privacy` and `guardrails` configure it. */
+  /** Redacts personal data and secrets in events and results. Default: as configured by `privacy` and `guardrails`. */
   redactor?: Redactor | undefined;
-  /** Calls of an earlier run, whose results answer in place of the host tools. */
+  /** Calls of an earlier run. Their recorded results are returned instead of calling host tools. */
   replay?: readonly AnsweredCall[] | undefined;
-  /** The session to go on with: `session_001`, `1`, or `last`. Its earlier tasks are part of the prompt. */
+  /** The session to resume: `session_001`, `1`, or `last`. Its earlier tasks become part of the prompt. */
   resume?: string | undefined;
   /**
    * Whether sessions are logged in the workspace.
@@ -97,18 +98,18 @@ export interface AgentOptions extends ConfigSource, CallGuardOptions {
    */
   sessions?: boolean | undefined;
   /**
-   * Whether runs are recorded, as the settings `runs` say. The command and servers record theirs.
+   * Whether runs are recorded, as configured by `runs`. The CLI and servers record their runs.
    *
    * @defaultValue false
    */
   records?: boolean | undefined;
-  /** Receives the lines of the log where `logging.file` names no file. Default: standard error. */
+  /** Receives the lines of the log if `logging.file` is not set. Default: standard error. */
   onLog?: ((line: string) => void) | undefined;
-  /** Receives every entry of the log, whatever `logging` says. */
+  /** Receives every entry of the log, regardless of `logging`. */
   log?: Log | undefined;
 }
 
-/** The options of an agent, and what each has to be. */
+/** The options of an agent, with the type of each. */
 export const AGENT_OPTIONS = {
   cwd: "a string",
   configFile: true,
@@ -153,9 +154,12 @@ export function assertTaskOptions(options: AgentOptions & ExecuteOptions): void 
 }
 
 export interface ServerOptions extends AgentOptions {
-  /** An agent of your own, which you warm and dispose. Default: one that the configuration sets up and the server disposes. */
+  /**
+   * Your own agent, which you warm and dispose. Default: an agent created from the configuration, which the server
+   * disposes.
+   */
   agent?: Agent | undefined;
-  /** Your own tools beside the server's. Their handlers receive the agent and the configuration. */
+  /** Your own tools in addition to the server's. Their handlers receive the agent and the configuration. */
   customTools?: readonly AnyCustomTool<Config>[] | undefined;
   /**
    * The set of tools that clients see.
@@ -169,9 +173,9 @@ export interface ServerOptions extends AgentOptions {
    * @defaultValue `server.expose` of the configuration
    */
   expose?: readonly Exposed[] | undefined;
-  /** Keeps state. Default: JSON files, as the configuration sets them up. */
+  /** Stores state. Default: JSON files, as configured. */
   state?: StateStore | undefined;
-  /** Keeps what is too large for an answer. Default: the folder `results` of the workspace. */
+  /** Stores results that are too large to return. Default: the folder `results` of the workspace. */
   results?: ResultStore | undefined;
 }
 
@@ -190,12 +194,12 @@ export interface RunServerOptions extends ServerOptions {
    */
   host?: string | undefined;
   /**
-   * The port to listen on; 0 for any that is free.
+   * The port to listen on; 0 for any free port.
    *
    * @defaultValue `server.port` of the configuration
    */
   port?: number | undefined;
-  /** A server of your own, made by `createServer`. */
+  /** Your own server, created by `createServer`. */
   server?: CemServer | undefined;
 }
 

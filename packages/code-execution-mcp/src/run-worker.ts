@@ -14,30 +14,30 @@ import { startWorkThreads } from "./work-threads/work-threads.ts";
 
 const MS_PER_SECOND = 1_000;
 
-/** Options of {@link runWorker}: those of an agent, which have to be those of the server's. */
+/** Options of {@link runWorker}: those of an agent. They must match the server's. */
 export interface WorkerOptions extends AgentOptions {
   /**
-   * The port that answers `/healthz`, `/readyz` and `/metrics`; 0 for any that is free.
+   * The port that answers `/healthz`, `/readyz` and `/metrics`; 0 for any free port.
    *
    * @defaultValue `queue.worker_port` of the configuration, else none
    */
   port?: number | undefined;
-  /** The worker's name in logs. Default: the host's name and the process's number. */
+  /** The worker's name in logs. Default: the host name and the process id. */
   name?: string | undefined;
 }
 
 /** A worker that takes runs from the queue. */
 export interface RunningWorker {
   readonly name: string;
-  /** Where `/healthz`, `/readyz` and `/metrics` are. Absent without a port. */
+  /** The base URL of `/healthz`, `/readyz` and `/metrics`. Absent without a port. */
   readonly url?: string | undefined;
-  /** Takes no more runs, gives those under way `queue.drain_grace` to finish, and frees what it holds. */
+  /** Stops taking runs, gives those in progress `queue.drain_grace` to finish, and frees its resources. */
   close(): Promise<void>;
 }
 
 /**
- * Executes runs that wait in the queue of the configuration, until it is closed. Each owner of runs has an agent of its
- * own, which is let go when it is idle.
+ * Executes runs from the configured queue until it is closed. Each owner of runs has its own agent, which is disposed when
+ * idle.
  *
  * @throws CemError `OPTION_INVALID`, `CONFIG_INVALID`, `FOLDER_UNTRUSTED`, `STORE_UNAVAILABLE` or `ADDRESS_UNUSABLE`.
  */
@@ -60,7 +60,7 @@ export async function runWorker(options: WorkerOptions = {}): Promise<RunningWor
   const queue = createRunQueue(connection);
   const threads = startWorkThreads();
   const agents = await openWorkerAgents(loaded, { ...agentOptions, log }, createLoadedAgent);
-  // Gauges are there before the first run.
+  // Gauges are exported before the first run.
   exportMetrics();
   const stopObserving = observeQueue(() => queue.load());
   const release = async (): Promise<void> => {
@@ -72,7 +72,7 @@ export async function runWorker(options: WorkerOptions = {}): Promise<RunningWor
   };
   let worker: QueueWorker | undefined;
   try {
-    // Says at once what is wrong, where a worker would wait for the queue to come back.
+    // Fails at once on a broken set-up, where a running worker would wait for the queue to come back.
     await queue.counts();
     if (loaded.store !== undefined) await probeStore(await loaded.store.get());
     else if (config.privacy.vault === "disk") void reportUnreachable(() => inspectVaults(config), log);

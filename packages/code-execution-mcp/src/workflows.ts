@@ -8,16 +8,16 @@ import { openConfiguredWorkflows } from "./wiring/workflows/workflows.ts";
 
 /** Options of {@link openWorkflows}. */
 export interface WorkflowOptions extends AgentOptions {
-  /** Types of steps beside the built-in ones. */
+  /** Step types in addition to the built-in ones. */
   stepKinds?: readonly WorkflowStepKind[] | undefined;
 }
 
-/** Workflows with an agent of their own. */
+/** Workflows that run with their own agent. */
 export interface OwnWorkflows extends Omit<Workflows, "load" | "validate" | "run"> {
   /**
    * Runs a workflow.
    *
-   * @param workflow - Its name in the configuration, the path of its file, or itself.
+   * @param workflow - Its name in the configuration, the path of its file, or its definition.
    */
   run(workflow: string | JsonObject, options?: RunWorkflowOptions): ReturnType<Workflows["run"]>;
   /** Checks a workflow. */
@@ -65,7 +65,7 @@ export async function openWorkflows(options: WorkflowOptions = {}): Promise<OwnW
 /**
  * Runs one workflow with an agent of its own. For more than one use {@link openWorkflows}.
  *
- * @param workflow - Its name in the configuration, the path of its file, or itself.
+ * @param workflow - Its name in the configuration, the path of its file, or its definition.
  * @returns the result, also of a run that fails.
  * @throws CemError `WORKFLOW_INVALID` with the line of each error, `WORKFLOW_NOT_FOUND`, `WORKFLOW_VARIABLES_INVALID`.
  */

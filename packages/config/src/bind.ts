@@ -15,7 +15,7 @@ interface BindOptions {
   style: "snake" | "camel";
   /** Returns the origin of a value on a line. */
   origin: (line: number | undefined) => Origin;
-  /** Finds where a part was written, by its path as written. A program's values have no places. */
+  /** Finds the position of a part by its path as written. Absent for values from a program. */
   at?: YamlDocument["at"] | undefined;
 }
 
@@ -48,7 +48,7 @@ const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
 /** The name that other MCP hosts use for `mcp_servers`. */
 const MCP_SERVERS_ALIAS = "mcpServers";
 
-/** Matches what was written with the schema: keys get their TypeScript names, unknown keys become problems. */
+/** Binds the written values to the schema: keys get their TypeScript names, unknown keys become problems. */
 export function bind(given: unknown, whole: z.ZodMiniObject, { style, origin, at }: BindOptions): Layer {
   const layer = emptyLayer();
 
@@ -175,7 +175,7 @@ function kindOf(value: unknown): NodeKind {
   return Array.isArray(value) ? "list" : "mapping";
 }
 
-/** The path of the first setting with this name of YAML, in whatever section. */
+/** The path of the first setting with this YAML name, in any section. */
 function settingNamed(name: string | undefined, style: BindOptions["style"]): string | undefined {
   const found = SETTINGS.find(({ keys }) => toSnakeCase(keys.at(-1) ?? "") === name);
   return style === "snake" ? found?.path : found?.keys.join(".");

@@ -29,7 +29,7 @@ export function checkLayer(layer: Layer): ConfigProblem[] {
   return parsed.error.issues.flatMap((issue) => flattenUnion(issue)).map((issue) => toProblem(issue, layer));
 }
 
-/** Replaces the issue of a union by the issues of the option that the value was probably meant for. */
+/** Replaces the issue of a union by the issues of the option that was probably meant. */
 function flattenUnion(issue: Issue): Issue[] {
   if (issue.code !== "invalid_union") return [issue];
   const meant = issue.errors.find(
@@ -43,7 +43,7 @@ function toProblem(issue: Issue, layer: Layer): ConfigProblem {
   const value = getPath(layer.values, issue.path);
   const settingOrigin = originOf(issue.path, layer);
   const schema = schemaAt(issue.path, layer.values);
-  // Of a pattern, its own sentence says more than the kind of value.
+  // The message of a pattern says more than the kind of value.
   const isOwn = issue.code === "custom" || (issue.code === "invalid_format" && allowedOf(schema) === "text");
   if (isOwn && issue.message !== "Invalid input") return problemAt(settingOrigin, `${issue.message}.`);
   if (value === undefined) return problemAt(settingOrigin, `is missing. It takes ${allowedOf(schema)}.`);
@@ -60,7 +60,7 @@ function toProblem(issue: Issue, layer: Layer): ConfigProblem {
   return problemAt(settingOrigin, message, { ...told, suggestion });
 }
 
-/** Advice on a value that is refused, if there is any. */
+/** Advice on a refused value, if there is any. */
 function adviceOn(path: readonly PropertyKey[], value: unknown, suggestion: string | undefined): string {
   const removed = adviceOnRemoved(dottedPath(path.map((key) => toSnakeCase(String(key)))), value);
   return removed ?? (suggestion === undefined ? "" : `Did you mean ${suggestion}?`);
@@ -99,7 +99,7 @@ function describeKind(value: unknown): string {
   return typeof value === "string" ? (value === "" ? "empty" : "a text") : `a ${typeof value}`;
 }
 
-/** Our own sandboxes however they are written: variables often have upper-case letters. */
+/** Normalizes the case of built-in sandboxes: variables often have upper-case letters. */
 export function builtInSandbox(name: string): string {
   return SANDBOX_TYPES.find((one) => one === name.toLowerCase()) ?? name;
 }
@@ -110,7 +110,10 @@ export function namesPlugins({ values }: Layer): boolean {
   return Array.isArray(plugins) && plugins.length > 0;
 }
 
-/** Names of sandboxes and of types of values that are unknown: only plugins bring others, and `privacy.custom` of any source. */
+/**
+ * Problems of unknown names: sandboxes, which only plugins add, and types of values, which `privacy.custom` of any
+ * source adds too.
+ */
 export function nameProblems(layer: Layer, layers: readonly Layer[]): ConfigProblem[] {
   const sandbox = getPath(layer.values, SANDBOX_TYPE);
   const sandboxes =
@@ -135,7 +138,7 @@ function listAt({ values }: Layer, path: readonly string[]): unknown[] {
   return Array.isArray(list) ? list : [];
 }
 
-/** The problem of a value that is none of those that there are. */
+/** The problem of a value that is not one of the known ones. */
 function notOneOf(
   options: readonly string[],
   named: string,

@@ -9,7 +9,7 @@ import { configInvalid, emptyLayer, problemAt } from "./layer.ts";
 import type { Layer, Origin } from "./layer.ts";
 import { configSchema } from "./schema/schema.ts";
 
-/** A larger file is no configuration. */
+/** A larger file can't be a configuration. */
 const MAX_FILE_KB = 1024;
 const FILE_NAMES = ["config.yaml", "config.yml"] as const;
 
@@ -18,7 +18,7 @@ async function findConfigFile(folder: string): Promise<{ file?: string | undefin
   const found: string[] = [];
   for (const name of FILE_NAMES) {
     const file = resolve(folder, name);
-    // A folder of the name is what Docker makes of a mounted file that is missing: reading it says so.
+    // Docker creates a folder with this name when a mounted file is missing: reading it reports that.
     if ((await stat(file).catch(() => undefined)) !== undefined) found.push(file);
   }
   const [file] = found;
@@ -80,7 +80,7 @@ export async function parseConfig(text: string, origin: (line?: number) => Origi
   return bind(value, configSchema, { style: "snake", origin, at });
 }
 
-/** Makes the origins of what stands in a file. */
+/** Creates the origins of values in a file. */
 export function originIn(file: string, ofFolder?: boolean): (line?: number) => Origin {
   const name = basename(file);
   return (line) => ({
@@ -129,14 +129,17 @@ async function readSmallFile(file: string, signal?: AbortSignal): Promise<string
 /** The configuration file, where there is one. */
 export interface ChosenFile {
   file?: string | undefined;
-  /** The variable that named it, for the error when it does not exist. */
+  /** The variable that named it, for the error message when it does not exist. */
   namedBy?: string | undefined;
   /** Whether it was found in the folder and not named by the user. */
   ofFolder?: boolean | undefined;
   warnings: string[];
 }
 
-/** The configuration file that the caller or else the environment names. Known before `.env` is read, which lies beside it. */
+/**
+ * The configuration file that the caller or else the environment names. Needed before `.env` is read, which is in the
+ * same folder.
+ */
 export function namedFile(
   cwd: string,
   file: string | false | undefined,
@@ -147,7 +150,7 @@ export function namedFile(
   return namedByVariable(cwd, environment);
 }
 
-/** The configuration file that nobody named: the one that `.env` names, else the one that the folder has. */
+/** The configuration file when neither names one: the one that `.env` names, else the one in the folder. */
 export async function fileOfFolder(cwd: string, dotenv: EnvironmentSource): Promise<ChosenFile> {
   return namedByVariable(cwd, dotenv) ?? { ...(await findConfigFile(cwd)), ofFolder: true };
 }

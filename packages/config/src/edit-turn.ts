@@ -4,9 +4,9 @@ import { makeFolder, PRIVATE_FOLDER, stillWritten, withFileLock } from "@cem/cor
 const WAIT_MS = 10_000;
 
 /**
- * Does work that reads a file and writes it again while no other process does such work with it.
+ * Runs work that reads and rewrites a file while no other process does so.
  *
- * @throws CemError `STATE_BUSY` when another has been at it for 10 seconds.
+ * @throws CemError `STATE_BUSY` when another process keeps the file busy for 10 seconds.
  */
 export async function editInTurn<Result>(file: string, work: () => Promise<Result>): Promise<Result> {
   makeFolder(path.dirname(file), PRIVATE_FOLDER);

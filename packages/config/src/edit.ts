@@ -55,7 +55,7 @@ export function removeServer(yaml: string, name: string): string | undefined {
 }
 
 /**
- * Exempts a server's tools from the approvals in the text of a config.yaml. Comments and all other settings are kept.
+ * Exempts a server's tools from approval in the text of a config.yaml. Comments and all other settings are kept.
  *
  * @returns the new text.
  * @throws CemError `CONFIG_INVALID` for a text that is not a mapping in YAML.
@@ -101,9 +101,9 @@ function serverExists(name: string): CemError {
 }
 
 /**
- * Finds what is wrong with the text of a config.yaml.
+ * Finds the problems of the text of a config.yaml.
  *
- * @param file - The name that the problems tell as their origin.
+ * @param file - The name that problems give as their origin.
  */
 export async function findProblems(yaml: string, file: string): Promise<ConfigProblem[]> {
   try {

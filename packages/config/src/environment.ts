@@ -75,10 +75,10 @@ function coerce(value: string, schema: z.ZodMiniType): unknown {
 const PROVIDER_KEYS = ["llm", "provider"];
 const AZURE_VARIABLE = "AZURE_OPENAI_ENDPOINT";
 
-/** The language model provider, which decides what API key is read. */
+/** The language model provider, which decides which API key is read. */
 export interface Provider {
   name: string;
-  /** The source whose variable of Azure's implies the provider, where no source names it. */
+  /** The source whose Azure variable implies the provider, when no source names it. */
   deducedFrom?: string | undefined;
 }
 
@@ -102,8 +102,9 @@ function sourceOfAzure(sources: readonly EnvironmentSource[]): EnvironmentSource
 }
 
 /**
- * Says that Azure's variables alone call no model: an endpoint in the environment may be another program's, and code,
- * schemas and data would go there at a cost. Whoever sets `llm.enabled`, to either, is not told.
+ * Notice that Azure's variables alone don't enable the model: an endpoint in the environment may belong to another
+ * program, and code, schemas and data would be sent there at a cost. Not shown when `llm.enabled` is set, to either
+ * value.
  */
 export function noticeOfIdleModel(enabled: Origin | undefined, sources: readonly EnvironmentSource[]) {
   if (enabled !== undefined && enabled.from !== "default") return [];

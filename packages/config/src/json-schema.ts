@@ -11,7 +11,7 @@ type Node = {
   type?: unknown;
 };
 
-/** The JSON Schema of config.yaml, in draft 7, which editors support best. */
+/** Returns the JSON Schema of config.yaml, in draft 7, which editors support best. */
 export function configJsonSchema(): Record<string, unknown> {
   const generated = z.toJSONSchema(configSchema, { io: "input", target: "draft-7", unrepresentable: "any" });
   const root = toYamlNames(generated as Node);
@@ -36,7 +36,7 @@ function toYamlNames(node: Node): Node {
       keyword === "default" ? value : mapNodes(value),
     ]),
   );
-  // A property can have this name too.
+  // A property may be called `required` too.
   if (Array.isArray(copy.required)) copy.required = copy.required.map(toSnakeCase);
   if (copy.properties === undefined) return copy;
   copy.properties = Object.fromEntries(

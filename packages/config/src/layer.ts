@@ -17,7 +17,7 @@ export interface Origin {
   line?: number | undefined;
   /** The name of the environment variable. */
   variable?: string | undefined;
-  /** Whether it comes from a file of the working folder that the user did not name, and so can't be trusted. */
+  /** Whether it comes from a file of the working folder that the user did not name, and is therefore not trusted. */
   ofFolder?: boolean | undefined;
 }
 
@@ -61,7 +61,7 @@ export function getPath(values: unknown, keys: readonly PropertyKey[]): unknown 
   return value;
 }
 
-/** Sets the value at a path and creates the objects on the way. */
+/** Sets the value at a path and creates missing objects on the way. */
 export function setPath(values: Record<string, unknown>, keys: readonly string[], value: unknown): void {
   const [key = "", ...rest] = keys;
   if (rest.length === 0) {
@@ -89,7 +89,7 @@ export const emptyLayer = (): Layer => ({ values: {}, origins: new Map(), proble
 
 const MAX_SHOWN_CHARACTERS = 60;
 const MAX_SHOWN_PROBLEMS = 20;
-/** The most problems in the details of the error. */
+/** Maximum number of problems in the details of the error. */
 const MAX_KEPT_PROBLEMS = 200;
 
 /** One problem of the configuration. It never contains a secret. */
@@ -110,7 +110,7 @@ export interface ConfigProblem {
   value?: string | undefined;
   /** The accepted values, in words. */
   allowed?: string | undefined;
-  /** Whether the key is no setting. */
+  /** Whether the key is not a setting. */
   unknown?: boolean | undefined;
   /** The nearest valid name or value. */
   suggestion?: string | undefined;
@@ -124,7 +124,7 @@ export function formatValue(value: unknown): string {
   return text.length > MAX_SHOWN_CHARACTERS ? `${text.slice(0, MAX_SHOWN_CHARACTERS)}…` : text;
 }
 
-/** Lists problems for a message, one a line: its place, its path, and what is wrong. */
+/** Lists problems for a message, one per line: place, path, and problem. */
 export function listProblems<Problem extends Pick<ConfigProblem, "path" | "message">>(
   problems: readonly Problem[],
   placeOf: (problem: Problem) => string,
@@ -138,7 +138,7 @@ export function listProblems<Problem extends Pick<ConfigProblem, "path" | "messa
   return lines.join("\n");
 }
 
-/** `CONFIG_INVALID`: the configuration has these problems. */
+/** Creates a `CONFIG_INVALID` error with these problems. */
 export function configInvalid(problems: readonly ConfigProblem[]): CemError {
   const lines = listProblems(problems, ({ origin }) => origin);
   const heading = problems.length === 1 ? [] : [`The configuration has ${problems.length} problems.`];

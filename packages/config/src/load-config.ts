@@ -21,8 +21,8 @@ import { variablesOfServer } from "./trust/server-items.ts";
 
 export interface LoadConfigOptions {
   /**
-   * The folder in which a configuration file is looked for when none is named, and from which `file`, `envFile` and relative
-   * paths in `overrides` count.
+   * The folder to search for a configuration file when none is named. `file`, `envFile` and paths in `overrides` are
+   * relative to it.
    *
    * @defaultValue the working directory of the process
    */
@@ -48,14 +48,15 @@ export interface LoadConfigOptions {
   /** Settings that take precedence over all other sources. */
   overrides?: ConfigInput | undefined;
   /**
-   * Whether to allow what files of the folder (config.yaml, .env) ask for: MCP servers, host tools, places outside of it, the
-   * user's keys for its addresses, settings that could do harm. `false` takes a file that `file` names for one of the folder, too.
+   * Whether to allow what files of the folder (config.yaml, .env) ask for: MCP servers, host tools, places outside the
+   * folder, the user's keys for its addresses, settings that could do harm. With `false`, a file named by `file` counts
+   * as one of the folder, too.
    *
-   * @defaultValue what was trusted, by `cem trust` or `CEM_TRUST_FOLDER`; and a configuration that `file` names is taken for
-   * the program's own
+   * @defaultValue what was trusted by `cem trust` or `CEM_TRUST_FOLDER`; a configuration named by `file` counts as the
+   *   program's own
    */
   trustFolder?: boolean | undefined;
-  /** Whether the program brings plugins of its own, whose sandboxes `execution.sandbox_type` may name. */
+  /** Whether the program has plugins of its own, whose sandboxes `execution.sandbox_type` may name. */
   hasPlugins?: boolean | undefined;
   signal?: AbortSignal | undefined;
 }
@@ -67,15 +68,15 @@ export interface LoadedConfig {
   /** Absolute path of the configuration file that was read. */
   file: string | undefined;
   /**
-   * Absolute path of the project: the folder of the configuration file, else `cwd`. Relative paths count from it, except those
-   * in `overrides`, and commands of MCP servers start in it.
+   * Absolute path of the project: the folder of the configuration file, else `cwd`. Relative paths start from it,
+   * except those in `overrides`, and commands of MCP servers run in it.
    */
   folder: string;
   /** Ignored settings with the reason, one sentence each. */
   warnings: string[];
-  /** Host access that files of the folder request, and which of it is blocked until trusted. */
+  /** Host access that files of the folder request, and which part of it is blocked until trusted. */
   trust: FolderTrust;
-  /** The plugins in their order. None was loaded; those that are held back are in `trust.held`. */
+  /** The plugins in order, not loaded yet; those that are held back are in `trust.held`. */
   plugins: readonly PluginSource[];
   /** Looks up a variable in the environment and then in `.env`. */
   variable: (name: string) => string | undefined;
@@ -130,7 +131,7 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Loade
   const ownFileLayer = isFileOfFolder ? emptyLayer() : fileLayer;
   const ownProvider = chooseProvider([ownFileLayer, argumentLayer], ownSources);
   const ownLayers = ownSources.map((source) => environmentLayer(source, ownProvider).layer);
-  // A file that .env names may be a trusted one of another folder: it is this folder that asks for it.
+  // A file named by .env may be in another, trusted folder, but it is this folder that asks for it.
   const folder = found.ofFolder === true ? cwd : project;
   const own = mergeToConfig([ownFileLayer, ...ownLayers, argumentLayer], [], { cwd, project: folder });
   const variable = (name: string): string | undefined => env[name] ?? dotenv.variables[name];
@@ -204,7 +205,7 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Loade
   };
 }
 
-/** The configuration of some sources, weakest first, with the servers of variables whose names it has not. */
+/** Merges sources, weakest first, and adds the servers of variables with names that are not taken yet. */
 function mergeToConfig(
   layers: readonly Layer[],
   named: readonly VariableServer[],
@@ -226,7 +227,7 @@ function folderOf(file: string | undefined, cwd: string): string {
   return file === undefined ? cwd : dirname(file);
 }
 
-/** The problems of one source. What a mapping lacks is not said where a key of it has another name. */
+/** The problems of one source. A missing key is not reported when a similar, misspelt key of the mapping is. */
 function problemsOf(layer: Layer): ConfigProblem[] {
   const renamed = layer.problems.filter(
     ({ unknown, suggestion }) => unknown === true && suggestion !== undefined,

@@ -23,7 +23,7 @@ export function mergeLayers(layers: readonly Layer[]): {
 }
 
 /**
- * Makes every path in a configuration absolute: whatever the schema marks as one, at any depth.
+ * Makes every path in a configuration absolute: every value that the schema marks as one, at any depth.
  *
  * @param base - Returns the folder that the relative paths of a setting start from.
  */
@@ -54,7 +54,7 @@ function resolveMember(
   } else if (typeof value === "object" && value !== null) resolveInside(value, schema, base);
 }
 
-/** Looks for paths in a loaded value: what a transformation made has the names of its input. */
+/** Resolves paths inside a loaded value: transformed values keep the names of their input. */
 function resolveInside(value: object, schema: z.ZodMiniType, base: string): void {
   const inner = unwrap(schema);
   if (inner instanceof z.ZodMiniUnion) {

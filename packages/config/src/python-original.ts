@@ -1,7 +1,7 @@
 import type { Variables } from "./environment.ts";
 import { variableValue } from "./environment.ts";
 
-/** Settings of the Python original and of earlier versions that are gone, and values of others, with what to do instead. */
+/** Removed settings of the Python original and of earlier versions, and removed values, with what to do instead. */
 const REMOVED: ReadonlyMap<string, string> = new Map([
   [
     "execution.limits.max_concurrent_calls",
@@ -22,18 +22,18 @@ const REMOVED: ReadonlyMap<string, string> = new Map([
   ["execution.sandbox_type: monty", "Monty runs Python; write auto."],
 ]);
 
-/** Variables of the Python original that set nothing, with what to set instead. */
+/** Variables of the Python original that have no effect, with what to set instead. */
 const REMOVED_VARIABLES: Readonly<Record<string, string>> = {
   AGENTKERNEL_DISABLE_POOLING: "Set OPTIMIZATION_SANDBOX_POOLING=false.",
   OPENSANDBOX_DOMAIN: "There is no OpenSandbox here: delete it.",
 };
 
-/** Advice on a key that is no setting, where it was one; or on a value that is none any more. */
+/** Advice on a key or a value that was removed. */
 export function adviceOnRemoved(path: string, value?: unknown): string | undefined {
   return REMOVED.get(typeof value === "string" ? `${path}: ${value.toLowerCase()}` : path);
 }
 
-/** Warnings about variables that set something in the Python original and nothing here. */
+/** Warnings about variables of the Python original that have no effect here. */
 export function warnOfRemovedVariables(from: string, variables: Variables): string[] {
   return Object.entries(REMOVED_VARIABLES)
     .filter(([name]) => variableValue(variables, name) !== undefined)

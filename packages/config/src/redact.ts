@@ -51,7 +51,7 @@ function redact(value: unknown): unknown {
     );
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(
-    // The value of settings such as `max_tokens` is no text.
+    // Values that aren't text, such as that of `max_tokens`, are not secrets.
     Object.entries(value).map(([key, item]) => [
       key,
       typeof item === "string" && SECRET_NAME.test(key) ? MASK : redact(item),
@@ -79,7 +79,7 @@ function redactText(text: string): string {
     );
 }
 
-/** Makes a configuration print redacted in `console.log`, `util.inspect` and `JSON.stringify`. */
+/** Makes a configuration appear redacted in `console.log`, `util.inspect` and `JSON.stringify`. */
 export function redactWhenPrinted<T extends object>(config: T): T {
   const value = (): T => redactConfig({ ...config });
   return Object.defineProperties(config, { toJSON: { value }, [INSPECT]: { value } });

@@ -19,9 +19,9 @@ export interface Setting {
   variables: readonly string[];
   /** Whether its value contains secrets. */
   secret: boolean;
-  /** Whether a value of it is a path on the host. */
+  /** Whether a value is a path on the host. */
   isPath: (value: string) => boolean;
-  /** The kind of item that asks for it where files of a folder set it. Absent where they may. */
+  /** The kind of trust item when files of a folder set it. Absent when they may set it without trust. */
   askedAs?: SettingTraits["askedAs"];
   isStricter?: SettingTraits["isStricter"];
   strictPart?: SettingTraits["strictPart"];
@@ -64,7 +64,7 @@ function toSetting(schema: z.ZodMiniType, named: Pick<Setting, "path" | "keys" |
     isStricter,
     strictPart,
     variables: variables.map((one) => (typeof one === "string" ? one : one.name)),
-    // Worked out when they are asked for: loading a configuration needs none of them.
+    // Computed lazily: loading a configuration needs none of them.
     get allowed() {
       return allowedOf(schema);
     },
@@ -91,7 +91,10 @@ export interface Variable {
   provider?: "openai" | "azure_openai" | "anthropic" | undefined;
 }
 
-/** Every variable that sets a setting, by settings. Of two for the same setting the first, more specific one has precedence. */
+/**
+ * Every variable that sets a setting, in the order of the settings. Of two for the same setting, the first, more
+ * specific one has precedence.
+ */
 export const VARIABLES: readonly Variable[] = settings.flatMap(({ path, keys }) =>
   (traitsOf(schemaOf(keys)).variables ?? []).map((variable) =>
     typeof variable === "string" ? { name: variable, path } : { ...variable, path },

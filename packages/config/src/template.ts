@@ -2,7 +2,7 @@ import { SETTINGS } from "./settings.ts";
 
 const WIDTH = 100;
 
-/** A comment in YAML, broken into lines. */
+/** A YAML comment, wrapped into lines. */
 function comment(text: string, indent: string): string[] {
   const lines: string[] = [];
   let line = `${indent}#`;
@@ -21,7 +21,7 @@ const STARTER_TITLE = [
   "Environment variables win over this file, options of the command over both. Relative paths start at this file's folder.",
 ];
 
-/** The settings that are shown. Those behind a # are to be decided by the project. */
+/** The settings to show. Those that are commented out are for the project to decide. */
 const SHOWN: Readonly<Record<string, readonly [path: string, example?: string][]>> = {
   execution: [
     ["execution.sandbox_type"],

@@ -29,7 +29,7 @@ export interface YamlDocument {
    * Finds where a part was written.
    *
    * @param path - Keys and indices from the document's root.
-   * @returns where the path leads to nothing, the position of the last part of it that is there.
+   * @returns the place; when the path does not exist, the position of the last part that does.
    */
   at: (path: readonly PropertyKey[]) => YamlPlace;
 }
@@ -102,14 +102,17 @@ export function readYaml(text: string): YamlDocument {
       at: (path) => findPlace(document, path, { pairs, at }),
     };
   } catch (thrown) {
-    // Aliases of aliases can stand for more than a machine holds.
+    // Nested aliases can expand beyond the memory of a machine.
     const isTooMuch = thrown instanceof ReferenceError || thrown instanceof RangeError;
     const uses = isTooMuch ? "aliases (*…) for more than it may hold" : "<<: with what is no map";
     return failed([{ message: `uses ${uses}` }]);
   }
 }
 
-/** Finds the line that is indented wrongly where the parser reports what follows: a value that goes on there, or its spaces. */
+/**
+ * Finds the wrongly indented line, since the parser reports only what follows from it: a value that continues there, or
+ * its spaces.
+ */
 function findMisindented(errors: Document.Parsed["errors"], text: string): number | undefined {
   const goesOn = errors.find(({ code }) => code === "MULTILINE_IMPLICIT_KEY");
   if (goesOn !== undefined && errors.some(({ code }) => code === "BLOCK_AS_IMPLICIT_KEY"))
@@ -125,7 +128,7 @@ function unclosedAs(opener: string | undefined): string {
 
 type Pairs = Map<YAMLMap, ReadonlyMap<string, Pair>>;
 
-/** Finds keys that are given twice, and aliases that stand for nothing or for what they are in. */
+/** Finds duplicate keys, and aliases that are undefined or contain themselves. */
 function inspect(document: Document.Parsed, at: PositionAt): { problems: YamlProblem[]; pairs: Pairs } {
   const problems: YamlProblem[] = [];
   const pairs: Pairs = new Map();
@@ -177,12 +180,12 @@ function startOf(node: unknown): number | undefined {
   return (node as { range?: readonly number[] | null } | null)?.range?.[0];
 }
 
-/** Tokens of the lexer that stand for nothing in the text. */
+/** Tokens of the lexer that have no characters in the text. */
 const MARKS = new Set(["\u0002", "\u0018", "\u001F"]);
 const FLOW_ERROR = "\u0018";
 const CLOSERS: Readonly<Record<string, string>> = { "]": "[", "}": "{" };
 
-/** Finds where the first bracket or quote of a YAML text is that is not closed: the parser reports where it noticed, far below. */
+/** Finds the first unclosed bracket or quote of a YAML text: the parser reports where it noticed, often far below. */
 function findUnclosed(text: string): number | undefined {
   const open: number[] = [];
   let offset = 0;
@@ -202,7 +205,7 @@ function findUnclosed(text: string): number | undefined {
   return open.at(-1);
 }
 
-/** A problem of the content of a document. */
+/** A problem in the content of a document. */
 export interface ContentProblem extends YamlProblem {
   /** The path of the value: `steps[2].config.code`. Empty for the whole. */
   path: string;
@@ -216,7 +219,7 @@ interface Issue {
   errors?: Issue[][];
 }
 
-/** Describes the issues of a schema's check. Of a union's options, the one that went furthest is what was meant. */
+/** Describes the issues of a schema validation. Of a union's options, the one that matched furthest is assumed to be meant. */
 function describeIssues(issues: readonly unknown[]): { path: PropertyKey[]; message: string }[] {
   return (issues as readonly Issue[]).flatMap(({ code, path, message, keys = [], errors = [] }) => {
     if (code === "unrecognized_keys")
@@ -245,7 +248,7 @@ interface Checker<Output> {
   ): { success: true; data: Output } | { success: false; error: { issues: readonly unknown[] } };
 }
 
-/** Reads a definition that people write, such as a form or a workflow, and collects what is wrong with it. */
+/** Reads a definition written by people, such as a form or a workflow, and collects its problems. */
 export class DefinitionProblems {
   readonly #found: ContentProblem[] = [];
   readonly #code: KnownErrorCode;
@@ -253,7 +256,7 @@ export class DefinitionProblems {
   #at: YamlDocument["at"] = () => ({});
 
   /**
-   * @param code - Of the error that all methods throw, which lists each problem with its line.
+   * @param code - The code of the error that all methods throw, which lists each problem with its line.
    * @param file - The file's name, for messages.
    */
   constructor(code: KnownErrorCode, file: string) {
@@ -265,7 +268,7 @@ export class DefinitionProblems {
   read(text: string): unknown {
     this.checkSize(Buffer.byteLength(text));
     const { value, problems, at } = readYaml(text);
-    // Further ones mostly follow from the first.
+    // Further problems mostly result from the first.
     this.#found.push(...problems.slice(0, 1).map((problem) => ({ path: "", ...problem })));
     if (problems.length === 0 && value === undefined) this.add([], "is empty.");
     this.throwIfAny();
@@ -275,7 +278,10 @@ export class DefinitionProblems {
     return value;
   }
 
-  /** Adds what is taken for a number and would lose how it is written, such as a phone or a postcode without quotes. */
+  /**
+   * Adds problems of values that YAML reads as numbers and would change, such as a phone number or a postcode without
+   * quotes.
+   */
   #checkNumbers(value: unknown, path: readonly PropertyKey[]): void {
     if (typeof value === "object" && value !== null)
       for (const [key, item] of Object.entries(value))
@@ -294,12 +300,12 @@ export class DefinitionProblems {
     this.throwIfAny();
   }
 
-  /** Adds a problem of the value at a path, with its place or that of the nearest value around it that has one. */
+  /** Adds a problem of the value at a path, with its position or that of the nearest enclosing value that has one. */
   add(path: readonly PropertyKey[], message: string): void {
     this.#found.push({ path: dottedPath(path), message, ...this.#at(path).position });
   }
 
-  /** Adds what a schema has against a value. @returns the value as the schema gives it; `undefined` where there is something. */
+  /** Validates a value against a schema and adds its problems. @returns the parsed value; `undefined` when it is invalid. */
   check<Output>(schema: Checker<Output>, value: unknown, path: readonly PropertyKey[] = []) {
     const checked = schema.safeParse(value, { reportInput: false });
     if (checked.success) return checked.data;
@@ -317,11 +323,11 @@ export class DefinitionProblems {
   }
 }
 
-/** A circle in what waits for what, as names: the first is the last again. `undefined` where there is none. */
+/** Finds a cycle of dependencies, as names: the last is the first again. `undefined` when there is none. */
 export function findCircle(needs: ReadonlyMap<string, Iterable<string>>): string[] | undefined {
   const done = new Set<string>();
   for (const start of needs.keys()) {
-    /** The way from the start, each with what it needs and that is still to look at. */
+    /** The path from the start; each node with its dependencies that are still to be visited. */
     const way: { name: string; open: string[] }[] = [];
     const enter = (name: string): void => {
       way.push({ name, open: [...(needs.get(name) ?? [])] });

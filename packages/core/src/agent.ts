@@ -77,9 +77,9 @@ export interface TaskResult {
   usage?: GenerationUsage | undefined;
   /** How often code was written. Absent for given code. */
   attempts?: number | undefined;
-  /** Remarks on how the code was written, on what it did not await, and that it returned and printed nothing. */
+  /** Remarks on how the code was written, on work it did not await, and on code that neither returned nor printed anything. */
   notes?: readonly string[] | undefined;
-  /** Problems beside the run, for instance a plugin that failed. */
+  /** Problems outside the run, for instance a plugin that failed. */
   warnings?: readonly string[] | undefined;
 }
 
@@ -93,7 +93,7 @@ export type AgentEvent =
       servers: number;
       tools: number;
       skills: number;
-      /** Number of files that should define a tool and can't be used. */
+      /** Number of tool files that can't be used. */
       problems: number;
       ms: number;
     }
@@ -129,7 +129,7 @@ export type AgentEvent =
 export interface ExecuteOptions {
   /** Cancels the request. Its result then has the error code `ABORTED`. */
   signal?: AbortSignal | undefined;
-  /** Receives the events of the request. What it throws is reported as a process warning and otherwise ignored. */
+  /** Receives the events of the request. Errors that it throws are reported as process warnings and otherwise ignored. */
   onEvent?: ((event: AgentEvent) => void) | undefined;
   /** Limits of the run, in place of the agent's own. */
   limits?: Partial<RunLimits> | undefined;
@@ -154,12 +154,12 @@ export interface ExecuteOptions {
    */
   onElicit?: Elicit | undefined;
   /**
-   * Asks a person whether a call may be made that needs a yes.
+   * Asks a person to approve a call.
    *
    * @defaultValue the agent's own way to ask
    */
   onApprove?: Approve | undefined;
-  /** Called right before each call of a tool on the host, so that the call is known should this process end. */
+  /** Called right before each call of a tool on the host, so that the call is known even if this process ends. */
   onCall?: AnnounceCall | undefined;
   /**
    * Patterns of the tools that the run may call, such as `weather.*`.
@@ -193,22 +193,22 @@ export interface ExecuteOptions {
    */
   runId?: string | undefined;
   /**
-   * Whether the run is recorded and in the log of its session, where there are records and logs.
+   * Whether the run is added to the records and to its session's log, where these exist.
    *
    * @defaultValue true
    */
   record?: boolean | undefined;
-  /** Owner of the run's record, who alone may see it where several clients share a server. */
+  /** Owner of the run's record. Where several clients share a server, only the owner may see it. */
   owner?: string | undefined;
-  /** Lets another process go on with the run. Ignored where the run is executed by this process. */
+  /** Lets another process continue the run. Ignored where this process executes the run. */
   rejoin?: Rejoin | undefined;
 }
 
-/** How a run is reached from another process than the one that began it: {@link Agent.rejoinRun}. */
+/** Lets other processes than the one that began a run reach it: {@link Agent.rejoinRun}. */
 export interface Rejoin {
   /** Secret key: its holder may follow the run, answer its questions and cancel it. */
   key: string;
-  /** Leaves the run to others when it aborts: the run ends with `ABORTED` here, and goes on where it is executed. */
+  /** Detaches from the run when it aborts: the run ends with `ABORTED` here, and continues where it is executed. */
   leave?: AbortSignal | undefined;
 }
 
@@ -231,7 +231,7 @@ export interface SearchOptions {
   onNote?: ((note: string) => void) | undefined;
 }
 
-/** Executes tasks: finds tools, writes code or takes it, reviews it and runs it. */
+/** Executes tasks: finds tools, writes code or accepts given code, reviews it and runs it. */
 export interface Agent {
   readonly specificationVersion: "v1";
   /**
@@ -250,16 +250,16 @@ export interface Agent {
    */
   executeCode(code: string, options?: ExecuteOptions): Promise<TaskResult>;
   /**
-   * Goes on with a run that another process began with this `rejoin.key`. Its events come from the beginning; questions
-   * without an answer are asked again. Absent where runs are executed by this process.
+   * Continues a run that another process began with this `rejoin.key`. Its events are replayed from the beginning;
+   * unanswered questions are asked again. Absent where this process executes the runs.
    *
-   * @returns `undefined` where there is no such run, or no longer: a result is kept for an hour.
+   * @returns `undefined` when there is no such run. Results are kept for an hour.
    */
   rejoinRun?(key: string, options?: RejoinOptions): Promise<TaskResult | undefined>;
   /**
    * Lists the catalog.
    *
-   * @param options - `servers` are those that the caller needs: the others are not waited for. Default: all.
+   * @param options - `servers`: the servers that the caller needs; it waits for no others. Default: all.
    */
   discoverTools(options?: Parameters<ToolCatalog["list"]>[0]): Promise<CatalogSnapshot>;
   /**
@@ -269,25 +269,25 @@ export interface Agent {
    */
   searchTools(query: string, options?: SearchOptions): Promise<RankedTool[]>;
   /**
-   * Reviews a skill, checks its types, runs its test in the sandbox, and saves it. Code imports it from then on, and it
-   * is found like a tool; a model's is a proposal, which a person promotes.
+   * Reviews a skill, checks its types, runs its test in the sandbox, and saves it. From then on code can import it, and
+   * it is found like a tool. A skill saved by a model is a proposal until a person promotes it.
    *
    * @throws CemError `SKILL_INVALID`, `SKILL_REFUSED` with what was found, or `SKILLS_DISABLED`.
    */
   saveSkill(draft: SkillDraft, options?: SaveSkillOptions): Promise<Skill>;
   /**
-   * Notes a point in the session's log to go on from, also in another process.
+   * Writes a point to resume from to the session's log. Another process can resume from it too.
    *
-   * @throws CemError `SESSIONS_DISABLED`, `AGENT_DISPOSED`, or why the log can't be written.
+   * @throws CemError `SESSIONS_DISABLED`, `AGENT_DISPOSED`, or the reason why the log can't be written.
    */
   checkpoint(options?: CheckpointOptions): Promise<SessionCheckpoint>;
   /**
-   * Makes ready what a first request needs, so that it does not wait for it: the configuration, the catalog and its
-   * index, the sandbox with a guest, the type checker. MCP servers are not connected to. Resolves when all is ready;
-   * what is ready already costs nothing. A request that comes meanwhile waits for what it needs and no more.
+   * Prepares what the first request would have to wait for: the configuration, the catalog and its index, the sandbox
+   * with a guest, the type checker. Does not connect to MCP servers. Resolves when all is ready; parts that are ready
+   * already cost nothing. A request that arrives meanwhile waits only for the parts it needs.
    *
-   * @param options - With `signal`, the wait ends when it aborts; what has begun goes on.
-   * @throws CemError `AGENT_DISPOSED`, or what a first request would reject with: the error of a broken set-up.
+   * @param options - When `signal` aborts, the wait ends; work that has begun continues.
+   * @throws CemError `AGENT_DISPOSED`, or the error of a broken set-up, as a first request would.
    */
   warm(options?: { signal?: AbortSignal | undefined }): Promise<void>;
   /**

@@ -9,17 +9,17 @@ interface AuditSubject {
   customer?: string | undefined;
 }
 
-/** A value as an audit log has it: its type, size and digest, never the value itself. */
+/** A value in an audit log: its type, size and digest, never the value itself. */
 export interface AuditedValue {
-  /** The JSON type of each argument by name; of anything else its own. */
+  /** The JSON type of each argument by name; for any other value, its own type. */
   types: string | Readonly<Record<string, string>>;
   /** Bytes of its JSON. */
   bytes: number;
-  /** The HMAC-SHA-256 of its JSON, in hexadecimal. Its key is random and lasts as long as the log is open. */
+  /** The HMAC-SHA-256 of its JSON, in hexadecimal. The key is random and valid while the log is open. */
   digest: string;
 }
 
-/** One event that an audit log records. No event has values. */
+/** One event of an audit log. Never contains values. */
 export type AuditEvent = AuditSubject &
   (
     | { type: "run-started"; kind: "task" | "code"; input: AuditedValue }
@@ -41,7 +41,7 @@ export type AuditEvent = AuditSubject &
         /** `ABORTED`: it was sent, and cancelled before its answer came. */
         error?: ErrorCode | undefined;
         ms: number;
-        /** Whether this is the answer of such a call, which came after its run had ended. */
+        /** Whether this is the answer to such a call, received after its run had ended. */
         isLate?: boolean | undefined;
       }
     | { type: "refusal"; server: string; tool: string; args: AuditedValue; error: ErrorCode }
@@ -58,6 +58,6 @@ export type AuditEvent = AuditSubject &
 /** Records who did what, for later proof. */
 export interface AuditLog {
   readonly specificationVersion: "v1";
-  /** @throws CemError `AUDIT_UNWRITABLE`: what can't be recorded is not done. */
+  /** @throws CemError `AUDIT_UNWRITABLE`: an action that can't be recorded is not performed. */
   record(event: AuditEvent): void;
 }

@@ -65,7 +65,7 @@ export interface ErrorInfo {
   hint?: string | undefined;
 }
 
-/** Codes of failures of what a host uses, whose messages have addresses that its clients have no business with. */
+/** Codes of failures of the host's backends. Their messages contain addresses that clients must not see. */
 const INTERNAL = new Set([
   "AUDIT_UNWRITABLE",
   "STORE_UNAVAILABLE",
@@ -75,11 +75,11 @@ const INTERNAL = new Set([
   "VAULT_UNREADABLE",
 ]);
 
-/** Codes that errors of the system get, which name a file of the host: `EMFILE: too many open files, scandir '/srv/skills'`. */
+/** Codes of system errors, whose messages name files of the host: `EMFILE: too many open files, scandir '/srv/skills'`. */
 const UNFORESEEN = new Set(["UNEXPECTED", "RUN_KILLED"]);
 const NAMES_FILE = /^E[A-Z]+: .*, \w+ '/u;
 
-/** An error as clients of a server and code in the sandbox may read it: without addresses of what the host uses. */
+/** Returns an error as clients and code in the sandbox may see it: without addresses of the host's backends. */
 export function forClients<Info extends Pick<ErrorInfo, "code" | "message"> & Partial<ErrorInfo>>(
   error: Info,
 ): Info {
@@ -89,7 +89,7 @@ export function forClients<Info extends Pick<ErrorInfo, "code" | "message"> & Pa
   return { ...error, message: shown, ...(details !== undefined && { details: {} }) };
 }
 
-/** Turns a thrown value into plain data. What is not a {@link CemError} gets the code `UNEXPECTED`. */
+/** Turns a thrown value into plain data. Anything but a {@link CemError} gets the code `UNEXPECTED`. */
 export function toErrorInfo(thrown: unknown): ErrorInfo {
   if (CemError.isInstance(thrown)) {
     return { code: thrown.code, message: thrown.message, details: thrown.details };
@@ -98,7 +98,7 @@ export function toErrorInfo(thrown: unknown): ErrorInfo {
   return { code: "UNEXPECTED", message, details: {} };
 }
 
-/** Makes an error of plain data, such as that of another process or thread. */
+/** Creates an error from plain data, such as that of another process or thread. */
 export function fromErrorInfo({ code, message, details }: ErrorInfo): CemError {
   return new CemError(code, message, { details });
 }

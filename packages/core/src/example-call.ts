@@ -2,9 +2,9 @@ import { isObject, referredTo } from "./json.ts";
 import type { JsonObject, JsonSchema, JsonValue } from "./json.ts";
 import type { ToolDefinition } from "./tools.ts";
 
-/** The levels of objects and lists of an example; deeper ones are empty. */
+/** Maximum depth of objects and lists in an example; deeper ones are empty. */
 const MAX_DEPTH = 6;
-/** The most values of an example, since a schema may name itself many times. */
+/** Maximum number of values in an example, since schemas may be recursive. */
 const MAX_VALUES = 64;
 const MAX_TEXT_CHARACTERS = 80;
 const MAX_SEARCHED_CHARACTERS = 500;
@@ -12,7 +12,7 @@ const MAX_SEARCHED_CHARACTERS = 500;
 const IN_DESCRIPTION =
   /(?::|\be\.g\.,?|\bi\.e\.,?|\bsuch as|\blike|\bfor example,?|\bfor instance,?)\s{0,3}(?:`([^`\n]{1,80})`|"([^"\n]{1,80})"|'([^'\n]{1,80})')/iu;
 const IDENTIFIER = /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u;
-/** Values of the formats that JSON Schema defines, as texts. */
+/** Example values of the formats that JSON Schema defines. */
 export const FORMAT_EXAMPLES: Readonly<Record<string, string>> = {
   date: "2026-06-21",
   "date-time": "2026-06-21T12:00:00Z",
@@ -28,9 +28,9 @@ export const FORMAT_EXAMPLES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Writes a call of a tool with its required arguments: `await get_weather({ location: "San Francisco" })`. The values come
- * from the schema, its examples and descriptions where it has some. They have the right types, but a `pattern` or a
- * length may not allow them.
+ * Writes a call of a tool with its required arguments: `await get_weather({ location: "San Francisco" })`. The values
+ * come from the schema and from its examples and descriptions, if any. They have the right types, but may violate a
+ * `pattern` or a length.
  */
 export function exampleCall(tool: ToolDefinition): string {
   const { name, callStyle } = tool;
@@ -77,7 +77,7 @@ export function exampleArguments({ inputSchema }: Pick<ToolDefinition, "inputSch
     return Array.from({ length: count }, () => valueOf(schema.items, singular(name), depth + 1));
   };
 
-  /** A schema with what it is combined of: all of `allOf`, and one alternative of each kind. */
+  /** Merges a schema with all of its `allOf` and one alternative of each other combinator. */
   const merged = (given: unknown): JsonSchema | undefined => {
     const schema = resolve(given);
     values += 1;
@@ -121,7 +121,7 @@ function listed(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** A schema and a part of it as one. The part says more of a property that both have. */
+/** Merges a part into a schema. For a property of both, the part takes precedence. */
 function together(schema: JsonSchema, part: JsonSchema): JsonSchema {
   const properties = { ...schema.properties, ...part.properties };
   const required = [...listed(schema.required), ...listed(part.required)] as string[];

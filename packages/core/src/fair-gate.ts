@@ -1,6 +1,9 @@
 /** Identifies a caller of the gate, for fair queueing. */
 interface GateKey {
-  /** Owners take turns, and none holds more slots than it leaves free. Absent: the session takes turns, and may hold all. */
+  /**
+   * Owners take turns, and none holds more slots than it leaves free. Absent: the session takes turns, and may hold all
+   * slots.
+   */
   owner?: string | undefined;
   /** The sessions of an owner take turns too. */
   session: unknown;
@@ -12,15 +15,15 @@ interface Owner {
   /** Whether it has to leave slots to others. */
   leavesRoom: boolean;
   inside: number;
-  /** Functions that admit those that wait, by session; the one whose turn it is comes first. */
+  /** Functions that admit waiting callers, by session; the session whose turn it is comes first. */
   queues: Map<unknown, (() => void)[]>;
 }
 
 /**
  * A fair semaphore: at most `capacity` holders at once. Waiting callers are admitted round-robin by owner, then by
  * session, and first come first served within a session. An owner is admitted while it holds fewer slots than are free:
- * one has at most half of them, a second at most a quarter, so that whoever comes next finds one without waiting for
- * another's run to end.
+ * the first gets at most half of them, the second at most a quarter, so that the next one need not wait for another's
+ * run to end.
  */
 export class FairGate {
   readonly #capacity: number;
@@ -144,8 +147,8 @@ export class FairGate {
 }
 
 /**
- * Bounds what each of many clients or sessions has under way at once, so that others always find a place. Further work waits,
- * first come first served.
+ * Limits the concurrent work of each client or session, so that it can't starve others. Further work waits, first come
+ * first served.
  */
 export class Shares {
   readonly #most: number;
@@ -155,13 +158,13 @@ export class Shares {
     this.#most = most;
   }
 
-  /** Number of pieces of work that one has under way or waiting. */
+  /** Number of pieces of work that a holder has under way or waiting. */
   countOf(holder: string): number {
     const gate = this.#gates.get(holder);
     return gate === undefined ? 0 : gate.inside + gate.waiting;
   }
 
-  /** Does the work when it is the holder's turn; at once where the signal aborts before, so that it ends. */
+  /** Does the work when it is the holder's turn. When the signal aborts first, starts the work at once, so that it can end. */
   async run<Result>(holder: string, signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {
     const gate = this.#gates.get(holder) ?? new FairGate(this.#most);
     this.#gates.set(holder, gate);
@@ -176,7 +179,7 @@ export class Shares {
   }
 }
 
-/** Runs what it is given one after another: each when those before have ended, also where they failed. */
+/** Creates a function that runs work sequentially. A failure does not stop the work after it. */
 export function createTurns(): <Result>(work: () => Result | Promise<Result>) => Promise<Result> {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {

@@ -17,7 +17,7 @@ export interface GenerateFeedback {
   output?: string | undefined;
   /** The calls that the run made, so that new code need not repeat what changed something. */
   calls?: readonly EarlierCall[] | undefined;
-  /** Whether the code ran without an error and gave no result, though the task asks for one. */
+  /** Whether the code ran without an error but returned no result, although the task asks for one. */
   returnedNothing?: boolean | undefined;
   /** Names of tools (`server.name`) that were missing from the prompt of this code, and are in the next one. */
   addedTools?: readonly string[] | undefined;
@@ -62,7 +62,7 @@ export interface GenerateRequest {
   tools: readonly ToolDefinition[];
   /** Further tools, which the program may use as well. */
   otherTools?: readonly ToolDefinition[] | undefined;
-  /** Tools beyond those, of which a prompt tells the names alone. */
+  /** More tools, of which a prompt lists only the names. */
   namedTools?: readonly ToolDefinition[] | undefined;
   /** Facts about the data that the task is about, such as columns of tables. Untrusted: data, never instructions. */
   facts?: string | undefined;
@@ -111,21 +111,21 @@ export interface UnfilledStep {
   /** The step in the user's words. */
   step: string;
   /**
-   * `no-tool`: no tool can do it. `missing-argument`: a tool fits, and the task lacks a value that it requires.
-   * `not-understood`: a tool or an operation fits, and some words of the step have no meaning for it.
+   * `no-tool`: no tool can do it. `missing-argument`: a tool fits, but the task lacks a required value.
+   * `not-understood`: a tool or an operation fits, but some words of the step have no meaning for it.
    */
   reason: "no-tool" | "missing-argument" | "not-understood";
   /** The tool that fits, as `server.name`. */
   tool?: string | undefined;
   /** The argument that lacks a value. */
   argument?: string | undefined;
-  /** Advice to the user on what the task should say or add, in one sentence. */
+  /** Advice to the user on how to change the task, in one sentence. */
   hint: string;
   /** Why the tool that fits can't be called now. */
   unavailable?: ErrorInfo | undefined;
 }
 
-/** A task for which no code was written, because something would have had to be invented. */
+/** A task for which no code was written, because the generator would have had to make something up. */
 export interface GenerationRefused {
   status: "refused";
   steps: readonly UnfilledStep[];
@@ -143,7 +143,7 @@ export interface GenerationRefused {
 
 /** Limit on the tools described in a prompt. */
 export interface ToolBudget {
-  /** The most tokens that the descriptions of all tools may have. */
+  /** Maximum number of tokens of all tools' descriptions. */
   tokens: number;
   /** Renders a tool for the prompt. */
   describe: (tool: ToolDefinition) => string;
@@ -152,7 +152,7 @@ export interface ToolBudget {
 /** Writes the code for a task. */
 export interface CodeGenerator {
   readonly specificationVersion: "v1";
-  /** Set by a generator that asks a model, which is offered more tools than those that the task seems to need. */
+  /** Set by generators that ask a model: it is offered more tools than the task seems to need. */
   readonly toolBudget?: ToolBudget | undefined;
   generate(request: GenerateRequest): Promise<GeneratedCode | GenerationRefused>;
 }

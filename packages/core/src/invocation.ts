@@ -10,7 +10,7 @@ export interface ToolCall {
   /** The name that the tool's server uses. */
   tool: string;
   args: JsonValue;
-  /** The names of server and tool in code, by which people know them too. Filled in on the host, where they are others. */
+  /** The names of server and tool in code, which people know too. Filled in on the host where they differ. */
   inCode?: FailedTool | undefined;
 }
 
@@ -47,7 +47,7 @@ export interface InvokeContext {
   /**
    * Asks the user of the run a tool's question.
    *
-   * @defaultValue the invoker's own way to ask; without one, they are cancelled
+   * @defaultValue the invoker's own way to ask; without one, questions are cancelled
    */
   elicit?: Elicit | undefined;
   /**
@@ -56,11 +56,11 @@ export interface InvokeContext {
    * @defaultValue sampling is refused
    */
   sample?: Sample | undefined;
-  /** Called once nothing refuses the call, right before it is made. */
+  /** Called after the last check of the call, right before it is made. */
   announce?: AnnounceCall | undefined;
-  /** Receives the answer of a call that was cancelled after it had been sent, if it still comes. */
+  /** Receives the answer to a call that was cancelled after it had been sent, if it still arrives. */
   onLateAnswer?: ((answer: ToolResult) => void) | undefined;
-  /** Receives what the tool reports of its work under way. */
+  /** Receives the tool's progress reports. */
   onProgress?: ((progress: ToolProgress) => void) | undefined;
   /** The session of the run. Calls of two sessions may come from two users. */
   session?: string | undefined;
@@ -70,7 +70,7 @@ export interface InvokeContext {
   run?: string | undefined;
   /** The limits of the run. */
   limits?: RunLimits | undefined;
-  /** Returns the time left of the run, in milliseconds. */
+  /** Returns the time that the run has left, in milliseconds. */
   leftMs?: (() => number) | undefined;
   /**
    * Asks a person whether a call may be made.
@@ -78,9 +78,9 @@ export interface InvokeContext {
    * @defaultValue the invoker's own way to ask; without one, the question is put through `elicit`
    */
   approve?: Approve | undefined;
-  /** The calls of the run's program that need a yes, where they are evident from its code. */
+  /** The calls of the run's program that need approval, where they are evident from its code. */
   planned?: readonly PlannedCall[] | undefined;
-  /** Patterns of the tools that the run may call, such as `weather.*`. Absent: no others than the invoker's own rules. */
+  /** Patterns of the tools that the run may call, such as `weather.*`. Absent: only the invoker's own rules apply. */
   allowedTools?: readonly string[] | undefined;
 }
 
@@ -101,17 +101,17 @@ export interface ToolCallRecord {
   tool: string;
   /** Duration in milliseconds. */
   ms: number;
-  /** When it began, in milliseconds since the start of the run. Absent where nobody measured it. */
+  /** When it began, in milliseconds since the start of the run. Absent when not measured. */
   startMs?: number | undefined;
   ok: boolean;
   /** Whether its run ended before it was answered. */
   isCancelled?: boolean | undefined;
-  /** `guest`: the tool ran beside the program, and the guest alone says so. Absent: the host made the call. */
+  /** `guest`: the tool ran in the guest, and only the guest reports the call. Absent: the host made the call. */
   place?: "guest" | undefined;
   /** The beginning of the arguments as JSON. Set for repairs by a model only, never in a task's result. */
   args?: string | undefined;
   /** The beginning of the result as JSON. Set like `args`. */
   result?: string | undefined;
-  /** Why a tool on the host failed. Left out of results likewise. */
+  /** Why a tool on the host failed. Left out of results too. */
   error?: ErrorInfo | undefined;
 }

@@ -20,13 +20,13 @@ const CLOSE_OBJECT = 0x7d;
 /** From a bracket that opens to the one that closes. */
 const TO_CLOSE = 2;
 const LETTER_U = 0x75;
-/** The characters that a backslash may stand before, but for `u`. */
+/** The characters that may follow a backslash, except `u`. */
 const ESCAPED = new Set(new TextEncoder().encode('"\\/bfnrt'));
 const LITERALS = ["true", "false", "null"].map((literal) => new TextEncoder().encode(literal));
-/** Bytes of a text that are decoded at once, about. */
+/** Approximate number of bytes of a text that are decoded at once. */
 const DECODED_BYTES = 1024 * 1024;
 
-/** The most that JSON may have. */
+/** Limits of JSON. */
 export interface JsonLimits {
   /** Items of lists and properties of objects. */
   values: number;
@@ -38,14 +38,14 @@ export interface JsonLimits {
 const NO_LIMITS: JsonLimits = { values: Infinity, levels: Infinity, nameBytes: Infinity };
 
 /**
- * Finds the end of a value in bytes of JSON without reading it: as values, large data takes many times its size.
+ * Finds the end of a value in bytes of JSON without parsing it: parsed values take many times the size of the data.
  *
  * @param start - Where it begins, or white space before it.
  * @returns the end, exclusive.
- * @throws SyntaxError for what is no JSON; RangeError for what has more than the limits, with that as its message.
+ * @throws SyntaxError for invalid JSON; RangeError for data beyond a limit, with the exceeded limit as its message.
  */
 export function endOfJson(bytes: Uint8Array, start = 0, limits: JsonLimits = NO_LIMITS): number {
-  /** The brackets that are to close, which may be more than calls can be nested. */
+  /** The expected closing brackets. A list and no recursion, since they may be nested deeper than the stack allows. */
   const closing: number[] = [];
   let values = 1;
   let at = start;
@@ -104,10 +104,10 @@ export function isJson(bytes: Uint8Array): boolean {
 }
 
 /**
- * Lists the members of an object or the items of a list in bytes of JSON. Nothing for any other value.
+ * Lists the members of an object or the items of a list in bytes of JSON. Yields nothing for any other value.
  *
  * @param start - Where it begins, or white space before it.
- * @throws SyntaxError for what is no JSON.
+ * @throws SyntaxError for invalid JSON.
  */
 export function* partsOfJson(bytes: Uint8Array, start = 0): Generator<JsonPart, void> {
   let at = pastSpace(bytes, start);
@@ -132,15 +132,15 @@ export function* partsOfJson(bytes: Uint8Array, start = 0): Generator<JsonPart, 
   }
 }
 
-/** Reads the value at a place in bytes of JSON. @throws SyntaxError for what is no JSON. */
+/** Reads the value at a place in bytes of JSON. @throws SyntaxError for invalid JSON. */
 export function readJson(bytes: Uint8Array, { start, end }: Pick<JsonPart, "start" | "end">): unknown {
   return JSON.parse(decoded(bytes.subarray(start, end)));
 }
 
 /**
- * Decodes a text of JSON in its place: afterwards the bytes there are its UTF-8, and no JSON any more.
+ * Decodes a JSON string in place: afterwards its bytes are plain UTF-8, and no longer JSON.
  *
- * @returns the bytes, which are a part of those given.
+ * @returns the decoded bytes, a part of those given.
  */
 export function decodeTextInPlace(
   bytes: Uint8Array,
@@ -151,7 +151,7 @@ export function decodeTextInPlace(
   let to = start + 1;
   for (let from = to; from < last;) {
     let at = from;
-    // Two escapes may be one character.
+    // Two escapes may form one character.
     while (at < last && (at - from < DECODED_BYTES || bytes[at] === BACKSLASH)) at = pastCharacter(bytes, at);
     const text = JSON.parse(`"${decoded(bytes.subarray(from, at))}"`) as string;
     to += encoder.encodeInto(text, bytes.subarray(to, at)).written;

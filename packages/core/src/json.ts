@@ -5,7 +5,7 @@ export type JsonValue = string | number | boolean | null | JsonValue[] | { [key:
 export type JsonObject = { [key: string]: JsonValue };
 
 /**
- * A JSON Schema, of draft 2020-12 unless `$schema` says otherwise. The type is open because schemas come from foreign
+ * A JSON Schema, of draft 2020-12 unless `$schema` says otherwise. The type is open because schemas come from external
  * servers: readers use the keywords they know and ignore the rest.
  */
 export interface JsonSchema {
@@ -25,7 +25,7 @@ export interface JsonSchema {
   [keyword: string]: unknown;
 }
 
-/** Checks for an object with names and values: neither `null` nor an array. */
+/** Whether a value is an object, and neither `null` nor an array. */
 export function isObject<Value = unknown>(value: unknown): value is Record<string, Value> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
@@ -38,7 +38,7 @@ export function isNever(schema: unknown): boolean {
   return isAll && Object.keys(others).length === 0;
 }
 
-/** The value of a JSON text, or of its bytes in UTF-8; `undefined` where it is not valid JSON. */
+/** Parses a JSON text, or its bytes in UTF-8. Returns `undefined` when it is not valid JSON. */
 export function parseJson(text: string | Uint8Array, reviver?: Parameters<typeof JSON.parse>[1]): unknown {
   try {
     return JSON.parse(
@@ -61,7 +61,7 @@ export function referredTo(document: unknown, reference: string): unknown {
   return at;
 }
 
-/** A part of a URI as plain text; as it is where its escapes are none. */
+/** Decodes a part of a URI; returns it unchanged when its escapes are invalid. */
 export function withoutEscapes(part: string): string {
   try {
     return decodeURIComponent(part);

@@ -18,7 +18,7 @@ export interface RunLimits {
   writeMb: number;
 }
 
-/** The limits of a run for which neither the sandbox nor the run sets others. */
+/** The limits of a run unless the sandbox or the run sets others. */
 export const DEFAULT_RUN_LIMITS: Readonly<RunLimits> = Object.freeze({
   timeoutMs: 300_000,
   memoryMb: 512,
@@ -29,7 +29,7 @@ export const DEFAULT_RUN_LIMITS: Readonly<RunLimits> = Object.freeze({
   writeMb: 1_024,
 });
 
-/** Why a run may not begin or go on. */
+/** The reason why a run may not begin or continue. */
 export interface RunStop {
   code: ErrorCode;
   message: string;
@@ -44,17 +44,17 @@ export interface MeteredRun {
   stop(why: RunStop): void;
 }
 
-/** One run's leave to run. */
+/** The permission of one run to execute. */
 export interface RunTicket {
   /** Watches over the run's code from its beginning. */
   watch(run: MeteredRun): void;
-  /** Settles what the run has used. Called once, whether the code began or not. */
+  /** Accounts for what the run has used. Called once, whether the code began or not. */
   settle(): Promise<void>;
 }
 
-/** Meters the runs of one owner: says which may begin, and ends those that have used up what they may. */
+/** Meters the runs of one owner: decides which may begin, and ends those that have used up their quota. */
 export interface RunMeter {
-  /** Why no run may begin now, so that no code is written for it. Takes nothing. */
+  /** The reason why no run may begin now; with one, no code is written. Does not count against the quota. */
   check(): Promise<RunStop | undefined>;
   /** Called when a run's turn has come. */
   admit(): Promise<RunTicket | RunStop>;

@@ -6,10 +6,11 @@ const END_BYTES = 256;
 /**
  * Creates a function that takes chunks of a byte stream and returns the complete UTF-8 lines in them.
  *
- * Without `onLongLine` the function throws a RangeError for a line that is longer than the limit, drops the chunk, and goes
- * on with the next one.
+ * Without `onLongLine` the function throws a RangeError for a line that is longer than the limit, drops the chunk, and
+ * continues with the next one.
  *
- * @param maxLineBytes - The longest line; or whether one may have so many bytes, asked again as it grows.
+ * @param maxLineBytes - The limit in bytes, or a function that decides whether a line may have this many; called again
+ *   as the line grows.
  * @param onLongLine - Called at the end of a line that is longer than the limit, with its beginning and its end.
  * @param large - Takes the bytes of lines beyond a size, which are not decoded.
  */
@@ -22,7 +23,7 @@ export function createLineSplitter(
     typeof maxLineBytes === "number" ? bytes > maxLineBytes : !maxLineBytes(bytes);
   let pending: Buffer[] = [];
   let pendingBytes = 0;
-  /** The ends of a line that is too long, whose rest is still to come. */
+  /** Both ends of a line that is too long and not complete yet. */
   let ends: [Buffer, Buffer] | undefined;
   const take = (last: Buffer): string[] => {
     const line = pending.length === 0 ? last : Buffer.concat([...pending, last]);

@@ -18,20 +18,20 @@ export interface McpTransport {
   onmessage?: Handler<McpMessage> | undefined;
   /** Set by the client. Called once the connection is closed, by whichever side. */
   onclose?: (() => void) | undefined;
-  /** Set by the client. Called with what went wrong and did not close the connection. */
+  /** Set by the client. Called with errors that did not close the connection. */
   onerror?: ((error: Error) => void) | undefined;
 }
 
 /** An MCP server to connect to. */
 export interface McpTransportRequest {
   url: string;
-  /** Headers that the settings of the server have. */
+  /** Headers from the settings of the server. */
   headers: Readonly<Record<string, string>>;
-  /** Aborts when nobody waits for the connection any more. */
+  /** Aborts when nobody waits for the connection any longer. */
   signal: AbortSignal;
 }
 
-/** Connects to MCP servers whose URLs have a scheme of its own. */
+/** Connects to MCP servers whose URLs have this provider's scheme. */
 export interface McpTransportProvider {
   readonly specificationVersion: "v1";
   /** The scheme of the URLs, in lower case and without its colon: `ws`. */

@@ -4,29 +4,29 @@ export interface OffloadedWork {
   module: URL;
   /** The name of the function. */
   name: string;
-  /** Its arguments. They and the result are cloned, but for what the result lists as its `transfer`. */
+  /** Its arguments. They and the result are cloned, except what the result lists as its `transfer`. */
   args: readonly unknown[];
-  /** Parts of the arguments that are handed over instead of cloned. */
+  /** Parts of the arguments that are transferred instead of cloned. */
   transfer?: readonly ArrayBuffer[] | undefined;
   /** The timeout in milliseconds. Default: that of the threads. */
   timeoutMs?: number | undefined;
-  /** Ends the work, also while it is at it. */
+  /** Ends the work, even while it is running. */
   signal?: AbortSignal | undefined;
 }
 
-/** Does work away from the thread that serves others. */
+/** Runs work off the thread that serves requests. */
 export interface WorkThreads {
   /** @throws CemError `INPUT_TOO_LARGE` for work that takes too long or needs too much memory. */
   run(work: OffloadedWork): Promise<unknown>;
 }
 
-/** The threads of this process, those started last at the end. */
+/** The threads of this process, most recently started last. */
 const started: WorkThreads[] = [];
 
 /**
- * Has work that may take long done by these threads from now on. Without any it is done where it comes up.
+ * Registers threads for long work. Without any, such work runs on the calling thread.
  *
- * @returns a function that takes them away again.
+ * @returns a function that unregisters them.
  */
 export function useWorkThreads(threads: WorkThreads): () => void {
   started.push(threads);
@@ -36,16 +36,16 @@ export function useWorkThreads(threads: WorkThreads): () => void {
   };
 }
 
-/** Whether work that may take long is done by threads. */
+/** Whether threads do long work. */
 export function hasWorkThreads(): boolean {
   return started.length > 0;
 }
 
 /**
- * Has work done by the process's threads, where there are any.
+ * Runs work on the process's threads, if there are any.
  *
  * @param describe - Describes the work. Called only where there are threads.
- * @param here - The same work, done on this thread: without threads, and where something of it can't be cloned.
+ * @param here - The same work on this thread, for when there are no threads or its data can't be cloned.
  */
 export async function offload<Result>(
   describe: () => OffloadedWork | Promise<OffloadedWork>,
@@ -62,7 +62,7 @@ export async function offload<Result>(
 }
 
 /**
- * The URL of a module that a thread loads: a source beside the one that asks, or a built file beside it.
+ * The URL of a module that a thread loads: a source file or a built file beside the module that asks.
  *
  * @param name - The file's name without its extension.
  * @param asker - `import.meta.url` of the module that asks.

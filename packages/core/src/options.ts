@@ -16,12 +16,12 @@ const KINDS = {
 type OptionKind = keyof typeof KINDS | readonly string[] | true;
 
 /**
- * Refuses options that the callee does not know, or of another type, for callers that the compiler did not check.
+ * Refuses unknown options and options of a wrong type, for callers that the compiler did not check.
  *
  * @param given - The options as they were passed.
- * @param known - Every option's name, with what it has to be. The type makes the compiler check that none is missing.
+ * @param known - The name and kind of every option. The type makes the compiler check that none is missing.
  * @param where - The function that takes the options, for the message.
- * @throws CemError `OPTION_INVALID` where `given` is no object or has an unknown option, or one of another type.
+ * @throws CemError `OPTION_INVALID` when `given` is not an object, or has an unknown option or one of a wrong type.
  */
 export function assertKnownOptions<T extends object>(
   given: T,
@@ -64,21 +64,21 @@ function assertKind(option: string, value: unknown, kind: OptionKind, where: str
 }
 
 /**
- * The ids that can be names of folders as they are. One spelling for each on every file system: no upper case, nothing that
- * looks like another letter, none of the names that Windows keeps for devices, none of those that are derived from an
- * identity or from an id with capital letters.
+ * The ids that can be folder names as they are, with one spelling on every file system: no upper case, no look-alike
+ * letters, no device names of Windows, and no names that are derived from an identity or from an id with capital
+ * letters.
  */
 const OWNER_ID =
   /^(?!(?:con|prn|aux|nul|com\d|lpt\d)$)(?!(?:.*-)?id-[0-9a-f]{32}$)[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?$/;
 
-/** The ids that owners may be given: those of {@link OWNER_ID}, also with capital letters. */
+/** The ids that owners may be given: like {@link OWNER_ID}, but capital letters are allowed. */
 export const GIVEN_OWNER_ID: RegExp = new RegExp(OWNER_ID.source.replaceAll("a-z", "A-Za-z"));
 
 /** The rule of {@link GIVEN_OWNER_ID} in words that follow "an owner's id needs". */
 export const OWNER_ID_RULE =
   "letters a to z, digits, _ and -, at most 64 characters, beginning and ending with a letter or digit; and it must not be a device's name such as con, nor look like the id of a token's user";
 
-/** Whether a value can be the id that somebody gives an owner. */
+/** Whether a value can be given as an owner's id. */
 export function isGivenOwnerId(id: unknown): id is string {
   return typeof id === "string" && OWNER_ID.test(id);
 }

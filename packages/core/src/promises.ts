@@ -12,14 +12,14 @@ export function abandonOnAbort<T>(work: Promise<T>, signal: AbortSignal | undefi
   const onAbort = (): void => reject(signal.reason);
   if (signal.aborted) onAbort();
   else signal.addEventListener("abort", onAbort, { once: true });
-  // A failure after the abort has no effect, and counts as handled.
+  // A failure after the abort has no effect and counts as handled.
   return Promise.race([aborted, work]).finally(() => signal.removeEventListener("abort", onAbort));
 }
 
 /**
- * Calls a listener, whose mistake must not end what it listens to. One that is asynchronous is not waited for.
+ * Calls a listener, whose errors must not affect the caller. Does not wait for an asynchronous one.
  *
- * @param warn - Gets what it throws, or rejects with.
+ * @param warn - Receives what it throws or rejects with.
  */
 export function callListener(listener: () => unknown, warn: (error: unknown) => void): void {
   try {
@@ -29,7 +29,7 @@ export function callListener(listener: () => unknown, warn: (error: unknown) => 
   }
 }
 
-/** Name of the reason with which the signals of calls abort that their program left without an answer. */
+/** Name of the abort reason of calls that were still unanswered when their program ended. */
 export const UNAWAITED_CALL = "UnawaitedCallError";
 
 /** A value that is created at its first use. A failed creation is forgotten, so that the next use tries again. */
@@ -53,7 +53,7 @@ export class Lazy<T> {
   }
 
   /**
-   * Returns the value and creates it if need be. Concurrent calls share one creation.
+   * Returns the value; creates it first if necessary. Concurrent calls share one creation.
    *
    * @throws whatever the creation throws.
    */
@@ -62,7 +62,7 @@ export class Lazy<T> {
     return this.#pending;
   }
 
-  /** Waits for a creation under way. Resolves to `undefined` when there is no value; creates none. */
+  /** Waits for a creation under way. Starts none: resolves to `undefined` when there is no value. */
   async settled(): Promise<T | undefined> {
     await this.#pending?.catch(() => undefined);
     return this.#current;

@@ -1,7 +1,7 @@
 import type { JsonValue, JsonObject } from "./json.ts";
 import type { ToolAnnotations } from "./tools.ts";
 
-/** The question whether one call may be made. What the arguments say comes from the code and is untrusted. */
+/** The question whether one call may be made. The arguments come from the code and are untrusted. */
 export interface ApprovalRequest {
   server: string;
   tool: string;
@@ -15,10 +15,10 @@ export interface ApprovalRequest {
   signal: AbortSignal;
 }
 
-/** A call, named in a program, that needs a yes. */
+/** A call in a program that needs approval. */
 export interface PlannedCall {
   server: string;
-  /** The tool's name as its server has it. */
+  /** The name that the tool's server uses. */
   tool: string;
   /** The arguments, where the program states them. Absent: the program computes them. */
   args?: JsonValue | undefined;
@@ -46,7 +46,7 @@ export type ElicitRequest = {
       requestedSchema: JsonObject;
     }
   | {
-      /** The user is to open a page, to enter there what must not pass through this program, such as a password. */
+      /** Asks the user to open a page and enter there what must not pass through this program, such as a password. */
       mode: "url";
       /** An http or https URL. */
       url: string;
@@ -67,7 +67,7 @@ export type ElicitAnswer =
       reason?: string | undefined;
     };
 
-/** The answer where nobody could be asked: the user has neither accepted nor declined anything. */
+/** Creates the answer for when nobody could be asked: the user has neither accepted nor declined anything. */
 export function nobodyAsked(why: string): ElicitAnswer & { action: "cancel"; reason: string } {
   return { action: "cancel", reason: `Nobody could be asked: ${why}.` };
 }
@@ -88,6 +88,6 @@ export interface SampleRequest {
  * Passes a sampling request to the user's client.
  *
  * @returns the result of `sampling/createMessage`.
- * @throws an error that says why nobody samples, as a sentence.
+ * @throws an error whose message says, in a sentence, why sampling is not possible.
  */
 export type Sample = (request: SampleRequest) => Promise<JsonObject>;

@@ -19,11 +19,11 @@ export interface RedactionToken {
   end: number;
   /** Identifies the value within its session. */
   id: string;
-  /** Whether the token is percent-encoded, as in an address, and its value is to be. */
+  /** Whether the token is percent-encoded, as in a URL; its value must be encoded too. */
   isEncoded: boolean;
 }
 
-/** Lists the tokens in a text whose form says that they are tokens. */
+/** Lists the tokens in a text that are recognizable by their form. */
 export function redactionTokensIn(text: string): RedactionToken[] {
   if (!mayHoldToken(text)) return [];
   return [...text.matchAll(TOKEN)].map(({ 0: match, 1: opening, 2: plain, 3: email, index }) => ({
@@ -34,7 +34,7 @@ export function redactionTokensIn(text: string): RedactionToken[] {
   }));
 }
 
-/** The first part of a text that is left of a token which was cut. */
+/** Finds the first remnant of a truncated token in a text. */
 export function brokenTokenIn(text: string): string | undefined {
   if (!mayHoldToken(text) && !text.includes("]]")) return undefined;
   return BROKEN_TOKEN.exec(text.replaceAll(TOKEN, " "))?.[0];
@@ -49,7 +49,7 @@ function mayHoldToken(text: string): boolean {
   return text.includes("[[") || text.includes("%5") || /redacted\.invalid/i.test(text);
 }
 
-/** Numbers from here to the largest safe one are tokens of numbers: no card, phone or person has one of them. */
+/** Numbers from here to the largest safe integer are tokens of numbers: no card, phone or personal number is in this range. */
 const MIN_NUMBER_TOKEN = 8_900_000_000_000_000;
 
 /** Settings of {@link restoreTokens}. */
@@ -58,13 +58,13 @@ export interface RestoreSettings {
   redactor: Redactor | undefined;
   /** The session in which the client got the tokens. */
   session: string | undefined;
-  /** Reads what the data takes the place of. What can't be read holds no value. */
+  /** Reads the data that is about to be replaced. Unreadable data counts as empty. */
   current: () => Promise<unknown>;
 }
 
 /**
- * Puts values in the place of tokens in data that a client got with tokens and hands back to be kept. Where code sees tokens
- * only, those of values that are not in the data kept so far stay tokens.
+ * Replaces tokens by values in data that a client received with tokens and returns to be stored. Where code sees tokens
+ * only, tokens of values that are not in the stored data stay tokens.
  *
  * @throws CemError `TOKEN_UNKNOWN` for a token of another session or a part of one, with its place.
  */
@@ -77,12 +77,12 @@ export async function restoreTokens(data: JsonValue, settings: RestoreSettings):
     const before = await current().catch(() => null);
     return idsIn(redactor.tokenize(before, { session }));
   });
-  /** The value of a token; the token itself where the data kept so far does not have it. */
+  /** Returns the value of a token; the token itself when the stored data does not contain the value. */
   const valueOf = async (token: string | number, id: string, place: string): Promise<string | number> => {
     const value = await redactor.detokenize(token, target).catch((error: unknown) => {
       if (!CemError.isInstance(error) || error.code !== "TOKEN_UNKNOWN") throw error;
     });
-    // A number that is returned unchanged stands for no value.
+    // A number that is returned unchanged is not a token.
     if (value === undefined || (typeof token === "number" && value === token))
       throw unknown(place, `the token ${token}, which stands for no value of this session`, String(token));
     return redactor.guest !== "tokens" || (await kept.get()).has(id) ? (value as string | number) : token;

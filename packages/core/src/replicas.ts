@@ -18,7 +18,7 @@ export interface ForwardedAnswer {
   body?: AsyncIterable<Uint8Array> | undefined;
 }
 
-/** The replicas of one server behind one address. Clients reach what one of them holds through any of them. */
+/** The replicas of one server behind one address. Through any of them, clients reach the sessions and runs of all. */
 export interface Replicas {
   readonly specificationVersion: "v1";
   /** This replica's name: letters and digits. The ids that it gives to sessions and runs begin with it. */
@@ -27,12 +27,12 @@ export interface Replicas {
   receive(
     handle: (request: ForwardedRequest, signal: AbortSignal) => Promise<ForwardedAnswer>,
   ): Promise<void>;
-  /** 32 random bytes that the replicas share, to recognise what another of them signed. @throws CemError `STORE_UNAVAILABLE` */
+  /** 32 random bytes that the replicas share, to verify each other's signatures. @throws CemError `STORE_UNAVAILABLE` */
   sharedKey(): Promise<Uint8Array>;
   /**
    * Forwards a request to another replica.
    *
-   * @returns `undefined` where there is no such replica any longer.
+   * @returns `undefined` when the replica no longer exists.
    * @throws CemError `STORE_UNAVAILABLE`
    */
   send(replica: string, request: ForwardedRequest, signal: AbortSignal): Promise<ForwardedAnswer | undefined>;

@@ -13,11 +13,11 @@ export interface ResultHandle {
   preview?: string;
   /** The URI that the tool's server gave the bytes. */
   uri?: string;
-  /** The form of a value that was stored as a whole. With it, code receives the value itself, read when it is looked at. */
+  /** The form of a value that was stored as a whole. With it, code receives the value itself, read lazily. */
   shape?: ResultShape;
 }
 
-/** The form of a stored value: of an object its names in their order, and the members that are small. A record has many names. */
+/** The form of a stored value: for an object, its names in order and its small members. A record has many names. */
 export type ResultShape =
   | { kind: "list" | "text" | "record" }
   | { kind: "object"; names: string[]; small: { [name: string]: JsonValue } };
@@ -47,7 +47,7 @@ export interface ResultStore {
    *
    * @param path - The path of its handle.
    * @param range - First byte and number of bytes. Default: the whole result.
-   * @throws CemError `RESULT_NOT_FOUND` when nothing is stored under the path, `OPTION_INVALID` for a range that is none.
+   * @throws CemError `RESULT_NOT_FOUND` when nothing is stored under the path, `OPTION_INVALID` for an invalid range.
    */
   read(
     path: string,

@@ -10,7 +10,7 @@ export interface Finding {
   /** An `error` keeps the code from running. */
   severity: "error" | "warning";
   message: string;
-  /** Advice on how to solve it: one sentence. */
+  /** Advice on how to fix it, in one sentence. */
   hint?: string | undefined;
   /** The line in the code, from 1. */
   line?: number | undefined;
@@ -34,9 +34,9 @@ export interface Verdict {
   /** Whether the code may run. */
   allowed: boolean;
   findings: Finding[];
-  /** Why the code can't be parsed, where it is refused for nothing else. It is also one of the findings. */
+  /** The syntax error, when it is the only reason for the refusal. It is also one of the findings. */
   syntaxError?: GuestError | undefined;
-  /** The calls that the code names and that need a yes. Absent where there are none. */
+  /** The calls in the code that need approval. Absent when there are none. */
   needsApproval?: readonly PlannedCall[] | undefined;
 }
 
@@ -45,16 +45,16 @@ export interface Guard {
   readonly specificationVersion: "v1";
   review(request: ReviewRequest): Promise<Verdict>;
   /**
-   * Looks at what a run hands to a model, which may come from anyone.
+   * Inspects what a run passes to a model, which may come from anyone.
    *
-   * @returns the rules that found a text that poses as an instruction to the model. Empty where there is none.
+   * @returns the rules that found a text posing as an instruction to the model. Empty when there is none.
    */
   inspect?(value: JsonValue | undefined, output: string): Promise<readonly string[]>;
 }
 
 export interface TypeCheckRequest extends ReviewRequest {
   /**
-   * Whether every type error is found, rather than those alone that would make a run fail.
+   * Whether to report every type error, rather than only those that would make a run fail.
    *
    * @defaultValue false
    */
@@ -67,7 +67,7 @@ export interface TypeChecker {
   /** @returns the type errors with their places in the code. Empty when there are none. */
   check(request: TypeCheckRequest): Promise<Finding[]>;
   /**
-   * Loads what a check needs. Called when code to check is being written, or has come.
+   * Loads what a check needs. Called when code to check is being written or has arrived.
    *
    * @returns a promise that resolves once all is loaded, where the checker knows.
    */

@@ -1,12 +1,12 @@
-/** A longer timer would end at once. */
+/** A longer timer would fire at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** A timeout in which the time does not count while a person is asked, but for what the program computes meanwhile. */
+/** A timeout that pauses while a person is asked, except for the processor time that the program uses meanwhile. */
 export function createRunClock(timeoutMs: number, onExpired: () => void) {
   let leftMs = timeoutMs;
   let waiting = 0;
   let startedAt = 0;
-  /** Before the last start. */
+  /** Time that it ran before the last start. */
   let pastMs = 0;
   let isRunning = false;
   let isStopped = false;
@@ -19,7 +19,7 @@ export function createRunClock(timeoutMs: number, onExpired: () => void) {
     timer = setTimeout(onExpired, Math.min(leftMs, MAX_TIMER_MS));
   }
 
-  /** Stands still from now on. @returns how long it ran since its last start. */
+  /** Pauses the clock. @returns how long it ran since its last start. */
   function halt(): number {
     clearTimeout(timer);
     if (!isRunning) return 0;
@@ -31,20 +31,20 @@ export function createRunClock(timeoutMs: number, onExpired: () => void) {
 
   return {
     start,
-    /** Stands still while it was called with `true` more often than with `false`: several calls may wait for a person. */
+    /** Pauses the clock while it was called with `true` more often than with `false`: several calls may wait for a person. */
     setWaiting: (isWaiting: boolean): void => {
       waiting += isWaiting ? 1 : -1;
       if (!isWaiting && waiting === 0) start();
       if (isWaiting && waiting === 1) leftMs = Math.max(0, leftMs - halt());
     },
-    /** Counts processor time of a program while a person is asked. */
+    /** Charges processor time that a program used while a person was asked. */
     charge(ms: number): void {
       if (waiting === 0 || isStopped) return;
       pastMs += ms;
       leftMs = Math.max(0, leftMs - ms);
       if (leftMs === 0) onExpired();
     },
-    /** Lets it run for so long from now on. */
+    /** Restarts the clock with this timeout. */
     restart(ms: number): void {
       const wasRunning = isRunning;
       halt();

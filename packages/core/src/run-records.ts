@@ -5,8 +5,8 @@ import type { ToolCallRecord } from "./invocation.ts";
 import type { JsonValue } from "./json.ts";
 
 /**
- * Data in a record: itself, or its size where it is too large or not to be kept. Equal digests within one record stand for
- * equal data; those of two records can't be compared.
+ * Data in a record: itself, or its size when it is too large or must not be kept. Within one record, equal digests mean
+ * equal data; digests of different records can't be compared.
  */
 export type RecordedData = { value: JsonValue } | { bytes: number; digest: string };
 
@@ -30,7 +30,7 @@ export interface RunRecordSummary {
   ms: number;
   /** The owner of the workspace that the run had, where workspaces have owners. */
   workspaceOwner?: string | undefined;
-  /** Stands for who may see the run where several clients share a server. */
+  /** Identifies the client that may see the run, where several clients share a server. */
   owner?: string | undefined;
   calls: number;
   tokensSaved: number;
@@ -59,12 +59,12 @@ export interface RunRecord extends Omit<RunRecordSummary, "calls" | "title" | "t
   notes: string[];
 }
 
-/** Which records are listed. */
+/** Selects the records to list. */
 export interface RunRecordFilter {
   status?: RecordedStatus | undefined;
-  /** Those that began then or later. */
+  /** Runs that began then or later. */
   since?: Date | undefined;
-  /** Those whose task, code, tools or error have this text, in upper or lower case. */
+  /** Runs whose task, code, tools or error contain this text, case-insensitively. */
   text?: string | undefined;
   owner?: string | undefined;
   /** The maximum number of records. @defaultValue 50 */
@@ -75,23 +75,23 @@ export interface RunRecordFilter {
 export interface RunRecords {
   readonly specificationVersion: "v1";
   /**
-   * Keeps a record. Returns at once; it is written in the background, and what can't be written is reported, not thrown.
+   * Keeps a record. Returns at once; the record is written in the background. Write errors are reported, not thrown.
    *
    * @param make - Makes the record, in the background too.
    */
   add(make: () => Promise<RunRecord>): void;
-  /** Lists records, those that began last first. */
+  /** Lists records, most recent first. */
   list(filter?: RunRecordFilter): Promise<RunRecordSummary[]>;
   /**
    * Reads a record.
    *
    * @param id - The id of the run, or `last`.
-   * @throws CemError `RUN_NOT_FOUND`, also for a run of another owner than the one that is named.
+   * @throws CemError `RUN_NOT_FOUND`, also for a run of another owner than the given one.
    */
   read(id: string, owner?: string): Promise<RunRecord>;
-  /** Resolves when all is written that was added. */
+  /** Resolves when all added records are written. */
   flush(): Promise<void>;
-  /** Writes what was added, and frees what is open. */
+  /** Writes all added records and frees resources. */
   close(): Promise<void>;
 }
 
@@ -110,5 +110,5 @@ export interface EndedRun {
   error?: ErrorInfo | undefined;
 }
 
-/** Keeps what is known of runs that have ended. Must return at once, and not throw. */
+/** Records an ended run. Must return at once and not throw. */
 export type RecordRun = (run: EndedRun) => void;

@@ -6,14 +6,14 @@ import type { RunLimits, RunMeter } from "./limits.ts";
 
 /**
  * Isolation levels, strongest first. `microvm`: the guest has its own kernel. `namespaces`: kernel namespaces surround
- * the guest. `permissions`: only the permissions of the guest's runtime hold it.
+ * the guest. `permissions`: only the permissions of its runtime restrict the guest.
  */
 export const ISOLATION_LEVELS = ["microvm", "namespaces", "permissions"] as const;
 
 /** One of {@link ISOLATION_LEVELS}. */
 export type IsolationLevel = (typeof ISOLATION_LEVELS)[number];
 
-/** The isolation of a guest on this host, as it was tested, not assumed. */
+/** The isolation of a guest on this host, as tested, not assumed. */
 export interface Isolation {
   level: IsolationLevel;
   /** The name of the sandbox provider: `deno`, `microsandbox`. */
@@ -73,8 +73,8 @@ export interface SandboxSpec {
   /** Meters the runs of the owner. Absent: they use what they need. */
   meter?: RunMeter | undefined;
   /**
-   * Whether its runs are parts of runs of another sandbox, such as calls of tools. They wait for no turn, since the run that
-   * they belong to has one, and no guest is started ahead of them.
+   * Whether its runs are parts of runs of another sandbox, such as calls of tools. They don't wait for a turn, since
+   * the outer run has one, and no guest is prewarmed for them.
    *
    * @defaultValue false
    */
@@ -95,9 +95,9 @@ export interface RunRequest {
   invoker?: ToolInvoker | undefined;
   /** Limits for this run, in place of the sandbox's own. */
   limits?: Partial<RunLimits> | undefined;
-  /** Texts of modules in place of those of their files, by URL: `file:///workspace/servers/crm/remove.ts`. */
+  /** Source texts that replace the files of modules, by URL: `file:///workspace/servers/crm/remove.ts`. */
   modules?: Readonly<Record<string, string>> | undefined;
-  /** Patterns of the tools that the run may call. Absent: those that are allowed anyway. */
+  /** Patterns of the tools that the run may call. Absent: no further restriction. */
   allowedTools?: readonly string[] | undefined;
   /**
    * Session of the run. Runs of one session may share a guest, one after another, each in a realm of its own; runs of
@@ -118,8 +118,9 @@ export interface RunRequest {
   /** Ends the run, whose outcome is then `killed` with the reason `aborted`. */
   signal?: AbortSignal | undefined;
   /**
-   * Whether the program may run, where that is not known yet. Until it resolves, a sandbox that {@link Sandbox.loadsAhead}
-   * compiles the program and takes a guest for it; with `false` the run ends as an aborted one. Default: it may.
+   * Whether the program may run, where that is not known yet. Until it resolves, a sandbox that {@link
+   * Sandbox.loadsAhead} compiles the program and takes a guest for it; with `false` the run ends as if aborted.
+   * Default: it may.
    */
   mayRun?: Promise<boolean> | undefined;
 }
@@ -192,7 +193,7 @@ export type RunOutcome = RunReport &
         code?: ErrorCode | undefined;
         details?: ErrorDetails | undefined;
       }
-    /** The run was not started, because its policy can't be enforced here, or its owner may run no more now. */
+    /** The run was not started, because its policy can't be enforced here, or its owner's quota is used up. */
     | { status: "refused"; code: ErrorCode; message: string; details?: ErrorDetails | undefined }
   );
 
@@ -212,7 +213,7 @@ export type KillReason =
 /** Runs untrusted code. Runs share nothing but the workspace. */
 export interface Sandbox {
   readonly isolation: Isolation;
-  /** Whether {@link RunRequest.mayRun} is heeded. To others a program is given when it may run. */
+  /** Whether {@link RunRequest.mayRun} is supported. Other sandboxes receive a program only once it may run. */
   readonly loadsAhead?: boolean | undefined;
   /**
    * Runs code.
@@ -221,7 +222,7 @@ export interface Sandbox {
    * @throws CemError on misuse only: `SANDBOX_DISPOSED`, `LIMIT_INVALID`.
    */
   run(request: RunRequest): Promise<RunOutcome>;
-  /** Ends the guests that are kept for a session which has ended. Absent when the sandbox keeps none. */
+  /** Ends the guests that are kept for an ended session. Absent when the sandbox keeps none. */
   endSession?(session: string): void;
   /** Ends all runs and guests, and resolves once they are gone. Safe to call twice. */
   dispose(): Promise<void>;
@@ -230,8 +231,8 @@ export interface Sandbox {
 }
 
 /**
- * Counts of a sandbox's guests. A guest is a process or a virtual machine in which code runs. `running` to `taken` say
- * how many there are now, the others how many there have been.
+ * Counts of a sandbox's guests. A guest is a process or a virtual machine in which code runs. `running` to `taken` are
+ * current numbers, the others totals so far.
  */
 export interface SandboxStats {
   /** Runs that have a guest. */
@@ -254,7 +255,7 @@ export interface SandboxStats {
   misses: number;
   /** Guests that failed to start, or ended or stopped answering while idle. */
   lost: number;
-  /** Guests ended after a run that left something behind, or because they had reached their maximum of runs. */
+  /** Guests ended because a run tainted them, or because they had reached their maximum number of runs. */
   discarded: number;
 }
 
@@ -267,7 +268,7 @@ export type SandboxProbe =
 export interface SandboxProvider {
   readonly specificationVersion: "v1";
   readonly name: string;
-  /** Tests which isolation this host really offers. The answer is cached in the process. */
+  /** Tests which isolation this host actually offers. The answer is cached in the process. */
   probe(options?: { signal?: AbortSignal | undefined }): Promise<SandboxProbe>;
   /**
    * Creates a sandbox.

@@ -9,15 +9,15 @@ export function copyBeginning(text: string, maxCharacters: number): string {
   return new TextDecoder().decode(new TextEncoder().encode(text.slice(0, maxCharacters)));
 }
 
-/** The most of a personal value that a cut may leave at the end. */
+/** Maximum length of the part of a personal value that a cut may leave at the end. */
 const MAX_CUT_CHARACTERS = 128;
 
-/** Ends a word: what stands between two values in a sentence and in JSON. */
+/** End of a word: characters that separate values in a sentence and in JSON. */
 const WORD_END = /(?<=[\s"'`,;<>{}[\]|])/;
 
 /**
- * Copies the beginning of a text in which personal data has not been replaced. The word that the cut falls into is left out
- * where it has more than letters, and so are the numbers before it: no detector would find the part of a value.
+ * Copies the beginning of a text in which personal data has not been replaced. A word that would be cut is left out if
+ * it contains more than letters, and so are the numbers before it: no detector would recognize part of a value.
  */
 export function copyWholeWords(text: string, maxCharacters: number): string {
   if (text.length <= maxCharacters) return text;
@@ -39,13 +39,13 @@ export function showWholeWords(text: string, maxCharacters: number): string {
   return left === 0 ? text : `${shown}… (${left} more characters are not shown)`;
 }
 
-/** Where there are so many arguments that each would have fewer characters, they are cut as one text. */
+/** With so many arguments that each would get fewer characters, they are cut as one text. */
 const LEAST_OF_ARGUMENT = 30;
 
 /**
- * Shows a call's arguments to a person: of those that are too long a part of each, so that none hides the others.
+ * Formats a call's arguments for a person. Long arguments are cut individually, so that none hides the others.
  *
- * @param print - Writes an object as JSON for people, with one character between a bracket and what is in it.
+ * @param print - Formats an object as JSON for people, with one character between a bracket and its content.
  */
 export function showArguments(
   args: JsonValue,
@@ -67,7 +67,8 @@ const COMMENT = /^(?:\/\/[^\n]*|\/\*[^]*?\*\/)/;
 const IMPORT = /^import\b(?:[^"';]*from)?\s*["'][^"'\n]*["'](?:\s*with\s*\{[^}]*\})?;?/;
 
 /**
- * The title that tells a run from others: a task in one line; of code the first line that is neither an import nor a comment.
+ * Returns a title for a run: the task on one line, or the first line of the code that is neither an import nor a
+ * comment.
  *
  * @returns at most 200 characters.
  */

@@ -14,7 +14,7 @@ export interface SkillDraft {
   description: string;
   /** TypeScript that exports functions. It imports tools as programs do: `./servers/<server>/index.ts`. */
   code: string;
-  /** A program that imports the skill and throws, or whose value is `false`, when the skill is wrong. */
+  /** A program that imports the skill. It throws or has the value `false` when the skill is wrong. */
   test: string;
   /**
    * How to use the skill, in Markdown.
@@ -46,7 +46,7 @@ export interface SkillSummary {
   version: number;
   /** The tools that its code imports, as `server.tool`. */
   tools: string[];
-  /** Those of its tools that are gone, or whose definition changed since the skill was checked. */
+  /** The tools that are gone, or whose definition changed since the skill was checked. */
   changedTools: string[];
   /** Absent for a skill that was not saved by a {@link SkillStore}. */
   provenance?: SkillProvenance | undefined;
@@ -83,13 +83,14 @@ export interface SkillStore {
   /**
    * Lists skills and proposals, by name.
    *
-   * @param options - With `tools`, the tools that there are now, `changedTools` is filled.
+   * @param options - `tools`: the current tools, to fill in `changedTools`.
    */
   list(options?: { tools?: readonly ToolDefinition[] | undefined }): Promise<SkillSummary[]>;
   /**
-   * Reads a skill; of a skill and a proposal of one name, the one that is asked for.
+   * Reads a skill or a proposal.
    *
-   * @param options - With `status`. Default: the skill, else the proposal.
+   * @param options - `status` chooses between a skill and a proposal of the same name. Default: the skill, else the
+   *   proposal.
    * @throws CemError `SKILL_NOT_FOUND`.
    */
   get(
@@ -97,9 +98,9 @@ export interface SkillStore {
     options?: { status?: SkillStatus | undefined; tools?: readonly ToolDefinition[] | undefined },
   ): Promise<Skill>;
   /**
-   * Saves a skill, or a new version of it. The version before is kept.
+   * Saves a skill, or a new version of it. The previous version is kept.
    *
-   * @throws CemError `SKILL_INVALID` for a draft that can't be one.
+   * @throws CemError `SKILL_INVALID` for an invalid draft.
    */
   save(draft: SkillDraft, options: SaveSkillOptions & { tools: readonly ToolDefinition[] }): Promise<Skill>;
   /**

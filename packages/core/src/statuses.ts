@@ -1,4 +1,4 @@
-/** The words for how work stands, with their meaning. Each kind of work has those that can happen to it. */
+/** The statuses of work, with their meaning. Each kind of work uses some of them. */
 export const STATUSES = {
   waiting: "It is in the queue until a worker takes it.",
   running: "It is being carried out.",
@@ -22,7 +22,7 @@ export type Status = keyof typeof STATUSES;
  */
 export type TaskStatus = Extract<Status, "success" | "error" | "refused" | "timeout">;
 
-/** The status of a run that has ended: that of its result, or by what was thrown where it has none. */
+/** Returns the status of an ended run: that of its result, or of the thrown error when there is none. */
 export function statusOfRun(
   result: { status: Exclude<RecordedStatus, "cancelled">; error: { code: string } | null } | undefined,
   thrown?: unknown,

@@ -15,17 +15,15 @@ export interface StoredValue {
 
 /** Options of {@link Store.write}. */
 export interface WriteOptions {
-  /**
-   * The version that is replaced, as it was read; empty for a value that must not exist yet. Absent: whatever is there.
-   */
+  /** The version to replace, as read before; empty for a value that must not exist yet. Absent: any version. */
   version?: string | undefined;
-  /** After so many milliseconds on the store's own clock the value is gone, at once for none. Absent, or `Infinity`: it stays. */
+  /** Milliseconds, on the store's own clock, until the value expires; 0: at once. Absent, or `Infinity`: never. */
   expiresInMs?: number | undefined;
 }
 
 /** Options of {@link Store.list}. */
 export interface ListOptions {
-  /** Lists what comes after this key. */
+  /** Lists only keys after this one. */
   after?: StoreKey | undefined;
   /** The maximum number of keys, at most 1,000. @defaultValue 1000 */
   limit?: number | undefined;
@@ -35,7 +33,7 @@ export interface ListOptions {
  * Values by key, shared by several hosts. A folder on one machine, Redis or PostgreSQL for many.
  *
  * Every method rejects with a CemError `STORE_UNAVAILABLE` when the store can't be reached or refuses, and
- * `STORE_KEY_INVALID` for a key that is none.
+ * `STORE_KEY_INVALID` for an invalid key.
  */
 export interface Store {
   readonly specificationVersion: "v1";
@@ -46,15 +44,15 @@ export interface Store {
    * Writes a value as a whole.
    *
    * @returns the new version.
-   * @throws CemError `STORE_CONFLICT` when the value there is not of the given version, and `STORE_VALUE_TOO_LARGE`.
+   * @throws CemError `STORE_CONFLICT` when the stored version is not the given one; `STORE_VALUE_TOO_LARGE`.
    */
   write(key: StoreKey, value: Uint8Array, options?: WriteOptions): Promise<string>;
   /**
    * Removes a value.
    *
-   * @param version - The version that is removed. Absent: whatever is there.
+   * @param version - The version to remove. Absent: any version.
    * @returns whether it was there.
-   * @throws CemError `STORE_CONFLICT` when the value there is not of the given version.
+   * @throws CemError `STORE_CONFLICT` when the stored version is not the given one.
    */
   remove(key: StoreKey, version?: string): Promise<boolean>;
   /** The keys of values that begin with these parts, in order. An empty list lists all. */
@@ -63,13 +61,13 @@ export interface Store {
   now(): Promise<number>;
   /** Removes all values whose keys begin with these parts; at least one. */
   removeAll(prefix: StoreKey): Promise<void>;
-  /** Settings of the store by which it may lose what it has, each as a sentence. Absent where it has no such settings. */
+  /** Settings of the store that may make it lose data, each as a sentence. Absent where it has no such settings. */
   risks?(): Promise<string[]>;
   /** Frees the connection. */
   close(): Promise<void>;
 }
 
-/** With pauses of some milliseconds between them, about a second. */
+/** About a second in all, with pauses of some milliseconds in between. */
 const MAX_ATTEMPTS = 200;
 const MAX_PAUSE_MS = 10;
 
@@ -83,8 +81,8 @@ export interface StoredChange<Result> extends Pick<WriteOptions, "expiresInMs"> 
 /**
  * Changes a value in a store, one host after another.
  *
- * @param change - Called with the stored value, and again with the new one where another host wrote meanwhile.
- * @throws CemError `STORE_UNAVAILABLE`; `STORE_CONFLICT` where others are faster for a second.
+ * @param change - Called with the stored value, and again with the new one when another host wrote meanwhile.
+ * @throws CemError `STORE_UNAVAILABLE`; `STORE_CONFLICT` when other hosts win for a second.
  */
 export async function updateStored<Result>(
   store: Store,

@@ -2,7 +2,7 @@ import type { FailedTool } from "./failures.ts";
 import type { ToolCall } from "./invocation.ts";
 import type { ToolDefinition } from "./tools.ts";
 
-/** A tool of a catalog as calls name it. */
+/** Returns the names by which calls refer to a tool of a catalog. */
 export function calledTool({
   server,
   name,
@@ -15,11 +15,12 @@ export function calledTool({
 }
 
 /**
- * Reads patterns of tools: `weather.get_forecast`, `weather.*`, `*.delete_*`, `*`, or a server's name alone for all of
- * its tools. Names may hold any characters; `*` stands for any number of them. A tool is meant by either of its names.
+ * Parses patterns of tools: `weather.get_forecast`, `weather.*`, `*.delete_*`, `*`, or a server's name alone for all of
+ * its tools. Names may hold any characters; `*` stands for any number of them. A pattern matches a tool by either of
+ * its names.
  */
 export function matchTools(patterns: readonly string[]): (tool: Omit<ToolCall, "args">) => boolean {
-  // As most are, for each of thousands of tools that a review looks at.
+  // Fast path: most patterns are like this, and a review checks thousands of tools.
   if (patterns.length === 0 || patterns.includes("*")) return () => patterns.length > 0;
   const expressions = patterns.map((pattern) => {
     const escaped = pattern.replaceAll(/[\\^$.+?()[\]{}|]/g, "\\$&").replaceAll("*", ".*");

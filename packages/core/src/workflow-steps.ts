@@ -9,19 +9,19 @@ export const WORKFLOW_FILE = /\.(?:ya?ml|json)$/iu;
 export interface WorkflowStepContext {
   /** The name of the step. */
   readonly step: string;
-  /** Aborts when the step's time is over, or its run is cancelled. */
+  /** Aborts when the step times out or its run is cancelled. */
   readonly signal: AbortSignal;
   /**
    * Identifies the work of the step: the same for each attempt, also after a resume, and never used for other work. For
    * targets that execute a request once for each key.
    */
   readonly idempotencyKey: string;
-  /** A folder of the run, which exists, for files that the step keeps. */
+  /** An existing folder of the run, for files that the step keeps. */
   readonly folder: string;
   /** The variables of the workflow by name, with tokens in place of personal data. */
   readonly variables: Readonly<JsonObject>;
   /**
-   * Calls a tool as code in the sandbox does: allowed, validated, approved, with values in place of tokens.
+   * Calls a tool as code in the sandbox does: allowed, validated, approved, with tokens replaced by values.
    *
    * @returns the tool's value, with tokens in place of personal data.
    * @throws CemError the error of the call.
@@ -33,7 +33,7 @@ export interface WorkflowStepContext {
    * @param code - TypeScript, whose value is what it exports as default or returns at the top level.
    * @param inputs - The value of the constant `inputs` in the code.
    * @returns its value, with tokens in place of personal data.
-   * @throws CemError why it was refused or failed.
+   * @throws CemError the reason why it was refused or failed.
    */
   runCode(code: string, inputs?: JsonObject): Promise<JsonValue>;
   /** Asks the user of the run. Answers `cancel` with a reason where nobody can be asked. */
@@ -41,8 +41,8 @@ export interface WorkflowStepContext {
   /** Replaces personal data by tokens. The result of a step is tokenized anyway. */
   tokenize(data: JsonValue): Promise<JsonValue>;
   /**
-   * Keeps a value that is known to be personal, also where no detector would find it, and returns its token. Absent
-   * where there are no tokens.
+   * Stores a value that is known to be personal, even if no detector would find it, and returns its token. Absent where
+   * there are no tokens.
    *
    * @param type - The kind of value: upper case, digits and underscores.
    */
@@ -64,11 +64,11 @@ export interface WorkflowStepKind {
   readonly specificationVersion: "v1";
   /** The `type` of its steps. */
   readonly name: string;
-  /** The schema of the step's `config`, in which expressions may stand in the place of values. */
+  /** The schema of the step's `config`, in which expressions may replace values. */
   readonly configSchema: JsonSchema;
   /**
-   * Whether doing it twice does no more than doing it once. A step that may have run is repeated only where this or its
-   * own `idempotent` says so.
+   * Whether its steps are idempotent. A step that may have run is repeated only when this or its own `idempotent` says
+   * so.
    *
    * @defaultValue false
    */

@@ -1,7 +1,7 @@
 import type { JsonValue } from "./json.ts";
 import type { ErrorInfo } from "./errors.ts";
 
-/** One run in a session's log, as it stands in the file. */
+/** One run in a session's log, as written to the file. */
 export interface SessionTask {
   /** `task_001`, counted from 1 in its session. */
   task_id: string;
@@ -18,7 +18,7 @@ export interface SessionTask {
   error: string | null;
 }
 
-/** A point to go on from. */
+/** A point to resume from. */
 export interface SessionCheckpoint {
   /** The number of the step that was reached. */
   step: number;
@@ -29,13 +29,13 @@ export interface SessionCheckpoint {
   timestamp: string;
 }
 
-/** A session's log, as it stands in its file. */
+/** A session's log, as written to its file. */
 export interface SessionRecord {
   /** `session_001`: the name of the file without its ending. */
   session_id: string;
   /** In ISO 8601. */
   started_at: string;
-  /** In ISO 8601. `null` while the session goes on, and when its process was killed. */
+  /** In ISO 8601. `null` while the session is open, and when its process was killed. */
   ended_at: string | null;
   tasks: SessionTask[];
   /** State files that tasks name and that exist, as paths in the sandbox. */
@@ -60,24 +60,24 @@ export interface CheckpointOptions {
   session?: string | undefined;
 }
 
-/** Keeps what the runs of a session did, so that work can go on after the process has ended. */
+/** Logs what the runs of a session did, so that another process can continue the work. */
 export interface SessionLog {
   readonly specificationVersion: "v1";
   /**
-   * Notes a run. Returns at once; the log is written in the background.
+   * Logs a run. Returns at once; the log is written in the background.
    *
    * @param session - The key of the session, as the caller of the run named it.
    */
   record(run: SessionRun, session?: string): void;
-  /** Notes a point to go on from; resolves once it is written. */
+  /** Logs a point to resume from; resolves once it is written. */
   checkpoint(options?: CheckpointOptions): Promise<SessionCheckpoint>;
-  /** The log of a session so far. `undefined` when nothing was noted. */
+  /** The log of a session so far. `undefined` when nothing was logged. */
   read(session?: string): Promise<SessionRecord | undefined>;
-  /** Summary of the earlier tasks of a session, in few tokens. `undefined` when nothing was noted. */
+  /** Summary of the earlier tasks of a session, in few tokens. `undefined` when nothing was logged. */
   recap(session?: string): Promise<string | undefined>;
   /** Whether the session continues the work of an earlier process, so that prompts need its recap. */
   readonly isResumed: boolean;
-  /** Resolves when everything is written. The sessions end: what is noted afterwards begins others. */
+  /** Resolves when everything is written. Ends the sessions: later records begin new ones. */
   close(): Promise<void>;
 }
 
@@ -89,9 +89,9 @@ export interface StateOptions {
 /** Options of {@link StateStore.save}. */
 export interface SaveStateOptions extends StateOptions {
   /**
-   * The version that the data is based on, as {@link StateStore.read} gave it; empty for a file that did not exist. When the
-   * file has another one by now, both changes are merged if they changed different keys; else saving fails. Absent: what
-   * is there is replaced.
+   * The version that the data is based on, as {@link StateStore.read} gave it; empty for a file that did not exist.
+   * When the file has another version by now, the changes are merged if they affect different keys; otherwise saving
+   * fails. Absent: the file is replaced.
    */
   version?: string | undefined;
 }
@@ -109,9 +109,9 @@ export interface SavedState {
   /** The file's path in the sandbox. */
   file: string;
   version: string;
-  /** Whether what others had saved meanwhile was merged with the data. */
+  /** Whether the data was merged with what others had saved meanwhile. */
   merged?: boolean | undefined;
-  /** The path in the sandbox under which a broken file was kept that stood there before. */
+  /** The path in the sandbox to which a broken file was moved. */
   keptAside?: string | undefined;
 }
 
@@ -127,7 +127,7 @@ export interface StateStore {
    */
   read(file?: string, options?: StateOptions): Promise<ReadState>;
   /**
-   * Replaces a state file atomically, also between processes.
+   * Replaces a state file atomically, also across processes.
    *
    * @param file - Path within the workspace. Default: the configured state file.
    * @throws CemError `STATE_PATH_INVALID`, `STATE_TOO_LARGE`, `STATE_BUSY`, `DISK_FULL`, `NOT_WRITABLE`, or
@@ -136,17 +136,17 @@ export interface StateStore {
   save(data: JsonValue, file?: string, options?: SaveStateOptions): Promise<SavedState>;
 }
 
-/** Keeps a workspace on this machine in step with a copy that machines share. */
+/** Keeps a workspace on this machine in sync with a shared copy. */
 export interface WorkspaceSync {
   readonly specificationVersion: "v1";
   /**
-   * Fetches the changes of others, executes a run, and uploads its changes, also where it fails.
+   * Fetches the changes of others, executes a run, and uploads its changes, even if it fails.
    *
-   * @param options - With `logsFollow` the logs of sessions, where they are all that was changed, are put a moment later.
-   *   The signal ends the wait for the changes of others, and the run then does not begin.
+   * @param options - With `logsFollow`, the upload is deferred for a moment when only logs of sessions changed. When
+   *   the signal aborts, the wait for the changes of others ends and the run does not begin.
    * @returns the result of the work, and remarks for it: files that were kept twice, or could not be uploaded.
-   * @throws CemError `STORE_UNAVAILABLE`, `FILES_UNAVAILABLE` or `FILES_DAMAGED` before the run, which does not begin with
-   *   old files; and any error of the work.
+   * @throws CemError `STORE_UNAVAILABLE`, `FILES_UNAVAILABLE` or `FILES_DAMAGED` before the run, which never begins
+   *   with stale files; and any error of the work.
    */
   during<Result>(
     work: () => Promise<Result>,
@@ -154,8 +154,8 @@ export interface WorkspaceSync {
   ): Promise<{ result: Result; remarks: string[] }>;
   /** Fetches what others changed. @returns remarks. @throws CemError as {@link WorkspaceSync.during}. */
   fetch(): Promise<string[]>;
-  /** Puts back what was changed here. @returns remarks. @throws CemError as {@link WorkspaceSync.during}. */
+  /** Uploads what was changed here. @returns remarks. @throws CemError as {@link WorkspaceSync.during}. */
   put(): Promise<string[]>;
-  /** Puts what was not put back yet, and waits for what is under way; where storage does not answer, a few seconds only. */
+  /** Uploads pending changes and waits for uploads under way; a few seconds at most when the storage does not answer. */
   close(): Promise<void>;
 }

@@ -10,7 +10,7 @@ import { createServerCache, readServer, type ReadServer } from "./catalog/read-s
 import { scanFolders, type KnownFolders, type ToolFolder } from "./catalog/scan-folders.ts";
 import { createSourceFiles } from "./catalog/source-files.ts";
 
-/** Where {@link createDiscovery} reads tools, and how. */
+/** Settings of {@link createDiscovery}. */
 export interface DiscoverySettings {
   /** Folder of the tools: `servers/<server>/<tool>.ts`. A folder that does not exist has no tools. */
   serversDir: string;
@@ -27,7 +27,7 @@ export interface DiscoverySettings {
    */
   cacheFile?: string | undefined;
   /**
-   * Whether the cache file has the skills too.
+   * Whether the cache file includes the skills.
    *
    * @defaultValue `true`
    */
@@ -39,29 +39,29 @@ export interface DiscoverySettings {
    */
   hostTools?: Readonly<Record<string, readonly string[]>> | undefined;
   /**
-   * Reads several folders at the same time.
+   * Whether to read several folders concurrently.
    *
    * @defaultValue `true`
    */
   parallel?: boolean | undefined;
   /**
-   * Reads a server's folder that declares its tools in a manifest of its own, so that its source is not parsed.
+   * Reads the folder of a server that declares its tools in its own manifest, so that its source is not parsed.
    *
    * @param folder - Absolute path of the folder.
-   * @returns The server; `undefined` where the folder has no manifest. Must return the same object as long as nothing
-   * changes. An exception becomes a problem of the folder.
+   * @returns The server; `undefined` when the folder has no manifest. Must return the same object as long as nothing
+   *   changes. An exception becomes a problem of the folder.
    */
   readListed?: ((folder: string) => Promise<ToolServer | undefined>) | undefined;
 }
 
-/** The most folders that are read at the same time. */
+/** Maximum number of folders to read concurrently. */
 const MAX_CONCURRENCY = 32;
 
 /**
  * Creates a catalog of the tools and skills in a folder, read from their source without running it.
  *
- * Each `list()` checks every file and parses those that changed since the last one. A file that can't be used is an
- * entry in `problems`; the rest stays usable.
+ * Each `list()` checks every file and parses those that changed since the last one. A file that can't be used becomes
+ * an entry in `problems`; the rest stays usable.
  *
  * @returns The catalog. What `list()` returns must not be modified.
  */
@@ -119,7 +119,7 @@ export function createDiscovery(settings: DiscoverySettings): ToolCatalog {
     return toSnapshot(found);
   }
 
-  /** Forgets files that are no tool's any more. */
+  /** Forgets files that no longer belong to a tool. */
   function prune(visited: ReadonlySet<string>): boolean {
     const before = store.entries.size;
     for (const file of store.entries.keys()) if (!visited.has(file)) store.entries.delete(file);
@@ -129,7 +129,7 @@ export function createDiscovery(settings: DiscoverySettings): ToolCatalog {
   return {
     specificationVersion: "v1",
     list(options = {}) {
-      // One pass at a time: each sees what is on disk when it begins.
+      // One pass at a time: each sees the state on disk when it begins.
       const next = last.then(() => read(options.signal)).finally(() => store.endPass());
       last = next.catch(() => undefined);
       return next;
@@ -139,7 +139,7 @@ export function createDiscovery(settings: DiscoverySettings): ToolCatalog {
 
 const MAX_NAMED_FILES = 5;
 
-/** Files in Python, which no sandbox runs: one problem for all of a root. */
+/** The problem of Python files, which no sandbox runs: one for all files of a root. */
 function inPython(dir: string, names: readonly string[]): ToolProblem {
   const shown = names.slice(0, MAX_NAMED_FILES).join(", ");
   const more = names.length > MAX_NAMED_FILES ? ` and ${names.length - MAX_NAMED_FILES} more` : "";
@@ -148,7 +148,7 @@ function inPython(dir: string, names: readonly string[]): ToolProblem {
   return { server: "", file: dir, message, cause: "python" };
 }
 
-/** A file beside the skills was meant as one. */
+/** The problem of a file next to the skills that was meant as a skill. */
 function skillWithoutFolder(dir: string, name: string): ToolProblem {
   const { name: stem, ext } = path.parse(name);
   const message = `${name} stands in no folder, so it is no skill. Move it to ${path.basename(dir)}/${stem}/index${ext}.`;
@@ -164,7 +164,7 @@ async function readListed({ name, folder }: ToolFolder, read: DiscoverySettings[
   }
 }
 
-/** Puts servers and skills together. A skill with the name of a server is left out, since names identify servers. */
+/** Combines servers and skills. A skill with the name of a server is left out, since names identify servers. */
 function toSnapshot(found: readonly ReadServer[]): CatalogSnapshot {
   const servers = new Map<string, ToolServer>();
   const problems = found.flatMap((each) => each.problems);
@@ -180,7 +180,7 @@ function toSnapshot(found: readonly ReadServer[]): CatalogSnapshot {
   return { servers: all, problems, version: sha256(all.map(hashOf).join()) };
 }
 
-/** Hashes of definitions, which stay the same object as long as nothing changes. */
+/** Cached hashes of servers, which stay the same object as long as nothing changes. */
 const hashes = new WeakMap<ToolServer, string>();
 
 function hashOf(server: ToolServer): string {

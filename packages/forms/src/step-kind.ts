@@ -2,8 +2,8 @@ import type { WorkflowStepKind } from "@cem/core";
 import type { FormStepSettings } from "./filling/run-form-step.ts";
 
 /**
- * Creates the workflow step `form`: its config has a `form`, or a `file` in the workspace with one, and the `data` to fill
- * it with. A form that is not filled fails the step with `FORM_NOT_FILLED`.
+ * Creates the workflow step `form`: its config has a `form`, or a `file` in the workspace with one, and the `data` to
+ * fill it with. A form that can't be filled fails the step with `FORM_NOT_FILLED`.
  */
 export function createFormStepKind(settings: FormStepSettings = {}): WorkflowStepKind {
   return {

@@ -10,16 +10,16 @@ import { callsToApprove, checkToolCalls } from "./review/tool-calls.ts";
 import { Values } from "./review/values.ts";
 import { checkSecrets } from "./secrets.ts";
 
-/** The most characters that are looked at. */
+/** Maximum number of characters inspected. */
 const MAX_CHARACTERS = 256 * 1024;
-/** A text without these gives no orders to a model. Most results have none. */
+/** Prefilter: a text without a match contains no instructions for a model. Most results don't match. */
 const MAY_ORDER =
   /\b(?:ignore|disregard|forget|override|bypass|instructions?|system|prompt|tool|user|secretly|silently|send|upload|forward|curl|wget)\b|<\|?\/?\s*(?:im_|important|secret)|\[\/?INST\]|[\u{E0000}-\u{E007F}]/iu;
 
-/** Finds texts that give orders to a model: the names of the rules that found one. */
+/** Finds instructions for a model in a text. Returns the names of the matching rules. */
 export type FindOrders = (text: string) => readonly string[] | Promise<readonly string[]>;
 
-/** The rules that find an order in what a run gives back: its value, at any depth, and its output. */
+/** Returns the rules that find instructions in a run's value, at any depth, or in its output. */
 function inspectWith(find: FindOrders): NonNullable<Guard["inspect"]> {
   return async (value, output) => {
     const found = new Set<string>();
@@ -42,17 +42,17 @@ function* textsOf(value: JsonValue | undefined, output: string): Generator<strin
       left -= at.length;
     } else if (typeof at === "object" && at !== null) {
       left -= 2;
-      // Of a long list, what is beyond the limit is not looked at anyway.
+      // Items of a long list beyond the limit would not be inspected anyway.
       if (Array.isArray(at)) for (const item of at.slice(-left)) pending.push(item);
       else for (const [key, entry] of Object.entries(at)) pending.push(key, entry);
     }
   }
 }
 
-/** A program may have a finding on each of its lines. */
+/** Maximum number of findings, since every line of a program may have one. */
 const MAX_FINDINGS = 100;
 
-/** A rule of your own for code. Returns what it found, or nothing; it may be asynchronous. */
+/** A custom rule for code. Returns its findings, or nothing; may be asynchronous. */
 export type ReviewRule = (
   program: Program,
   tools: readonly ToolDefinition[],
@@ -60,44 +60,43 @@ export type ReviewRule = (
 
 export interface GuardSettings {
   /**
-   * Reviews what code does beyond its imports: code that is made from text (`eval`, `Function`), and secrets that are
-   * written out.
+   * Whether to review code beyond its imports: code generated from text (`eval`, `Function`), and hard-coded secrets.
    *
    * @defaultValue true
    */
   securityChecks?: boolean | undefined;
   /**
-   * Refuses code on warnings too, not only on errors.
+   * Whether warnings refuse code too, not only errors.
    *
    * @defaultValue false
    */
   strict?: boolean | undefined;
   /**
    * Refuses code that matches one of these, ignoring case: regular expressions, or plain text where a pattern isn't a
-   * valid expression. Escapes in the code are read as the characters they stand for, too.
+   * valid expression. Escape sequences in the code are also decoded.
    *
    * @defaultValue none
    */
   blockedPatterns?: readonly string[] | undefined;
   /**
-   * Decides which tools code may call: `true`, or why not. It is given the patterns of the run's own tools, too.
+   * Decides which tools code may call: `true`, or the reason why not. Also receives the run's own list of allowed tools.
    *
-   * @defaultValue all, of those that the run names
+   * @defaultValue all, or those that the run names
    */
   isAllowed?: ((tool: ToolDefinition, allowedTools?: readonly string[]) => true | string) | undefined;
   /**
-   * Finds texts that give orders to a model, in what a run gives back.
+   * Finds instructions for a model in a run's result.
    *
-   * @defaultValue nothing is looked for
+   * @defaultValue results are not inspected
    */
   findOrders?: FindOrders | undefined;
-  /** Rules of your own, after the others. One that throws, or returns anything else than findings, refuses the code. */
+  /** Custom rules, applied after the others. A rule that throws, or returns anything but findings, refuses the code. */
   rules?: readonly ReviewRule[] | undefined;
 }
 
 /**
- * Creates a guard that reviews code before it runs. It reports early and with a line what the sandbox would refuse at run
- * time; the isolation itself is the sandbox's.
+ * Creates a guard that reviews code before it runs. It reports early, with a line, what the sandbox would refuse at run
+ * time; isolation itself is the task of the sandbox.
  */
 export function createGuard(settings: GuardSettings = {}): Guard {
   const { securityChecks = true, strict = false, blockedPatterns = [], rules = [] } = settings;
@@ -136,13 +135,13 @@ export function createGuard(settings: GuardSettings = {}): Guard {
   };
 }
 
-/** Whether a tool is among those of a run. */
+/** Whether a tool is in the run's list of allowed tools. */
 function isNamed(tool: ToolDefinition, allowedTools?: readonly string[]): true | string {
   const isMeant = allowedTools === undefined || matchTools(allowedTools)(calledTool(tool));
   return isMeant || "it is not among the tools of this run";
 }
 
-/** A rule that fails can't let code through. */
+/** Applies a custom rule. A rule that fails refuses the code. */
 async function applyRule(rule: ReviewRule, ...given: Parameters<ReviewRule>): Promise<readonly Finding[]> {
   try {
     const found = (await rule(...given)) ?? [];
@@ -167,7 +166,7 @@ function refuseSyntax(syntaxError: GuestError, others: readonly Finding[]): Verd
   return { allowed: false, findings, syntaxError: others.length === 0 ? syntaxError : undefined };
 }
 
-/** The errors before the warnings where there are too many. */
+/** Limits the findings, with errors before warnings. */
 function firstOf(findings: Finding[]): Finding[] {
   if (findings.length <= MAX_FINDINGS) return findings;
   const rank = ({ severity }: Finding): number => (severity === "error" ? 0 : 1);

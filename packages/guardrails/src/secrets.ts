@@ -1,7 +1,7 @@
 import type { Report } from "./review/collect.ts";
 import type { Values } from "./review/values.ts";
 
-/** Secrets whose form leaves little doubt. Each pattern begins with fixed text and is bounded, so that it takes linear time. */
+/** Secrets with an unmistakable format. Each pattern begins with fixed text and is bounded, so that it takes linear time. */
 const SECRET_FORMATS: readonly { name: string; pattern: RegExp }[] = [
   { name: "an AWS access key", pattern: /\b(?:AKIA|ASIA)[0-9A-Z]{16}\b/ },
   { name: "a GitHub token", pattern: /\bgh[pousr]_[A-Za-z0-9]{36,255}\b|\bgithub_pat_\w{22,255}/ },
@@ -27,13 +27,13 @@ const SECRET_FORMATS: readonly { name: string; pattern: RegExp }[] = [
   },
 ];
 
-/** The kind of secret that a text holds. */
+/** The kind of secret in a text. */
 export function findSecret(text: string): string | undefined {
   if (text.length < 12) return undefined;
   return SECRET_FORMATS.find(({ pattern }) => pattern.test(text))?.name;
 }
 
-/** Reports secrets that are written into the code, also in parts. The message does not repeat them. */
+/** Reports secrets hard-coded in the program, even in parts. The message does not repeat them. */
 export function checkSecrets(values: Values, report: Report): void {
   const kinds = new Map<string, string | undefined>();
   for (const { node, text } of values.knownTexts()) {

@@ -23,16 +23,16 @@ import { NO_SDK_TIMEOUT_MS } from "./transport/running-calls.ts";
 /** Settings of {@link createMcpConnections}. */
 export interface McpConnectionsSettings {
   servers: readonly McpServerSettings[];
-  /** Receives log entries: what servers write to stderr, their log notifications, and failures. Secrets are redacted. */
+  /** Receives log entries: servers' stderr output, their log notifications, and failures. Secrets are redacted. */
   log?: ((entry: LogEntry) => void) | undefined;
   /** Asks the user on behalf of a server (elicitation). Absent: such requests are cancelled. */
   elicit?: Elicit | undefined;
   /** Folder where OAuth tokens are stored. Absent: they are kept in memory. */
   authFolder?: string | undefined;
   /**
-   * Whether the customer whose sign-ins these are was not deleted. Else none is stored any more.
+   * Whether the customer that owns the sign-ins still exists. If not, no more sign-ins are stored.
    *
-   * @defaultValue they are nobody's who could be deleted
+   * @defaultValue the sign-ins belong to no customer
    */
   isOwnerThere?: (() => Promise<boolean>) | undefined;
   /**
@@ -42,18 +42,18 @@ export interface McpConnectionsSettings {
    */
   identity?: { name: string; version: string } | undefined;
   /**
-   * Called when a server's tools were listed again because they may have changed. With it they are listed at once when the
-   * server says so.
+   * Called when a server's tools were listed again because they may have changed. If set, they are listed as soon as the
+   * server reports a change.
    */
   onToolsListed?: ((server: string, list: ToolList) => void) | undefined;
-  /** Called when a server said that its resources or prompts, or a resource that is watched, changed. */
+  /** Called when a server reports a change of its resources or prompts, or of a watched resource. */
   onContentsChanged?: ((server: string, change: ContentChange) => void) | undefined;
 }
 
 /** Connections to MCP servers, each opened on first use. */
 export type McpConnections = ReturnType<typeof createMcpConnections>;
 
-/** Creates connections to MCP servers. Nothing is started or connected before it is needed. */
+/** Creates connections to MCP servers. Servers are started and connected on first use. */
 export function createMcpConnections(settings: McpConnectionsSettings) {
   const never = new AbortController().signal;
   const log = limitLog(settings.log ?? (() => {}));
@@ -82,10 +82,10 @@ export function createMcpConnections(settings: McpConnectionsSettings) {
   return {
     /** The servers' names, in the order of the settings. */
     servers: [...clients.keys()] as readonly string[],
-    /** The state of each connection; connects to none. */
+    /** The state of each connection. Does not connect. */
     status: (): ServerStatus[] => [...clients.values()].map((client) => client.status()),
     /**
-     * Connects to the servers that are not disabled at once, lists their tools, and returns the resulting states.
+     * Connects to all enabled servers concurrently, lists their tools, and returns the resulting states.
      *
      * @param options - `only` names the only server to connect to.
      */
@@ -94,7 +94,7 @@ export function createMcpConnections(settings: McpConnectionsSettings) {
       return Promise.all(checked.map(([, client]) => checkServer(client, signal)));
     },
     /**
-     * Lists the tools of a server. The list is cached until the server says that it changed.
+     * Lists the tools of a server. The list is cached until the server reports a change.
      *
      * @param options - `refresh` fetches the list again in any case.
      * @throws CemError `SERVER_DOWN`, `AUTH_REQUIRED`, `SERVER_DISABLED`, `SERVER_CLOSED`, `SERVER_NOT_FOUND`,
@@ -104,7 +104,7 @@ export function createMcpConnections(settings: McpConnectionsSettings) {
       server: string,
       options: { signal?: AbortSignal | undefined; refresh?: boolean | undefined } = {},
     ) => find(server).listTools(options.signal ?? never, options.refresh),
-    /** The last list of a server's tools, also while the server is down. Absent when they were never listed. */
+    /** The last list of a server's tools, also while the server is down. Absent if they were never listed. */
     knownTools: (server: string) => find(server).knownTools(),
     /** The last list of a server's tools, unless it may have changed since. */
     currentTools: (server: string) => find(server).currentTools(),
@@ -115,7 +115,7 @@ export function createMcpConnections(settings: McpConnectionsSettings) {
      */
     callTool: async (server: string, tool: string, args: JsonObject, options: CallOptions) =>
       await find(server).callTool(tool, args, options),
-    /** Lists all resources, resource templates or prompts of a server. Empty for one that has none. */
+    /** Lists all resources, resource templates or prompts of a server. Empty if the server has none. */
     list: async (server: string, kind: ListKind, options: Partial<CallOptions> = {}): Promise<ListedItems> =>
       find(server).request(LIST_METHODS[kind], { signal: never, ...options }, async ({ client }, running) => {
         const capability = kind === "prompts" ? kind : "resources";
@@ -123,7 +123,7 @@ export function createMcpConnections(settings: McpConnectionsSettings) {
         const { items, cut } = await fetchRawList(client, LIST_METHODS[kind], running);
         return { items, cut };
       }),
-    /** Reads a resource, renders a prompt or completes an argument of one. A server that completes nothing has no values. */
+    /** Reads a resource, renders a prompt or completes an argument of one. A server without completion returns no values. */
     async request(server: string, request: ServerRequest, options: CallOptions): Promise<JsonObject> {
       const { method, params } = request;
       const found = find(server);
@@ -159,7 +159,7 @@ export function createMcpConnections(settings: McpConnectionsSettings) {
   };
 }
 
-/** The handshake alone makes a server ready, which is of no use where it does not tell its tools. */
+/** A successful handshake is not enough: a server that can't list its tools is not ready. */
 async function checkServer(client: ServerClient, signal: AbortSignal): Promise<ServerStatus> {
   if (client.status().state === "disabled") return client.status();
   client.reset();

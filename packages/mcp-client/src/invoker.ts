@@ -29,7 +29,7 @@ import { mapToolResult } from "./results/result-mapping.ts";
 /** Settings of {@link createMcpToolSource}. */
 export interface McpToolSourceSettings extends ResultKeeping, ResultCheckSettings {
   /**
-   * Finds a tool by the name code calls it by. Return the same object for the same definition, so that its schemas are
+   * Finds a tool by its name in code. Return the same object for the same definition, so that its schemas are
    * compiled once. Default: finds it in the server's list.
    */
   findTool?:
@@ -93,7 +93,7 @@ export function createMcpToolSource(
   };
 }
 
-/** The `TOOL_NOT_FOUND` for a tool, or what the connection throws for a server that does not exist or is down. */
+/** The `TOOL_NOT_FOUND` for a tool, or the connection's error for a server that does not exist or is down. */
 async function notFound(connections: McpConnections, { server, tool }: ToolCall, signal: AbortSignal) {
   const list = connections.knownTools(server) ?? (await connections.listTools(server, { signal }));
   const leftOut = list.leftOut.find(({ name }) => name === tool);
@@ -104,7 +104,7 @@ async function notFound(connections: McpConnections, { server, tool }: ToolCall,
     });
   }
   const known = list.tools.map(({ name }) => name);
-  // A `findTool` of the caller's own may leave out tools that the server has.
+  // A custom `findTool` may hide tools that the server has.
   return toolNotFound({ server, tool }, known.includes(tool) ? undefined : known);
 }
 

@@ -12,39 +12,38 @@ import type { Exposed, UpstreamContents } from "./upstream/upstream-lists.ts";
 
 export interface AgentServerSettings<Config = unknown> extends ServedParts {
   /**
-   * Opens what belongs to the owner of a request, in place of the parts of the server. Absent: there
-   * are no owners.
+   * Opens the parts of the owner of a request, which replace those of the server. Absent: there are no owners.
    */
   openOwner?: OpenOwner | undefined;
-  /** Workflows that clients see as tools, which `runWorkflow` runs. Default: none. */
+  /** Workflows exposed as tools, executed by `runWorkflow`. Default: none. */
   workflows?: readonly WorkflowTool[] | undefined;
   /** The set of tools that clients see. Default: `full`. */
   profile?: Profile | undefined;
   customTools?: readonly AnyCustomTool<Config>[] | undefined;
-  /** Passed to the handlers of custom tools as it is. */
+  /** Passed unchanged to the handlers of custom tools. */
   config?: Config | undefined;
-  /** How long a call waits for its run before it answers with the run's id, in milliseconds. Default: 45,000. */
+  /** How long a call waits for its run before it returns the run's id, in milliseconds. Default: 45,000. */
   yieldAfterMs?: number | undefined;
   /** Resources that code can reach in the sandbox, as tool descriptions state them. Default: only `/workspace`. */
   guest?: GuestFacts | undefined;
   /** The server's name as clients see it. Default: `code-execution-mcp`. */
   name?: string | undefined;
   /**
-   * Handling of the trace that a client's request names: spans go on in it, or a trace of the server's own links to it.
+   * Handling of the trace in a client's request: spans join it, or the server starts its own trace with a link to it.
    *
-   * @defaultValue `link` with owners, who are strangers to each other; else `join`
+   * @defaultValue `link` with owners, which don't trust each other; else `join`
    */
   clientTrace?: ClientTrace | undefined;
   /**
-   * Finds what helps with an error, for the reader that the server has: answers show it after the error's message.
-   * Default: answers show messages alone.
+   * Returns a hint for an error, worded for the server's clients, which is appended to the error's message. Default:
+   * messages without hints.
    */
   hintFor?: HintFor | undefined;
-  /** Contents of the servers behind that clients see besides tools. Default: none. */
+  /** Features of the upstream servers that clients see besides tools. Default: none. */
   expose?: readonly Exposed[] | undefined;
-  /** The resources and prompts of the servers behind. Absent: there are none to expose. */
+  /** The resources and prompts of the upstream servers. Absent: there are none to expose. */
   upstream?: UpstreamContents | undefined;
-  /** Receives why what a server behind has is missing from a list. */
+  /** Receives the reason if the items of an upstream server are missing from a list. */
   onMissing?: ((server: string, error: unknown) => void) | undefined;
   /** How `/readyz` finds out whether runs can be executed. Default: it runs a program. */
   probe?: Probe | undefined;
@@ -84,17 +83,16 @@ export type ListName = "tools" | Exposed;
 export interface Servable {
   readonly agent: Agent;
   readonly runs: RunRegistry;
-  /** How `/readyz` finds out whether runs can be executed, where it does not run a program. */
+  /** How `/readyz` finds out whether runs can be executed. Absent: it runs a program. */
   readonly probe?: Probe | undefined;
   /** The replicas of this server behind the same address. */
   readonly replicas?: Replicas | undefined;
   /** Creates the SDK's server for one connection or one request, in either generation of the protocol. */
   readonly factory: McpServerFactory;
-  /** Calls the listener after a list, or what its tools can find, changed. */
+  /** Calls the listener after a list changed, or the results of its tools did. */
   onListChanged(listener: (list: ListName) => void): void;
   /**
-   * Refuses new runs, gives those under way `graceMs` milliseconds to finish, then ends them. Does not dispose the
-   * agent.
+   * Refuses new runs, gives running ones `graceMs` milliseconds to finish, then cancels them. Does not dispose the agent.
    */
   close(graceMs?: number): Promise<void>;
 }
@@ -110,20 +108,21 @@ export interface AgentServer<Config = unknown> extends Servable {
    * @throws CemError `TOOL_INVALID` for a tool of the wrong shape, `TOOL_NAME_TAKEN`.
    */
   registerTool<Input extends StandardSchemaV1>(tool: CustomTool<Input, Config>): void;
-  /** Adds several tools, or none where one of them is refused. */
+  /** Adds several tools, or none if one of them is refused. */
   registerTools(tools: readonly AnyCustomTool<Config>[]): void;
   /**
-   * Notifies the connected clients that a list changed, or for `tools` what the server's tools find and can call.
+   * Notifies the connected clients that a list changed; for `tools`, also if the tools that can be found and called
+   * changed.
    *
    * @param message - What changed. Clients of protocol 2025-11-25 and older get it as a log message.
    */
   listChanged(list: ListName, message?: string): void;
   /**
-   * Opens the agent and the stores of an authenticated client: those of its owner, where requests have owners.
+   * Opens the agent and the stores of an authenticated client: those of its owner if requests have owners.
    *
-   * @throws CemError where the request does not say whose it is.
+   * @throws CemError if the request does not identify its owner.
    */
   openClient(authInfo: AuthInfo | undefined): Promise<ServedClient>;
-  /** Notifies the clients that watch a resource of a server behind. */
+  /** Notifies the clients that watch a resource of an upstream server. */
   resourceUpdated(server: string, uri: string): void;
 }

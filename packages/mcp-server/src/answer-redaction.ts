@@ -7,20 +7,20 @@ import { toldAnyway } from "./told-anyway.ts";
 import { sessionOf } from "./tools/server-tool.ts";
 import type { HostOf, ToolAnswer } from "./tools/server-tool.ts";
 
-/** The request of a client that something is the answer to. */
+/** The client's request for an answer. */
 interface AnsweredRequest {
   server: McpServer;
-  /** Whether the connection is still there. */
+  /** Whether the connection is still open. */
   isConnected: boolean;
   context: ServerContext;
 }
 
-/** Redacts personal data and secrets in answers, and forgets those of a connection that closes. */
+/** Redacts personal data and secrets in answers, and forgets them when their connection closes. */
 export function createAnswerRedaction(ownRedactor: Redactor, hostOf: HostOf) {
   /** The sessions whose values are forgotten when their connection closes. */
   const sessions = new Map<McpServer, { session: string | undefined; redactor: Redactor | undefined }>();
 
-  /** That of the request's owner; where the owner is unknown or can't be served, the server's own. */
+  /** Returns the redactor of the request's owner, or the server's if the owner is unknown or can't be served. */
   async function redactorOf(context: ServerContext): Promise<Redactor | undefined> {
     try {
       return (await hostOf(context)).redactor;
@@ -29,11 +29,11 @@ export function createAnswerRedaction(ownRedactor: Redactor, hostOf: HostOf) {
     }
   }
 
-  /** Notes that a connection was shown tokens of its session, and returns it with the redactor that they are of. */
+  /** Notes that a connection was shown tokens of its session. Returns the session and its redactor. */
   async function note({ server, isConnected, context }: AnsweredRequest) {
     const redactor = await redactorOf(context);
     const { session } = sessionOf(context);
-    // Without a session of its own a connection may be that of one call.
+    // A connection without a session may serve only one call.
     if (context.sessionId !== undefined && isConnected) sessions.set(server, { session, redactor });
     return { session, redactor };
   }
@@ -42,10 +42,10 @@ export function createAnswerRedaction(ownRedactor: Redactor, hostOf: HostOf) {
     note,
     async redact(answer: ToolAnswer, request: AnsweredRequest): Promise<ToolAnswer> {
       const { session, redactor } = await note(request);
-      // Questions come from runs, whose redactor has seen them.
+      // Questions come from runs, which have already redacted them.
       if (redactor === undefined || !("content" in answer)) return answer;
       const { words, isAll } = toldAnyway(answer);
-      // Where the store is away, its answer must not wait for the store once more.
+      // If the store is unreachable, the answer must not wait for it again.
       if (isAll === true) return redactor.tokenize(answer, { session });
       try {
         return await redactAnswer(answer as CallToolResult, redactor, session);
@@ -56,7 +56,7 @@ export function createAnswerRedaction(ownRedactor: Redactor, hostOf: HostOf) {
         return { isError: true, content: [{ type: "text", text: redactor.tokenize(text, { session }) }] };
       }
     },
-    /** An exception of a tool as a client may read it. */
+    /** Redacts an exception of a tool for the client. */
     async redactFailure(error: unknown, request: AnsweredRequest): Promise<unknown> {
       const { session, redactor } = await note(request);
       if (redactor === undefined) return error;
@@ -75,7 +75,7 @@ export function createAnswerRedaction(ownRedactor: Redactor, hostOf: HostOf) {
   };
 }
 
-/** Puts tokens in the place of values in what a tool answers to a model, files of text among it. */
+/** Replaces values by tokens in a tool's answer to a model, including text files. */
 async function redactAnswer(
   answer: CallToolResult,
   redactor: Redactor,
@@ -100,7 +100,7 @@ async function redactBlock(
   const { text, ...rest } = { text: undefined, ...block };
   const shown = redactor.tokenize(rest, { session }) as ContentBlock;
   if (text === undefined) return shown;
-  // JSON is looked at by its keys, so that the text says the same as the structured content.
+  // JSON is redacted by its keys, so that the text is consistent with the structured content.
   const written = redactor.tokenizeFile?.(text, { session }) ?? redactor.tokenize(text, { session });
   return { ...shown, text: await written } as ContentBlock;
 }

@@ -9,7 +9,7 @@ import type { AnyCustomTool } from "./custom-tool.ts";
 import { answerValue, sessionOf } from "./tools/server-tool.ts";
 import type { HostOf, ServerTool } from "./tools/server-tool.ts";
 
-/** The server by which rules for values name custom tools. */
+/** The server name of custom tools in rules for values. */
 const CUSTOM_TOOLS = "custom";
 
 /** Binds a custom tool to the agent and the configuration of a server. @throws CemError `TOOL_INVALID` */
@@ -30,7 +30,7 @@ export function bindCustomTool<Config>(
       const { agent, redactor } = await hostOf(mcp);
       const { signal } = mcp.mcpReq;
       const { session } = sessionOf(mcp);
-      // The client may hand back what it got as tokens.
+      // The client may send back tokens that it received.
       const target = { session, server: CUSTOM_TOOLS, tool: name, signal };
       const given = await (redactor?.detokenize(input as JsonValue, target) ?? input);
       const answer = await tool.handler(given, { agent, config, signal, mcp });
@@ -52,7 +52,7 @@ const openObject = () => ({ type: "object" });
 
 const NO_INPUT = fromJsonSchema({ type: "object", properties: {} });
 
-/** Shows a schema that can't give its JSON Schema as an object of any shape. It checks the input all the same. */
+/** Presents a schema that can't provide its JSON Schema as an object of any shape. It still checks the input. */
 function withJsonSchema(schema: StandardSchemaV1): StandardSchemaWithJSON {
   const standard = schema["~standard"];
   if ("jsonSchema" in standard) return schema as StandardSchemaWithJSON;
@@ -80,10 +80,10 @@ const CUSTOM_TOOL = z.strictObject(
   "an object",
 );
 
-/** Refuses a tool of the wrong shape, for callers that the compiler did not check. */
+/** Rejects a tool of the wrong shape, for callers without a type check. */
 function assertCustomTool(tool: unknown): void {
   const issues = CUSTOM_TOOL.safeParse(tool).error?.issues ?? [];
-  // A member that is missing may be there under a wrong name.
+  // A missing member may be present under a wrong name.
   const issue = issues.find(({ code }) => code === "unrecognized_keys") ?? issues[0];
   if (issue === undefined) return;
   const [member = ""] = issue.code === "unrecognized_keys" ? issue.keys : issue.path.map(String);

@@ -25,7 +25,7 @@ import { BrokenRun, callsMade, tellAnyway } from "./told-anyway.ts";
 import type { Caller, ServerTool, ToolHost } from "./tools/server-tool.ts";
 import { workflowTool } from "./tools/run-tools.ts";
 
-/** The levels at which a client is sent the server's own messages, which are notices. */
+/** The client levels that include the server's own messages, which have level `notice`. */
 const UP_TO_NOTICE: ReadonlySet<string> = new Set(["debug", "info", "notice"]);
 
 /**
@@ -55,9 +55,9 @@ export function createAgentServer<Config = undefined>(
   const asking = createAskingRequests(states);
   const exposed = expose.length === 0 ? undefined : upstream && { upstream, asking, expose, onMissing };
   const tools = new Map<string, ServerTool>();
-  /** The connections, each with what it watches. */
+  /** The connections, with the resources that each watches. */
   const connected = new Map<McpServer, Watching | undefined>();
-  /** Those that take log messages: in 2026-07-28 a server logs only what a request asked for. */
+  /** Connections that accept log messages. In 2026-07-28 a server only logs if a request asked for it. */
   const logging = new Set<McpServer>();
   const listeners = new Set<(list: ListName) => void>();
   const calls = new Set<Promise<unknown>>();
@@ -126,7 +126,7 @@ export function createAgentServer<Config = undefined>(
           },
           instructions,
           requestState: { verify: states.verify },
-          // A client is asked for what it said it can do, and for nothing else.
+          // Only capabilities that a client declared are used.
           enforceStrictCapabilities: true,
         },
       );
@@ -136,7 +136,7 @@ export function createAgentServer<Config = undefined>(
       connected.set(server, exposed && exposeContents(server, { ...exposed, era, onRequest }));
       if (era === "legacy") {
         logging.add(server);
-        // The SDK's own handler calls a wrong level a fault of the server, and keeps levels where only calls find them.
+        // The SDK's handler reports an invalid level as a server error, and stores levels where only calls can access them.
         const params = specTypeSchemas.SetLevelRequestParams;
         server.server.setRequestHandler("logging/setLevel", { params }, ({ level }) => {
           logging[UP_TO_NOTICE.has(level) ? "add" : "delete"](server);
@@ -153,7 +153,7 @@ export function createAgentServer<Config = undefined>(
       return server;
     },
     listChanged(list, message) {
-      // Lists that were not declared may not be announced.
+      // Changes of undeclared lists must not be announced.
       if (list !== "tools" && exposed?.expose.includes(list) !== true) return;
       for (const server of connected.keys()) {
         if (list === "tools") server.sendToolListChanged();
@@ -175,7 +175,7 @@ export function createAgentServer<Config = undefined>(
     async close(graceMs) {
       await runs.close(graceMs);
       await Promise.allSettled(calls);
-      // Lets the transports take the answers first.
+      // Lets the transports send the answers first.
       await setImmediate();
       await Promise.allSettled([...connected.keys()].map((server) => server.close()));
     },
@@ -187,10 +187,10 @@ type Registration = {
   [Key in keyof Omit<ServerTool, "name" | "handle">]: Exclude<ServerTool[Key], undefined>;
 };
 
-/** Answers with an error of ours, or of the system. The SDK answers with the others, its protocol errors among them. */
+/** Answers with our own errors and system errors. The SDK handles all others, such as protocol errors. */
 function answerError(error: unknown, hintFor: HintFor | undefined): CallToolResult {
   const info = toErrorInfo(error);
-  // A message that is replaced for clients is one of our own.
+  // A message that is replaced for clients is our own text.
   const isAll = forClients(info).message !== info.message;
   if (isAll) reportFault(error);
   else if (!CemError.isInstance(error)) throw error;

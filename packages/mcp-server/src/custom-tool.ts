@@ -18,25 +18,25 @@ export interface CustomToolContext<Config = unknown> {
   config: Config;
   /** Aborts when the client cancels the call or disconnects. */
   signal: AbortSignal;
-  /** The request in the protocol's terms, to report progress, to log, to ask the client something or to repeat a round. */
+  /** The SDK's context of the request, to report progress, to log, to ask the client or to continue a multi-round request. */
   mcp: ServerContext;
 }
 
 /** The answer of a custom tool's handler. */
 export type CustomToolAnswer = JsonValue | CallToolResult | InputRequiredResult;
 
-/** A tool that a server offers beside its own. */
+/** A tool that a server offers in addition to its own. */
 export interface CustomTool<Input extends StandardSchemaV1 = StandardSchemaV1, Config = unknown> {
-  /** 1 to 128 letters, digits, `_`, `-` and `.`; no other tool of the server has it. */
+  /** 1 to 128 letters, digits, `_`, `-` and `.`; unique in the server. */
   name: string;
   title?: string | undefined;
   description: string;
   /**
-   * The schema of the input, an object: Zod, or any other Standard Schema. Clients are shown its JSON Schema, or an
-   * object of any shape where the schema can't give one. Default: no input.
+   * The schema of the input, an object: Zod, or any other Standard Schema. Clients see its JSON Schema, or an object of any
+   * shape if the schema can't provide one. Default: no input.
    */
   inputSchema?: Input | undefined;
-  /** The schema of the answer. With it the answer is checked and sent as structured content. */
+  /** The schema of the answer. If set, the answer is checked and sent as structured content. */
   outputSchema?: StandardSchemaWithJSON | undefined;
   annotations?: ToolAnnotations | undefined;
   /**
@@ -53,7 +53,7 @@ export interface CustomTool<Input extends StandardSchemaV1 = StandardSchemaV1, C
 export type AnyCustomTool<Config = unknown> = CustomTool<StandardSchemaV1, Config>;
 
 /**
- * Infers the type of a handler's input from its tool's schema. The server checks the tool when it takes it.
+ * Infers the type of a handler's input from its tool's schema. The server checks the tool when it is added.
  *
  * @example
  * customTool({ name: "double", description: "…", inputSchema: z.object({ n: z.number() }), handler: ({ n }) => n * 2 })
@@ -77,7 +77,7 @@ export async function loadCustomTools<Config>(file: string, cwd = "."): Promise<
     const message = `${file} can't be loaded: ${toErrorInfo(cause).message}`;
     throw new CemError("TOOL_INVALID", message, { details, cause });
   })) as { default?: unknown };
-  // Each is checked when the server takes it.
+  // Each is checked when it is added to the server.
   if (typeof found === "object" && found !== null)
     return (Array.isArray(found) ? found : [found]) as AnyCustomTool<Config>[];
   const message = `${file} has no custom tools. Write: export default [{ name, description, inputSchema, handler }]`;

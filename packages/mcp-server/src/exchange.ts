@@ -3,23 +3,23 @@ import { toErrorInfo } from "@cem/core";
 import type { HttpBindings } from "@hono/node-server";
 import type { AuthInfo } from "@modelcontextprotocol/server";
 
-/** The client id of all who have the shared token. */
+/** The client id of all clients with the shared token. */
 export const SHARED_CLIENT_ID = "shared-token";
 
 /** The HTTP exchange that a request belongs to. */
 export interface HttpExchange {
-  /** Absent for a request that another replica has forwarded. */
+  /** Absent for a request forwarded by another replica. */
   readonly requestId?: string | undefined;
   /**
-   * The client whose share of sessions and runs the request uses: the one that its token names, else its network. A
-   * token that all clients share does not tell clients apart.
+   * The client whose quota of sessions and runs the request uses: the one named by its token, else its network. A shared
+   * token does not distinguish clients.
    */
   quotaOwner: string;
-  /** Calls the listener when the answer is sent or the client is gone. */
+  /** Calls the listener when the answer was sent or the client has disconnected. */
   onClose: (listener: () => void) => void;
-  /** Sets the answer's Retry-After header, unless the answer has begun. */
+  /** Sets the answer's Retry-After header, unless the headers were already sent. */
   retryAfter: (seconds: number) => void;
-  /** Logs why the client was not told all. Absent: it is a warning of the process. */
+  /** Logs a reason that was withheld from the client. Absent: it is a process warning. */
   fault?: ((reason: string, level?: "warn" | "debug") => void) | undefined;
 }
 
@@ -27,32 +27,32 @@ export interface HttpExchange {
 export interface HttpEnv {
   Bindings: HttpBindings;
   Variables: {
-    /** The client, as its token or a trusted proxy names it. Absent without authorization. */
+    /** The client, as identified by its token or a trusted proxy. Absent without authorization. */
     authInfo: AuthInfo | undefined;
-    /** The JSON of the request's body. Absent where it has none. */
+    /** The parsed JSON body of the request. Absent if there is none. */
     body: unknown;
   };
 }
 
 const exchanges = new AsyncLocalStorage<HttpExchange>();
 
-/** Handles a request so that {@link currentExchange} knows its exchange. */
+/** Handles a request in a context in which {@link currentExchange} returns its exchange. */
 export function inExchange<T>(exchange: HttpExchange, handle: () => T): T {
   return exchanges.run(exchange, handle);
 }
 
-/** The exchange of the request that is being handled. Over stdio there is none. */
+/** The exchange of the current request. Over stdio there is none. */
 export function currentExchange(): HttpExchange {
   return exchanges.getStore() ?? { quotaOwner: "", onClose: () => {}, retryAfter: () => {} };
 }
 
-/** Has the log say why the client of the current request was not told all. */
+/** Logs an error whose reason was withheld from the client of the current request. */
 export function reportFault(error: unknown): void {
   const { fault = (reason: string) => process.emitWarning(reason, "CemWarning") } = currentExchange();
   fault(toErrorInfo(error).message);
 }
 
-/** The client whose share of the server the current request uses. Empty over stdio. */
+/** The client whose quota the current request uses. Empty over stdio. */
 export function currentQuotaOwner(): string {
   return currentExchange().quotaOwner;
 }

@@ -17,23 +17,26 @@ export type LogLevel = keyof typeof PINO_LEVELS;
 const STDERR = 2;
 /** The time of day: `22:59:02`. */
 const CLOCK_CHARACTERS = 8;
-/** Facts of a longer line have a line each. */
+/** In a longer entry each fact has its own line. */
 const MAX_LINE_CHARACTERS = 96;
-/** Lines that a full disk does not take are kept up to this. */
+/** Limit of buffered lines while the disk is full. */
 const MAX_WAITING_BYTES = 1024 * 1024;
 
 export interface LoggerSettings {
   /** Default: `INFO`. */
   level?: LogLevel | undefined;
-  /** The file to append to, which only its owner may read; its folder is created. Default: standard error, since standard output is the protocol's. */
+  /**
+   * The file to append to, which only its owner may read; its folder is created. Default: standard error, since standard
+   * output is reserved for the protocol.
+   */
   file?: string | undefined;
 }
 
 /**
- * Creates a logger that writes one JSON object per line, and text where standard error is a terminal. The server logs no arguments or results of tools and no
- * headers.
+ * Creates a logger that writes one JSON object per line, or readable text if standard error is a terminal. The server logs
+ * no arguments or results of tools and no headers.
  *
- * @throws CemError `LOG_UNWRITABLE` where the file can't be opened.
+ * @throws CemError `LOG_UNWRITABLE` if the file can't be opened.
  */
 export function createLogger({ level = "INFO", file }: LoggerSettings = {}): Logger {
   const options = {
@@ -46,7 +49,7 @@ export function createLogger({ level = "INFO", file }: LoggerSettings = {}): Log
   return pino(options, openDestination(file));
 }
 
-/** A line of the log as a person at a terminal reads it: the time of day, the message, its facts. */
+/** Formats a log line for a terminal: the time of day, the message, its facts. */
 export function readableLine(line: string): string {
   const { level, time, msg, ...facts } = JSON.parse(line) as Record<string, string>;
   const clock = new Date(String(time)).toTimeString().slice(0, CLOCK_CHARACTERS);
@@ -61,11 +64,11 @@ export function readableLine(line: string): string {
     ([name = "", value]) => `${" ".repeat(CLOCK_CHARACTERS + 2)}${name.padEnd(width)}${value}`,
   );
   const lines = one.length <= MAX_LINE_CHARACTERS ? [one] : [head.join("  "), ...rows];
-  // Facts may hold text of others, which must not control the terminal.
+  // Facts may contain untrusted text, which must not control the terminal.
   return lines.map((text) => `  ${text.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, "\uFFFD")}`).join("\n");
 }
 
-/** Writes synchronously, so that the last lines before a crash are kept. A line that the disk does not take waits for the next one. */
+/** Writes synchronously, so that the last lines before a crash are kept. A line that can't be written is retried with the next one. */
 function openDestination(file: string | undefined): DestinationStream {
   const unwritable = (error: unknown): string =>
     `The log ${file} can't be written: ${error instanceof Error ? error.message : String(error)}.`;
@@ -74,7 +77,7 @@ function openDestination(file: string | undefined): DestinationStream {
       return { write: (line) => void process.stderr.write(`${readableLine(line)}\n`) };
     const dest = file === undefined ? STDERR : openForAppending(file);
     const stream = destination({ dest, sync: true, maxLength: MAX_WAITING_BYTES });
-    // An error that nobody listens for ends the process.
+    // An unhandled error event would end the process.
     stream.on("error", () => {});
     if (file !== undefined)
       stream.once("error", (error) => process.emitWarning(unwritable(error), "CemWarning"));

@@ -5,14 +5,14 @@ import { MAX_CODE_CHARACTERS, MAX_TASK_CHARACTERS } from "./limits.ts";
 import { inSession, ownerOf, requireLength, sessionOf } from "./tools/server-tool.ts";
 import type { Caller, HostOf, ServedParts, ToolHost } from "./tools/server-tool.ts";
 
-/** Finds the agent and the stores for a request: those of its owner, where requests have owners. */
+/** Finds the agent and the stores for a request: those of its owner if requests have owners. */
 export function hostPerRequest(host: ToolHost, openOwner: OpenOwner | undefined): HostOf {
   if (openOwner === undefined) return () => host;
   const ofRequest = async (context: Caller): Promise<ToolHost> => ({
     ...host,
     ...(await openOwner(ownerNameOf(context))),
   });
-  // Of one call, what is opened first is used to the end: an owner who is deleted meanwhile must not come back.
+  // A call keeps using the parts that it opened first, so that an owner who is deleted meanwhile is not recreated.
   const opened = new WeakMap<Caller, Promise<ToolHost>>();
   return (context) => {
     const opening = opened.get(context) ?? ofRequest(context);
@@ -21,9 +21,9 @@ export function hostPerRequest(host: ToolHost, openOwner: OpenOwner | undefined)
   };
 }
 
-/** The agent and the stores of an authenticated client, for interfaces beside MCP. */
+/** The agent and the stores of an authenticated client, for interfaces other than MCP. */
 export interface ServedClient extends Readonly<Omit<ServedParts, "runWorkflow">> {
-  /** The owner of the runs that the client may see: the owner of its requests, else itself. */
+  /** The owner of the runs that the client may see: the owner of its requests, else the client itself. */
   readonly audience: string;
   readonly session: string | undefined;
   /**
@@ -51,7 +51,7 @@ export function servedClient(host: ToolHost, caller: Caller): ServedClient {
         owner,
         quotaOwner: quotaOwner ?? currentExchange().quotaOwner,
         facts: { input, audience, redactor, session },
-        // The run belongs to no call that could end it.
+        // The run belongs to no call that could cancel it.
         signal: new AbortController().signal,
         begin: (options) => {
           const all = inSession(options, caller);
@@ -64,22 +64,22 @@ export function servedClient(host: ToolHost, caller: Caller): ServedClient {
 
 /** The agent and the stores of one customer of a server. */
 export interface OwnerParts extends ServedParts {
-  /** The quota key of its runs, by whichever client they come. Default: the client's. */
+  /** The quota key of its runs, whichever client starts them. Default: the client's. */
   quotaOwner?: string | undefined;
 }
 
-/** How a request names the customer that it comes from. */
+/** How a request identifies its customer. */
 export interface OwnerName {
-  /** The name that the token's claim or the proxy's header has. Absent: `identity` tells customers apart. */
+  /** The name in the token's claim or the proxy's header. Absent: `identity` distinguishes customers. */
   given?: string | undefined;
   /** The client's identity: one text for each issuer, client and subject. Empty without authorization. */
   identity: string;
 }
 
-/** Opens what belongs to the customer that a request comes from. Rejects where that can't be said. */
+/** Opens the parts of a request's customer. Rejects if the customer is unknown. */
 export type OpenOwner = (name: OwnerName) => Promise<OwnerParts>;
 
-/** The key of a customer's name among what the authorization says of a client. */
+/** The key of a customer's name in the authorization info of a client. */
 const CUSTOMER = "customer";
 
 /** The customer's name that comes with a request. */
@@ -89,7 +89,7 @@ export function ownerNameOf({ http }: Pick<ServerContext, "http">): OwnerName {
   return { given: typeof given === "string" ? given : undefined, identity: clientId };
 }
 
-/** Adds a customer's name to what is known of a client. Another name makes another client of it. */
+/** Adds a customer's name to the authorization info. A different name makes it a different client. */
 export function withOwner(authInfo: AuthInfo | undefined, given: string): AuthInfo {
   const known: AuthInfo = authInfo ?? { token: "", clientId: "", scopes: [] };
   return {

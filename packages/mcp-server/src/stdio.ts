@@ -12,7 +12,7 @@ export interface StdioOptions {
   input?: Readable | undefined;
   /** Default: the process's standard output. */
   output?: Writable | undefined;
-  /** Called with errors of the transport and the protocol; never with those that a tool answers with. */
+  /** Called with errors of the transport and the protocol, but not with errors of tools. */
   onError?: ((error: Error) => void) | undefined;
 }
 
@@ -20,11 +20,11 @@ export interface StdioOptions {
 export interface Serving {
   /** Resolves when the transport is closed. */
   readonly closed: Promise<void>;
-  /** Closes the transport; calls under way have `graceMs` milliseconds to finish (default: 0). Safe to call twice. */
+  /** Closes the transport; calls in progress have `graceMs` milliseconds to finish (default: 0). Safe to call twice. */
   close(graceMs?: number): Promise<void>;
 }
 
-/** Serves one client over stdin and stdout. When the client disconnects, its runs are ended. */
+/** Serves one client over stdin and stdout. When the client disconnects, its runs are cancelled. */
 export function serveStdio(server: Servable, options: StdioOptions = {}): Serving {
   const { input = process.stdin, output = process.stdout, onError = () => {} } = options;
   const messages = input.pipe(createMessageCheck((answer) => output.write(`${JSON.stringify(answer)}\n`)));
@@ -39,10 +39,10 @@ export function serveStdio(server: Servable, options: StdioOptions = {}): Servin
       .finally(() => gone.resolve());
     return closing;
   };
-  // It closes by itself after a message that is too large.
+  // The transport also closes itself after a message that is too large.
   const closeTransport = transport.close.bind(transport);
   transport.close = () => {
-    // Nothing else keeps the process.
+    // Lets the process exit.
     input.unpipe(messages).pause();
     return closeTransport().finally(() => void close());
   };
@@ -51,7 +51,7 @@ export function serveStdio(server: Servable, options: StdioOptions = {}): Servin
   return { closed: gone.promise, close };
 }
 
-/** Passes messages of the protocol on, those of a batch one by one, and answers what is none: the SDK would drop it. */
+/** Forwards protocol messages, splitting batches, and answers invalid input, which the SDK would drop. */
 function createMessageCheck(answer: (message: object) => void): Duplex {
   const split = createLineSplitter(MAX_STDIO_MESSAGE_BYTES);
   const refuse = (code: number, message: string, id: JsonValue = null): string => {
@@ -59,7 +59,7 @@ function createMessageCheck(answer: (message: object) => void): Duplex {
     return "";
   };
   const check = (message: JsonValue, json = JSON.stringify(message)): string => {
-    // Others than requests have no answer, and the SDK drops those that are none.
+    // Only requests are answered. The SDK drops other invalid messages.
     if (isObject(message) && (!("id" in message) || "result" in message || "error" in message))
       return `${json}\n`;
     if (isJSONRPCRequest(message)) return `${json}\n`;

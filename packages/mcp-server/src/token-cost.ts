@@ -4,15 +4,15 @@ import type { Agent, ToolDefinition } from "@cem/core";
 import { loadTokenCounter } from "@cem/core/tokens";
 import type { AgentServer } from "./agent-server.ts";
 
-/** The tokens that a client's model reads before its first word: the list of tools and the instructions. */
+/** The tokens of the context that a client's model reads up front: the list of tools and the instructions. */
 export interface TokenCost {
   tools: { name: string; tokens: number }[];
   instructions: number;
-  /** Of the whole list with the instructions, in o200k_base tokens. */
+  /** Total of the list and the instructions, in o200k_base tokens. */
   total: number;
 }
 
-/** Counts the tokens of the server's list of tools, as it comes over the wire. */
+/** Counts the tokens of the server's list of tools in its wire format. */
 export async function measureTokenCost(
   server: Pick<AgentServer, "factory" | "instructions">,
 ): Promise<TokenCost> {
@@ -27,7 +27,7 @@ export async function measureTokenCost(
   };
 }
 
-/** Counts the tokens that the list of tools would have if it held every tool of the agent. */
+/** Counts the tokens that the list of tools would have if it contained every tool of the agent. */
 export async function measureDirectCost(
   agent: Agent,
   signal?: AbortSignal,
@@ -40,7 +40,7 @@ export async function measureDirectCost(
   return { tools: tools.length, tokens: tools.reduce((sum, tool) => sum + count(tool), 0) };
 }
 
-/** The list of tools as a client gets it. */
+/** The list of tools as sent to a client. */
 async function listTools({ factory }: Pick<AgentServer, "factory">): Promise<{ name: string }[]> {
   const [client, served] = InMemoryTransport.createLinkedPair();
   const server = await factory({ era: "legacy" });

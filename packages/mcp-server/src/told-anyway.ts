@@ -4,7 +4,10 @@ import type { CallToolResult } from "@modelcontextprotocol/server";
 
 const MAX_NAMED_TOOLS = 10;
 
-/** A run that ended with an exception after it had called tools. Its client has to know of them, lest it repeats them. */
+/**
+ * A run that ended with an exception after it had called tools. Its client must know of the calls in order not to repeat
+ * them.
+ */
 export class BrokenRun extends CemError {
   readonly calls: readonly ToolCallRecord[];
 
@@ -16,8 +19,8 @@ export class BrokenRun extends CemError {
 }
 
 /**
- * Says which calls a run has made. Code may call any name, also one that has to be hidden: named are those that are known to be of
- * tools.
+ * Describes the calls that a run has made. Code may call any name, even one that must be hidden, so only names of known
+ * tools are shown.
  */
 export function callsMade(calls: readonly ToolCallRecord[]): string {
   if (calls.length === 0) return "It called no tools.";
@@ -29,7 +32,7 @@ export function callsMade(calls: readonly ToolCallRecord[]): string {
   return `It made ${counted}${list}; a retry does the same again.`;
 }
 
-/** The part of an answer that may be told in any case, and whether the answer holds nothing else. */
+/** The part of an answer that is safe without redaction, and whether it is the whole answer. */
 interface Told {
   words: string;
   isAll?: boolean | undefined;
@@ -37,13 +40,16 @@ interface Told {
 
 const tellable = new WeakMap<object, Told>();
 
-/** Notes what of an answer may be told where the rest of it can't be redacted: no word of a tool, a program or a client. */
+/**
+ * Notes the part of an answer that may be shown if the rest can't be redacted. It contains no text of a tool, a program or
+ * a client.
+ */
 export function tellAnyway(answer: CallToolResult, told: Told): CallToolResult {
   tellable.set(answer, told);
   return answer;
 }
 
-/** The part of an answer that may be told in any case. */
+/** Returns the part of an answer that is safe without redaction. */
 export function toldAnyway(answer: object): Told {
   return tellable.get(answer) ?? { words: "The call was made." };
 }

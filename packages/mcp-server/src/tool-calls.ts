@@ -6,15 +6,15 @@ import type { ServerContext, StandardSchemaV1, StandardSchemaWithJSON } from "@m
 import { MAX_LISTED_PROBLEMS, MAX_PROBLEM_CHARACTERS } from "./limits.ts";
 import type { ToolAnswer } from "./tools/server-tool.ts";
 
-/** Values beyond this number are not named. */
+/** Maximum number of values listed. */
 const MAX_NAMED_VALUES = 20;
 
 type Properties = Readonly<Record<string, unknown>>;
 type Issue = StandardSchemaV1.Issue;
 
 /**
- * A tool's input schema whose errors say what is right: unknown arguments are refused with the names that there are, and
- * a value outside an enum with the values. An object of unnamed properties takes any. Only the first problems are listed.
+ * Wraps a tool's input schema with helpful errors: they list the existing arguments for unknown ones, and the allowed
+ * values of an enum. An object without named properties accepts any. Only the first problems are listed.
  */
 export function strictInput(schema: StandardSchemaWithJSON): StandardSchemaWithJSON {
   const standard = schema["~standard"];
@@ -29,7 +29,7 @@ export function strictInput(schema: StandardSchemaWithJSON): StandardSchemaWithJ
   return { "~standard": { ...standard, validate } };
 }
 
-/** The properties of a schema that names all of them; `undefined` for another one. */
+/** The properties of a schema that names all of them, else `undefined`. */
 function closedProperties({ jsonSchema }: StandardSchemaWithJSON["~standard"]): Properties | undefined {
   const schema = jsonSchema.input({ target: "draft-2020-12" });
   const { properties, additionalProperties = false, patternProperties, ...others } = schema;
@@ -54,7 +54,7 @@ function shortened(issues: readonly Issue[]): Issue[] {
   return left === 0 ? listed : [...listed, { message: `There are ${left} more problems.` }];
 }
 
-/** The problems. Of those that are not listed anyway, none is put in words: a name is compared with all that there are. */
+/** Finds the problems. Only those that are listed are described, since suggestions compare a name with all others. */
 function problemsOf(input: unknown, properties: Properties): string[] {
   if (!isObject(input)) return [];
   const names = Object.keys(properties);
@@ -89,7 +89,7 @@ function wrongValue(name: string, value: unknown, allowed: readonly unknown[]): 
 
 const MS_PER_SECOND = 1_000;
 
-/** Answers the call of a tool within a span, in the trace of its client or in one that links to it. */
+/** Handles a tool call within a span, in the client's trace or in a new one linked to it. */
 export function traceRequest(
   tool: string,
   { http, mcpReq, sessionId }: ServerContext,

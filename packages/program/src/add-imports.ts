@@ -6,17 +6,16 @@ import { parseProgram, type Program } from "./parse-program.ts";
 import { isNamed, namesUsedAtRunTime, patternNames, runtimeNodes, type NodeVisit } from "./syntax-tree.ts";
 
 const NAME = "require";
-/** Globals of the sandbox that this process may lack. No tool takes the place of one by its name. */
+/** Globals of the sandbox that this process may lack. A tool of the same name never replaces one. */
 const GUEST_GLOBALS = new Set(
   "Deno Temporal __dirname __filename exports module require self window".split(" "),
 );
 
 /**
- * Reads `require("path")` as CommonJS means it: the module is imported, and its name stands in place of the call. So does
- * `true` for `require.main === module`.
+ * Supports CommonJS `require("path")`: imports the module and replaces the call by its name. Replaces `require.main ===
+ * module` by `true`.
  *
- * @returns the code, with its lines as they were. Code with a syntax error, and code that has its own `require`, is left
- *   alone.
+ * @returns the code, with unchanged line numbers. Code with a syntax error or its own `require` is returned unchanged.
  */
 export function importRequired(code: string): string {
   if (!code.includes(NAME)) return code;
@@ -40,7 +39,7 @@ export function importRequired(code: string): string {
   return names.size === 0 ? edited : beginWith([...names].map(importOf), edited);
 }
 
-/** Puts statements before all others. A hashbang is valid only at the start of a file. */
+/** Inserts statements before all others, but after a hashbang. */
 function beginWith(statements: readonly string[], code: string): string {
   const start = /^#!.*(?:\r?\n|$)/.exec(code)?.[0] ?? "";
   return `${start}${statements.join(" ")} ${code.slice(start.length)}`;
@@ -67,11 +66,11 @@ function isMainTest(node: NodeVisit["node"]): boolean {
 export interface Importable {
   name: string;
   module: string;
-  /** The server that the module is of. */
+  /** The server of the module. */
   server: string;
 }
 
-/** A name that a program uses and neither declares nor imports, and where it does so first. */
+/** A name that a program uses without declaring or importing it, with its first location. */
 export interface MissingImport extends SourceLocation {
   name: string;
   module: string;
@@ -79,12 +78,12 @@ export interface MissingImport extends SourceLocation {
   statement: string;
 }
 
-/** Missing imports of a program: by name, each import that it may stand for. */
+/** Missing imports of a program: the candidate imports by name. */
 export type MissingImports = Map<string, MissingImport[]>;
 
 /**
- * Finds the names of tools, and of servers as in `weather.get_weather()`, that a program uses and binds nowhere. What
- * JavaScript itself has by that name is not one.
+ * Finds the names of tools, and of servers as in `weather.get_weather()`, that a program uses without binding them. Names
+ * of JavaScript globals are excluded.
  */
 export function findMissingImports(program: Program, tools: readonly Importable[]): MissingImports {
   const missing: MissingImports = new Map();
@@ -105,9 +104,9 @@ export function findMissingImports(program: Program, tools: readonly Importable[
 }
 
 /**
- * Adds imports of tools and servers that a program uses by name alone, where only one can be meant.
+ * Adds imports of tools and servers that a program uses without importing them, if there is only one candidate.
  *
- * @returns the code, with its lines as they were, and the lines that were added. Code with a syntax error is left alone.
+ * @returns the code, with unchanged line numbers, and the added lines. Code with a syntax error is returned unchanged.
  */
 export function addMissingImports(
   code: string,
@@ -122,8 +121,7 @@ export function addMissingImports(
 }
 
 /**
- * The tools and servers whose names stand anywhere in the code and are not imported. Most programs have none, and are not
- * walked.
+ * The tools and servers whose names occur in the code and are not imported. Most programs have none, and are not walked.
  */
 function namedIn({ code, imports }: Program, tools: readonly Importable[]) {
   const words = new Set(code.match(/[\p{ID_Start}$_][\p{ID_Continue}$]*/gu));
@@ -133,7 +131,7 @@ function namedIn({ code, imports }: Program, tools: readonly Importable[]) {
     words.has(name) && !(name in globalThis) && !GUEST_GLOBALS.has(name);
   const found: { name: string; module: string; isServer: boolean }[] = [];
   const servers = new Map<string, (typeof found)[number]>();
-  // Each run looks at all tools: nothing is made for those that it does not name.
+  // Each run checks all tools, so nothing is allocated for those that are not named.
   for (const { name, module, server } of tools) {
     if (isUsed(name)) found.push({ name, module, isServer: false });
     if (isUsed(server)) servers.set(server, { name: server, module, isServer: true });
@@ -141,7 +139,7 @@ function namedIn({ code, imports }: Program, tools: readonly Importable[]) {
   return [...found, ...servers.values()];
 }
 
-/** Where each of the names is used first. */
+/** The first use of each name. */
 function firstPlaces(names: ReadonlySet<string>, root: Node): Map<string, SourceLocation> {
   const places = new Map<string, SourceLocation>();
   for (const { node, key } of runtimeNodes(root)) {
@@ -151,7 +149,7 @@ function firstPlaces(names: ReadonlySet<string>, root: Node): Map<string, Source
   return places;
 }
 
-/** The names that a program declares anywhere, or tests with `typeof`. */
+/** The names that a program declares or tests with `typeof`. */
 function boundNames(root: Node): Set<string> {
   const names = new Set<string>();
   const bind = (pattern: Node | null | undefined): void => {

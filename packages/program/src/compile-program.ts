@@ -2,12 +2,12 @@ import type { GuestError } from "@cem/core";
 import { emitModule } from "./emit-module.ts";
 import { parseProgram, type Program } from "./parse-program.ts";
 
-/** The beginning of a Markdown fence, with the name of a language or none. */
+/** The beginning of a Markdown fence, with or without a language. */
 const OPENING = /^(?<before>\s*)(?<fence>`{3,}(?!`)|~{3,}(?!~))[^\r\n`]*(?=\r?\n)/;
 
 /**
- * Takes code out of a Markdown fence with which the text begins, and which may be unclosed or have words after it. Its lines
- * keep their numbers, so that a message about a line is true of the text that was given.
+ * Extracts code from a Markdown fence at the start of the text, which may be unclosed or followed by words. Line numbers
+ * are kept, so that messages refer to the lines of the given text.
  */
 export function withoutFence(text: string): string {
   const opening = OPENING.exec(text);
@@ -18,7 +18,7 @@ export function withoutFence(text: string): string {
   let end = whole.length - fence.length;
   if (fence === "" || end <= from) return text;
   if (!whole.endsWith(fence)) {
-    // Another fence after that begins more code.
+    // Leaves the text unchanged if another fence begins more code.
     if (closing !== -1 && whole.includes(fence, closing + fence.length + 1)) return text;
     end = closing === -1 ? whole.length : closing + 1;
   }
@@ -45,7 +45,7 @@ const LINE_OFFSET = 1;
 const compiledPrograms = new WeakMap<Program, CompileResult>();
 
 /**
- * Compiles a program to a module for the guest. The order of its lines is kept, so positions can be mapped back.
+ * Compiles a program to a module for the guest. Its lines are kept, so positions can be mapped back.
  *
  * @returns the module, or a `SyntaxError` for code that can't be parsed or can't stand in a function body. Never throws.
  */

@@ -38,7 +38,7 @@ export class SourceEdits {
   }
 }
 
-/** One module to load, with the names that are taken from it. */
+/** One module to load, with the names imported from it. */
 export interface PlannedImport {
   specifier: string;
   attributes: Record<string, string>;
@@ -46,10 +46,11 @@ export interface PlannedImport {
 }
 
 /**
- * Reads the import that a declaration needs at run time. Those that only types refer to are left out, as TypeScript does.
+ * Determines the import that a declaration needs at run time. Names that are only used as types are left out, as in
+ * TypeScript.
  *
  * @param used - The names that the program refers to at run time.
- * @param ofDefault - The variable that is to hold what is re-exported as `default`.
+ * @param ofDefault - The variable for the value that is re-exported as `default`.
  */
 export function planImport(
   declaration: ImportDeclaration | ExportNamedDeclaration | ExportAllDeclaration,
@@ -83,7 +84,7 @@ export function emitImports(planned: readonly PlannedImport[], runtime: string):
     names: names
       .filter((name) => name.imported !== "*")
       .map(({ imported, line, column }) => ({ name: imported, line, column })),
-    // The module itself is taken beside some of its names.
+    // Set if the whole module is imported in addition to some of its names.
     whole: names.length > 1 && names.some((name) => name.imported === "*") ? true : undefined,
   }));
   const modules = `${runtime}m`;

@@ -12,11 +12,11 @@ const UNSUPPORTED: Readonly<Record<string, string>> = {
   TSImportEqualsDeclaration: '`import … =` is not allowed in ES modules. Use `import … from "…"`.',
   TSNamespaceExportDeclaration: "`export as namespace` is allowed in declaration files only.",
 };
-/** No engine knows them yet. */
+/** Decorators are not supported by any engine yet. */
 const NO_DECORATORS =
   "Decorators and `accessor` of classes are not possible here. Use functions, get and set instead.";
 
-/** Finds the first statement that a module may contain and a program, which runs as a function, may not; and decorators. */
+/** Finds the first decorator, or statement that is allowed in a module but not in a program, which runs as a function. */
 export function findUnsupported({ ast, code }: Program): GuestError | undefined {
   for (const outer of ast.program.body) {
     const exported = outer.type === "ExportNamedDeclaration" ? outer.declaration : undefined;
@@ -33,8 +33,8 @@ export function findUnsupported({ ast, code }: Program): GuestError | undefined 
 }
 
 /**
- * Finds the value of a program that gives it as CommonJS does: `module.exports = …` or `exports.name = …`. None if it has a
- * variable of that name itself.
+ * Finds the value of a program that exports in CommonJS style: `module.exports = …` or `exports.name = …`. None if the
+ * program declares a variable of that name.
  */
 function commonJsValue({ ast, code }: Program): string | undefined {
   if (!/\bexports\b/.test(code)) return undefined;
@@ -66,7 +66,7 @@ interface Emitter {
   epilogue: string[];
 }
 
-/** Emits the module for a parsed program: an arrow function, whose parameter no `arguments` gives away. */
+/** Emits the module for a parsed program: an arrow function, so that `arguments` can't expose its parameter. */
 export function emitModule(
   program: Program,
 ): { ok: true; source: string } | { ok: false; error: GuestError } {
@@ -99,10 +99,10 @@ export function emitModule(
 }
 
 /**
- * Assigns the value of the last expression; a function that is the whole program is called, as a default export is. The
- * assignment begins where the statement before ends, so that the columns of the expression's own lines stay.
+ * Assigns the value of the last expression. A function that is the whole program is called, like a default export. The
+ * assignment is inserted at the end of the previous statement, so that the columns of the expression's lines are kept.
  *
- * @returns what belongs at the end of the line before the program, where no statement is before.
+ * @returns the text for the end of the line before the program, if there is no previous statement.
  */
 function emitLastExpression(program: Program, { edits, runtime }: Emitter): string {
   const last = findLastExpression(program);
@@ -122,8 +122,8 @@ function emitLastExpression(program: Program, { edits, runtime }: Emitter): stri
 }
 
 /**
- * Chooses `$cem`, or a name that can't be guessed where the program may have that one itself, perhaps with escapes. No program
- * may name the parameter.
+ * Chooses `$cem`, or an unguessable name if the program may contain that one, perhaps with escapes. No program may access
+ * the parameter.
  */
 function unusedName(code: string): string {
   return /\$cem|\\u/.test(code) ? `$cem${randomInt(2 ** 47)}` : "$cem";
@@ -155,7 +155,7 @@ function remove(node: Node, edits: SourceEdits): void {
   edits.overwrite(node.start ?? 0, node.end ?? 0, ";");
 }
 
-/** @returns the variable that holds what is re-exported as `default`, if anything is. */
+/** @returns the variable of the value that is re-exported as `default`, if any. */
 function addImport(declaration: Parameters<typeof planImport>[0], { imports, used, runtime }: Emitter) {
   const ofDefault = `${runtime}d`;
   const planned = planImport(declaration, used, ofDefault);

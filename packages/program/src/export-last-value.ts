@@ -5,19 +5,19 @@ import type { Program } from "./parse-program.ts";
 import { isLabel, isNamed, isTypeOnly, patternNames, runtimeNodes, visitNodes } from "./syntax-tree.ts";
 import type { NodeVisit } from "./syntax-tree.ts";
 
-/** Nodes in which `return` is not the program's. */
+/** Nodes in which `return` does not belong to the program. */
 const FUNCTION = /(?:Function(?:Declaration|Expression)|Method)$/;
 const RETURN = /\breturn\b/;
-/** Declarations that a default export names and does not evaluate. */
+/** Declarations that a default export names without evaluating anything. */
 const NAMED = /^(?:Identifier|FunctionDeclaration)$/;
 const MAIN = /^(?:main|run|execute|solve|task|program)$/u;
 
 /**
- * Finds the last statement of a program where that is an expression, whose value is then the program's. Declarations of
- * functions and types may follow it. None where the program has a `return` of its own or a default export.
+ * Finds the last statement of a program if it is an expression, whose value then becomes the program's. Declarations of
+ * functions and types may follow it. None if the program has a top-level `return` or a default export.
  *
- * @returns the statement, where the one before it ends (0 where it is the first), and whether it is a function without
- * parameters beside which nothing runs.
+ * @returns the statement, the end of the previous one (0 if it is the first), and whether it is a function without
+ * parameters and the only code that runs.
  */
 export function findLastExpression({ ast, code }: Program) {
   const { body, directives } = ast.program;
@@ -27,7 +27,7 @@ export function findLastExpression({ ast, code }: Program) {
   while (index >= 0 && isSkipped(statements[index] as Statement)) index -= 1;
   const statement = statements[index];
   if (statement?.type !== "ExpressionStatement" && statement?.type !== "Directive") return undefined;
-  // Such as "use strict".
+  // A directive such as "use strict".
   if (statement.type === "Directive" && statement.value.value.startsWith("use ")) return undefined;
   if (saysResult({ ast, code })) return undefined;
   const isFunction = statement.type === "ExpressionStatement" && isPlainFunction(statement.expression);
@@ -52,7 +52,7 @@ export function findMain({ ast }: Pick<Program, "ast">): string | undefined {
   return mains.length === 1 ? mains[0] : undefined;
 }
 
-/** Whether a program has a `return` of its own, or a default export that it does not call itself. */
+/** Whether a program has a top-level `return`, or a default export that it does not call itself. */
 function saysResult({ ast, code }: Pick<Program, "ast" | "code">): boolean {
   const { body } = ast.program;
   const names = body.flatMap((own) => defaultOf(own) ?? []);
@@ -69,7 +69,7 @@ function hasNoValue(statement: Statement | Directive): boolean {
   return type !== "Directive" && isTypeOnly(statement);
 }
 
-/** The name of what a statement exports as the default; empty for a value without one. */
+/** The name of a statement's default export; empty for an unnamed value. */
 function defaultOf(statement: Statement): string | undefined {
   if (statement.type === "ExportDefaultDeclaration") {
     const { declaration } = statement;
@@ -85,8 +85,8 @@ function defaultOf(statement: Statement): string | undefined {
 const called = new WeakMap<File, ReadonlySet<string>>();
 
 /**
- * The functions of a program that it calls itself, or passes on: those that it exports are not for others to call once more,
- * which would do their work twice.
+ * The functions that a program calls itself or passes on. If it exports one, it must not be called again, which would
+ * repeat its work.
  */
 export function calledInside({ ast }: Pick<Program, "ast">): ReadonlySet<string> {
   const found = called.get(ast) ?? findCalled(ast);
@@ -114,7 +114,10 @@ function findCalled({ program }: File): Set<string> {
   return names;
 }
 
-/** Whether a statement exports what a program calls itself as CommonJS does, or an object, which may be of such functions. */
+/**
+ * Whether a statement exports, in CommonJS style, a function that the program calls itself, or an object that may contain
+ * such functions.
+ */
 function exportsFunctions(statement: Statement, ast: Program["ast"]): boolean {
   if (statement.type !== "ExpressionStatement" || statement.expression.type !== "AssignmentExpression")
     return false;
@@ -152,10 +155,10 @@ function returns(statement: Statement): boolean {
 const TELLS_OTHERWISE = /\bmodule\.exports\b|\bexports\.|\bconsole\.|\bDeno\.stdout\b/u;
 
 /**
- * Adds the export that a program lacks: of the variable that it declares last. A program that prints, or says a result in
- * any other way, is left alone, as is one with a syntax error.
+ * Adds a missing export: of the variable that is declared last. A program that prints or returns a result in another way is
+ * left unchanged, as is one with a syntax error.
  *
- * @returns the code, with its lines as they were, and the line that was added.
+ * @returns the code, with unchanged line numbers, and the added line.
  */
 export function exportLastValue(code: string): { code: string; added: string[] } {
   const parsed = parseProgram(code);
@@ -169,7 +172,7 @@ export function exportLastValue(code: string): { code: string; added: string[] }
   return { code: `${code.trimEnd()}\n${line}\n`, added: [line] };
 }
 
-/** The last variable that is no function. Loops and conditions after it may fill it. */
+/** The last variable that is not a function. Loops and conditions after it may fill it. */
 function lastVariable(body: readonly Statement[]): string | undefined {
   const names = body.flatMap((statement) => {
     if (statement.type !== "VariableDeclaration" || isTypeOnly(statement)) return [];

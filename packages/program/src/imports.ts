@@ -21,7 +21,7 @@ export interface ImportedName extends SourceLocation {
   imported: string;
   /** The name in the program. Absent for a re-export. */
   local?: string | undefined;
-  /** Whether it is written with `type` and so removed at run time. */
+  /** Whether it has the `type` modifier and is removed at run time. */
   typeOnly: boolean;
 }
 
@@ -30,7 +30,7 @@ export interface StaticImport extends SourceLocation {
   specifier: string;
   /** Empty for `import "module"`. */
   names: ImportedName[];
-  /** Whether the whole declaration is written with `type`. */
+  /** Whether the whole declaration has the `type` modifier. */
   typeOnly: boolean;
   kind: "import" | "export";
 }
@@ -42,7 +42,7 @@ export interface DynamicImport extends SourceLocation {
 
 type WithSource = ImportDeclaration | ExportNamedDeclaration | ExportAllDeclaration;
 
-/** Whether code may have an `import(…)` or `import.meta`. Most programs have none, and need not be searched. */
+/** Whether code may contain `import(…)` or `import.meta`. Most programs don't, and need not be searched. */
 export function mayImportInExpression(code: string): boolean {
   return /\bimport\s*[(./]/.test(code);
 }

@@ -2,21 +2,21 @@ import type { Node } from "@babel/types";
 import type { JsonValue } from "@cem/core";
 
 const MAX_DEPTH = 16;
-/** The most expressions that one value is made of. Lists of lists of the same constants soon have more. */
+/** Maximum number of expressions in one value. Nested lists of the same constants grow quickly. */
 const MAX_PARTS = 5_000;
 
 /** The constants that an expression may name. */
 export interface Constants {
-  /** The value of a constant, with the constants that it may name itself. */
+  /** The value of a constant, with the constants that it may name in turn. */
   find(name: string): { node: Node; constants: Constants } | undefined;
 }
 
 const NONE: Constants = { find: () => undefined };
 
 /**
- * Evaluates an expression of literals, arrays and objects of them, and names of constants that hold such.
+ * Evaluates an expression of literals, arrays, objects, and names of constants with such values.
  *
- * @param constants - Default: a name has no value.
+ * @param constants - Default: names have no value.
  * @returns the value; `undefined` for any other expression, and for one of too many parts.
  */
 export function literalValue(node: Node, constants: Constants = NONE): JsonValue | undefined {

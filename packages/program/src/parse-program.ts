@@ -7,7 +7,7 @@ import { runWithTimeout, SyncTimeoutError } from "./run-with-timeout.ts";
 const WORD = /[\w$\u0080-\uFFFF]/;
 const SPACE = /\s/;
 
-/** The end of the string that begins at `start`. An unclosed one ends with its line, or with the code for a template. */
+/** The end of the string that begins at `start`. An unclosed string ends with its line, an unclosed template with the code. */
 function endOfQuoted(code: string, start: number): number {
   const quote = code[start];
   for (let at = start + 1; at < code.length; at += 1) {
@@ -59,18 +59,18 @@ export const MAX_PROGRAM_TOKENS = 300_000;
 const PARSE_TIMEOUT_MS = 600;
 const PARSE_TIMEOUT_MS_PER_KILO = 2;
 /**
- * Generics and conditionals within each other make the parser slow. A short program with no more than this many `<` and
+ * Nested generics and conditionals make the parser slow. A short program with no more than this many `<` and
  * `?` parses in milliseconds, and is parsed without a timeout, which costs as much as parsing a small file.
  */
 const MAX_UNTIMED_SIGNS = 10;
 const MAX_UNTIMED_CHARACTERS = 8 * 1024;
 
-/** A program that is longer is not read in a few milliseconds. Those that models write are mostly shorter. */
+/** A longer program is not parsed within a few milliseconds. Programs by models are mostly shorter. */
 const MAX_QUICK_CHARACTERS = 2_048;
 
 /**
- * Programs that were parsed last, oldest first: what is meant, the review, the check of types and the sandbox parse the same
- * one. The tree of a long program is not kept from the garbage collector.
+ * Recently parsed programs, oldest first, since several stages (normalization, review, type check, sandbox) parse the same
+ * one. The tree of a long program may be garbage-collected.
  */
 const recent = new Map<string, { deref(): ParseResult | undefined }>();
 const MAX_KEPT = 8;
@@ -107,7 +107,7 @@ export function parseProgram(code: string): ParseResult {
   return result;
 }
 
-/** Whether a program is read in a few milliseconds for sure. Others are read where nobody waits for the thread. */
+/** Whether a program is certain to be parsed within a few milliseconds. Others are parsed in work threads. */
 export function isQuicklyRead(code: string): boolean {
   return code.length <= MAX_QUICK_CHARACTERS && !mayBeSlow(code);
 }

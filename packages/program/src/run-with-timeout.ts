@@ -8,17 +8,17 @@ export class SyncTimeoutError extends Error {
   override readonly name = "SyncTimeoutError";
 }
 
-/** A task that used this share of its time was not kept waiting. */
+/** A task that used this fraction of its time as processor time was not delayed by other load. */
 const MIN_USED_SHARE = 0.5;
-/** How much longer than its timeout a task may take by the clock, where other processes keep this one waiting. */
+/** Factor by which the elapsed time may exceed the timeout if other processes delay this one. */
 const MAX_WAITING = 8;
 
 /**
  * Runs a synchronous task and stops it at the timeout. A synchronous call can't be ended from its own thread in any
  * other way, and hostile input can make a parser or a regular expression run for hours.
  *
- * @param task - Is run again where a busy machine kept it from using its time.
- * @param timeoutMs - Of processor time, in milliseconds, a whole number above 0.
+ * @param task - Is retried if a busy machine kept it from using its time.
+ * @param timeoutMs - Processor time, in milliseconds, an integer above 0.
  * @throws SyncTimeoutError when the task was stopped; whatever the task throws otherwise.
  */
 export function runWithTimeout<Result>(task: () => Result, timeoutMs: number): Result {
@@ -37,7 +37,7 @@ export function runWithTimeout<Result>(task: () => Result, timeoutMs: number): R
   }
 }
 
-/** The processor time that this thread has used, in milliseconds; of the whole process in a Node before 23.9. */
+/** The processor time used by this thread, in milliseconds; by the whole process before Node.js 23.9. */
 function usedMs(): number {
   const clock: { threadCpuUsage?: () => NodeJS.CpuUsage; cpuUsage: () => NodeJS.CpuUsage } = process;
   const { user, system } = clock.threadCpuUsage?.() ?? clock.cpuUsage();

@@ -30,14 +30,14 @@ export function isTypeOnly(node: Node): boolean {
 }
 
 /**
- * Visits `root` and every node below it that exists at run time, parents before children. It is iterative, so that deep
- * nesting can't exhaust the stack.
+ * Visits `root` and every node below it that exists at run time, parents before children. Iterative, so that deep nesting
+ * can't exhaust the stack.
  */
 export function runtimeNodes(root: Node): Iterable<NodeVisit> {
   return walked.get(root) ?? walkRuntimeNodes(root);
 }
 
-/** The visits of small programs, which several stages walk. */
+/** Caches the visits of small programs, which several stages walk. */
 const walked = new WeakMap<Node, readonly NodeVisit[]>();
 const MAX_KEPT_VISITS = 5_000;
 
@@ -53,7 +53,7 @@ function* walkRuntimeNodes(root: Node): Generator<NodeVisit> {
 /**
  * Visits `root` and the nodes below it, parents before children. Iterative, like {@link runtimeNodes}.
  *
- * @param enters - Whether a node is visited, and with it what is below it.
+ * @param enters - Whether a node and its descendants are visited.
  */
 export function* visitNodes(root: Node, enters: (node: Node) => boolean): Generator<NodeVisit> {
   const pending: NodeVisit[] = [{ node: root, parent: undefined, key: "" }];
@@ -74,7 +74,10 @@ export function* visitNodes(root: Node, enters: (node: Node) => boolean): Genera
   }
 }
 
-/** Whether an identifier names a member or label and refers to no variable: `a.here`, `{ here: 1 }`, `class { here() {} }`. */
+/**
+ * Whether an identifier is the name of a member or label, not a reference to a variable: `a.here`, `{ here: 1 }`, `class {
+ * here() {} }`.
+ */
 export function isLabel({ parent, key }: NodeVisit): boolean {
   if (parent === undefined) return false;
   if (key === "label") return true;

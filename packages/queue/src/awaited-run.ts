@@ -8,15 +8,15 @@ import { HANDLERS, interrupted, unrunResult } from "./protocol.ts";
 import type { SharedRuns } from "./shared-runs.ts";
 import type { StreamEntry, Streams } from "./streams.ts";
 
-/** How often the run is looked for: its worker and its messages may both be lost. */
+/** How often the run is checked: its worker and its messages may both be lost. */
 const LOOK_MS = 5_000;
-/** A run that no worker has taken by then is reported as waiting. */
+/** A run that no worker has taken after this time is reported as waiting. */
 const WAITING_MS = 250;
-/** How long a worker may take to end a run that is cancelled. */
+/** How long a worker may take to end a cancelled run. */
 const CANCEL_MS = 10_000;
-/** The same where the host ends, which would be killed if it took long. */
+/** The same when the host shuts down, which would be killed if it took long. */
 const CLOSING_CANCEL_MS = 3_000;
-/** How soon a server that did not take the word of it is told again. */
+/** Delay before a cancellation that the server did not accept is sent again. */
 const TELL_AGAIN_MS = 500;
 const CANCELLED: ErrorInfo = { code: "ABORTED", message: "The run was cancelled.", details: {} };
 const UNTOLD: ErrorInfo = {
@@ -48,9 +48,9 @@ interface AwaitedRun {
 }
 
 /**
- * Waits for a run and follows its worker's messages from the first on.
+ * Waits for a run and follows its worker's messages from the beginning.
  *
- * @param put - Puts the run into the queue where it is not there. Returns whether it is new: nothing has to be read then.
+ * @param put - Puts the run into the queue if it is not there. Returns whether it is new: then nothing has to be read.
  */
 export async function awaitRun(
   { streams, runs, closing }: Opened,
@@ -61,23 +61,23 @@ export async function awaitRun(
   const settled = Promise.withResolvers<TaskResult>();
   const calls: AnnouncedCall[] = [];
   const questions = new Map<number, AbortController>();
-  /** Leaves the run to others when it aborts. */
+  /** Detaches from the run when it aborts. */
   const leaving = AbortSignal.any([closing.signal, ...(rejoin?.leave === undefined ? [] : [rejoin.leave])]);
   let looking: NodeJS.Timeout | undefined;
   let cancelling: NodeJS.Timeout | undefined;
-  /** Runs until the worker sends its first message. */
+  /** Pending until the worker sends its first message. */
   let waiting: NodeJS.Timeout | undefined;
   let isMissing = false;
-  /** Whether the queue has the word that it is cancelled. */
+  /** Whether the queue has received the cancellation. */
   let isTold = false;
   let isOver = false;
-  // Of a run that can't be put into the queue nobody takes the result.
+  // Nobody awaits the result of a run that can't be put into the queue.
   settled.promise.catch(() => {});
 
   const follower = streams.listen(
     names.messages,
     (message) => receive(message as RunMessage),
-    // A message that can't be decoded stays so; a cut ends.
+    // A message that can't be decoded is a permanent failure; a lost connection is not.
     (problem) => CemError.isInstance(problem) && reject(problem),
   );
   try {
@@ -86,7 +86,7 @@ export async function awaitRun(
     stop();
     throw error;
   }
-  // The answer may be there before the server's word that the run was put.
+  // The result may arrive before the server confirms that the run was put.
   if (isOver) return settled.promise;
   looking = setInterval(() => void look().catch(() => {}), LOOK_MS);
   if (onEvent !== undefined) waiting = setTimeout(() => void reportWaiting().catch(() => {}), WAITING_MS);
@@ -137,7 +137,7 @@ export async function awaitRun(
     questions.set(number, controller);
     let entry: StreamEntry;
     try {
-      // An answer that is no JSON can't be sent.
+      // An answer that is not JSON can't be sent.
       entry = entryOf({ type: "answer", number, value: await ask(question, controller.signal) });
     } catch (error) {
       entry = entryOf({ type: "refusal", number, reason: toErrorInfo(error).message });
@@ -147,7 +147,7 @@ export async function awaitRun(
   }
 
   async function ask({ kind, request }: Question, signal: AbortSignal): Promise<JsonValue> {
-    // Another host may have begun the run, which could be asked more.
+    // The run may have been started by another host that can answer more kinds of questions.
     const handler = options[HANDLERS[kind]] as ((request: object) => Promise<JsonValue>) | undefined;
     const answer = await handler?.({ ...(request as object), signal });
     if (answer === undefined) throw new Error("Nobody can be asked here.");
@@ -166,19 +166,22 @@ export async function awaitRun(
     cancelling = setTimeout(() => resolve(unrunResult(run, isTold ? CANCELLED : UNTOLD, calls)), waitMs);
   }
 
-  /** Also after the host's answer. Each time with a new entry: one older than an answer sent meanwhile would be passed over. */
+  /**
+   * Also sent after the host's answer. Each time with a new entry: one older than an answer sent meanwhile would be
+   * skipped.
+   */
   async function tellCancelled(): Promise<void> {
     while (!(isTold = await send(entryOf({ type: "cancel" }))) && !closing.signal.aborted)
       await sleep(TELL_AGAIN_MS);
   }
 
-  /** Ends it for all who wait for it. */
+  /** Ends the run for every host that waits for it. */
   async function removeWaiting(): Promise<void> {
     const content: RunMessage = { type: "result", result: unrunResult(run, CANCELLED) };
     await runs.remove(id, streams.entryOf(names.messages, [content]), true);
   }
 
-  /** @returns whether it arrived. An answer that does not leaves the question open until its call ends. */
+  /** @returns whether it was delivered. If not, the question stays open until its call ends. */
   function send(entry: StreamEntry): Promise<boolean> {
     return runs.reply(id, entry).then(
       () => true,
@@ -190,7 +193,10 @@ export async function awaitRun(
     return streams.entryOf(names.replies, [reply]);
   }
 
-  /** A run that failed or is gone sends nothing more. Checked twice, in case its last message is on its way. */
+  /**
+   * Checks for a run that failed or is gone, which sends no more messages. Checks twice, in case its last message is in
+   * transit.
+   */
   async function look(): Promise<void> {
     const why = await runs.whyGone(id);
     if (why !== undefined && isMissing) resolve(unrunResult(run, interrupted(calls, why), calls));

@@ -4,25 +4,25 @@ import type { SealingKey } from "@cem/store";
 import { openRedis } from "@cem/store/redis";
 import type { Redis } from "ioredis";
 
-/** A connection for commands that are repeated until they are answered: messages of workers must not be lost in a disconnect. */
+/** Opens a connection that repeats commands until they are answered: messages of workers must survive a disconnect. */
 export function connectPatiently(url: string): Redis {
   return connect(url, null);
 }
 
-/** A connection for commands that fail at the second disconnect. */
+/** Opens a connection whose commands fail at the second disconnect. */
 export function connectBriefly(url: string): Redis {
   return connect(url, 1);
 }
 
 function connect(url: string, maxRetriesPerRequest: number | null): Redis {
-  // Nobody could catch the library's own attempt, which fails at a further disconnect: it would end the process.
+  // The library's own resubscription fails at another disconnect with an unhandled rejection, which would end the process.
   return openRedis(url, { maxRetriesPerRequest, autoResubscribe: false });
 }
 
 /**
  * Refuses a server that may drop jobs.
  *
- * @param onDoubt - Called where the server does not say.
+ * @param onDoubt - Called when the server does not tell.
  * @throws CemError `STORE_UNAVAILABLE`
  */
 export async function requireKept(
@@ -37,7 +37,7 @@ export async function requireKept(
 }
 
 /**
- * Refuses keys that open nothing of what the other machines send: a run that a worker can't read would end as failed.
+ * Refuses keys that can't open messages of the other machines: a run that a worker can't read would end as failed.
  *
  * @throws CemError `STORE_SEALED`
  */
@@ -52,7 +52,7 @@ export async function requireSameKeys(client: Redis, prefix: string, codec: Mess
       throw new CemError("STORE_SEALED", message, { details: { value: name } });
     }
   }
-  // With the newest key of the machine that came last: who has it opens what the older ones sealed, too.
+  // Sealed with the newest key of the machine that joined last: a machine with this key can also open what older ones sealed.
   await client.set(name, codec.encode(name, ""));
 }
 
@@ -66,7 +66,7 @@ export interface MessageCodec {
   decode(context: string, text: string): unknown;
 }
 
-/** A codec to JSON, sealed where there are keys. A sealed message opens in its own context only. */
+/** Creates a codec to JSON, sealed when there are keys. A sealed message opens only in its own context. */
 export function createMessageCodec(keys: readonly SealingKey[] = []): MessageCodec {
   if (keys.length === 0) {
     return {
@@ -84,15 +84,15 @@ export function createMessageCodec(keys: readonly SealingKey[] = []): MessageCod
   };
 }
 
-/** Braces keep all names of a queue in one slot of a cluster. */
+/** The braces keep all names of a queue in one slot of a cluster. */
 export const DEFAULT_PREFIX = "{cem}";
 export const QUEUE = "runs";
 
-/** How long the messages of a run are kept after its end, for a host that asks again with the same key. */
+/** How long the messages of a run are kept after its end, for hosts that ask again with the same key. */
 export const KEEP_RESULTS_MS = 3_600_000;
-/** How long the last message is kept about a run of an owner who was deleted. */
+/** How long the last message about a run of a deleted owner is kept. */
 export const KEEP_GONE_MS = 120_000;
-/** How long they are kept while the run goes on and sends nothing. */
+/** How long the messages are kept while the run continues and sends nothing. */
 export const KEEP_RUN_MS = 86_400_000;
 
 /** The names in Redis that belong to one run. */

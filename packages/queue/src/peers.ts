@@ -2,22 +2,25 @@ import { abandonOnAbort } from "@cem/core";
 import type { Redis } from "ioredis";
 import type { Streams } from "./streams.ts";
 
-/** After so long without a sign of life a peer counts as lost. */
+/** Time without a heartbeat after which a peer counts as lost. */
 const LOST_AFTER_MS = 10_000;
-/** Five signs come before an earlier one ends to hold. */
+/** Interval of heartbeats: five within the time after which a peer counts as lost. */
 const SIGN_EVERY_MS = LOST_AFTER_MS / 5;
-/** A peer may be there before its sign, after a cut that all had. */
+/**
+ * Number of missing heartbeats after which a peer counts as lost: after an outage for all, a peer may be back before
+ * its heartbeat.
+ */
 const MISSED_SIGNS = 2;
-/** A Redis that hangs does not keep a process: others find its signs to have stopped. */
+/** How long leaving may take: a hanging Redis must not delay the process. Others notice the missing heartbeats. */
 const LEAVE_MS = 2_000;
-/** How long a message waits to be read: a peer that was cut off reads it afterwards. */
+/** How long an unread message is kept: a peer that was disconnected reads it afterwards. */
 const KEEP_MESSAGES_MS = 120_000;
 
 /**
- * Joins processes of one kind that send each other messages: each has an inbox, and shows that it lives.
+ * Joins a group of processes that send each other messages: each has an inbox and sends heartbeats.
  *
  * @param base - The prefix of the group's names.
- * @param own - This one's name in the group.
+ * @param own - The name of this process in the group.
  */
 export function createPeers<Message>(client: Redis, streams: Streams, base: string, own: string) {
   let signing: NodeJS.Timeout | undefined;
@@ -36,7 +39,7 @@ export function createPeers<Message>(client: Redis, streams: Streams, base: stri
   }
 
   return {
-    /** Begins to receive messages, each once. */
+    /** Starts to receive messages, each exactly once. */
     async join(receive: (message: Message) => void): Promise<void> {
       const sign = (): void => {
         client.set(signOf(own), "1", "PX", LOST_AFTER_MS).catch(() => {});
@@ -54,7 +57,7 @@ export function createPeers<Message>(client: Redis, streams: Streams, base: stri
       await streams.append(inboxOf(name), [message], KEEP_MESSAGES_MS);
     },
     lives,
-    /** Looks again and again whether a peer is there, until it is lost or the watch is stopped. */
+    /** Checks a peer periodically until it is lost or the watch is stopped. */
     watch(name: string, onLost: () => void): () => void {
       let missed = 0;
       const look = async (): Promise<void> => {
@@ -64,7 +67,7 @@ export function createPeers<Message>(client: Redis, streams: Streams, base: stri
       const watching = setInterval(() => void look().catch(() => {}), SIGN_EVERY_MS).unref();
       return () => clearInterval(watching);
     },
-    /** Stops its signs of life, and receives no more messages. */
+    /** Stops its heartbeats and receives no more messages. */
     async leave(): Promise<void> {
       clearInterval(signing);
       stopFollowing?.();

@@ -1,7 +1,7 @@
 import type { AgentEvent, AnnouncedCall, ErrorInfo, ExecuteOptions, JsonValue, TaskResult } from "@cem/core";
 import type { TraceCarrier } from "@cem/core/telemetry";
 
-/** The options of a run that a worker gets as they are. What is a function is asked for by a {@link Question}. */
+/** The options of a run that a worker receives as they are. Functions are called through a {@link Question}. */
 export type RunOptions = Pick<
   ExecuteOptions,
   | "limits"
@@ -16,30 +16,30 @@ export type RunOptions = Pick<
   | "owner"
 >;
 
-/** Requests that a host may get while a run is in progress, with the options that answer them. */
+/** Requests that a host may receive while a run is in progress, with the options that answer them. */
 export const HANDLERS = { elicit: "onElicit", approve: "onApprove", sample: "onSample" } as const;
 
 type Asked = keyof typeof HANDLERS;
 
-/** A run as it waits in the queue. */
+/** A run in the queue. */
 export interface QueuedRun {
   kind: "task" | "code";
   /** The task or the code. */
   input: string;
   /** The owner that the run belongs to. Absent without owners. */
   owner?: string | undefined;
-  /** Which of the owners with that id: another one may come after a deletion. Absent where it is not known. */
+  /** Distinguishes successive owners with the same id, since ids may be reused after a deletion. Absent when unknown. */
   incarnation?: string | undefined;
   options: RunOptions;
-  /** Requests that the host which waits for the run can answer. */
+  /** Requests that the waiting host can answer. */
   asked: readonly Asked[];
-  /** Whether no host can hear its events. Absent where one may. */
+  /** Whether no host listens to its events. Absent when one may. */
   isUnheard?: boolean | undefined;
-  /** The place in the trace of the host that put it there. Absent where nothing is traced. */
+  /** The trace context of the host that put it there. Absent when nothing is traced. */
   trace?: TraceCarrier | undefined;
 }
 
-/** A question that a run has for the host that waits for it. Its answer has the same number. */
+/** A question from a run to the host that waits for it. Its answer has the same number. */
 export interface Question {
   type: "question";
   number: number;
@@ -50,7 +50,7 @@ export interface Question {
 /** Messages of a worker about a run, in order. */
 export type RunMessage =
   | { type: "started" }
-  /** The call is about to be made. */
+  /** A call is about to be made. */
   | { type: "call"; call: AnnouncedCall }
   | { type: "event"; event: AgentEvent }
   | Question
@@ -60,14 +60,14 @@ export type RunMessage =
   /** The run can't be executed. */
   | { type: "failed"; error: ErrorInfo };
 
-/** Replies of the host that waits for a run. */
+/** Messages from the host that waits for a run. */
 export type RunReply =
   | { type: "answer"; number: number; value: JsonValue }
   | { type: "refusal"; number: number; reason: string }
   /** `isGone`: its owner was deleted, and nothing is kept of it. */
   | { type: "cancel"; isGone?: boolean };
 
-/** The result of a run of which no result came from a worker. */
+/** Creates the result of a run for which no worker sent one. */
 export function unrunResult(
   run: QueuedRun,
   error: ErrorInfo,
@@ -90,7 +90,7 @@ export function unrunResult(
   };
 }
 
-/** The error of a run whose worker was lost after it may have changed something. */
+/** Creates the error of a run whose worker was lost after the run may have changed something. */
 export function interrupted(calls: readonly AnnouncedCall[], why: string): ErrorInfo {
   const made = calls.map(({ server, tool }) => `${server}.${tool}`);
   const shown = made.length === 0 ? "No tool was called" : `It had called ${made.join(", ")}`;

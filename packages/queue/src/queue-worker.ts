@@ -18,12 +18,12 @@ import { attemptRun } from "./worker-run.ts";
 import type { RunningAgent, WorkerRun } from "./worker-run.ts";
 
 const DEFAULT_CONCURRENCY = 4;
-/** For each of its slots a worker has at most so many runs that wait for answers: each has a guest. */
+/** Maximum number of runs per slot that wait for answers: each occupies a guest. */
 const MAX_LENT = 4;
 const DEFAULT_LOST_AFTER_MS = 8_000;
-/** How many signs of life a worker gives in the time after which it counts as lost. */
+/** Number of heartbeats that a worker sends in the time after which it counts as lost. */
 const SIGNS = 5;
-/** After a cut, what was given to a worker meanwhile is looked for once more after this: notices may be on their way. */
+/** Delay, after a lost connection, before checking again for runs assigned meanwhile: notices may be in transit. */
 const LOOK_AGAIN_MS = 200;
 const IDLE_POLL_MS = 50;
 const CLOSE_GRACE_MS = 5_000;
@@ -33,56 +33,60 @@ const MS_PER_SECOND = 1_000;
 
 /** Settings of {@link startQueueWorker}. */
 export interface QueueWorkerSettings extends QueueConnection {
-  /** The agent that executes an owner's runs, `OWNER_GONE` where they were deleted. It is the caller's to dispose. */
+  /**
+   * Returns the agent that executes an owner's runs; throws `OWNER_GONE` if the owner was deleted. The caller disposes
+   * the agent.
+   */
   agentFor: (owner: string | undefined, incarnation: string | undefined) => Promise<RunningAgent>;
   /**
-   * How many runs are executed at once. Those that wait for an answer to a question don't count, up to four times as many.
+   * Maximum number of concurrent runs. Runs that wait for an answer to a question don't count, up to four times as
+   * many.
    *
    * @defaultValue 4
    */
   concurrency?: number | undefined;
   /**
-   * Whether a session's guest is kept for its next run, which is then executed by the worker that has the guest.
+   * Whether a session's guest is kept for the session's next run, which then goes to the worker with the guest.
    *
    * @defaultValue true
    */
   keepsGuests?: boolean | undefined;
   /**
-   * After so many milliseconds without a sign of life its runs are given to another worker.
+   * Time without a heartbeat, in milliseconds, after which its runs are given to another worker.
    *
    * @defaultValue 8000
    */
   lostAfterMs?: number | undefined;
   /**
-   * How long runs under way may take to end once the worker is closed. Then they are given to another worker, or end as
-   * interrupted where they called what is not to be repeated.
+   * How long runs may continue after the worker is closed, in milliseconds. Afterwards they are given to another
+   * worker, or end as interrupted if they made calls that must not be repeated.
    *
    * @defaultValue 20000
    */
   drainMs?: number | undefined;
-  /** The worker's name in messages and logs. Default: the host's name and the process's number. */
+  /** The worker's name in messages and logs. Default: the host name and the pid. */
   name?: string | undefined;
-  /** Called for problems beside the runs, such as a connection that was cut. */
+  /** Called for problems outside runs, such as a lost connection. */
   onProblem?: ((error: Error) => void) | undefined;
 }
 
 /** A worker that takes runs from the queue. */
 export interface QueueWorker {
   readonly name: string;
-  /** Takes no more runs, waits for those under way as long as they may take, and frees the connections. */
+  /** Stops taking runs, waits up to `drainMs` for those under way, and frees the connections. */
   close(): Promise<void>;
 }
 
 /**
- * Starts a worker. A run whose worker was lost is repeated where that does no harm: it called nothing, or only tools that
- * read or are idempotent. Else it ends as interrupted, with the calls that it made.
+ * Starts a worker. A run whose worker was lost is repeated if that is safe: it made no calls, or only calls of tools
+ * that are read-only or idempotent. Otherwise it ends as interrupted, with the calls that it made.
  *
  * @throws CemError `STORE_UNAVAILABLE` when the server can't be reached at the start, or may drop jobs; `OPTION_INVALID`
  *   without `agentFor`.
  */
 export async function startQueueWorker(settings: QueueWorkerSettings): Promise<QueueWorker> {
   const { url, prefix = DEFAULT_PREFIX, keys, agentFor, onProblem = () => {}, keepsGuests = true } = settings;
-  // It would take runs from other workers, to fail them.
+  // Otherwise it would take runs from other workers only to fail them.
   if (typeof agentFor !== "function")
     throw new CemError("OPTION_INVALID", "startQueueWorker needs agentFor, a function.");
   const { lostAfterMs = DEFAULT_LOST_AFTER_MS, drainMs = DEFAULT_DRAIN_MS } = settings;
@@ -91,11 +95,11 @@ export async function startQueueWorker(settings: QueueWorkerSettings): Promise<Q
   const streams = createStreams(client, subscriber, codec);
   const runs = createSharedRuns(client, prefix);
   const location = shownLocation(url);
-  // Names that people give may be given twice.
+  // Names chosen by people may not be unique.
   const worker = randomBytes(ID_BYTES).toString("hex");
   const active = new Map<string, WorkerRun>();
   let slots = settings.concurrency ?? DEFAULT_CONCURRENCY;
-  /** Runs that are this worker's by the server, and of which it had no notice at its last sign of life. */
+  /** Runs that the server had assigned to this worker, but of which it had no notice at its last heartbeat. */
   let unknown: string[] = [];
   let signedAt = 0;
 
@@ -104,13 +108,13 @@ export async function startQueueWorker(settings: QueueWorkerSettings): Promise<Q
     subscriber.disconnect();
   };
 
-  /** Slots of runs that wait for people, who take their time: others have them meanwhile. */
+  /** Slots of runs that wait for people, which other runs may use meanwhile. */
   const lent = (): number => {
     const asking = [...active.values()].filter((run) => run.isAsking()).length;
     return Math.min(asking, slots * MAX_LENT);
   };
 
-  /** Gives a sign of life, and compares the runs that are this worker's with those that it has. */
+  /** Sends a heartbeat, and compares the runs assigned to this worker with those that it has. */
   const sign = async (): Promise<void> => {
     const before = [...active];
     const still = unknown.filter((id) => !active.has(id));
@@ -121,7 +125,7 @@ export async function startQueueWorker(settings: QueueWorkerSettings): Promise<Q
   };
 
   const signSoon = (): void => {
-    // With the next one.
+    // A failed heartbeat is followed by the next one.
     sign().catch(() => {});
   };
 
@@ -131,12 +135,12 @@ export async function startQueueWorker(settings: QueueWorkerSettings): Promise<Q
       { runs, streams, codec, prefix, location, worker, agentFor, onAsking: signSoon },
       given,
     );
-    // A worker that was stuck may have found its own run lost, and taken it again.
+    // A worker that was stuck may be assigned its own lost run again.
     active.get(given.id)?.lose();
     active.set(given.id, run);
     measure("queueWait", given.waitedMs / MS_PER_SECOND);
     try {
-      // One that was stuck may have lost what it was given meanwhile.
+      // A worker that was stuck may have lost its assigned runs meanwhile.
       if (performance.now() - signedAt > lostAfterMs) await sign();
       await run.execute();
     } finally {
@@ -144,7 +148,7 @@ export async function startQueueWorker(settings: QueueWorkerSettings): Promise<Q
     }
   };
 
-  /** @returns whether no run was under way any more within a time. */
+  /** @returns whether all runs ended within the time. */
   const idle = async (withinMs: number): Promise<boolean> => {
     const until = performance.now() + withinMs;
     while (active.size > 0 && performance.now() < until) await sleep(IDLE_POLL_MS);
@@ -190,11 +194,11 @@ export async function startQueueWorker(settings: QueueWorkerSettings): Promise<Q
       signSoon();
       if (!(await idle(drainMs))) {
         for (const run of active.values()) run.stop();
-        // A guest that can't be ended in time loses its run to another worker.
+        // If a guest can't be ended in time, its run goes to another worker.
         await idle(CLOSE_GRACE_MS);
       }
       clearInterval(signing);
-      // After a cut there may be no answer: others find its signs to have stopped.
+      // With a lost connection there may be no answer; others notice the missing heartbeats.
       const leaving = runs.leave(worker).catch(() => {});
       await Promise.race([leaving, sleep(CLOSE_GRACE_MS, undefined, { ref: false })]);
       disconnect();

@@ -29,11 +29,11 @@ const MS_PER_SECOND = 1_000;
 const DEFAULT_MAX_WAITING = 10_000;
 const MAX_LISTED = 1_000;
 const HOST_BYTES = 6;
-/** How long runs of a deleted owner may take to end. What takes longer is removed by the worker that ends it. */
+/** How long runs of a deleted owner may take to end. Longer ones are removed by the worker that ends them. */
 const REMOVAL_MS = 10_000;
 const LOOK_AGAIN_MS = 100;
 
-/** Says nothing of who it was. */
+/** Does not reveal the owner. */
 const GONE = new CemError(
   "OWNER_GONE",
   "The owner was deleted while the run waited for a worker. Nothing was run.",
@@ -41,7 +41,7 @@ const GONE = new CemError(
 
 const DISPOSED = new CemError("AGENT_DISPOSED", "The agent was disposed and can't run anything more.");
 
-/** Opens the queue for a host. Connects with the first run. */
+/** Opens the queue for a host. Connects on the first run. */
 export function createRunQueue({
   url,
   prefix = DEFAULT_PREFIX,
@@ -49,9 +49,9 @@ export function createRunQueue({
   maxWaiting = DEFAULT_MAX_WAITING,
 }: RunQueueSettings): RunQueue {
   let opened: Opened | undefined;
-  /** Resolves once the server has said that it keeps its runs, and this host hears of them. */
+  /** Resolves once the server is known to keep runs and this host receives notices of them. */
   let ready: Promise<void> | undefined;
-  /** The reason why the connection was last lost. */
+  /** The last reason for a lost connection. */
   let problem: Error | undefined;
 
   const open = (): Opened => {
@@ -93,7 +93,7 @@ export function createRunQueue({
   const put = async ({ runs, codec, host }: Opened, id: string, run: QueuedRun): Promise<boolean> => {
     const answer = await runs.put({ id, payload: codec.encode(`job:${id}`, run), run, host, maxWaiting });
     if ("waiting" in answer) throw await fullError(runs, maxWaiting, answer);
-    // The payload of a run that is no longer kept is empty.
+    // The payload of an expired run is empty.
     if (answer.known !== undefined && answer.known !== "")
       requireSame(codec.decode(`job:${id}`, answer.known) as QueuedRun, run);
     return answer.known === undefined;
@@ -113,7 +113,7 @@ export function createRunQueue({
       incarnation,
       options: { ...runOptions, owner: options.owner },
       asked: asked.filter((one) => options[HANDLERS[one]] !== undefined),
-      // A run with a key of its own may get another host, which listens.
+      // A run with its own key may be joined by another host that listens.
       isUnheard: [options.onEvent, options.rejoin, runId].every((one) => one === undefined) || undefined,
       trace: traceCarrier(),
     };
@@ -226,12 +226,12 @@ function requireSame(known: QueuedRun, run: QueuedRun): void {
   throw new CemError("QUEUE_KEY_REUSED", "The runId was used for another run. Give each run its own.");
 }
 
-/** An agent whose runs wait in a queue, and that asks a local agent for all else. */
+/** Creates an agent that queues its runs and delegates everything else to a local agent. */
 function queuedAgent(queue: RunQueue, local: Agent, whose: QueuedOwner | undefined): Agent {
   const { id: owner, incarnation } = whose ?? {};
   const disposal = new AbortController();
   const requests = new Set<Promise<unknown>>();
-  /** Has a run executed that is cancelled when the agent is disposed. */
+  /** Executes a run that is cancelled when the agent is disposed. */
   const cancelling = async <Answer>(
     signal: AbortSignal | undefined,
     request: (signal: AbortSignal) => Promise<Answer>,
@@ -255,7 +255,7 @@ function queuedAgent(queue: RunQueue, local: Agent, whose: QueuedOwner | undefin
     searchTools: (query, options) => local.searchTools(query, options),
     saveSkill: (draft, options) => local.saveSkill(draft, options),
     checkpoint: (options) => local.checkpoint(options),
-    // No guest is opened here: what is asked here is the catalog.
+    // This agent starts no guests; it only needs the catalog.
     warm: async (options) => void (await local.discoverTools(options)),
     openResults: async () => local.openResults?.(),
     sandboxStats: () => local.sandboxStats?.(),

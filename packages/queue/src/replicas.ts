@@ -12,12 +12,12 @@ import { createStreams } from "./streams.ts";
 
 const NAME_BYTES = 6;
 const KEY_BYTES = 32;
-/** How long a part of an answer waits to be read: a replica that was cut off reads it afterwards. */
+/** How long an unread part of an answer is kept: a replica that was disconnected reads it afterwards. */
 const KEEP_MS = 120_000;
 
 type ToReplica =
   | { type: "request"; id: string; request: ForwardedRequest; from: string }
-  /** How many bytes of the answer were read in all. */
+  /** The total number of bytes of the answer that were read. */
   | { type: "taken"; id: string; bytes: number }
   | { type: "gone"; id: string };
 
@@ -28,7 +28,7 @@ export interface QueuedReplicas extends Replicas {
   close(): Promise<void>;
 }
 
-/** Joins the replicas of a server. Connects with the first use. */
+/** Joins the replicas of a server. Connects on first use. */
 export function createReplicas({ url, prefix = DEFAULT_PREFIX, keys }: QueueConnection): QueuedReplicas {
   const name = randomBytes(NAME_BYTES).toString("hex");
   const base = `${prefix}:replica`;
@@ -53,7 +53,7 @@ export function createReplicas({ url, prefix = DEFAULT_PREFIX, keys }: QueueConn
     const { signal } = leaving;
     const window = createSendWindow(signal);
     active.set(id, { leaving, window });
-    // Without a reader it would be held back for ever.
+    // Without a reader, the answer would be held back forever.
     const stopWatching = peers.watch(from, () => leaving.abort());
     const append = (content: FromReplica): Promise<void> => streams.append(outboxOf(id), [content], KEEP_MS);
     try {
@@ -124,7 +124,7 @@ export function createReplicas({ url, prefix = DEFAULT_PREFIX, keys }: QueueConn
       try {
         await client.set(place, codec.encode(place, fresh), "NX");
         const shared = opened(codec, place, await client.get(place));
-        // One that was sealed with a key that is given up is of no use to anybody.
+        // A value sealed with a retired key is of no use to anybody.
         if (shared === undefined) await client.set(place, codec.encode(place, fresh));
         return Buffer.from(shared ?? fresh, "base64");
       } catch (error) {

@@ -3,22 +3,25 @@ import { KEEP_RESULTS_MS } from "./connection.ts";
 import { MAX_NOTICE_BYTES, TELL } from "./streams.ts";
 
 const KEEP_DEAD_MS = 7 * 86_400_000;
-/** As long as a guest that waits for the next run of its session stays. */
+/** As long as a kept guest waits for the next run of its session. */
 const KEEP_SESSION_MS = 300_000;
-/** How often a run is given to another worker before it counts as what loses them. */
+/** How often a run is given to another worker before it counts as the cause of the losses. */
 export const MAX_LOSSES = 2;
-/** The most that is kept of an owner's ended runs, in bytes; the hosts of one that ended lately may still read it. */
+/**
+ * Maximum size of an owner's ended runs that are kept, in bytes; recently ended ones stay for the hosts that may still
+ * read them.
+ */
 const MAX_KEPT_BYTES = 64 * 1024 * 1024;
 const READ_WITHIN_MS = 10_000;
-/** How many of those that wait are looked at for one whose guest is ready, and how often the first is passed over for another. */
+/** How many waiting runs are searched for one whose guest is ready, and how often the first may be passed over for another. */
 const LOOK_AHEAD = 16;
 const MAX_PASSED = 16;
 
 /**
- * The functions that all scripts share. A script whose first write frees something is let through by a server that is full: what
- * ends a run, and what shows that a worker lives, begins with one. Of a worker, `free` keeps how many slots it has free, and in the
- * fraction how long ago it was given a run: of several with as many free slots, the next run is for the one that waits longest.
- * Most of what a run costs the server is commands, so none asks for what is known.
+ * The functions that all scripts share. A full server accepts a script whose first write frees memory: scripts that end
+ * a run or send a heartbeat begin with one. `free` keeps the number of free slots of each worker, with the time since
+ * its last run as the fraction: among workers with equally many free slots, the next run goes to the one that has
+ * waited longest. Commands are most of a run's cost to the server, so no script reads what is already known.
  */
 const LIBRARY = `
   ${TELL}
@@ -193,13 +196,13 @@ const LIBRARY = `
   end
 `;
 
-/** A script of Redis, and the name that it has there. */
+/** A Redis script and its name there. */
 export interface Script {
   lua: string;
   digest: string;
 }
 
-/** A script of the functions that all share, and of its own body. */
+/** Creates a script from the shared functions and its own body. */
 export function script(body: string): Script {
   const lua = LIBRARY + body;
   return { lua, digest: createHash("sha1").update(lua).digest("hex") };

@@ -15,24 +15,25 @@ export interface QueueConnection {
    * @defaultValue `{cem}`
    */
   prefix?: string | undefined;
-  /** Seal what passes through the server: code, results, questions. Default: it passes in clear. */
+  /** Keys to seal what passes through the server: code, results, questions. Default: not sealed. */
   keys?: readonly SealingKey[] | undefined;
 }
 
 /** Settings of {@link createRunQueue}. */
 export interface RunQueueSettings extends QueueConnection {
   /**
-   * How many runs may wait for a worker; more are refused with `QUEUE_FULL`. An owner may have as many as it leaves room for.
+   * How many runs may wait for a worker; more are refused with `QUEUE_FULL`. An owner may have no more waiting runs
+   * than places remain free.
    *
    * @defaultValue 10000
    */
   maxWaiting?: number | undefined;
 }
 
-/** The owner that runs belong to: where several share a queue, each has keys, turns and results of its own. */
+/** The owner of runs. Owners that share a queue have separate keys, turns and results. */
 export interface QueuedOwner {
   id: string;
-  /** Which of the owners with that id. Workers refuse runs of one who was deleted. */
+  /** Distinguishes successive owners with the same id. Workers refuse runs of a deleted one. */
   incarnation?: string | undefined;
 }
 
@@ -48,65 +49,65 @@ export interface DeadRun {
   at: Date;
 }
 
-/** How many runs are where. */
+/** The number of runs in each state. */
 export interface QueueCounts {
   waiting: number;
   running: number;
   dead: number;
-  /** Workers that live. */
+  /** The number of live workers. */
   workers: number;
 }
 
-/** How a queue keeps up. */
+/** The load of a queue. */
 export interface QueueLoad extends QueueCounts {
-  /** How long the oldest run has waited; 0 where none waits. */
+  /** How long the oldest run has waited, in milliseconds; 0 when none waits. */
   oldestWaitMs: number;
-  /** Runs that ended within the last minute, about. */
+  /** Approximate number of runs that ended within the last minute. */
   endedPerMinute: number;
 }
 
 /** The runs that wait for workers. */
 export interface RunQueue {
   /**
-   * An agent whose runs workers execute, until it is disposed. It asks a local agent for all else: for tools, skills and
-   * checkpoints.
+   * Creates an agent whose runs are executed by workers, until it is disposed. It delegates everything else to a local
+   * agent: tools, skills and checkpoints.
    *
-   * @param local - Is disposed with the agent.
+   * @param local - The local agent, disposed with the new one.
    */
   agent(local: Agent, owner?: QueuedOwner): Agent;
   /**
-   * Has a worker execute a run. With `options.runId`, and without `rejoin`, requests of one owner are one run: a later one gets
-   * what the first gets, for an hour after its end.
+   * Executes a run on a worker. With `options.runId` and without `rejoin`, an owner's requests with the same id are one
+   * run: later requests get the same result, until an hour after its end.
    *
-   * @throws CemError `QUEUE_FULL` with `details.retryAfterMs`, `QUEUE_KEY_REUSED`, `STORE_UNAVAILABLE`, or why a worker
-   *   can't execute it.
+   * @throws CemError `QUEUE_FULL` with `details.retryAfterMs`, `QUEUE_KEY_REUSED`, `STORE_UNAVAILABLE`, or the reason
+   *   why a worker can't execute it.
    */
   execute(run: AskedRun, options?: ExecuteOptions): Promise<TaskResult>;
   /**
-   * Goes on with a run that another host began with this `rejoin.key`.
+   * Continues a run that another host began with this `rejoin.key`.
    *
-   * @returns `undefined` where there is no such run of the owner, or no longer.
+   * @returns `undefined` when the owner has no such run, or it has expired.
    * @throws CemError `STORE_UNAVAILABLE`, or as `execute` does.
    */
   rejoin(key: string, owner?: string, options?: RejoinOptions): Promise<TaskResult | undefined>;
   counts(): Promise<QueueCounts>;
-  /** Counts runs, and tries whether one could be put. @throws CemError `STORE_UNAVAILABLE`, also where the server is full */
+  /** Counts runs, and tests whether one could be put. @throws CemError `STORE_UNAVAILABLE`, also when the server is full */
   probe(): Promise<QueueCounts>;
   load(): Promise<QueueLoad>;
   /** The newest runs that no worker could execute, at most 1,000. They are kept for a week. */
   dead(): Promise<DeadRun[]>;
   /**
-   * Puts a dead run into the queue again. Its calls still count: it is repeated only where that does no harm.
+   * Puts a dead run into the queue again. Its earlier calls still count: it is repeated only if that is safe.
    *
    * @returns whether there was such a run.
    */
   retry(id: string): Promise<boolean>;
   /**
-   * Removes the runs of an owner who was deleted: those that wait end with `OWNER_GONE`, workers end those under way with it, and
-   * nothing is kept of those that are over.
+   * Removes the runs of a deleted owner: waiting runs and runs under way end with `OWNER_GONE`, and nothing is kept of
+   * ended ones.
    */
   removeOwner(owner: string): Promise<void>;
-  /** Frees the connections. Runs go on; those that are awaited here end with `ABORTED` for who waits. */
+  /** Frees the connections. Runs continue; callers that await one here get `ABORTED`. */
   close(): Promise<void>;
 }
 

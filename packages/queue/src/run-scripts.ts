@@ -6,9 +6,10 @@ const KEEP_COUNTS_SECONDS = 180;
 const PROBE_MS = 60_000;
 
 /**
- * Puts a run, and gives it to a worker at once where one has a slot and none waits before it. Else it gets a turn: start-time fair
- * queueing. An owner's runs follow each other; an owner who comes anew begins where the service stands. Where too many wait it is
- * refused: an owner may have as many as it leaves room for. Returns the payload of a known run, or the counts of those that wait.
+ * Puts a run, and assigns it to a worker at once if one has a free slot and no run waits before it. Otherwise it waits
+ * its turn, by start-time fair queueing: an owner's runs follow each other, and a new owner starts at the current
+ * virtual time. A run is refused when too many wait: an owner may have no more waiting runs than places remain free.
+ * Returns the payload of a known run, or the counts of waiting runs.
  */
 export const PUT = script(`
   local id, payload, host, session, owner, kind, quota, most = unpack(ARGV)
@@ -53,14 +54,14 @@ export const PUT = script(`
   return {}
 `);
 
-/** Lets a host follow a run. Returns its payload. */
+/** Adds a host to those that follow a run. Returns its payload. */
 export const JOIN = script(`
   local payload = redis.call("HGET", nameOf(ARGV[1]), "payload")
   if payload then join(ARGV[1], ARGV[2]) end
   return payload
 `);
 
-/** Sends a message of an attempt that has the right to the run, which may end it. Returns whether it has. */
+/** Sends a message of the attempt that holds the run's lease, and may end the run. Returns whether the attempt holds it. */
 export const SEND = script(`
   local id, attempt, worker, ending, payload, by, reason = unpack(ARGV)
   local newest, hosts = unpack(redis.call("HMGET", nameOf(id), "attempt", "hosts"))
@@ -87,14 +88,14 @@ export const SEND = script(`
   return 1
 `);
 
-/** A host's reply to the worker that has the run, or will have it. */
+/** Sends a host's reply to the current or next worker of the run. */
 export const REPLY = script(`
   local id, payload, by = unpack(ARGV)
   local worker = redis.call("HGET", ACTIVE, id)
   tell(repliesOf(id), payload, by, ${KEEP_RUN_MS}, worker and inboxOf(worker) or "")
 `);
 
-/** Removes a run that no worker has, with a last message to those who wait for it. Returns whether it was removed. */
+/** Removes a run that no worker has, with a last message to the hosts that wait for it. Returns whether it was removed. */
 export const REMOVE = script(`
   local id, onlyWaiting, payload, by = unpack(ARGV)
   if redis.call("HEXISTS", ACTIVE, id) == 1 then return 0 end
@@ -109,8 +110,9 @@ export const REMOVE = script(`
 `);
 
 /**
- * A worker's sign of life, which also gives back the runs of workers that gave none in time, and those whose notice did not reach
- * this one. After a time in which nobody could sign, all get time to do so. Returns the worker's runs.
+ * Records a worker's heartbeat. Also returns to the queue the runs of workers without a heartbeat in time, and runs
+ * whose notice did not reach this one. After an outage for all workers, each gets time to send a heartbeat. Returns the
+ * worker's runs.
  */
 export const SIGN = script(`
   local worker, settings, lostAfter = ARGV[1], ARGV[2], tonumber(ARGV[3])
@@ -156,7 +158,7 @@ export const COUNT = script(`
   return {redis.call("ZCARD", WAITING), redis.call("HLEN", ACTIVE), redis.call("ZCARD", DEAD), workers}
 `);
 
-/** How many milliseconds the oldest run has waited, and the runs that ended in the last 60 seconds. */
+/** Returns how long the oldest run has waited, in milliseconds, and the number of runs that ended in the last 60 seconds. */
 export const MEASURE = script(`
   local oldest = now
   for _, id in ipairs(redis.call("ZRANGE", WAITING, 0, -1)) do

@@ -14,27 +14,30 @@ const MAX_WAIT_MS = 600_000;
 const SCANNED = 1_000;
 const DEAD_FIELDS = ["owner", "kind", "reason", "diedAt"];
 
-/** A run to be put. */
+/** A run to put into the queue. */
 export interface NewRun {
   id: string;
   payload: string;
   run: QueuedRun;
   /** The channel of its host's notices. */
   host: string;
-  /** How many runs may wait. */
+  /** Maximum number of waiting runs. */
   maxWaiting: number;
 }
 
-/** Where it has to wait and must not: how many wait, and how many of them are its owner's, about. */
+/**
+ * The result of putting a run. When refused: the number of waiting runs, and approximately how many of them are the
+ * owner's.
+ */
 export type Put = { known?: string | undefined } | { waiting: number; own: number };
 
-/** A run that a worker got. */
+/** A run assigned to a worker. */
 export type GivenRun = ReturnType<typeof givenRun>;
 
-/** How an attempt goes on: not at all where another worker is to repeat the run, or its owner is gone. */
+/** How an attempt ends or continues: it ends when another worker has to repeat the run, or its owner is gone. */
 export type Ending = "" | "done" | "dead" | "gone" | "back";
 
-/** The runs that hosts and workers share in a server, each of whose changes is one script there. */
+/** The runs that hosts and workers share on a server. Each change is one script there. */
 export type SharedRuns = ReturnType<typeof createSharedRuns>;
 
 export function createSharedRuns(client: Redis, prefix: string) {
@@ -45,7 +48,7 @@ export function createSharedRuns(client: Redis, prefix: string) {
 
   function call({ lua, digest }: Script, ...args: (string | number)[]): Promise<unknown> {
     return client.evalsha(digest, 1, prefix, ...args).catch((error: Error) => {
-      // The server was started anew.
+      // The server was restarted.
       if (!error.message.startsWith("NOSCRIPT")) throw error;
       return client.eval(lua, 1, prefix, ...args);
     });
@@ -55,17 +58,17 @@ export function createSharedRuns(client: Redis, prefix: string) {
     async put({ id, payload, run, host, maxWaiting }: NewRun): Promise<Put> {
       const { owner = "", kind, options } = run;
       const session = warmSession(prefix, run) ?? "";
-      // Turns are of owners, or of the clients that records belong to where runs have no owner.
+      // Owners take turns; for runs without an owner, the clients that own their records.
       const args = [id, payload, host, session, owner, kind, owner || (options.owner ?? ""), maxWaiting];
       const [known, waiting, own] = (await call(scripts.PUT, ...args)) as [string | null, number?, number?];
       if (waiting !== undefined && own !== undefined) return { waiting, own };
       return { known: known ?? undefined };
     },
-    /** @returns the run's payload. `undefined` where there is none */
+    /** @returns the run's payload; `undefined` when there is none */
     async join(id: string, host: string): Promise<string | undefined> {
       return ((await call(scripts.JOIN, id, host)) as string | null) ?? undefined;
     },
-    /** @returns whether the attempt has the right to the run: another one may have begun */
+    /** @returns whether the attempt holds the run's lease: another one may have begun */
     async send(
       { id, attempt, worker }: { id: string; attempt: number; worker: string },
       ending: Ending,
@@ -78,12 +81,12 @@ export function createSharedRuns(client: Redis, prefix: string) {
     async reply(id: string, { payload, by }: StreamEntry): Promise<void> {
       await call(scripts.REPLY, id, payload, by);
     },
-    /** @returns whether it was removed: not where a worker has it, or where it does not wait and only one that waits is meant */
+    /** @returns whether it was removed: not when a worker has it, or with `isOnlyWaiting` when it is not waiting */
     async remove(id: string, { payload, by }: StreamEntry, isOnlyWaiting = false): Promise<boolean> {
       return (await call(scripts.REMOVE, id, isOnlyWaiting ? 1 : 0, payload, by)) === 1;
     },
     /**
-     * @param unknown - Runs that the worker has not, though they are its own.
+     * @param unknown - Runs that are assigned to the worker but that it does not have.
      * @returns the worker's runs
      */
     async sign(
@@ -101,14 +104,14 @@ export function createSharedRuns(client: Redis, prefix: string) {
     async retry(id: string): Promise<boolean> {
       return (await call(scripts.RETRY, id)) === 1;
     },
-    /** @param isWritten - Also writes something, which a server that is full refuses. */
+    /** @param isWritten - Also writes something, which a full server refuses. */
     async counts(isWritten = false): Promise<QueueCounts> {
       const counts = (await call(scripts.COUNT, isWritten ? 1 : 0)) as number[];
       const [waiting = 0, running = 0, dead = 0, workers = 0] = counts;
       return { waiting, running, dead, workers };
     },
     load,
-    /** How long so many runs will probably take, in milliseconds. */
+    /** Estimated time for this many runs, in milliseconds. */
     async waitFor(runs: number): Promise<number> {
       const { endedPerMinute } = await load();
       const ms = Math.round((runs / Math.max(1, endedPerMinute)) * MINUTE_MS);
@@ -117,7 +120,7 @@ export function createSharedRuns(client: Redis, prefix: string) {
     async payloadOf(id: string): Promise<string | undefined> {
       return (await client.hget(namesOf(prefix, id).run, "payload")) ?? undefined;
     },
-    /** Why nobody will end a run, in a sentence. `undefined` where somebody has it, will have it or has ended it. */
+    /** The reason why nobody will end a run, as a sentence. `undefined` when somebody has it, will have it or has ended it. */
     async whyGone(id: string): Promise<string | undefined> {
       const { run } = namesOf(prefix, id);
       const [payload, dead] = await Promise.all([
@@ -129,14 +132,14 @@ export function createSharedRuns(client: Redis, prefix: string) {
         return "The run has ended, and its result is no longer kept, as later ones took its place.";
       return payload === null ? "The worker was lost." : undefined;
     },
-    /** The newest dead runs, with their reasons as they were given. */
+    /** The newest dead runs, with their encoded reasons. */
     async dead(count: number): Promise<(Omit<DeadRun, "reason"> & { reason: string | undefined })[]> {
       const ids = await client.zrevrange(`${prefix}:runs:dead`, 0, count - 1);
       const found = await Promise.all(
         ids.map(async (id) => {
           const { run } = namesOf(prefix, id);
           const [owner, kind, reason, diedAt] = await client.hmget(run, ...DEAD_FIELDS);
-          // One that was retried meanwhile, or is no longer kept.
+          // A run that was retried meanwhile, or has expired.
           if (diedAt === undefined || diedAt === null) return [];
           const at = new Date(Number(diedAt));
           return [
@@ -146,7 +149,7 @@ export function createSharedRuns(client: Redis, prefix: string) {
       );
       return found.flat();
     },
-    /** The ids of an owner's runs, over or not. */
+    /** The ids of an owner's runs, including ended ones. */
     async *ofOwner(owner: string): AsyncGenerator<string> {
       const { run: pattern } = namesOf(prefix.replaceAll(/[\\*?[\]^]/gu, "\\$&"), "*");
       const start = namesOf(prefix, "").run.length;
@@ -154,7 +157,7 @@ export function createSharedRuns(client: Redis, prefix: string) {
       for await (const names of pages as AsyncIterable<string[]>)
         for (const name of names) if ((await client.hget(name, "owner")) === owner) yield name.slice(start);
     },
-    /** Forgets an owner who was deleted. */
+    /** Forgets a deleted owner. */
     async forget(owner: string): Promise<void> {
       const of = `${prefix}:owner:${owner}`;
       const names = [`${of}:kept`, `${of}:kept:bytes`, `${of}:active`];
@@ -163,19 +166,19 @@ export function createSharedRuns(client: Redis, prefix: string) {
   };
 }
 
-/** The channels of a worker's notices: of runs that it gets, and of replies to them. */
+/** The channels of a worker's notices: one for assigned runs, one for replies to them. */
 export function channelsOf(prefix: string, worker: string): { runs: string; inbox: string } {
   const base = `${prefix}:worker:${worker}`;
   return { runs: `${base}:runs`, inbox: `${base}:inbox` };
 }
 
-/** Reads a notice in the channel of runs. */
+/** Parses a notice from the channel of runs. */
 export function givenRun(notice: string) {
   const [id = "", attempt, waitedMs, isTold, payload = ""] = notice.split("\n");
   return { id, attempt: Number(attempt), waitedMs: Number(waitedMs), isTold: isTold === "1", payload };
 }
 
-/** The name that keeps the worker on which a session's guest is warm. `undefined` where no guest is kept for a later run. */
+/** The key that holds the worker with a session's kept guest. `undefined` when no guest is kept for a later run. */
 function warmSession(prefix: string, { owner, options }: QueuedRun): string | undefined {
   const { session, singleUse } = options;
   if (session === undefined || singleUse === true) return undefined;

@@ -8,16 +8,16 @@ export type FromReplica =
   | { type: "end" }
   | { type: "broken"; reason: string };
 
-/** An answer whose parts come one after the other. @param onTaken - Called now and then with the number of bytes read in all. */
+/** Creates an answer that is received in parts. @param onTaken - Called occasionally with the total number of bytes read. */
 export function streamAnswer(onTaken: (bytes: number) => void) {
   const head = Promise.withResolvers<ForwardedAnswer | undefined>();
   const over = Promise.withResolvers<void>();
-  /** Parts that arrived and were not read yet. */
+  /** Parts that have arrived but were not read yet. */
   const parts = new Readable({ objectMode: true, read() {} });
   let isComplete = false;
 
   head.promise.catch(() => {});
-  // Its reader hears of it, if there is one.
+  // The reader, if any, gets the error.
   parts.on("error", () => {});
   parts.once("close", () => over.resolve());
 
@@ -28,7 +28,7 @@ export function streamAnswer(onTaken: (bytes: number) => void) {
     parts.destroy(error);
   }
 
-  /** Takes nothing before somebody reads it. */
+  /** Lazy: takes nothing before somebody reads it. */
   function body(): ReadableStream<Uint8Array> {
     const unread = parts[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
     let [taken, reported] = [0, 0];
@@ -43,13 +43,13 @@ export function streamAnswer(onTaken: (bytes: number) => void) {
   }
 
   return {
-    /** Whether the replica that answers has ended. */
+    /** Whether the replica has sent the whole answer. */
     get isComplete() {
       return isComplete;
     },
-    /** `undefined` where the replica was lost before it answered. */
+    /** `undefined` when the replica was lost before it answered. */
     head: head.promise,
-    /** Resolves once nothing more is to come. */
+    /** Resolves once nothing more will come. */
     over: over.promise,
     take(message: FromReplica): void {
       if (isComplete || parts.destroyed) return;
@@ -73,14 +73,14 @@ export function streamAnswer(onTaken: (bytes: number) => void) {
   };
 }
 
-/** How many bytes of an answer may be on their way to its reader, in Redis and in the reader's memory. */
+/** Maximum number of unread bytes of an answer, in Redis and in the reader's memory. */
 export const WINDOW_BYTES = 1_048_576;
-/** A part of an answer is no larger. */
+/** Maximum size of a part of an answer. */
 const PART_BYTES = WINDOW_BYTES / 8;
-/** How much a reader takes before it says so. */
+/** How many bytes a reader takes between two reports. */
 const REPORT_TAKEN_BYTES = WINDOW_BYTES / 4;
 
-/** Holds the sender of an answer back while its reader has taken too little of what was sent. */
+/** Backpressure: holds back the sender of an answer while too much is unread. */
 export type SendWindow = ReturnType<typeof createSendWindow>;
 
 /** @param signal - Aborts once nobody reads any longer. */
@@ -93,14 +93,14 @@ export function createSendWindow(signal: AbortSignal) {
   signal.addEventListener("abort", () => changed.resolve(), { once: true });
 
   return {
-    /** Notes how many bytes the reader has taken in all. */
+    /** Records the total number of bytes that the reader has taken. */
     noteTaken(bytes: number): void {
       taken = Math.max(taken, bytes);
       const { resolve } = changed;
       changed = Promise.withResolvers();
       resolve();
     },
-    /** Cuts a chunk into parts, each of which comes when there is room for it. Ends early once nobody reads. */
+    /** Splits a chunk into parts, each yielded when there is room for it. Ends early once nobody reads. */
     async *parts(chunk: Uint8Array): AsyncGenerator<Uint8Array> {
       for (let at = 0; at < chunk.byteLength; at += PART_BYTES) {
         while (isFull()) await changed.promise;

@@ -5,15 +5,15 @@ import type { MessageCodec } from "./connection.ts";
 const FIELD = "payload";
 const WRITER_BYTES = 9;
 const PAGE = 500;
-/** A notice can be lost in a cut: the stream is looked at so often without one. */
+/** Polling interval without notices: a notice can be lost in a disconnect. */
 const LOOK_MS = 5_000;
 
-/** The notice of a larger entry comes without it: it is read by who needs it. */
+/** A notice does not include a larger entry; receivers that need it read it. */
 export const MAX_NOTICE_BYTES = 65_536;
 
 /**
- * A function that adds an entry to a stream, and gives notice to channels (which are separated by blanks), with the entry and the id of
- * the one before, so that who has that one need not read.
+ * A Lua function that adds an entry to a stream and notifies channels (separated by spaces). The notice includes the
+ * entry and the id of the previous one, so that a receiver that has the previous one need not read.
  */
 export const TELL = `
   local function tell(stream, payload, by, keepMs, channels)
@@ -33,13 +33,13 @@ const APPEND = `
 /** An entry as it is stored. */
 export interface StreamEntry {
   payload: string;
-  /** Its writer, and its number among the entries of that writer. */
+  /** Its writer, and its sequence number for that writer. */
   by: string;
 }
 
 /**
- * Streams in Redis that are read from their beginning and followed: entries appended while nobody reads, or while a host is cut
- * off, are read later, once and in order.
+ * Streams in Redis that are read from the beginning and followed: entries appended while nobody reads, or while a host
+ * is disconnected, are read later, exactly once and in order.
  */
 export type Streams = ReturnType<typeof createStreams>;
 
@@ -55,18 +55,18 @@ export function createStreams(client: Redis, subscriber: Redis, codec: MessageCo
     for (const own of followers.values()) for (const follower of own) follower.look();
   });
 
-  /** Encodes what is to be added to a stream. */
+  /** Encodes contents as an entry of a stream. */
   function entryOf(name: string, contents: readonly unknown[]): StreamEntry {
     return { payload: codec.encode(name, contents), by: `${writer}.${(appended += 1)}` };
   }
 
-  /** Receives what comes in a channel, also after cuts. */
+  /** Subscribes to a channel, and again after disconnects. */
   async function subscribe(channel: string): Promise<void> {
     subscribed.add(channel);
     await subscriber.subscribe(channel);
   }
 
-  /** Follows a stream whose notices come in a channel that is subscribed to. An entry that can't be read is tried again. */
+  /** Follows a stream by the notices in a subscribed channel. Retries an entry that can't be read. */
   function listen(
     name: string,
     receive: Receive,
@@ -106,12 +106,12 @@ export function createStreams(client: Redis, subscriber: Redis, codec: MessageCo
 
   return {
     entryOf,
-    /** @param keepMs - How long the stream is kept from now on. */
+    /** @param keepMs - How long the stream is kept from now on, in milliseconds. */
     async append(name: string, contents: readonly unknown[], keepMs: number): Promise<void> {
       const { payload, by } = entryOf(name, contents);
       await client.eval(APPEND, 1, name, payload, by, keepMs);
     },
-    /** All that a stream has. */
+    /** Reads all contents of a stream. */
     async read(name: string): Promise<unknown[]> {
       const contents: unknown[] = [];
       const isNew = createFilter();
@@ -124,9 +124,9 @@ export function createStreams(client: Redis, subscriber: Redis, codec: MessageCo
       }
     },
     /**
-     * Reads a stream from its beginning and goes on until it is stopped.
+     * Reads a stream from the beginning and follows it until it is stopped.
      *
-     * @param receive - Gets each content in order, with the id of its entry.
+     * @param receive - Receives each content in order, with the id of its entry.
      */
     async follow(name: string, receive: Receive): Promise<() => void> {
       const { look, stop } = listen(name, receive);
@@ -160,7 +160,10 @@ interface Entry extends Pick<StreamEntry, "by"> {
 
 type Next = (after: string) => Promise<Entry[]>;
 
-/** Finds entries that were appended twice: after a cut the client repeats what was not acknowledged, though the server may have it. */
+/**
+ * Detects entries that were appended twice: after a disconnect the client repeats unacknowledged commands that the
+ * server may have executed.
+ */
 function createFilter(): (by: string) => boolean {
   const last = new Map<string, number>();
   return (by) => {
@@ -172,7 +175,7 @@ function createFilter(): (by: string) => boolean {
   };
 }
 
-/** Takes what comes with notices as long as nothing is missing before it, and reads on otherwise, one look at a time. */
+/** Takes entries from notices as long as none is missing before them; otherwise reads the stream, one read at a time. */
 type Follower = ReturnType<typeof createFollower>;
 
 function createFollower(next: Next, receive: Receive, onProblem?: OnProblem) {
@@ -213,7 +216,7 @@ function createFollower(next: Next, receive: Receive, onProblem?: OnProblem) {
 
   return {
     look,
-    /** @param before - The id of the entry before it; empty where there is none. */
+    /** @param before - The id of the previous entry; empty when there is none. */
     hear(before: string, open: () => Entry): void {
       if (isLooking || (before !== "" && `(${before}` !== after)) return look();
       try {

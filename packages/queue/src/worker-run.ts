@@ -11,18 +11,18 @@ import { placeOfReason } from "./run-queue.ts";
 import type { Ending, GivenRun, SharedRuns } from "./shared-runs.ts";
 import type { Streams } from "./streams.ts";
 
-/** Keeps the questions of an attempt apart from those of an earlier one. */
+/** Separates the question numbers of an attempt from those of earlier attempts. */
 const MAX_QUESTIONS = 1_000_000;
-/** How long an event waits for others to be sent with. */
+/** How long an event waits to be sent together with others. */
 const SOON_MS = 100;
-/** How many of them wait at most. */
+/** Maximum number of such waiting events. */
 const MAX_SOON = 64;
-/** The most characters of a tool's words on its progress. */
+/** Maximum length of a tool's progress message, in characters. */
 const MAX_PROGRESS_CHARACTERS = 1_000;
-/** How often what has to be recorded is tried where the server refuses it, and the pause between. */
+/** Retries of records that the server refuses, and the pause between them. */
 const MAX_TRIES = 20;
 const TRY_AGAIN_MS = 250;
-/** A run of an owner who was deleted does not go on, and nothing is kept of it. */
+/** The run of a deleted owner is ended, and nothing is kept of it. */
 const OWNER_GONE = "OWNER_GONE";
 const GONE = new CemError(OWNER_GONE, "The owner was deleted while the run was under way, so it was ended.");
 
@@ -37,14 +37,14 @@ export interface WorkerRunSettings {
   prefix: string;
   /** The server, as errors name it. */
   location: string;
-  /** The worker's name among all. */
+  /** The worker's unique name. */
   worker: string;
   agentFor: (owner: string | undefined, incarnation: string | undefined) => Promise<RunningAgent>;
-  /** Called when a run begins to wait for an answer to a question, and when it has all of them. */
+  /** Called when a run starts to wait for an answer, and when it has received all of them. */
   onAsking: () => void;
 }
 
-/** One attempt at a run, as its worker sees it. Once another attempt has begun, it sends and calls nothing more. */
+/** A worker's attempt at a run. Once another attempt has begun, this one sends nothing and makes no more calls. */
 export type WorkerRun = ReturnType<typeof attemptRun>;
 
 /** Prepares an attempt at a run. */
@@ -73,7 +73,7 @@ export function attemptRun(settings: WorkerRunSettings, given: GivenRun) {
     controller.abort();
   };
 
-  /** @returns whether this attempt still has the right to the run. If not, it ends. */
+  /** @returns whether this attempt still holds the run's lease. If not, it ends. */
   const send = async (message?: RunMessage, ending: Ending = "", reason?: string): Promise<boolean> => {
     clearTimeout(sendingSoon);
     sendingSoon = undefined;
@@ -86,7 +86,7 @@ export function attemptRun(settings: WorkerRunSettings, given: GivenRun) {
         isNewest = await runs.send({ ...given, worker }, ending, entry, reason);
         break;
       } catch (error) {
-        // A server that is full may have room again soon.
+        // A full server may soon have room again.
         if (tries === MAX_TRIES || message === undefined) throw storeUnavailable(location, error);
         await sleep(TRY_AGAIN_MS);
       }
@@ -95,7 +95,10 @@ export function attemptRun(settings: WorkerRunSettings, given: GivenRun) {
     return isNewest;
   };
 
-  /** Sends what nobody waits for with what is sent next, or after a moment: each message costs the run and all machines. */
+  /**
+   * Batches a message that nobody waits for with the next one, or sends it after a moment: each message costs the run
+   * and all machines.
+   */
   const sendSoon = (message: RunMessage): void => {
     soon.push(message);
     if (soon.length < MAX_SOON) {
@@ -103,7 +106,7 @@ export function attemptRun(settings: WorkerRunSettings, given: GivenRun) {
     } else send().catch(() => {});
   };
 
-  /** Of a tool's progress that nobody was told of yet the newest stays. */
+  /** Only the newest unsent progress of a tool is kept. */
   const sendProgress = (event: Extract<AgentEvent, { type: "tool-progressed" }>): void => {
     const { server, tool, progress } = event;
     const message = progress.message?.slice(0, MAX_PROGRESS_CHARACTERS);
@@ -118,7 +121,7 @@ export function attemptRun(settings: WorkerRunSettings, given: GivenRun) {
     sendSoon({ type: "event", event: { ...event, progress: { ...progress, message } } });
   };
 
-  /** The last word about a run of an owner who was deleted is all that is kept of it, and not for long. */
+  /** Ends the run. For a deleted owner, only the last message is kept, for a short time. */
   const end = async (ending: Ending, message?: RunMessage, reason?: string): Promise<void> => {
     if (ending === "gone") soon.length = 0;
     await send(message, ending, reason);
@@ -143,7 +146,7 @@ export function attemptRun(settings: WorkerRunSettings, given: GivenRun) {
   ): Promise<JsonValue> => {
     const number = given.attempt * MAX_QUESTIONS + (asked += 1);
     const { promise, resolve, reject } = Promise.withResolvers<JsonValue>();
-    // It may end while its question is still on its way.
+    // The call may end while its question is still in transit.
     promise.catch(() => {});
     questions.set(number, { resolve, reject });
     if (questions.size === 1) onAsking();
@@ -166,7 +169,7 @@ export function attemptRun(settings: WorkerRunSettings, given: GivenRun) {
   const optionsOf = ({ options, asked: kinds, isUnheard }: QueuedRun): ExecuteOptions => ({
     ...options,
     signal: controller.signal,
-    // The result comes by itself. A worker that has closed its connection sends nothing more.
+    // The result is sent separately. A worker that has closed its connection sends nothing more.
     onEvent:
       isUnheard === true
         ? undefined
@@ -204,7 +207,7 @@ export function attemptRun(settings: WorkerRunSettings, given: GivenRun) {
   };
 
   return {
-    /** Executes it and sends its result, or why it can't be executed. */
+    /** Executes the run and sends its result, or the reason why it can't be executed. */
     async execute(): Promise<void> {
       const attributes = { ...messaging("process"), "messaging.message.id": id };
       try {
@@ -215,7 +218,7 @@ export function attemptRun(settings: WorkerRunSettings, given: GivenRun) {
         await traced(`process ${QUEUE}`, { kind: "consumer", attributes, parent }, () => attempt(run));
       } catch (error) {
         const info = toErrorInfo(error);
-        // Repeating what can't be set up would fail again: it waits for a person.
+        // A run that can't be set up would fail again, so it waits for a person.
         const reason = codec.encode(placeOfReason(id), info.message);
         await end(info.code === OWNER_GONE ? "gone" : "dead", { type: "failed", error: info }, reason);
       } finally {
@@ -223,14 +226,14 @@ export function attemptRun(settings: WorkerRunSettings, given: GivenRun) {
         replies.stop();
       }
     },
-    /** Whether it waits for answers to questions. */
+    /** Whether the run waits for answers to questions. */
     isAsking: () => questions.size > 0,
-    /** Ends the attempt because its worker stops. What it called decides whether the run may be repeated. */
+    /** Ends the attempt because its worker stops. Its calls decide whether the run may be repeated. */
     stop(): void {
       isStopped = true;
       controller.abort();
     },
-    /** Ends the attempt: the worker has lost its right to the run. */
+    /** Ends the attempt: the worker has lost the run's lease. */
     lose,
   };
 }

@@ -58,7 +58,7 @@ function planBubblewrap(bwrap: string, plan: GuestPlan): SpawnPlan {
     `${GUEST_RUNNER}/guest`,
     "--proc",
     "/proc",
-    // A guest of root owns /proc/sys and the like, with or without capabilities.
+    // A guest that runs as root owns /proc/sys and the like, with or without capabilities.
     "--remount-ro",
     "/proc",
     "--dev",

@@ -22,20 +22,20 @@ export function findProgram(name: string): string | undefined {
 
 /** Confines a guest that runs as root. */
 export interface RootConfinement {
-  /** The beginning of the command, by the files and folders that are only read. Empty where nothing can be confined. */
+  /** Builds the prefix of the command, for these read-only files and folders. Empty when nothing can be confined. */
   prefix: (readOnly: readonly string[]) => string[];
   /** The protections it adds, for display: `dropped capabilities`. */
   mechanisms: readonly string[];
 }
 
 const KERNEL_FOLDERS = ["/proc", "/sys"] as const;
-/** Root's own files are left to Deno's permissions: without these two, root could not read what belongs to others. */
+/** Without these two, root could not read files of other users. File access is left to Deno's permissions. */
 const KEPT_CAPABILITIES = ["dac_override", "dac_read_search"] as const;
 const PROBE_TIMEOUT_MS = 5_000;
 
 /**
- * `READ_ONLY … -- COMMAND …`. A file's owner changes its mode through a descriptor for reading, for which Deno asks nobody. Each
- * file system below the kernel's folders is a mount of its own: cgroup hierarchies, binfmt_misc, debugfs.
+ * `READ_ONLY … -- COMMAND …`. A file's owner can change its mode through a read-only descriptor without any check by
+ * Deno. Each file system below the kernel's folders is a separate mount: cgroup hierarchies, binfmt_misc, debugfs.
  */
 const REMOUNT = `while [ "$1" != -- ]; do mount -o rbind,ro -- "$1" "$1" || exit 1; shift; done
 shift
@@ -48,9 +48,9 @@ const UNCONFINED: RootConfinement = { prefix: () => [], mechanisms: [] };
 let confinement: RootConfinement | undefined;
 
 /**
- * Takes from a guest that runs as root what a process of root may do to the kernel without any check of Deno's: its
- * capabilities, and writing to `/proc`, `/sys` and read-only mounts, by a mount namespace in which these are read-only. Each
- * is tried once in a process; what the host does not allow is left out.
+ * Removes what a guest that runs as root could do to the kernel without any check by Deno: drops its capabilities, and
+ * makes `/proc`, `/sys` and read-only mounts read-only in a mount namespace. Each is tried once per process; those that
+ * the host does not allow are left out.
  */
 export function confineRoot(): RootConfinement {
   confinement ??= process.platform === "linux" && process.getuid?.() === 0 ? tryConfinement() : UNCONFINED;

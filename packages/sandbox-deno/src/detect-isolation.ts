@@ -68,7 +68,7 @@ export async function detectIsolation(
   });
 }
 
-/** How to get a stronger isolation on this platform, up to the level that is wanted. */
+/** How to get stronger isolation on this platform, up to the wanted level. */
 export function isolationHint(wanted?: IsolationLevel): string {
   if (wanted === "microvm") return "Use a microVM sandbox (execution.sandbox_type: microsandbox).";
   if (process.platform !== "linux") return "Use a microVM sandbox, or run on Linux with bubblewrap.";

@@ -40,8 +40,9 @@ export interface PlacedMount extends Mount {
 }
 
 /**
- * Where each mount goes in a guest that has a view of its own. A mount point in the workspace would be a folder on the
- * host, which can't be removed while any guest lives; so those go elsewhere, and the guest runner maps their paths.
+ * Chooses where each mount goes in a guest with its own view of the file system. A mount point in the workspace would
+ * be a folder on the host that can't be removed while any guest lives; so such mounts go elsewhere, and the guest
+ * runner maps their paths.
  */
 export function placeMounts({ mounts }: GuestPlan): PlacedMount[] {
   return mounts.map((mount, index) => ({
@@ -53,15 +54,15 @@ export function placeMounts({ mounts }: GuestPlan): PlacedMount[] {
 }
 
 /**
- * The workspace's own folders that read-only mounts cover, as paths from the workspace. Nothing may write there: threads, and
- * URLs in other spellings, lead to the folder itself, which may be the one that tool files come from.
+ * The workspace's own folders that read-only mounts cover, as paths relative to the workspace. They must not be
+ * writable: threads, and URLs in other spellings, reach the folder itself, which may be the source of tool files.
  */
 export function coveredFolders({ mounts }: GuestPlan): string[] {
   const inWorkspace = toolFoldersOf(mounts).filter((folder) => folder.startsWith(`${GUEST_WORKSPACE}/`));
   return inWorkspace.map((folder) => folder.slice(GUEST_WORKSPACE.length));
 }
 
-/** Deno's permissions of a guest with its own view of the file system. */
+/** Deno's permissions for a guest with its own view of the file system. */
 export function namespacedPermissions(plan: GuestPlan): NamespacedGuest {
   const denyWrite = coveredFolders(plan).map((folder) => GUEST_WORKSPACE + folder);
   return { ...plan, mounts: placeMounts(plan), denyRead: plan.hidden, denyWrite };
@@ -79,7 +80,7 @@ export function placedInitOf(plan: GuestPlan): GuestInit {
   };
 }
 
-/** The place, in a guest that has a view of its own, of a guest path in a mount. */
+/** The place of a guest path in a mount, in a guest with its own view of the file system. */
 function toPlace(plan: GuestPlan, path: string): string {
   const [mount] = placeMounts(plan)
     .filter(({ guestPath }) => path.startsWith(`${guestPath}/`))
@@ -107,7 +108,7 @@ export function hiddenHostPaths(plan: GuestPlan): string[] {
   return plan.hidden.map((file) => toHostPath(plan, file));
 }
 
-/** The places of hidden files that exist, over which a device is mounted that can't be opened there. */
+/** The places of hidden files that exist: a device that can't be opened is mounted over each. */
 export function hiddenPlaces(plan: GuestPlan): string[] {
   return plan.hidden.filter((file) => existsSync(toHostPath(plan, file))).map((file) => toPlace(plan, file));
 }
@@ -125,7 +126,7 @@ export function toGuestPath(plan: GuestPlan, path: string): string {
 export interface SpawnPlan extends Omit<MachineCommand, "fileBytes"> {
   /** A file to open for reading as file descriptor 3. */
   descriptorFile?: string | undefined;
-  /** A folder of this guest alone, removed after its end. */
+  /** A folder for this guest alone, removed after its end. */
   ownFolder?: string | undefined;
   /** The backend's part of the guest's `init` message. */
   init: GuestInit;

@@ -12,7 +12,7 @@ export function permissionsOnly(): IsolationBackend {
   return {
     name: "permissions",
     level: "permissions",
-    // Tried only where this backend is used.
+    // Evaluated only when this backend is used.
     get mechanisms() {
       return ["deno permissions", ...rlimits, ...confineRoot().mechanisms];
     },

@@ -55,7 +55,7 @@ export function createDenoSandboxProvider(settings: DenoSandboxSettings = {}): G
   const gate = new FairGate(settings.maxConcurrentRuns ?? concurrent);
   const keyOf = (denoFile: string): string => `${choice}:${denoFile}`;
 
-  /** Chooses the backend. The first time, the sandbox's own first guest is booted as the proof that it works. */
+  /** Chooses the backend. The first time, booting the sandbox's own first guest proves that it works. */
   async function prepare(spec: SandboxSpec) {
     const limits = resolveLimits(spec.limits);
     const denoFile = findDeno(denoPath);
@@ -141,7 +141,7 @@ export function createDenoSandboxProvider(settings: DenoSandboxSettings = {}): G
 
 /** Plans a sandbox's guests; without a spec, a guest in an empty workspace. */
 function makePlan(denoFile: string, spec: SandboxSpec | undefined, { memoryMb, writeMb }: RunLimits) {
-  // Only this user can read it, and it is removed when the process exits.
+  // Readable only by this user, and removed when the process exits.
   const privateDir = createProcessFolder(tmpdir(), "cem-deno");
   mkdirSync(join(privateDir, "root"));
   const empty = join(privateDir, "empty");

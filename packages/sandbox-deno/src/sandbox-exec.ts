@@ -4,7 +4,7 @@ import { findProgram } from "./command-prefixes.ts";
 import type { BackendProbe, GuestPlan } from "./guest-plan.ts";
 import { permissionsOnly } from "./permissions.ts";
 
-/** Folders of macOS in which people, programs and other disks keep files. The system's own stay readable. */
+/** Folders of macOS with files of people, programs and other disks. The system's own folders stay readable. */
 const PRIVATE_FOLDERS = [
   "/Users",
   "/Volumes",
@@ -14,12 +14,12 @@ const PRIVATE_FOLDERS = [
   "/private/tmp",
   "/private/etc",
 ];
-/** The parts of them that a process needs to start. */
+/** The parts of these that a process needs to start. */
 const NEEDED_FOLDERS = ["/private/var/db/dyld", "/private/var/db/timezone"];
 
 /**
- * Deno's permissions within a profile of macOS's `sandbox-exec`, which the kernel holds. It is not run in the checks of this
- * project, so its level is that of the permissions; where no guest starts with it, the permissions hold alone.
+ * Deno's permissions within a profile of macOS's `sandbox-exec`, which the kernel enforces. It is not covered by this
+ * project's CI, so its level is that of the permissions; if no guest starts with it, only the permissions apply.
  */
 export function findSandboxExec(): BackendProbe {
   if (process.platform !== "darwin") return { ok: false, reason: "it is a program of macOS" };
@@ -41,7 +41,7 @@ export function findSandboxExec(): BackendProbe {
   };
 }
 
-/** The profile in which a guest runs. Of rules that match the last one counts. */
+/** The profile in which a guest runs. The last matching rule applies. */
 export function profileOf(plan: GuestPlan, ownFolder: string | undefined): string {
   const { workspaceDir, mounts, network, denoFile, bootFile } = plan;
   const own = ownFolder === undefined ? [] : [ownFolder];

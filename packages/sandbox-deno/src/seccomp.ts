@@ -27,7 +27,7 @@ const ARCHITECTURE_AT = 4;
 const argumentAt = (index: number) => 16 + index * 8;
 
 const AUDIT_ARCHITECTURE = { x64: 0xc000_003e, arm64: 0xc000_00b7 } as const;
-/** System calls of the x32 ABI have this bit: the same calls by other numbers. */
+/** System calls of the x32 ABI have this bit: the same calls under other numbers. */
 const X32_BIT = 0x4000_0000;
 const CLONE_THREAD = 0x0001_0000;
 const SET_ID_BITS = 0o6000;
@@ -83,7 +83,7 @@ export function buildSeccompFilter(
     answer(FAIL_WITH | EPERM),
     answer(ALLOW),
   );
-  // A guest's files belong to the host's user: with such a bit, whoever starts one on the host would become this user.
+  // A guest's files belong to the host's user: with such a bit, anyone who starts one on the host would become this user.
   for (const numbers of Object.values(MODE_SYSCALLS)) {
     if (numbers[column] < 0) continue;
     program.push(

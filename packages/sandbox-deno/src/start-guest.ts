@@ -13,13 +13,13 @@ import type { GuestPlan, IsolationBackend } from "./guest-plan.ts";
 
 const TOKEN_BYTES = 16;
 
-/** To list and to enter. */
+/** The owner's permission to list and to enter. */
 const OPEN_BITS = 0o500;
 const OWNER_BITS = 0o700;
 
 /**
- * Gives the workspace back its owner's bits where a program took those away without which no guest starts. One that lacks only the
- * right to write may be meant to.
+ * Restores the owner's permissions of a workspace from which a program removed those that guests need to start. A
+ * workspace that only lacks write permission may be intended.
  */
 function reopenWorkspace(workspaceDir: string): void {
   const found = lstatSync(workspaceDir, { throwIfNoEntry: false });
@@ -62,7 +62,7 @@ export function startGuest(backend: IsolationBackend, guestPlan: GuestPlan, reus
     child.once("close", (code, signal) => end({ code, signal }));
     child.once("error", (error) => end({ code: null, signal: `could not start: ${error.message}` }));
   });
-  // Node gives it none where too many files are open.
+  // Node creates no streams when too many files are open.
   if (child.stdin === undefined)
     throw new CemError("GUEST_START_FAILED", "Too many files are open (EMFILE).");
   const streams = [stdin, stdout, stderr] as unknown as Socket[];
@@ -92,8 +92,8 @@ export function startGuest(backend: IsolationBackend, guestPlan: GuestPlan, reus
 }
 
 /**
- * Kills a process and its children: a launcher killed during its set-up would leave a child that waits for it forever
- * and holds its pipes open.
+ * Kills a process and its children: a launcher killed during set-up would leave a child that waits for it forever and
+ * keeps its pipes open.
  */
 function killGroup(child: ChildProcess): void {
   if (child.pid === undefined) return;
@@ -115,7 +115,7 @@ function unavailable(message: string): CemError {
  * Finds the Deno binary to spawn.
  *
  * @param denoPath - Absolute path; `undefined` for the binary that npm installed for this platform.
- * @throws CemError `SANDBOX_UNAVAILABLE` when there is none, or nothing that it could run.
+ * @throws CemError `SANDBOX_UNAVAILABLE` when there is none, or the guest runner is missing.
  */
 export function findDeno(denoPath: string | undefined): string {
   if (!existsSync(guestBootFile))

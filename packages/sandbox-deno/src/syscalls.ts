@@ -38,7 +38,7 @@ export const DENIED_SYSCALLS: Readonly<Record<string, readonly [number, number]>
   listen: [50, 201],
   accept: [43, 202],
   accept4: [288, 242],
-  // Ways into the kernel that are large or rarely looked at.
+  // Kernel interfaces that are large or rarely audited.
   bpf: [321, 280],
   io_uring_setup: [425, 425],
   io_uring_enter: [426, 426],
@@ -84,7 +84,7 @@ export const DENIED_SYSCALLS: Readonly<Record<string, readonly [number, number]>
   nfsservctl: [180, 42],
 };
 
-/** System calls whose arguments decide. */
+/** System calls that are allowed or denied by their arguments. */
 export const CHECKED_SYSCALLS = {
   clone: [56, 220],
   clone3: [435, 435],

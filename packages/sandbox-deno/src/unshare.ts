@@ -43,10 +43,10 @@ function bind(source: string, target: string, readOnly: boolean): string[] {
   const place = quote(`.${target}`);
   const isFolder = statSync(source).isDirectory();
   const make = isFolder ? `mkdir -p ${place}` : `mkdir -p ${quote(`.${dirname(target)}`)}; : >> ${place}`;
-  // The kernel lets no user namespace make it writable.
+  // The kernel does not allow a user namespace to make it writable.
   const options = readOnly || isReadOnlyDisk(source) ? READ_ONLY : "bind,nosuid,nodev";
   const mounts = isFolder ? findNestedMounts(source) : [];
-  // A tree with other mounts in it can only be bound whole, and each of these has options of its own.
+  // A tree that contains other mounts can only be bound as a whole, and each of these has its own options.
   return [
     make,
     `mount -o ${mounts.length > 0 ? "r" : ""}${options} -- ${quote(source)} ${place}`,
@@ -83,7 +83,7 @@ function planUnshare(plan: GuestPlan): SpawnPlan {
     `mount -t tmpfs -o mode=755,size=${TEMPORARY_SIZE} tmpfs ${quote(join(privateDir, "root"))}`,
     `cd ${quote(join(privateDir, "root"))}`,
     "mkdir old proc dev tmp",
-    // A guest of root owns /proc/sys and the like, with or without capabilities.
+    // A guest that runs as root owns /proc/sys and the like, with or without capabilities.
     "mount -t proc -o ro,nosuid,nodev,noexec proc proc",
     ...["/dev/null", "/dev/urandom"].flatMap((device) => [
       `: > .${device}`,
@@ -109,7 +109,7 @@ function planUnshare(plan: GuestPlan): SpawnPlan {
     "--user",
     "--map-root-user",
     "--",
-    // Set after the change of user, which clears it.
+    // Set after the change of user, which would clear it.
     findProgram("setpriv") ?? "setpriv",
     "--pdeathsig",
     "KILL",
@@ -137,12 +137,12 @@ function planUnshare(plan: GuestPlan): SpawnPlan {
     args,
     env: { ...guestEnvironment("/tmp/deno"), PATH: path },
     cwd: "/",
-    // No filter of system calls keeps them from listening on the host.
+    // Without seccomp, nothing keeps threads from listening on the host.
     init: { ...placedInitOf(plan), noThreads: network !== "none" },
   };
 }
 
-/** Finds what is mounted below a folder of this host, as containers mount drivers and secrets below `/usr`. */
+/** Finds mounts below a folder of this host, such as drivers and secrets that containers mount below `/usr`. */
 function findNestedMounts(folder: string) {
   const lines = readFileSync("/proc/self/mountinfo", "utf8").split("\n");
   return lines.flatMap((line) => {
@@ -152,7 +152,7 @@ function findNestedMounts(folder: string) {
     );
     if (!path.startsWith(`${folder}/`)) return [];
     const set = new Set(options.split(","));
-    // The kernel lets no user namespace take these options away again.
+    // The kernel does not allow a user namespace to remove these options.
     return [{ path, readOnly: set.has("ro"), noExec: set.has("noexec") }];
   });
 }

@@ -10,10 +10,10 @@ import { toGuestPath } from "./guest-plan.ts";
 import type { GuestPlan, IsolationBackend } from "./guest-plan.ts";
 
 /**
- * Creates the check before each run, where only Deno's permissions isolate the guest: a symbolic link in the workspace
+ * Creates the check before each run, for guests isolated only by Deno's permissions: a symbolic link in the workspace
  * would give access to files outside.
  *
- * @returns `undefined` where the isolation level needs no check.
+ * @returns `undefined` when the isolation level needs no check.
  * @throws CemError `SANDBOX_SPEC_INVALID` when a mount's path in the workspace is a symbolic link.
  */
 export async function workspaceCheck({ level }: IsolationBackend, plan: GuestPlan) {
@@ -42,10 +42,10 @@ export async function workspaceCheck({ level }: IsolationBackend, plan: GuestPla
   };
 }
 
-/** A change in the same tick of the system's clock as the one before does not show in a folder's time. */
+/** Two changes in the same tick of the system's clock give a folder the same time. */
 const SETTLED_MS = 2_000;
 const NS_PER_MS = 1_000_000n;
-/** Folders that are looked at before others have the thread: some milliseconds. */
+/** Folders to check before yielding the thread: some milliseconds of work. */
 const FOLDERS_PER_TURN = 500;
 
 /** Cached listing of one folder: its subfolders and symbolic links. */
@@ -61,11 +61,11 @@ function isInside(path: string, roots: readonly string[]): boolean {
 }
 
 /**
- * Creates a search for a symbolic link under `roots` that leads out of all of them, is dangling, or would lead out once a
- * program has moved it. The roots themselves may be links. A search reads only the folders that have changed since the one
- * before.
+ * Creates a search for a symbolic link under `roots` that leads out of all of them, is dangling, or would lead out once
+ * a program has moved it. The roots themselves may be links. A search reads only the folders that have changed since
+ * the previous one.
  *
- * @param unmovable - Roots in which programs can move nothing.
+ * @param unmovable - Roots in which programs can't move anything.
  * @returns The search, which resolves with the link's path; `undefined` when there is none.
  */
 export function createLinkSearch(roots: readonly string[], unmovable: readonly string[] = []) {
@@ -92,7 +92,7 @@ export function createLinkSearch(roots: readonly string[], unmovable: readonly s
 }
 
 async function readFolder(path: string, read: Map<string, ReadFolder>): Promise<ReadFolder> {
-  // Without waiting: in a large tree a thread for each would take longer than all of them do.
+  // Synchronous: in a large tree, dispatching each to a thread would take longer.
   const before = lookAt(path);
   const known = read.get(path);
   if (before !== undefined && known?.id === idOf(before)) return known;
@@ -132,7 +132,7 @@ async function staysInside(link: string, roots: readonly string[]): Promise<bool
   }
 }
 
-/** Whether a link leads to another place once it, or a folder above it, is elsewhere. */
+/** Whether the target of a link changes when it, or a folder above it, is moved. */
 async function leadsUp(link: string): Promise<boolean> {
   const target = await readlink(link).catch(() => "..");
   return target.split(/[/\\]/u).includes("..");

@@ -4,7 +4,7 @@ const FORBIDDEN = 403;
 const NOT_FOUND = 404;
 const MAX_SHOWN_CHARACTERS = 300;
 
-/** The HTTP status that the API server answered with; `undefined` when it gave no answer. */
+/** The HTTP status of the API server's answer; `undefined` when there was none. */
 function statusOf(error: unknown): number | undefined {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   return typeof code === "number" ? code : undefined;
@@ -15,7 +15,7 @@ export function isNotFound(error: unknown): boolean {
 }
 
 /**
- * The error of a request to the cluster, with what was tried.
+ * Creates the error of a failed request to the cluster, with the attempted action.
  *
  * @param what - The action that failed: `create a Sandbox`.
  */

@@ -30,14 +30,14 @@ export interface ExecConnection {
   addEventListener(event: "close" | "error", listener: () => void): void;
 }
 
-/** One namespace of a cluster, as far as guests need it. */
+/** The operations of one namespace of a cluster that guests need. */
 export type Cluster = ReturnType<typeof connectCluster>;
 
 /**
  * Reads how to reach a cluster.
  *
- * @param kubeconfig - Its path; `undefined` for the usual places.
- * @throws CemError `SANDBOX_UNAVAILABLE` when there is no configuration of a cluster.
+ * @param kubeconfig - Its path; `undefined` for the default locations.
+ * @throws CemError `SANDBOX_UNAVAILABLE` when no cluster is configured.
  */
 export function connectCluster(kubeconfig: string | undefined, given: string | undefined) {
   const config = new KubeConfig();
@@ -72,21 +72,21 @@ export function connectCluster(kubeconfig: string | undefined, given: string | u
       attempt(`create a Sandbox in the namespace ${namespace}`, () =>
         objects.createNamespacedCustomObject({ ...place, body }),
       ),
-    /** Deletes a sandbox, and waits for its pod: it is gone from the cluster only after it. */
+    /** Deletes a sandbox after its pod: resolves when both are gone from the cluster. */
     async remove(name: string): Promise<void> {
       const body = { propagationPolicy: "Foreground" };
       await objects.deleteNamespacedCustomObject({ ...place, name, body }).catch((error: unknown) => {
         if (!isNotFound(error)) throw clusterError(error, `delete the Sandbox ${name}`, server);
       });
     },
-    /** Changes when the cluster ends a sandbox by itself. */
+    /** Sets when the cluster ends a sandbox by itself. */
     async renew(name: string, shutdownTime: string): Promise<void> {
       await objects.patchNamespacedCustomObject(
         { ...place, name, body: { spec: { shutdownTime } } },
         setHeaderOptions("Content-Type", PatchStrategy.MergePatch),
       );
     },
-    /** A sandbox; `undefined` when there is none of this name. */
+    /** Finds a sandbox; `undefined` when there is none with this name. */
     async find(name: string): Promise<SandboxResource | undefined> {
       try {
         return (await objects.getNamespacedCustomObject({ ...place, name })) as SandboxResource;
@@ -115,7 +115,7 @@ export function connectCluster(kubeconfig: string | undefined, given: string | u
     async runtimeHandler(name: string): Promise<string> {
       return (await attempt(`read the RuntimeClass ${name}`, () => nodes.readRuntimeClass({ name }))).handler;
     },
-    /** The boot id of a node's kernel; `undefined` where it may not be read. */
+    /** The boot id of a node's kernel; `undefined` without permission to read it. */
     async nodeBootId(name: string): Promise<string | undefined> {
       return (await core.readNode({ name }).catch(() => undefined))?.status?.nodeInfo?.bootID;
     },

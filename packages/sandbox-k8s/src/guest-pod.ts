@@ -19,7 +19,7 @@ export const TEMPLATE_API = {
   version: "v1beta1",
   plural: "sandboxtemplates",
 } as const;
-/** Names the pod of a sandbox where it is not the sandbox's own name. */
+/** The name of a sandbox's pod, when it differs from the sandbox's own name. */
 const POD_NAME_ANNOTATION = "agents.x-k8s.io/pod-name";
 
 export interface PodTemplate {
@@ -72,7 +72,7 @@ export interface GuestPodPlan {
 
 /**
  * Builds the Sandbox resource of one guest: the template's pod with the workspace and the mounts as parts of the shared
- * volume, so that the pod sees nothing else of it.
+ * volume, so that the pod sees no other part of it.
  *
  * @throws CemError `SANDBOX_SPEC_INVALID` when a folder is not on the volume, `SANDBOX_UNAVAILABLE` when the template
  * has no container.
@@ -107,7 +107,7 @@ export function guestPod(template: PodTemplate, plan: GuestPodPlan): SandboxReso
   };
 }
 
-/** Without fractions of a second, as the API server writes times. */
+/** Formats a time without fractions of a second, as the API server writes times. */
 export function rfc3339(date: Date): string {
   return date.toISOString().replace(/\.\d+Z$/, "Z");
 }
@@ -162,7 +162,7 @@ const BLOCK_BYTES = 512;
 /** Sets limits of the process, then replaces the shell and its environment: `BLOCKS CWD NAME=VALUE … FILE ARG …`. */
 const START = `ulimit -c 0; ulimit -f "$1"; cd "$2" || exit 1; shift 2; exec env -i "$@"`;
 
-/** The command that starts the guest runner in a pod whose image has it in `/cem`. */
+/** The command that starts the guest runner in a pod whose image contains it in `/cem`. */
 export function guestCommand(spec: SandboxSpec): string[] {
   const boot = `${GUEST_RUNNER}/guest/${basename(guestBootFile)}`;
   const { file, args, cwd, env, fileBytes } = machineCommand(spec, `${GUEST_RUNNER}/deno`, boot);

@@ -7,10 +7,10 @@ import { readyPod, rfc3339 } from "./guest-pod.ts";
 import type { SandboxResource } from "./guest-pod.ts";
 
 const NAME_BYTES = 6;
-/** Of a lease, until it is renewed. */
+/** Fraction of a lease after which it is renewed. */
 const RENEWED_AFTER = 1 / 3;
 const RETRY_MS = 500;
-/** How long a sandbox's end is waited for. Its lease ends it in any case. */
+/** How long to wait for a sandbox's end. Its lease ends it in any case. */
 const END_TIMEOUT_MS = 60_000;
 const MAX_LABEL = 63;
 /** A label's value begins and ends with a letter or digit. */
@@ -42,7 +42,7 @@ export function createGuestSandboxes(cluster: Cluster, leaseMs: number) {
     await Promise.allSettled([...living].map((name) => cluster.renew(name, until)));
   }
 
-  /** Removes a sandbox and waits until its pod is gone. Never rejects: what can't be removed ends with its lease. */
+  /** Removes a sandbox and waits until its pod is gone. Never rejects: a sandbox that can't be removed ends with its lease. */
   async function end(name: string): Promise<void> {
     living.delete(name);
     if (living.size === 0) {
@@ -53,11 +53,11 @@ export function createGuestSandboxes(cluster: Cluster, leaseMs: number) {
       await cluster.remove(name);
       await until(name, END_TIMEOUT_MS, (found) => (found === undefined ? name : undefined));
     } catch {
-      // The cluster can't be reached, or no longer lets this process in.
+      // The cluster can't be reached, or no longer accepts this process's credentials.
     }
   }
 
-  /** Follows a sandbox until a value comes of it; `undefined` when none came in time. */
+  /** Watches a sandbox until it yields a value; `undefined` on timeout. */
   async function until<Value>(
     name: string,
     timeoutMs: number,
@@ -70,7 +70,7 @@ export function createGuestSandboxes(cluster: Cluster, leaseMs: number) {
       if (value !== undefined) return value;
       const since = performance.now();
       await cluster.changed(name, found?.metadata.resourceVersion ?? "", signal);
-      // A watch that ends at once must not become a flood.
+      // Watches that end at once must not cause a flood of requests.
       if (performance.now() - since < 1) await sleep(RETRY_MS, undefined, { signal }).catch(() => {});
     }
     return undefined;
@@ -101,7 +101,7 @@ export function createGuestSandboxes(cluster: Cluster, leaseMs: number) {
      * Creates a sandbox and waits until its pod is ready.
      *
      * @returns The pod's name.
-     * @throws CemError `GUEST_START_FAILED` when it is not ready in time, with why; `SANDBOX_UNAVAILABLE`.
+     * @throws CemError `GUEST_START_FAILED`, with the reason, when it is not ready in time; `SANDBOX_UNAVAILABLE`.
      */
     async start(resource: SandboxResource, timeoutMs: number): Promise<string> {
       const name = resource.metadata.name ?? "";

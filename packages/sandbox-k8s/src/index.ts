@@ -1,4 +1,4 @@
 export { createKubernetesProvider } from "./provider.ts";
-// Apart from what names types of the client, which is bundled and whose declarations are not there.
+// Excludes anything that refers to types of the client, which is bundled without its declarations.
 export type { KubernetesSettings, OwnerPod, SharedVolume } from "./provider-settings.ts";
 export type { GuestSandboxProvider } from "@cem/sandbox";

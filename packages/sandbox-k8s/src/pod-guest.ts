@@ -14,7 +14,7 @@ const KILLED_EXIT_CODE = 137;
 export interface ReadySandbox {
   pod: string;
   container: string;
-  /** Ends the sandbox; resolves when the cluster has no pod of it any more. */
+  /** Ends the sandbox; resolves when its pod is gone from the cluster. */
   end(): Promise<void>;
 }
 
@@ -36,14 +36,14 @@ export async function startPodGuest(
     const status = await ended.promise;
     hasEnded = true;
     const wasKilled = isKilled;
-    // The pod may be gone only after a while: until then the program could still write.
+    // The pod may take a while to end; until then, the program could still write.
     await sandbox.end();
     connection.close();
     stdout.end();
     stderr.end();
     const code = wasKilled || status === undefined ? undefined : exitCodeOf(status);
     if (code === undefined) return { code: null, signal: wasKilled ? "SIGKILL" : "the pod has gone" };
-    // A signal from within a pod that still runs: its memory limit was reached.
+    // A signal from within a pod that is still running: its memory limit was reached.
     if (code === KILLED_EXIT_CODE) return { code: null, signal: "SIGKILL", outOfMemory: true };
     return { code, signal: null };
   }
@@ -77,7 +77,7 @@ export async function startPodGuest(
   };
 }
 
-/** The exit code that the end of a command tells; `undefined` where it tells none. */
+/** The exit code in the final status of a command; `undefined` when it has none. */
 function exitCodeOf({ status, details }: V1Status): number | undefined {
   if (status === "Success") return 0;
   const cause = details?.causes?.find(({ reason }) => reason === "ExitCode");

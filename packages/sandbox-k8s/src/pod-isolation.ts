@@ -7,11 +7,11 @@ export interface KernelFacts {
   handler: string | undefined;
   /** The boot id that the pod sees. */
   guestBootId: string;
-  /** The boot id of its node; `undefined` where it may not be read. */
+  /** The boot id of its node; `undefined` without permission to read it. */
   nodeBootId: string | undefined;
 }
 
-/** The isolation of a guest pod, and why it is not more. */
+/** The isolation of a guest pod, and why it is not stronger. */
 export interface PodIsolation {
   isolation: Isolation;
   notes: string[];
@@ -19,7 +19,10 @@ export interface PodIsolation {
 
 const ALWAYS = ["deno permissions", "realm"];
 
-/** Judges what holds a guest pod: its runtime, tested by its kernel, and what its specification takes from it. */
+/**
+ * Determines the isolation of a guest pod: from its runtime, verified by its kernel, and from the privileges that its
+ * specification removes.
+ */
 export function judgeIsolation(pod: V1PodSpec, facts: KernelFacts): PodIsolation {
   const mechanisms = [...runtimeMechanisms(facts), ...podMechanisms(pod), ...ALWAYS];
   const hasOwnKernel = isKata(facts.handler) && facts.nodeBootId !== facts.guestBootId;
@@ -70,7 +73,7 @@ function podMechanisms(pod: V1PodSpec): string[] {
   return held.filter(([, holds]) => holds).map(([name]) => name);
 }
 
-/** The capabilities that containers have unless they drop them, so to add one of them gives nothing more. */
+/** The capabilities that containers have by default, so adding one of them grants nothing more. */
 const USUAL_CAPABILITIES =
   "AUDIT_WRITE CHOWN DAC_OVERRIDE FOWNER FSETID KILL MKNOD NET_BIND_SERVICE NET_RAW SETFCAP SETGID SETPCAP SETUID SYS_CHROOT".split(
     " ",
@@ -82,7 +85,7 @@ function findBreach(pod: V1PodSpec, hasOwnKernel: boolean): string | undefined {
   if (pod.hostIPC === true) return "memory (hostIPC)";
   if (pod.hostNetwork === true) return "network (hostNetwork)";
   if (pod.volumes?.some(({ hostPath }) => hostPath !== undefined) === true) return "files (hostPath)";
-  // All that run beside the guest's: they share its network and its volumes.
+  // All containers that run beside the guest's: they share its network and its volumes.
   const sidecars = (pod.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === "Always");
   for (const container of [...pod.containers, ...sidecars]) {
     const breach = findContainerBreach(container, hasOwnKernel);

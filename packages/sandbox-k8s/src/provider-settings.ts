@@ -4,7 +4,7 @@ import type { GuestProviderSettings } from "@cem/sandbox";
 export interface SharedVolume {
   /** Name of the PersistentVolumeClaim, in the namespace of the sandboxes. Guests on other nodes need `ReadWriteMany`. */
   claim: string;
-  /** Absolute path at which this process has the volume mounted. The folders that guests get lie below it. */
+  /** Absolute path at which the volume is mounted for this process. The folders of guests are below it. */
   root: string;
 }
 
@@ -18,7 +18,7 @@ export interface OwnerPod {
 export interface KubernetesSettings extends GuestProviderSettings {
   volume: SharedVolume;
   /**
-   * Name of the SandboxTemplate whose pod the guests get: image, runtime class, security context, nodes.
+   * Name of the SandboxTemplate that defines the pods of guests: image, runtime class, security context, nodes.
    *
    * @defaultValue `cem-guest`
    */
@@ -35,7 +35,7 @@ export interface KubernetesSettings extends GuestProviderSettings {
    * @defaultValue `KUBECONFIG`, `~/.kube/config`, or the service account of this process's pod.
    */
   kubeconfig?: string | undefined;
-  /** The pod with which its guests end, if they share a namespace. Absent: they end with their lease. */
+  /** The pod whose end also ends the guests, if they share a namespace. Absent: guests end with their lease. */
   owner?: OwnerPod | undefined;
   /**
    * Timeout for a pod's start, including the pull of its image, in milliseconds.

@@ -20,12 +20,12 @@ const DEFAULT_TEMPLATE = "cem-guest";
 const DEFAULT_START_TIMEOUT_MS = 120_000;
 const DEFAULT_LEASE_MS = 600_000;
 const DEFAULT_CONCURRENT_RUNS = 16;
-/** Timeout of the guest runner in a pod that is ready. */
+/** Timeout for the start of the guest runner in a ready pod. */
 const GUEST_TIMEOUT_MS = 30_000;
 const HEALTH_TIMEOUT_MS = 10_000;
 const API_VERSION = "agents.x-k8s.io/v1beta1";
 
-/** Creates a sandbox provider that runs code in pods, by the custom resources of agent-sandbox. */
+/** Creates a sandbox provider that runs code in pods, with the custom resources of agent-sandbox. */
 export function createKubernetesProvider(settings: KubernetesSettings): GuestSandboxProvider {
   const { kubeconfig, namespace, template: templateName = DEFAULT_TEMPLATE, volume, owner } = settings;
   const { leaseMs = DEFAULT_LEASE_MS, startTimeoutMs = DEFAULT_START_TIMEOUT_MS } = settings;
@@ -69,7 +69,7 @@ export function createKubernetesProvider(settings: KubernetesSettings): GuestSan
     return startPodGuest(connected.cluster, sandbox, guestCommand(spec), guestInit(spec, settings));
   }
 
-  /** Starts a pod to see whether pods start, which files they share and whose kernel they have. */
+  /** Starts a pod to test whether pods start, which files they share and whose kernel they use. */
   async function tryPod(connected: Connected): Promise<PodIsolation> {
     const { cluster, template } = connected;
     const workspaceDir = makeProbeFolder(volume.root);
@@ -106,7 +106,7 @@ export function createKubernetesProvider(settings: KubernetesSettings): GuestSan
     async prepare(spec) {
       const found = await prepared.get();
       requireLevel(found, spec.minIsolation);
-      // Folders that are not on the volume show at once, not at the first run.
+      // Reports folders that are not on the volume at once, not at the first run.
       resourceOf(found, spec);
       return { isolation: found.isolation, startGuest: () => startGuest(found, spec) };
     },
@@ -143,7 +143,7 @@ async function readBootId(cluster: Cluster, { pod, container }: { pod: string; c
   const [output, complaint] = await Promise.all([text(stdout), text(stderr), ended.promise]);
   connection.close();
   const bootId = output.trim();
-  // Compared with its node's, an empty id would pass for a kernel of the pod's own.
+  // Since it differs from the node's, an empty id would look like a kernel of the pod's own.
   if (bootId === "")
     throw new CemError("SANDBOX_UNAVAILABLE", `No command runs in the pod ${pod}: ${complaint.trim()}`, {
       details: { pod, container },

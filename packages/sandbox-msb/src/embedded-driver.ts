@@ -14,12 +14,12 @@ import type { KnownMicrovm, Microvm, MicrovmSpec } from "./microvm-guest.ts";
 /** The guest's user, which owns the files of its mounts. */
 const GUEST_UID = 1_000;
 const OPEN_FILES = 256;
-/** Size of the machine's root disk in its own memory: nothing is formatted or left on the host. */
+/** Size of the machine's root disk in its own memory: nothing is formatted or left behind on the host. */
 const ROOT_DISK_MB = 16;
 const LIST_PAGE = 100;
 
 /**
- * Creates a driver on microsandbox's SDK, which runs each machine as a child process of this one.
+ * Creates a driver that uses microsandbox's SDK, which runs each machine as a child process of this one.
  *
  * @param home - Folder for machines, images and logs.
  * @throws CemError `SANDBOX_UNAVAILABLE`.

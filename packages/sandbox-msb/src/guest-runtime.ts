@@ -19,7 +19,7 @@ import { GUEST_RUNNER, guestBootFile } from "@cem/sandbox/provider-kit";
 const KEY_CHARACTERS = 16;
 const MS_PER_SECOND = 1_000;
 
-/** Files that a machine needs to run programs, beside a C library. */
+/** Files that a machine needs to run programs, besides a C library. */
 export type GuestRuntime = ReturnType<typeof findGuestRuntime>;
 
 /** Paths of the runtime in a machine. */
@@ -69,7 +69,7 @@ export function runnerFiles(runnerDir: string): { name: string; data: Buffer }[]
     .map((name) => ({ name: name.replaceAll("\\", "/"), data: readFileSync(join(runnerDir, name)) }));
 }
 
-/** Copies the runtime to a folder that machines of other images mount. Does so once per runtime. */
+/** Copies the runtime, once, to a folder that machines with other images mount. */
 export function stageRuntime(home: string, runtime: GuestRuntime): string {
   const folder = join(home, `runtime-${runtime.key}`);
   if (existsSync(folder)) return folder;

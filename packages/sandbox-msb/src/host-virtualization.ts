@@ -29,7 +29,7 @@ export function readSigns(): VirtualizationSigns {
   return { platform: platform(), arch: arch(), kvmError, cpuInfo };
 }
 
-/** Finds an obstacle to microVMs that shows without booting one; `undefined` when there is none. */
+/** Finds an obstacle to microVMs that is detectable without booting one; `undefined` when there is none. */
 export function findObstacle(signs: VirtualizationSigns): { reason: string; hint: string } | undefined {
   if (signs.platform !== "linux") {
     if (signs.platform === "darwin" && signs.arch !== "arm64")

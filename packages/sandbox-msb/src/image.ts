@@ -25,7 +25,7 @@ export type PreparedImage = Awaited<ReturnType<typeof prepareImage>>;
 
 /**
  * Prepares an image: builds one from this host's C library when none is given, loads an archive once, uses a folder or
- * disk image as it is, and leaves an OCI reference to be pulled by the first machine.
+ * disk image as it is, and leaves an OCI reference for the first machine to pull.
  *
  * @throws CemError `SANDBOX_IMAGE_UNUSABLE`.
  */

@@ -20,7 +20,7 @@ let loaded: Promise<Microsandbox> | undefined;
 let loadedHome: string | undefined;
 
 /**
- * Loads the SDK, once per process: its folder is a global setting of the process, so there can be only one.
+ * Loads the SDK, once per process: its folder is a global setting, so there can be only one.
  *
  * @throws CemError `SANDBOX_UNAVAILABLE` when it is not installed, or was loaded with another folder.
  */

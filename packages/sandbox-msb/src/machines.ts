@@ -44,7 +44,7 @@ export interface MicrosandboxSettings extends GuestProviderSettings {
 }
 
 /**
- * Creates a machine. One that has not booted in time is removed, also when it boots later.
+ * Creates a machine. One that has not booted in time is removed, even if it boots later.
  *
  * @param timeoutMs - In milliseconds.
  * @throws CemError `GUEST_START_FAILED` when it has not booted in time.
@@ -66,10 +66,10 @@ export async function bootMachine(
   });
 }
 
-/** A machine of this package, of any process on this host. */
+/** A machine created by this package, in any process on this host. */
 export interface ListedMachine {
   name: string;
-  /** The owning process, by number and start time: `4711-829145`. */
+  /** The owning process, by pid and start time: `4711-829145`. */
   host: string | undefined;
 }
 

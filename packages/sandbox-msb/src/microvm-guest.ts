@@ -42,7 +42,7 @@ export interface Microvm {
   readonly name: string;
   /** The process on this host that runs the machine, if known. */
   readonly pid: number | undefined;
-  /** Bytes written by its program, where no process on this host can be measured. */
+  /** Bytes written by its program, when no process on this host can be measured. */
   readonly writtenBytes?: number | undefined;
   /** Starts a program, as an unprivileged user. */
   exec(command: MachineCommand): Promise<MicrovmProcess>;
@@ -101,7 +101,7 @@ function guestIn(machine: Microvm, runner: MicrovmProcess, init: GuestInit): Gue
     await machine.kill().catch(() => {});
     if (exit === undefined || wasKilled)
       return { code: null, signal: wasKilled ? "SIGKILL" : "the machine has gone" };
-    // A signal from within a machine that still runs: its kernel ran out of memory.
+    // A signal from within a machine that is still running: its kernel ran out of memory.
     if (exit === -1 || exit === 137) return { code: null, signal: "SIGKILL", outOfMemory: true };
     return { code: exit, signal: null };
   }

@@ -49,7 +49,7 @@ function rootLayer(loader: string, libraries: readonly string[], runtime: GuestR
  * Builds an OCI archive with this host's C library and the guest's runtime. Machines boot from it several times faster
  * than with a mounted runtime.
  *
- * @returns `undefined` where this host's C library can't be used.
+ * @returns `undefined` when this host's C library can't be used.
  */
 export function buildOwnImage(runtime: GuestRuntime): Buffer | undefined {
   const architecture = ARCHITECTURES[process.arch as keyof typeof ARCHITECTURES];

@@ -14,14 +14,14 @@ export function findMachineProcess(name: string): number | undefined {
   return undefined;
 }
 
-/** Identifies a running process, also against earlier ones with the same number; `undefined` when it doesn't run. */
+/** Identifies a running process, even among earlier ones with the same pid; `undefined` when it doesn't run. */
 export function processIdentity(pid: number): string | undefined {
   const started = processStart(pid);
   if (started !== undefined) return `${pid}-${started}`;
   return process.platform !== "linux" && isProcessRunning(pid) ? String(pid) : undefined;
 }
 
-/** Labels of the machines of this package, and of the process that they belong to. */
+/** Labels that mark the machines of this package, and the process that owns them. */
 export const OWN_LABEL = "cem";
 export const OWN_VALUE = "guest";
 export const HOST_LABEL = "cem.host";
@@ -45,7 +45,7 @@ export async function sweepLeftovers(driver: {
   for (const { name, labels } of await driver.list(OWN_LABEL, OWN_VALUE)) {
     const host = labels[HOST_LABEL];
     if (host === undefined || processIdentity(Number.parseInt(host, 10)) === host) continue;
-    // Another process removes it too, or it is just ending.
+    // Another process may be removing it, or it is ending.
     await driver.remove(name).catch(() => {});
   }
 }

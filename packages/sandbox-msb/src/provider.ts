@@ -31,7 +31,7 @@ const MACHINE_MAX_SECONDS = 24 * 60 * 60;
 const INSTALL = "Install it beside this package: npm install microsandbox.";
 const MECHANISMS = ["microVM", "restricted profile", "not root", "rlimits", "deno permissions", "realm"];
 
-/** Creates a sandbox provider that runs code in microVMs on this host, by the package `microsandbox`. */
+/** Creates a sandbox provider that runs code in microVMs on this host, with the package `microsandbox`. */
 export function createMicrosandboxProvider(settings: MicrosandboxSettings = {}): GuestSandboxProvider {
   const { home = defaultHome(), bootTimeoutMs: startTimeoutMs = DEFAULT_BOOT_TIMEOUT_MS } = settings;
   const isolation: Isolation = { level: "microvm", sandbox: "microsandbox", mechanisms: MECHANISMS };

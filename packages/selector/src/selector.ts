@@ -18,15 +18,15 @@ import { fuse, fuseRelevant } from "./semantic/fusion.ts";
 import { createSemanticSearch } from "./semantic/semantic-search.ts";
 import type { SemanticState, Embedder } from "./semantic/semantic-search.ts";
 
-/** Tools with this share of the best rank are selected with the best. Chosen on the evaluation sets, like the other bounds. */
+/** Tools with at least this share of the best score are selected too. Chosen on the evaluation sets, like the other bounds. */
 const CLOSE_MARGIN = 0.6;
 const MAX_CLOSE_TOOLS = 8;
 const NEAREST_TOOLS = 3;
 
 /**
- * Selects the tools that a task names, and those that rank near the best, where the best explains enough of the task.
+ * Selects the tools that a task names, and those that rank near the best, if the best explains enough of the task.
  *
- * @param meaning - Semantic similarities by document, where there are any.
+ * @param meaning - Semantic similarities by document, if any.
  */
 function selectTools(
   { index, rank }: IndexedCatalog,
@@ -42,7 +42,7 @@ function selectTools(
   const share = (document: number): number => (top === 0 ? 0 : (ranks[document] ?? 0) / top);
   const isExplained = explained >= threshold;
   const own = isExplained ? threshold + (1 - threshold) * Math.min(1, explained) : explained;
-  // Of tools with one name on several servers, those that are named are meant.
+  // Of tools with the same name on several servers, the named ones are meant.
   const names = new Set([...named].map((document) => index.tools[document]?.name));
   const isClose = (document: number) =>
     share(document) >= CLOSE_MARGIN && !names.has(index.tools[document]?.name);
@@ -64,10 +64,13 @@ export const DEFAULT_THRESHOLD = 0.25;
 export const DEFAULT_SELECT_LIMIT = 20;
 /** The default number of tools that `search` returns at most. */
 export const DEFAULT_SEARCH_LIMIT = 10;
-/** The longest task or query that is read, in UTF-16 units. Of a longer one the beginning and the end are. */
+/**
+ * The longest task or query that is read as a whole, in UTF-16 units. Of a longer one, only the beginning and the end
+ * are read.
+ */
 export const MAX_TASK_CHARACTERS = 10_000;
 
-/** A name as code writes it, `git_clean` or `git.clean`: whoever asks for that tool wants no others. */
+/** A name as code writes it, `git_clean` or `git.clean`: someone who asks for that tool wants no others. */
 const NAME = /^[\w.-]+$/u;
 const JOINT = /[_.]/u;
 const NO_EMBEDDER = "no embedding model is set";
@@ -76,7 +79,7 @@ const NO_CLOSE_MATCH = "no close match: no tool is about enough of these words";
 /** Settings of {@link createSelector}. */
 export interface SelectorSettings {
   /**
-   * The share of a task's most telling words that the best tool must explain for any to be selected, 0 to 1.
+   * The share of a task's most distinctive words that the best tool must explain for any to be selected, 0 to 1.
    *
    * @defaultValue {@link DEFAULT_THRESHOLD}
    */
@@ -88,10 +91,10 @@ export interface SelectorSettings {
    */
   embedder?: Embedder | undefined;
   /**
-   * How long a search waits for the vectors of a catalog, in milliseconds, and then for that of its query. Afterwards it is
-   * lexical; the computation goes on.
+   * How long a search waits for the vectors of a catalog, in milliseconds, and then for that of its query. After that
+   * it is lexical; the computation continues.
    *
-   * @defaultValue 0: it waits for its query alone, up to two seconds
+   * @defaultValue 0: it waits only for its query, up to two seconds
    */
   patienceMs?: number | undefined;
   /**
@@ -110,7 +113,7 @@ export interface Selector extends ToolSelector {
   /** The state of semantic search; `off` without an embedder. */
   readonly semantics: SemanticState;
   /**
-   * Indexes a catalog and computes its vectors. Resolves when both are ready, or the vectors can't be computed; it never
+   * Indexes a catalog and computes its vectors. Resolves when both are ready or the vectors can't be computed; never
    * rejects because of the embedder (see `semantics`).
    */
   prepare(tools: readonly ToolDefinition[], catalogVersion?: string): Promise<void>;
@@ -186,7 +189,7 @@ export function createSelector(settings: SelectorSettings = {}): Selector {
   };
 }
 
-/** Pasted data stands in the middle, behind what is asked or before it. */
+/** Removes the middle, where pasted data is: the request is before or after it. */
 function endsOf(task: string): string {
   if (task.length <= MAX_TASK_CHARACTERS) return task;
   const half = MAX_TASK_CHARACTERS / 2;

@@ -9,7 +9,7 @@ import { replaceSkillFolder, skillNames } from "./skill-folder.ts";
 /**
  * Reviews a skill's code, checks its types and runs its test in the sandbox.
  *
- * @param agent - An agent whose folder of skills has the skill in it: see {@link stageSkill}.
+ * @param agent - An agent whose skills folder contains the skill: see {@link stageSkill}.
  * @throws CemError `SKILL_REFUSED` with what was found.
  */
 export async function checkSkill(
@@ -18,7 +18,7 @@ export async function checkSkill(
   { signal }: { signal?: AbortSignal | undefined } = {},
 ): Promise<void> {
   const options = { signal, typeCheck: "before", session: `skill ${name}` } as const;
-  // Others compile against it, and its test need not reach every line.
+  // Strict, since other code compiles against it and its test may not reach every line.
   const reviewed = await agent.executeCode(toProgramCode(code), { ...options, typeCheck: "strict" });
   requireSuccess(name, "code", reviewed);
   const tested = await agent.executeCode(toProgramCode(test), options);
@@ -41,10 +41,10 @@ function refused(name: string, reason: string, { error, output }: TaskResult): C
 }
 
 /**
- * Makes a folder of skills as it would be with a draft saved, to try the draft in.
+ * Fills a temporary skills folder as if a draft were saved, to try the draft.
  *
- * @param skillsDir - The skills that there are. The draft may import them.
- * @param folder - The folder to fill. Made where it does not exist.
+ * @param skillsDir - The folder of existing skills, which the draft may import.
+ * @param folder - The folder to fill. Created if missing.
  * @throws CemError `SKILL_INVALID`
  */
 export async function stageSkill(

@@ -5,7 +5,7 @@ import { skillNames } from "./skill-folder.ts";
 
 const NEW = ".new-";
 
-/** Where skills come from, and the folder in which they stand together. */
+/** The folders to merge skills from, and the folder to merge them into. */
 export interface MergedSkills {
   /** The skills that all owners share. */
   shared: string;
@@ -16,8 +16,8 @@ export interface MergedSkills {
 }
 
 /**
- * Makes a folder that holds an owner's own skills and the shared ones. Files are linked, so that ten thousand of them
- * take no room; nothing that sees the folder may write it.
+ * Creates a folder with an owner's own skills and the shared ones. Files are hard-linked to save space, so nothing may
+ * write to the folder.
  */
 export async function mergeSkills({ shared, own, into }: MergedSkills): Promise<void> {
   await mkdir(into, { recursive: true, mode: PRIVATE_FOLDER });
@@ -70,7 +70,7 @@ async function linkFolder(from: string, to: string): Promise<void> {
   for (const name of (await filesOf(from)) ?? []) {
     const target = path.join(to, name);
     await mkdir(path.dirname(target), { recursive: true, mode: PRIVATE_FOLDER });
-    // Another file system, or one without links.
+    // Copies on a different file system, or one without hard links.
     await link(path.join(from, name), target).catch(() => copyFile(path.join(from, name), target));
   }
 }

@@ -4,7 +4,7 @@ import { nameOf, parseProgram, visitNodes } from "@cem/program";
 import type { Program } from "@cem/program";
 
 const NAME = /^[a-z0-9]+(?:[-_][a-z0-9]+)*$/u;
-/** Folders that the catalog passes over. */
+/** Folders that the catalog skips. */
 const UNUSABLE_NAMES = new Set(["node_modules", "vendor"]);
 const MAX_NAME_CHARACTERS = 64;
 const MAX_DESCRIPTION_CHARACTERS = 1_024;
@@ -24,7 +24,7 @@ export function requireSkillName(name: unknown): string {
 /**
  * Parses a draft.
  *
- * @param tools - The tools that there are, whose servers a skill can't be named like.
+ * @param tools - The existing tools. A skill can't have the name of one of their servers.
  * @throws CemError `SKILL_INVALID`
  */
 export function parseDraft(draft: SkillDraft, tools: readonly ToolDefinition[]) {
@@ -108,10 +108,10 @@ function textOf(draft: SkillDraft, part: "description" | "code" | "test" | "inst
   throw invalid(draft.name, `its ${part} has ${text.length} characters, and ${most} are allowed`);
 }
 
-/** `./servers/x`, `servers/x` or `/workspace/servers/x`, as a program writes it. */
+/** `./servers/x`, `servers/x` or `/workspace/servers/x`, as written in a program. */
 const FROM_PROGRAM =
   /^(?:\.\/|\/workspace\/|file:\/\/\/workspace\/)?(?<path>(?:servers|skills|client)\/.+)$/u;
-/** `../../servers/x`, as a file two folders below the workspace writes it. */
+/** `../../servers/x`, as written in a file two folders below the workspace. */
 const FROM_SKILL = /^(?:\.\.\/\.\.\/(?<path>(?:servers|skills|client)\/.+)|\.\.\/(?<skill>[^./][^/]*\/.+))$/u;
 
 /** The path below the workspace of a module that a skill's code or a program imports. */
@@ -121,12 +121,12 @@ export function workspacePathOf(specifier: string): string | undefined {
   return fromSkill?.["path"] ?? FROM_PROGRAM.exec(specifier)?.groups?.["path"];
 }
 
-/** Rewrites the imports of a program as a file of a skill has to write them. */
+/** Rewrites the imports of a program for a file of a skill. */
 export function toSkillFile(program: Program): string {
   return rewrite(program, (path) => `../../${path}`);
 }
 
-/** Rewrites the imports of a skill's file as a program writes them. Code that can't be parsed is left as it is. */
+/** Rewrites the imports of a skill's file for a program. Code that can't be parsed is left unchanged. */
 export function toProgramCode(code: string): string {
   const parsed = parseProgram(code);
   return parsed.ok ? rewrite(parsed.program, (path) => `./${path}`) : code;
@@ -145,7 +145,7 @@ function rewrite(program: Program, write: (path: string) => string): string {
   return [...parts, code.slice(last)].join("");
 }
 
-/** The modules that a program imports, those of types too, in order, and where each stands between its quotes. */
+/** The module specifiers that a program imports, including type imports, in order, with their positions inside the quotes. */
 function specifiersOf({ ast }: Program) {
   const found: { value: string; start: number; end: number }[] = [];
   for (const { node } of visitNodes(ast.program, () => true)) {

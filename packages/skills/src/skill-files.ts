@@ -12,13 +12,13 @@ const FRONT_MATTER = /^\uFEFF?---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)/
 export interface SkillMarkdown {
   name: string;
   description: string;
-  /** The front matter's `metadata`, as far as its values are texts or numbers. */
+  /** The front matter's `metadata`, limited to values that are texts or numbers. */
   metadata: Record<string, string>;
   /** Everything below the front matter. */
   body: string;
 }
 
-/** Reads a SKILL.md. What is missing, or not in YAML, is empty. */
+/** Parses a SKILL.md. Missing parts and invalid YAML are empty. */
 export function parseSkillMarkdown(text: string): SkillMarkdown {
   const match = FRONT_MATTER.exec(text);
   const parsed = parseYaml(match?.[1] ?? "");
@@ -32,7 +32,7 @@ export function parseSkillMarkdown(text: string): SkillMarkdown {
   };
 }
 
-/** Writes a SKILL.md in the open format for skills: what is our own stands in `metadata`. */
+/** Writes a SKILL.md in the open format for skills, with our own fields in `metadata`. */
 export function formatSkillMarkdown({ name, description, metadata, body }: SkillMarkdown): string {
   const matter = stringify({ name, description, metadata }, { lineWidth: 0 });
   return `---\n${matter}---\n\n${body.trim()}\n`;
@@ -50,7 +50,7 @@ function textOf(value: unknown): string {
   return typeof value === "string" || typeof value === "number" ? String(value).trim() : "";
 }
 
-/** The keys of a SKILL.md's `metadata` that hold what a store knows of a skill. */
+/** The keys of a SKILL.md's `metadata` for a store's own fields. */
 const KEYS = {
   author: "author",
   savedAt: "saved-at",
@@ -59,13 +59,13 @@ const KEYS = {
   approvedAt: "approved-at",
 } as const;
 
-/** The version that metadata names; 0 where it names none. */
+/** The version in metadata; 0 if there is none. */
 export function versionOf(metadata: Readonly<Record<string, string>>): number {
   const version = Number(metadata["version"]);
   return Number.isSafeInteger(version) && version > 0 ? version : 0;
 }
 
-/** Reads the provenance from metadata. Absent where the skill was saved by no store. */
+/** Reads the provenance from metadata. Absent if the skill was not saved by a store. */
 export function provenanceOf(metadata: Readonly<Record<string, string>>): SkillProvenance | undefined {
   const { [KEYS.author]: author, [KEYS.savedAt]: savedAt } = metadata;
   if ((author !== "person" && author !== "model") || savedAt === undefined) return undefined;
@@ -81,7 +81,7 @@ export function provenanceOf(metadata: Readonly<Record<string, string>>): SkillP
 /**
  * Writes the provenance as metadata.
  *
- * @param tools - The tools that the code uses. Absent: the metadata keeps its tools.
+ * @param tools - The tools that the code uses. Absent: the tools in the metadata are kept.
  */
 export function formatProvenance(
   provenance: SkillProvenance,

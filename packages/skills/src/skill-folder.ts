@@ -27,7 +27,7 @@ export async function skillNames(folder: string): Promise<string[]> {
     .toSorted();
 }
 
-/** Reads a skill. Returns `undefined` where the folder has neither a SKILL.md nor code. */
+/** Reads a skill. Returns `undefined` if the folder has neither a SKILL.md nor code. */
 export async function readSkillFolder(folder: string): Promise<SkillFolder | undefined> {
   const names = await readdir(folder).catch(ignoreMissing);
   const codeFile = CODE_FILES.find((one) => names?.includes(one));
@@ -44,10 +44,10 @@ export async function readSkillFolder(folder: string): Promise<SkillFolder | und
 export type SkillFiles = Record<"markdown" | "code" | "test", string>;
 
 /**
- * Puts a skill's folder in place at once: others see the one before, or the new one.
+ * Replaces a skill's folder atomically: readers see either the old or the new one.
  *
  * @param folder - The folder of the skill.
- * @param keepAt - Where the folder that was there goes. Absent: it is removed.
+ * @param keepAt - Where to move the previous folder. Absent: it is removed.
  */
 export async function replaceSkillFolder(
   folder: string,

@@ -8,13 +8,13 @@ import { provenanceOf, versionOf } from "./skill-files.ts";
 import { readSkillFolder, replaceSkillFolder, skillNames } from "./skill-folder.ts";
 import type { SkillFiles, SkillFolder } from "./skill-folder.ts";
 
-/** Whether a skill is used or waits to be. */
+/** Whether a skill is active or a proposal. */
 export type SkillStatus = Skill["status"];
 
 const PROPOSALS = ".proposals";
 const VERSIONS = ".versions";
 
-/** The folders of a store: of skills, of proposals, of earlier versions, and of skills that others share. */
+/** The folders of a store: skills, proposals, earlier versions, and shared skills. */
 export function createSkillFolders(skillsDir: string, sharedSkillsDir: string | undefined) {
   const folders: Readonly<Record<SkillStatus, string>> = {
     active: skillsDir,
@@ -32,7 +32,7 @@ export function createSkillFolders(skillsDir: string, sharedSkillsDir: string | 
 
   /** Reads the folder of an own skill. */
   const readFolder = async (name: string, status: SkillStatus): Promise<SkillFolder | undefined> => {
-    // A name that stands for one folder: skills from elsewhere need not have names of ours.
+    // The name must be a single path segment. Skills from elsewhere may have names that our rules don't allow.
     const isOneFolder = name !== "" && name === path.basename(name) && !/^\.|\\/u.test(name);
     if (!isOneFolder) requireSkillName(name);
     return readSkillFolder(folderOf(name, status));
@@ -45,8 +45,8 @@ export function createSkillFolders(skillsDir: string, sharedSkillsDir: string | 
   };
 
   /**
-   * Takes the dot off the names of versions whose skills were replaced. Where a process was killed meanwhile, they are put
-   * in place again; a skill that someone deleted stays deleted.
+   * Completes interrupted replacements: removes the dot from names of versions whose skills were replaced, or restores such
+   * a version if the process was killed before. A skill that someone deleted stays deleted.
    */
   const restore = async (): Promise<void> => {
     const active = new Set(await skillNames(skillsDir));
@@ -74,7 +74,7 @@ export function createSkillFolders(skillsDir: string, sharedSkillsDir: string | 
       const found = await readSkillFolder(path.join(sharedSkillsDir, name));
       return found && toSkill(name, status, found, tools);
     },
-    /** Puts a skill in place. What an active one was before is kept as a version. */
+    /** Saves a skill. The previous state of an active one is kept as a version. */
     async put(name: string, status: SkillStatus, files: SkillFiles): Promise<void> {
       const folder = folderOf(name, status);
       if (status === "proposal") return replaceSkillFolder(folder, files);

@@ -10,11 +10,11 @@ const MAX_PROPOSALS = 100;
 const STATUSES = ["active", "proposal"] as const;
 
 export interface SkillStoreSettings {
-  /** Absolute path of the folder with the skills. It is made when the first is saved. */
+  /** Absolute path of the folder of skills. Created when the first is saved. */
   skillsDir: string;
   /**
-   * A folder of skills that are listed and read beside these, and never changed. One of `skillsDir` wins over one of the
-   * same name.
+   * A folder of further skills, which are listed and read but never changed. A skill in `skillsDir` takes precedence over
+   * one of the same name.
    *
    * @defaultValue none
    */
@@ -25,7 +25,7 @@ export interface SkillStoreSettings {
 
 /**
  * Creates a store that keeps skills as folders in the open format: `<name>/SKILL.md` with code and test beside it.
- * Proposals stand in `.proposals/`, earlier versions in `.versions/`; neither is found as a skill.
+ * Proposals are in `.proposals/`, earlier versions in `.versions/`; neither is listed as a skill.
  */
 export function createSkillStore({ skillsDir, sharedSkillsDir, onChange }: SkillStoreSettings): SkillStore {
   const folders = createSkillFolders(skillsDir, sharedSkillsDir);
@@ -48,11 +48,11 @@ export function createSkillStore({ skillsDir, sharedSkillsDir, onChange }: Skill
     throw await folders.notFound(name, status);
   };
 
-  /** The version that a skill has once it is saved anew. */
+  /** The version number for the next save of a skill. */
   const nextVersion = async (name: string): Promise<number> =>
     ((await folders.read(name, "active"))?.version ?? 0) + 1;
 
-  /** A proposal that waits is not replaced by another: a person may have seen the one, and would promote the other. */
+  /** A pending proposal is not overwritten: a person may have reviewed it and would then promote a different one. */
   const requirePlace = async (name: string, proposed: SkillText): Promise<void> => {
     const waiting = await folders.read(name, "proposal");
     if (waiting !== undefined) {
@@ -132,7 +132,7 @@ export function createSkillStore({ skillsDir, sharedSkillsDir, onChange }: Skill
 
 type SkillText = Pick<Skill, "description" | "instructions" | "code" | "test">;
 
-/** All that a person sees of a skill, however its imports are written. */
+/** Everything a person sees of a skill, regardless of how its imports are written. */
 function textOf({ description, instructions, code, test }: SkillText): string {
   return JSON.stringify([description.trim(), instructions.trim(), toProgramCode(code), toProgramCode(test)]);
 }

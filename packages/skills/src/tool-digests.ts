@@ -7,7 +7,7 @@ import { workspacePathOf } from "./skill-draft.ts";
 const DIGEST_CHARACTERS = 16;
 const MODULE_FOLDER = /^(servers|skills)\/([^/]+)/u;
 
-/** The tools of the catalog that code imports, in the order of the catalog. Code that can't be parsed uses none. */
+/** The tools that code imports, in the order of the catalog. None for code that can't be parsed. */
 export function toolsUsedBy(code: string, tools: readonly ToolDefinition[]): ToolDefinition[] {
   const parsed = parseProgram(code);
   if (!parsed.ok) return [];
@@ -27,12 +27,12 @@ export function toolDigest({ signature, description, inputSchema, outputSchema }
   return hash("sha256", definition, "hex").slice(0, DIGEST_CHARACTERS);
 }
 
-/** `server.tool@digest …`, as a SKILL.md keeps it. */
+/** Formats tools as `server.tool@digest …` for a SKILL.md. */
 export function formatToolDigests(tools: readonly ToolDefinition[]): string {
   return tools.map((tool) => `${toolId(tool)}@${toolDigest(tool)}`).join(" ");
 }
 
-/** The digests by tool that {@link formatToolDigests} wrote. */
+/** Parses the output of {@link formatToolDigests} into digests by tool. */
 export function parseToolDigests(text: string): Map<string, string> {
   const digests = new Map<string, string>();
   for (const each of text.split(/\s+/u)) {
@@ -42,7 +42,7 @@ export function parseToolDigests(text: string): Map<string, string> {
   return digests;
 }
 
-/** The tools of these digests that are gone or that changed. */
+/** The tools that were removed or changed since their digests were taken. */
 export function changedTools(digests: ReadonlyMap<string, string>, tools: readonly ToolDefinition[]) {
   const now = new Map(tools.map((tool) => [toolId(tool), tool] as const));
   return [...digests.keys()].filter((id) => {

@@ -1,14 +1,14 @@
-/** The beginning of a log, but for its last bit, which tells the order of bytes in its sums. */
+/** The magic number of a log without its last bit, which gives the byte order of its checksums. */
 const MAGIC = 0x37_7f_06_82;
 const HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
-/** Logs that followed each other in one file, at the most. The first number of their marks counts them. */
+/** Maximum number of logs that were written to one file in turn. The first number of their salts counts them. */
 const MAX_AGE = 2 ** 20;
 
 /**
- * Whether changes in a log of SQLite's can't be read: it has a frame that no log of this file has written, or one that was
- * changed before the last that ends a change. SQLite reads up to there and says nothing. What a crash leaves, a last
- * change that was not written as a whole, is not told from damage there.
+ * Whether changes in a write-ahead log of SQLite are lost: it has a frame that no log of this file has written, or a
+ * corrupt one before the last commit. SQLite silently stops reading there. Damage after the last commit can't be told
+ * from an incomplete change that a crash leaves.
  */
 export function losesChanges(log: Buffer): boolean {
   if (log.length === 0) return false;

@@ -20,7 +20,7 @@ import { storeUnavailable } from "./unavailable.ts";
 
 const FILE = "store.db";
 const BUSY_TIMEOUT_MS = 30_000;
-/** Raised with each change of the table. A program leaves a file of a newer one alone. */
+/** Incremented with each change of the table. A program does not touch the file of a newer version. */
 const SCHEMA_VERSION = 2;
 const SCHEMA = `
   create table cem_values (key blob primary key, value blob not null, version text not null, expires_at integer) without rowid;
@@ -29,25 +29,25 @@ const LIVES = "(expires_at is null or expires_at > ?)";
 
 /** Settings of {@link createFolderStore}. */
 export interface FolderStoreSettings {
-  /** The folder, which only its owner may enter. It is made when it is missing. */
+  /** The folder, which only its owner may enter. Created when missing. */
   folder: string;
   /**
-   * The crash that an acknowledged change survives. `machine`: a crash of the machine, for which each change waits for
-   * the disk. `process`: a kill of the process; a crash of the machine loses the last changes and harms no others.
+   * The crash that an acknowledged change survives. `machine`: a crash of the machine; each change waits for the disk.
+   * `process`: a kill of the process; a crash of the machine loses the last changes only.
    *
    * @defaultValue `machine`
    */
   durability?: "machine" | "process" | undefined;
   /**
-   * Called once a file that is no database of this store was moved aside, and an empty one begun; or once a log of which
-   * changes can't be read was copied, and these are lost.
+   * Called after a damaged database was moved aside and replaced by an empty one, or after a log with lost changes was
+   * copied.
    *
-   * @defaultValue the store is not usable until somebody moves the file
+   * @defaultValue the store is unusable until somebody moves the file
    */
   onDamaged?: ((movedTo: string) => void) | undefined;
 }
 
-/** A store in a folder of one machine, for any number of its processes: a SQLite database, which survives a kill. */
+/** Creates a store in a folder of one machine, for any number of its processes: a SQLite database, which survives kills. */
 export function createFolderStore({ folder, durability = "machine", onDamaged }: FolderStoreSettings): Store {
   const location = path.join(path.resolve(folder), FILE);
   let opened: DatabaseSync | undefined;
@@ -60,7 +60,7 @@ export function createFolderStore({ folder, durability = "machine", onDamaged }:
     }
   };
 
-  /** Copies a log of which changes are lost, while no other process writes. SQLite overwrites it. */
+  /** Copies a log with lost changes, while no other process writes. SQLite overwrites it afterwards. */
   const copyBrokenLog = (): string | undefined => {
     const log = `${location}-wal`;
     if (!existsSync(log) || !losesChanges(readFileSync(log))) return undefined;
@@ -71,8 +71,8 @@ export function createFolderStore({ folder, durability = "machine", onDamaged }:
   };
 
   const prepare = (database: DatabaseSync): void => {
-    // With a log written ahead, readers and a writer don't wait for each other; synchronized fully, each change is on disk
-    // before it is answered.
+    // With a write-ahead log, readers and a writer don't block each other; with full synchronization, each change is on
+    // disk before it is acknowledged.
     const synchronous = durability === "machine" ? "full" : "normal";
     database.exec(`pragma journal_mode = wal; pragma synchronous = ${synchronous}; begin immediate`);
     const version = Number(database.prepare("pragma user_version").get()?.["user_version"]);
@@ -89,7 +89,7 @@ export function createFolderStore({ folder, durability = "machine", onDamaged }:
   const open = (): DatabaseSync => {
     makeFolder(path.dirname(location), PRIVATE_FOLDER);
     if (statSync(location, { throwIfNoEntry: false }) === undefined) create(location);
-    // SQLite would begin anew, and say nothing.
+    // SQLite would silently create a new database.
     else if (isEmpty(location)) throw Object.assign(new Error("it is empty"), { errcode: NO_DATABASE });
     const database = new DatabaseSync(location, { timeout: BUSY_TIMEOUT_MS });
     try {
@@ -125,7 +125,7 @@ export function createFolderStore({ folder, durability = "machine", onDamaged }:
     return run(action);
   };
 
-  /** Does something of which all or nothing happens, while no other process changes anything. */
+  /** Runs a transaction while no other process changes anything. */
   const change = <Result>(action: (database: DatabaseSync) => Result): Result =>
     run((database) => {
       database.exec("begin immediate");
@@ -134,7 +134,7 @@ export function createFolderStore({ folder, durability = "machine", onDamaged }:
         database.exec("commit");
         return result;
       } catch (error) {
-        // SQLite has done so by itself where the disk is full, and the reason is not to be lost.
+        // When the disk is full, SQLite has rolled back already; another rollback would hide the reason.
         if (database.isTransaction) database.exec("rollback");
         throw error;
       }
@@ -203,7 +203,7 @@ function requireVersion(database: DatabaseSync, key: StoreKey, version: string |
   if (String(found?.["version"] ?? "") !== version) throw storeConflict(key);
 }
 
-/** Makes the database beside its place and moves it there, so that no file of that name is ever empty. */
+/** Creates the database under another name and moves it into place, so that it is never seen empty. */
 function create(location: string): void {
   const made = `${location}.new-${randomUUID()}`;
   const database = new DatabaseSync(made);
@@ -212,16 +212,16 @@ function create(location: string): void {
   try {
     linkSync(made, location);
   } catch {
-    // Another process was quicker, or there are no links here.
+    // Another process was faster, or the file system has no links.
     if (statSync(location, { throwIfNoEntry: false }) === undefined) renameSync(made, location);
   } finally {
     rmSync(made, { force: true });
   }
 }
 
-/** SQLite's code of files that are no database. */
+/** SQLite's code for files that are not a database. */
 const NO_DATABASE = 26;
-/** SQLite's codes of files that lack what a statement names, are malformed, or no database. */
+/** SQLite's codes for files that lack a table or column, are malformed, or are not a database. */
 const DAMAGE = new Set([1, 11, NO_DATABASE]);
 
 function isEmpty(file: string): boolean {

@@ -5,11 +5,11 @@ import type { Store, StoreKey } from "@cem/core";
 /** The largest value or entry that a store takes. */
 export const MAX_VALUE_BYTES = 64 * 1024 * 1024;
 
-/** @throws CemError `STORE_VALUE_TOO_LARGE`; `OPTION_INVALID` for a value that is no bytes. */
+/** @throws CemError `STORE_VALUE_TOO_LARGE`; `OPTION_INVALID` for a value that is not bytes. */
 export function checkSize(key: StoreKey, value: Uint8Array): void {
   const isBytes = types.isUint8Array(value);
   if (isBytes && value.byteLength <= MAX_VALUE_BYTES) return;
-  encodeKey(key); // a message can't show a key that is none
+  encodeKey(key); // throws for an invalid key, which a message can't show
   if (!isBytes)
     throw new CemError("OPTION_INVALID", `The value of ${key.join("/")} has to be a Uint8Array.`, {
       details: { key: [...key] },
@@ -21,14 +21,14 @@ export function checkSize(key: StoreKey, value: Uint8Array): void {
   );
 }
 
-/** A value is not of the version that a writer has read. */
+/** Creates the error for a value that is not of the version that a writer has read. */
 export function storeConflict(key: StoreKey): CemError {
   return new CemError("STORE_CONFLICT", `${key.join("/")} was changed by someone else since it was read.`, {
     details: { key: [...key] },
   });
 }
 
-/** A URL as it may be shown: without user, password and parameters. */
+/** Returns a URL for display: without user, password and parameters. */
 export function shownLocation(url: string): string {
   const { protocol, host, pathname } = new URL(url);
   return `${protocol}//${host}${pathname}`;
@@ -36,7 +36,7 @@ export function shownLocation(url: string): string {
 
 const MAX_PARTS = 8;
 const MAX_PART_CHARACTERS = 255;
-/** PostgreSQL's index takes little more than twice as much. */
+/** PostgreSQL's index accepts little more than twice this. */
 const MAX_KEY_BYTES = 1_024;
 const SEPARATOR = 0;
 const ESCAPE = 1;
@@ -44,7 +44,7 @@ const ESCAPE = 1;
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
 /**
- * A key as bytes that sort as keys do: parts in UTF-8 with a zero between them, and no other zero.
+ * Encodes a key as bytes that sort as keys do: parts in UTF-8, separated by the only zeros.
  *
  * @throws CemError `STORE_KEY_INVALID`.
  */
@@ -59,7 +59,7 @@ export function encodeKey(key: StoreKey): Buffer {
   return bytes;
 }
 
-/** The key that {@link encodeKey} made these bytes of. */
+/** Decodes the bytes of {@link encodeKey}. */
 export function decodeKey(bytes: Uint8Array): StoreKey {
   const parts: number[][] = [[]];
   for (let at = 0; at < bytes.length; at += 1) {
@@ -76,14 +76,14 @@ export function rangeOf(prefix: StoreKey, after?: StoreKey): { from: Buffer; to:
   checkTexts(prefix);
   const within = prefix.length === 0 ? undefined : encodeKey(prefix);
   const from = within ?? Buffer.alloc(0);
-  // No part begins with a byte of 255: those are not in UTF-8. A zero below a part is its separator.
+  // No part begins with byte 255, which UTF-8 never contains. The zero after a part is its separator.
   const to = within === undefined ? Buffer.of(255) : Buffer.concat([within, Buffer.of(ESCAPE)]);
   if (after === undefined) return { from, to };
   const next = Buffer.concat([encodeKey(after), Buffer.of(SEPARATOR)]);
   return { from: Buffer.compare(next, from) > 0 ? next : from, to };
 }
 
-/** For callers that the compiler did not check: not every list has texts, nor is every text in a list. */
+/** For callers that the compiler did not check: the key may not be a list, or not a list of texts. */
 function checkTexts(key: StoreKey): void {
   if (Array.isArray(key) && key.every((part) => typeof part === "string")) return;
   throw new CemError("STORE_KEY_INVALID", "A key of a store has to be a list of texts.");
@@ -103,22 +103,19 @@ function invalidKey(key: StoreKey, why: string): CemError {
   return new CemError("STORE_KEY_INVALID", `${JSON.stringify(shown)} is no key of a store: ${why}.`);
 }
 
-/** The most keys or entries of one answer. */
+/** Maximum number of keys or entries in one answer. */
 const MAX_PAGE = 1_000;
 
-/** How many keys or entries one answer holds. */
+/** The number of keys or entries in one answer. */
 export function pageSize(limit: number = MAX_PAGE): number {
   return Math.min(MAX_PAGE, Math.max(0, Math.trunc(limit)));
 }
 
-/**
- * A part of a store that can't be left: every key begins with these parts, and closing it does nothing. For one
- * owner, or one purpose.
- */
+/** Restricts a store to keys that begin with these parts, for one owner or one purpose. Closing it does nothing. */
 export function scopeStore(store: Store, ...scope: [string, ...string[]]): Store {
   const under = (prefix: StoreKey): StoreKey => [...scope, ...prefix];
   const within = (key: StoreKey): StoreKey => {
-    encodeKey(key); // refuses one that is none, as the whole store would
+    encodeKey(key); // refuses an invalid key, as the whole store would
     return under(key);
   };
   return {

@@ -9,17 +9,17 @@ const TAG_BYTES = 16;
 const FORMAT = 1;
 const KEY_ID = /^[\w-]{1,32}$/;
 
-/** A key of 256 bits and the name under which values say that they were sealed with it. */
+/** A key of 256 bits, and its name, which sealed values contain. */
 export interface SealingKey {
   id: string;
   key: Uint8Array;
 }
 
 /**
- * Reads keys as an environment variable has them: `new:<base64>,old:<base64>`, each of 32 bytes. The first seals, all of
- * them open.
+ * Parses keys from an environment variable: `new:<base64>,old:<base64>`, each of 32 bytes. The first seals; all of them
+ * open.
  *
- * @throws TypeError when one is none. Its message has no part of a key.
+ * @throws TypeError for an invalid key. Its message contains no part of a key.
  */
 export function parseSealingKeys(text: string): SealingKey[] {
   const keys = text.split(",").map((one, at) => {
@@ -38,7 +38,7 @@ export function parseSealingKeys(text: string): SealingKey[] {
 /**
  * Seals bytes with AES-256-GCM under the first key.
  *
- * @param context - Identity of the bytes, authenticated with them, so that nobody can put one text in another's place.
+ * @param context - Identity of the bytes, authenticated with them, so that one text can't be swapped for another.
  */
 export function seal([newest]: readonly SealingKey[], context: Uint8Array, clear: Uint8Array): Buffer {
   if (newest === undefined) throw new TypeError("There is no key to seal with.");
@@ -77,7 +77,7 @@ export function unseal(
   }
 }
 
-/** The name of the key that bytes say they were sealed with. */
+/** The name of the key that sealed bytes contain. */
 function keyIdOf(sealed: Uint8Array): string | undefined {
   const [format, length = 0] = sealed;
   if (format !== FORMAT || sealed.length < 2 + length + NONCE_BYTES + TAG_BYTES) return undefined;
@@ -89,14 +89,14 @@ function unopened(shown: string, why: string): CemError {
   return new CemError("STORE_SEALED", `${shown} can't be opened: ${why}.`, { details: { value: shown } });
 }
 
-/** Values that are tried where there are no older keys to be counted. */
+/** Number of values to try when there are no older keys to count. */
 const MAX_TRIED = 1_000;
 
 /**
- * Tries keys against the values of a store, but one that nobody reads.
+ * Tries keys against the values of a store, except the one under `passedOver`.
  *
- * @returns How many values are sealed with other keys than the newest, by the keys' names.
- * @throws CemError `STORE_SEALED` for the first value that they don't open.
+ * @returns The number of values sealed with each key but the newest, by key name.
+ * @throws CemError `STORE_SEALED` for the first value that no key opens.
  */
 export async function countOlderKeys(
   store: Store,
@@ -118,11 +118,11 @@ export async function countOlderKeys(
 }
 
 /**
- * Seals values with AES-256-GCM before they reach a store. What was sealed opens under its own key only, so that nobody who
- * can write to the store can put one value in another's place. Keys and sizes stay readable.
+ * Seals values with AES-256-GCM before they reach a store. A sealed value opens only under its own store key, so that
+ * someone who can write to the store can't swap values. Keys and sizes stay readable.
  *
- * To change keys without a pause: give every host the new key second, then first, and keep the old one for as long as what it
- * sealed is there.
+ * To rotate keys without downtime: give every host the new key second, then first, and keep the old one while values
+ * sealed with it exist.
  */
 export function sealStore(store: Store, keys: readonly SealingKey[]): Store {
   return {

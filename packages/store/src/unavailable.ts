@@ -1,6 +1,6 @@
 import { CemError } from "@cem/core";
 
-/** Reasons why a store can't be used, each with what its library or server says of it. */
+/** Reasons why a store can't be used, each with the message of its library or server. */
 const PROBLEMS: readonly (readonly [name: string, says: RegExp])[] = [
   ["damaged", /not a database|disk image is malformed/iu],
   ["full", /^OOM |ENOSPC|no space left|database or disk is full|disk full|out of memory/iu],
@@ -17,19 +17,20 @@ const PROBLEMS: readonly (readonly [name: string, says: RegExp])[] = [
 ];
 
 /**
- * A store does not answer, or answers with an error. `details.problem` names the reason where it is known.
+ * Creates the error for a store that does not answer, or answers with an error. `details.problem` names the reason if
+ * it is known.
  *
  * @param lost - The reason why the connection was last lost.
  */
 export function storeUnavailable(location: string, error: unknown, lost?: Error): CemError {
-  // That it was tried again says nothing of why.
+  // The exhausted retries don't tell the reason.
   const cause = (error as Error).name === "MaxRetriesPerRequestError" ? (lost ?? error) : error;
   const { code, message } = cause as { code?: string; message?: string };
-  // Redis's client notes the command that failed, which may be the one with the password.
+  // Redis's client attaches the failed command, which may contain the password.
   if (cause instanceof Error) delete (cause as { command?: unknown }).command;
   const why = (message || code || String(cause)).replace(/(?<!\.)\.+$/u, "");
   const said = `${code ?? ""} ${message ?? ""}`.trim();
-  // One side waits for the other, or hangs up, where only one of them speaks TLS.
+  // When only one side speaks TLS, it waits for the other, or the connection is closed.
   const isOtherProtocol =
     /ECONNRESET/u.test(said) || (location.startsWith("rediss:") && /ETIMEDOUT/u.test(said));
   const problem = isOtherProtocol ? "tls" : PROBLEMS.find(([, says]) => says.test(said))?.[0];
@@ -39,21 +40,21 @@ export function storeUnavailable(location: string, error: unknown, lost?: Error)
   });
 }
 
-/** A server of the Redis protocol, of which settings can be asked. */
+/** A server of the Redis protocol that can be asked for its settings. */
 interface AskedServer {
   info(section: "memory"): Promise<string>;
   config(command: "GET", setting: string): Promise<unknown>;
 }
 
-/** A policy of a server's memory by which it may lose what it has. */
+/** A memory policy of a server that may make it lose data. */
 export interface EvictionRisk {
-  /** Whether it is known: neither INFO nor CONFIG may be permitted. */
+  /** Whether the policy is known: INFO and CONFIG may both be forbidden. */
   isKnown: boolean;
   /** The risk and the remedy, in sentences. */
   text: string;
 }
 
-/** The risk that a server drops what it has when its memory is full. `undefined`: it refuses writes instead. */
+/** The risk that a server evicts data when its memory is full. `undefined`: it refuses writes instead. */
 export async function evictionRisk(server: AskedServer): Promise<EvictionRisk | undefined> {
   const memory = await ifPermitted(server.info("memory"));
   let policy = /^maxmemory_policy:(\S+)/mu.exec(memory ?? "")?.[1];
@@ -71,7 +72,7 @@ export async function evictionRisk(server: AskedServer): Promise<EvictionRisk | 
   return { isKnown: true, text };
 }
 
-/** The answer; `undefined` where the server does not permit the command, or has none of this name. */
+/** The answer; `undefined` when the server does not permit or does not know the command. */
 async function ifPermitted<Answer>(asked: Promise<Answer>): Promise<Answer | undefined> {
   try {
     return await asked;

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 
-/** Whether two values are the same as JSON, in whatever order their keys are. */
+/** Whether two values are equal as JSON, regardless of key order. */
 export function isSameJson(left: unknown, right: unknown): boolean {
   return JSON.stringify(left) === JSON.stringify(right) || canonicalJson(left) === canonicalJson(right);
 }
@@ -8,13 +8,13 @@ export function isSameJson(left: unknown, right: unknown): boolean {
 /** Serializes a value as JSON with sorted keys and without spaces. */
 export function canonicalJson(value: unknown): string {
   if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
-  // Texts are joined, since a first look at a large catalog serializes tens of thousands of definitions.
+  // Concatenated for speed: reading a large catalog the first time serializes tens of thousands of definitions.
   let text = "";
   if (Array.isArray(value)) {
     for (const member of value) text += `,${canonicalJson(member)}`;
     return `[${text.slice(1)}]`;
   }
-  // By code units: an object with keys in this order would put those that are whole numbers first.
+  // Sorted by code units. An object with sorted keys would not do: it puts integer keys first.
   for (const key of Object.keys(value).toSorted()) {
     const member = (value as Record<string, unknown>)[key];
     if (member !== undefined) text += `,${JSON.stringify(key)}:${canonicalJson(member)}`;
@@ -23,8 +23,8 @@ export function canonicalJson(value: unknown): string {
 }
 
 /**
- * Serializes a value as JSON without spaces, in the order of its keys; `undefined` where it is longer than the limit, or nested too
- * deeply to be written.
+ * Serializes a value as JSON without spaces, in the order of its keys; `undefined` when it is longer than the limit or
+ * nested too deeply.
  */
 export function compactJson(value: unknown, maxCharacters = Infinity): string | undefined {
   try {

@@ -11,12 +11,12 @@ const PLAIN = /^[\n\t\x20-\x7E]*$/;
 /** Removes escape sequences, invisible characters and lone surrogates, and writes every line end as `\n`. */
 export function visibleText(text: string): string {
   if (PLAIN.test(text)) return text;
-  // Not imported: loading it takes as long as all of this package, and few texts need it.
+  // Loaded lazily: that takes as long as loading this whole package, and few texts need it.
   const { stripVTControlCharacters } = process.getBuiltinModule("node:util");
   return stripVTControlCharacters(text).replace(LINE_END, "\n").replace(UNSEEN, "").toWellFormed();
 }
 
-/** Shortens a text to at most `limit` characters, at the end of a word where one is near, and appends `…`. */
+/** Shortens a text to at most `limit` characters, at the end of a word if one is near, and appends `…`. */
 export function clip(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const cut = text.slice(0, limit - 1).replace(/[\uD800-\uDBFF]$/, "");
@@ -58,7 +58,7 @@ function escapeCharacter(character: string): string {
   return escaped;
 }
 
-/** Writes the name of a property: unquoted where it is an ASCII identifier. */
+/** Writes the name of a property: unquoted if it is an ASCII identifier. */
 export function propertyKey(name: string): string {
   return /^[A-Za-z_$][\w$]*$/.test(name) && name !== "__proto__" ? name : quote(name);
 }

@@ -3,7 +3,7 @@ import { compactJson } from "./canonical-json.ts";
 
 /** Limit of a definition, in characters of JSON. The largest of 12,000 real ones has 150,000. */
 const MAX_DEFINITION_CHARACTERS = 1024 * 1024;
-/** The deepest nesting of objects and lists. */
+/** Maximum nesting of objects and lists. */
 const MAX_DEFINITION_LEVELS = 200;
 /** MCP recommends at most 128; some servers exceed that. */
 const MAX_NAME_CHARACTERS = 1_024;
@@ -20,12 +20,12 @@ export interface RawToolDefinition {
 
 /** A tool that is left out, with the reason as a sentence. */
 export interface SkippedTool {
-  /** Its name, or its position in the list, such as `#3`, where it has none. */
+  /** Its name; without one, its position in the list, such as `#3`. */
   name: string;
   reason: string;
 }
 
-// oxlint-disable-next-line promise/valid-params -- zod's, which takes two
+// oxlint-disable-next-line promise/valid-params -- zod's `catch`, which takes two parameters
 const text = z.catch(z.optional(z.string()), undefined);
 
 /** The schema of {@link RawToolDefinition}. Other fields, such as `icons` and `_meta`, may change from call to call and are ignored. */
@@ -41,7 +41,7 @@ export const rawToolDefinition: z.ZodMiniType<RawToolDefinition> = z.object({
 /**
  * Reads one entry of a server's `tools/list` result.
  *
- * @param position - the index of the entry, by which one without a name is reported.
+ * @param position - the index of the entry, to report one without a name.
  * @returns the definition, or the reason why the entry can't be used.
  */
 export function readDefinition(raw: unknown, position = 0): RawToolDefinition | SkippedTool {

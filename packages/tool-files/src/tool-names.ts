@@ -67,11 +67,12 @@ function withFiles(identifiers: ReadonlyMap<string, string>): Map<string, ToolNa
 const MAX_FOLDER_CHARACTERS = 64;
 
 /**
- * Assigns a unique folder name to every server: its own name where that is a safe file name on every operating system.
- * The folder names are also unique on case-insensitive file systems. Of servers whose names map to one folder, the one has it
- * for which its files were generated, else the first.
+ * Assigns a unique folder name to every server: its own name if that is a safe file name on every operating system. The
+ * folder names are also unique on case-insensitive file systems. When the names of several servers map to one folder,
+ * the server for which its files were generated gets it, else the first.
  *
- * @param ownerOf - Gives the server for which the files in a folder were generated, so that servers keep their folders.
+ * @param ownerOf - Returns the server for which the files in a folder were generated, so that servers keep their
+ *   folders.
  */
 export function nameServerFolders(
   servers: readonly string[],
@@ -131,7 +132,7 @@ const RESERVED_WORDS =
   "export extends false finally for function if implements import in instanceof interface let new null package " +
   "private protected public return static super switch this throw true try typeof undefined var void while with yield";
 
-/** Names with a meaning on modules or objects: a module with an export `then` is treated as a promise. */
+/** Names with a special meaning on modules or objects: a module with an export `then` is treated as a promise. */
 const MAGIC_NAMES =
   "then constructor prototype toString toLocaleString valueOf toJSON hasOwnProperty isPrototypeOf " +
   "propertyIsEnumerable __proto__ __defineGetter__ __defineSetter__ __lookupGetter__ __lookupSetter__";

@@ -10,7 +10,7 @@ import { createProgramChecker, type CheckRequest } from "./program-checker.ts";
 /** Starting takes a tenth of a second, and many seconds on a busy machine. */
 const START_TIMEOUT_MS = 60_000;
 const MAX_REASON_CHARACTERS = 200;
-/** A compiler that has asked for more files, of which each check looks for changes, is replaced by a new one. */
+/** A compiler that has requested more files is replaced by a new one, since each check looks for changes in all of them. */
 const MAX_KNOWN_FILES = 5_000;
 /** A program without mistakes, if TypeScript has its library. */
 const FIRST_PROGRAM = "export default new Map<string, Promise<Date>>();";
@@ -18,7 +18,7 @@ const FIRST_PROGRAM = "export default new Map<string, Promise<Date>>();";
 export interface CheckBounds {
   /** The timeout of one check, in milliseconds. */
   timeoutMs: number;
-  /** The most memory that the compiler may use, in MiB. */
+  /** Maximum memory of the compiler, in MiB. */
   memoryMb: number;
 }
 
@@ -27,14 +27,14 @@ export type CheckAnswer = { ok: true; findings: Finding[] } | { ok: false; reaso
 /** The checks of one compiler process. It ends when a check exceeds its time or memory. */
 export type CheckSession = ReturnType<typeof startCheckSession>;
 
-/** Starts a compiler, and has it read its library, so that the first check is quick. */
+/** Starts a compiler and makes it read its library, so that the first check is fast. */
 export function startCheckSession(found: CompilerPackage, folders: ToolFolders, bounds: CheckBounds) {
   const files = new GuestFiles(folders);
   const native = startNativeCompiler(found, files, bounds.memoryMb);
   const compiler = native.process;
   const checker = createProgramChecker(native, files);
 
-  /** Ends the compiler when the work is not done in time. What is left of the work then fails. */
+  /** Ends the compiler when the work is not done in time. The rest of the work then fails. */
   const withTimeout = async <T>(timeoutMs: number, reason: string, work: () => Promise<T>): Promise<T> => {
     const timer = setTimeout(() => compiler.end(reason), timeoutMs).unref();
     try {
@@ -98,7 +98,7 @@ export interface CheckWork {
 /** The compiler of this thread, for the folders that it was started with. It ends with the thread. */
 let current: { key: string; session: CheckSession } | undefined;
 
-/** Checks one program, on the thread that it is called on. */
+/** Checks one program on the calling thread. */
 export async function check({ folders, bounds, request }: CheckWork): Promise<CheckAnswer> {
   const key = JSON.stringify([folders, bounds]);
   if (current !== undefined && (current.key !== key || current.session.ended)) {

@@ -20,25 +20,25 @@ export interface CheckRequest {
   code: string;
   /** The tools whose modules the code may import. */
   tools: readonly CheckedTool[];
-  /** Whether every error is found, rather than those alone that a run would fail on. */
+  /** Whether to report every error, rather than only those on which a run would fail. */
   strict?: boolean | undefined;
 }
 
 const programText = new Lazy(() => import("./program-text.ts"));
 /** A generated file next to a module, with the signatures of its tools that run on the host. */
 const HOST_TOOLS_FILE = "host-tools.cem.d.ts";
-/** The most findings of one check. */
+/** Maximum number of findings of one check. */
 const MAX_FINDINGS = 20;
-/** Codes of values that are assigned to variables of other types. */
+/** Codes of assignments to variables of other types. */
 const MISMATCHES = new Set([2322, 2739, 2740, 2741]);
-/** How much of what TypeScript reports is looked at. */
+/** Maximum number of TypeScript's diagnostics to process. */
 const MAX_DIAGNOSTICS = 200;
 
-/** Creates a checker of programs, one after another, with a compiler that keeps the tools and the library between checks. */
+/** Creates a checker that checks one program at a time, with a compiler that keeps the tools and the library between checks. */
 export function createProgramChecker(compiler: NativeCompiler, files: GuestFiles) {
   /**
-   * The declarations written for tools without files, by module and file. They stay for programs that import the module
-   * again: a file that changes has TypeScript set up the whole program anew.
+   * The declarations written for tools without files, by module and file. Kept for programs that import the module
+   * again: a changed file makes TypeScript set up the whole program again.
    */
   const declared = new Map<string, ReadonlyMap<string, string>>();
 
@@ -50,8 +50,8 @@ export function createProgramChecker(compiler: NativeCompiler, files: GuestFiles
   };
 
   /**
-   * Declares tools that have no file by their signatures. Where a module has tools in a file and tools on the host, both
-   * are exported, and the file's declaration takes precedence.
+   * Declares tools that have no file by their signatures. When a module has tools in a file and tools on the host, both
+   * are exported, and the file's declarations take precedence.
    */
   const declare = (code: string, tools: readonly CheckedTool[]): void => {
     const modules = Map.groupBy(tools, (tool) => tool.module);
@@ -63,8 +63,9 @@ export function createProgramChecker(compiler: NativeCompiler, files: GuestFiles
 
   return {
     /**
-     * @returns what a run of the program would fail on. Nothing for a syntax error, which is left to the review.
-     * @throws UnreadableProgram; any other error means that the compiler can't be used any more.
+     * @returns the findings on which a run of the program would fail. None for a syntax error, which is left to the
+     *   review.
+     * @throws UnreadableProgram; any other error means that the compiler is no longer usable.
      */
     async check({ code, tools, strict = false }: CheckRequest): Promise<Finding[]> {
       // The parser loads while the compiler starts.
@@ -100,7 +101,7 @@ function declarationsOf(
   const signatures = undeclared.map(({ signature }) => signature.replaceAll(/[\r\n]+/gu, " "));
   const text = signatures.map((signature) => `export declare function ${signature};\n`).join("");
   if (!onDisk) return new Map([[file, text]]);
-  // Of two exports of one name TypeScript takes the first.
+  // Of two exports with the same name, TypeScript takes the first.
   const both = `export * from ${JSON.stringify(original)};\nexport * from "./${HOST_TOOLS_FILE}";\n`;
   return new Map([
     [file.replace(/(?<![^/])[^/]+$/u, HOST_TOOLS_FILE), text],
@@ -113,14 +114,14 @@ export function modulePath(module: string): string {
   return module.replace(/^\.\//u, "").replace(/\/[^/]+$/u, "");
 }
 
-/** The findings that hold with and without strict null checks, and warnings, in the order of the program. */
+/** The findings that apply with and without strict null checks, and warnings, in program order. */
 async function certainFindings({ strict, lenient }: ProgramViews): Promise<Finding[]> {
   const [{ explain }, { misusedPromises }, { isOfAssigned, nodeAt }] = await Promise.all([
     import("./findings/explain.ts"),
     import("./findings/missing-await.ts"),
     import("./findings/program-facts.ts"),
   ]);
-  // A variable that holds something of another type later on, `rows = rows.length`, keeps the type that it began with.
+  // A variable that is later assigned a value of another type, `rows = rows.length`, keeps its initial type.
   const isRetyped = (lenient?.diagnostics ?? []).some(
     ({ code, pos }) => MISMATCHES.has(code) && isOfAssigned(nodeAt(strict.source, pos)),
   );
@@ -136,7 +137,7 @@ async function certainFindings({ strict, lenient }: ProgramViews): Promise<Findi
   for (const promise of await misusedPromises(strict.source, strict.checker)) {
     if (findings.size < MAX_FINDINGS) add(findingAt(promise, promise, strict));
   }
-  // Other diagnostics of the same line may follow from the missing `await`.
+  // Other diagnostics on the same line may result from the missing `await`.
   const explained = new Set([...findings.values()].map(({ line }) => line));
   for (const diagnostic of strict.diagnostics.slice(0, MAX_DIAGNOSTICS)) {
     if (findings.size === MAX_FINDINGS) break;

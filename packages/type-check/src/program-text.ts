@@ -5,14 +5,14 @@ import { END_OF_PROGRAM } from "./compiler/guest-globals.ts";
 const RETURN = "return";
 const THROW = "throw ";
 
-/** The statements that hold others. A `return` in any of them is of the program, unless a function is between. */
+/** Statements that contain others. A `return` in any of them belongs to the program, unless a function is in between. */
 const HOLDS_STATEMENTS = /^(?:\w+Statement|CatchClause|SwitchCase)$/u;
 
 /**
- * Makes the text that TypeScript checks in place of a program's. Each place in it is the same place in the program.
+ * Creates the text that TypeScript checks instead of the program. All positions are the same as in the program.
  *
  * TypeScript refuses a top-level `return` and checks nothing in it. `throw` takes a value of any type and ends the
- * program as well, so that what follows is checked with what is known then.
+ * program as well, so that control flow analysis of the rest is right.
  *
  * @returns the text; `undefined` for a program with a syntax error.
  * @throws UnreadableProgram
@@ -63,13 +63,13 @@ type Parents = ReadonlyMap<Node, Node | undefined>;
 const ASYNC_OBJECTS = new Set(["Deno", "Promise", "crypto"]);
 const PROMISE = new Set(["Promise"]);
 const MAP = new Set(["map"]);
-/** The most expressions around one that are looked at. */
+/** Maximum number of enclosing expressions to examine. */
 const MAX_STEPS = 50;
 const WAITS_FOR_ALL = new Set(["all", "allSettled", "any", "race"]);
 
 /**
- * Whether a program calls something that may return a promise without waiting for it on the spot. Most programs don't, and
- * the types of their expressions need not be looked at.
+ * Whether a program calls something that may return a promise without awaiting it directly. Most programs don't, and
+ * the types of their expressions need not be examined.
  */
 export function mayLackAwait(code: string): boolean {
   const parsed = parseProgram(code);
@@ -119,8 +119,8 @@ function isNamed(node: Node, names: ReadonlySet<string>): boolean {
 }
 
 /**
- * Whether what is made here is waited for right where it stands, by `await`, within an awaited `Promise.all(…)`, or as what an
- * async function of the program is given. Of a very long chain of calls it is not found out.
+ * Whether a promise is awaited right where it is created: by `await`, within an awaited `Promise.all(…)`, or as an
+ * argument of an async function of the program. Not determined for a very long chain of calls.
  */
 function isAwaited(node: Node, parents: Parents, own: ReadonlySet<string>): boolean {
   let at: Node | boolean = node;
@@ -129,14 +129,14 @@ function isAwaited(node: Node, parents: Parents, own: ReadonlySet<string>): bool
   return at === true;
 }
 
-/** The expression that is awaited at the node's place; or whether the node itself is, where its place decides that. */
+/** The expression to examine in place of the node; or whether the node itself is awaited, when its parent decides that. */
 function holderOf(node: Node, parents: Parents, own: ReadonlySet<string>): Node | boolean {
   const parent = parents.get(node);
   if (parent === undefined || isDeclaration(parent, node)) return true;
   if (parent.type === "AwaitExpression" || parent.type === "ExpressionStatement") return true;
   if (isWaitForAll(parent)) return parent;
   if (parent.type === "CallExpression" && parent.callee === node) return parent;
-  // Its own promise is looked at where it is called.
+  // The function's own promise is examined where it is called.
   if (parent.type === "CallExpression" && isNamed(parent.callee, own)) return true;
   if (parent.type === "MemberExpression") {
     // `a().then(…)`.
@@ -150,7 +150,7 @@ function holderOf(node: Node, parents: Parents, own: ReadonlySet<string>): Node 
   return isWaitForAll(outer) || isMap(outer, parent) ? parent : false;
 }
 
-/** Whether the node is the name of a function, an import or a member, and no value that is used. */
+/** Whether the node is the name of a function, an import or a member, rather than a value in use. */
 function isDeclaration(parent: Node, node: Node): boolean {
   if (parent.type.startsWith("Import") && parent.type !== "ImportExpression") return true;
   if (parent.type === "VariableDeclarator") return parent.id === node || node.type !== "CallExpression";

@@ -23,22 +23,22 @@ const DEFAULT_MEMORY_MB = 512;
 /** Longer code is not checked, and passes with a warning. */
 const MAX_CODE_CHARACTERS = 256 * 1024;
 const MAX_IN_MEMORY = 500;
-/** Idle time, in milliseconds, after which the compiler's process ends, as guests do that are kept ready. */
+/** Idle time, in milliseconds, after which the compiler's process ends, like that of standby guests. */
 const IDLE_MS = 300_000;
-/** The timeout of a check that others wait for, in milliseconds. What takes longer is checked by itself. */
+/** The timeout of a check on the shared compiler, in milliseconds. A check that takes longer gets a compiler of its own. */
 const QUICK_TIMEOUT_MS = 2_000;
-/** The time that a compiler may take to start in a thread, beside that of the check. In milliseconds. */
+/** Additional time for a compiler to start in a thread, in milliseconds. */
 const START_MS = 5_000;
-/** Imported once: an import of what is loaded takes as long as the rest of the preparation. */
+/** Imported once: even importing a loaded module takes as long as the rest of the preparation. */
 const reader = new Lazy(() => import("@cem/program"));
-/** The files of tools that run on the host. They lie beside the modules of the guest, which do not export them. */
+/** The files of tools that run on the host. They are next to the guest's modules, which don't export them. */
 const HOST_TOOL_FILE = /\.host\.m?[jt]s$/u;
 
 export interface TypeCheckerSettings extends ToolFolders {
   /**
    * Absolute host path of the folder with the tools' files, which the guest sees as `/workspace/servers`.
    *
-   * @defaultValue none: tools are known by their signatures alone
+   * @defaultValue none: tools are known only by their signatures
    */
   serversDir?: string | undefined;
   /**
@@ -54,7 +54,7 @@ export interface TypeCheckerSettings extends ToolFolders {
    */
   timeoutMs?: number | undefined;
   /**
-   * The most memory of the compiler, in MiB. A check that needs more is ended, and its code passes with a warning. The
+   * Maximum memory of the compiler, in MiB. A check that needs more is ended, and its code passes with a warning. The
    * kernel bounds it on Linux; elsewhere it is measured while something is checked.
    *
    * @defaultValue 512
@@ -73,7 +73,7 @@ export function createTypeChecker(settings: TypeCheckerSettings = {}): TypeCheck
   return openTypeChecker(settings, findCompiler);
 }
 
-/** The type checker, with a compiler of choice. */
+/** Creates the type checker with a given compiler. */
 export function openTypeChecker(
   settings: TypeCheckerSettings,
   find: typeof findCompiler,
@@ -98,7 +98,7 @@ export function openTypeChecker(
     try {
       return (open = startCheckSession(compiler, folders, bounds));
     } catch (error) {
-      // A host without a process or a file to spare.
+      // The host has no process or file descriptor left.
       return { missing: `TypeScript's compiler did not start (${toErrorInfo(error).message})` };
     }
   };
@@ -121,7 +121,7 @@ export function openTypeChecker(
     return findings;
   };
 
-  /** @returns `undefined` for a check that did not end in the time given, which is shorter than that of all checks. */
+  /** @returns `undefined` for a check that did not end within `quickMs`, which is shorter than the timeout of all checks. */
   const run = async (request: CheckRequest, key: string, quickMs?: number) => {
     const session = obtainSession();
     if ("missing" in session) return [notChecked(session.missing)];
@@ -163,7 +163,7 @@ export function openTypeChecker(
       if (known !== undefined) return withToolHints(known, code, tools);
       const request = { code, tools: imported.map(checkedTool), strict };
       const { isQuicklyRead } = await reader.get();
-      // All wait for the compiler that they share: what takes long gets one of its own, where there are threads for it.
+      // Checks queue for the shared compiler: a long check gets one of its own, if there are threads for it.
       const quickMs = hasWorkThreads() ? QUICK_TIMEOUT_MS : undefined;
       const checked =
         quickMs === undefined || isQuicklyRead(code)
@@ -178,7 +178,7 @@ export function openTypeChecker(
       isDisposed = true;
       clearTimeout(rest);
       await open?.dispose();
-      // Until all pending checks have ended.
+      // Waits until all pending checks have ended.
       await inTurn(() => {});
     },
   };
@@ -199,7 +199,7 @@ function toolsNamedIn(code: string, tools: readonly ToolDefinition[]): ToolDefin
   return tools.filter(({ module }) => named.has(module));
 }
 
-/** The answer where a thread ended a check that took too long or needed too much memory. */
+/** The answer when a thread ended a check that took too long or needed too much memory. */
 function unlessTooLarge(error: unknown): CheckAnswer {
   if (CemError.isInstance(error) && error.code === "INPUT_TOO_LARGE") {
     return { ok: false, reason: "it took too long or needed too much memory" };
@@ -207,7 +207,7 @@ function unlessTooLarge(error: unknown): CheckAnswer {
   throw error;
 }
 
-/** The cache key of a check: whatever its findings depend on, apart from the tools' files. */
+/** The cache key of a check: everything that its findings depend on, except the tools' files. */
 function keyOf(code: string, tools: readonly ToolDefinition[], strict: boolean): string {
   const hash = createHash("sha256").update(JSON.stringify([code, strict]));
   for (const { module, kind, signature, inputSchema, outputSchema } of tools) {

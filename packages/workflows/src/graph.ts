@@ -3,11 +3,11 @@ import type { Workflow, WorkflowStep } from "./definition/workflow.ts";
 
 const MAX_DETAIL_CHARACTERS = 60;
 
-/** A line of the drawing for a terminal. */
+/** A line of the drawing in a terminal. */
 export interface DrawnStep {
-  /** How deep it stands. */
+  /** Its nesting depth. */
   depth: number;
-  /** In which group of its list: those of one group can run at once. */
+  /** Its group within its list: steps of one group can run concurrently. */
   group: number;
   text: string;
   detail: string;
@@ -15,7 +15,7 @@ export interface DrawnStep {
   after: readonly string[];
 }
 
-/** Draws a workflow in lines, in the order its steps can run: those of one group at once. */
+/** Draws a workflow in lines, in the order in which its steps can run: those of one group concurrently. */
 export function drawWorkflow({ steps }: Pick<Workflow, "steps">): DrawnStep[] {
   return draw(steps, 0);
 }
@@ -41,11 +41,11 @@ function draw(steps: readonly WorkflowStep[], depth: number): DrawnStep[] {
     });
 }
 
-/** How many groups of steps have to end before each can begin. */
+/** The number of groups of steps that must end before each step can begin. */
 function groupsOf(waits: ReadonlyMap<string, readonly string[]>): Map<string, number> {
   const groups = new Map<string, number>();
   const open = [...waits.keys()];
-  // Without recursion: a list may be a chain of thousands.
+  // Not recursive: a list may be a chain of thousands.
   for (let name = open.at(-1); name !== undefined; name = open.at(-1)) {
     const before = waits.get(name) ?? [];
     const missing = before.filter((one) => !groups.has(one));

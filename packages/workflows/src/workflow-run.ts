@@ -15,7 +15,7 @@ import { runList } from "./steps/run-list.ts";
 import { outputsOf } from "./steps/step-kinds.ts";
 import type { RunWorkflowOptions } from "./workflows-port.ts";
 
-/** The name of the file that asks for the end of a run. */
+/** The name of the file that requests the cancellation of a run. */
 export const CANCEL_FILE = "cancel";
 const CANCEL_POLL_MS = 500;
 const STATUS_OF: Readonly<Record<string, EndedStatus>> = {
@@ -48,7 +48,7 @@ export async function runWorkflow(shared: RunParts, request: RunRequest): Promis
   const outcomes = new Outcomes();
   const length = await readJournal(place.journal, outcomes.add);
   assertUndecided(decisions, outcomes, place.id);
-  /** How long earlier processes were at work. */
+  /** How long earlier processes worked on it. */
   const before = outcomes.ms;
   const now = (): number => before + (performance.now() - started);
   const resultOf = (ended: Pick<WorkflowResult, "status" | "outputs" | "error">): WorkflowResult => ({
@@ -103,7 +103,7 @@ export async function runWorkflow(shared: RunParts, request: RunRequest): Promis
     return resultOf({ status: "success", outputs, error: null });
   };
 
-  /** Ends a run that did not complete. One that must not be ended now can be resumed. */
+  /** Ends a run that did not complete. An interrupted run is not ended and can be resumed. */
   const end = async (thrown: unknown): Promise<WorkflowResult> => {
     const isEnded = !(thrown instanceof RunInterrupted) || controller.signal.aborted;
     const error = thrown instanceof RunInterrupted ? thrown.info : toErrorInfo(thrown);
@@ -143,7 +143,7 @@ export async function runWorkflow(shared: RunParts, request: RunRequest): Promis
 function startClock({ workflow }: LoadedWorkflow, run: string, controller: AbortController) {
   const { timeoutMs, name } = workflow;
   if (timeoutMs === undefined) return undefined;
-  // A resume has all of it again: the definition, and with it the timeout, stays the same.
+  // A resumed run has the whole timeout again, since the definition stays the same.
   const clock = createRunClock(timeoutMs, () => {
     const message = `Workflow ${JSON.stringify(name)} took longer than its timeout of ${timeoutMs / 1_000} s.`;
     controller.abort(new CemError("WORKFLOW_TIMED_OUT", message, { details: { run, timeoutMs } }));
@@ -152,7 +152,7 @@ function startClock({ workflow }: LoadedWorkflow, run: string, controller: Abort
   return clock;
 }
 
-/** @throws CemError `OPTION_INVALID` for a decision about a step of which it is known whether it was executed. */
+/** @throws CemError `OPTION_INVALID` for a decision about a step whose outcome is known. */
 function assertUndecided({ done, repeat }: Decisions, { steps }: Outcomes, run: string): void {
   const wrong = [...done.keys(), ...repeat].find((step) => steps.get(step)?.isUncertain !== true);
   if (wrong === undefined) return;

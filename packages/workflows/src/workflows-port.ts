@@ -9,28 +9,31 @@ import type { ToolNames } from "./steps/call-code.ts";
 /** Settings of `createWorkflows`. */
 export interface WorkflowsSettings {
   agent: Agent;
-  /** Where runs are kept: a folder that code in the sandbox can't reach, made when the first begins. */
+  /** The folder of runs, which code in the sandbox must not reach. Created with the first run. */
   runsDir: string;
-  /** The folder around `runsDir`, without which no run begins. Absent: what is missing is made. */
+  /** The folder around `runsDir`; without it, no run begins. Absent: missing folders are created. */
   ownerDir?: string | undefined;
-  /** Keeps personal values out of the journals. The agent has to have the same. Default: they are written as they are. */
+  /**
+   * Keeps personal values out of the journals. The agent must use the same redactor. Default: values are written as
+   * they are.
+   */
   redactor?: Redactor | undefined;
-  /** Gives an agent whose guardrails are as tight as all of these want it. Absent: workflows can't have any. */
+  /** Returns an agent whose guardrails satisfy all of these. Absent: workflows can't have guardrails. */
   agentWith?: ((guardrails: readonly JsonObject[]) => Promise<Agent>) | undefined;
-  /** Types of steps beside the built-in ones. */
+  /** Types of steps besides the built-in ones. */
   stepKinds?: readonly WorkflowStepKind[] | undefined;
   /** Other names of tools. */
   toolNames?: ToolNames | undefined;
   /** Finds workflows that are part of others. Default: there are none. */
   find?: FindWorkflow | undefined;
   /**
-   * Rejects for a workflow that may not be run since it has steps of other types than the built-in ones: by its origin, or, of
-   * a run that is resumed, by the file of what it began with and the workflow's name.
+   * Called for workflows with steps of types that are not built in; rejects if the workflow may not run. Identified by
+   * its origin or, for a resumed run, by the file of its record and the workflow's name.
    */
   assertAllowed?: ((origin: string, workflow?: string) => Promise<void>) | undefined;
-  /** Notes that such a run was begun here, by its file and the workflow's name, so that it may be resumed. */
+  /** Records that such a run was begun here, by its file and the workflow's name, so that it may be resumed. */
   allow?: ((file: string, workflow: string) => Promise<void>) | undefined;
-  /** Bounds of the ended runs that are kept. Absent: all are. */
+  /** Limits of the ended runs that are kept. Absent: all are kept. */
   keep?: KeptRuns | undefined;
 }
 
@@ -43,7 +46,7 @@ export interface RunWorkflowOptions {
   onEvent?: ((event: WorkflowEvent) => void) | undefined;
   /** Asks the user a question of a tool, or about a step that may have been executed. */
   onElicit?: Elicit | undefined;
-  /** Asks a person whether a call may be made that needs a yes. */
+  /** Asks a person to approve a call. */
   onApprove?: Approve | undefined;
   /** The session of its calls. Default: one of its own. */
   session?: string | undefined;
@@ -51,16 +54,16 @@ export interface RunWorkflowOptions {
 
 /** Options of {@link Workflows.resume}. */
 export interface ResumeOptions extends Omit<RunWorkflowOptions, "session"> {
-  /** Paths of steps that may have been executed and are to be repeated. */
+  /** Paths of steps to repeat although they may have been executed. */
   repeat?: readonly string[] | undefined;
-  /** Steps that may have been executed and were, by their paths, with what they came to. */
+  /** Results, by path, of uncertain steps that were in fact executed. */
   done?: JsonObject | undefined;
 }
 
 /** Executes workflows and keeps their runs. */
 export interface Workflows {
   /**
-   * Checks a workflow and all that are part of it.
+   * Checks a workflow and all workflows that are part of it.
    *
    * @throws CemError `WORKFLOW_INVALID` with the line of each error, `WORKFLOW_NOT_FOUND`.
    */
@@ -79,21 +82,21 @@ export interface Workflows {
    */
   run(source: WorkflowSource, options?: RunWorkflowOptions): Promise<WorkflowResult>;
   /**
-   * Goes on with a run where it stood, with the definition it began with.
+   * Continues a run where it stopped, with the definition it began with.
    *
-   * @returns the result; of a run that had completed, what it came to.
-   * @throws CemError `WORKFLOW_RUN_NOT_FOUND`, `WORKFLOW_RUN_BUSY` where another process carries it out,
+   * @returns the result; for a run that had completed, its recorded result.
+   * @throws CemError `WORKFLOW_RUN_NOT_FOUND`, `WORKFLOW_RUN_BUSY` when another process executes it,
    *   `WORKFLOW_RUN_UNREADABLE`, `OPTION_INVALID` for a decision about a step that needs none.
    */
   resume(run: string, options?: ResumeOptions): Promise<WorkflowResult>;
   /**
-   * Ends a run, in whatever process it is. It can be resumed.
+   * Cancels a run in any process. It can be resumed.
    *
-   * @returns `running` where its process was asked and has not ended it yet.
+   * @returns `running` when its process was asked but has not ended it yet.
    * @throws CemError `WORKFLOW_RUN_NOT_FOUND`
    */
   cancel(run: string): Promise<RunStatus>;
-  /** The 200 runs that were at work last, newest first. */
+  /** The 200 most recently active runs, newest first. */
   list(): Promise<RunSummary[]>;
   /** @throws CemError `WORKFLOW_RUN_NOT_FOUND`, `WORKFLOW_RUN_UNREADABLE` */
   show(run: string): Promise<RunDetails>;

@@ -27,9 +27,9 @@ import type { ResumeOptions, Workflows, WorkflowsSettings } from "./workflows-po
 const MAX_LISTED = 200;
 
 /**
- * Creates what executes workflows with an agent.
+ * Creates an executor of workflows that uses an agent.
  *
- * @throws CemError `OPTION_INVALID` for a type of steps that has the name of another.
+ * @throws CemError `OPTION_INVALID` for two types of steps with the same name.
  */
 export function createWorkflows(settings: WorkflowsSettings): Workflows {
   const { agent, agentWith, redactor, runsDir, ownerDir, assertAllowed, allow, keep } = settings;
@@ -50,7 +50,7 @@ export function createWorkflows(settings: WorkflowsSettings): Workflows {
     try {
       await redactor?.restore?.(record.session);
       if (isResumed) {
-        // A request to end the run is taken back, and variables that were given again are written down.
+        // Withdraws a cancellation request, and records variables that were given again.
         await rm(path.join(place.folder, CANCEL_FILE), { force: true });
         await folders.write(place, record);
       }
@@ -100,7 +100,7 @@ export function createWorkflows(settings: WorkflowsSettings): Workflows {
         return value === undefined ? noWorkflows(name) : { value, origin: name };
       };
       const loaded = await loadWorkflow({ value: began.definition, origin: run }, kinds, findPart);
-      // Whoever put it there chose its steps and their values.
+      // The creator of the file chose the steps and their values.
       if (reachesOut(loaded)) await assertAllowed?.(place.file, began.workflow);
       let record = began;
       if (variables !== undefined) {
@@ -127,7 +127,7 @@ export function createWorkflows(settings: WorkflowsSettings): Workflows {
       const found: RunSummary[] = [];
       for (const place of await folders.latest()) {
         if (found.length === MAX_LISTED) break;
-        // A run that has not begun, or is being removed, has no summary.
+        // A run that has not begun or is being removed has no summary.
         const summary = await summarizeRun(folders, place)
           .catch(() => summarizeDamaged(place))
           .catch(() => undefined);
@@ -140,7 +140,7 @@ export function createWorkflows(settings: WorkflowsSettings): Workflows {
 }
 
 /**
- * Refuses other values than those of the beginning where steps have results that came of these.
+ * Refuses values that differ from the initial ones if steps already have results based on those.
  *
  * @throws CemError `OPTION_INVALID`
  */
@@ -155,7 +155,7 @@ async function assertSameVariables(
     const began = variables[name];
     if (began === undefined || isDeepStrictEqual(value, began)) continue;
     const opened = await restoreTokens(began, { redactor, session, current: async () => value }).catch(
-      // They were lost with their vault: that is why the value is given again.
+      // The initial values were lost with their vault, which is why the value is given again.
       (error: unknown) => (CemError.isInstance(error) && error.code === "TOKEN_UNKNOWN" ? value : began),
     );
     if (!isDeepStrictEqual(value, opened)) other.push(name);

@@ -2,12 +2,12 @@ import { isObject } from "@cem/core";
 import type { JsonObject, JsonValue } from "@cem/core";
 import type { FieldValue, FormField } from "@cem/forms";
 
-/** A field of a question of a tool, as people are asked for it. */
+/** A field of a tool's question, as presented to people. */
 export interface AskedField {
   field: FormField;
-  /** The value when nothing is typed. */
+  /** The value if nothing is typed. */
   preset: FieldValue | undefined;
-  /** The accepted input, for people: `yes or no`. Empty where anything may be. */
+  /** The accepted input, for people: `yes or no`. Empty if anything is accepted. */
   hint: string;
 }
 
@@ -49,7 +49,7 @@ function readField(name: string, property: JsonObject, required: boolean): Asked
   return { ...asked, field: { ...field, type }, hint: kind + from + to };
 }
 
-/** The answer typed for a field. A choice may be given by its number in the list. */
+/** Parses the answer typed for a field. A choice may be given by its number in the list. */
 export function typedValue({ options = [], type }: FormField, text: string): unknown {
   const choice = (typed: string): string => {
     const isNamed = options.some((one) => [one.value, one.label].includes(typed));

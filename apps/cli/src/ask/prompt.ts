@@ -5,21 +5,21 @@ import type { CommandContext, InputStream } from "../io/terminal.ts";
 /** Asks for one line. */
 export type AskLine = (question: string) => Promise<string>;
 
-/** Where questions are asked and answered, and how they end. */
+/** The streams of questions, and how questions end. */
 export interface PromptSettings {
   input: InputStream;
   output: Writable;
   /** Aborts an open question, which then rejects with an AbortError. */
   signal: AbortSignal;
-  /** Called for Ctrl-C, which is meant for the whole program. */
+  /** Called for Ctrl-C, which applies to the whole program. */
   interrupt: () => void;
 }
 
 /**
- * Opens the keyboard for the questions that `work` asks. A question is one plain line that is not redrawn, so what the
- * running code prints meanwhile stays on the screen.
+ * Opens the keyboard for the questions that `work` asks. A question is one plain line that is not redrawn, so output of the
+ * running code stays on the screen.
  *
- * @param ended - The result where the input ends before an answer, which Ctrl-D makes.
+ * @param ended - The result if the input ends before an answer, as with Ctrl-D.
  */
 export async function withPrompt<T>(
   { input, output, signal, interrupt }: PromptSettings,
@@ -30,7 +30,7 @@ export async function withPrompt<T>(
   const lines = createInterface({ input, output, terminal: input.isTTY === true });
   const closed = new AbortController();
   lines.once("close", () => closed.abort());
-  // While a line is read, the terminal hands Ctrl-C over as a key instead of sending a signal.
+  // While a line is read, the terminal delivers Ctrl-C as a key instead of a signal.
   lines.on("SIGINT", interrupt);
   const either = AbortSignal.any([signal, closed.signal]);
   try {
@@ -43,7 +43,7 @@ export async function withPrompt<T>(
   }
 }
 
-/** Asks a person. Without one at the keyboard, and at the end of the input, the answer is no. */
+/** Asks a person. Without a terminal, and at the end of the input, the answer is no. */
 export async function askYesNo(question: string, { io, signal, interrupt }: CommandContext) {
   if (io.stdin.isTTY !== true) return false;
   const settings = { input: io.stdin, output: io.stderr, signal, interrupt };

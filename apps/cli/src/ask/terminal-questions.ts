@@ -18,10 +18,10 @@ import type { AskLine, PromptSettings } from "./prompt.ts";
 
 const MAX_SHOWN_CHARACTERS = 4_000;
 
-/** One question at a time: two at once would share the keyboard. */
+/** Serializes questions, since concurrent ones would share the keyboard. */
 type Turns = ReturnType<typeof createTurns>;
 
-/** Asks what tools ask, and whether calls may be made, at the terminal of the command; not where nobody sits at one. */
+/** Asks tools' questions and approvals at the terminal of the command, if it is interactive. */
 export function askingOf({ io, interrupt }: CommandContext): { onElicit?: Elicit; onApprove?: Approve } {
   if (io.stdin.isTTY !== true || io.stderr.isTTY !== true) return {};
   const settings = { input: io.stdin, output: io.stderr, interrupt };
@@ -29,13 +29,16 @@ export function askingOf({ io, interrupt }: CommandContext): { onElicit?: Elicit
   return { onElicit: createElicit(settings, turns), onApprove: createApprove(settings, turns) };
 }
 
-/** Asks one question at a time. Enter alone is no, and so is the end of the input. A yes for the session ends later questions. */
+/**
+ * Asks one question at a time. Enter alone and the end of the input mean no. After approval for the session, it does not
+ * ask again.
+ */
 export function createApprove(settings: Omit<PromptSettings, "signal">, turns: Turns): Approve {
   const approved = new Set<string>();
   return (request) =>
     turns(async () => {
       const name = JSON.stringify([request.server, request.tool]);
-      // Parallel calls of a tool wait for one answer.
+      // Parallel calls of a tool share one answer.
       if (approved.has(name)) return "session";
       const answer = await ask(request, settings);
       if (answer === "session") approved.add(name);
@@ -69,7 +72,7 @@ async function ask(
 const MAX_MESSAGE_CHARACTERS = 2_000;
 const MAX_LABEL_CHARACTERS = 200;
 
-/** Asks one question at a time, field by field. The end of the input, which Ctrl-D makes, cancels. */
+/** Asks one question at a time, field by field. The end of the input (Ctrl-D) cancels. */
 export function createElicit(settings: Omit<PromptSettings, "signal">, turns: Turns = createTurns()): Elicit {
   return (request) => turns(() => elicit(request, settings));
 }

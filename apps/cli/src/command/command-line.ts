@@ -5,9 +5,9 @@ import { buildProgram, VERSION } from "./define-command.ts";
 import type { CommandDefinition, Invocation } from "./define-command.ts";
 
 /**
- * Reads a command line that simply is one of these commands.
+ * Parses a command line that is a plain use of one of these commands.
  *
- * @returns `undefined` for any other: help and mistakes want the whole set.
+ * @returns `undefined` for any other: help and mistakes need the full set.
  */
 export function parseQuick(argv: readonly string[], definitions: readonly CommandDefinition[]) {
   if (!definitions.some(({ name }) => name === argv[0])) return undefined;
@@ -21,11 +21,11 @@ export function parseQuick(argv: readonly string[], definitions: readonly Comman
 }
 
 /**
- * Reads the arguments after the command's name.
+ * Parses the arguments after the command's name.
  *
  * @param colors - Whether help may be coloured.
- * @param columns - The width that help has to fit. Default: 80.
- * @throws CemError `USAGE` with what is wrong and what was perhaps meant.
+ * @param columns - The maximum width of help. Default: 80.
+ * @throws CemError `USAGE` with the problem and a suggestion.
  */
 export function parseCommandLine(
   argv: readonly string[],

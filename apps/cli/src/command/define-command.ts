@@ -10,7 +10,7 @@ import type { SettingName, SharedOptions } from "./options.ts";
 
 export const VERSION: string = packageJson.version;
 
-/** Headings of the list of commands, in its order. The first has those that a newcomer needs. */
+/** Headings of the list of commands, in order. The first group is for newcomers. */
 export const COMMAND_GROUPS = {
   start: "Start here:",
   tools: "Tools and their servers:",
@@ -29,16 +29,16 @@ export interface CommandDefinition<Own extends object = object> {
   group: CommandGroup;
   /** The text below the options in its help: notes and examples. */
   help: string;
-  /** The option with which it prints an answer. Default: it always does. `false`: it prints none. */
+  /** The option with which it prints an answer. Default: it always does. `false`: it never does. */
   answers?: string | false;
-  /** The settings that act on it, which its help shows. Default: it takes none. */
+  /** The settings that affect it, which its help shows. Default: none. */
   settings?: readonly SettingName[];
   /** Declares its arguments and further options. */
   declare?(command: Command): Command;
   /**
-   * Reads what was given.
+   * Converts the parsed arguments.
    *
-   * @param named - Options, and arguments, by their names in the declaration.
+   * @param named - Options and arguments by their declared names.
    * @defaultValue `named`
    */
   read?(command: Command, named: Own): Own;
@@ -57,24 +57,24 @@ export type Invocation = {
   run(context: CommandContext): Promise<Answer>;
 };
 
-/** Checks a definition's types; the result can stand in a list with others. */
+/** Checks a definition's types. The result can be listed with others. */
 export function defineCommand<Own extends object>(definition: CommandDefinition<Own>): CommandDefinition {
   return definition;
 }
 
-/** The data of an answer, and how people are shown it. */
+/** The data of an answer, and its renderings. */
 interface AnswerParts<Data> {
   data: Data;
-  /** Whether the command did what it was asked for. Default: it did. */
+  /** Whether the command succeeded. Default: `true`. */
   isDone?: boolean | undefined;
   report: (data: Data, style: Style) => string[];
   /** The output with `--quiet`. */
   brief: (data: Data) => string;
-  /** Problems beside the answer. */
+  /** Problems in addition to the answer. */
   complaint?: (data: Data, style: Style) => string[];
 }
 
-/** Makes the answer of a command. What would control a terminal is escaped in the data that people are shown. */
+/** Creates the answer of a command. Terminal control characters are escaped in data that is shown to people. */
 export function answer<Data extends object>(parts: AnswerParts<Data>): Answer {
   const { data, isDone = true, report, brief, complaint } = parts;
   let escaped: Data | undefined;
@@ -83,17 +83,17 @@ export function answer<Data extends object>(parts: AnswerParts<Data>): Answer {
     exitCode: isDone ? EXIT_OK : EXIT_FAILED,
     data: { status: isDone ? "success" : "error", ...data },
     report: (style) => report(shown(), style),
-    // Escaped as it is shown: the data may have much more.
+    // Only the rendered text is escaped, since the data may be much larger.
     brief: (forTerminal) => (forTerminal ? safeText(brief(data)) : brief(data)),
     complaint: complaint && ((style) => complaint(shown(), style)),
   };
 }
 
-/** The answer of a command that prints none. */
+/** The answer of a command without output. */
 export const NO_ANSWER: Answer = { exitCode: EXIT_OK, data: {}, report: () => [], brief: () => "" };
 
 /**
- * An argument that an action of a command can't do without.
+ * Checks for a required argument of an action.
  *
  * @param action - With the name of its command: `skills show`.
  * @throws CemError `USAGE`
@@ -106,7 +106,7 @@ export function needed(argument: string | undefined, action: string, what: strin
 /**
  * Describes commands to the parser.
  *
- * @param found - Called with what a command line asks for, when one is parsed.
+ * @param found - Called with the parsed invocation.
  */
 export function buildProgram(
   definitions: readonly CommandDefinition[],
@@ -140,7 +140,7 @@ export function buildProgram(
     .action((name: string | undefined) => {
       const command = name === undefined ? program : program.commands.find((one) => one.name() === name);
       if (command !== undefined) return command.help();
-      // The parser suggests a similar name.
+      // Reports the unknown name; the parser suggests a similar one.
       program.parse([name ?? ""], { from: "user" });
     });
   return addOptions(program, [...outputOptions(), ...settingOptions()]);
@@ -159,7 +159,7 @@ function invocationOf(definition: CommandDefinition, program: Command, command: 
   ]);
   const named = { ...command.opts(), ...Object.fromEntries(args) } as object;
   const own = definition.read?.(command, named) ?? named;
-  // A command may read shared options in its own way.
+  // A command may interpret shared options in its own way.
   const read = "options" in own ? (own.options as Partial<SharedOptions>) : {};
   const given = { ...own, options: { ...sharedOptions(program, command), ...read } };
   return { command: definition.name, ...given, run: (context) => definition.run(given, context) };
@@ -167,7 +167,7 @@ function invocationOf(definition: CommandDefinition, program: Command, command: 
 
 const bold = (text: string): string => `\u001B[1m${text}\u001B[22m`;
 
-/** Arguments and the commands first, then a command's own options, then those that it shares. */
+/** Order of help: arguments and commands first, then a command's own options, then shared ones. */
 const FIRST = ["Arguments:", ...Object.values(COMMAND_GROUPS), "Options:"];
 const HELP: ReturnType<Command["configureHelp"]> = { styleTitle: bold, formatHelp: ownFirst };
 

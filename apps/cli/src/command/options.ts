@@ -7,7 +7,7 @@ import type { ServerSource } from "code-execution-mcp/admin";
 import type { CommandContext } from "../io/terminal.ts";
 import { safeText } from "../render/text.ts";
 
-/** The sandboxes that there are without plugins. */
+/** The built-in sandboxes. */
 const BUILT_IN_SANDBOXES: readonly string[] = ["auto", "deno", "microsandbox", "kubernetes"];
 
 export const MAX_PORT = 65_535;
@@ -34,14 +34,14 @@ export interface SharedOptions {
   timeout?: number | undefined;
   /** Whether calls that would change something are listed instead of made. */
   dryRun?: boolean | undefined;
-  /** A plan that a dry run printed: of calls that change something its own are made, and no others. */
+  /** A plan printed by a dry run: of calls that change something, only those in the plan are made. */
   plan?: string | undefined;
 }
 
 /**
- * Options of how an answer is printed.
+ * Options for the output format.
  *
- * @param answers - The option with which there is an answer. Default: always. `false`: the command prints none.
+ * @param answers - The option that makes the command print an answer. Default: always. `false`: never.
  */
 export function outputOptions(answers: string | false = ""): Option[] {
   const when = answers === "" || answers === false ? "" : `with ${answers}: `;
@@ -82,16 +82,17 @@ const SETTINGS = {
 export type SettingName = keyof typeof SETTINGS;
 export const ALL_SETTINGS = Object.keys(SETTINGS) as SettingName[];
 
-/** The settings of a command that looks at tools and skills, and runs nothing. */
+/** The settings of a command that inspects tools and skills, but runs nothing. */
 export const CATALOG_SETTINGS: readonly SettingName[] = ["config", "servers", "skills", "customer"];
 
-/** The settings of a command that runs code. How a model answers matters to tasks alone. */
+/** The settings of a command that runs code. Model settings only apply to tasks. */
 export const CODE_SETTINGS: readonly SettingName[] = ALL_SETTINGS.filter((name) => name !== "mode");
 
 /**
- * Options that take precedence over the configuration. All of them are accepted, as they are before a command's name.
+ * Options that take precedence over the configuration. All of them are accepted, since they may also precede a command's
+ * name.
  *
- * @param acting - Those that change what the command does, which its help shows. Default: all.
+ * @param acting - Settings that affect the command, which its help shows. Default: all.
  */
 export function settingOptions(acting: readonly SettingName[] = ALL_SETTINGS): Option[] {
   return group(
@@ -100,7 +101,7 @@ export function settingOptions(acting: readonly SettingName[] = ALL_SETTINGS): O
   );
 }
 
-/** The same for a command that lists the configuration where `--config` has no file. */
+/** The same for a command that lists the configuration if `--config` has no file. */
 export function configOrList(): Option[] {
   const others = settingOptions(CODE_SETTINGS).filter((option) => option.attributeName() !== "config");
   return [...group(SETTINGS_GROUP, [new Option("--config [file]", CONFIG)]), ...others];
@@ -121,14 +122,14 @@ function group(heading: string, options: Option[]): Option[] {
   return options.map((option) => option.helpGroup(heading));
 }
 
-/** An argument that says what to do. Without a standard one it has to be given. */
+/** An argument that selects an action. It is required if there is no default. */
 export function actionArgument(actions: readonly string[], standard?: string): Argument {
   return standard === undefined
     ? new Argument("<action>", "what to do").choices(actions)
     : new Argument("[action]", "what to do").choices(actions).default(standard);
 }
 
-/** Merges what stood before the command's name with what stood after it, which wins. */
+/** Merges options before the command's name with those after it, which take precedence. */
 export function sharedOptions(program: Command, command: Command): SharedOptions {
   const before = program.opts<Partial<SharedOptions>>();
   const after = command.opts<Partial<SharedOptions>>();
@@ -143,7 +144,7 @@ function seconds(text: string): number {
   return value;
 }
 
-/** Parses a whole number within bounds. */
+/** Returns a parser of integers within bounds. */
 export function wholeNumber(smallest: number, largest: number): (text: string) => number {
   return (text) => {
     const value = /^\d+$/u.test(text) ? Number(text) : Number.NaN;
@@ -153,7 +154,7 @@ export function wholeNumber(smallest: number, largest: number): (text: string) =
   };
 }
 
-/** Where the configuration comes from, as the command line says. To name a file in a folder is not to trust it. */
+/** The source of the configuration, from the command line. Naming a file in a folder does not trust the folder. */
 export function configSourceOf(options: SharedOptions): ConfigSource {
   return {
     config: overridesOf(options),
@@ -166,8 +167,8 @@ export function configSourceOf(options: SharedOptions): ConfigSource {
 const CRITICAL = /^\S+ CRITICAL +/u;
 
 /**
- * The same, with what stops the work, and where the log goes when no file is set for it: with --verbose to stderr. What is
- * critical, such as records that were damaged, is said in any case.
+ * The same, with the abort signal and the log's output if no log file is set: stderr with --verbose. Critical entries, such
+ * as damaged records, are always printed.
  */
 export function serverSourceOf(options: SharedOptions, { io, signal }: CommandContext): ServerSource {
   const onLog = (line: string): void => {

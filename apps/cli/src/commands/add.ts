@@ -17,7 +17,7 @@ import { answer, defineCommand } from "../command/define-command.ts";
 
 const TRANSPORTS = ["http", "sse"] as const;
 
-/** `cem add`: puts a server into config.yaml and writes its tools as files. A server that does not answer stays in. */
+/** `cem add`: adds a server to config.yaml and writes its tools as files. A server that does not answer is still added. */
 export const add = defineCommand<{ name: string; entry: Record<string, unknown> }>({
   name: "add",
   group: "start",
@@ -67,7 +67,7 @@ Examples:
     const isDone = server?.state === "generated";
     if (isDone) await askAboutFolders(name, entry, source, context);
     const word = shellWord(name);
-    // Code and the other commands know the tools by their folder.
+    // Code and the other commands identify the tools by their folder.
     const next = isDone
       ? { next: `cem tools ${shellWord(path.basename(server.directory))}` }
       : afterFailure(word, server?.error?.code);
@@ -84,7 +84,7 @@ Examples:
   },
 });
 
-/** `cem remove`: takes a server out of config.yaml, with the files that were generated for it. */
+/** `cem remove`: removes a server from config.yaml, with its generated files. */
 export const remove = defineCommand<{ name: string }>({
   name: "remove",
   group: "tools",
@@ -113,7 +113,7 @@ Examples:
   },
 });
 
-/** The entry as it is written to the file: without what was not given. */
+/** The entry for the file, without options that were not given. */
 function toEntry([first = "", ...rest]: string[], command: Command): Record<string, unknown> {
   const { header, env, transport } = command.opts<Record<string, unknown>>();
   if (/^https?:\/\//i.test(first)) {
@@ -132,20 +132,20 @@ function definedOf(entry: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(entry).filter(([, value]) => value !== undefined));
 }
 
-/** Reads a name and a value, beside those that were given before. */
+/** Parses a name and a value, and adds them to previous ones. */
 function collect(separator: ":" | "=", example: string) {
   return (text: string, before: Record<string, string> = {}): Record<string, string> => {
     const at = text.indexOf(separator);
     const [name, written] = [text.slice(0, Math.max(at, 0)).trim(), text.slice(at + 1)];
     const value = separator === ":" ? written.trim() : written;
-    // An empty variable means something to many commands, and an empty header to hardly any server.
+    // An empty variable is meaningful to many commands, but an empty header hardly to any server.
     if (name === "" || (separator === ":" && value === ""))
       throw new InvalidArgumentError(`It looks like '${example}'.`);
     return { ...before, [name]: value };
   };
 }
 
-/** Asks once whether a server may write in the folders that its command was given without a yes for each call. */
+/** Asks once whether a server may write to the folders in its command without approval of each call. */
 async function askAboutFolders(
   name: string,
   { args = [] }: Record<string, unknown>,
@@ -166,7 +166,7 @@ async function askAboutFolders(
   if (await askYesNo(oneLine(question), context)) await exemptFromApproval(name, source);
 }
 
-/** The commands to go on with when a server gave no tools, by what they are for. What else helps stands with its error. */
+/** The follow-up commands if a server returned no tools, by purpose. Its error contains further advice. */
 function afterFailure(word: string, code: string | undefined): Record<string, string> {
   const remove = { "take out": `cem remove ${word}` };
   if (code === "SERVER_FOLDER_TAKEN") return remove;

@@ -17,7 +17,10 @@ import { skills } from "./skills.ts";
 import { trust } from "./trust.ts";
 import { workflow } from "./workflow.ts";
 
-/** The commands, in the order of the help. Each loads what it needs when it runs, so that mistakes are answered at once. */
+/**
+ * The commands, in the order of the help. Each loads its dependencies when it runs, so that mistakes are reported
+ * immediately.
+ */
 export const COMMANDS: readonly CommandDefinition[] = [
   init,
   add,

@@ -21,7 +21,7 @@ interface Customers {
   yes: boolean;
 }
 
-/** `cem customers`: what customers have on disk, and removing it. */
+/** `cem customers`: shows and removes customers' data on disk. */
 export const customers = defineCommand<Customers>({
   name: "customers",
   group: "operation",

@@ -12,12 +12,12 @@ import { addOptions, answer, defineCommand } from "../command/define-command.ts"
 interface Doctor {
   /** Whether every setting is listed. */
   listValues: boolean;
-  /** Whether only protection of the host is looked at. */
+  /** Whether only the protection of the host is checked. */
   security: boolean;
   options: { config: string | undefined };
 }
 
-/** `cem doctor`: examines everything a task needs, and says what to do about what is missing. */
+/** `cem doctor`: checks everything a task needs, and gives advice on what is missing. */
 export const doctor = defineCommand<Doctor>({
   name: "doctor",
   group: "start",
@@ -49,7 +49,7 @@ Examples:
     const { check, checkConfig, checkFailure, checkHost } = await import("../doctor/checks.ts");
     const { checkSecurity } = await import("../doctor/security.ts");
     const { signal } = context;
-    // A Node that is too old does not come this far.
+    // A Node.js version that is too old does not get this far.
     const checks = [check("node", "ok", process.versions.node)];
     let settings: ListedSetting[] | undefined;
     try {

@@ -89,7 +89,7 @@ async function readData(text: string, file: string): Promise<Record<string, unkn
   const { value, problems, at } = readYaml(text);
   const [problem] = problems;
   if (problem !== undefined) throw new CemError("USAGE", `${file}:${problem.line ?? 1}  ${problem.message}`);
-  // YAML takes a postcode or a phone without quotes for a number.
+  // YAML parses an unquoted postcode or phone number as a number.
   const asWritten = (given: unknown, path: readonly PropertyKey[]): unknown => {
     if (Array.isArray(given)) return given.map((item, index) => asWritten(item, [...path, index]));
     return typeof given === "string" || given === null ? given : (at(path).source ?? given);

@@ -12,7 +12,7 @@ import { serverSourceOf } from "../command/options.ts";
 import { answer, defineCommand } from "../command/define-command.ts";
 import type { Given } from "../command/define-command.ts";
 
-/** `cem import`: shows the servers that other programs are set up with, and adds them after a yes. */
+/** `cem import`: shows the servers configured in other programs, and adds them after confirmation. */
 export const importCommand = defineCommand<{ names: string[]; yes: boolean }>({
   name: "import",
   group: "start",
@@ -71,7 +71,7 @@ export async function importServers(
   });
 }
 
-/** @throws CemError `SERVER_NOT_FOUND` for a name that no program has. */
+/** @throws CemError `SERVER_NOT_FOUND` for a name that was not found in any program. */
 function choose(found: Importable, names: readonly string[]): Importable {
   if (names.length === 0) return found;
   const there = new Set(found.servers.map(({ name }) => name));
@@ -97,14 +97,14 @@ const PROGRAMS = {
   opencode: "OpenCode",
 } as const;
 
-/** A command can be long, and what is at its end counts too. */
+/** A command can be long, and its end matters too. */
 const MAX_REACH_COLUMNS = 2_000;
 
 const NOTE_INDENT = "      ";
 
 type Shown = Omit<ImportableServer, "entry">;
 
-/** Renders the servers that other programs are set up with, and why one is not taken over. */
+/** Renders the servers configured in other programs, and why one is not imported. */
 function renderFoundServers(
   { servers, problems }: Omit<Importable, "servers"> & { servers: readonly Shown[] },
   style: Style,
@@ -127,7 +127,7 @@ function renderFoundServers(
   return ["", ...lines, ...faults];
 }
 
-/** The whole command, and the names of what it is given. */
+/** The whole command, and the names of its variables. */
 function about({ reach, variables, leftOut, obstacle }: Shown, { colors, width }: Style): string[] {
   if (obstacle !== undefined || reach === "") return [];
   const notes = [

@@ -10,8 +10,8 @@ import { serverSourceOf } from "../command/options.ts";
 import { answer, defineCommand } from "../command/define-command.ts";
 
 /**
- * `cem init`: makes the folders, a short configuration and a first tool. Changes nothing that is there. In a terminal it asks
- * for the MCP servers that other programs have.
+ * `cem init`: creates the folders, a short configuration and a first tool. Existing files are not changed. In a terminal,
+ * it offers to import the MCP servers of other programs.
  */
 export const init = defineCommand<{ dir: string }>({
   name: "init",
@@ -37,10 +37,10 @@ Examples:
     const laid: LaidFiles = { made: [], kept: [] };
     for (const folder of FOLDERS)
       (makeFolder(path.join(root, folder)) ? laid.made : laid.kept).push(`${folder}/`);
-    // Secrets may be written into it.
+    // It may later contain secrets.
     const files = [await layFiles(root, { [CONFIG_FILE]: renderStarterConfig() }, PRIVATE_FILE)];
     files.push(await layProjectFiles(root));
-    // Where there are no servers yet, or only the first one.
+    // If there are no servers yet, or only the sample.
     const servers = await readdir(path.join(root, "servers"));
     const isFirst = servers.length === 0 || servers.includes(FIRST_SERVER);
     if (isFirst) files.push(await layFiles(root, FIRST_TOOL_FILES));
@@ -67,7 +67,7 @@ Examples:
 const CONFIG_FILE = "config.yaml";
 const FOLDERS = ["servers", "skills", "workspace"] as const;
 
-/** Asks for the MCP servers of other programs, where there are any and somebody can answer. */
+/** Offers to import the MCP servers of other programs, if there are any and the terminal is interactive. */
 async function offerServers(root: string, options: SharedOptions, context: CommandContext) {
   if (context.live === undefined || context.io.stdin.isTTY !== true) return undefined;
   const { findImportable } = await import("code-execution-mcp/admin");

@@ -7,7 +7,7 @@ import type { Style } from "../render/text.ts";
 import { Option } from "commander";
 import { answer, defineCommand } from "../command/define-command.ts";
 
-/** `cem migrate`: shows what moving a project of the Python original over comes to; with --write does it. */
+/** `cem migrate`: shows how a project of the Python original would be migrated; with --write, migrates it. */
 export const migrate = defineCommand<{ folder: string; write: boolean }>({
   name: "migrate",
   group: "more",

@@ -16,7 +16,7 @@ import { answer, defineCommand, needed, NO_ANSWER } from "../command/define-comm
 
 const ACTIONS = ["status", "error", "retry"] as const;
 
-/** `cem worker`: takes runs from the queue until it is stopped, then finishes those under way. */
+/** `cem worker`: takes runs from the queue until it is stopped, then finishes those in progress. */
 export const worker = defineCommand<{ port?: number | undefined }>({
   name: "worker",
   group: "operation",
@@ -50,7 +50,7 @@ Examples:
   },
 });
 
-/** `cem queue`: how many runs are where, those that failed, and retrying them. */
+/** `cem queue`: shows the queue's load and failed runs, and retries them. */
 export const queue = defineCommand<{ action: (typeof ACTIONS)[number]; id?: string | undefined }>({
   name: "queue",
   group: "operation",

@@ -33,7 +33,7 @@ Examples:
   },
 });
 
-/** `cem exec`: TypeScript that the user brings, from a file or stdin. */
+/** `cem exec`: the user's TypeScript, from a file or stdin. */
 const exec = defineCommand<{ file: string }>({
   name: "exec",
   group: "start",
@@ -84,5 +84,5 @@ Examples:
   },
 });
 
-/** Commands that somebody waits for at the shell, again and again: they are found before all others are described. */
+/** The most frequent interactive commands. They are matched before all others are loaded. */
 export const RUN_COMMANDS = [run, exec, call];

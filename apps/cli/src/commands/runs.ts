@@ -87,7 +87,7 @@ function parseSince(written: string): Date {
   return date;
 }
 
-/** Says what will happen, then runs the code again. */
+/** Describes the replay, then runs the code again. */
 async function replay(run: RunRecord, { recorded, options }: Given<Runs>, context: CommandContext) {
   const { recordingOfRun } = await import("code-execution-mcp/admin");
   if (run.code === "" || !run.codeIsWhole) {
@@ -107,12 +107,12 @@ async function replay(run: RunRecord, { recorded, options }: Given<Runs>, contex
       const notes = [...(result.notes ?? []), ...(recorded ? notesOfTokens(recording) : [])];
       return answerToResult({ ...result, ...(notes.length > 0 && { notes }) }, options);
     },
-    // A copy of the workspace takes what the code writes.
+    // The code writes to a copy of the workspace.
     recorded ? { replay: recording, onPlannedWrite: () => {} } : {},
   );
 }
 
-/** Code that looks into a value comes to something else where it gets a token. */
+/** Code that inspects a value may behave differently with a token in its place. */
 function notesOfTokens(recording: RunRecording["recording"]): string[] {
   const count = recording.filter(({ result }) => holdsRedactionToken(JSON.stringify(result))).length;
   if (count === 0) return [];
@@ -190,7 +190,7 @@ function renderOutcome({ error, value }: RunRecord, style: Style): string[] {
 /**
  * Describes what a replay is about to do.
  *
- * @param answered - Calls that are answered as they were. Absent where calls are made for real.
+ * @param answered - The number of calls answered from the record. Absent if calls are actually made.
  */
 function renderReplay(run: RunRecord, answered: number | undefined, missing: number): string[] {
   const heading = `Running the code of ${oneLine(run.id)} again, of ${timeOf(run.startedAt)}.`;

@@ -7,7 +7,7 @@ import { renderRow } from "../render/rows.ts";
 import { counted } from "../render/text.ts";
 import { answer, defineCommand, NO_ANSWER } from "../command/define-command.ts";
 
-/** Arguments. What is absent is as the configuration says. */
+/** The arguments. Absent ones are taken from the configuration. */
 interface Serve {
   transport: TransportName;
   profile?: Profile | undefined;
@@ -21,7 +21,7 @@ interface Serve {
 const TRANSPORTS: readonly TransportName[] = ["stdio", "http", "sse"];
 const EXPOSED: readonly Exposed[] = ["resources", "prompts"];
 
-/** `cem serve`: runs an MCP server until it is stopped or its client goes away. */
+/** `cem serve`: runs an MCP server until it is stopped or its client disconnects. */
 export const serve = defineCommand<Serve>({
   name: "serve",
   group: "start",

@@ -7,7 +7,7 @@ import { serverSourceOf } from "../command/options.ts";
 import { settleTrust } from "../run/agent-source.ts";
 import { answer, defineCommand } from "../command/define-command.ts";
 
-/** `cem servers`: tries every configured MCP server. Fails when one that is switched on can't be used. */
+/** `cem servers`: contacts every configured MCP server. Fails if an enabled one can't be used. */
 export const servers = defineCommand({
   name: "servers",
   group: "tools",
@@ -33,7 +33,7 @@ Examples:
   },
 });
 
-/** `cem generate`: tools of MCP servers as files. Fails when a server failed, or a change waits for a yes. */
+/** `cem generate`: writes tools of MCP servers as files. Fails if a server failed, or a change needs to be accepted. */
 export const generate = defineCommand<{ servers: string[]; accept: boolean }>({
   name: "generate",
   group: "tools",
@@ -67,7 +67,7 @@ Examples:
   },
 });
 
-/** `cem auth`: signs in through the browser, then brings the tools' files up to date. */
+/** `cem auth`: signs in through the browser, then updates the tools' files. */
 export const auth = defineCommand<{ server: string; browser: boolean }>({
   name: "auth",
   group: "tools",
@@ -102,12 +102,12 @@ Examples:
   },
 });
 
-/** Prints the address in any case: the browser may be on another machine. */
+/** Always prints the URL, since the browser may be on another machine. */
 async function showSignIn(url: string, openIt: boolean, { io }: CommandContext): Promise<void> {
   io.stderr.write(`Sign in at this address; this command waits for it:\n${safeText(url)}\n`);
   if (!openIt) return;
   const { default: open } = await import("open");
-  // Without a browser the address is all there is.
+  // Without a browser, the printed URL has to suffice.
   await open(url).then(
     (child) => child.on("error", () => {}).unref(),
     () => {},

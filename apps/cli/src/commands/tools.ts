@@ -16,7 +16,7 @@ import type { Detail } from "../render/catalog.ts";
 import { safeData } from "../render/text.ts";
 import { withAgent } from "../run/agent-source.ts";
 
-/** `cem tools`: every server with its tools, or one server with signatures. Those that are upstream are tried. */
+/** `cem tools`: lists every server with its tools, or one server with signatures. MCP servers are contacted. */
 export const tools = defineCommand<{ server?: string | undefined }>({
   name: "tools",
   group: "start",
@@ -58,7 +58,7 @@ function onlyServer(name: string, { servers, problems, version }: CatalogSnapsho
   };
 }
 
-/** The catalog with what helps against what keeps its tools from being called. */
+/** Adds hints to the reasons why tools can't be called. */
 function withHints({ servers, ...rest }: CatalogSnapshot): CatalogSnapshot {
   const explained = servers.map((server): ToolServer => {
     const tools = server.tools.map((tool) =>
@@ -118,7 +118,7 @@ Examples:
   },
 });
 
-/** The most tools whose code is shown, the best first. */
+/** Maximum number of tools whose code is shown, best first. */
 const MAX_SHOWN_CODES = 3;
 
 function described({ tool, score, reason }: RankedTool, detail: Detail, source: string | undefined) {

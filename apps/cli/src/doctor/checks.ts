@@ -9,12 +9,12 @@ import { counted, duration, joined, shortPath } from "../render/text.ts";
 /** `broken` means that a task can't run. */
 export type CheckState = "ok" | "warning" | "off" | "broken";
 
-/** One thing that was examined. */
+/** The result of one check. */
 export interface Check {
   name: string;
   state: CheckState;
   summary: string;
-  /** More about it, and what helps against what is wrong; a line each. */
+  /** Details and advice, one line each. */
   notes: string[];
 }
 
@@ -40,7 +40,7 @@ export function checkHost(report: HostReport): Check[] {
   ];
 }
 
-/** The check that stands for an error that stopped all others. */
+/** The check for an error that prevented all others. */
 export function checkFailure({ code, message, hint }: ErrorInfo): Check {
   const name = code.startsWith("CONFIG_") ? "config" : code.startsWith("SANDBOX_") ? "sandbox" : "problem";
   const [summary = "", ...notes] = message.split("\n");
@@ -90,7 +90,7 @@ const SHARING = {
 
 const MAX_NAMED_TOOLS = 3;
 
-/** The servers that look as if they kept state between calls, and who shares it. */
+/** Reports servers that seem to keep state between calls, and how it is shared. */
 export function checkState(upstream: readonly Pick<ExaminedServer, "name" | "sharing" | "statefulTools">[]) {
   const stateful = upstream.filter(({ statefulTools = [] }) => statefulTools.length > 0);
   if (stateful.length === 0) return [];
@@ -103,7 +103,7 @@ export function checkState(upstream: readonly Pick<ExaminedServer, "name" | "sha
   return [check("state", isShared ? "warning" : "ok", summary, notes)];
 }
 
-/** Nothing is said of plugins where there are none. */
+/** No check is reported if there are no plugins. */
 function checkPlugins(plugins: HostReport["plugins"]): Check[] {
   if (plugins.length === 0) return [];
   const wrong = plugins.filter(({ state, problems }) => state !== "ready" || problems.length > 0);
@@ -151,7 +151,7 @@ function checkService({ name, location, problem, risks }: HostReport["services"]
   if (problem === undefined) return check(name, risks.length > 0 ? "warning" : "ok", summary, [...risks]);
   const help = hintFor(problem);
   const notes = [problem.message, ...(help === undefined ? [] : [help])];
-  // Runs go on without their records.
+  // Runs continue without their records.
   return check(name, name === "records" ? "warning" : "broken", `${summary} can't be used`, notes);
 }
 
@@ -196,7 +196,7 @@ const KEY_VARIABLES = {
   anthropic: "ANTHROPIC_API_KEY",
 };
 
-/** The hint for a failure that a task would meet. */
+/** The hint for a failure that a task would encounter. */
 function helpFor(code: KnownErrorCode, details: ErrorDetails = {}): string[] {
   const hint = hintFor({ code, message: "", details });
   return hint === undefined ? [] : [hint];

@@ -5,7 +5,7 @@ import { counted, shortPath } from "../render/text.ts";
 import { check } from "./checks.ts";
 import type { Check } from "./checks.ts";
 
-/** Limits of each isolation level, in the words of the security model's table, which a test compares. */
+/** Limits of each isolation level. A test compares the text with the table in the security model. */
 export const NOT_HELD: Readonly<Record<IsolationLevel, string>> = {
   microvm: "faults of the processor's virtualization or of microsandbox",
   namespaces:
@@ -37,7 +37,7 @@ function checkIsolation({ sandboxes, configuration, isRoot }: SecurityReport): C
   const name = "isolation";
   const { minIsolation } = configuration.config.execution;
   const given = sandboxes.flatMap(({ probe }) => (probe.available ? [probe.isolation] : []));
-  // The list of levels begins with the strongest.
+  // Levels are listed from strongest to weakest.
   const weakness = (level: IsolationLevel): number => ISOLATION_LEVELS.indexOf(level);
   const [best] = given.toSorted((a, b) => weakness(a.level) - weakness(b.level));
   if (best === undefined) return check(name, "broken", "no sandbox can start here");

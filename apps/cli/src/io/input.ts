@@ -6,7 +6,7 @@ import type { Readable } from "node:stream";
 import { CemError } from "@cem/core";
 import type { CommandContext, CommandIo } from "./terminal.ts";
 
-/** The most that is read as a task or a program, in bytes. */
+/** Maximum size of a task or a program, in bytes. */
 const MAX_INPUT_BYTES = 4 * 1024 * 1024;
 
 /**
@@ -36,7 +36,7 @@ function requireText(text: string, what: string, name: string): void {
 }
 
 /**
- * Refuses an argument that is empty, or whose bytes were not UTF-8: Node has put U+FFFD in their place.
+ * Refuses an argument that is empty or was not valid UTF-8, for which Node.js has inserted U+FFFD.
  *
  * @throws CemError `INPUT_EMPTY` or `INPUT_NOT_UTF8`
  */
@@ -70,7 +70,7 @@ async function openInput(file: string, name: string, { stdin, stderr }: CommandI
     return stdin;
   }
   const found = await stat(file);
-  // Opening a pipe that nobody writes to would block a thread, and with it the end of this process.
+  // Opening a pipe without a writer would block a thread and thereby the exit of this process.
   if (found.isFIFO()) return new Socket({ fd: openSync(file, constants.O_RDONLY | constants.O_NONBLOCK) });
   if (found.isFile()) return createReadStream(file);
   const message = `${name} is not a file. Give a file, or - to read stdin.`;

@@ -8,9 +8,9 @@ export const GRACE_MS = 800;
 
 export interface StopReason {
   exitCode: number;
-  /** The message for people. Empty where nobody reads any more. */
+  /** The message for people. Empty if there is no reader any more. */
   message: string;
-  /** The signal, or the system's error code for standard output: `EPIPE` when nobody reads it. */
+  /** The signal, or the system's error code for standard output: `EPIPE` if its reader is gone. */
   cause: string;
 }
 
@@ -24,10 +24,10 @@ const MESSAGES: Readonly<Record<StopSignal, string>> = {
 export type Interruption = ReturnType<typeof watchForInterruption>;
 
 /**
- * Watches for Ctrl-C and its like. Only the first signal counts: a parent process may pass on what the terminal has
- * sent already.
+ * Watches for Ctrl-C and similar signals. Only the first signal counts, since a parent process may forward what the
+ * terminal has already sent.
  *
- * @param graceMs - Gives the grace period in milliseconds; asked when the signal arrives.
+ * @param graceMs - Returns the grace period in milliseconds. Called when the signal arrives.
  */
 export function watchForInterruption(io: CommandIo, graceMs: () => number = () => GRACE_MS) {
   const controller = new AbortController();

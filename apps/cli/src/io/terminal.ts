@@ -10,8 +10,8 @@ export type InputStream = Readable & { isTTY?: boolean };
 export type OutputStream = Writable & { isTTY?: boolean; columns?: number };
 
 /**
- * The streams of a command, and the signals that stop it. `process` is one. Environment and working
- * directory are those of the process: the tools and servers that a command calls read them there.
+ * The streams of a command, and the signals that stop it. `process` is one. Environment and working directory are those of
+ * the process, since tools and servers read them there.
  */
 export interface CommandIo {
   readonly stdin: InputStream;
@@ -27,7 +27,7 @@ const DEFAULT_COLUMNS = 80;
 const MIN_COLUMNS = 40;
 /** Progress shown while servers start for the first time. */
 export const FIRST_START = "  starting   a first start may take minutes";
-/** Without a terminal a line stays, so that it is written only now and then. */
+/** Without a terminal, lines can't be replaced, so they are written less often. */
 const PLAIN_WAIT_SECONDS = 10;
 const CLEAR_LINE = "\r\u001B[K";
 
@@ -36,11 +36,11 @@ export interface Output {
   readonly style: Style;
   readonly isTerminal: boolean;
   write(text: string): void;
-  /** Shows a line that the next write replaces. Does nothing where lines can't be replaced. */
+  /** Shows a line that the next write replaces. Does nothing if lines can't be replaced. */
   writeTransient(line: string): void;
 }
 
-/** Whether to use colours: `--no-color` decides, then NO_COLOR, FORCE_COLOR, and whether the terminal has any. */
+/** Whether to use colours, decided by `--no-color`, then NO_COLOR, FORCE_COLOR, and the terminal's capabilities. */
 export function wantsColor(env: NodeJS.ProcessEnv, option: boolean, isTerminal: boolean): boolean {
   if (!option || (env["NO_COLOR"] ?? "") !== "") return false;
   const forced = env["FORCE_COLOR"];
@@ -48,7 +48,7 @@ export function wantsColor(env: NodeJS.ProcessEnv, option: boolean, isTerminal: 
   return isTerminal && env["TERM"] !== "dumb";
 }
 
-/** Shows that something is waited for, and for how long already, until it settles. */
+/** Shows a waiting message with the elapsed time until the work settles. */
 export async function showWaiting<T>(output: Output | undefined, text: string, work: Promise<T>): Promise<T> {
   const began = Date.now();
   const timer = setInterval(() => {
@@ -104,14 +104,14 @@ export function createTerminal({ stdout, stderr }: CommandIo, color: boolean) {
   };
 }
 
-/** The outcome of a command, in the three forms it can be asked for. Exactly one of them is printed. */
+/** The outcome of a command in three formats, exactly one of which is printed. */
 export interface Answer {
   exitCode: number;
-  /** For `--json`: one object, complete. */
+  /** For `--json`: one complete object. */
   data: object;
   /** The lines for people, on stdout. */
   report: (style: Style) => string[];
-  /** For `--quiet`: the result alone, on stdout. For a terminal it is escaped. */
+  /** For `--quiet`: only the result, on stdout. Escaped for a terminal. */
   brief: (forTerminal: boolean) => string;
   /** The error, on stderr, with and without `--quiet`. */
   complaint?: ((style: Style) => string[]) | undefined;
@@ -124,6 +124,6 @@ export interface CommandContext {
   signal: AbortSignal;
   /** Asks the command to stop, as Ctrl-C does. */
   interrupt: () => void;
-  /** Where progress is shown as it happens. Absent when only the answer is wanted. */
+  /** The output for live progress. Absent if only the answer is wanted. */
   live: Output | undefined;
 }

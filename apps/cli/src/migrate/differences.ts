@@ -3,7 +3,7 @@ import { isObject } from "@cem/core";
 import { parser } from "@lezer/python";
 import type { LeftOver } from "./migration.ts";
 
-/** Differences of the MCP server's answers, which no file of a project shows. */
+/** Differences in the MCP server's answers, which are not visible in a project's files. */
 export const ANSWER_DIFFERENCES: readonly LeftOver[] = [
   'search_tools without detail_level gives signatures: pass "name" for the names of before',
   "get_state and save_state answer with a version besides",
@@ -11,7 +11,7 @@ export const ANSWER_DIFFERENCES: readonly LeftOver[] = [
 ].map((reason) => ({ place: "clients of the server", reason }));
 
 const MSB_SERVER = "execution.msb_server_url";
-/** Keys that are read here as well, with another effect. */
+/** Keys that have a different effect here. */
 const CHANGED_KEYS: Readonly<Record<string, string>> = {
   "optimizations.file_content_cache": "has no effect here: files are read when they are needed",
   "guardrails.content_filtering":
@@ -19,7 +19,7 @@ const CHANGED_KEYS: Readonly<Record<string, string>> = {
   [MSB_SERVER]: "is used with sandbox_type microsandbox alone, not under auto",
 };
 
-/** Settings that load, and have another meaning here. */
+/** Describes settings that load but have a different meaning here. */
 export function differencesOf(settings: Record<string, unknown>): string[] {
   const { sandbox_type: type } = toRecord(settings["execution"]);
   const changed = Object.entries(CHANGED_KEYS).filter(
@@ -39,7 +39,7 @@ export function differencesOf(settings: Record<string, unknown>): string[] {
   ];
 }
 
-/** The steps of a list, with those within their branches and loops. */
+/** The steps of a list, including those in branches and loops. */
 function stepsIn(value: unknown): Record<string, unknown>[] {
   return listOf(value).flatMap((step) => {
     const inner = Object.values(toRecord(step["config"])).filter((one) => Array.isArray(one));
@@ -47,7 +47,7 @@ function stepsIn(value: unknown): Record<string, unknown>[] {
   });
 }
 
-/** Whether a text is a program in Python and not in TypeScript, as far as its form shows. */
+/** Whether a text looks like a Python program rather than TypeScript. */
 function isPython(text: unknown): boolean {
   if (typeof text !== "string" || /\bawait\b|;\s*$/mu.test(text)) return false;
   let isValid = true;

@@ -2,19 +2,19 @@ import { findProblems } from "@cem/config/edit";
 import { isMap, parseDocument } from "yaml";
 import type { Document } from "yaml";
 
-/** A configuration of the Python original, as it is to be here. */
+/** A migrated configuration of the Python original. */
 export interface MigratedConfig {
   /** The text, with its comments. */
   text: string;
   /** Changes with their reasons: a sentence each. */
   changes: string[];
-  /** Problems that remain and have to be fixed by hand. */
+  /** Remaining problems, which have to be fixed by hand. */
   problems: string[];
 }
 
 interface Edit {
   path: readonly string[];
-  /** The new value; `undefined`: the key goes. */
+  /** The new value; `undefined` removes the key. */
   to: string | undefined;
   /** The values that it applies to, in lower case. Default: all but `to`. */
   from?: readonly string[] | undefined;
@@ -72,7 +72,7 @@ function apply(document: Document, { path, from, to }: Edit): boolean {
   return true;
 }
 
-/** `mcp_servers[0].url` as keys of a document. */
+/** Splits `mcp_servers[0].url` into the keys of a document. */
 function keysOf(path: string): (string | number)[] {
   return path
     .split(/[.[\]]+/u)

@@ -3,7 +3,7 @@ import { lstat, readFile, readdir, writeFile } from "node:fs/promises";
 import { PRIVATE_FILE } from "@cem/core/files";
 import { createTwoFilesPatch } from "diff";
 
-/** A configuration that a migration writes: a changed copy of the one that is there. */
+/** A configuration that a migration writes: a changed copy of the existing one. */
 export interface MigratedFile {
   /** Its name in the project. */
   file: string;
@@ -12,28 +12,28 @@ export interface MigratedFile {
   text: string;
   /** The text of `from`. */
   before: string;
-  /** Whether there is such a file already, which stays as it is. */
+  /** Whether such a file already exists, which is then not changed. */
   isThere: boolean;
 }
 
-/** Work that is left to a person. */
+/** Work left to a person. */
 export interface LeftOver {
-  /** Relative to the project, with `:` and a line where one is known. */
+  /** Relative to the project, with `:` and a line if known. */
   place: string;
   reason: string;
 }
 
-/** The plan of moving a project over. */
+/** The plan of a project's migration. */
 export interface Migration {
   /** Absolute path of the project. */
   folder: string;
   /** Whether anything of the Python original was found. */
   isProject: boolean;
-  /** Absent where the configuration loads as it is. */
+  /** Absent if the configuration loads unchanged. */
   config?: MigratedFile | undefined;
   /** Changes to the configuration, in the new file. */
   changes: string[];
-  /** Parts that work as they are. */
+  /** Parts that work unchanged. */
   works: string[];
   left: LeftOver[];
 }
@@ -62,7 +62,7 @@ function withoutSecret(line: string): string {
 export async function writeMigration({ folder, config }: Migration): Promise<boolean> {
   if (config === undefined || config.isThere) return false;
   try {
-    // Secrets may stand in it.
+    // It may contain secrets.
     await writeFile(path.join(folder, config.file), config.text, { flag: "wx", mode: PRIVATE_FILE });
     return true;
   } catch (error) {
@@ -71,10 +71,10 @@ export async function writeMigration({ folder, config }: Migration): Promise<boo
   }
 }
 
-/** A larger file is no tool. */
+/** Larger files are not considered tools. */
 const MAX_FILE_BYTES = 1024 * 1024;
 
-/** The names in a folder, sorted; none where there is no folder. Links are left out. */
+/** The names in a folder, sorted; none if the folder is missing. Links are left out. */
 export async function namesIn(folder: string, kind: "file" | "folder"): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT" || error.code === "ENOTDIR") return [];
@@ -86,7 +86,7 @@ export async function namesIn(folder: string, kind: "file" | "folder"): Promise<
     .toSorted();
 }
 
-/** The text of a small regular file; `undefined` where there is none. */
+/** The text of a small regular file; `undefined` if there is none. */
 export async function textOf(file: string): Promise<string | undefined> {
   const found = await lstat(file).catch(() => undefined);
   if (found?.isFile() !== true || found.size > MAX_FILE_BYTES) return undefined;

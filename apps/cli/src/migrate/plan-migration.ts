@@ -12,7 +12,7 @@ import type { Migration } from "./migration.ts";
 const CONFIG_FILES = ["config.yaml", "config.yml"] as const;
 const NEW_CONFIG = "config.cem.yaml";
 
-/** Reads a project of the Python original and says what moving it over comes to. Changes nothing. */
+/** Inspects a project of the Python original and plans its migration. Changes nothing. */
 export async function planMigration(project: string): Promise<Migration> {
   const folder = path.resolve(project);
   const migration: Migration = { folder, isProject: false, changes: [], works: [], left: [] };
@@ -30,7 +30,7 @@ export async function planMigration(project: string): Promise<Migration> {
 
 const CALLS_SERVER = /\bcall_mcp_tool\(\s*(?:server_name\s*=\s*)?["'](?<server>[\w-]+)["']/u;
 
-/** Finds tools in Python that have no file in TypeScript beside them. */
+/** Finds tools in Python without a TypeScript counterpart. */
 async function inspectTools({ folder, left }: Migration, serversDir: string): Promise<void> {
   for (const server of await namesIn(path.join(folder, serversDir), "folder")) {
     for (const name of await modulesIn(folder, `${serversDir}/${server}`)) {
@@ -47,7 +47,7 @@ async function inspectTools({ folder, left }: Migration, serversDir: string): Pr
   }
 }
 
-/** Finds skills in Python that have no folder with code in TypeScript. */
+/** Finds skills in Python without a folder with TypeScript code. */
 async function inspectSkills({ folder, left }: Migration, from: string, skillsDir: string): Promise<void> {
   for (const name of await modulesIn(folder, from)) {
     const skill = `${skillsDir}/${path.parse(name).name}`;
@@ -57,7 +57,7 @@ async function inspectSkills({ folder, left }: Migration, from: string, skillsDi
   }
 }
 
-/** Modules in Python that hold a tool or a skill: none of them a package's index, private or a test. */
+/** Python modules that may be a tool or a skill, without package indexes, private modules and tests. */
 async function modulesIn(project: string, folder: string): Promise<string[]> {
   const names = await namesIn(path.join(project, folder), "file");
   return names.filter(
@@ -65,7 +65,10 @@ async function modulesIn(project: string, folder: string): Promise<string[]> {
   );
 }
 
-/** Plans the new configuration. @returns the folders that the old one names, relative to the project; none outside of it. */
+/**
+ * Plans the new configuration. @returns the folders named in the old one, relative to the project, without those outside of
+ * it.
+ */
 async function planConfig(migration: Migration) {
   const { folder, left } = migration;
   for (const name of CONFIG_FILES) {
@@ -99,7 +102,7 @@ async function planConfig(migration: Migration) {
   return { servers: "servers", skills: "skills", workspace: "workspace" };
 }
 
-/** Sorts the variables of `.env` into those that set something here and those that do not. */
+/** Sorts the variables of `.env` into those with an effect here and those without. */
 async function inspectVariables(migration: Migration): Promise<void> {
   const { folder, works, left } = migration;
   if ((await textOf(path.join(folder, ".env"))) === undefined) return;
@@ -111,7 +114,7 @@ async function inspectVariables(migration: Migration): Promise<void> {
       cwd: folder,
       file: false,
       env: {},
-      // Values are only reported: none of them is used.
+      // Values are only reported, not used.
       trustFolder: true,
     });
     const names = Object.values(origins).flatMap(({ variable }) => variable ?? []);
@@ -133,7 +136,7 @@ async function inspectVariables(migration: Migration): Promise<void> {
   }
 }
 
-/** Looks at what the Python original kept in the workspace: state, and logs of what it ran. */
+/** Inspects the data of the Python original in the workspace: state, and logs of its runs. */
 async function inspectData({ folder, works, left }: Migration, workspace: string): Promise<void> {
   const root = path.join(folder, workspace);
   for (const name of await namesIn(root, "file")) {

@@ -5,14 +5,14 @@ import { renderPairs } from "./rows.ts";
 import { oneLine, columnsOf, counted, cut, shortPath, wrapIndented } from "./text.ts";
 import type { Style } from "./text.ts";
 
-/** The amount shown of each tool that was found. */
+/** The level of detail of each found tool. */
 export type Detail = "name" | "description" | "full";
 
 const INDENT = "  ";
 const TOOL_INDENT = "    ";
 const MIN_SUMMARY_COLUMNS = 20;
 
-/** The fix for tools in Python. */
+/** The hint for tools in Python. */
 export const PYTHON_HINT = "See what is left to do with:  cem migrate";
 
 /** The first sentence of a description, or its beginning. */
@@ -35,7 +35,7 @@ export function catalogSize(servers: readonly ToolServer[]): string {
   ].join(", ");
 }
 
-/** Renders every server with one line for each tool, and how many there are. */
+/** Renders every server with one line per tool, and the totals. */
 export function renderServers(servers: readonly ToolServer[], style: Style): string[] {
   const { colors } = style;
   if (servers.length === 0)
@@ -100,7 +100,7 @@ function indented(text: string, indent: string, { width }: Style): string[] {
   return text === "" ? [] : wrapIndented(text, indent, width);
 }
 
-/** Renders tools that were found, best first, in as much detail as was asked for; the codes are those of the first ones. */
+/** Renders found tools, best first, in the requested detail; `codes` belong to the first ones. */
 export function renderFound(
   found: readonly RankedTool[],
   detail: Detail,
@@ -129,7 +129,7 @@ export function renderFoundNotes(notes: readonly string[], { colors }: Style): s
   return notes.length === 0 ? [] : ["", ...notes.map((note) => `${INDENT}${colors.dim(oneLine(note))}`)];
 }
 
-/** Renders files that should have been tools: where, and what is wrong. */
+/** Renders files that failed to load as tools: their location and problem. */
 export function renderProblems(problems: readonly ToolProblem[], { colors }: Style): string[] {
   const ofFolder = problems.filter(({ server }) => server === "");
   const ofFiles = problems.filter(({ server }) => server !== "");

@@ -6,7 +6,7 @@ import type { SharedOptions } from "../command/options.ts";
 import { counted, duration, grouped, oneLine, safeData, safeJson, wrapIndented } from "./text.ts";
 import type { Style } from "./text.ts";
 
-/** Renders the code, what was kept out of context, and the value, which comes last. */
+/** Renders the code, the tokens saved, and the value last. */
 export function renderResult(result: TaskResult, style: Style, { verbose }: Pick<SharedOptions, "verbose">) {
   const safe = safeData(result);
   const blocks: string[][] = [];
@@ -36,7 +36,7 @@ function renderFacts(result: TaskResult, style: Style, verbose: boolean): string
     );
   }
   if (result.usage !== undefined) rows.push(...renderRow("model", usageText(result), style));
-  // Where code was dearer than calling the tools one by one, a person should know.
+  // Reported if code took more tokens than calling the tools directly.
   if (result.status === "success" && spent > 0 && spent + used > direct) {
     const text = `${counted(direct, "token")} by direct calls, ${grouped(spent + used)} with code: direct calls are cheaper here`;
     rows.push(...renderRow("note", text, style));
@@ -62,7 +62,7 @@ function usageText({ attempts = 1, usage }: TaskResult): string {
   return `${model}, ${grouped(inputTokens)} tokens read, ${grouped(outputTokens)} written${dollars}${tries}`;
 }
 
-/** Renders why there is no value: what happened, where, and what helps. */
+/** Renders why there is no value: what happened, where, and advice. */
 export function renderFailure(result: TaskResult, style: Style, { verbose }: Pick<SharedOptions, "verbose">) {
   const { error, code, notes = [], status } = safeData(result);
   if (error === null) return [];
@@ -80,8 +80,8 @@ export function renderFailure(result: TaskResult, style: Style, { verbose }: Pic
 }
 
 /**
- * The value alone: text as it is, anything else as JSON, whose numbers are exact for a program and readable on a
- * terminal. What was printed, where nothing was returned.
+ * The value alone: text unchanged, anything else as JSON, with exact numbers for a program and readable ones on a terminal.
+ * If nothing was returned, the printed output.
  */
 export function renderBrief({ value, output, status }: TaskResult, forTerminal: boolean): string {
   if (status !== "success") return "";
@@ -118,7 +118,7 @@ interface Refusal {
 }
 
 /**
- * Renders which steps of a task can't be done, which tools come nearest, and what to do.
+ * Renders the steps of a task that can't be done, the closest tools, and advice.
  *
  * @param hint - The fix that makes a matching tool callable again.
  */
@@ -143,7 +143,7 @@ function renderRefusal({ steps, nearest = [], tools }: Refusal, hint: string | u
   return [...colored, ...nearestLine, ...indented(`Nothing was run. ${waysOn(steps)}${adding}`)];
 }
 
-/** Two ways that don't depend on the words of the task; a program of one's own is begun. */
+/** Suggests two ways that don't depend on the task's wording, including the beginning of a custom program. */
 function waysOn(steps: readonly UnfilledStep[]): string {
   const [, name] = /^.+\.([\w$]+)$/u.exec(steps.map(({ tool = "" }) => tool).join("")) ?? [];
   const begun = name === undefined ? "" : `, such as return await ${name}({ … })`;

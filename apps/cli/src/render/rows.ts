@@ -10,7 +10,7 @@ export const LABEL_COLUMNS = 9;
 /** With less room than this, the second text of a pair goes below the first. */
 const MIN_RIGHT_COLUMNS = 20;
 
-/** The indent of a text that stands below the text of a row. */
+/** The indent of a text below the text of a row. */
 export const ROW_INDENT = " ".repeat(INDENT.length + LABEL_COLUMNS + 2);
 
 export interface RowOptions {
@@ -18,7 +18,7 @@ export interface RowOptions {
   right?: string | undefined;
   /** Colours the label. Default: plain. */
   paint?: ((label: string) => string) | undefined;
-  /** Columns of the longest label of the block. Default: `LABEL_COLUMNS`, which is also the least. */
+  /** Columns of the longest label in the block. Default and minimum: `LABEL_COLUMNS`. */
   labelColumns?: number | undefined;
 }
 
@@ -30,15 +30,15 @@ export function renderRow(label: string, text: string, style: Style, options: Ro
   const room = style.width - hanging.length - (right === "" ? 0 : columnsOf(right) + 3);
   const [first = "", ...rest] = wrap(text, room);
   const painted = (options.paint ?? String)(label) + " ".repeat(Math.max(0, labelColumns - columnsOf(label)));
-  // At the edge, or after the text where there is no room.
+  // At the edge, or after the text if there is no room.
   const gap = Math.max(3, style.width - hanging.length - columnsOf(first) - columnsOf(right));
   const body = right === "" ? first : `${first}${" ".repeat(gap)}${style.colors.dim(right)}`;
   return [`${INDENT}${painted}  ${body}`.trimEnd(), ...rest.map((line) => `${hanging}${line}`.trimEnd())];
 }
 
 /**
- * Renders indented rows of two columns, the first as wide as its widest text; the second wraps. Where there is too
- * little room beside the first, the second goes below it.
+ * Renders indented rows of two columns, the first as wide as its widest text; the second wraps. If there is too little room
+ * beside the first, the second goes below it.
  */
 export function renderPairs(
   pairs: readonly (readonly [string, string])[],
@@ -62,7 +62,7 @@ export function renderPairs(
   });
 }
 
-/** Rows of a table that are shown; of the rest only the number is. */
+/** Maximum number of table rows shown. Of the rest, only the count is shown. */
 export const MAX_ROWS = 20;
 const MAX_CELL_COLUMNS = 40;
 const MIN_CELL_COLUMNS = 12;
@@ -99,7 +99,7 @@ function fit(columns: Column[], width: number): Column[] {
   return fitted;
 }
 
-/** Renders objects as a table: a dim heading, the first rows, and how much is left out. */
+/** Renders objects as a table: a dim heading, the first rows, and the number of omitted ones. */
 export function renderTable(rows: readonly Row[], { colors, width }: Style): string[] {
   const shown = rows.slice(0, MAX_ROWS);
   const all = [...new Set(shown.flatMap(Object.keys))].map((name) => columnFor(name, shown));

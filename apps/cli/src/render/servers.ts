@@ -22,7 +22,7 @@ export function stateOf({ state, lastError }: Pick<ExaminedServer, "state" | "la
   return lastError?.code === "FOLDER_UNTRUSTED" ? "held back" : (STATE_WORDS[state] ?? state);
 }
 
-/** Renders every server on a line, with what is wrong and what helps below it. */
+/** Renders one line per server, with problems and advice below it. */
 export function renderServers(servers: readonly ExaminedServer[], style: Style): string[] {
   const { colors } = style;
   if (servers.length === 0) return NO_SERVERS;
@@ -52,12 +52,12 @@ function factsOf(server: ExaminedServer): string[] {
   ];
 }
 
-/** Notes on a server: what is wrong or new, each followed by what helps. */
+/** Notes on a server: problems and changes, each followed by advice. */
 export function notesOf(server: ExaminedServer): string[] {
   const { name, state, lastError, generated, changed, added, flagged } = server;
   const notes: string[] = [];
   if (state === "connecting" && lastError === undefined) notes.push("did not answer in time");
-  // The hint for a server that is down is to try it again, as was just done.
+  // The hint for a server that is down is to try again, which was just done.
   else if (lastError?.code === "FOLDER_UNTRUSTED")
     notes.push(...errorNotes({ ...lastError, message: "" }).slice(1));
   else if (lastError?.code === "SERVER_DOWN") notes.push(oneLine(lastError.message));
@@ -84,7 +84,7 @@ function flagNote(tool: string, { rule, place, excerpt }: { rule: string; place:
   return `flagged: ${tool} (${rule}) ${place}: “${cut(oneLine(excerpt), MAX_EXCERPT_COLUMNS)}”`;
 }
 
-/** Renders what became of each server's files. */
+/** Renders the outcome of generating each server's files. */
 export function renderGenerated(servers: readonly GeneratedServer[], style: Style): string[] {
   const { colors } = style;
   if (servers.length === 0) return NO_SERVERS;
@@ -114,7 +114,7 @@ function detailsOf(server: GeneratedServer): string[] {
   const { server: name, state, changed, skipped, conflicts, warnings, flagged, error } = server;
   const verb = state === "held" ? "changed, held back" : "changed, accepted";
   return [
-    // The hint for a server that is down is to try it, as was just done.
+    // The hint for a server that is down is to try it, which was just done.
     ...(error === undefined
       ? []
       : errorNotes(error.code === "SERVER_DOWN" ? { ...error, hint: undefined } : error)),

@@ -2,37 +2,40 @@ import measure from "fast-string-truncated-width";
 import path from "node:path";
 import type { createColors } from "picocolors";
 
-/** How text looks on one output: its colours, which may all be off, and the columns it may use. */
+/** The style of text on one output: its colours, which may be disabled, and its width. */
 export interface Style {
   colors: ReturnType<typeof createColors>;
   width: number;
 }
 
+/** The texts of large catalogs are measured by their length. */
+const PLAIN_ASCII = /^[ -~]*$/;
+
 /** Columns that a text without line breaks takes on a terminal. */
 export function columnsOf(text: string): number {
-  return measure(text).width;
+  return PLAIN_ASCII.test(text) ? text.length : measure(text).width;
 }
 
-/** Fills up with spaces at the end, to a width. */
+/** Pads with spaces at the end to a width. */
 export function padEnd(text: string, width: number): string {
   return text + " ".repeat(Math.max(0, width - columnsOf(text)));
 }
 
-/** Cuts a line that is too wide, and ends it in an ellipsis. */
+/** Truncates a line that is too wide, with an ellipsis. */
 export function cut(text: string, width: number): string {
   const { index, ellipsed } = measure(text, { limit: width, ellipsis: "…" });
   return ellipsed ? `${text.slice(0, index)}…` : text.slice(0, index);
 }
 
-/** The beginning of a text, as much as fits. */
+/** The beginning of a text that fits. */
 export function take(text: string, width: number): string {
   return text.slice(0, measure(text, { limit: width, ellipsis: "" }).index);
 }
 
 /**
- * Breaks a text into lines at its own line breaks and between words. Lines that a
- * line breaks into are indented as it is. A word wider than a line is left whole, and so is a command between two spaces, as hints have it: both can
- * be copied. (wrap-ansi and fast-wrap-ansi do neither.)
+ * Breaks a text into lines at its own line breaks and between words. Continuation lines keep the line's indent. A word
+ * wider than a line is not broken, nor is a command between double spaces, as in hints, so that both can be copied.
+ * (wrap-ansi and fast-wrap-ansi do neither.)
  */
 export function wrap(text: string, width: number): string[] {
   return text.split("\n").flatMap((line) => wrapLine(line, width));
@@ -62,7 +65,7 @@ function wrapLine(line: string, width: number): string[] {
 
 const COLUMN_GAP = "  ";
 
-/** Rows of cells as lines, each column as wide as its widest cell. Cells may be coloured. */
+/** Formats rows of cells as lines, with columns as wide as their widest cell. Cells may be coloured. */
 export function alignColumns(
   rows: readonly (readonly string[])[],
   isRightAligned: (column: number) => boolean = () => false,
@@ -82,7 +85,7 @@ export function alignColumns(
   );
 }
 
-/** The words of a line; a command that stands between two spaces counts as one. */
+/** The words of a line; a command between double spaces counts as one. */
 function wordsOf(line: string): string[] {
   const parts = line.split(/ (?<= {2})(cem \S.*?)(?: (?= )|$)/u);
   return parts.flatMap((part, index) => (index % 2 === 1 ? [part] : part.split(" ")));
@@ -93,12 +96,12 @@ export function counted(count: number, noun: string): string {
   return `${grouped(count)} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-/** Joins the parts that there are. */
+/** Joins the parts that are present. */
 export function joined(...parts: readonly (string | false | undefined)[]): string {
   return parts.filter(Boolean).join(", ");
 }
 
-/** `1,914`, of a whole number. Intl takes 10 ms for its first one. */
+/** Formats an integer as `1,914`. Intl would take 10 ms for its first one. */
 export function grouped(count: number): string {
   let text = String(Math.abs(count));
   for (let at = text.length - 3; at > 0; at -= 3) text = `${text.slice(0, at)},${text.slice(at)}`;
@@ -111,7 +114,7 @@ export function duration(ms: number): string {
   return ms < 10_000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
 }
 
-/** A path relative to the working directory, where it lies in it; otherwise as it is. */
+/** A path relative to the working directory if it is inside, otherwise unchanged. */
 export function shortPath(file: string): string {
   const relative = path.relative(process.cwd(), file);
   return relative === "" ? "." : relative.startsWith("..") ? file : relative;
@@ -119,13 +122,13 @@ export function shortPath(file: string): string {
 
 /**
  * Characters that control a terminal or mislead its reader: control characters except newline and tab, the C1 set, marks
- * that turn the direction of text, the Unicode line separators, and surrogates without their other half.
+ * that change text direction, Unicode line separators, and lone surrogates.
  */
 const UNSAFE =
-  // oxlint-disable-next-line no-control-regex -- control characters are what this is about
+  // oxlint-disable-next-line no-control-regex -- matches control characters on purpose
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]|\p{Cs}|[\u{e0000}-\u{e007f}]/gu;
 
-/** Most texts, of which a look tells that there is nothing to escape. */
+/** Fast path: most texts contain nothing to escape. */
 const PLAIN = /^[\t\n\x20-\x7e]*$/u;
 
 function escape(character: string): string {
@@ -135,17 +138,17 @@ function escape(character: string): string {
   return `\\u{${point.toString(16)}}`;
 }
 
-/** Escapes what would control a terminal, as in `\x1b[2J`. For any text from outside. */
+/** Escapes terminal control sequences, such as `\x1b[2J`. For any untrusted text. */
 export function safeText(text: string): string {
   return PLAIN.test(text) ? text : text.replaceAll("\r\n", "\n").replaceAll(UNSAFE, escape);
 }
 
-/** Found in the JSON of data in which there is something to escape. */
+/** Matches the JSON of data that contains something to escape. */
 const UNSAFE_JSON = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\udb40]|\\[bfru]/;
 
-/** Escapes every string in plain data, keys too, as `safeText` does. Applied once, before anything is laid out. */
+/** Escapes every string in plain data, keys too, as `safeText` does. Applied once, before layout. */
 export function safeData<T>(data: T): T {
-  // A look at the text of a large catalog takes a fifth of a walk.
+  // For a large catalog, testing the text takes a fifth of the time of a walk.
   return UNSAFE_JSON.test(JSON.stringify(data)) ? (neutralise(data) as T) : data;
 }
 
@@ -163,7 +166,7 @@ export function oneLine(text: string): string {
 
 const UNSAFE_IN_JSON = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 
-/** JSON that is safe to print on a terminal: the same data, with what JSON leaves raw written as `\u009b`. */
+/** JSON that is safe to print on a terminal: the same data, with raw control characters escaped as `\u009b`. */
 export function safeJson(data: unknown, indent?: number): string {
   return JSON.stringify(data, null, indent).replaceAll(
     UNSAFE_IN_JSON,

@@ -29,7 +29,7 @@ export function renderValue(value: JsonValue, style: Style): string[] {
   return [...lines.slice(0, MAX_LINES), style.colors.dim(`… ${hidden} (--json shows all)`)];
 }
 
-/** Copies a value for people: without the noise of floating point in its numbers. */
+/** Copies a value for people, without floating-point noise in its numbers. */
 export function withReadableNumbers(value: JsonValue): JsonValue {
   if (typeof value === "number") return readableNumber(value);
   if (typeof value !== "object" || value === null) return value;
@@ -126,7 +126,7 @@ function inlineText(value: JsonValue, colors: Style["colors"]): string | undefin
 const MAX_CODE_LINES = 60;
 const CONTEXT_LINES = 2;
 const NUMBER_COLUMNS = 6;
-/** A line that takes more rows than this is cut. */
+/** A line that takes more rows than this is truncated. */
 const MAX_FOLDS = 10;
 
 function numbered(line: string, number: number, { colors, width }: Style, marked: boolean): string[] {

@@ -10,17 +10,17 @@ import { renderRow } from "../render/rows.ts";
 import { cut, oneLine, safeData, safeText, shortPath } from "../render/text.ts";
 import type { Style } from "../render/text.ts";
 
-/** A command can be long, and what is at its end counts too. */
+/** A command can be long, and its end matters too. */
 const MAX_TEXT_COLUMNS = 2_000;
 const MAX_FILES = 12;
 
-/** Renders what is held back, for the question whether to trust the folder. */
+/** Renders held-back items for the question whether to trust the folder. */
 export function renderAsked({ folder, held }: { folder: string; held: readonly HeldItem[] }, style: Style) {
   const heading = `Files of ${oneLine(folder)} ask for this on your machine, outside of the sandbox:`;
   return ["", `  ${heading}`, "", ...renderTrustItems(held, style)];
 }
 
-/** Renders what a folder asks for on this host, a row each, with what it was when it was trusted. */
+/** Renders a folder's requests on this host, one row each, with their previously trusted value. */
 export function renderTrustItems(items: readonly (TrustItem | HeldItem)[], style: Style): string[] {
   return items.flatMap((item) => {
     const { kind, files } = item;
@@ -50,10 +50,11 @@ function textOf({ name, text }: TrustItem): string {
 }
 
 /**
- * Asks whether to trust the folder where files of it ask for something that is held back. Where nobody can be asked, it says
- * once, on stderr, what is held back; the command goes on without it. What of the configuration is ignored is said there, too.
+ * Asks whether to trust the folder if its files request something that is held back. If the terminal is not interactive,
+ * lists the held-back items once on stderr, and the command continues without them. Ignored parts of the configuration are
+ * reported there, too.
  *
- * @param asks - `false` where the command can do all of its work without.
+ * @param asks - `false` if the command does not need the held-back items.
  */
 export async function settleTrust(options: SharedOptions, context: CommandContext, asks = true) {
   const { inspectTrust, trustItems } = await import("code-execution-mcp/admin");
@@ -73,7 +74,7 @@ export async function settleTrust(options: SharedOptions, context: CommandContex
   if (await askYesNo("Trust this folder?", context)) await trustItems(folder, requested);
 }
 
-/** Gives work an agent as the options want it, and frees everything when the work is done or has failed. */
+/** Runs work with an agent for the options, and frees everything afterwards. */
 export async function withAgent<T>(
   options: SharedOptions,
   context: CommandContext,
@@ -103,7 +104,7 @@ export async function withAgent<T>(
   }
 }
 
-/** Gives work an executor of workflows, and frees everything when the work is done or has failed. */
+/** Runs work with a workflow engine, and frees everything afterwards. */
 export async function withWorkflows<T>(
   options: SharedOptions,
   context: CommandContext,

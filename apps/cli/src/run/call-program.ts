@@ -2,7 +2,7 @@ import { CemError, findTool, parseJson } from "@cem/core";
 import type { CatalogSnapshot, JsonObject, JsonSchema, JsonValue, ToolDefinition } from "@cem/core";
 
 /**
- * The program that makes one call.
+ * Generates the program that makes one call.
  *
  * @param target - `server.tool`.
  * @param words - `name=value`, or one JSON object.
@@ -18,7 +18,7 @@ export function callProgram(target: string, words: readonly string[], catalog: C
 }
 
 function toolOf(target: string, catalog: CatalogSnapshot): ToolDefinition {
-  // A server's name may have dots itself.
+  // A server's name may contain dots.
   const named = catalog.servers.filter(({ name }) => target.startsWith(`${name}.`));
   const dot = named.length === 0 ? target.indexOf(".") : Math.max(...named.map(({ name }) => name.length));
   if (dot < 1 || dot === target.length - 1)
@@ -34,7 +34,7 @@ function passed(args: JsonObject, { callStyle, inputSchema }: ToolDefinition): s
   if (callStyle === "object") return JSON.stringify(args);
   const names = Object.keys(inputSchema["properties"] ?? {});
   const last = names.findLastIndex((name) => args[name] !== undefined);
-  // JSON.stringify(undefined) is undefined, which is written as such.
+  // `JSON.stringify(undefined)` is `undefined`, which is printed as such.
   return names
     .slice(0, last + 1)
     .map((name) => JSON.stringify(args[name]))
@@ -42,8 +42,8 @@ function passed(args: JsonObject, { callStyle, inputSchema }: ToolDefinition): s
 }
 
 /**
- * Reads the arguments of a call as words of a command line. A value is JSON where it is some that the parameter takes, or text
- * where it takes that alone. Whether the tool takes it is checked when it is called.
+ * Parses the arguments of a call from command-line words. A value is parsed as JSON if the parameter accepts the result,
+ * and is kept as text if the parameter only accepts text. The tool validates it when it is called.
  *
  * @param words - `name=value`, or one JSON object.
  * @throws CemError `USAGE`
@@ -66,7 +66,7 @@ export function readArguments(words: readonly string[], tool: Pick<ToolDefinitio
   return Object.fromEntries(entries);
 }
 
-/** The types of JSON that a parameter says that it takes. */
+/** The JSON types that a parameter declares. */
 function typesIn({ type, anyOf, oneOf }: JsonSchema = {}): unknown[] {
   const others = [anyOf, oneOf].flatMap((forms) => (Array.isArray(forms) ? (forms as JsonSchema[]) : []));
   return [type, ...others.map(typesIn)].flat(2).map((one) => (one === "integer" ? "number" : one));

@@ -23,7 +23,7 @@ type Work =
   | { kind: "call"; target: string; args: readonly string[]; resume?: undefined };
 
 /**
- * Has an agent do it.
+ * Executes the work with an agent.
  *
  * @throws CemError `USAGE`, `SERVER_NOT_FOUND` or `TOOL_NOT_FOUND` for a call that can't be made.
  */
@@ -35,7 +35,7 @@ async function performWork(agent: Agent, work: Work, options: ExecuteOptions): P
   return agent.executeCode(callProgram(work.target, work.args, catalog), options);
 }
 
-/** Runs code, a call or a task as its options say: at once, dry, or within an approved plan. */
+/** Runs code, a call or a task, depending on the options: directly, as a dry run, or within an approved plan. */
 export async function runAgent(work: Work, options: SharedOptions, context: CommandContext): Promise<Answer> {
   if (options.dryRun === true) return runDry(work, options, context);
   const approvedWrites = options.plan === undefined ? undefined : await readPlan(options.plan);
@@ -47,7 +47,7 @@ export async function runAgent(work: Work, options: SharedOptions, context: Comm
   return answerToResult(done, options);
 }
 
-/** Lists the writes; where somebody sits at the terminal and says yes, makes exactly them. */
+/** Lists the writes and, after confirmation at an interactive terminal, executes exactly these. */
 async function runDry(work: Work, options: SharedOptions, context: CommandContext): Promise<Answer> {
   const writes: PlannedWrite[] = [];
   const result = await withAgent(
@@ -98,7 +98,7 @@ function renderWrites(writes: readonly PlannedWrite[], style: Style): string[] {
   ];
 }
 
-/** Reads what `--dry-run --json` printed: a program, and the writes that it would make, which are approved as one plan. */
+/** Reads the output of `--dry-run --json`: a program and its planned writes, which are approved as one plan. */
 async function readPlan(file: string): Promise<readonly PlannedWrite[]> {
   const { code, writes } = (parseJson(await readFile(file)) ?? {}) as { code?: unknown; writes?: unknown };
   if (typeof code === "string" && Array.isArray(writes) && writes.every(isWrite)) return writes;
@@ -110,7 +110,7 @@ function isWrite(value: unknown): value is PlannedWrite {
   return typeof server === "string" && typeof tool === "string" && args !== undefined;
 }
 
-/** How a task or program is to run, with its progress shown where somebody looks. Once stopped, nothing more is shown. */
+/** The options of a run, with live progress if there is an output for it. Nothing is shown after it was stopped. */
 export function executeOptions({ signal, live }: CommandContext, options: SharedOptions): ExecuteOptions {
   const { mode } = options;
   if (live === undefined) return { signal, mode };
@@ -118,7 +118,7 @@ export function executeOptions({ signal, live }: CommandContext, options: Shared
   return { signal, mode, onEvent: (event) => signal.aborted || show(event) };
 }
 
-/** Turns the result of a task or program into the answer of its command, with what helps against its error. */
+/** Converts the result of a task or program to the command's answer, with a hint for its error. */
 export function answerToResult(given: TaskResult, options: Pick<SharedOptions, "verbose">): Answer {
   const result = given.error === null ? given : { ...given, error: withHint(given.error) };
   return {

@@ -6,7 +6,7 @@ import { oneLine, safeData, counted, duration } from "../render/text.ts";
 
 type SelectedEvent = Extract<AgentEvent, { type: "selected" }>;
 
-/** Shows the progress of a task: a line as each stage ends, and the code's output as it comes. */
+/** Shows the progress of a task: a line as each stage ends, and the code's output as it is printed. */
 export function createRunProgress(
   output: Output,
   { verbose }: { verbose: boolean },

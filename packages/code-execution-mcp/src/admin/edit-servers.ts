@@ -13,7 +13,7 @@ import type { Project } from "../wiring/project.ts";
 import { layFilesFor, withMcpTools } from "./servers.ts";
 import { trustItems, trustServers } from "./trust.ts";
 
-/** Names that people take for the servers of those who made what they are named for. */
+/** Names that people take for official servers of the product they mention. */
 const WELL_KNOWN = `
   atlassian aws azure cloudflare confluence context7 discord docker everything fetch figma filesystem
   gdrive github gitlab google-drive google-maps grafana hubspot huggingface kubernetes linear memory
@@ -34,12 +34,12 @@ const WELL_KNOWN_PACKAGES = `
 `
   .trim()
   .split(/\s+/u);
-/** The same as they are compared, with what stands between scope and name as one mark. */
+/** The same in the form used for comparison, with one character between scope and name. */
 const COMPARED_PACKAGES = new Map(
   WELL_KNOWN_PACKAGES.map((name) => [name.replace("@", "").replace("/", " "), name]),
 );
 const CONTAINER_PROGRAMS = new Set(["docker", "podman", "nerdctl"]);
-/** Options of `run` without a value of their own. */
+/** Options of `run` that take no value. */
 const FLAGS =
   /^(?:-[itdPq]+|--(?:rm|init|interactive|tty|detach|privileged|read-only|publish-all|no-healthcheck|quiet|sig-proxy|oom-kill-disable|disable-content-trust))$/u;
 
@@ -72,21 +72,21 @@ export function warningsOf(
   ];
 }
 
-/** The package or image among the words of a command that can be taken for a well-known one, or for another server's. */
+/** The package or image in a command that could be mistaken for a well-known one or for that of another server. */
 function imitatedPackage(
   { args }: ServerEntry,
   otherWords: Iterable<string>,
 ): { name: string; other: string } | undefined {
   if (!Array.isArray(args)) return undefined;
   const compared = new Map(COMPARED_PACKAGES);
-  // Other words of a command, such as `run`, name nothing.
+  // Other words of a command, such as `run`, are not names.
   for (const name of [...otherWords].map(packageOf))
     if (name !== undefined && /[/-]/u.test(name)) compared.set(name.replace("@", "").replace("/", " "), name);
   const known = new Set(compared.values());
   for (const word of args.map(String)) {
     const name = packageOf(word);
     if (name === undefined || known.has(name)) continue;
-    // No name has spaces, so none is found among the known ones though it is spelled otherwise.
+    // Two spaces avoid an exact match, which is not reported: a known name without its `@` is a look-alike.
     const near = findLookAlike(name.replaceAll("@", "").replace("/", "  "), compared.keys());
     const other = compared.get(near ?? "");
     if (other !== undefined) return { name, other };
@@ -103,7 +103,7 @@ function packageOf(word: string): string | undefined {
   return /^(?:[-./~\\]|\w:|https?$)/u.test(name) || name === "" ? undefined : name;
 }
 
-/** The image that a container is started from, where it is not named by its digest. */
+/** The image that a container is started from, unless it is pinned by digest. */
 export function unpinnedImage({ command, args }: ServerEntry): string | undefined {
   if (typeof command !== "string" || !Array.isArray(args)) return undefined;
   if (!CONTAINER_PROGRAMS.has(path.basename(command).replace(/\.exe$/iu, ""))) return undefined;
@@ -119,7 +119,7 @@ export function unpinnedImage({ command, args }: ServerEntry): string | undefine
   return undefined;
 }
 
-/** The variables and headers of a server that are named like secrets and are written out, where `${NAME}` could stand. */
+/** The variables and headers of a server with names of secrets whose values are written out instead of `${NAME}`. */
 export async function secretsIn({ env, headers }: { env?: unknown; headers?: unknown }): Promise<string[]> {
   const { createSecretList } = await import("@cem/bridge");
   const given = Object.entries<unknown>({ ...(env as object), ...(headers as object) });
@@ -130,10 +130,10 @@ export async function secretsIn({ env, headers }: { env?: unknown; headers?: unk
 }
 
 /**
- * Adds MCP servers to the configuration file, which is created where it is missing. Comments in it stay.
+ * Adds MCP servers to the configuration file, which is created if missing. Its comments are kept.
  *
  * @returns the path of the file, and warnings about the servers.
- * @throws CemError `SERVER_EXISTS`, or `CONFIG_INVALID` for settings that are wrong. The file is unchanged then.
+ * @throws CemError `SERVER_EXISTS`, or `CONFIG_INVALID` for invalid settings; the file is not changed then.
  */
 export async function addServers(
   servers: readonly { name: string; entry: ServerEntry }[],
@@ -177,8 +177,8 @@ export async function addServers(
 }
 
 /**
- * Writes to the configuration file that calls of a server's tools need no yes. It counts at once, unless something else
- * in the folder waits for the user's trust.
+ * Exempts a server's tools from approval in the configuration file. This takes effect at once, unless something else in the
+ * folder is waiting to be trusted.
  */
 export async function exemptFromApproval(name: string, source: ServerSource = {}): Promise<void> {
   const { exemptServer } = await import("@cem/config/edit");
@@ -195,10 +195,10 @@ export async function exemptFromApproval(name: string, source: ServerSource = {}
 export type RemovedServer = Awaited<ReturnType<typeof removeServerAndFiles>>;
 
 /**
- * Removes an MCP server from the configuration file, and the files that were generated for it. The file of the user's
- * sign-in to it stays: it may serve other projects too.
+ * Removes an MCP server from the configuration file, and its generated files. The user's sign-in is kept, since other
+ * projects may use it.
  *
- * @throws CemError `SERVER_NOT_FOUND` where there is neither.
+ * @throws CemError `SERVER_NOT_FOUND` if there is neither.
  */
 export async function removeServerAndFiles(name: string, source: ServerSource = {}) {
   const { directory, isGenerated, known, signIn } = await withMcpTools(
@@ -247,7 +247,7 @@ interface ConfigText {
   text?: string | undefined;
 }
 
-/** Edits the configuration file that is in force, in turn with other processes. */
+/** Edits the active configuration file under a lock shared with other processes. */
 async function editConfig<Result>(
   source: ServerSource,
   edit: (place: ConfigText) => Promise<Result>,
@@ -257,7 +257,7 @@ async function editConfig<Result>(
   return editInTurn(file, async () => edit(await readConfigText(source)));
 }
 
-/** Reads the configuration file that is in force; without text, it is where one would be created. */
+/** Reads the active configuration file. Without text, its path is where one would be created. */
 async function readConfigText(source: ServerSource): Promise<ConfigText> {
   const named = typeof source.configFile === "string" ? source.configFile : undefined;
   const cwd = path.resolve(source.cwd ?? ".");

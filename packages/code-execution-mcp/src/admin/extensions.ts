@@ -10,13 +10,13 @@ import type { SkillTrial } from "../wiring/skills.ts";
 import { summarizeWorkflows } from "../wiring/workflows/workflow-settings.ts";
 import type { ConfiguredWorkflow } from "../wiring/workflows/workflow-settings.ts";
 
-/** Lists skills and proposals, with the tools of theirs that changed. */
+/** Lists skills and proposals, each with the tools it uses that have changed. */
 export async function listSkills(source: ServerSource = {}): Promise<SkillSummary[]> {
   const { store, tools } = await openSkills(source);
   return store.list({ tools });
 }
 
-/** Reads a skill, else the proposal of one. @throws CemError `SKILL_NOT_FOUND` */
+/** Reads a skill, or a proposal if there is no such skill. @throws CemError `SKILL_NOT_FOUND` */
 export async function readSkill(name: string, source: ServerSource = {}): Promise<Skill> {
   const { store, tools } = await openSkills(source);
   return store.get(name, { tools });
@@ -37,7 +37,7 @@ export async function testSkill(name: string, source: ServerSource = {}): Promis
 }
 
 /**
- * Makes a proposal a skill, once it passed.
+ * Promotes a proposal to a skill if it passes its checks.
  *
  * @param source - With `approvedBy`. Default: the name of the user who runs this process.
  * @throws CemError `SKILL_NOT_FOUND`, `SKILL_INVALID` or `SKILL_REFUSED`
@@ -76,7 +76,7 @@ export async function listWorkflows(source: ConfigSource = {}): Promise<Configur
   return summarizeWorkflows((await openProject(source)).config);
 }
 
-/** Draws a workflow in lines for a terminal. */
+/** Renders a workflow as lines for a terminal. */
 export async function drawWorkflow(workflow: Workflow): Promise<DrawnStep[]> {
   return (await import("@cem/workflows")).drawWorkflow(workflow);
 }

@@ -9,21 +9,21 @@ import { openProject } from "../wiring/open-project.ts";
 export interface ImportableServer {
   name: string;
   origin: FoundServer["origin"];
-  /** The command with its arguments, or the address, without what looks like a secret. */
+  /** The command with its arguments, or the address. Text that looks like a secret is left out. */
   reach: string;
-  /** The names of the environment variables or headers that it is given. */
+  /** The names of its environment variables or headers. */
   variables: string[];
-  /** Keys of the other program that are not taken over, such as `envFile`. */
+  /** Keys of the other program that are not imported, such as `envFile`. */
   leftOut: string[];
   /** The entry for config.yaml. May hold secrets. */
   entry: ServerEntry;
   /** Why it is not imported. */
   obstacle?: "exists" | "same-name" | "incomplete" | undefined;
-  /** Placeholders that only the other client can fill, such as `${input:token}`. With any, the entry is switched off. */
+  /** Placeholders that only the other client can fill, such as `${input:token}`. If there are any, the entry is disabled. */
   unresolved: string[];
 }
 
-/** The servers found, and the files that can't be read. */
+/** The servers found, and the files that could not be read. */
 export interface Importable {
   servers: ImportableServer[];
   problems: { file: string; message: string }[];
@@ -71,7 +71,7 @@ function obstacleTo(
   return entry === undefined ? "incomplete" : undefined;
 }
 
-/** Takes the keys over that mean the same to every client. */
+/** Copies the keys that have the same meaning in every client. */
 function toEntry({ definition, unresolved }: FoundServer): ServerEntry | undefined {
   const { command, args, env, cwd, url, headers, type, disabled } = definition;
   const isOff = disabled === true || unresolved.length > 0;
@@ -94,7 +94,7 @@ function toEntry({ definition, unresolved }: FoundServer): ServerEntry | undefin
   };
 }
 
-/** A mapping without its empty values, where anything is left of it. */
+/** A mapping without its empty values, or nothing if it has no others. */
 function filled(key: string, value: unknown): Record<string, unknown> {
   const entries = isObject(value) ? Object.entries(value).filter(([, text]) => text !== "") : [];
   return entries.length === 0 ? {} : { [key]: Object.fromEntries(entries) };

@@ -13,11 +13,11 @@ import { inspectSearch } from "../wiring/stages/selector.ts";
 import { secretsIn, unpinnedImage } from "./edit-servers.ts";
 import { inspectTrust } from "./trust.ts";
 
-/** Configuration, folders and catalog that an agent would use here. */
+/** The configuration, folders and catalog that an agent would use here. */
 export type HostReport = Awaited<ReturnType<typeof inspectHost>>;
 
 /**
- * Looks at everything an agent needs: connects to MCP servers, and runs no code.
+ * Inspects everything an agent needs. Connects to MCP servers, but runs no code.
  *
  * @throws CemError `CONFIG_INVALID` or `CONFIG_NOT_FOUND`.
  */
@@ -60,7 +60,7 @@ export async function inspectHost(source: ServerSource = {}) {
 /** State of a configured folder on this host. */
 export type FolderReport = Awaited<ReturnType<typeof inspectFolder>>;
 
-/** Looks whether a folder exists and can be written; or the one that it would be made in. */
+/** Checks whether a folder exists and is writable, or else the folder that it would be created in. */
 async function inspectFolder(folder: string) {
   const found = await stat(folder).catch(() => undefined);
   if (found !== undefined) {
@@ -91,13 +91,13 @@ const OTHERS = 0o077;
 /** Protection of the host, of the user's secrets and of sessions: sandboxes, trust, file modes, image pins. */
 export type SecurityReport = Awaited<ReturnType<typeof inspectSecurity>>;
 
-/** Looks at what protects the host. Connects to nothing and imports nothing. */
+/** Inspects what protects the host. Connects to nothing and imports nothing. */
 export async function inspectSecurity(source: ServerSource = {}) {
   const { cwd, configFile: file, config: overrides, trustFolder, signal } = source;
   const configuration = await loadConfig({ cwd, file, overrides, trustFolder });
   const { config, origins } = configuration;
   const { SETTINGS } = await import("@cem/config");
-  // Each with its place: `llm.api_key`, `config.yaml:5`.
+  // Each with its location: `llm.api_key`, `config.yaml:5`.
   const secretsInFiles = SETTINGS.filter(
     ({ secret, path: setting }) => secret && setting !== "mcp_servers",
   ).flatMap(({ path: setting }) => {
@@ -128,7 +128,7 @@ export async function inspectSecurity(source: ServerSource = {}) {
   };
 }
 
-/** Looks at the files and folders that may hold what is private. Empty where the system knows no modes. */
+/** Inspects the files and folders that may hold private data. Empty if the system has no file modes. */
 async function inspectPlaces({ config, file, folder }: LoadedConfig, holdsSecret: boolean) {
   if (process.platform === "win32") return [];
   const { trustFile } = await import("@cem/config");
@@ -145,7 +145,7 @@ async function inspectPlaces({ config, file, folder }: LoadedConfig, holdsSecret
   return (await Promise.all(found)).filter((place) => place !== undefined);
 }
 
-/** Whether an environment or headers are written out, in which secrets mostly stand. */
+/** Whether environment variables or headers, which often hold secrets, have literal values. */
 function givesValues(server: McpServerSetting): boolean {
   return Object.keys(server.connectionType === "stdio" ? server.env : server.headers).length > 0;
 }

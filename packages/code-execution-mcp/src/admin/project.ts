@@ -47,25 +47,25 @@ const FILES: Readonly<Record<string, string>> = {
   ".gitignore": GITIGNORE,
 };
 
-/** Files that were made, and files that existed and were kept. */
+/** Files that were created, and existing files that were kept. */
 export interface LaidFiles {
   made: string[];
-  /** Those that were there. */
+  /** Files that already existed. */
   kept: string[];
 }
 
 /**
- * Writes what an editor needs to understand the tools of a project, and what version control must not keep. Changes nothing
- * that is there.
+ * Writes the files that an editor needs to understand the tools of a project, and ignore rules for version control.
+ * Existing files are not changed.
  *
- * @param only - `client`: the module that generated tools import, and no settings of the project.
+ * @param only - `client`: only the module that generated tools import, no project settings.
  * @throws the file system's error.
  */
 export function layProjectFiles(root: string, only?: "client"): Promise<LaidFiles> {
   return layFiles(root, only === "client" ? { [CLIENT_FILE]: CLIENT } : FILES);
 }
 
-/** Writes files, by their paths below a folder. Changes nothing that is there. @throws the file system's error. */
+/** Writes files by their paths below a folder. Existing files are not changed. @throws the file system's error. */
 export async function layFiles(
   root: string,
   files: Readonly<Record<string, string>>,
@@ -78,7 +78,7 @@ export async function layFiles(
   return laid;
 }
 
-/** Not through a link: that may lead out of the project. */
+/** Does not follow links, which may lead out of the project. */
 async function makeFile(
   root: string,
   name: string,

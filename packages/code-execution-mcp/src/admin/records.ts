@@ -13,7 +13,7 @@ import type { ConfigSource, ServerSource } from "../options.ts";
 import { createLog } from "../wiring/log.ts";
 import { openProject } from "../wiring/open-project.ts";
 
-/** Lists recorded runs of the project, or of the owner that `source` names, those that began last first. */
+/** Lists recorded runs of the project, or of the owner named by `source`, latest first. */
 export async function listRuns(
   filter: RunRecordFilter = {},
   source: ConfigSource = {},
@@ -31,10 +31,10 @@ export async function readRun(id: string, source: ConfigSource = {}): Promise<Ru
   return withRecords(source, (records) => records.read(id));
 }
 
-/** The calls of a run, as a replay takes them, and the number of calls that it lacks. */
+/** The calls of a run in the form a replay takes, and the number of calls that are missing. */
 export type RunRecording = ReturnType<typeof recordingOfRun>;
 
-/** Takes the calls of a run from its record, as a replay answers them. */
+/** Extracts the calls of a run from its record, for a replay. */
 export function recordingOfRun({ calls }: RunRecord) {
   const onHost = calls.filter(({ args }) => args !== undefined);
   const answered = onHost.flatMap(recordedCall);
@@ -46,7 +46,7 @@ function recordedCall({ server, tool, args, result }: RecordedCall): AnsweredCal
   return [{ server, tool, args: args.value, result: result.value as unknown as ToolResult }];
 }
 
-/** @throws CemError `OPTION_INVALID` where no records are kept. */
+/** @throws CemError `OPTION_INVALID` if no records are kept. */
 async function withRecords<T>(source: ConfigSource, work: (records: RunRecords) => Promise<T>): Promise<T> {
   const loaded = await openProject(source, (config) => createLog(config));
   try {
@@ -60,9 +60,9 @@ async function withRecords<T>(source: ConfigSource, work: (records: RunRecords) 
 /**
  * Verifies an audit log.
  *
- * @param source - With `file`, that one instead of the one that `logging.audit_file` names; with `expect`, a hash of an
- *   earlier verification that the log has to have.
- * @throws CemError `FILE_NOT_FOUND`, also where no audit log is kept.
+ * @param source - `file` is verified instead of `logging.audit_file`. `expect` is a hash from an earlier verification that
+ *   the log must contain.
+ * @throws CemError `FILE_NOT_FOUND`, also if no audit log is kept.
  */
 export async function verifyAudit({
   file,

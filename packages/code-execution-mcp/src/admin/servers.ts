@@ -12,10 +12,10 @@ import type { Project } from "../wiring/project.ts";
 import { openMcpTools } from "../wiring/servers/mcp-tools.ts";
 import { layProjectFiles } from "./project.ts";
 
-/** How long servers have to answer when tools are listed, in milliseconds: one may be down. */
+/** How long to wait for servers when tools are listed, in milliseconds: one may be down. */
 const LIST_TIMEOUT_MS = 4_000;
 
-/** Opens the MCP tools of a configuration for one piece of work, and closes them after it. */
+/** Opens the MCP tools of a configuration for one operation, and closes them afterwards. */
 export async function withMcpTools<T>(
   source: ServerSource,
   what: string,
@@ -46,11 +46,11 @@ export function generateTools(source: ServerSource & GenerateOptions = {}): Prom
   return withMcpTools(source, "generating tool files", generate);
 }
 
-/** Writes what editors need beside the generated tools; in a folder that is not the project's own, the least. */
+/** Writes what editors need next to the generated tools; in a folder outside the project, only the client module. */
 export async function layFilesFor({ config, trust }: LoadedConfig): Promise<void> {
   const root = path.dirname(config.execution.serversDir);
   const isProject = (await realpath(root).catch(() => root)) === trust.folder;
-  // The tools work without.
+  // The tools work without these files.
   await layProjectFiles(root, isProject ? undefined : "client").catch(() => {});
 }
 
@@ -60,10 +60,10 @@ export function inspectServers(source: ServerSource = {}): Promise<ExaminedServe
 }
 
 /**
- * Lists every tool there is, as an agent of the same configuration finds it. MCP servers are tried first, so that
- * tools are marked where they can't be called. A server that does not answer within 4 s is taken to be available.
+ * Lists all tools, as an agent with the same configuration finds them. MCP servers are contacted first, so that tools that
+ * can't be called are marked. A server that does not answer within 4 s is assumed to be available.
  *
- * @param source - With `only`, no other server is tried.
+ * @param source - With `only`, no other server is contacted.
  */
 export function listCatalog(
   source: ServerSource & { only?: string | undefined } = {},
@@ -99,10 +99,10 @@ export function signIn(
 export const measureTokenCost: typeof McpServer.measureTokenCost = async (...args) =>
   (await import("@cem/mcp-server")).measureTokenCost(...args);
 
-/** Size that the list would have if it held every tool of the agent, in tokens. */
+/** Size of the list if it contained every tool of the agent, in tokens. */
 export const measureDirectCost: typeof McpServer.measureDirectCost = async (...args) =>
   (await import("@cem/mcp-server")).measureDirectCost(...args);
 
-/** The beginning of the code of a tool that is a file of the project. */
+/** The beginning of the code of a tool that is a file in the project. */
 export const readToolCode: typeof McpServer.readToolCode = async (...args) =>
   (await import("@cem/mcp-server")).readToolCode(...args);

@@ -6,13 +6,13 @@ import { openCustomerFolders } from "../wiring/http/clients.ts";
 import { loadConfig, storeOf } from "../wiring/open-project.ts";
 import { requireQueueConnection } from "../wiring/shared/queue.ts";
 
-/** Settings of places that have something of customers. */
+/** Settings that name places with data of customers. */
 const PLACES = new Set(["customers.dir", "queue.url", "store.files", "store.url"]);
 
 /**
- * Lists customers with what each has on this machine, and has used on all that share the store.
+ * Lists customers with the data of each on this machine, and its usage on all machines that share the store.
  *
- * @param most - So many are measured, for which all of their files are looked at. The others are counted.
+ * @param most - How many customers are measured, which reads the size of all their files. The others are only counted.
  */
 export async function listCustomers(
   source: ServerSource = {},
@@ -34,13 +34,13 @@ export async function customerUsage(id: string, source: ServerSource = {}): Prom
   return withFolders(source, (folders) => folders.usage(id));
 }
 
-/** Removes everything of a customer, in the store and in the queue too. @throws CemError `CUSTOMER_NOT_FOUND` */
+/** Removes all data of a customer, including that in the store and the queue. @throws CemError `CUSTOMER_NOT_FOUND` */
 export async function deleteCustomer(id: string, source: ServerSource = {}): Promise<void> {
   await withFolders(source, (folders) => folders.remove(id));
 }
 
 /**
- * Removes the customers that were not used for some days.
+ * Removes customers that have been inactive for a number of days.
  *
  * @param source - With `isDryRun` nothing is removed.
  * @returns those that were removed, or would be.
@@ -74,24 +74,24 @@ async function withFolders<Result>(
   }
 }
 
-/** @throws CemError `FOLDER_UNTRUSTED` where customers have something in places that are held back: it would be left there. */
+/** @throws CemError `FOLDER_UNTRUSTED` if customers have data in places that are held back, where it would remain. */
 async function assertNothingElsewhere({ trust }: LoadedConfig): Promise<void> {
   const held = trust.held.find(({ name }) => PLACES.has(name));
   if (held === undefined) return;
   throw (await import("@cem/config")).folderUntrusted(`The setting ${held.name}`, trust.folder);
 }
 
-/** How the queue of the configuration keeps up. */
+/** The load of the configured queue. */
 export function queueLoad(source: ServerSource = {}): Promise<QueueLoad> {
   return withQueue(source, (queue) => queue.load());
 }
 
-/** The runs that no worker could execute, the newest first. */
+/** Dead-lettered runs, newest first. */
 export function deadRuns(source: ServerSource = {}): Promise<DeadRun[]> {
   return withQueue(source, (queue) => queue.dead());
 }
 
-/** Puts such a run into the queue again. @returns whether there was one */
+/** Requeues a dead run. @returns whether it existed */
 export function retryDeadRun(id: string, source: ServerSource = {}): Promise<boolean> {
   return withQueue(source, (queue) => queue.retry(id));
 }

@@ -18,7 +18,7 @@ export interface TrustReport {
 /**
  * Lists the host access that files of a folder request. Imports and starts nothing.
  *
- * @param workflow - The file of a workflow that is to be run.
+ * @param workflow - The file of the workflow to run.
  */
 export async function inspectTrust(source: ServerSource = {}, workflow?: string): Promise<TrustReport> {
   const { cwd, configFile: file, config: overrides } = source;
@@ -39,15 +39,15 @@ export async function inspectTrust(source: ServerSource = {}, workflow?: string)
   };
 }
 
-/** Trusts what was shown: when any of it changes, it is held back again. */
+/** Trusts the items that were shown. An item that changes is held back again. */
 export async function trustItems(folder: string, items: readonly TrustItem[]): Promise<void> {
   const { addTrust, trustFile } = await import("@cem/config");
   await addTrust(trustFile(process.env), folder, items);
 }
 
 /**
- * Trusts the servers that the user has just written to the configuration. One is not trusted whose command is changed by
- * files that were there already and that nobody named.
+ * Trusts the servers that the user has just written to the configuration, except those whose command is affected by
+ * existing files that nobody named.
  */
 export async function trustServers({ trust }: LoadedConfig, names: readonly string[]): Promise<void> {
   const own = trust.requested.filter(
@@ -57,7 +57,7 @@ export async function trustServers({ trust }: LoadedConfig, names: readonly stri
   if (own.length > 0) await trustItems(trust.folder, own);
 }
 
-/** Takes back that a folder is trusted. `false`: it was not. */
+/** Revokes the trust in a folder. Returns `false` if it was not trusted. */
 export async function untrustFolder(folder: string): Promise<boolean> {
   const { realPath, removeTrust, trustFile } = await import("@cem/config");
   return removeTrust(trustFile(process.env), realPath(path.resolve(folder)));

@@ -7,31 +7,31 @@ import { createLog } from "../wiring/log.ts";
 import type { Plugin } from "./define-plugin.ts";
 import type { PluginRequest, PluginSet } from "./open-plugins.ts";
 
-/** A plugin that a program gives in code. */
+/** A plugin passed in code. */
 export type GivenPlugin =
   | Plugin
   | {
       plugin: Plugin;
       /** Checked by the plugin's own schema. */
       options?: Readonly<Record<string, unknown>> | undefined;
-      /** Whether nothing may run without it. */
+      /** Whether runs fail if it can't be loaded. */
       required?: boolean | undefined;
     };
 
-/** Plugins, tools and log given in code, besides the configuration. */
+/** Plugins, tools and log passed in code, in addition to the configuration. */
 export interface PluginOptions {
   plugins?: readonly GivenPlugin[] | undefined;
   tools?: HostToolsByServer | undefined;
   onLog?: ((line: string) => void) | undefined;
 }
 
-/** Names that no plugin can take: those of steps and transports that there are anyway. */
+/** Names reserved for built-in steps and transports. */
 const STEPS = ["tool_call", "code_execution", "condition", "loop", "workflow", "form"];
 const TRANSPORTS = ["http", "https", "stdio", "sse", "file", "data"];
-/** The URLs of folders whose modules get this package, whatever is installed beside them. */
+/** The URLs of folders whose modules resolve this package to the running copy, whatever is installed next to them. */
 const pluginFolders = new Set<string>();
 
-/** The plugins of a configuration and of a program, opened when they are first needed. `undefined` where there are none. */
+/** The plugins from the configuration and from code, opened on first use. `undefined` if there are none. */
 export function lazyPlugins(loaded: LoadedConfig, options: PluginOptions): Lazy<PluginSet> | undefined {
   const { plugins = [] } = options;
   if (plugins.length + loaded.plugins.length === 0) return undefined;
@@ -51,7 +51,7 @@ async function openConfiguredPlugins(loaded: LoadedConfig, options: PluginOption
       step: STEPS,
       transport: TRANSPORTS,
     },
-    // Without a yes, what is in .env is for nobody that the user has brought.
+    // Variables of an untrusted .env are not passed to the user's plugins.
     variable: areVariablesHeld ? (name) => process.env[name] : variable,
     log: (message) => log("warning", message),
   });
@@ -111,7 +111,7 @@ function writableFolders({ execution }: LoadedConfig["config"]): string[] {
   return [workspaceDir, state.workspaceDir, ...mounted];
 }
 
-/** The servers that the project or the program has: a plugin can't put a tool into one of them, nor in its place. */
+/** The servers of the project and of the program. A plugin can neither add tools to them nor replace them. */
 async function takenServers({ config }: LoadedConfig, given: HostToolsByServer = {}): Promise<string[]> {
   const folders = await readdir(config.execution.serversDir).catch((): string[] => []);
   return [...Object.keys(given), ...config.mcpServers.map(({ name }) => name), ...folders];

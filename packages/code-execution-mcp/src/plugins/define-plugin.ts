@@ -13,9 +13,9 @@ import type { StandardSchemaV1 } from "@standard-schema/spec";
 
 /** Context for setting up a plugin. */
 export interface PluginContext {
-  /** The folder of the plugin's own files. Absent for a plugin that is given in code. */
+  /** The folder of the plugin's own files. Absent for a plugin passed in code. */
   readonly folder: string | undefined;
-  /** Aborts when the plugin is let go, or was not set up in time. */
+  /** Aborts when the plugin is disposed or its set-up times out. */
   readonly signal: AbortSignal;
   /** Looks up a variable in the environment and, once the user trusts it, in `.env` of the folder. */
   variable(name: string): string | undefined;
@@ -31,9 +31,9 @@ export interface PluginParts {
   detectors?: readonly CustomDetector[] | undefined;
   /** Review code after the default guard. They can refuse it, and never allow what another refused. */
   guards?: readonly Guard[] | undefined;
-  /** Are asked for code in their order, before the default one. One that refuses passes the task on. */
+  /** Are asked for code in order, before the default one. If one refuses, the next is asked. */
   generators?: readonly CodeGenerator[] | undefined;
-  /** Are asked for tools in their order, before the default one. One that picks none passes the task on. */
+  /** Are asked for tools in order, before the default one. If one picks none, the next is asked. */
   selectors?: readonly ToolSelector[] | undefined;
   /** Sandboxes that `execution.sandbox_type` can name. */
   sandboxes?: readonly SandboxProvider[] | undefined;
@@ -41,30 +41,30 @@ export interface PluginParts {
   steps?: readonly WorkflowStepKind[] | undefined;
   /** Ways to connect to MCP servers, by the scheme of their URLs. */
   transports?: readonly McpTransportProvider[] | undefined;
-  /** Receives copies of all events, with tokens in place of personal data, soon after they happened. */
+  /** Receives copies of all events asynchronously, with tokens in place of personal data. */
   onEvent?: ((event: AgentEvent) => void | Promise<void>) | undefined;
   /** Frees what the plugin holds. */
   dispose?: (() => void | Promise<void>) | undefined;
 }
 
-/** A plugin: what it is, and what sets it up. */
+/** A plugin with its metadata and its set-up function. */
 export interface Plugin<Options extends StandardSchemaV1 | undefined = StandardSchemaV1 | undefined> {
-  /** The version of the ports that it is made for. */
+  /** The version of the ports that it implements. */
   readonly specificationVersion: "v1";
-  /** Its name, by which messages speak of it: letters, digits, `-`, `_`, `.`, and `@scope/` in front. */
+  /** Its name, as used in messages: letters, digits, `-`, `_`, `.`, and `@scope/` in front. */
   readonly name: string;
   readonly version: string;
-  /** Checks the options that the configuration has for it. Without one it takes none. */
+  /** The schema of its options in the configuration. Without one, it takes no options. */
   readonly options?: Options | undefined;
   /**
-   * Makes what the plugin adds. Called once for each agent.
+   * Creates the parts that the plugin adds. Called once for each agent.
    *
    * @param options - The schema's output, after defaults and transformations.
    */
   setup(options: PluginOptions<Options>, context: PluginContext): PluginParts | Promise<PluginParts>;
 }
 
-/** The type of what `setup` gets as options. */
+/** The type of the options passed to `setup`. */
 export type PluginOptions<Options extends StandardSchemaV1 | undefined> = Options extends StandardSchemaV1
   ? StandardSchemaV1.InferOutput<Options>
   : undefined;
@@ -88,6 +88,6 @@ export type PluginOptions<Options extends StandardSchemaV1 | undefined> = Option
 export function definePlugin<const Options extends StandardSchemaV1 | undefined = undefined>(
   plugin: Plugin<Options>,
 ): Plugin {
-  // `setup` is called with what the schema lets through, so the wider type is safe.
+  // `setup` only receives output of the schema, so the wider type is safe.
   return Object.freeze({ ...plugin });
 }

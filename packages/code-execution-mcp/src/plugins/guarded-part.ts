@@ -7,7 +7,7 @@ import type { PluginUse } from "./plugin-use.ts";
 
 const STATUSES = new Set(["completed", "failed", "timed-out", "out-of-memory", "killed", "refused"]);
 
-/** The expected result of a method in words, and whether a result is one. */
+/** The expected result of a method in words, and a test for it. */
 interface Expected {
   is: (value: never) => boolean;
   words: string;
@@ -16,10 +16,10 @@ interface Expected {
 type Method = (...args: unknown[]) => unknown;
 
 /**
- * Wraps methods of a plugin's part. What one throws is noted under the plugin's name and thrown as `PLUGIN_FAILED`, unless its
- * caller gave up; a CemError, an error in the port's own terms, is passed on. All else of the part stays as it is.
+ * Wraps methods of a plugin's part. An exception is noted under the plugin's name and rethrown as `PLUGIN_FAILED`, unless
+ * the caller has aborted. A CemError is passed on unchanged. All other members stay as they are.
  *
- * @param expected - The result of each method to wrap; `undefined` where any is taken.
+ * @param expected - The result of each method to wrap; `undefined` accepts any result.
  */
 export function guardPart<Part extends object>(
   name: string,
@@ -51,7 +51,7 @@ function isAborted(arg: unknown): boolean {
   return signal instanceof AbortSignal && signal.aborted;
 }
 
-/** A detector that finds nothing where it throws, unless its plugin is required. */
+/** A detector that finds nothing if it throws, unless its plugin is required. */
 export function guardDetector(custom: CustomDetector, use: PluginUse): CustomDetector {
   const { type } = custom;
   const part = `detector ${type}`;

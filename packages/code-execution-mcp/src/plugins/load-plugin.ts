@@ -30,9 +30,9 @@ const FUNCTIONS = new Set(["onEvent", "dispose"]);
 const KNOWN = [...Object.keys(LISTS), ...FUNCTIONS, "tools"];
 
 /**
- * Takes what can be used of what a plugin's `setup` returned.
+ * Extracts the usable parts of what a plugin's `setup` returned.
  *
- * @param onFault - Called for each part that can't, with the reason.
+ * @param onFault - Called for each unusable part, with the reason.
  */
 export function checkParts(returned: unknown, onFault: (part: string, why: string) => void): PluginParts {
   if (!isObject(returned)) {
@@ -99,7 +99,7 @@ function checkTools(value: unknown, onFault: (part: string, why: string) => void
 const VERSION = "v1";
 const NAME = /^(?:@[\w.-]{1,50}\/)?[\w.-]{1,100}$/u;
 
-/** Location of a plugin, which messages name it by until its own name is known. */
+/** The location of a plugin, used in messages until its name is known. */
 export interface PluginPlace {
   /** How the configuration names it. */
   named: string;

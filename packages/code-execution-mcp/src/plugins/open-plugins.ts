@@ -19,20 +19,20 @@ import type { PluginUse } from "./plugin-use.ts";
 
 /** A plugin to load. */
 export interface PluginRequest {
-  /** How messages name it until its own name is known. */
+  /** Used in messages until its own name is known. */
   named: string;
-  /** The module; or the plugin itself, where it is given in code. */
+  /** The module, or the plugin itself if it was passed in code. */
   from: { file: string; folder: string } | { plugin: unknown };
   options?: Readonly<Record<string, unknown>> | undefined;
   required?: boolean | undefined;
-  /** Why it may not be loaded. Its code is then not touched. */
+  /** Why it may not be loaded. Its code is not imported then. */
   obstacle?: { state: "held" | "error"; error: CemError } | undefined;
 }
 
-/** Parts that have names, of which each belongs to the first that has it. */
+/** Kinds of parts with unique names. The first plugin that uses a name owns it. */
 export type NamedPart = "server" | "sandbox" | "step" | "transport";
 
-/** How a plugin stands, for people. */
+/** The state of a plugin, for display. */
 export interface PluginReport {
   name: string;
   version?: string | undefined;
@@ -41,9 +41,9 @@ export interface PluginReport {
   /** `held`: its folder is not trusted. `failed`: it was not set up. */
   state: "ready" | "held" | "error";
   required: boolean;
-  /** Parts that it adds: `tool crm.find`, `detector EMPLOYEE`. */
+  /** The parts it adds: `tool crm.find`, `detector EMPLOYEE`. */
   adds: readonly string[];
-  /** The time that its set-up took, in milliseconds. */
+  /** The duration of its set-up, in milliseconds. */
   setupMs: number;
   /** Problems, one sentence each. */
   problems: readonly string[];
@@ -53,7 +53,7 @@ export interface PluginReport {
 export type PluginSet = Awaited<ReturnType<typeof openPlugins>>;
 
 /**
- * Loads plugins in their order and gathers what they add. One that can't be loaded is reported and left out.
+ * Loads plugins in order and collects what they add. One that can't be loaded is reported and left out.
  *
  * @param taken - Names that are taken before any plugin adds one.
  * @throws CemError the failure of a plugin that is required.
@@ -94,7 +94,7 @@ export async function openPlugins(
   const useOf = (name: string, isRequired: boolean): PluginUse =>
     usePlugin(name, isRequired, (message) => logNow(message));
 
-  /** Whether a name is free. It is then the plugin's. */
+  /** Claims a name for a plugin. Returns whether it was free. */
   const claim = (
     kind: NamedPart,
     name: string | undefined,
@@ -236,12 +236,12 @@ export async function openPlugins(
   return {
     ...all,
     listeners,
-    /** Has what is logged from now on go elsewhere. */
+    /** Redirects the log from now on. */
     logTo: (other: (message: string) => void) => void (logNow = other),
     reports: () => entries.map(reportOf),
     /** Problems so far, with the plugins' names. */
     problems: () => entries.flatMap(({ use }) => use.problems),
-    /** Lets the plugins free what they hold. Safe to call twice. */
+    /** Disposes the plugins. Safe to call twice. */
     dispose: () => (disposed ??= listeners.flush().then(disposeAll)),
   };
 }
@@ -260,12 +260,12 @@ interface Entry {
   state: PluginReport["state"];
   adds: string[];
   setupMs: number;
-  /** Aborts when the plugin is let go. */
+  /** Aborts when the plugin is disposed. */
   closing: AbortController;
   dispose?: PluginParts["dispose"];
 }
 
-/** Notes a part that can't be used. Nothing may run without one of a plugin that is required. */
+/** Notes a part that can't be used. Throws if its plugin is required. */
 function leaveOut(use: PluginUse, part: string, why: string): void {
   const failed = use.unusable(part, why);
   if (use.isRequired) throw failed;

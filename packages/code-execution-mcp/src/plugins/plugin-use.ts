@@ -4,7 +4,7 @@ import type { AgentEvent } from "@cem/core";
 const MAX_PROBLEMS = 20;
 const MAX_REASON_CHARACTERS = 500;
 
-/** The use of one plugin: what goes wrong with it is noted under its name. */
+/** The use of one plugin, with its problems noted under its name. */
 export type PluginUse = ReturnType<typeof usePlugin>;
 
 export function usePlugin(name: string, isRequired: boolean, onProblem: (message: string) => void) {
@@ -24,7 +24,7 @@ export function usePlugin(name: string, isRequired: boolean, onProblem: (message
 
   return {
     name,
-    /** Whether nothing may run without the plugin. */
+    /** Whether runs fail without the plugin. */
     isRequired,
     /** Problems, one sentence each. */
     get problems() {
@@ -35,14 +35,14 @@ export function usePlugin(name: string, isRequired: boolean, onProblem: (message
     failed(part: string, error: unknown): CemError {
       return failure(part, `The ${part} of the plugin ${name} failed: ${reasonOf(error)}`, error);
     },
-    /** `PLUGIN_FAILED`: a part gave something that can't be used. Noted. */
+    /** `PLUGIN_FAILED`: a part returned something unusable. Noted. */
     unusable(part: string, why: string): CemError {
       return failure(part, `The ${part} of the plugin ${name} can't be used: ${why}.`);
     },
   };
 }
 
-/** Message of a thrown value, which may be of any type, also one that can't be turned into text. */
+/** The message of a thrown value of any type, even one that can't be converted to text. */
 export function reasonOf(error: unknown): string {
   try {
     const text = error instanceof Error ? error.message : String(error);
@@ -52,7 +52,7 @@ export function reasonOf(error: unknown): string {
   }
 }
 
-/** Forwards events to the listeners of plugins, after the work that they report has gone on. */
+/** Forwards events to the listeners of plugins asynchronously, so that listeners don't delay the work. */
 export function createListeners() {
   const listeners: { onEvent: (event: AgentEvent) => void | Promise<void>; use: PluginUse }[] = [];
   const pending = new Set<Promise<void>>();
@@ -61,7 +61,7 @@ export function createListeners() {
       void listeners.push({ onEvent, use }),
     push(event: AgentEvent): void {
       for (const { onEvent, use } of listeners) {
-        // A copy of its own: what a listener does to an event must reach nobody else.
+        // Each listener gets its own copy, since it may modify the event.
         const heard = Promise.resolve(structuredClone(event))
           .then(onEvent)
           .catch((error: unknown) => void use.failed("event listener", error))
@@ -69,7 +69,7 @@ export function createListeners() {
         pending.add(heard);
       }
     },
-    /** Waits for listeners that are at work. */
+    /** Waits for running listeners. */
     async flush(): Promise<void> {
       await Promise.all(pending);
     },

@@ -9,9 +9,9 @@ export type LogLevel = (typeof LEVELS)[number];
 export type Log = (level: LogLevel, message: string) => void;
 
 /**
- * The log that the configuration asks for. It never goes to stdout.
+ * Creates the configured log. It never writes to stdout.
  *
- * @param write - Receives the lines where `logging.file` names no file. Default: standard error.
+ * @param write - Receives the lines if `logging.file` is not set. Default: standard error.
  */
 export function createLog({ logging }: Config, write: (line: string) => void = writeToStderr): Log {
   const least = LEVELS.findIndex((level) => level === logging.level.toLowerCase());
@@ -23,12 +23,12 @@ export function createLog({ logging }: Config, write: (line: string) => void = w
   };
 }
 
-/** Logs what of a configuration is ignored. */
+/** Logs the ignored parts of a configuration. */
 export function logWarnings({ warnings }: Pick<LoadedConfig, "warnings">, log: Log): void {
   for (const warning of warnings) log("warning", warning);
 }
 
-/** Does something, and logs when it began and how it ended. */
+/** Runs an operation and logs its start and its outcome. */
 export async function logged<Result>(log: Log, what: string, work: () => Promise<Result>): Promise<Result> {
   const began = performance.now();
   const ms = (): string => `${Math.round(performance.now() - began)} ms`;
@@ -47,7 +47,7 @@ function writeToStderr(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
-/** Writes to a file; once that fails, to `instead`, so that a full disk does not end the run. */
+/** Writes to a file, or to `instead` after the first failure, so that a full disk does not end the run. */
 function fileWriter(file: string, instead: (line: string) => void): (line: string) => void {
   let isBroken = false;
   return (line) => {
@@ -66,7 +66,7 @@ function unwritable(file: string, error: unknown): string {
   return `The log ${file} can't be written: ${error instanceof Error ? error.message : String(error)}`;
 }
 
-/** Why the log file can't be written, before there is something to log. It is made where it is missing. */
+/** Checks up front whether the log file is writable, creating it if missing. Returns the reason if it is not. */
 export function logFileWarnings({ config: { logging } }: Pick<LoadedConfig, "config">): string[] {
   const { file } = logging;
   if (file === undefined) return [];
@@ -78,7 +78,7 @@ export function logFileWarnings({ config: { logging } }: Pick<LoadedConfig, "con
   }
 }
 
-/** Makes one line without control characters, since servers write to the log what they like. */
+/** Reduces untrusted text from servers to one line without control characters. */
 function oneHarmlessLine(text: string): string {
   return text.trimEnd().replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => {
     if (character === "\n") return " | ";
@@ -87,13 +87,13 @@ function oneHarmlessLine(text: string): string {
   });
 }
 
-/** The log of a server or worker, one JSON object a line. Loaded when used: running tasks does not need it. */
+/** The log of a server or worker, one JSON object per line. Loaded on first use, since running tasks does not need it. */
 export async function loggerOf({ logging: { level, file } }: Config): Promise<Logger> {
   const { createLogger } = await import("@cem/mcp-server");
   return createLogger({ level, file });
 }
 
-/** Writes what an agent logs to the server's log. */
+/** Forwards an agent's log to the server's log. */
 export function logTo(logger: Logger): Log {
   const methods = {
     debug: "debug",

@@ -26,7 +26,7 @@ import { hasSkills } from "./skills.ts";
 export const loadConfig: typeof ConfigPackage.loadConfig = async (options) =>
   (await import("@cem/config")).loadConfig(options);
 
-/** Where a project comes from, and the parts that a program gives. */
+/** Where a project comes from, and the parts passed in code. */
 type ProjectSource = ConfigSource & PluginOptions & Pick<CallGuardOptions, "onPlannedWrite">;
 
 /** The parts that are opened with every project of one source. */
@@ -38,11 +38,11 @@ interface Opening {
 }
 
 /**
- * Opens the project that an agent made from the same options has, with the folders of the customer that the options or the
- * configuration name. Parts open with their first use.
+ * Opens the project that an agent with the same options uses, with the folders of the customer named by the options or the
+ * configuration. Parts are opened on first use.
  *
- * @param recordsLog - Gives the log for failures to record runs. Absent: no runs are recorded.
- * @throws CemError as `loadConfig`, `CUSTOMER_INVALID`, and `FOLDER_UNTRUSTED` where nothing can run before the folder is
+ * @param recordsLog - Returns the log for failures to record runs. Absent: no runs are recorded.
+ * @throws CemError as `loadConfig`, `CUSTOMER_INVALID`, and `FOLDER_UNTRUSTED` if nothing can run before the folder is
  * trusted.
  */
 export async function openProject(source: ProjectSource, recordsLog?: RecordsLog): Promise<Project> {
@@ -74,7 +74,7 @@ export async function openProject(source: ProjectSource, recordsLog?: RecordsLog
   return projectForOwner({ ...found, config: copied.config }, known, opening, copied.remove);
 }
 
-/** The store of a configuration, opened when it is first needed. */
+/** The store of a configuration, opened on first use. */
 export function storeOf(config: Config): Lazy<Store> | undefined {
   const { url } = config.store;
   if (url === undefined) return undefined;
@@ -113,7 +113,7 @@ async function projectForOwner(
   const owner = { ...folder, sharedSkillsDir: execution.skillsDir, quotas: customers.quotas };
   await refreshSkills(owner);
   const state = { ...execution.state, workspaceDir };
-  // Without skills of their own, owners search the same catalog, whose index they share.
+  // Owners without skills of their own search the same catalog and share its index.
   const searchCacheDir = (await hasSkills(folder.skillsDir)) ? folder.cacheDir : optimizations.searchCacheDir;
   const config = {
     ...loaded.config,

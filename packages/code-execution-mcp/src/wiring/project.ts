@@ -13,36 +13,39 @@ export interface ProjectOwner extends CustomerFolder {
   quotas: readonly OwnerQuota[];
 }
 
-/** A configuration, with the folders of its owner. */
+/** A configuration with the folders of its owner. */
 export interface OwnedConfig extends LoadedConfig {
   /** Absent: the folders are the project's own. */
   readonly owner?: ProjectOwner | undefined;
 }
 
-/** A configuration and the parts that were opened with it. Nothing of it is changed after it was made. */
+/** A configuration and the parts that were opened with it. Immutable. */
 export interface Project extends OwnedConfig {
-  /** The additions of plugins, loaded when they are first needed. */
+  /** The additions of plugins, loaded on first use. */
   readonly pluginSet?: Lazy<PluginSet> | undefined;
-  /** The store that machines share, for all owners. `undefined` where each machine keeps its own. */
+  /** The store shared by machines, for all owners. `undefined` if each machine has its own data. */
   readonly store?: Lazy<Store> | undefined;
-  /** Counts the calls of `guardrails.rate_limits`, for all owners: a customer's count outlives agent and customer. */
+  /**
+   * Counts calls for `guardrails.rate_limits`, for all owners, so that a customer's counts outlive its agent and the
+   * customer itself.
+   */
   readonly counts: Lazy<CallCounts>;
   /** Records of the runs. `undefined` where none are kept. */
   readonly records?: RunRecords | undefined;
-  /** Keeps the workspace in step with other machines. `undefined` where it is this machine's only. */
+  /** Synchronizes the workspace with other machines. `undefined` if it is local to this machine. */
   readonly sync?: Lazy<WorkspaceSync> | undefined;
   /**
-   * Makes the project of an owner: workspace, state, skills and sign-ins are the owner's, with plugins and records of its own.
-   * Tools stay shared, and nothing can write them.
+   * Creates the project of an owner, with the owner's workspace, state, skills and sign-ins, and separate plugins and
+   * records. Tools stay shared and read-only.
    *
-   * @param id - Checked or derived before.
+   * @param id - Already validated or derived.
    */
   readonly forOwner: (id: string) => Promise<Project>;
   /** Frees the parts that were opened with this project. */
   readonly dispose: () => Promise<void>;
 }
 
-/** The quota key of a customer, by which also logs name it. */
+/** The quota key of a customer, which also identifies it in logs. */
 export function quotaKeyOf(id: string): string {
   return `customer ${id}`;
 }
@@ -70,9 +73,9 @@ export async function refreshSkills({
 }
 
 /**
- * Where sign-ins are kept: the user's, shared by all projects. `CEM_AUTH_DIR` sets another place.
+ * The folder of sign-ins: the user's, shared by all projects, unless `CEM_AUTH_DIR` is set.
  *
- * @param project - The folder that a relative `CEM_AUTH_DIR` counts from.
+ * @param project - The folder that a relative `CEM_AUTH_DIR` is resolved against.
  */
 export async function authFolder(
   project: string,
@@ -84,21 +87,21 @@ export async function authFolder(
   return path.join(userConfigFolder(environment), "auth");
 }
 
-/** A folder of the host's own. */
+/** A folder that only the host may access. */
 export interface HostFolder {
   folder: string;
   /** Its contents, as the subject of an error message: `Runs of workflows`. */
   what: string;
   /** The setting that names it. */
   setting: string;
-  /** Further folders in which there is what code can reach. */
+  /** Further folders that code can reach. */
   reached?: readonly string[] | undefined;
-  /** The folder that counts as out of reach, since code gets another in its place. */
+  /** A folder that counts as out of reach, since code gets a different one in its place. */
   besides?: string | undefined;
 }
 
 /**
- * Refuses a place that code in the sandbox can reach: it could read what is there, and change it.
+ * Refuses a folder that code in the sandbox could read or change.
  *
  * @throws CemError `CONFIG_INVALID`
  */
@@ -117,7 +120,7 @@ export async function assertOutOfReach(
   throw new CemError("CONFIG_INVALID", message, { details: { setting, folder, reached: around } });
 }
 
-/** The folder of an owner's values, in the owner's home. */
+/** The folder of an owner's vault, in the owner's home. */
 export function vaultIn(home: string): string {
   return path.join(home, "vault");
 }

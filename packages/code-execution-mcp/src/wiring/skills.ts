@@ -6,7 +6,7 @@ import { createProcessFolder, removeProcessFolder } from "@cem/core/files";
 import { refreshSkills } from "./project.ts";
 import type { Project } from "./project.ts";
 
-/** Project and agents with which skills are tried. */
+/** The project and the agents used to try skills. */
 export interface SkillTrial {
   loaded: Project;
   /** Opens an agent with another configuration. */
@@ -15,7 +15,7 @@ export interface SkillTrial {
 
 type Saving = SaveSkillOptions & { tools: readonly ToolDefinition[] };
 
-/** The skills in the configured folder; those of an owner, who sees them beside the shared ones. */
+/** The store of skills in the configured folder; for an owner, the owner's skills in addition to the shared ones. */
 export async function createConfiguredSkills({ config, owner }: Project): Promise<SkillStore> {
   const { createSkillStore } = await import("@cem/skills");
   if (owner === undefined) return createSkillStore({ skillsDir: config.execution.skillsDir });
@@ -24,7 +24,7 @@ export async function createConfiguredSkills({ config, owner }: Project): Promis
 }
 
 /**
- * Saves a skill that passed its review, the check of its types and its own test.
+ * Saves a skill if it passes review, type check and its own test.
  *
  * @throws CemError `SKILL_INVALID` or `SKILL_REFUSED`
  */
@@ -34,7 +34,7 @@ export async function saveCheckedSkill(draft: SkillDraft, saving: Saving, trial:
 }
 
 /**
- * Makes a proposal a skill, once it passed. What it passed with stands in its provenance.
+ * Promotes a proposal to a skill if it passes its checks. Its provenance records what it was checked with.
  *
  * @throws CemError `SKILL_NOT_FOUND`, `SKILL_INVALID` or `SKILL_REFUSED`
  */
@@ -54,7 +54,7 @@ export async function promoteCheckedSkill(
 }
 
 /**
- * Tries a skill in a sandbox whose folder of skills has it, with a workspace of its own.
+ * Tries a skill in a sandbox with a temporary workspace and a skills folder that contains it.
  *
  * @throws CemError `SKILL_INVALID` or `SKILL_REFUSED`
  */
@@ -73,7 +73,7 @@ export async function trySkill(
     const config = {
       ...loaded.config,
       execution: { ...execution, skillsDir, workspaceDir },
-      // The cache of the folder of skills that stays must not be that of one that goes.
+      // The cache of the permanent skills folder must not be filled from a temporary one.
       optimizations: { ...optimizations, toolCache: false },
     };
     const agent = openAgent({ ...loaded, sync: undefined, config });

@@ -4,7 +4,7 @@ import type { ReviewSettings } from "./review-work.ts";
 
 const reader = new Lazy(() => import("@cem/program"));
 
-/** Has programs that are not read quickly reviewed by the process's threads. */
+/** Reviews programs that are slow to parse in work threads. */
 export function offloadReview(guard: Guard, settings: ReviewSettings): Guard {
   return {
     ...guard,
@@ -21,7 +21,7 @@ export function offloadReview(guard: Guard, settings: ReviewSettings): Guard {
   };
 }
 
-/** The tools that code may name, with what a review looks at: a catalog can be too large to be cloned. */
+/** The tools that code may name, reduced to what a review needs, since a catalog can be too large to clone. */
 function toolsInSight({ code, tools }: ReviewRequest): Partial<ToolDefinition>[] {
   const words = new Set(code.match(/[\p{ID_Start}$_][\p{ID_Continue}$]*/gu));
   const servers = new Map<string, { isNamed: boolean }>();
@@ -31,7 +31,7 @@ function toolsInSight({ code, tools }: ReviewRequest): Partial<ToolDefinition>[]
       const known = servers.get(id);
       const seen = known ?? { isNamed: code.includes(server) };
       servers.set(id, seen);
-      // Of each server one stands for the fact that there is one.
+      // One tool of each server is kept, so that the server is known.
       return known === undefined || seen.isNamed || words.has(name);
     })
     .map(({ server, name, originalServer, originalName, kind, module, annotations }) => ({

@@ -12,7 +12,7 @@ export interface ReviewSettings {
   blockedTools: readonly string[];
 }
 
-/** Reviews a program as the default guard does, on the thread that it is called on. */
+/** Reviews a program as the default guard does, on the calling thread. */
 export async function review(
   { allowedTools, blockedTools, ...settings }: ReviewSettings,
   request: ReviewRequest,

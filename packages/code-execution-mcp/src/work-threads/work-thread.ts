@@ -3,7 +3,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { toErrorInfo } from "@cem/core";
 import type { ThreadRequest, ThreadResponse } from "./work-threads.ts";
 
-// The entry of a thread that does one piece of work after another.
+// The entry point of a work thread, which executes requests one after another.
 
 const { compileCache } = workerData as { compileCache: string | undefined };
 if (compileCache !== undefined) enableCompileCache(compileCache);

@@ -20,20 +20,20 @@ export type ThreadResponse = { result: unknown } | { error: ErrorInfo };
 
 const owners = new AsyncLocalStorage<string>();
 
-/** Does the work of one owner, so that {@link currentOwner} knows. */
+/** Runs work on behalf of an owner, whom {@link currentOwner} then returns. */
 export function asOwner<T>(owner: string, work: () => T): T {
   return owners.run(owner, work);
 }
 
-/** The owner of the work under way. */
+/** The owner of the current work. */
 export function currentOwner(): string | undefined {
   return owners.getStore();
 }
 
 /**
- * Has what takes long be done by threads of this process: reading large programs.
+ * Starts threads for work that takes long, such as parsing large programs.
  *
- * @param clientOf - The client that the work under way is for, where it has no owner.
+ * @param clientOf - The client that the current work is for, if it has no owner.
  * @returns a function that ends them.
  */
 export function startWorkThreads(clientOf: () => string = () => ""): { close: () => Promise<void> } {
@@ -49,9 +49,9 @@ export function startWorkThreads(clientOf: () => string = () => ""): { close: ()
 
 /** Limits of work threads. */
 export const WORK_THREAD_LIMITS = {
-  /** Threads at once. One owner has half of them at most, so at least two. */
+  /** Number of concurrent threads, at least two. An owner uses half of them at most. */
   threads: Math.max(2, Math.min(4, availableParallelism())),
-  /** The timeout of work that names none, in milliseconds. */
+  /** The default timeout of work, in milliseconds. */
   timeoutMs: 5_000,
   /** The heap of one thread, in MiB. */
   memoryMb: 512,
@@ -60,7 +60,7 @@ export const WORK_THREAD_LIMITS = {
 };
 export type WorkThreadLimits = typeof WORK_THREAD_LIMITS;
 
-/** How often the heap of a thread at work is looked at, in milliseconds. */
+/** How often the heap of a busy thread is checked, in milliseconds. */
 const HEAP_CHECK_MS = 50;
 /**
  * Margin between a thread's memory limit and its limit in V8, in MiB. V8 ends the process if its limit is reached in a
@@ -70,14 +70,14 @@ const HEAP_SLACK_MB = 512;
 const BYTES_PER_MB = 2 ** 20;
 
 /**
- * Does work that may take long in threads. Each piece has a timeout and is ended with its run: its thread is terminated.
- * Owners take turns, and none has all threads. Threads start when they are needed and end when they are idle.
+ * Runs long work in threads. Each request has a timeout and ends with its run, by terminating its thread. Owners take
+ * turns, and none may occupy all threads. Threads start on demand and end when idle.
  *
- * @param ownerOf - The owner of the work under way here.
+ * @param ownerOf - Returns the owner of the current work.
  */
 export function createWorkThreads(ownerOf: () => string, limits: WorkThreadLimits = WORK_THREAD_LIMITS) {
   const gate = new FairGate(limits.threads);
-  /** Threads without work, with the timers that end them. The one used last, which has the most compiled, is the last. */
+  /** Idle threads, with the timers that end them. The most recently used one, whose code is warmest, is the last. */
   const idle = new Map<Worker, NodeJS.Timeout>();
   const threads = new Set<Worker>();
   const closing = new AbortController();
@@ -97,7 +97,7 @@ export function createWorkThreads(ownerOf: () => string, limits: WorkThreadLimit
     const stop = (why: string): void => excess.abort(tooLarge(why));
     const timer = setTimeout(() => stop(`took more than ${timeoutMs / 1_000} s`), timeoutMs).unref();
     const checkHeap = async (): Promise<void> => {
-      // Rejects where the thread has ended meanwhile.
+      // Rejects if the thread has ended meanwhile.
       const heap = await worker.getHeapStatistics().catch(() => undefined);
       const used = heap === undefined ? 0 : heap.used_heap_size + heap.external_memory;
       if (used > limits.memoryMb * BYTES_PER_MB) stop("needed too much memory");
@@ -128,7 +128,7 @@ export function createWorkThreads(ownerOf: () => string, limits: WorkThreadLimit
       resourceLimits: { maxOldGenerationSizeMb: limits.memoryMb + HEAP_SLACK_MB },
     });
     threads.add(worker);
-    // Whoever waits for its answer is told of an error; without work there is nobody.
+    // An error is reported to the pending request. An idle thread has none.
     worker.on("error", () => {});
     worker.once("exit", () => {
       threads.delete(worker);
@@ -158,7 +158,7 @@ export function createWorkThreads(ownerOf: () => string, limits: WorkThreadLimit
         leave();
       }
     },
-    /** Ends all threads, and the work that is under way or waits. */
+    /** Ends all threads and cancels running and queued work. */
     async close(): Promise<void> {
       closing.abort(new CemError("SERVER_CLOSING", "The server is shutting down. Nothing was run."));
       await Promise.all([...threads].map((worker) => worker.terminate()));

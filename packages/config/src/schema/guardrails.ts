@@ -18,7 +18,7 @@ import {
 
 const MAX_EXECUTION_TIME_SECONDS = 86_400;
 const MAX_MEMORY_MB = 1_048_576;
-/** No guest starts with less. */
+/** The least memory that a guest starts with. */
 const LEAST_MEMORY_MB = 32;
 const HOST_NAME =
   /^(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)*\.?$/i;
@@ -35,7 +35,7 @@ function isNetwork(value: string): boolean {
   return host && port >= 1 && port <= 65_535;
 }
 
-/** Whether a text is a host name. One whose last label is a number would be a mistyped IPv4 address. */
+/** Whether a text is a host name. A text whose last label is a number would be a mistyped IPv4 address. */
 function isHostName(name: string): boolean {
   return HOST_NAME.test(name) && !/(?:^|\.)\d+\.?$/.test(name);
 }
@@ -47,7 +47,7 @@ const network = z
 const MAX_COUNT = 1_000_000_000;
 const toolPatterns = z.array(text);
 const KINDS_OF_APPROVAL = ["destructive", "writes"];
-/** A kind that is mistyped would be a pattern that matches nothing, and let everything through. */
+/** Checked because a mistyped kind would match nothing and let everything through. */
 const approvalPattern = text.check(
   z.refine(
     (value) =>

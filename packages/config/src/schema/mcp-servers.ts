@@ -18,7 +18,7 @@ const DEFAULT_TIMEOUT_SECONDS = 30;
 const MAX_CONCURRENCY = 10_000;
 const MAX_CONNECTIONS = 1_000;
 const MAX_PORT = 65_535;
-/** A variable may stand for the beginning. */
+/** The beginning may be a variable. */
 const WHOLE_URL = /^(?:[a-z][a-z\d+.-]*:\/\/|\$\{)./iu;
 const connection = z.enum(["auto", "stdio", "http", "streamable-http", "sse"]);
 
@@ -32,7 +32,7 @@ const authEntry = z.strictObject({
   callbackPort: described(z.optional(whole(1, MAX_PORT)), "Port on 127.0.0.1. Default: a free one."),
 });
 
-/** A user signs in through the browser, or this machine with a client secret. */
+/** Either a user signs in through the browser, or this machine with a client secret. */
 function toAuth(entry: z.output<typeof authEntry>, payload: z.core.ParsePayload) {
   const { kind, clientId, clientSecret, issuer, scopes, clientMetadataUrl, callbackPort } = entry;
   if (kind === "client-credentials")
@@ -50,7 +50,7 @@ const shape = {
   cwd: setting(
     z.optional(text),
     "Folder the command is started in, and that relative paths in command and args count from. Default: the folder of the configuration.",
-    // A variable may stand for an absolute path.
+    // A variable may hold an absolute path.
     { path: (cwd) => !cwd.startsWith("${") },
   ),
   headers: described(z.optional(secretRecord), "HTTP headers sent to the URL."),
@@ -94,7 +94,10 @@ const shape = {
 
 type Entry = z.output<z.ZodMiniObject<typeof shape>>;
 
-/** A program that is spoken to on its standard streams, or a URL: `auto` is Streamable HTTP, or SSE where the server refuses that. */
+/**
+ * A program that is used through stdin and stdout, or a URL: `auto` is Streamable HTTP, with SSE as a fallback when the
+ * server refuses that.
+ */
 function toServer(entry: Entry, payload: z.core.ParsePayload) {
   const refuse = (message: string, ...path: string[]): never => fail(payload, message, ...path);
   const { timeout, metadata, command, url, cwd, concurrency, writes, protocol } = entry;

@@ -15,7 +15,7 @@ export const optimizationSettings = {
   ),
   sandboxKeptGuests: limit(
     count(4096, 16),
-    "Guests that wait for the next run of their session, some 20 MiB each; beyond it the one that has waited longest ends. After ten seconds two are left, or all of them with more than 16.",
+    "Guests that wait for the next run of their session, some 20 MiB each; beyond it one of them, chosen at random, ends. After ten seconds two are left, or all of them with more than 16.",
   ),
   toolCache: harmless(flag(true), "Cache what was read from the tool files.", ["OPTIMIZATION_TOOL_CACHE"]),
   toolCacheFile: setting(withDefault(text, ".tool_cache.json"), "File of the tool cache.", { path: true }),

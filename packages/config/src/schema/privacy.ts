@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { areQuick, oneOf, quickOnes, unionOf, withAll } from "./risk.ts";
 import { choice, harmless, secretText, setting, text, withDefault } from "./setting.ts";
 
-/** The form of the name of a type of values. */
+/** The format of the names of value types. */
 export const TYPE_NAME = /^[A-Z][A-Z\d_]{0,31}$/;
 /** The types that need neither `custom` nor a plugin. A model finds the last two. */
 export const BUILT_IN_TYPES = [
@@ -21,11 +21,11 @@ export const BUILT_IN_TYPES = [
   "ADDRESS",
 ] as const;
 
-/** Regions that have a code and are no country, or none with phone numbers of its own. */
+/** Regions that have a code but are not a country, or have no phone numbers of their own. */
 const NO_COUNTRY = /^(?:AQ|BV|C[PQ]|DG|E[AUZ]|GS|HM|IC|PN|QO|TF|U[MN]|X[AB]|ZZ)$/;
 const COUNTRY_NEEDED = "is not the code of a country, such as US, DE or GB (not UK)";
 
-/** Whether a code of two letters is in use, and not another name of a country. */
+/** Whether a two-letter code is in use, and is not an alias of another country code. */
 function isCountry(code: string): boolean {
   const { region } = new Intl.Locale(`und-${code}`);
   const names = new Intl.DisplayNames("en", { type: "region", fallback: "none" });
@@ -61,7 +61,7 @@ const customType = z
     ),
   );
 
-/** How personal data and secrets are kept from the model, where `guardrails.pii_detection` is on. */
+/** How personal data and secrets are kept from the model when `guardrails.pii_detection` is on. */
 export const privacySettings = {
   guest: setting(
     choice(["values", "tokens"], "values"),

@@ -1,9 +1,9 @@
 import { WORKFLOW_FILE } from "@cem/core";
 
 /**
- * The kinds of items. `server`: an MCP server. `host-tool`: a file that runs on the host. `plugin`: a module that runs in
- * this process. `mount` and `path`: a place outside of the folder. `key`: a key of the user for an address that the folder
- * names. `setting`: a setting that could do harm.
+ * The kinds of items. `server`: an MCP server. `host-tool`: a file that runs on the host. `plugin`: a module that runs
+ * in this process. `mount` and `path`: a place outside the folder. `key`: a key of the user for an address that the
+ * folder names. `setting`: a setting that could do harm.
  */
 export const TRUST_KINDS = ["server", "host-tool", "plugin", "mount", "path", "key", "setting"] as const;
 
@@ -12,14 +12,14 @@ export type TrustKind = (typeof TRUST_KINDS)[number];
 /** Compares values as they are in a loaded configuration. */
 export type IsStricter = (value: unknown, standard: unknown) => boolean;
 
-/** A number that is not above the one in force. */
+/** A number not above the one in force. */
 export const atMost: IsStricter = (value, standard) =>
   typeof value === "number" && typeof standard === "number" && value <= standard;
 
 /** The same, where no number means no limit. */
 export const atMostIfAny: IsStricter = (value, standard) => standard === undefined || atMost(value, standard);
 
-/** A number that is not below the one in force, or the first one. */
+/** A number not below the one in force, or any number when none is. */
 export const atLeastIfAny: IsStricter = (value, standard) =>
   standard === undefined || atMost(standard, value);
 
@@ -28,7 +28,7 @@ export function oneOf(...values: readonly unknown[]): IsStricter {
   return (value) => values.includes(value);
 }
 
-/** A list with everything that is in force. A pattern with `!` takes something out. */
+/** A list with all entries in force, and without a pattern with `!`, which would exclude some. */
 export const withAll: IsStricter = (value, standard) =>
   Array.isArray(value) &&
   Array.isArray(standard) &&
@@ -48,7 +48,7 @@ export function unionOf(value: readonly unknown[], standard: readonly unknown[])
 
 const MAX_REPETITIONS = 2;
 
-/** Whether a type of personal data is found by a list, or by a regular expression that can't take long. */
+/** Whether a type of personal data is detected by a list, or by a regular expression that can't take long. */
 function isQuick(entry: unknown): boolean {
   const { pattern } = entry as { pattern?: string };
   if (pattern === undefined) return true;
@@ -64,7 +64,7 @@ export function quickOnes(value: readonly unknown[]): unknown[] {
   return value.filter(isQuick);
 }
 
-/** Steps whose work is done in the sandbox or by tools, whose calls are checked. */
+/** Steps that work in the sandbox or through tools, whose calls are checked. */
 const CHECKED_STEPS = new Set(["tool_call", "code_execution", "condition", "loop", "workflow"]);
 
 /** Workflows without steps of other types, such as forms, and without workflows in files, which are read when they run. */

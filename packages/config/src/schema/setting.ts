@@ -5,7 +5,7 @@ import { atMost } from "./risk.ts";
 import type { IsStricter, TrustKind } from "./risk.ts";
 import { Secret } from "../redact.ts";
 
-/** An environment variable that counts for one `llm.provider` only. */
+/** An environment variable that applies to one `llm.provider` only. */
 export interface ProviderVariable {
   name: string;
   provider: "openai" | "azure_openai" | "anthropic";
@@ -18,32 +18,32 @@ export interface SettingTraits {
    * others are not.
    */
   path?: boolean | ((value: string) => boolean) | undefined;
-  /** The environment variables that set it. Of two the first has precedence. */
+  /** The environment variables that set it. Of two, the first has precedence. */
   variables?: readonly (string | ProviderVariable)[] | undefined;
-  /** The accepted values in words, where the type does not tell. */
+  /** The accepted values in words, unless the type makes them clear. */
   allowed?: string | undefined;
   /**
-   * `none`: a folder that is not trusted may set it, since no value of it can do harm.
+   * `none`: an untrusted folder may set it, since no value can do harm.
    *
-   * @defaultValue a value of such a folder needs a yes
+   * @defaultValue a value from such a folder needs trust
    */
   risk?: "none" | undefined;
   /**
-   * Whether a value allows no more than the one that is in force without the folder. Equal ones never need a yes.
+   * Whether a value allows no more than the one in force without the folder. Equal values never need trust.
    *
    * @defaultValue no other value
    */
   isStricter?: IsStricter | undefined;
   /**
-   * The part of a value that is held back that makes things stricter, and so holds without a yes.
+   * The part of a held-back value that makes things stricter, and therefore applies without trust.
    *
-   * @defaultValue none: the value in force without the folder holds
+   * @defaultValue none: the value in force without the folder applies
    */
   strictPart?: ((value: readonly unknown[], standard: readonly unknown[]) => unknown[]) | undefined;
   /**
-   * The kind of item that asks for it, and looks closer than at the value alone.
+   * The kind of trust item that represents it, when more than its value has to be examined.
    *
-   * @defaultValue `path` for what is always a path, else `setting`
+   * @defaultValue `path` for a setting that is always a path, else `setting`
    */
   askedAs?: Exclude<TrustKind, "host-tool" | "key"> | undefined;
 }
@@ -70,7 +70,7 @@ export function setting<S extends z.ZodMiniType>(
   return copy;
 }
 
-/** A limit: a folder that is not trusted may set a lower one than is in force. */
+/** A limit: an untrusted folder may set a lower one than the one in force. */
 export function limit<S extends z.ZodMiniType>(
   schema: S,
   description: string,
@@ -79,7 +79,7 @@ export function limit<S extends z.ZodMiniType>(
   return setting(schema, description, { variables, isStricter: atMost });
 }
 
-/** A setting that a folder which is not trusted may set, since no value of it can do harm. */
+/** A setting that an untrusted folder may set, since no value can do harm. */
 export function harmless<S extends z.ZodMiniType>(
   schema: S,
   description: string,
@@ -88,12 +88,12 @@ export function harmless<S extends z.ZodMiniType>(
   return setting(schema, description, { variables, risk: "none" });
 }
 
-/** A section, whose settings all have a default or are optional: it may be left out. */
+/** A section. All its settings are optional or have a default, so it may be left out. */
 export function section<S extends z.core.$ZodLooseShape>(description: string, shape: S) {
   return described(z.prefault(z.strictObject(shape), {} as never), description);
 }
 
-/** Whether a text is a path by its form: `./x`, `../x`, `~/x` or an absolute one. Else it is the name of something. */
+/** Whether a text has the form of a path: `./x`, `../x`, `~/x` or an absolute one. Otherwise it is a name. */
 export function isPathByForm(value: string): boolean {
   return /^(?:\.{1,2}|~)(?=[\\/]|$)/u.test(value) || isAbsolute(value);
 }
@@ -174,7 +174,7 @@ const SCALARS = ["string", "number", "boolean"];
 /** A mapping of names to secrets, as in headers. */
 export const secretRecord = z.record(z.string(), secret(SCALARS));
 
-/** The same of an environment: a variable that is set and empty differs from one that is not set. */
+/** The same for environments: a variable that is set but empty differs from one that is not set. */
 export const variableRecord = z.record(z.string(), secret(SCALARS, true));
 
 /** A mapping of any values, which this package does not interpret. */
@@ -183,7 +183,7 @@ export const anyObject = z.record(z.string(), z.unknown());
 /**
  * Refuses a list in which a second entry has the same key.
  *
- * @param path - The path inside the entry that the problem is reported at.
+ * @param path - The path inside the entry at which the problem is reported.
  */
 export function unique<T>(
   keyOf: (entry: T) => string,

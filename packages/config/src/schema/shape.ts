@@ -47,7 +47,7 @@ export function nodeKindOf(schema: z.ZodMiniType): NodeKind {
   return schema instanceof z.ZodMiniArray ? "list" : "scalar";
 }
 
-/** {@link unwrap}s a schema; of a union it is the option for a node of this kind. */
+/** {@link unwrap}s a schema; for a union, returns the option for a node of this kind. */
 export function schemaFor(schema: z.ZodMiniType, kind: NodeKind): z.ZodMiniType {
   const inner = unwrap(schema);
   if (!(inner instanceof z.ZodMiniUnion)) return inner;
@@ -63,13 +63,13 @@ export function traitsOf(schema: z.ZodMiniType): SettingTraits {
   return inner === undefined ? {} : traitsOf(inner);
 }
 
-/** Whether a text that this schema takes is a path on the host. */
+/** Whether a text that this schema accepts is a path on the host. */
 export function isPath(schema: z.ZodMiniType, value: string): boolean {
   const { path = false } = traitsOf(schema);
   return typeof path === "function" ? path(value) : path;
 }
 
-/** Whether a value of this schema can contain a secret at any depth. Custom schemas are those of secrets. */
+/** Whether a value of this schema can contain a secret at any depth. All custom schemas are secrets. */
 export function holdsSecret(schema: z.ZodMiniType): boolean {
   const inner = unwrap(schema);
   if (inner instanceof z.ZodMiniCustom) return true;
@@ -79,7 +79,7 @@ export function holdsSecret(schema: z.ZodMiniType): boolean {
   return inner instanceof z.ZodMiniUnion && optionsOf(inner).some((option) => holdsSecret(option));
 }
 
-/** The properties of an object by the names that they are written with. */
+/** The properties of an object by their names as written. */
 export function properties(
   object: z.ZodMiniObject,
   style: "snake" | "camel",

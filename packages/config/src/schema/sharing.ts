@@ -93,7 +93,7 @@ export const storeSettings = {
   ),
 };
 
-/** Whether a `store.url` is of a server, not the path of a folder. */
+/** Whether a `store.url` is the URL of a server, not the path of a folder. */
 export function isServerUrl(url: string): boolean {
   return SERVER_URL.test(url) && URL.canParse(url);
 }

@@ -33,7 +33,7 @@ const OTHERS_WRITE = 0o022;
 /** The folder of the user's settings for all projects. */
 export function userConfigFolder(env: Variables): string {
   const base = process.platform === "win32" ? env["APPDATA"] : env["XDG_CONFIG_HOME"];
-  // A relative one would be another in every folder.
+  // A relative path would mean a different folder everywhere.
   return join(base !== undefined && isAbsolute(base) ? base : join(homedir(), ".config"), "cem");
 }
 
@@ -43,7 +43,7 @@ export function trustFile(env: Variables): string {
 }
 
 /**
- * Reads what the user trusted. A file that is damaged, a link, or that others can write counts as empty, and `problem`
+ * Reads what the user trusted. A file that is damaged, a link, or writable by others counts as empty, and `problem`
  * says so.
  */
 export async function readTrust(file: string): Promise<TrustRecord & { problem?: string | undefined }> {
@@ -65,7 +65,7 @@ export async function readTrust(file: string): Promise<TrustRecord & { problem?:
   }
 }
 
-/** Adds items to what is trusted of a folder, in place of those of the same kind and name. */
+/** Adds trusted items of a folder; replaces those of the same kind and name. */
 export async function addTrust(file: string, folder: string, items: readonly TrustItem[]): Promise<void> {
   await editInTurn(file, async () => {
     const { folders } = await readTrust(file);
@@ -96,7 +96,7 @@ function keyOf({ kind, name }: Pick<TrustItem, "kind" | "name">): string {
 
 const YES = new Set(["1", "true", "yes", "on"]);
 
-/** Host access that files of a folder request, and which of it the user allowed. */
+/** Host access that files of a folder request, and which part of it the user allowed. */
 export interface FolderTrust {
   /** The real path of the folder. */
   readonly folder: string;
@@ -104,9 +104,9 @@ export interface FolderTrust {
   readonly requested: readonly TrustItem[];
   /** Requested items that are blocked. */
   readonly held: readonly HeldItem[];
-  /** Why nothing can run before the folder is trusted: its workspace or its tools are a link out of it. */
+  /** Why nothing can run before the folder is trusted: its workspace or its tools are a link to a place outside. */
   readonly obstacle?: CemError | undefined;
-  /** Why the file of what the user trusted can't be used, where something is blocked. */
+  /** Why the user's trust file can't be used, when something is blocked. */
   readonly problem?: string | undefined;
   /** Returns the item of a file that runs on the host, and whether it is blocked. */
   hostTool(name: string, file: string): Promise<{ item: TrustItem; held: HeldItem | undefined }>;
@@ -115,14 +115,17 @@ export interface FolderTrust {
 export interface FolderTrustSettings {
   folder: string;
   env: Variables;
-  /** Whether everything is allowed: the program that runs says so. */
+  /** Whether the running program allows everything. */
   isAllowed: boolean;
-  /** Whether files that run on the host are allowed: the program that runs named where they are. */
+  /** Whether files that run on the host are allowed, because the running program named their location. */
   allowsHostTools: boolean;
   requested: readonly TrustItem[];
 }
 
-/** Tells what of a folder is trusted: by the program, by `CEM_TRUST_FOLDER`, or as recorded for exactly what it is now. */
+/**
+ * Determines what is trusted in a folder: by the program, by `CEM_TRUST_FOLDER`, or by a record that matches its
+ * current content exactly.
+ */
 export async function openFolderTrust(settings: FolderTrustSettings): Promise<FolderTrust> {
   const { env, requested } = settings;
   const folder = realPath(settings.folder);
@@ -150,7 +153,7 @@ export async function openFolderTrust(settings: FolderTrustSettings): Promise<Fo
     ),
     async hostTool(name, file) {
       const files = digestFiles(folder, [file]);
-      // Outside of the folder the file is known by its place and content alone.
+      // Outside the folder, only the path and the content identify the file.
       const own = files.size > 0 ? files : digestFiles(realPath(resolve(file, "..")), [file]);
       const text = `runs ${relative(folder, realPath(file))}`;
       const item = trustItem({ kind: "host-tool", name, text }, realPath(file), own);
@@ -159,7 +162,7 @@ export async function openFolderTrust(settings: FolderTrustSettings): Promise<Fo
   };
 }
 
-/** Settings act together: where one is held back, all are. */
+/** Settings act together: when one is held back, all are. */
 function holdSettingsTogether(requested: readonly TrustItem[], held: readonly HeldItem[]): HeldItem[] {
   if (!held.some(({ kind }) => kind === "setting")) return [...held];
   return requested.flatMap((item) => {
@@ -168,7 +171,7 @@ function holdSettingsTogether(requested: readonly TrustItem[], held: readonly He
   });
 }
 
-/** Whether the environment trusts a folder, by `CEM_TRUST_FOLDER`: a yes for all folders, or a list of them. */
+/** Whether the environment trusts a folder: `CEM_TRUST_FOLDER` allows all folders, or lists some. */
 function isTrustedByEnvironment(folder: string, env: Variables): boolean {
   const said = variableValue(env, TRUST_VARIABLE);
   if (said === undefined) return false;

@@ -7,7 +7,7 @@ import type { FolderTrust } from "./folder-trust.ts";
 import { realPath } from "./places.ts";
 import type { HeldItem } from "./items.ts";
 
-/** The most items that a message names. */
+/** Maximum number of items that a message names. */
 const MAX_NAMED = 8;
 /** Settings that decide where a task is sent and with which key. */
 const MODEL_DESTINATION = [
@@ -24,12 +24,12 @@ export interface OwnConfig {
 }
 
 /**
- * A configuration without what is held back: mounts are left out, paths and settings are as they are without the
- * folder, and no model is asked where a setting of its address or a key is held back. MCP servers and plugins stay, to
- * be listed; who connects to them or loads them looks at `trust.held`.
+ * Removes what is held back from a configuration: mounts are left out, paths and settings are as they are without the
+ * folder, and no model is asked when its address or its key is held back. MCP servers and plugins stay, so that they
+ * are listed; code that connects to them or loads them checks `trust.held`.
  *
  * @param own - The configuration without the files of the folder.
- * @returns the configuration, and why it can't be used: a default is a link out of the folder.
+ * @returns the configuration; `obstacle` says why it can't be used: a default is a link out of the folder.
  */
 export function withoutHeld(config: Config, own: OwnConfig, trust: FolderTrust) {
   const held = trust.held.filter(({ kind }) => kind !== "server" && kind !== "plugin");
@@ -44,10 +44,10 @@ export function withoutHeld(config: Config, own: OwnConfig, trust: FolderTrust) 
     if (item.kind === "setting") setOwn(copy, own.config, item.name);
   }
   const names = new Set(held.map(({ kind, name }) => `${kind} ${name}`));
-  // Not any host in place of some.
+  // An empty list would allow any host instead of some.
   if (names.has("setting guardrails.allowed_networks") && own.config.guardrails.allowedNetworks.length === 0)
     copy.execution.allowNetworkAccess = false;
-  // The user's model is no substitute for one that the folder names: the task may not be meant for it.
+  // The user's model must not replace one that the folder names: the task may not be meant for it.
   if (MODEL_DESTINATION.some((name) => names.has(name))) withoutModel(copy, own.config);
   if (names.has("key execution.msb_api_key")) delete copy.execution.msbServerUrl;
   return { config: copy, obstacle };
@@ -60,7 +60,7 @@ function copySections(config: Config): Config {
   return copy;
 }
 
-/** Sets a setting as it is without the folder, with what of the folder's value makes it stricter. */
+/** Resets a setting to its value without the folder, plus the stricter part of the folder's value. */
 function setOwn(config: Config, own: Config, path: string): void {
   const setting = SETTINGS.find((one) => one.path === path);
   if (setting === undefined) return;
@@ -70,7 +70,7 @@ function setOwn(config: Config, own: Config, path: string): void {
   setPath(config, keys, isPartial ? strictPart(value, standard) : standard);
 }
 
-/** The origins of the values that are used. Those of settings that are held back say so. */
+/** The origins of the values in use. Those of held-back settings say so. */
 export function originsWithoutHeld(
   origins: Readonly<Record<string, Origin>>,
   own: OwnConfig["origins"],
@@ -85,7 +85,7 @@ export function originsWithoutHeld(
   return used;
 }
 
-/** @returns why the setting can't be used, where its default leads out of the folder too. */
+/** @returns why the setting can't be used, when its default leads out of the folder too. */
 function setOwnPath(config: Config, { name, text }: HeldItem, own: OwnConfig, folder: string) {
   const setting = SETTINGS.find(({ path }) => path === name);
   if (setting === undefined) return undefined;
@@ -110,7 +110,7 @@ function setOwnPath(config: Config, { name, text }: HeldItem, own: OwnConfig, fo
   return undefined;
 }
 
-/** Asks no model. Which key is read depends on the provider, which may be the folder's word. */
+/** Disables the model. Which key is read depends on the provider, which the folder may have chosen. */
 function withoutModel(config: Config, own: Config): void {
   config.llm.enabled = false;
   config.llm.apiKey = own.llm.apiKey;
@@ -118,7 +118,7 @@ function withoutModel(config: Config, own: Config): void {
   delete config.llm.azureEmbedderName;
 }
 
-/** `FOLDER_UNTRUSTED`: what was to be used is asked for by files of a folder that is not trusted. */
+/** Creates a `FOLDER_UNTRUSTED` error: something is requested by files of an untrusted folder. */
 export function folderUntrusted(what: string, folder: string): CemError {
   const message = `${what} is held back: files of ${folder} ask for it, and that folder is not trusted.`;
   return new CemError("FOLDER_UNTRUSTED", message, { details: { folder } });
@@ -132,7 +132,7 @@ export function describeHeld(held: readonly Pick<HeldItem, "kind" | "name">[], f
   return `${folder} is not trusted, so held back: ${list}.`;
 }
 
-/** The kinds whose own names would not tell. */
+/** Descriptions of the kinds whose names are not clear enough. */
 const KINDS: Partial<Record<HeldItem["kind"], string>> = {
   server: "MCP server",
   "host-tool": "host tool",

@@ -10,28 +10,28 @@ import { SETTINGS } from "../settings.ts";
 import type { Setting } from "../settings.ts";
 import { realPath } from "./places.ts";
 
-/** Something on the host that files of a folder ask for, and that needs a yes of the user. */
+/** Something on the host that files of a folder request, and that the user has to trust. */
 export interface TrustItem {
   kind: TrustKind;
-  /** Its name there: `github`, `crm.find_contact`, `execution.workspace_dir`, a path. */
+  /** Its name in the folder's files: `github`, `crm.find_contact`, `execution.workspace_dir`, a path. */
   name: string;
   /** Its effect, on one line and without values that could be secrets. */
   text: string;
   /** Files of the folder that decide what it does, relative to the folder. */
   files: readonly string[];
-  /** Those of them that no setting names: they are there, and change what a command runs. */
+  /** The files among them that no setting names, but whose presence changes what a command runs. */
   implicitFiles?: readonly string[] | undefined;
-  /** SHA-256 of all that decides what it does, in hexadecimal. */
+  /** SHA-256 of everything that decides what it does, in hexadecimal. */
   digest: string;
 }
 
 /** An item that is held back. */
 export interface HeldItem extends TrustItem {
-  /** The item of this name as it was trusted before it changed. */
+  /** The item as it was trusted before it changed. */
   before?: TrustItem | undefined;
 }
 
-/** Makes an item; its digest is made of everything given. */
+/** Creates an item; its digest covers everything given. */
 export function trustItem(
   { kind, name, text }: Pick<TrustItem, "kind" | "name" | "text">,
   decides: unknown,
@@ -46,21 +46,21 @@ export function trustItem(
 
 type Llm = Config["llm"];
 
-/** The addresses that requests go to where no setting names one. */
+/** The default addresses of requests. */
 const PROVIDER_ADDRESSES: Readonly<Record<Llm["provider"], string | undefined>> = {
   openai: "https://api.openai.com",
   anthropic: "https://api.anthropic.com",
   azure_openai: undefined,
 };
-/** The providers whose own address a key in a variable is for. */
+/** The providers that the keys in variables are meant for. */
 const PROVIDER_OF_VARIABLE: Readonly<Record<string, Llm["provider"]>> = {
   OPENAI_API_KEY: "openai",
   ANTHROPIC_API_KEY: "anthropic",
 };
 
 /**
- * Keys of the user that would be sent to an address which only files of the folder choose. Keys of the folder itself are
- * none of the user's.
+ * Keys of the user that would be sent to an address chosen only by files of the folder. Keys from the folder itself
+ * don't count.
  *
  * @param own - The configuration without the files of the folder.
  */
@@ -68,7 +68,7 @@ export function keyItems(config: Config, own: Config, origins: Readonly<Record<s
   const model = origins["llm.api_key"];
   const native = PROVIDER_OF_VARIABLE[model?.variable ?? ""];
   const { execution, llm } = config;
-  // Without the folder another provider may be asked, with another key.
+  // Without the folder, another provider with another key may be used.
   const isOwnKey = llm.apiKey?.reveal() === own.llm.apiKey?.reveal();
   const ownAddresses = [...modelAddresses({ ...own.llm, enabled: true }), own.llm.azureEndpoint];
   return [
@@ -119,7 +119,7 @@ function placeOf(address: string): string {
 
 const MAX_SHOWN_CHARACTERS = 160;
 
-/** Features that have to be in use for settings to have an effect, by the beginning of the settings' paths. */
+/** Features that must be in use for settings to have an effect, by the prefix of the settings' paths. */
 const FEATURES: Readonly<Record<string, (config: Config) => boolean>> = {
   "llm.": ({ llm }) => llm.enabled || llm.embeddingModel !== undefined || llm.azureEmbedderName !== undefined,
   "guardrails.allowed_networks": ({ execution }) => execution.allowNetworkAccess,
@@ -128,16 +128,16 @@ const FEATURES: Readonly<Record<string, (config: Config) => boolean>> = {
 
 /** The settings of a configuration, and what they would be without the files of the folder. */
 export interface SettingSources {
-  /** The configuration without the files of the folder: what allows no more than it needs no yes. */
+  /** The configuration without the files of the folder: settings that allow no more than it need no trust. */
   own: Config;
   origins: Readonly<Record<string, Origin>>;
-  /** The values that each file of the folder sets, also where the user has set it to something else. */
+  /** The values that each file of the folder sets, even if the user overrides them. */
   given: Readonly<Partial<Record<Origin["from"], unknown>>>;
 }
 
 /**
- * The settings in files of the folder that could do harm. They act together, so a yes is to all of a file: each has the
- * digest of all.
+ * The settings in files of the folder that could do harm. They act together, so trust covers all of a file: each item
+ * has the digest of all.
  */
 export function settingItems(
   config: Config,
@@ -184,7 +184,7 @@ function shown(path: string, value: unknown): string {
 }
 
 const PATHS = SETTINGS.filter(({ askedAs }) => askedAs === "path");
-/** Holds the hooks that git runs, which no clone brings. */
+/** Contains the hooks that git runs; a clone never brings any. */
 const GIT_FOLDER = ".git";
 
 /** Where the paths of a configuration come from. */
@@ -192,15 +192,15 @@ export interface PathOrigins {
   origins: Readonly<Record<string, Origin>>;
   /** The real path of the folder whose files are not trusted yet. */
   folder: string;
-  /** The real path of the folder that the defaults start from; `undefined` where those are taken as they are. */
+  /** The real path of the folder that the defaults start from; `undefined` when the defaults are not checked. */
   defaultsFolder: string | undefined;
 }
 
-/** The paths in settings of the folder, and its links in the places of the defaults, that lead out of it or to git's files. */
+/** Paths in settings of the folder, and links of the folder at default locations, that lead out of it or to git's files. */
 export function pathItems(config: Config, from: PathOrigins): TrustItem[] {
   return PATHS.flatMap(({ path, keys, isPath }) => {
     const place = getPath(config, keys);
-    // By default it is the workspace, which is looked at itself.
+    // By default it is the workspace, which is checked itself.
     if (path === "execution.state.workspace_dir" && from.origins[path]?.from === "default") return [];
     const border = borderOf(from.origins[path], from);
     if (typeof place !== "string" || !isPath(place) || border === undefined) return [];
@@ -215,13 +215,13 @@ function borderOf(origin: Origin | undefined, { folder, defaultsFolder }: PathOr
   return origin.ofFolder === true ? folder : undefined;
 }
 
-/** Whether a place is in the folder of git, or has that folder in it. */
+/** Whether a place is inside git's folder, or contains it. */
 function meetsGit(border: string, place: string): boolean {
   const git = join(border, GIT_FOLDER);
   return isWithin(git, place) || isWithin(place, git);
 }
 
-/** The mounts in settings of the folder that show the guest what lies outside of it, or let it change git's files. */
+/** Mounts in settings of the folder that expose places outside of it to the guest, or let the guest change git's files. */
 export function mountItems({ execution }: Config, { origins, folder }: PathOrigins): TrustItem[] {
   if (origins["execution.mount_directories"]?.ofFolder !== true) return [];
   return execution.mountDirectories.flatMap(({ host, guest, mode }) => {

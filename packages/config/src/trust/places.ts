@@ -14,14 +14,14 @@ export function realPath(place: string): string {
 }
 
 const MAX_FILE_BYTES = 16 * 1024 * 1024;
-/** The most files that are looked at. */
+/** Maximum number of files that are read. */
 export const MAX_FILES = 2_000;
 const CODE = new Set([".ts", ".mts", ".cts", ".tsx", ".js", ".mjs", ".cjs", ".jsx"]);
-/** Whatever may be a path of another module, in code or beside it. */
+/** Possible paths of other modules, in code or elsewhere. */
 const RELATIVE = /["'`](?<path>\.{1,2}\/[^"'`\n]{1,400})["'`]/gu;
 const ENDINGS = ["", ...CODE, ".json", ".node", "/index.ts", "/index.js"];
 
-/** Which files are digested beside those that are named. */
+/** Options for files beyond the named ones. */
 interface FollowOptions {
   /** Whether a file is digested. Default: those in the folder. */
   isWithin?: ((file: string) => boolean) | undefined;
@@ -30,11 +30,11 @@ interface FollowOptions {
 }
 
 /**
- * Digests files of a folder and the code that they name by a relative path, and so on. Links are followed to where they
- * lead; what lies outside of the folder, or is no file, is left out.
+ * Digests files of a folder and, recursively, the code that they name by a relative path. Follows links; skips anything
+ * outside the folder and anything but files.
  *
  * @param folder - The real path of the folder.
- * @returns digests by path relative to the folder.
+ * @returns digests by paths relative to the folder.
  */
 export function digestFiles(
   folder: string,
@@ -60,7 +60,7 @@ export function digestFiles(
   return digests;
 }
 
-/** Reads a regular file without waiting; of one that is too large, its size and time. `undefined` for anything else. */
+/** Reads a regular file synchronously; returns size and time of one that is too large. `undefined` for anything else. */
 function readFile(file: string): Buffer | string | undefined {
   let descriptor: number | undefined;
   try {

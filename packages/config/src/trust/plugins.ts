@@ -10,7 +10,7 @@ import { trustItem } from "./items.ts";
 import type { TrustItem } from "./items.ts";
 import { MAX_FILES, digestFiles, realPath } from "./places.ts";
 
-/** Where a plugin's code is. Nothing of it was loaded. */
+/** The location of a plugin's code, none of which is loaded. */
 export interface PluginSource extends PluginSetting {
   /** Its name in messages: its path in the folder, or the package. */
   name: string;
@@ -26,15 +26,15 @@ export interface PluginSource extends PluginSetting {
   problem?: string | undefined;
 }
 
-/** Stands for the content of a file that is too large to be read. */
+/** Placeholder for the content of a file that is too large to be read. */
 const UNREAD = /^\d+ bytes of /u;
 const PACKAGE = /^(?:@[a-z\d~-][\w.~-]*\/)?[a-z\d~-][\w.~-]*(?:\/[\w.~-]+)*$/iu;
 
 /** Where plugins are looked for. */
 export interface PluginPlace {
-  /** The folder that names them: its config.yaml is there. Packages are those that code in it would import. */
+  /** The folder whose config.yaml names them. Packages are resolved as for code in this folder. */
   base: string;
-  /** The real path of the folder whose files need a yes. */
+  /** The real path of the folder whose files need trust. */
   folder: string;
 }
 
@@ -60,9 +60,9 @@ export function findPlugin(setting: PluginSetting, { base, folder }: PluginPlace
 }
 
 /**
- * The access that a plugin named by files of the folder requests, and all files that it is known to load.
+ * Returns the access that a plugin named by files of the folder requests, and all files that it is known to load.
  *
- * @param variables - Those of the folder that it can look up.
+ * @param variables - The variables of the folder that it can look up.
  */
 export function askForPlugin(
   source: PluginSource,
@@ -79,7 +79,7 @@ export function askForPlugin(
   return { source: { ...source, files, problem }, item };
 }
 
-/** Why a change of a plugin's files could go unseen. */
+/** The reason why a change of a plugin's files could go unnoticed, if there is one. */
 function unseen(digests: ReadonlyMap<string, string>): string | undefined {
   if (digests.size >= MAX_FILES)
     return `It loads ${MAX_FILES} files or more, too many to see whether they change. Bundle it into fewer.`;
@@ -87,7 +87,7 @@ function unseen(digests: ReadonlyMap<string, string>): string | undefined {
   return large === undefined ? undefined : `${large} is too large to see whether it changes.`;
 }
 
-/** `undefined` for what is no package's name, so that URLs and paths are none. */
+/** `undefined` for anything but a package name, so that URLs and paths are not accepted. */
 function packageModule(name: string, base: string): string | undefined {
   if (!PACKAGE.test(name) || name.split("/").some((part) => /^\.+$/u.test(part))) return undefined;
   return resolveModule(name, join(base, "config.yaml"));
@@ -105,21 +105,21 @@ function shortName(base: string, file: string): string {
 
 /** The fields of package.json that decide which code a module is and loads. */
 const MANIFEST_KEYS = ["name", "type", "main", "exports", "imports"];
-/** Whatever may be the name of a package or of an entry of `imports`, however it stands in the code. */
+/** Possible names of packages or of entries of `imports`, anywhere in the code. */
 const NAMED = /["'`](?<name>[@#\w][^"'`\\\s]{0,200})["'`]/gu;
 /** Modules are resolved as `import` does, and as `require` does in modules of that kind. */
 const CONDITIONS = [
   new Set(["node", "import", "module-sync"]),
   new Set(["node", "require", "module-sync"]),
 ] as const;
-/** It is this program's own in a plugin, whatever is installed beside it. */
+/** In a plugin, this is always the running program's own package, even if another is installed beside the plugin. */
 const OWN_PACKAGE = /^code-execution-mcp(?:\/|$)/u;
 
 /**
- * Digests a plugin's module and all modules that it loads by a name that stands in its code, also those of other packages,
- * with the manifests that decide which files those are.
+ * Digests a plugin's module and all modules whose names appear in its code, including those of other packages, with the
+ * manifests that decide which files these are.
  *
- * @param folder - What names are relative to.
+ * @param folder - The folder that names are relative to.
  */
 function digestPlugin(folder: string, entry: string): Map<string, string> {
   const manifests = new Set<string>();
@@ -137,7 +137,7 @@ function digestPlugin(folder: string, entry: string): Map<string, string> {
   return digests;
 }
 
-/** Returns a function that says whether a package of a name is installed for a file, so that few names are resolved. */
+/** Creates a function that checks whether a package is installed for a file, so that few names have to be resolved. */
 function createLookup(): (name: string, file: string) => boolean {
   const folders = new Map<string, ReadonlySet<string>>();
   const packagesIn = (folder: string): ReadonlySet<string> => {
@@ -168,7 +168,7 @@ function modulesOf(name: string, from: string): string[] {
   return CONDITIONS.flatMap((conditions) => resolveModule(name, from, conditions) ?? []);
 }
 
-/** The real path of the file that a module's name stands for. `undefined` where that is no file. */
+/** The real path of the file that a module's name stands for. `undefined` when that is not a file. */
 function resolveModule(name: string, from: string, conditions: ReadonlySet<string> = CONDITIONS[0]) {
   try {
     const { href, protocol } = moduleResolve(name, pathToFileURL(from), new Set(conditions));
@@ -187,7 +187,7 @@ function manifestOf(file: string): string | undefined {
   }
 }
 
-/** A manifest, `{}` where it is broken, `undefined` where there is none. */
+/** Reads a manifest. `{}` when it is broken, `undefined` when there is none. */
 function readManifest(file: string): Record<string, unknown> | undefined {
   const text = textOfFile(file);
   if (text === undefined) return undefined;

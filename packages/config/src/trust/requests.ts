@@ -7,17 +7,17 @@ import { serverItem, type ServerPlace } from "./server-items.ts";
 
 const SETTING_VARIABLES: ReadonlySet<string> = new Set(VARIABLES.map(({ name }) => name));
 
-/** Where plugins are looked for, and what they get. */
+/** Where plugins are looked for, and what they receive. */
 interface PluginOrigins extends PluginPlace {
   /** Whether files of the folder name them. */
   isAsked: boolean;
-  /** Whether the program brings plugins besides. */
+  /** Whether the program has further plugins of its own. */
   hasOthers: boolean;
   /** The variables that files of the folder set. */
   variables: readonly (readonly [name: string, value: string])[];
 }
 
-/** Where the plugins are, and what those ask for that files of the folder name. */
+/** Finds the plugins, and the access requested by those that files of the folder name. */
 export async function findPlugins(
   { plugins }: Config,
   { isAsked, hasOthers, variables: all, ...place }: PluginOrigins,
@@ -36,7 +36,7 @@ export async function findPlugins(
   };
 }
 
-/** Variables of the folder's `.env` that plugins of the user get. */
+/** The item for variables of the folder's `.env` that plugins of the user receive. */
 function variablesItem(variables: PluginOrigins["variables"]): TrustItem {
   const names = variables.map(([name]) => name).join(", ");
   return trustItem({ kind: "plugin", name: ".env", text: `gives ${names} to plugins` }, variables);

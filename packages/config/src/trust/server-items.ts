@@ -9,7 +9,7 @@ import { digestFiles } from "./places.ts";
 import { type TrustItem, trustItem } from "./items.ts";
 
 const REFERENCE = /\$\{(?:env:)?(?<name>[A-Za-z_]\w*)(?::-(?<fallback>[^{}]*))?\}/gu;
-/** Commands that load what they run, and look into the folder for how. */
+/** Commands that download what they run, and that read files of the folder to decide how. */
 const RUNNERS = new Set([
   "npx",
   "npm",
@@ -39,7 +39,7 @@ const RUNNER_FILES = [
   "deno.jsonc",
   "Makefile",
 ];
-/** Programs that look up in tsconfig.json what an import means. */
+/** Programs that resolve imports by tsconfig.json. */
 const TYPESCRIPT_RUNNER = /^(?:tsx|ts-node|ts-node-esm|bun|bunx)(?:@.*|\.cmd|\.exe)?$/u;
 /** The fields of package.json that decide which program a runner starts. */
 const RUNNER_KEYS = ["name", "bin", "scripts", "workspaces", "packageManager", "directories"];
@@ -50,7 +50,7 @@ export interface ServerPlace {
   folder: string;
   /** The folder that commands start in. */
   cwd: string;
-  /** Looks up a variable where the server's settings would get it from. */
+  /** Looks up a variable where the server's settings would find it. */
   variable: (name: string) => string | undefined;
   /** The same, in files of the folder alone. */
   folderVariable: (name: string) => string | undefined;
@@ -86,7 +86,7 @@ function reachOf(server: McpServerSetting): unknown[] {
     : [server.connectionType, server.url, reveal(server.headers), revealAuth(server.auth)];
 }
 
-/** The command of a server with its arguments, or its address, without what looks like a secret. */
+/** The command of a server with its arguments, or its address, without anything that looks like a secret. */
 export function describeReach(server: {
   command?: string | undefined;
   args?: readonly string[] | undefined;
@@ -109,7 +109,7 @@ function addressText(url: string): string {
   return `${protocol}//${host}${pathname}`;
 }
 
-/** The files of the folder that a command names or that decide what it runs. */
+/** Files of the folder that a command names or that decide what it runs. */
 function filesOf({ command, args, cwd, env }: StdioServerSetting, place: ServerPlace) {
   const fill = (text: string): string =>
     text.replace(REFERENCE, (...match) => {
@@ -137,7 +137,7 @@ function filesOf({ command, args, cwd, env }: StdioServerSetting, place: ServerP
   return { files, implicitFiles: [...implicit.keys()] };
 }
 
-/** Where a package that is installed in the folder is run from instead of being loaded. */
+/** Where a package that is installed in the folder is run from, instead of being downloaded. */
 function installedAs(word: string): string[] {
   const [, name] = /^((?:@[\w.-]+\/)?[\w.-]+)(?:@[^/]*)?$/u.exec(word) ?? [];
   if (name === undefined || name.startsWith("-")) return [];

@@ -17,14 +17,14 @@ export type HintFor = (error: ErrorFacts) => string | undefined;
 export interface ErrorEntry {
   /** One sentence that holds wherever the error arises. Markdown. */
   meaning: string;
-  /** When it happens, where the meaning does not say it. Markdown. */
+  /** When it happens, unless the meaning says so. Markdown. */
   cause?: string;
-  /** Advice on how to solve it. Markdown. */
+  /** Advice on how to fix it. Markdown. */
   fix: string;
   /**
    * Advice that the command line and the servers add to the message: the setting, option or command that helps in this
-   * case, in plain text with two spaces before and after a command; or `fix`, the text above. Absent where the message
-   * says all.
+   * case, in plain text with two spaces before and after a command; or `fix`, the text above. Absent when the message
+   * says it all.
    */
   hint?: "fix" | ((details: ErrorDetails, hintFor: HintFor) => string | undefined);
 }
@@ -34,14 +34,14 @@ export type ErrorEntries = Readonly<Record<string, ErrorEntry>>;
 
 const MAX_STEP_HINTS = 5;
 
-/** The hints for tools that would do a step of a task and can't be called now. */
+/** The hints for tools that fit a step of a task but can't be called now. */
 export function hintOfSteps({ steps }: ErrorDetails, hintFor: HintFor): string | undefined {
   const errors = (Array.isArray(steps) ? steps : []).map((step) => memberOf(step, "unavailable"));
   const hints = [...new Set(errors.filter(isErrorFacts).map(hintFor))].filter((hint) => hint !== undefined);
   return hints.length === 0 ? undefined : hints.slice(0, MAX_STEP_HINTS).join("\n");
 }
 
-/** A member of a detail, which may be of any shape. */
+/** Reads a member of a detail, which may have any shape. */
 export function memberOf(value: unknown, name: string): unknown {
   return typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
 }
@@ -53,8 +53,8 @@ export function isErrorFacts(value: unknown): value is ErrorFacts {
 }
 
 /**
- * A hint that names the server in a command, and the customer whose sign-in is missing; or the setting of the server that was
- * refused, which no command changes.
+ * Creates a hint with a command that names the server, and the customer whose sign-in is missing; or a hint at the
+ * refused setting of the server, which no command changes.
  */
 export function withServer(
   { server, customer, setting }: ErrorDetails,
@@ -66,7 +66,7 @@ export function withServer(
   return hint(shellWord(server) + option);
 }
 
-/** A detail that is text, or what stands for one that is missing. */
+/** Returns a detail that is text, or a fallback. */
 export function textOr(value: unknown, otherwise: string): string {
   return typeof value === "string" && value !== "" ? value : otherwise;
 }

@@ -25,10 +25,10 @@ export const ERRORS = {
 export type KnownErrorCode = keyof typeof ERRORS;
 
 /**
- * The setting, flag or command that helps against an error, as one or more sentences for people. Only a face, which
- * knows its reader, shows it: below, nothing is known of settings and commands.
+ * The setting, flag or command that helps with an error, as one or more sentences for people. Only the user interfaces
+ * show it: the layers below know nothing of settings and commands.
  *
- * @returns `undefined` where nothing is to be added to the message, and for codes that a plugin brings.
+ * @returns `undefined` when there is nothing to add to the message, and for codes of plugins.
  */
 export function hintFor({ code, details }: ErrorFacts): string | undefined {
   if (!Object.hasOwn(ERRORS, code)) return undefined;
@@ -49,12 +49,12 @@ export function hintForAgent(error: ErrorFacts): string | undefined {
   if (unavailable !== undefined) return unavailable;
   const [step]: unknown[] = Array.isArray(details["steps"]) ? details["steps"] : [];
   const [, name] = /^.+\.([\w$]+)$/u.exec(String(memberOf(step, "tool"))) ?? [];
-  // Of a task that was not understood, the tool is a guess.
+  // For a task that was not understood, the tool is a guess.
   const isKnown = code === "ARGUMENT_MISSING" && name !== undefined;
   return `Write it for execute_code; ${isKnown ? `begin with: return await ${name}({ … });` : "find the tool with search_tools."}`;
 }
 
-/** Markdown as plain text: a command stands between two spaces, to set it apart from the words around it. */
+/** Converts Markdown to plain text: two spaces before and after a command set it apart from the text. */
 function plain(markdown: string): string {
   return markdown
     .replaceAll(/ `(cem [^`]+)`(?:\.$|$)/gu, "  $1")

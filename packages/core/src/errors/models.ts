@@ -1,7 +1,7 @@
 import { textOr } from "./entry.ts";
 import type { ErrorEntries } from "./entry.ts";
 
-/** Errors of models that write code or compare meaning, and of personal data. */
+/** Errors of models that write code or create embeddings, and of personal data. */
 export const MODEL_ERRORS = {
   EMBEDDER_FAILED: {
     meaning: "The model that compares tools by meaning failed; tools are searched by words.",

@@ -94,7 +94,7 @@ export const RUN_ERRORS = {
   },
 } satisfies ErrorEntries;
 
-/** The message of Node's and of Deno's functions where their user has no right to write. */
+/** The messages of Node's and Deno's functions when the user has no permission to write. */
 const NOT_WRITABLE = /^(?:EACCES|EPERM|EROFS|Permission denied|Read-only file system)\b/u;
 
 /** The setting that allows what the sandbox or the system denied. */

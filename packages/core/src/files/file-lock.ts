@@ -5,28 +5,28 @@ import { CemError } from "../errors.ts";
 
 const FIRST_PAUSE_MS = 1;
 const MAX_PAUSE_MS = 50;
-/** Whoever only looks whether a lock is held has it for a moment. */
+/** Checking whether a lock is held takes the lock for a moment. */
 const CONTENTION_MS = 20;
-/** SQLite's code of a lock that another connection has. */
+/** SQLite's code for a lock held by another connection. */
 const BUSY = 5;
 
 export interface FileLockOptions {
   /** How long to wait for a holder, in milliseconds. */
   waitMs: number;
-  /** Makes the error for a lock that is still held then. */
+  /** Creates the error for a lock that is still held after that. */
   busy: () => Error;
   signal?: AbortSignal | undefined;
 }
 
 /**
- * A lock that one holder has at a time, in this process or another, also between containers that share its file. The system
- * keeps it: it is free as soon as its process has ended, however that ended.
+ * An exclusive lock across processes, also across containers that share its file. The system releases it as soon as its
+ * process ends, for whatever reason.
  *
- * It is the write lock of an empty SQLite database, since Node has no other access to the locks of files. Its holder removes the
- * file, so whoever gets the lock of a file that is no longer there tries again.
+ * It is the write lock of an empty SQLite database, since Node has no other access to file locks. The holder removes
+ * the file on release, so a process that gets the lock of a removed file tries again.
  */
 export class FileLock {
-  /** Whatever its holder keeps of it: a database that is collected as garbage gives up its lock. */
+  /** Keeps held locks referenced: a database that is garbage-collected gives up its lock. */
   static readonly #held = new Set<FileLock>();
   readonly #file: string;
   readonly #database: DatabaseSync;
@@ -40,7 +40,7 @@ export class FileLock {
   /**
    * Takes a lock.
    *
-   * @param file - The path of its file, in a folder that is there.
+   * @param file - The path of its file, in an existing folder.
    * @throws what `busy` makes; the file system's error; the signal's reason.
    */
   static async take(file: string, { waitMs, busy, signal }: FileLockOptions): Promise<FileLock> {
@@ -54,7 +54,7 @@ export class FileLock {
     }
   }
 
-  /** {@link take} for work that can't wait otherwise. */
+  /** Synchronous {@link take}. */
   static takeSync(file: string, { waitMs, busy }: Omit<FileLockOptions, "signal">): FileLock {
     const until = performance.now() + Math.max(waitMs, CONTENTION_MS);
     for (;;) {
@@ -65,7 +65,7 @@ export class FileLock {
     }
   }
 
-  /** Whether somebody has a lock. */
+  /** Whether a lock is held. */
   static isHeld(file: string): boolean {
     const taken = existsSync(file) ? FileLock.#try(file) : null;
     taken?.release();
@@ -73,12 +73,12 @@ export class FileLock {
   }
 
   static #try(file: string, timeout = 0): FileLock | undefined {
-    // Loaded with the first lock.
+    // Loaded on first use.
     const { DatabaseSync } = process.getBuiltinModule("node:sqlite");
     const before = identityOf(file) ?? make(file);
     const database = new DatabaseSync(file, { timeout });
     try {
-      // Without a journal in a file of its own.
+      // In memory, so that no journal file is created.
       database.exec("pragma journal_mode = memory; begin immediate");
       if (before !== undefined && identityOf(file) === before) return new FileLock(file, database);
     } catch (error) {
@@ -103,7 +103,7 @@ function identityOf(file: string): string | undefined {
   return found && `${found.ino} ${found.ctimeNs}`;
 }
 
-/** Makes the file of a lock. Closing any other file than a new one would give up a lock that this process has. */
+/** Creates the file of a lock. Opens new files only: closing an existing one would release a lock that this process holds. */
 function make(file: string): string | undefined {
   try {
     closeSync(openSync(file, "wx"));
@@ -113,7 +113,7 @@ function make(file: string): string | undefined {
   return identityOf(file);
 }
 
-/** `STATE_BUSY`, for a lock that other processes have had all the time. */
+/** Creates a `STATE_BUSY` error for a lock that other processes held the whole time. */
 export function stillWritten(file: string, waitMs: number): CemError {
   const message = `Another process has been writing ${file} for ${waitMs / 1_000} s.`;
   return new CemError("STATE_BUSY", message, { details: { file } });

@@ -1,19 +1,19 @@
 import { registerHooks } from "node:module";
 
-/** A package that importing files get from its own place. */
+/** A package that is resolved from its own location. */
 export interface OwnPackage {
   name: string;
   /** The URL of a module from which the name resolves: `import.meta.url` of the package itself. */
   from: string;
 }
 
-/** Which files get a package from its own place. */
+/** Selects the files for which a package is resolved from its own location. */
 export interface OwnPackageImporters {
   /** Name of this kind of file. The package is registered once for each kind. */
   kind: string;
   isImporter: (url: string) => boolean;
   /**
-   * Whether it takes the place of one that is installed beside them.
+   * Whether it takes precedence over one that is installed beside them.
    *
    * @defaultValue false: only where none is installed
    */
@@ -22,7 +22,7 @@ export interface OwnPackageImporters {
 
 const registered = new Set<string>();
 
-/** Lets files of the user import a package although nothing is installed beside them, as with a global command. */
+/** Lets files of the user import a package that is not installed beside them, as with a globally installed command. */
 export function resolveOwnPackage(
   { name, from }: OwnPackage,
   { kind, isImporter, isPreferred = false }: OwnPackageImporters,

@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { CemError } from "../errors.ts";
 import { textOfFile } from "./write-files.ts";
 
-/** Counted from the state, which is the first field behind the name of the program. */
+/** Index from the state, the first field after the name of the program. */
 const STARTED_FIELD = 19;
-/** A zombie, which has ended and waits for its parent to ask how, and one that is going. */
+/** A zombie, which has ended and was not reaped yet, and a process that is exiting. */
 const DEAD_STATES = new Set(["Z", "X", "x"]);
 
-/** Whether a process of this machine runs, of whatever user. One that has ended does not, though it may still have its number. */
+/** Whether a process runs on this machine, as any user. `false` for a process that has ended and still has its pid. */
 export function isProcessRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -21,29 +21,29 @@ export function isProcessRunning(pid: number): boolean {
 }
 
 /**
- * When a process was started, in the kernel's own count since the boot: two processes of one number have different ones.
+ * When a process was started, in kernel ticks since boot: distinguishes two processes with the same pid.
  *
- * @returns `undefined` where the process has ended, or the system does not say.
+ * @returns `undefined` when the process has ended or the system does not tell.
  */
 export function processStart(pid: number): string | undefined {
   const status = statusOf(pid);
   return status === undefined || DEAD_STATES.has(status[0] ?? "") ? undefined : status[STARTED_FIELD];
 }
 
-/** The fields of a process's status behind the name of its program, which may hold anything and is in parentheses. */
+/** The fields of a process's status after the program's name, which is in parentheses and may contain any characters. */
 function statusOf(pid: number): string[] | undefined {
   const text = textOfFile(`/proc/${pid}/stat`);
   return text?.slice(text.lastIndexOf(")") + 2).split(" ");
 }
 
-/** The part of a name behind the prefix: the process and a unique suffix. */
+/** The part of a name after the prefix: the pid and a unique suffix. */
 const OF_PROCESS = /^-(\d+)-\w{6}$/;
 
-/** Systems remove temporary files that nobody touched for some days. */
+/** Systems remove temporary files that were not touched for some days. */
 const TOUCH_EVERY_MS = 86_400_000;
 
 const made = new Set<string>();
-/** Where folders of earlier processes were looked for. */
+/** Where folders of earlier processes were already removed. */
 const swept = new Set<string>();
 
 /** Removes folders of processes that were killed before they could remove them. */
@@ -59,7 +59,7 @@ function sweep(below: string, prefix: string): void {
   }
 }
 
-/** Touches the folders of this process, and all that is in them. */
+/** Touches the folders of this process and their content. */
 function touchMade(): void {
   const now = new Date();
   for (const folder of made) {
@@ -67,17 +67,18 @@ function touchMade(): void {
       for (const name of ["", ...(readdirSync(folder, { recursive: true }) as string[])])
         lutimesSync(join(folder, name), now, now);
     } catch {
-      // A guest has removed a file of its own meanwhile.
+      // A guest removed one of its files meanwhile.
     }
   }
 }
 
 /**
- * Creates a folder that only this user can read. It is removed when the process exits, and kept from being removed before.
+ * Creates a folder that only this user can read. It is removed when the process exits, and protected from the system's
+ * cleanup until then.
  *
  * @param below - The folder in which it is made.
- * @param prefix - The beginning of its name. In a folder that machines share, it has to name this one.
- * @throws CemError `NOT_WRITABLE` where the system's folder for temporary files can't be used.
+ * @param prefix - The beginning of its name. In a folder shared by machines, it must identify this one.
+ * @throws CemError `NOT_WRITABLE` when the system's folder for temporary files can't be used.
  */
 export function createProcessFolder(below: string, prefix: string): string {
   if (swept.size === 0) {

@@ -3,13 +3,13 @@ import { chmod, readdir, rename, rm } from "node:fs/promises";
 import path from "node:path";
 import { ignoreMissing, PRIVATE_FOLDER } from "./write-files.ts";
 
-/** Systems take some 4,096 bytes for a path; a name has 255 at most. */
+/** Systems accept paths of about 4,096 bytes; a name has at most 255. */
 const MAX_PATH_BYTES = 3_500;
 const RETRIES = { maxRetries: 40, retryDelay: 25 };
 
 /**
- * Removes a folder in which a program may have done anything: folders that nobody may enter, paths longer than the system
- * takes, and files that come while it is removed.
+ * Removes a folder in which a program may have done anything. Handles folders without access permissions, paths longer
+ * than the system accepts, and files that are created meanwhile.
  */
 export async function removeFolder(folder: string): Promise<void> {
   const options = { recursive: true, force: true, ...RETRIES };
@@ -23,7 +23,7 @@ export async function removeFolder(folder: string): Promise<void> {
   }
 }
 
-/** Lets folders be entered, and takes those that are too far down to the top. */
+/** Makes folders accessible, and moves those that are nested too deeply to the top. */
 async function openUp(folder: string): Promise<void> {
   const pending = [folder];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {

@@ -19,7 +19,7 @@ import path from "node:path";
 import { randomBytes } from "node:crypto";
 import { promisify } from "node:util";
 
-/** Opens a file for `await using`. Yarn's Plug'n'Play has handles of its own, which can only be closed. */
+/** Opens a file for `await using`. Yarn's Plug'n'Play has its own handles, which only support `close`. */
 export async function openHandle(...file: Parameters<typeof open>): Promise<FileHandle> {
   const handle = await open(...file);
   handle[Symbol.asyncDispose] ??= () => handle.close();
@@ -27,10 +27,10 @@ export async function openHandle(...file: Parameters<typeof open>): Promise<File
 }
 
 /**
- * Makes a folder and those above it; true when it was not there. Node's own `recursive` never returns where the
- * file system says that nothing can be made, as under /proc.
+ * Creates a folder and its parents; true when it did not exist. Node's own `recursive` never returns where the file
+ * system refuses to create anything, as under /proc.
  *
- * @param mode - The mode of the folders that are made.
+ * @param mode - The mode of the created folders.
  * @throws the file system's error; `EEXIST` or `ENOTDIR` when a file is in the way.
  */
 export function makeFolder(folder: string, mode?: number): boolean {
@@ -60,7 +60,7 @@ export const PRIVATE_FILE = 0o600;
 /** The mode of a folder that only its owner may enter. */
 export const PRIVATE_FOLDER = 0o700;
 
-/** Up to so many bytes are read or written at once: handing each step to another thread takes longer than the step. */
+/** Up to this many bytes are read or written synchronously: dispatching to another thread would take longer. */
 export const AT_ONCE_BYTES = 131_072;
 const TEMPORARY_FILE = /^\.cem-[0-9a-f]{16}\.tmp$/;
 
@@ -72,13 +72,13 @@ export interface ReplaceOptions {
    */
   mode?: number | undefined;
   /**
-   * Whether to make the folders above it, which only their owner may enter.
+   * Whether to create its parent folders, which only their owner may enter.
    *
    * @defaultValue true
    */
   makeFolders?: boolean | undefined;
   /**
-   * Whether to wait until the disk has it, so that it is there after a loss of power, too.
+   * Whether to wait until it is on disk, so that it survives a power loss.
    *
    * @defaultValue false
    */
@@ -86,8 +86,9 @@ export interface ReplaceOptions {
 }
 
 /**
- * Replaces a file atomically. It is written under a name that can't be guessed and renamed, so that a reader finds the old or the new content, and a link of the file's name is
- * replaced, not followed. The library write-file-atomic follows links and opens its temporary files under predictable names.
+ * Replaces a file atomically. It is written under an unpredictable name and renamed, so that readers see either the old
+ * or the new content. A link at the file's path is replaced, not followed. The library write-file-atomic follows links
+ * and uses predictable names for temporary files.
  */
 export async function replaceFile(
   file: string,
@@ -101,7 +102,7 @@ export async function replaceFile(
   try {
     try {
       await writeTo(descriptor, content, durable);
-      // Whatever the process's umask is.
+      // Independent of the process's umask.
       fchmodSync(descriptor, mode);
     } finally {
       closeSync(descriptor);
@@ -114,7 +115,7 @@ export async function replaceFile(
   if (durable) await syncFolder(folder);
 }
 
-/** Writes a new file by its descriptor. @param isDurable - Whether to wait until the disk has it. */
+/** Writes a new file by its descriptor. @param isDurable - Whether to wait until it is on disk. */
 export async function writeTo(
   descriptor: number,
   content: string | Uint8Array,
@@ -125,7 +126,7 @@ export async function writeTo(
   if (isDurable) await promisify(fsync)(descriptor);
 }
 
-/** Keeps the new name over a loss of power. Not every system can open a folder. */
+/** Makes the new name survive a power loss. Not every system can open a folder. */
 async function syncFolder(folder: string): Promise<void> {
   let descriptor: number;
   try {
@@ -137,7 +138,7 @@ async function syncFolder(folder: string): Promise<void> {
   closeSync(descriptor);
 }
 
-/** The text of a file, read at once; `undefined` where it can't be read. */
+/** The text of a file, read synchronously; `undefined` when it can't be read. */
 export function textOfFile(file: string): string | undefined {
   try {
     return readFileSync(file, "utf8");
@@ -146,35 +147,35 @@ export function textOfFile(file: string): string | undefined {
   }
 }
 
-/** Catches the error of a file or folder that is not there: what was asked of it is `undefined`. */
+/** Handles the error of a missing file or folder: returns `undefined`. */
 export function ignoreMissing(error: NodeJS.ErrnoException): undefined {
   if (error.code !== "ENOENT" && error.code !== "ENOTDIR") throw error;
 }
 
-/** Whether a name is one that {@link replaceFile} gives a file until it is renamed. */
+/** Whether a name is one of {@link replaceFile}'s temporary names. */
 export function isTemporaryFile(name: string): boolean {
   return TEMPORARY_FILE.test(name);
 }
 
-// Where the system lacks one, it is undefined, which counts as 0 below.
+// A flag that the system lacks is undefined, which counts as 0 below.
 const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = constants;
 
 /**
- * Opens a file to append to, which only its owner may read from then on, and makes the folders above it.
+ * Opens a file for appending, readable only by its owner from then on, and creates its parent folders.
  *
  * @returns its file descriptor.
- * @throws the file system's error; `ELOOP` where it is a link, and `EINVAL` where it is no regular file.
+ * @throws the file system's error; `ELOOP` for a link, and `EINVAL` for anything but a regular file.
  */
 export function openForAppending(file: string): number {
   makeFolder(path.dirname(file), PRIVATE_FOLDER);
-  // Without waiting, as opening a pipe that nobody reads would.
+  // Non-blocking: opening a pipe without a reader would block.
   const descriptor = openSync(file, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK, PRIVATE_FILE);
   try {
     const found = fstatSync(descriptor);
     if (!found.isFile())
       throw Object.assign(new Error(`EINVAL: not a regular file, open '${file}'`), { code: "EINVAL" });
     const { mode, uid } = found;
-    // Of another's file only that one can change the mode.
+    // Only the owner of a file can change its mode.
     if ((mode & 0o077) !== 0 && uid === process.getuid?.()) fchmodSync(descriptor, PRIVATE_FILE);
     return descriptor;
   } catch (error) {

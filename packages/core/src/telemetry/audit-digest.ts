@@ -8,8 +8,8 @@ const KEY_BITS = 256;
 const keys = new WeakMap<AuditLog, KeyObject>();
 
 /**
- * Computes the HMAC-SHA-256 of a text for an audit log, in hexadecimal. An unkeyed digest of a short value, such as the
- * number of a person, can be guessed within seconds.
+ * Computes the HMAC-SHA-256 of a text for an audit log, in hexadecimal. An unkeyed digest of a short value, such as a
+ * personal number, can be reversed by guessing within seconds.
  */
 export function auditDigest(audit: AuditLog, text: string): string {
   let key = keys.get(audit);
@@ -20,7 +20,8 @@ export function auditDigest(audit: AuditLog, text: string): string {
 const CUSTOMER_DIGITS = 16;
 
 /**
- * Stands for a customer in logs, which outlive it. Without a key, so that whoever knows the id finds its lines.
+ * Pseudonym of a customer in logs, which outlive the customer. Unkeyed, so that anyone who knows the id finds its
+ * lines.
  *
  * @param key - `customer ` and the id.
  */

@@ -16,7 +16,7 @@ interface Metric {
 const counter = (name: string, description: string): Metric => ({ name, description, isTime: false });
 const seconds = (name: string, description: string): Metric => ({ name, description, isTime: true });
 
-/** The metrics of the project. No attribute has a value that clients or code choose. */
+/** The metrics of the project. No attribute has a value chosen by clients or code. */
 const METRICS = {
   runs: counter("cem.runs", "Runs that ended, by kind, status and isolation."),
   runDuration: seconds("cem.run.duration", "How long runs took, waiting for a guest included."),
@@ -29,10 +29,10 @@ const METRICS = {
   queueWait: seconds("cem.queue.wait.duration", "How long runs waited in the queue for a worker."),
 };
 
-/** Takes one value of a metric. */
+/** Records one value of a metric. */
 type Measure = (value: number, attributes?: Attributes) => void;
 
-/** Figures that are read when metrics are exported, by the value of the attribute that distinguishes them. */
+/** Figures that are read on export, by the value of the attribute that distinguishes them. */
 interface ObservedMetric {
   kind: "Gauge" | "Counter";
   name: string;
@@ -41,7 +41,7 @@ interface ObservedMetric {
   read: () => Record<string, number> | Promise<Record<string, number>>;
 }
 
-/** A place that metrics go to. */
+/** A destination of metrics. */
 export interface MetricSink {
   create(metric: Metric): Measure;
   observe(metric: ObservedMetric): void;
@@ -50,7 +50,7 @@ export interface MetricSink {
 const sinks = new Set<ReadonlyMap<string, Measure>>();
 let openTelemetry: { provider: MeterProvider; end: () => void } | undefined;
 
-/** Has metrics go to a sink, too. @returns a function that ends this. */
+/** Sends metrics to a sink, too. @returns a function that removes the sink. */
 export function addMetricSink(sink: MetricSink): () => void {
   const measures = new Map(Object.entries(METRICS).map(([key, metric]) => [key, sink.create(metric)]));
   for (const metric of OBSERVED) sink.observe(metric);
@@ -64,7 +64,7 @@ export function measure(metric: keyof typeof METRICS, value: number, attributes?
   for (const measures of sinks) measures.get(metric)?.(value, attributes);
 }
 
-/** Has metrics go to OpenTelemetry where an SDK is set up, which it may be after the first import. */
+/** Sends metrics to OpenTelemetry if an SDK is set up, possibly after the first import. */
 export function exportMetrics(): void {
   const provider = registeredApi()?.metrics.getMeterProvider();
   if (provider === undefined || provider === openTelemetry?.provider) return;
@@ -94,7 +94,7 @@ function sinkOf(meter: Meter): MetricSink {
   };
 }
 
-/** How the queue keeps up. */
+/** The load of the queue. */
 interface ObservedQueue {
   waiting: number;
   running: number;
@@ -106,7 +106,7 @@ interface ObservedQueue {
 }
 
 const sandboxes = new Set<() => SandboxStats | undefined>();
-/** Counts of sandboxes that are no more: a counter must not fall. */
+/** Counts of disposed sandboxes: a counter must not decrease. */
 const retired: Partial<SandboxStats> = {};
 const queues = new Set<() => Promise<ObservedQueue>>();
 const customers = new Set<() => number>();
@@ -121,7 +121,7 @@ export function observeSandbox(read: () => SandboxStats | undefined): () => void
   };
 }
 
-/** Is asked when metrics are exported. @returns a function that ends the observation. */
+/** Registers a reader that is called on export. @returns a function that ends the observation. */
 export function observeQueue(read: () => Promise<ObservedQueue>): () => void {
   queues.add(read);
   return () => void queues.delete(read);
@@ -176,10 +176,10 @@ function sums(figures: Record<string, keyof SandboxStats>): Record<string, numbe
   return Object.fromEntries(Object.entries(figures).map(([value, figure]) => [value, sum(figure)]));
 }
 
-/** A scrape waits so long for the queue: it brings all other numbers, too. */
+/** How long a scrape waits for the queue; it must not delay the other metrics. */
 const QUEUE_WAIT_MS = 2_000;
 
-/** A queue that can't be reached, or hangs, has no numbers. */
+/** Reads the queue's figures; none when it can't be reached or hangs. */
 async function ofQueue(
   figures: (queue: ObservedQueue) => Record<string, number>,
 ): Promise<Record<string, number>> {

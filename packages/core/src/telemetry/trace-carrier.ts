@@ -2,7 +2,7 @@ import type { Context, Link } from "@opentelemetry/api";
 import { registeredApi } from "./tracing.ts";
 import type { SpanSettings } from "./tracing.ts";
 
-/** A trace's place in a message, as W3C Trace Context writes it. Without baggage, which may contain personal data. */
+/** A trace context in a message, in the format of W3C Trace Context. Without baggage, which may contain personal data. */
 export interface TraceCarrier {
   traceparent: string;
   tracestate?: string | undefined;
@@ -13,7 +13,7 @@ export type ClientTrace = "join" | "link";
 
 const MAX_STATE_CHARACTERS = 512;
 
-/** The active trace's place. `undefined` where nothing is traced. */
+/** The active trace context. `undefined` when nothing is traced. */
 export function traceCarrier(): TraceCarrier | undefined {
   const api = registeredApi();
   if (api === undefined) return undefined;
@@ -22,14 +22,14 @@ export function traceCarrier(): TraceCarrier | undefined {
   return carrierIn(written);
 }
 
-/** The trace that a message names, whoever wrote it. `undefined` where nothing is traced. */
+/** The trace context that a message names, from any author. `undefined` when nothing is traced. */
 export function contextOf(carrier: TraceCarrier | undefined): Context | undefined {
   const api = registeredApi();
   if (api === undefined || carrier === undefined) return api?.ROOT_CONTEXT;
   return api.propagation.extract(api.ROOT_CONTEXT, carrier);
 }
 
-/** Where the trace of a client's request goes on, and what it links to. */
+/** Parent and links of the span for a client's request. */
 export function clientTrace(
   { meta, headers }: { meta: unknown; headers?: Headers | undefined },
   mode: ClientTrace,

@@ -4,13 +4,14 @@ import type { Span, Attributes, Context, Link, SpanKind } from "@opentelemetry/a
 import { toErrorInfo } from "../errors.ts";
 import { abandonOnAbort } from "../promises.ts";
 
-/** Where the API, whichever copy of it, keeps what an SDK has registered. */
+/** Where every copy of the API keeps what an SDK has registered. */
 const REGISTERED = Symbol.for("opentelemetry.js.api.1");
 
 let api: typeof Api | undefined;
 
 /**
- * OpenTelemetry's API. `undefined` where no SDK has registered with it, since loading it takes longer than many a run.
+ * OpenTelemetry's API. `undefined` when no SDK has registered: it is not loaded then, since that takes longer than many
+ * runs.
  */
 export function registeredApi(): typeof Api | undefined {
   if (api === undefined && REGISTERED in globalThis)
@@ -18,7 +19,7 @@ export function registeredApi(): typeof Api | undefined {
   return api;
 }
 
-/** Takes what a span takes, where nothing is traced. */
+/** A no-op span, for when nothing is traced. */
 const NO_SPAN: Span = {
   spanContext: () => ({ traceId: "0".repeat(32), spanId: "0".repeat(16), traceFlags: 0 }),
   setAttribute: () => NO_SPAN,
@@ -56,7 +57,7 @@ const KINDS = {
 } as const satisfies Record<string, keyof typeof SpanKind>;
 
 /**
- * Does work within a span. What it throws ends the span as failed, by the error's code: messages may contain values.
+ * Runs work within a span. A thrown error marks the span as failed by its code alone: messages may contain values.
  *
  * @returns the result of the work.
  */
@@ -89,7 +90,7 @@ export function failSpan(span: Span, errorType: string): void {
   span.setStatus({ code: api.SpanStatusCode.ERROR });
 }
 
-/** Keeps the active trace for work that is begun elsewhere, such as by a message of a guest. */
+/** Preserves the active trace context for work that is started elsewhere, such as by a message of a guest. */
 export function keepTrace(): <T>(work: () => T) => T {
   const api = registeredApi();
   if (api === undefined) return (work) => work();
@@ -97,7 +98,7 @@ export function keepTrace(): <T>(work: () => T) => T {
   return (work) => api.context.with(kept, work);
 }
 
-/** How long a collector that does not answer may hold up the end of a process. */
+/** How long an unresponsive collector may delay the end of a process. */
 const FLUSH_MS = 3_000;
 
 interface Flushable {
@@ -105,7 +106,7 @@ interface Flushable {
   getDelegate?: () => Flushable;
 }
 
-/** Has the SDK export what it holds, before the process or its thread ends. Resolves where there is no SDK. */
+/** Flushes the SDK before the process or its thread ends. Resolves when there is no SDK. */
 export async function flushTelemetry(): Promise<void> {
   const api = registeredApi();
   if (api === undefined) return;

@@ -1,19 +1,19 @@
 import { distance } from "fastest-levenshtein";
 import { identifierKey, MAX_WORD_CHARACTERS, splitWords } from "./words.ts";
 
-/** How many characters differ. Typed here, since the library is bundled. */
+/** The edit distance. Typed here, since the library is bundled. */
 export const editDistance: (one: string, other: string) => number = distance;
 const DEFAULT_NEAREST_NAMES = 3;
 /** A name is near if it has at most one edit per this many characters. */
 const CHARACTERS_PER_EDIT = 3;
 
 /**
- * Finds the candidates nearest to a name, for "did you mean". The case style (`getWeather`, `get_weather`) does not
- * matter, the order of words hardly, and some wrong letters are tolerated.
+ * Finds the candidates nearest to a name, for "did you mean". Ignores the case style (`getWeather`, `get_weather`),
+ * mostly ignores the order of words, and tolerates some wrong letters.
  *
  * @param name - The name that does not exist.
  * @param candidates - The names that exist.
- * @param limit - The most candidates to return.
+ * @param limit - Maximum number of candidates to return.
  * @returns The near candidates, nearest first; empty when none is near.
  */
 export function nearest(
@@ -47,13 +47,13 @@ function spelling(name: string): Spelling {
 function editsBetween(one: Spelling, other: Spelling): number {
   const asWritten = distance(one.key, other.key);
   const reordered = distance(one.sortedKey, other.sortedKey) + 1;
-  // `weather` of `weather_today`.
+  // Such as `weather` and `weather_today`.
   const isPrefix = one.key.startsWith(other.key) || other.key.startsWith(one.key);
   const contained = other.key.length > 2 && one.key.length > 2 && isPrefix ? 1 : Infinity;
   return Math.min(asWritten, reordered, contained);
 }
 
-/** Letters of other scripts and digits, by the letter that they are taken for. */
+/** Digits and letters of other scripts, and the letter that each looks like. */
 const CONFUSABLE = new Map(
   Object.entries({
     a: "аαɑ4@",
@@ -83,15 +83,15 @@ const CONFUSABLE = new Map(
     z: "ᴢ2",
   }).flatMap(([letter, others]) => Array.from(others, (other) => [other, letter] as const)),
 );
-/** Below this, most names differ in a letter from some other one. */
+/** Shorter names often differ from another one by a single letter. */
 const MIN_EDITED_CHARACTERS = 5;
 
 /**
- * Finds a name that another one can be taken for: written with letters of another script, or with one letter swapped, changed,
- * missing or too many.
+ * Finds a known name that a name can be mistaken for: one with letters of another script, or with one letter swapped,
+ * changed, missing or added.
  *
- * @param known - Names that are taken for what they say.
- * @returns `undefined` where there is none, and for a name that is itself known.
+ * @param known - Names that are trusted.
+ * @returns `undefined` when there is none, and for a name that is known itself.
  */
 export function findLookAlike(name: string, known: Iterable<string>): string | undefined {
   const names = [...known];
@@ -103,7 +103,7 @@ export function findLookAlike(name: string, known: Iterable<string>): string | u
   });
 }
 
-/** The name as a quick reader sees it. */
+/** Folds look-alike letters in a name. */
 function seenAs(name: string): string {
   const plain = name
     .normalize("NFKD")
@@ -113,7 +113,7 @@ function seenAs(name: string): string {
   return letters.replaceAll("rn", "m").replaceAll("vv", "w");
 }
 
-/** Whether two names differ in a number that belongs to them, as `db-1` and `db-2` do. */
+/** Whether two names differ by a number only, as `db-1` and `db-2` do. */
 function isNumbered(one: string, other: string): boolean {
   const [base, otherBase] = [one, other].map((name) =>
     name.replace(/(?:(?<![\s._-])[\s._-]+|(?<!\d))\d+$/u, ""),
@@ -121,7 +121,7 @@ function isNumbered(one: string, other: string): boolean {
   return base === otherBase;
 }
 
-/** Whether one letter is changed, missing or too many, or two beside each other are swapped. */
+/** Whether one letter is changed, missing or added, or two adjacent ones are swapped. */
 function isOneEdit(one: string, other: string): boolean {
   if (Math.min(one.length, other.length) < MIN_EDITED_CHARACTERS) return false;
   if (distance(one, other) === 1) return true;

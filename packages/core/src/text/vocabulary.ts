@@ -14,7 +14,7 @@ export type ActionKind =
   | "transform"
   | "run";
 
-/** The verbs by which people ask for each kind of action. A verb may ask for several. */
+/** The verbs with which people ask for each kind of action. A verb may belong to several kinds. */
 export const ASKING_VERBS: Readonly<Record<ActionKind, string>> = {
   read: "read get fetch retrieve obtain show display look lookup check give tell view see read load find provide what how is where when who which describe explain inspect query report know need want open",
   list: "list enumerate show get fetch display view find browse all what which see",
@@ -60,8 +60,7 @@ export const CHANGING: ReadonlySet<ActionKind> = new Set([
 ]);
 
 /**
- * Words that ask for nothing, whatever the task: they may go unclaimed. Small words of the language (stop words) may, too, but
- * for those in {@link DEMANDING_WORDS}.
+ * Words that never ask for anything and may go unclaimed. So may stop words, except those in {@link DEMANDING_WORDS}.
  */
 export const SMALL_TALK: ReadonlySet<string> = new Set(
   `give provide offer support got like look looks looking right today tonight currently current now moment info information
@@ -72,7 +71,7 @@ export const SMALL_TALK: ReadonlySet<string> = new Set(
   ),
 );
 
-/** Verbs that begin the name of a tool that only looks, whatever follows: `get_commit`. */
+/** Verbs that begin the names of tools that only read, whatever follows: `get_commit`. */
 const LOOKING = new Set(
   "get fetch read retrieve show describe lookup check view load list search find query calculate compute".split(
     " ",
@@ -85,20 +84,20 @@ const CHANGES = new Set(
     .flatMap(([, verbs]) => verbs.split(" ")),
 );
 
-/** Whether a tool's name has a verb by which it changes something: `create_user`, and not `get_commit`. */
+/** Whether a verb in a tool's name means a change: `create_user`, but not `get_commit`. */
 export function isNamedAsChange(name: string): boolean {
   const words = splitWords(name);
   return words.some((word) => CHANGES.has(word)) && !LOOKING.has(words[0] ?? "");
 }
 
-/** The verbs in names of tools by which something is lost. */
+/** The verbs in names of tools that destroy something. */
 const LOSING = new Set(
   "delete remove drop erase destroy discard uninstall revoke kill terminate reset clean purge truncate wipe prune".split(
     " ",
   ),
 );
 
-/** Whether the first verb of a tool's name is one by which something is lost: `git_reset`, and not `get_deleted`. */
+/** Whether the first verb of a tool's name means destruction: `git_reset`, but not `get_deleted`. */
 export function isNamedAsLoss(name: string): boolean {
   const verb = splitWords(name).find((word) => LOSING.has(word) || LOOKING.has(word) || CHANGES.has(word));
   return verb !== undefined && LOSING.has(verb);

@@ -1,14 +1,14 @@
 import type { Vocabulary } from "./vocabulary.ts";
 import { SPLIT_PATTERN } from "./split-pattern.ts";
 
-/** A piece can be as long as a text, such as a million spaces. Longer ones are counted in parts: no token is as long. */
+/** A piece can be as long as the text, such as a million spaces. Longer pieces are counted in parts: no token is this long. */
 const MAX_PIECE_BYTES = 256;
-/** Of the parts of a piece: their first bytes, with the end of the last, and the rank of the token that each makes with the next. */
+/** For the parts of a piece: where each begins and the last ends, and the rank of the token that each forms with the next. */
 const starts = new Uint16Array(MAX_PIECE_BYTES + 1);
 const ranks = new Int32Array(MAX_PIECE_BYTES);
 const NO_TOKEN = 0x7fff_ffff;
 
-/** Merges the bytes of a piece of text to tokens by byte pair encoding, and counts them. */
+/** Merges the bytes of a piece of text into tokens by byte pair encoding, and counts them. */
 function countPairs(bytes: Uint8Array, vocabulary: Vocabulary): number {
   let parts = bytes.length;
   const rate = (part: number): void => {
@@ -19,7 +19,7 @@ function countPairs(bytes: Uint8Array, vocabulary: Vocabulary): number {
   for (let at = 0; at <= parts; at += 1) starts[at] = at;
   for (let part = 0; part < parts; part += 1) rate(part);
   for (;;) {
-    // Of equal ranks the first in the text comes first.
+    // Among equal ranks, the first in the text is merged first.
     let lowest = 0;
     for (let part = 1; part < parts; part += 1) if ((ranks[part] ?? 0) < (ranks[lowest] ?? 0)) lowest = part;
     if (ranks[lowest] === NO_TOKEN) return parts;
@@ -31,7 +31,7 @@ function countPairs(bytes: Uint8Array, vocabulary: Vocabulary): number {
   }
 }
 
-/** Longer pieces of a text get memory of their own. Nearly all are words. */
+/** Longer pieces get memory of their own. Nearly all pieces are words. */
 const MAX_SCRATCH_CHARACTERS = 1024;
 const MAX_BYTES_PER_CHARACTER = 3;
 const scratch = new Uint8Array(MAX_SCRATCH_CHARACTERS * MAX_BYTES_PER_CHARACTER);
@@ -53,7 +53,8 @@ export function countTokens(text: string, vocabulary: Vocabulary): number {
 }
 
 /**
- * Writes the UTF-8 of a piece into the scratch memory. An encoder takes longer for a word than all the rest.
+ * Writes the UTF-8 of a piece into the scratch memory. For a word, calling a TextEncoder would take longer than all the
+ * rest.
  *
  * @returns its length in bytes.
  */

@@ -23,14 +23,14 @@ async function load(): Promise<TokenCounter> {
 /** Counts the o200k_base tokens of a text. */
 export type TokenCounter = (text: string) => number;
 
-/** A candidate that does not fit is passed over; after so many, the budget counts as spent. */
+/** Candidates that don't fit are skipped; after this many, the budget counts as spent. */
 const MAX_MISFITS = 5;
 
 /** A number of tokens to spend on texts. */
 export interface TokenBudget {
   /** The tokens of all texts that were taken. */
   readonly spent: number;
-  /** Whether a text fits. One that does is paid for. */
+  /** Whether a text fits. If so, its tokens are spent. */
   take(text: string): boolean;
 }
 

@@ -4,14 +4,14 @@ const BYTES_PER_RANK = 3;
 const PREFIXES = 2 ** 16;
 
 /**
- * The vocabulary of o200k_base in few and large pieces of memory. An object for each of its 200,000 tokens would take ten
- * times as much of it, and of the time to load.
+ * The vocabulary of o200k_base in a few large buffers. An object for each of its 200,000 tokens would take ten times
+ * the memory and loading time.
  */
 export class Vocabulary {
   readonly #file: Uint8Array;
   /** Where the bytes of each token begin in the file, and where the last ones end. */
   readonly #offsets = new Uint32Array(SIZE + 1);
-  /** The first token that begins with these two bytes or with larger ones. */
+  /** The first token whose first two bytes are these or larger. */
   readonly #first = new Uint32Array(PREFIXES + 1).fill(SIZE);
 
   /**
@@ -58,7 +58,10 @@ export class Vocabulary {
   }
 }
 
-/** Fills in where tokens begin. Returns where the last one ends. A function of its own, since it runs once and cold. */
+/**
+ * Fills in where tokens begin. Returns where the last one ends. A separate function, since it runs only once and
+ * unoptimized.
+ */
 function readOffsets(file: Uint8Array, offsets: Uint32Array, first: Uint32Array): number {
   let offset = SIZE * (BYTES_PER_RANK + 1);
   let next = 0;
@@ -72,7 +75,7 @@ function readOffsets(file: Uint8Array, offsets: Uint32Array, first: Uint32Array)
   return offset;
 }
 
-/** The first two bytes as a number. A byte alone comes before those that begin with it. */
+/** The first two bytes as a number. A single byte sorts before longer sequences that begin with it. */
 function prefixOf(bytes: Uint8Array, start: number, end: number): number {
   return ((bytes[start] ?? 0) << 8) | (end - start > 1 ? (bytes[start + 1] ?? 0) : 0);
 }

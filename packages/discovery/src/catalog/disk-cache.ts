@@ -9,7 +9,7 @@ interface CacheFile {
   entries: [file: string, entry: FactsEntry][];
 }
 
-/** Loads the cache of an earlier process. A file that is missing, broken or of another format is ignored. */
+/** Loads the cache of an earlier process. A file that is missing, broken or in another format is ignored. */
 export async function loadCache(file: string, root: string, store: FactsStore): Promise<void> {
   const absolute = (relative: string) => path.resolve(root, relative);
   try {
@@ -30,7 +30,7 @@ export async function loadCache(file: string, root: string, store: FactsStore): 
 /**
  * Replaces the cache file atomically. A file that can't be written is ignored: the next process reads everything.
  *
- * @param isKept - Whether what is known of a source file is kept.
+ * @param isKept - Whether to keep the facts of a source file.
  */
 export async function saveCache(
   file: string,

@@ -3,7 +3,7 @@ import { failedModule, type ModuleFacts, type ModuleFailure } from "../source/mo
 import type { SourceModule } from "../source/source-module.ts";
 import type { SourceFiles } from "./source-files.ts";
 
-/** Changes whenever what is read from a file, or how it is stored, changes. */
+/** Changes whenever the facts read from a file, or their format, change. */
 export const FORMAT = "cem-discovery-6";
 
 const FRONT_MATTER = /^\uFEFF?---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)/;
@@ -26,7 +26,7 @@ async function readMarkdown(text: string): Promise<ModuleFacts> {
   };
 }
 
-/** The front matter, as far as it is used; `undefined` when it is not a mapping in YAML. */
+/** Reads the fields of the front matter that are used; `undefined` when it is not a mapping in YAML. */
 async function readMatter(text: string): Promise<{ description?: string } | undefined> {
   if (text.length > MAX_FRONT_MATTER_CHARACTERS) return undefined;
   const { parse } = await import("yaml");
@@ -41,7 +41,7 @@ async function readMatter(text: string): Promise<{ description?: string } | unde
   }
 }
 
-/** The first paragraph; the title where there is none. */
+/** The first paragraph; the title if there is none. */
 function firstParagraph(text: string): string {
   const blocks = text.split(/\r?\n\s*\r?\n/).flatMap((block) => block.split(/\n(?=#)|\n(?<=^#.*\n)/m));
   const lines = blocks
@@ -54,21 +54,21 @@ function firstParagraph(text: string): string {
 /** The facts read from one file, with the stamps of the files they depend on. */
 export interface FactsEntry {
   stamp: string;
-  /** Other files that types were taken from: path and stamp. */
+  /** Other files from which types were taken: path and stamp. */
   dependencies: [file: string, stamp: string][];
   facts: ModuleFacts;
 }
 
-/** The most parsed files kept during a pass for others that take types from them. */
+/** Maximum number of parsed files kept during a pass for others that import types from them. */
 const MAX_PARSED_MODULES = 128;
 
 export type FactsStore = ReturnType<typeof createFactsStore>;
 
-/** Reads facts from files, and reads them again only when the file or one that its types come from changed. */
+/** Reads facts from files, again only when the file or one that its types come from changed. */
 export function createFactsStore(sources: SourceFiles) {
   const entries = new Map<string, FactsEntry>();
   const parsed = new Map<string, Promise<SourceModule | undefined>>();
-  /** The facts of each file that was asked for in this pass. */
+  /** The facts of each file requested in this pass. */
   const current = new Map<string, Promise<ModuleFacts>>();
   let reads = 0;
 
@@ -104,7 +104,7 @@ export function createFactsStore(sources: SourceFiles) {
     return { dependencies: used.map((each): [string, string] => [each, sources.check(each).stamp]), facts };
   }
 
-  /** Reads a module, loads the files it turned out to need types from, and reads it again until none is missing. */
+  /** Reads a module, loads the files from which it needs types, and reads it again until none is missing. */
   async function readWithImports(module: SourceModule): Promise<{ facts: ModuleFacts; used: string[] }> {
     const { readModule } = await import("../functions/read-module.ts");
     const modules = new Map<string, SourceModule | undefined>([[module.file, module]]);
@@ -143,7 +143,7 @@ export function createFactsStore(sources: SourceFiles) {
 
   return {
     entries,
-    /** How many files were read so far, cached ones not counted. */
+    /** The number of files read so far, without cached ones. */
     get reads() {
       return reads;
     },

@@ -15,7 +15,7 @@ type Resolved =
 export interface BrokenLink {
   /** The file that has to be changed. */
   file: string;
-  /** The file that can't be imported, or how it was named where it is none of a folder of tools. */
+  /** The file that can't be imported; the specifier if it is not a file of a folder of tools. */
   target: string;
   line?: number | undefined;
   message: string;
@@ -24,7 +24,7 @@ export interface BrokenLink {
 const SERVER_MODULE = /^servers\/([^/]+)\//u;
 const SERVER_INDEX = /^servers\/([^/]+)\/index\.ts$/u;
 
-/** A tool or skill as a program imports it, which from a file of a skill leads elsewhere. */
+/** A specifier of a tool or skill as in programs, which means another path in a file of a skill. */
 const FROM_PROGRAM = /^\.\/((?:servers|skills)\/.+)$/u;
 
 /** A file to visit, with the import that led to it. */
@@ -33,9 +33,9 @@ interface Visit {
   from?: { file: string; line: number; specifier: string } | undefined;
 }
 
-/** Where imports lead. */
+/** Settings of {@link createModuleGraph}. */
 interface ModuleGraphSettings extends Pick<SourceFiles, "isInside" | "guestPath" | "resolve"> {
-  /** Names of tools that run on the host and have no file, by server: its module exports them all the same. */
+  /** Names of tools that run on the host and have no file, by server: their modules export them anyway. */
   hostTools: Readonly<Record<string, readonly string[]>>;
 }
 
@@ -54,13 +54,13 @@ export function createModuleGraph(
   /** Files that are known to be importable. */
   const importable = new Set<string>();
 
-  /** The tools without a file that a module exports beside what its file does. */
+  /** The tools without a file that a module exports in addition to its file's exports. */
   const hostToolsOf = (file: string): readonly string[] => {
     const server = SERVER_INDEX.exec(guestPath(file) ?? "")?.[1];
     return server !== undefined && Object.hasOwn(hostTools, server) ? (hostTools[server] ?? []) : [];
   };
 
-  /** A file that is read; what else is imported is there or reported by its own. */
+  /** The file to read; other imports are available or reported elsewhere. */
   const fileOf = (target: ImportTarget): string | undefined =>
     target.kind === "file" ? target.file : undefined;
 
@@ -107,7 +107,7 @@ export function createModuleGraph(
     return names;
   }
 
-  /** The first of some names that a module does not export. One that can't be read may export any. */
+  /** The first of some names that a module does not export. A module that can't be read may export any. */
   async function nameNotIn(file: string, names: readonly string[]): Promise<string | undefined> {
     for (const name of names) {
       if (name === "*" || name === "default") continue;

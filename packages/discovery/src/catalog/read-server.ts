@@ -6,12 +6,12 @@ import type { BrokenLink, ModuleGraph } from "./module-graph.ts";
 import { SCRIPTS } from "./scan-folders.ts";
 import type { ToolFolder } from "./scan-folders.ts";
 
-/** Servers by their folders, with the files that they depend on. An entry holds as long as none of its files changes. */
+/** Caches servers by folder, with the files that they depend on. An entry is valid as long as none of its files changes. */
 export function createServerCache(store: FactsStore) {
-  /** With the names in the folder when it was read. */
+  /** The entries; `listing` holds the names in the folder when it was read. */
   const cached = new Map<string, { listing: string; files: ReadonlySet<string>; result: ReadServer }>();
   return {
-    /** The server of a folder and its files; `undefined` when it has to be read again. */
+    /** The server of a folder and its files; `undefined` when the folder has to be read again. */
     get(folder: ToolFolder) {
       const found = cached.get(folder.folder);
       if (found?.listing !== listingOf(folder)) return undefined;
@@ -38,7 +38,7 @@ export interface ReadServer {
 /**
  * Reads the tools of one folder.
  *
- * @param kind - What the tools are reported as.
+ * @param kind - The kind that the tools are reported as.
  * @param graph - The files of the folder and their imports.
  */
 export async function readServer(folder: ToolFolder, kind: ToolKind, graph: ModuleGraph) {
@@ -53,7 +53,7 @@ export async function readServer(folder: ToolFolder, kind: ToolKind, graph: Modu
   function report(file: string, message: string, line?: number): void {
     const isOwn = file === folder.folder || file.startsWith(folder.folder + path.sep);
     const own = path.relative(folder.folder, file).split(path.sep).join("/") || folder.name;
-    // As code names it: the folders may stand far apart on the host.
+    // The path as code sees it: on the host, the folders may be far apart.
     const shown = isOwn ? own : (graph.guestPath(file) ?? file);
     const problem = { server: folder.name, file, line, message: `${shown} ${message}.` };
     if (!problems.has(`${file}:${line}`)) problems.set(`${file}:${line}`, problem);
@@ -125,7 +125,7 @@ export async function readServer(folder: ToolFolder, kind: ToolKind, graph: Modu
     else add(facts, facts.name, file, file);
   }
 
-  /** Reports a file beside the index that is broken, or that looks like a tool and is not exported. */
+  /** Reports a file next to the index that is broken, or that looks like a tool but is not exported. */
   async function reportUnexported(file: string): Promise<void> {
     const { failure, functions } = await graph.factsOf(file);
     if (failure?.kind === "broken") report(file, failure.message, failure.line);
@@ -136,7 +136,7 @@ export async function readServer(folder: ToolFolder, kind: ToolKind, graph: Modu
     report(file, `looks like a tool, but ${folder.index} does not export it. Add: ${missing}`, own.line);
   }
 
-  /** Reads a file as one tool of the file's name, where there is no index. */
+  /** Reads a file as one tool with the file's name, when there is no index. */
   async function readFile(file: string, isStrict: boolean): Promise<void> {
     const facts = await graph.factsOf(file);
     if (facts.failure) return report(file, facts.failure.message, facts.failure.line);
@@ -158,7 +158,7 @@ export async function readServer(folder: ToolFolder, kind: ToolKind, graph: Modu
     for (const facts of failure ? [] : functions) await addAlone(file, facts);
   }
 
-  // The open format says nothing of names: what a skill's files export is what it offers.
+  // The open skill format doesn't define names: a skill offers whatever its files export.
   const isWrittenElsewhere = kind === "skill" && folder.readme === "SKILL.md";
   const [foreign] = folder.foreign;
   if (foreign !== undefined) {

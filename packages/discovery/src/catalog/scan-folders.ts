@@ -13,7 +13,7 @@ export interface ToolFolder {
   index?: string | undefined;
   /** Name of its SKILL.md or README.md. */
   readme?: string | undefined;
-  /** Of a skill without source files: those of its code in other languages, which no sandbox runs. */
+  /** For a skill without source files: its files in other languages, which no sandbox runs. */
   foreign: string[];
 }
 
@@ -23,13 +23,16 @@ export type KnownFolders = Map<
   { stamp: string; found: ToolFolder | undefined; python: readonly string[] }
 >;
 
-/** A folder that changed no longer ago, in milliseconds, is listed again: it may change once more within one tick of its clock. */
+/**
+ * A folder that changed within this time, in milliseconds, is listed again: it may change once more within one tick of
+ * the file system's clock.
+ */
 const SETTLED_MS = 2_000;
 const SOURCE_EXTENSIONS = [".ts", ".mts", ".js", ".mjs"];
 const INDEX_FILES = SOURCE_EXTENSIONS.map((extension) => `index${extension}`);
 /** Programs in languages that no sandbox here runs. */
 const FOREIGN_FILE = /\.(?:py|sh|bash|rb|go|rs|php|ps1|pl|r|jl)$/;
-/** The folder of a skill that holds its code, in the open format. */
+/** The folder with the code of a skill, in the open format. */
 export const SCRIPTS = "scripts";
 const README_FILES = ["SKILL.md", "README.md", "readme.md"];
 
@@ -97,7 +100,7 @@ function scanKnown(
     const own: string[] = [];
     scanned = { stamp, found: scanFolder(root, entry, own), python: own };
     known.delete(folder);
-    // Files of a skill may lie in a folder of its own.
+    // Files of a skill may be in a subfolder.
     const isWhole = scanned.found?.readme !== "SKILL.md";
     if (isWhole && Date.now() - ctimeMs > SETTLED_MS) known.set(folder, scanned);
   }
@@ -135,7 +138,7 @@ function scanFolder(root: string, entry: Dirent, python: string[]): ToolFolder |
   return { name: entry.name, folder, files: all, index, readme, foreign };
 }
 
-/** Modules in Python beside which stands neither a source nor a folder of the same name. */
+/** Python modules without a source file or a folder of the same name. */
 function pythonWithoutCounterpart(names: ReadonlySet<string>): string[] {
   const isPublic = (name: string): boolean =>
     name.endsWith(".py") && !/^(?:[._]|test_|conftest\.py$|setup\.py$)|_test\.py$/u.test(name);
@@ -145,7 +148,7 @@ function pythonWithoutCounterpart(names: ReadonlySet<string>): string[] {
   });
 }
 
-/** The files in the folder where skills of other programs keep their code. */
+/** Lists the files in `scripts/`, where skills written for other programs keep their code. */
 function listScripts(folder: string): string[] {
   return list(path.join(folder, SCRIPTS))
     .filter((entry) => entry.isFile())

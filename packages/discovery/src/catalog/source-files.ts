@@ -6,20 +6,20 @@ import { withoutEscapes } from "@cem/core";
 import type { ModuleFailure } from "../source/module-facts.ts";
 import { isSource } from "./scan-folders.ts";
 
-/** The module of the sandbox by which generated tools call their server, relative to the workspace. */
+/** The sandbox's module through which generated tools call their server, relative to the workspace. */
 const GUEST_CLIENT = "client/index.ts";
 
 const WORKSPACE = "/workspace/";
-/** The folder of a server or skill, or its index without or with another ending, all of which stand for the index. */
+/** The folder of a server or skill, or its index without or with any extension, all of which mean the index. */
 const TOOL_FOLDER = /^((?:servers|skills)\/[^/.][^/]*?)(?:\/?|\/index(?:\.[cm]?[jt]s)?)$/u;
 const FILE_NAME = /\.(?:[cm]?[jt]s|json)$/u;
 
 /**
  * Resolves a specifier as the sandbox does.
  *
- * @param from - The file that imports, relative to the workspace: `skills/report/index.ts`.
- * @returns the path relative to the workspace, which begins with `../` outside of it; `undefined` for packages and other
- * modules that are no files.
+ * @param from - The importing file, relative to the workspace: `skills/report/index.ts`.
+ * @returns the path relative to the workspace, which begins with `../` outside it; `undefined` for packages and other
+ *   modules that are not files.
  */
 function resolveInGuest(from: string, specifier: string): string | undefined {
   const given = /^(?:servers|skills)\//u.test(specifier) ? WORKSPACE + specifier : specifier;
@@ -30,7 +30,7 @@ function resolveInGuest(from: string, specifier: string): string | undefined {
   return folder === undefined || FILE_NAME.test(folder) ? target : `${folder}/index.ts`;
 }
 
-/** The size of the largest file that is read. */
+/** Maximum size of a file to read. */
 const MAX_SOURCE_BYTES = 1024 * 1024;
 
 /** A file modified more recently than this may change again within the resolution of its timestamps. */
@@ -38,7 +38,7 @@ const UNSETTLED_MS = 100;
 
 /** The state of a file when it was last checked. */
 interface SourceState {
-  /** Timestamps and size, or the reason why it can't be read; "" when these can't be relied on yet. */
+  /** Timestamps and size, or the reason why it can't be read; "" when these are not reliable yet. */
   stamp: string;
   failure?: ModuleFailure | undefined;
 }
@@ -47,12 +47,13 @@ interface SourceState {
 export type SourceFiles = ReturnType<typeof createSourceFiles>;
 
 /**
- * A module that a file imports. `file` is an absolute path under a root; `provided` is there without a file of a root, such
- * as a built-in module or data of the workspace; `package` is a package, which no sandbox has; `outside` is none of these.
+ * A module that a file imports. `file` is an absolute path under a root; `provided` is available without a file of a
+ * root, such as a built-in module or data of the workspace; `package` is a package, which no sandbox provides;
+ * `outside` is none of these.
  */
 export type ImportTarget = { kind: "file"; file: string } | { kind: "provided" | "package" | "outside" };
 
-/** Creates the view of the files under folders, by their names in the sandbox. Each is read again only when it changed. */
+/** Creates the view of the files under folders, by their names in the sandbox. Each file is read again only when it changed. */
 export function createSourceFiles(sourceRoots: readonly { dir: string; guestName: string }[]) {
   const roots = sourceRoots.map(({ dir }) => dir);
   let states = new Map<string, SourceState>();
@@ -66,7 +67,7 @@ export function createSourceFiles(sourceRoots: readonly { dir: string; guestName
     return root && [root.guestName, ...path.relative(root.dir, file).split(path.sep)].join("/");
   }
 
-  /** Finds what a file under a root imports, as the sandbox resolves it. */
+  /** Resolves an import of a file under a root as the sandbox does. */
   function resolve(from: string, specifier: string): ImportTarget {
     const guestFile = guestPath(from);
     const target = guestFile === undefined ? undefined : resolveInGuest(guestFile, specifier);
@@ -85,7 +86,7 @@ export function createSourceFiles(sourceRoots: readonly { dir: string; guestName
 
   function readState(file: string): SourceState {
     try {
-      // Synchronous, since a promise costs ten times what the call does, for thousands of files.
+      // Synchronous, since for thousands of files a promise costs ten times as much as the call.
       let stats = lstatSync(file);
       if (stats.isSymbolicLink()) {
         if (leadsOutside(file))
@@ -117,7 +118,7 @@ export function createSourceFiles(sourceRoots: readonly { dir: string; guestName
       if (state === undefined) states.set(file, (state = readState(file)));
       return state;
     },
-    /** The text of a file that was checked without a failure, or why it can't be read. */
+    /** Reads a file that was checked without a failure; returns its text, or why it can't be read. */
     async read(file: string): Promise<string | ModuleFailure> {
       try {
         return new TextDecoder("utf-8", { fatal: true }).decode(await readFile(file));
@@ -148,7 +149,7 @@ function failed(reason: string, message: string): SourceState {
   return { stamp: reason, failure: { kind: "broken", message } };
 }
 
-/** The TypeScript file that an import without its extension, or with that of the compiled file, is meant for. */
+/** The TypeScript file that is meant by an import without an extension or with that of the compiled file. */
 function hintFor(file: string): string {
   const meant = [`${file}.ts`, file.replace(/js$/u, "ts")].find(
     (other) => other !== file && existsSync(other),

@@ -114,7 +114,7 @@ function readResult({ node, load, budget }: FunctionSource, scope: Scope, commen
   const type = annotated ?? (documented.type === undefined ? undefined : parseJsDocType(documented.type));
   const reader = createSchemaReader(load, budget);
   const read = type ? bounded(reader.finish(reader.schemaOf(type, scope))) : {};
-  // A generator gives one at once, also one that is asynchronous.
+  // A generator, even an asynchronous one, returns an iterator at once.
   const isAsync = node.type !== "TSFunctionType" && node.async && node.generator !== true;
   const isPromise = isAsync || (type !== undefined && isNamed(type, "Promise"));
   const text = typeTextOf(read, read);

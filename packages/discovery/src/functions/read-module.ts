@@ -69,7 +69,7 @@ export function readModule(module: SourceModule, load: ModuleLoader): ModuleFact
   };
 }
 
-/** The imports at run time: a name that is only used as a type is left out, marked as one or not. */
+/** The imports at run time: names that are only used as types are left out, marked as such or not. */
 function linksOf({ links, ast }: SourceModule): Link[] {
   const used = links.length === 0 ? new Set() : namesUsedAtRunTime(ast.program);
   const isType = ({ names, typeOnly }: StaticImport): boolean =>
@@ -120,7 +120,7 @@ function namesIn(target: Node): Identifier[] {
   return bound.flatMap(({ node }) => (node.type === "Identifier" ? [node] : []));
 }
 
-/** A type as that of functions, also where the file declares it under a name. */
+/** Reads a type as a function type, even if the file declares it under a name. */
 function functionType(type: TSType | undefined, { declarations }: SourceModule): FunctionNode | undefined {
   if (type?.type === "TSFunctionType") return type;
   if (type?.type !== "TSTypeReference" || type.typeName.type !== "Identifier") return undefined;

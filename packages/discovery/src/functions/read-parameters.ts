@@ -53,7 +53,7 @@ export function annotatedType(annotation: Node | null | undefined): TSType | und
 
 const MAX_TYPE_CHARACTERS = 2_000;
 
-/** Parses a JSDoc type, such as `?string` or `Array.<number>`; `undefined` when it is no valid type. */
+/** Parses a JSDoc type, such as `?string` or `Array.<number>`; `undefined` when it is not a valid type. */
 export function parseJsDocType(text: string): TSType | undefined {
   if (text.length > MAX_TYPE_CHARACTERS) return undefined;
   const parsed = parseProgram(`type T = ${toTypeScript(text)};`);
@@ -91,7 +91,7 @@ interface ParameterSource {
   tags: readonly ParameterTag[];
 }
 
-/** Names of a single parameter of unknown type that is taken to be an object. */
+/** Names of a single parameter of unknown type that is assumed to be an object. */
 const OBJECT_NAME = /^(?:inputs?|args|arguments|params|parameters|options|opts|request|props|payload)$/;
 
 /** Reads the parameters of a function from types, JSDoc tags and default values. */
@@ -151,7 +151,7 @@ function takesObject(schema: JsonSchema, type: TSType | undefined, name: string)
   return isInputType || OBJECT_NAME.test(name);
 }
 
-/** Adds what the destructuring pattern says: names where there are no types, and default values. */
+/** Adds what the destructuring pattern says: names when there are no types, and default values. */
 function withPattern(
   { scope, reader }: ParameterSource,
   schema: JsonSchema,

@@ -13,7 +13,7 @@ const MAX_DEPTH = 32;
 const MAX_TYPES = 3_000;
 const MAX_TYPES_OF_FILE = 60_000;
 
-/** How many types may still be read for one file. Each of many functions may have a large type. */
+/** The number of types that may still be read for one file. Each of many functions may have a large type. */
 export type TypeBudget = ReturnType<typeof createTypeBudget>;
 
 export function createTypeBudget() {
@@ -30,7 +30,7 @@ interface RootSchemaReader extends SchemaReader {
  * Creates a reader that turns the types of one function's parameters or result into a JSON Schema.
  *
  * @param load - Loads the modules that types are imported from.
- * @param budget - Of the file; beyond it, types are read as `{}`.
+ * @param budget - The budget of the file; beyond it, types are read as `{}`.
  */
 export function createSchemaReader(load: ModuleLoader, budget: TypeBudget): RootSchemaReader {
   const open = new Map<string, { name: string; isRecursive: boolean }>();
@@ -59,7 +59,7 @@ export function createSchemaReader(load: ModuleLoader, budget: TypeBudget): Root
         entry.isRecursive = true;
         return { $ref: `#/$defs/${entry.name}` };
       }
-      // The chain of interfaces that one extends may be endless.
+      // The chain of extended interfaces may be endless.
       if (open.size >= MAX_DEPTH) return {};
       const opened = new Set([...open.values()].map((other) => other.name));
       const isTaken = (other: string): boolean => definitions.has(other) || opened.has(other);

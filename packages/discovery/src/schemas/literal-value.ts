@@ -2,7 +2,7 @@ import type { Constants } from "@cem/program";
 import type { Declaration, SourceModule } from "../source/source-module.ts";
 import type { ModuleLoader } from "./schema-reader.ts";
 
-/** The most files that a name is followed through. */
+/** Maximum number of files through which a name is followed. */
 const MAX_HOPS = 16;
 
 /** Finds what a name in a file refers to, following imports. */

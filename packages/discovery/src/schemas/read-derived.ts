@@ -13,7 +13,7 @@ import {
 } from "./schema-reader.ts";
 import type { SchemaReader, Scope } from "./schema-reader.ts";
 
-/** Types without a counterpart in JSON Schema, with the schema of their JSON form; `{}` where they have none. */
+/** Types without a counterpart in JSON Schema, with the schema of their JSON form; `{}` if they have none. */
 const SPECIAL = new Map<string, JsonSchema>([
   ["Date", { type: "string", format: "date-time" }],
   ["URL", { type: "string", format: "uri" }],

@@ -109,7 +109,7 @@ function withSummary(schema: JsonSchema, node: Node, found: Declaration): JsonSc
   return describeSchema(schema, summary === "" ? {} : { description: summary });
 }
 
-/** The statement of a declaration, `export` included: the doc comment stands before it. */
+/** The statement of a declaration, including `export`: the doc comment is before it. */
 function statementOf(node: Node, found: Declaration): Node {
   const { body } = found.module.ast.program;
   const start = node.start ?? 0;

@@ -22,7 +22,7 @@ function extendSchema(schema: JsonSchema, more: JsonSchema): JsonSchema {
 /**
  * Prints a schema as a TypeScript type on one line.
  *
- * @param document - Has the definitions that it refers to.
+ * @param document - Contains the definitions that it refers to.
  */
 export function typeTextOf(schema: JsonSchema, document: JsonSchema): string {
   const { $defs: definitions } = document;

@@ -22,7 +22,7 @@ const NO_COMMENT: DocComment = { summary: "", tags: [] };
 
 const MAX_TEXT_CHARACTERS = 20_000;
 
-/** Tags that are read in the middle of a line, too, as TypeScript does, where a comment has but one. */
+/** Tags that are also read in the middle of a line, as TypeScript does, when a comment has only one. */
 const TAG_WITHIN =
   /[ \t](?=@(?:arg|param|returns?|deprecated|default|readOnly|destructive|idempotent|openWorld)(?:Hint)?(?:\s|$))/giu;
 
@@ -44,7 +44,7 @@ function parseDocComment(inside: string): DocComment {
   return { summary: summary?.text ?? "", tags };
 }
 
-/** The text of the first tag of that name, in any case; "" for a bare tag, undefined where there is none. */
+/** The text of the first tag of that name, in any case; "" for a bare tag, undefined when there is none. */
 export function tagText(comment: DocComment, ...names: string[]): string | undefined {
   return comment.tags.find((tag) => names.some((name) => name.toLowerCase() === tag.name.toLowerCase()))
     ?.text;

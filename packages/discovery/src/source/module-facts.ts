@@ -29,13 +29,13 @@ export interface Star {
 
 /** An import of a module that must exist when the file runs. */
 export interface Link extends Star {
-  /** The exports that are used; `*` for the whole module, none where only its effects are. */
+  /** The exports that are used; `*` for the whole module, none for its side effects only. */
   names: string[];
 }
 
 /**
  * Why a file has no facts. `broken`: neither the file nor one that imports it can be imported. `unread`: the file was
- * not read, and may be importable.
+ * not read but may be importable.
  */
 export interface ModuleFailure {
   kind: "broken" | "unread";

@@ -94,7 +94,7 @@ export function parseSourceModule(file: string, code: string): SourceModule | Mo
   return module;
 }
 
-/** The declaration inside of `export …`, or the statement itself. */
+/** The declaration inside `export …`, or the statement itself. */
 export function unwrapExport(statement: Statement): Node {
   if (statement.type === "ExportNamedDeclaration" && statement.declaration) return statement.declaration;
   return statement.type === "ExportDefaultDeclaration" ? statement.declaration : statement;

@@ -5,14 +5,14 @@ import type { FieldValue } from "../form/field-values.ts";
 import type { Form, FormField } from "../form/form-schema.ts";
 import type { CheckFiles } from "../targets/workspace-files.ts";
 
-/** Collects the values of a form as they come in, each checked once. */
+/** Collects the values of a form as they arrive, and checks each once. */
 export function collectValues(form: Form, personal: PersonalValues, checkFiles: CheckFiles) {
   const values = new Map<string, FieldValue>();
   /** Faults of given values, by field. */
   const faults = new Map<string, string>();
   const byName = new Map(form.fields.map((field) => [field.name, field]));
 
-  /** Takes what is given for a field; a value that is not fit is noted as its fault. */
+  /** Takes the given value of a field; an unfit one is recorded as the field's fault. */
   const take = async (name: string, given: unknown): Promise<void> => {
     const field = byName.get(name);
     if (field === undefined) return void faults.set(name, "is no field of this form");
@@ -22,19 +22,19 @@ export function collectValues(form: Form, personal: PersonalValues, checkFiles: 
     else faults.set(name, fault);
   };
 
-  /** Takes the defaults of fields that have no value yet. @returns whether there were any. */
+  /** Applies the defaults of fields that have no value yet. @returns whether there were any. */
   const takeDefaults = async (): Promise<boolean> => {
     const open = applicable().filter((field) => !isEmpty(field.default) && !has(field.name));
     for (const field of open) await take(field.name, field.default);
-    // They may meet the conditions of others.
+    // The defaults may meet the conditions of other fields.
     if (open.length > 0) await takeDefaults();
     return open.length > 0;
   };
 
-  /** Whether a field was given a value, be it fit or not. */
+  /** Whether a field was given a value, fit or not. */
   const has = (name: string): boolean => values.has(name) || faults.has(name);
 
-  /** The fields that the conditions leave, in the order of the form. */
+  /** The fields whose conditions are met, in the order of the form. */
   const applicable = (): FormField[] => {
     const known = new Map<string, boolean>();
     const applies = (field: FormField): boolean => {
@@ -54,7 +54,7 @@ export function collectValues(form: Form, personal: PersonalValues, checkFiles: 
     return form.fields.filter(applies);
   };
 
-  /** The fields that are required and have no value. */
+  /** The required fields without a value. */
   const missing = (): FormField[] => applicable().filter(({ name, required }) => required && !has(name));
 
   const set = async (field: FormField, given: unknown): Promise<string | undefined> => {
@@ -88,15 +88,15 @@ function whyNotRestored(code: string): string {
 
 /** Keeps personal values out of everything but the target of a form. */
 export interface PersonalValues {
-  /** Puts values in the place of tokens. Rejects with `TOKEN_UNKNOWN` or `FLOW_DENIED`. */
+  /** Replaces tokens by values. Rejects with `TOKEN_UNKNOWN` or `FLOW_DENIED`. */
   restore(data: JsonValue): Promise<JsonValue>;
-  /** Keeps a value of a known type, and returns its token; `undefined` where values can't be kept. */
+  /** Stores a value of a known type and returns its token; `undefined` when values can't be stored. */
   keep(value: string | number, type: string): string | undefined;
-  /** Puts tokens in the place of whatever personal values are in data. */
+  /** Replaces all personal values in data by tokens. */
   conceal(data: JsonValue): Promise<JsonValue>;
 }
 
-/** The server under which rules of data flow know forms; the tool is the form's name. */
+/** The server name of forms in flow rules; the tool is the form's name. */
 export const FORM_SERVER = "form";
 
 /** The values of one session of a redactor. */

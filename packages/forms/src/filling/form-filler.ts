@@ -13,12 +13,12 @@ import { createSources } from "./sources.ts";
 import { targetOf } from "./targets.ts";
 import type { TargetSettings } from "./targets.ts";
 
-/** How often a person is asked, for what conditions and refused answers leave open. */
+/** Maximum number of times a person is asked: conditions and refused answers may leave values missing. */
 const MAX_QUESTIONS = 5;
 
 /** Settings of {@link createFormFiller}. */
 export interface FormFillerSettings extends TargetSettings {
-  /** Asks a person for what is missing, with a JSON Schema. Without one, it stays missing. */
+  /** Asks a person for missing values, with a JSON Schema. Absent: they stay missing. */
   ask?: Elicit | undefined;
   /**
    * Keeps personal values.
@@ -30,13 +30,13 @@ export interface FormFillerSettings extends TargetSettings {
 
 /** Options of one filling. */
 export interface FillOptions {
-  /** Values by field. Tokens of the redactor stand for their values. */
+  /** Values by field. The redactor's tokens stand for values. */
   data?: Readonly<Record<string, unknown>> | undefined;
-  /** The session of the redactor that personal values are kept in. */
+  /** The redactor's session in which personal values are kept. */
   session?: string | undefined;
   signal?: AbortSignal | undefined;
   /**
-   * Whether to fill in and compare, and not to send, write or call anything.
+   * Whether to only fill in and compare, without sending, writing or calling anything.
    *
    * @defaultValue false
    */
@@ -48,10 +48,10 @@ export interface FormFiller {
   /**
    * Collects the values of a form, fills its target and reads back what the target holds.
    *
-   * @throws CemError where the target can't be opened at all, such as `BROWSER_NOT_FOUND` or `PACKAGE_MISSING`.
+   * @throws CemError when the target can't be opened at all, such as `BROWSER_NOT_FOUND` or `PACKAGE_MISSING`.
    */
   fill(form: Form, options?: FillOptions): Promise<FormResult>;
-  /** Checks given values and says what is missing. Nobody is asked, no tool called, nothing opened. */
+  /** Checks given values and reports missing ones. Asks nobody, calls no tools, opens nothing. */
   check(form: Form, options?: Pick<FillOptions, "data" | "session">): Promise<FormResult>;
 }
 
@@ -84,9 +84,10 @@ export function fillForm(form: Form, options: FillOptions & FormFillerSettings =
 }
 
 /**
- * Fills a form whose personal values someone else keeps.
+ * Fills a form with personal values that are kept elsewhere.
  *
- * @param options - `reportsFailedTool`: whether the result says that the tool of the target failed. Workflows need its error.
+ * @param options - `reportsFailedTool`: whether a failure of the target's tool becomes part of the result. Workflows
+ *   need its error instead.
  */
 export async function fillWith(
   form: Form,
@@ -106,20 +107,20 @@ export async function fillWith(
   signal.throwIfAborted();
   let outcome: FillOutcome;
   try {
-    // oxlint-disable-next-line unicorn/no-array-fill-with-reference-type -- a target is no array
+    // oxlint-disable-next-line unicorn/no-array-fill-with-reference-type -- a target is not an array
     outcome = await target.fill({ form, fields: filled, signal, isTrial });
   } catch (error) {
     if (!reportsFailedTool || form.target.type !== "tool" || settings.targets?.tool !== undefined)
       throw error;
     signal.throwIfAborted();
     const message = `The tool ${form.target.tool} failed (${toErrorInfo(error).code}).`;
-    // Nobody knows whether it did its work before.
+    // It is unknown whether the target did its work before.
     outcome = { readings: [], problems: [{ message }], screenshots: [], submitted: true };
   }
   return toResult(form, outcome, filled, shown, personal);
 }
 
-/** Gets what is not given from tools, defaults and a person. @returns why values are still missing, by field. */
+/** Gets missing values from tools, defaults and a person. @returns why values are still missing, by field. */
 async function complete(
   form: Form,
   collected: CollectedValues,
@@ -132,16 +133,16 @@ async function complete(
     await sources.collect(collected);
     const expected = sources.expected(collected);
     if (expected.size === 0) await collected.takeDefaults();
-    // The fields that need a value, or another one.
+    // The fields that need a value, or a different one.
     const open = collected
       .applicable()
       .filter(({ name, required }) => faults.has(name) || (required && !values.has(name)));
     const wanted = open.filter(({ name }) => !expected.has(name));
     const askable = wanted.filter(mayAsk);
-    // A value that no field can take is the caller's mistake, and no reason to ask a person.
+    // A value for an unknown field is the caller's mistake and no reason to ask a person.
     const isHopeless = [...faults.keys()].some((name) => form.fields.every((one) => one.name !== name));
     if (askable.length === 0 || ask === undefined || isHopeless || asked >= MAX_QUESTIONS) {
-      // A field that a tool waits for may have a default, and so may the fields that the tool would fill.
+      // A field that a tool needs may have a default, and so may the fields that the tool would fill.
       if (await collected.takeDefaults()) continue;
       const secret = "is not asked for, since questions must not ask for secrets; give it with the data";
       for (const field of wanted) if (!mayAsk(field)) sources.reasons.set(field.name, secret);

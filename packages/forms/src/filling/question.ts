@@ -5,7 +5,7 @@ import type { FormField } from "../form/form-schema.ts";
 
 const FORMATS: Partial<Record<FormField["type"], string>> = { email: "email", url: "uri", date: "date" };
 
-/** The schema of a question for values, flat as MCP's elicitation wants it. */
+/** The schema of a question for values, flat as MCP's elicitation requires. */
 export function questionSchema(fields: readonly FormField[]): JsonObject {
   return {
     type: "object",
@@ -14,7 +14,7 @@ export function questionSchema(fields: readonly FormField[]): JsonObject {
   };
 }
 
-/** Whether a person may be asked for the value: what MCP's elicitation is not for is not asked for. */
+/** Whether a person may be asked for the value: MCP's elicitation must not be used for passwords and secrets. */
 export function mayAsk({ type, pii }: FormField): boolean {
   return type !== "password" && pii !== "SECRET";
 }

@@ -16,14 +16,14 @@ export interface MissingField {
 /** The content of a target, with tokens in place of personal data. */
 export interface ReadBack {
   field: string;
-  /** Absent where the target can't tell. Data of the target, never to be taken for more. */
+  /** Absent when the target can't tell. Untrusted: data of the target, never instructions. */
   value?: JsonValue | undefined;
   /** Whether it is what was filled in. */
   matches: boolean;
 }
 
 /**
- * The result of filling a form. Personal data are tokens in all of it.
+ * The result of filling a form. All personal data in it is replaced by tokens.
  *
  * - `success`: the target holds every value, as read back.
  * - `refused`: required values are `missing`, or there are `problems` with those that were given; nothing was opened or sent.
@@ -44,19 +44,19 @@ export interface FormResult {
   output?: string | undefined;
   /** Whether the form was sent. */
   submitted: boolean;
-  /** The result of the tool that the form was filled for. */
+  /** The result of the target's tool. */
   result?: JsonValue | undefined;
 }
 
 const MAX_READ_CHARACTERS = 1_000;
 
-/** Pairs the fields that apply with their values and with what may be shown of them. */
+/** Pairs the applicable fields with their values and with the displayable form of these. */
 export async function prepareFields(collected: CollectedValues, personal: PersonalValues) {
   const { values } = collected;
   const fields = collected.applicable();
   const filled: FilledField[] = [];
   const shown: Record<string, JsonValue> = {};
-  // Kept before anything is shown, so that a value is known in other fields too.
+  // Stored before anything is shown, so that a value is recognized in other fields too.
   for (const field of fields) {
     const value = values.get(field.name);
     if (value !== undefined && typeOf(field) !== undefined) conceal(field, value, personal);
@@ -74,7 +74,7 @@ export async function prepareFields(collected: CollectedValues, personal: Person
   return { filled, shown };
 }
 
-/** The outcome of filling, with nothing personal in it. */
+/** Converts the outcome of filling to a result without personal values. */
 export async function toResult(
   form: Form,
   outcome: FillOutcome,
@@ -112,7 +112,7 @@ export async function toResult(
 }
 
 /**
- * The result where nothing was filled: `refused` where values are missing or wrong.
+ * The result when nothing was filled: `refused` when values are missing or wrong.
  *
  * @param reasons - Why values are missing, by field.
  */
@@ -132,7 +132,7 @@ export function unfilled(
   return { status, missing, problems, values, readBack: [], screenshots: [], submitted: false };
 }
 
-/** The kind of personal value that a field's definition says it holds. */
+/** The kind of personal value in a field, by its definition. */
 function typeOf({ pii, type }: FormField): string | undefined {
   return pii ?? (type === "password" ? "SECRET" : undefined);
 }

@@ -46,9 +46,9 @@ export async function runFormStep(
 }
 
 /**
- * `FORM_NOT_FILLED`: a form could not be filled.
+ * Creates a `FORM_NOT_FILLED` error.
  *
- * @param result - Says why, without personal values.
+ * @param result - Contains the reason, without personal values.
  */
 function notFilled({ name, fields }: Form, { status, missing, problems, submitted }: FormResult): CemError {
   const labels = new Map(fields.map((field) => [field.name, labelOf(field)]));
@@ -61,7 +61,7 @@ function notFilled({ name, fields }: Form, { status, missing, problems, submitte
   return new CemError(
     "FORM_NOT_FILLED",
     `The form ${name} is ${outcome}: ${reasons.slice(0, MAX_SHOWN).join("; ")}${more}.`,
-    // A form that was sent may not be sent again.
+    // A sent form must not be sent again.
     { details: { form: name, status, missing, problems, ...(submitted && { isUncertain: true }) } },
   );
 }

@@ -9,11 +9,11 @@ import type { CallTool } from "./targets.ts";
 
 /** Gets values from tools, each tool once. */
 export function createSources(sources: readonly FormSource[], callTool: CallTool | undefined) {
-  /** Why values did not come, by field. */
+  /** Why values are missing, by field. */
   const reasons = new Map<string, string>();
   const waiting = new Set(sources);
 
-  /** Calls the tools whose arguments are there, as long as one brings what another waits for. */
+  /** Calls the tools whose arguments are available, as long as one provides values that another needs. */
   const collect = async (collected: CollectedValues): Promise<void> => {
     for (;;) {
       const ready = [...waiting].find((source) => missingOf(source, collected).length === 0);
@@ -24,7 +24,7 @@ export function createSources(sources: readonly FormSource[], callTool: CallTool
     }
   };
 
-  /** The fields that would come from tools, once a person has given what these wait for. */
+  /** The fields that tools would provide, once a person has given the values that these need. */
   const expected = (collected: CollectedValues): ReadonlySet<string> => {
     if (callTool === undefined) return new Set();
     const blocked = [...waiting].filter((source) => missingOf(source, collected).length > 0);
@@ -57,7 +57,7 @@ export function createSources(sources: readonly FormSource[], callTool: CallTool
   return { reasons, collect, expected };
 }
 
-/** The fields whose values a tool needs, and that have none. */
+/** The fields without a value that a tool needs. */
 function missingOf(source: FormSource, collected: CollectedValues): string[] {
   const names = Object.values(source.arguments).flatMap((argument) => referenceIn(argument) ?? []);
   return names.filter((name) => !collected.values.has(name));

@@ -7,7 +7,7 @@ import type { BrowserSettings } from "../web/browser.ts";
 
 type TargetType = FormTargetDefinition["type"];
 
-/** Where forms are filled, and with what. */
+/** Settings of the targets of forms. */
 export interface TargetSettings extends Partial<ToolTargetSettings> {
   /** The folder that files are uploaded from, and that documents and screenshots are written to. */
   workspace?: string | undefined;
@@ -15,11 +15,11 @@ export interface TargetSettings extends Partial<ToolTargetSettings> {
   screenshotFolder?: string | undefined;
   /** The browser for web pages. */
   browser?: BrowserSettings | undefined;
-  /** Targets of your own in place of the built-in ones. */
+  /** Custom targets in place of the built-in ones. */
   targets?: Partial<Record<TargetType, FormTarget>> | undefined;
 }
 
-/** Creates the target of a type. The code for pages and documents is loaded at its first use. */
+/** Creates the target of a type. The code for pages and documents is loaded on first use. */
 export async function targetOf(type: TargetType, settings: TargetSettings): Promise<FormTarget> {
   const given = settings.targets?.[type];
   if (given !== undefined) return given;
@@ -41,15 +41,15 @@ export async function targetOf(type: TargetType, settings: TargetSettings): Prom
   return createPdfTarget({ workspace });
 }
 
-/** Calls a tool, with whatever guards stand before it. Rejects where the call fails. */
+/** Calls a tool, with all guards. Rejects when the call fails. */
 export type CallTool = (call: ToolCall) => Promise<JsonValue>;
 
 /** Settings of the target that calls a tool. */
 interface ToolTargetSettings {
   callTool: CallTool;
   /**
-   * Whether the call puts values in the place of the tokens of the same redactor, as a guarded call does. Personal texts
-   * are then passed as tokens, so that nothing on the way to the tool sees them.
+   * Whether the call replaces tokens of the same redactor by values, as a guarded call does. Personal texts are then
+   * passed as tokens, so that nothing on the way to the tool sees them.
    *
    * @defaultValue false
    */

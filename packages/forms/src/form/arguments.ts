@@ -2,10 +2,10 @@ import type { JsonObject, JsonValue } from "@cem/core";
 import type { FormField } from "./form-schema.ts";
 
 /**
- * Sets the argument of a tool that a field fills, `contact.email` in nested objects. Keys are set as own properties, so that
- * none has a meaning.
+ * Sets the argument of a tool that a field fills, `contact.email` in nested objects. Keys are set as own properties, so
+ * that none has a special meaning.
  *
- * @returns whether no other field fills it, nor a part of it.
+ * @returns false when another field already fills it or a part of it.
  */
 export function placeArgument(args: JsonObject, { name, locate }: FormField, value: JsonValue): boolean {
   const parts = (locate?.name ?? name).split(".");

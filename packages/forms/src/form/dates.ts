@@ -1,6 +1,6 @@
 import * as z from "zod";
 
-/** The parts of a date or a time, named as they are written in formats. */
+/** The parts of a date or a time, by their names in formats. */
 const SHAPES: Readonly<Record<string, RegExp>> = {
   date: /^(?<YYYY>\d{4})-(?<MM>\d\d)-(?<DD>\d\d)$/,
   time: /^(?<HH>\d\d):(?<mm>\d\d)(?::(?<ss>\d\d))?$/,
@@ -14,7 +14,7 @@ const CALENDAR: Readonly<Record<string, z.ZodType>> = {
   datetime: z.iso.datetime({ local: true }),
 };
 
-/** The formats in which people may type a date of a type. */
+/** The formats in which people may enter a date, by type. */
 export const DATE_EXAMPLES: Readonly<Record<string, string>> = {
   date: "2026-01-31",
   time: "14:30",
@@ -23,7 +23,7 @@ export const DATE_EXAMPLES: Readonly<Record<string, string>> = {
   week: "2026-W05",
 };
 
-/** Reads a date or a time of ISO 8601. @returns it as HTML writes it, or `undefined` where there is no such date. */
+/** Reads a date or a time of ISO 8601. @returns it as HTML writes it, or `undefined` when there is no such date. */
 export function readDate(text: string, type: string): string | undefined {
   const parts = SHAPES[type]?.exec(text)?.groups;
   if (parts === undefined) return undefined;
@@ -35,12 +35,15 @@ export function readDate(text: string, type: string): string | undefined {
   return parts["ss"] === "00" ? written.slice(0, -3) : written;
 }
 
-/** A date or a time of a definition as values are written, so that they can be compared as texts; others as they are. */
+/**
+ * Normalizes a date or a time of a definition to the format of values, so that they can be compared as texts; others
+ * are unchanged.
+ */
 export function asValue(written: string | number | boolean, type: string): string {
   return readDate(String(written), type) ?? String(written);
 }
 
-/** Writes a date in another way: `DD.MM.YYYY`. Other letters are left as they are. */
+/** Formats a date: `DD.MM.YYYY`. Other letters are left as they are. */
 export function formatDate(text: string, type: string, format: string): string {
   const parts = SHAPES[type]?.exec(text)?.groups ?? {};
   return format.replaceAll(/([A-Za-z])\1*/g, (run) => {
@@ -49,11 +52,11 @@ export function formatDate(text: string, type: string, format: string): string {
   });
 }
 
-/** Finds what is wrong with a format: a clause. */
+/** Finds the fault of a format, as a clause. */
 export function faultOfFormat(type: string, format: string): string | undefined {
   const example = DATE_EXAMPLES[type] ?? "";
   const words = formatDate(example, type, format).match(/[A-Za-z]+/g) ?? [];
-  // In `HH h mm` the small letter is a text.
+  // In `HH h mm` the lower-case letter is text.
   const isText = (word: string): boolean =>
     !/^(?:[YMDHWAEymdhs]+|Do)$/.test(word) ||
     (/^[a-z]$/.test(word) && format.toLowerCase().includes(word + word));
@@ -63,11 +66,11 @@ export function faultOfFormat(type: string, format: string): string | undefined 
   return `has ${unknown}, which is no part of a ${type}; there are ${parts.join(", ")}${parts.includes("YYYY") ? " and YY" : ""}`;
 }
 
-/** A year has 53 weeks where its first or its last day is a Thursday. */
+/** A year has 53 weeks if its first or its last day is a Thursday. */
 function weeksIn(year: number): number {
   const isThursday = (month: number, day: number): boolean => {
     const date = new Date(0);
-    // Date.UTC takes years below 100 for those of the last century.
+    // Date.UTC takes years below 100 as years of the 20th century.
     date.setUTCFullYear(year, month, day);
     return date.getUTCDay() === 4;
   };

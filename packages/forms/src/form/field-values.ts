@@ -8,10 +8,10 @@ const NO_PATTERN =
   "is not a pattern of RE2, which has no lookaround, no reference to a group, and at most 1,000 repetitions";
 
 /**
- * Compiles a pattern with RE2, which has no way to take more than linear time. Lookarounds and references to groups are
- * therefore not possible.
+ * Compiles a pattern with RE2, which guarantees linear time. Lookarounds and backreferences are therefore not
+ * supported.
  *
- * @returns whether the whole of a text matches; or why the pattern can't be used: a clause.
+ * @returns a test whether a whole text matches; or why the pattern can't be used: a clause.
  */
 export function compilePattern(source: string): { matches: (text: string) => boolean } | { fault: string } {
   try {
@@ -26,14 +26,14 @@ export function compilePattern(source: string): { matches: (text: string) => boo
 /** The value of a field. Dates are texts of ISO 8601, files paths. */
 export type FieldValue = string | number | boolean | string[];
 
-/** The fields that a condition asks for. */
+/** The fields that a condition refers to. */
 export function fieldsOf(condition: Condition): string[] {
   if ("all" in condition) return condition.all.flatMap(fieldsOf);
   if ("any" in condition) return condition.any.flatMap(fieldsOf);
   return "not" in condition ? fieldsOf(condition.not) : [condition.field];
 }
 
-/** Whether a condition holds. A list holds what one of its items does. */
+/** Whether a condition holds. For a list, one item that meets it is enough. */
 export function holds(
   condition: Condition,
   values: ReadonlyMap<string, FieldValue>,
@@ -68,7 +68,7 @@ const NUMBER = /^[+-]?(?:\d{1,300}(?:\.\d{0,300})?|\.\d{1,300})(?:e[+-]?\d{1,3})
 const YES = /^(?:true|yes|y|on|1)$/i;
 const NO = /^(?:false|no|n|off|0)$/i;
 /** Characters that no single line of a form can hold. */
-// oxlint-disable-next-line no-control-regex -- this is what it looks for
+// oxlint-disable-next-line no-control-regex -- these are what it looks for
 const CONTROL = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F]/;
 
 /** Whether a value counts as not given. */
@@ -78,7 +78,7 @@ export function isEmpty(value: unknown): boolean {
   );
 }
 
-/** Reads a value for a field: texts that mean a number, a yes or a choice are taken for one. */
+/** Reads a value for a field: converts texts that mean a number, a yes or a choice. */
 export function checkValue(field: FormField, given: unknown): CheckedValue {
   switch (field.type) {
     case "number":

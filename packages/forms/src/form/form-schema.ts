@@ -123,7 +123,7 @@ const field = z.strictObject({
     .optional(),
   /** How dates are written in a text field of the target: `DD.MM.YYYY`. */
   format: z.string().min(1).max(MAX_NAME_CHARACTERS).optional(),
-  /** Where the field is in the target, where its label and name don't tell. */
+  /** Where the field is in the target, when its label and name are not enough. */
   locate: z
     .strictObject({
       /** A CSS selector of a web page. */
@@ -138,7 +138,7 @@ const field = z.strictObject({
 
 const source = z.strictObject({
   tool: toolName,
-  /** Arguments as they are; `{ field: name }` stands for the value of a field. */
+  /** Literal arguments; `{ field: name }` stands for the value of a field. */
   arguments: z.record(z.string(), z.union([z.strictObject({ field: fieldName }), z.json()])).default({}),
   /** Where in the result the value of each field is: `contact.phones.0`. */
   values: z.record(fieldName, locator),
@@ -147,7 +147,7 @@ const source = z.strictObject({
 const webTarget = z.strictObject({
   type: z.literal("web"),
   url: z.url({ protocol: /^https?$/, error: "must be an http or https address" }),
-  /** Origins that may be opened and loaded from, beside the one of `url`. */
+  /** Origins that may be opened and loaded from, besides that of `url`. */
   allowed_origins: z
     .array(z.url({ protocol: /^https?$/, error: "must be an origin, such as https://cdn.example.com" }))
     .default([]),
@@ -155,7 +155,7 @@ const webTarget = z.strictObject({
   next: label.optional(),
   /** The button that sends the form, by its name. Without it nothing is sent. */
   submit: label.optional(),
-  /** A text that shows that the form was taken. */
+  /** A text that shows that the form was accepted. */
   confirmation: label.optional(),
   max_pages: z.int().min(1).max(MAX_PAGES).default(20),
 });
@@ -166,9 +166,9 @@ const pdfTarget = z.strictObject({
   template: locator,
   /** The filled copy, in the workspace. */
   output: locator,
-  /** A TrueType or OpenType font in the workspace, for what the PDF's own fonts lack. */
+  /** A TrueType or OpenType font in the workspace, for characters that the PDF's own fonts lack. */
   font: locator.optional(),
-  /** Makes what was filled in part of the pages, so that it can't be changed. */
+  /** Makes the filled-in values part of the pages, so that they can't be changed. */
   flatten: z.boolean().default(false),
 });
 

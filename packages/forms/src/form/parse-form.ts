@@ -7,7 +7,7 @@ import { checkValue, compilePattern, fieldsOf } from "./field-values.ts";
 import { formSchema } from "./form-schema.ts";
 import type { Form, FormField } from "./form-schema.ts";
 
-/** Something that is wrong with a definition. */
+/** A problem of a definition. */
 export type { DefinitionProblem };
 
 /** Options of {@link parseForm}. */
@@ -27,7 +27,7 @@ export function parseForm(text: string, { file = "form" }: ParseFormOptions = {}
 }
 
 /**
- * Checks a form that a program made.
+ * Checks a form that a program created.
  *
  * @throws CemError `FORM_INVALID`
  */
@@ -53,7 +53,7 @@ const NUMBERS: ReadonlySet<string> = new Set(["number", "integer"]);
 const DATES: ReadonlySet<string> = new Set(["date", "time", "datetime", "month", "week"]);
 const CHOICES: ReadonlySet<string> = new Set(["select", "multiselect", "radio"]);
 
-/** Finds faults of a form that has the right shape. */
+/** Finds faults of a form that matches the schema. */
 function findFaults(form: Form): Fault[] {
   const names = new Set(form.fields.map(({ name }) => name));
   const seen = new Set<string>();

@@ -11,7 +11,8 @@ const NOT_DRAWN = new Set(["\n", "\r", "\t"]);
 const MAX_FONT_BYTES = 50 * 1024 * 1024;
 
 /**
- * Picks the font for texts: one of the PDF's standard fonts where it has every character, else the one that the form names.
+ * Picks the font for texts: one of the PDF's standard fonts if it has every character, else the one that the form
+ * names.
  *
  * @throws CemError `FILE_UNREADABLE`, `PACKAGE_MISSING`, or what the font's parser throws.
  */
@@ -27,7 +28,7 @@ export async function pickFont(
   const fontkit = await import("@pdf-lib/fontkit").catch(lacking("@pdf-lib/fontkit"));
   document.registerFontkit(fontkit.default);
   const { bytes } = await readWorkspaceFile(workspace, fontFile, { max_bytes: MAX_FONT_BYTES });
-  // The whole font: a reader of the document may write other characters into its fields.
+  // Embeds the whole font: a reader of the document may enter other characters into its fields.
   return toFont(await document.embedFont(bytes), true);
 }
 
@@ -38,7 +39,7 @@ function toFont(font: PDFFont, isOwn: boolean) {
   const drawn = new Set(font.getCharacterSet());
   return {
     font,
-    /** Whether it is a font that the form brings. */
+    /** Whether it is the font that the form names. */
     isOwn,
     /** How many different characters of a text the font lacks. */
     lacking: (text: string): number =>
@@ -127,7 +128,7 @@ export function readPdfField(
   return { value: undefined, matches: false };
 }
 
-/** Options of a document are known by one text. */
+/** Options of a document have one text as value and label. */
 function offeredAs(texts: readonly string[]): { value: string; label: string }[] {
   return texts.map((text) => ({ value: text, label: text }));
 }

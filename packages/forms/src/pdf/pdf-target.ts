@@ -41,7 +41,7 @@ async function fillDocument(
   const { library, document, workspace } = context;
   const form = document.getForm();
   const problems: TargetProblem[] = [];
-  // It would be shown instead of the fields that are filled here.
+  // Viewers would show it instead of the fields that are filled here.
   if (form.hasXFA()) form.deleteXFA();
   const offered = form.getFields();
   const pairs = fields.map((filled) => ({ filled, target: findPdfField(offered, filled.field) }));
@@ -111,7 +111,7 @@ async function fontOf(
 async function load(library: PdfLibrary, bytes: Uint8Array, name: string): Promise<PDFDocument> {
   try {
     const document = await library.PDFDocument.load(bytes);
-    // A damaged file loads, and has no catalog that would hold a form.
+    // Throws for a damaged file, which may load without the catalog that holds the form.
     document.getForm();
     return document;
   } catch (cause) {

@@ -4,12 +4,12 @@ import { digitsOf } from "../form/field-values.ts";
 import type { FieldValue } from "../form/field-values.ts";
 import type { Form, FormField } from "../form/form-schema.ts";
 
-/** A field with the value it is to get. */
+/** A field with the value to fill in. */
 export interface FilledField {
   field: FormField;
-  /** In clear: targets are the one place for that. */
+  /** In clear text: only targets receive it. */
   value: FieldValue;
-  /** The token of a personal text, for calls on whose way tokens become values. */
+  /** The token of a personal text, for calls that replace tokens by values. */
   token?: string | undefined;
   /** Whether the value must not be shown anywhere but in the target. */
   isPersonal: boolean;
@@ -33,9 +33,9 @@ export interface FieldReading {
   matches: boolean;
 }
 
-/** Why a field was not filled. `message` is a clause and has nothing of the target's own text. */
+/** Why a field was not filled. `message` is a clause and contains none of the target's own text. */
 export interface TargetProblem {
-  /** Absent for what is about the whole target. */
+  /** Absent for a problem of the whole target. */
   field?: string | undefined;
   message: string;
 }
@@ -53,25 +53,25 @@ export interface FillOutcome {
   result?: unknown;
 }
 
-/** Something that forms fill. */
+/** A target that forms fill. */
 export interface FormTarget {
   readonly specificationVersion: "v1";
   /**
    * Fills fields, reads them back and compares.
    *
-   * @throws CemError where the target can't be opened at all.
+   * @throws CemError when the target can't be opened at all.
    */
   fill(request: FillRequest): Promise<FillOutcome>;
 }
 
-/** A value as it is written in a text field of a target. */
+/** Formats a value for a text field of a target. */
 export function textOf({ type, format, options = [] }: FormField, value: FieldValue): string {
   if (format !== undefined) return formatDate(String(value), type, format);
   if (Array.isArray(value)) return value.map((item) => labelOfOption(options, item)).join(", ");
   return type === "select" || type === "radio" ? labelOfOption(options, String(value)) : String(value);
 }
 
-/** Whether a text that was read back is what was written. A target may write numbers in its own way. */
+/** Whether a text that was read back is what was written. A target may reformat numbers. */
 export function isSameText({ type }: FormField, written: string, read: string): boolean {
   const plain = (text: string): string => text.replaceAll(/\r\n?/g, "\n").trim();
   const [one, other] = [plain(written), plain(read)];
@@ -80,7 +80,7 @@ export function isSameText({ type }: FormField, written: string, read: string): 
   return (type === "number" || type === "integer") && other !== "" && Number(one) === Number(other);
 }
 
-/** Which of the options that a target offers are meant: by their value, else by their label. */
+/** Finds the wanted options among those that a target offers: by value, else by label. */
 export function chooseOffered(
   { options = [] }: FormField,
   value: FieldValue,
@@ -98,7 +98,7 @@ export function chooseOffered(
   return found.includes(-1) ? undefined : found;
 }
 
-/** Compares the options that a target holds as chosen with what was filled in. */
+/** Compares the chosen options of a target with what was filled in. */
 export function readChosen(
   { field, value }: Pick<FilledField, "field" | "value">,
   selected: readonly { value: string; label: string }[],
@@ -113,7 +113,8 @@ function labelOfOption(options: NonNullable<FormField["options"]>, value: string
 }
 
 /**
- * Says which optional package an import lacks. It is to be the import's own `catch`: bundlers leave such an import alone.
+ * Creates the handler that names the optional package missing for an import. Must be the import's own `catch`: bundlers
+ * leave such imports alone.
  *
  * @throws CemError `PACKAGE_MISSING`
  */

@@ -22,7 +22,7 @@ const MIME_TYPES: Readonly<Record<string, string>> = {
   ".webp": "image/webp",
 };
 
-/** Checks that files lie in the workspace and are what their field takes. */
+/** Checks that files are in the workspace and accepted by their field. */
 export function checkFilesIn(workspace: string | undefined): CheckFiles {
   return async (field, paths) => {
     for (const file of paths) {
@@ -82,7 +82,7 @@ async function openFile(
   const mimeType = MIME_TYPES[extension] ?? "application/octet-stream";
   if (accept !== undefined && !accept.some((one) => isAccepted(one.toLowerCase(), extension, mimeType)))
     throw unusable(`must be one of: ${accept.join(", ")}`);
-  // A pipe would block, and a link put there meanwhile is not followed.
+  // Non-blocking, since a pipe would block; without following a link put there meanwhile.
   const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
   const handle = await openHandle(real, flags).catch(() => {
     throw unusable("is a file that can't be read");
@@ -94,7 +94,7 @@ async function openFile(
   throw unusable(found.isFile() ? `has ${size} bytes, and at most ${maxBytes} are taken` : "is not a file");
 }
 
-/** Where a folder really is, or will be once it is made. */
+/** The real path of a folder, even before it is created. */
 async function realFolder(folder: string): Promise<string> {
   const found = await realpath(folder).catch(() => undefined);
   if (found !== undefined) return found;

@@ -4,7 +4,7 @@ import type { IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import path from "node:path";
 
-/** Pages by path; one that is not given is read from this folder. */
+/** Pages by path; others are read from this folder. */
 export type Pages = Readonly<Record<string, string | ((request: SentRequest) => Reply)>>;
 export interface SentRequest {
   path: string;
@@ -12,7 +12,7 @@ export interface SentRequest {
 }
 export type Reply = string | { location: string };
 
-/** A web site of forms, on the loopback. */
+/** A web site of forms, on the loopback interface. */
 export interface FormSite {
   origin: string;
   /** The requests that it received. */

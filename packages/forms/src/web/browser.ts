@@ -11,7 +11,7 @@ const NAVIGATION_TIMEOUT_MS = 30_000;
 const VIEWPORT = { width: 1_280, height: 1_024 };
 
 /**
- * Starts the system's browser with one profile, which is forgotten with it. It reaches the network through a proxy only.
+ * Starts the system's browser with a temporary profile. It reaches the network only through a proxy.
  *
  * @throws CemError `PACKAGE_MISSING`, `BROWSER_NOT_FOUND`, `BROWSER_FAILED`.
  */
@@ -27,7 +27,7 @@ export async function openBrowser(
       headless,
       chromiumSandbox: sandbox,
       timeout: LAUNCH_TIMEOUT_MS,
-      // Without the last, Chromium goes around the proxy for addresses of this machine.
+      // Without the bypass rule, Chromium bypasses the proxy for addresses of this machine.
       proxy: { server: proxy, bypass: "<-loopback>" },
       args: ["--force-webrtc-ip-handling-policy=disable_non_proxied_udp", "--disable-quic"],
     });
@@ -100,19 +100,19 @@ export interface BrowserSettings {
    */
   executable?: string | undefined;
   /**
-   * The most time for one form, in milliseconds.
+   * Maximum time for one form, in milliseconds.
    *
    * @defaultValue 120,000
    */
   timeoutMs?: number | undefined;
   /**
-   * Whether the browser's own sandbox holds its pages.
+   * Whether the browser's own sandbox isolates its pages.
    *
-   * @defaultValue true, but for root, whom Chromium refuses it
+   * @defaultValue true, except for root, for whom Chromium refuses it
    */
   sandbox?: boolean | undefined;
   /**
-   * Whether no window is shown.
+   * Whether the browser runs without a window.
    *
    * @defaultValue true
    */

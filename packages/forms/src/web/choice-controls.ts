@@ -7,12 +7,12 @@ import type { FilledField } from "../targets/target.ts";
 import { MAX_READ_CHARACTERS, OPTIONS_TIMEOUT_MS } from "./control.ts";
 import type { Control, PageElement, Reading } from "./control.ts";
 
-/** Chooses among radio buttons or check boxes, the browser's own or a page's. */
+/** Chooses among radio buttons or check boxes, native or custom. */
 export function fillChoices({ locator }: Control, filled: FilledField): Promise<string | undefined> {
   return choose(locator, filled.field, choiceOf(filled.value));
 }
 
-/** Brings the options of a set to what is wanted, with one click for each that differs. */
+/** Sets the options of a group as wanted, with one click for each that differs. */
 async function choose(items: Locator, field: FormField, value: FieldValue): Promise<string | undefined> {
   const wanted = await chooseWhenOffered(() => offeredIn(items), field, value);
   if (wanted === undefined) return NO_SUCH_OPTION;
@@ -21,7 +21,7 @@ async function choose(items: Locator, field: FormField, value: FieldValue): Prom
     const endsByItself = wanted.length === 1 && !wanted.includes(index);
     if (isChosen === wanted.includes(index) || endsByItself) continue;
     const item = items.nth(index);
-    // Pages hide radio buttons and draw their own in their place.
+    // Pages may hide native radio buttons and draw their own.
     if (await item.isVisible()) await item.click();
     else await item.dispatchEvent("click");
   }
@@ -39,7 +39,7 @@ export async function readChoices({ locator }: Control, { field, value }: Filled
   return read.matches ? { value, matches: true } : read;
 }
 
-/** Yes and no, as radio buttons are named. */
+/** Converts a boolean to the names of radio buttons, yes and no. */
 function choiceOf(value: FieldValue): FieldValue {
   return typeof value === "boolean" ? (value ? "Yes" : "No") : value;
 }
@@ -47,7 +47,7 @@ function choiceOf(value: FieldValue): FieldValue {
 export const NO_SUCH_OPTION = "has no such option on the page";
 
 const POLL_MS = 100;
-/** More options than that are not looked through. */
+/** Maximum number of options to search. */
 const MAX_OPTIONS = 5_000;
 
 /** An option that a page offers. */
@@ -88,7 +88,7 @@ export function offeredIn(items: Locator): Promise<Offered[]> {
   );
 }
 
-/** Waits a while for options that come late, as they do when they depend on another field. */
+/** Waits for options that load late, as those that depend on another field do. */
 export async function chooseWhenOffered(
   read: () => Promise<readonly Offered[]>,
   field: FormField,
@@ -102,10 +102,10 @@ export async function chooseWhenOffered(
   }
 }
 
-/** A slider with more steps is no use by keyboard. */
+/** Maximum number of key presses to move a slider. */
 const MAX_PRESSES = 1_000;
 
-/** Moves a slider or a spin button by its keys, as its role says that they work. */
+/** Moves a slider or a spin button with the keys that its ARIA role defines. */
 export async function fillSlider({ locator }: Control, value: FieldValue): Promise<string | undefined> {
   const wanted = Number(value);
   const read = async (): Promise<number> => Number(await locator.getAttribute("aria-valuenow"));
@@ -118,19 +118,19 @@ export async function fillSlider({ locator }: Control, value: FieldValue): Promi
     const isBelow = now < wanted;
     await locator.press(isBelow ? up : down);
     const next = await read();
-    // It does not move any more, or has gone past.
+    // It has stopped moving, or has passed the value.
     if (next === now || isBelow !== next <= wanted) break;
     now = next;
   }
   return "can't be set to this value on the page";
 }
 
-/** Opens a combobox, types where it takes text, and picks an option. */
+/** Opens a combobox, types if it takes text, and picks an option. */
 export async function fillCombobox(control: Control, { field, value }: FilledField) {
   const { locator, facts } = control;
   const isInput = facts.tag === "input" || facts.isEditable;
   if (isInput) await locator.fill(textOf(field, value));
-  // Typing has opened it, unless it takes a click; a second click would close it again.
+  // Typing may have opened it already; then a click would close it.
   if ((await locator.getAttribute("aria-expanded")) !== "true") await locator.click();
   const options = await optionsOf(control);
   const chosen = await chooseWhenOffered(() => offeredIn(options), field, value);

@@ -2,7 +2,7 @@ import type { Frame, Locator } from "playwright-core";
 import type { FieldValue } from "../form/field-values.ts";
 import type { FieldType, FormField } from "../form/form-schema.ts";
 
-/** The members of elements that are read inside a page. The types of a browser are not part of this program. */
+/** The members of elements that are read inside a page. DOM types are not part of this program. */
 export interface PageElement {
   localName: string;
   type?: unknown;
@@ -26,7 +26,7 @@ export interface PageElement {
   checkVisibility(options: { visibilityProperty: boolean }): boolean;
 }
 
-/** The most characters that are read from a page for one field. */
+/** Maximum number of characters to read from a page for one field. */
 export const MAX_READ_CHARACTERS = 100_000;
 /** How long options may take to appear. */
 export const OPTIONS_TIMEOUT_MS = 3_000;
@@ -79,7 +79,7 @@ export function readFacts(locator: Locator) {
       isMultiple: multiple || element.getAttribute("aria-multiselectable") === "true",
       isDisabled: disabled || readOnly || element.getAttribute("aria-disabled") === "true",
       isVisible: isVisible(element),
-      /** Whether its label or what is around it is visible. */
+      /** Whether its label or an element around it is visible. */
       hasVisiblePlace: around.some(isVisible),
     };
   });
@@ -98,7 +98,7 @@ const ROLES: Readonly<Record<string, ControlKind>> = {
 };
 const BUTTONS = new Set(["submit", "button", "reset", "image", "hidden"]);
 
-/** The kind of control that an element is; `undefined` where it is none. */
+/** The kind of control that an element is; `undefined` when it is not a control. */
 export function kindOf({ tag, type, role, isEditable }: ElementFacts): ControlKind | undefined {
   if (tag === "select") return "select";
   if (tag === "textarea") return "text";
@@ -116,7 +116,7 @@ export function kindOf({ tag, type, role, isEditable }: ElementFacts): ControlKi
 
 const CHOICES: readonly ControlKind[] = ["select", "choices", "combobox", "listbox"];
 const TEXTS: readonly ControlKind[] = ["text", "date", "editable", "combobox"];
-/** The kinds of controls that take a value of a type. Where a type is not named, all that take text do. */
+/** The kinds of controls that accept values of a type. Other types are accepted by all kinds that take text. */
 const KINDS: Partial<Record<FieldType, readonly ControlKind[]>> = {
   boolean: ["checkbox", ...CHOICES],
   number: [...TEXTS, "slider", "select", "choices"],
@@ -127,7 +127,7 @@ const KINDS: Partial<Record<FieldType, readonly ControlKind[]>> = {
   file: ["file"],
 };
 
-/** Whether a control can hold what a field has. Others of the same name are not what is looked for. */
+/** Whether a control can hold the value of a field. Other controls with the same name are not meant. */
 export function suits({ type }: FormField, kind: ControlKind): boolean {
   return (KINDS[type] ?? [...TEXTS, "select"]).includes(kind);
 }

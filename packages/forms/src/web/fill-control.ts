@@ -90,7 +90,7 @@ export async function readControl(control: Control, filled: FilledField): Promis
   }
 }
 
-/** The browser's own controls for dates take ISO 8601, whatever they show. */
+/** The browser's own date controls take ISO 8601, whatever they display. */
 function textFor({ kind }: Control, { field, value }: FilledField): string {
   return kind === "date" ? String(value) : textOf(field, value);
 }
@@ -110,7 +110,7 @@ async function fillText({ locator }: Control, text: string): Promise<string | un
 
 async function check(control: Control, wanted: boolean): Promise<string | undefined> {
   if ((await control.locator.isChecked()) === wanted) return undefined;
-  // Pages hide the box and draw their own in its place.
+  // Pages may hide the native check box and draw their own.
   if (control.facts.isVisible) await control.locator.click();
   else await control.locator.dispatchEvent("click");
   return undefined;

@@ -4,18 +4,18 @@ import type { FormField } from "../form/form-schema.ts";
 import { kindOf, readFacts, suits } from "./control.ts";
 import type { Control, ElementFacts } from "./control.ts";
 
-/** More elements than that are no one field. */
+/** More elements than this can't be one field. */
 const MAX_ELEMENTS = 200;
-/** The types whose controls may be several elements, and the roles of what holds these. */
+/** The field types whose controls may be several elements, and the roles of elements that group these. */
 const GROUPED: ReadonlySet<string> = new Set(["radio", "select", "multiselect", "boolean"]);
 const GROUPS = ["radiogroup", "group"] as const;
-/** Controls that pages hide, to draw their own in their place. */
+/** Native controls that pages may hide to draw their own. */
 const MAY_BE_HIDDEN = new Set(["file", "checkbox", "choices"]);
 
 /** A control, or why there is none. */
 export type Found = Control | "none" | "disabled" | "ambiguous";
 
-/** Looks for the control of a field, in all frames and open shadow roots. */
+/** Finds the control of a field, in all frames and open shadow roots. */
 export async function findControl(page: Page, field: FormField): Promise<Found> {
   let best: Found = "none";
   for (const frame of await framesOf(page, field)) {
@@ -37,7 +37,7 @@ async function framesOf(page: Page, { locate }: FormField): Promise<Frame[]> {
   return frames.filter((frame) => frame !== null);
 }
 
-/** Where a field may be, the surest place first. */
+/** The locators of a field, most reliable first. */
 function placesOf(frame: Frame, field: FormField): Locator[] {
   const { locate } = field;
   if (locate?.selector !== undefined) return [frame.locator(locate.selector)];
@@ -49,7 +49,7 @@ function placesOf(frame: Frame, field: FormField): Locator[] {
   const attribute = JSON.stringify(nameOf(field));
   return [
     frame.getByLabel(label, { exact: true }),
-    // Names of roles are dear to find: the browser works out those of the whole page.
+    // Lookup by role and name is expensive: the browser computes the names of the whole page.
     ...(GROUPED.has(field.type)
       ? GROUPS.map((role) => frame.getByRole(role, { name: label, exact: true }))
       : []),
@@ -81,7 +81,7 @@ async function controlAt(frame: Frame, locator: Locator, count: number, field: F
     facts.tag === "input" &&
     (kind === "choices" || (kind === "checkbox" && field.type === "multiselect"))
   ) {
-    // A button that has the label of the field is one option of another field, unlike a set that has its name.
+    // A single button with the label of the field is an option of another field, unlike a group with its name.
     const isSet = field.locate?.selector !== undefined || elements.length > 1 || facts.name === nameOf(field);
     if (!isSet || facts.name === "") return isSet ? "ambiguous" : "none";
     const set = frame.locator(`input[type=${facts.type}][name=${JSON.stringify(facts.name)}]`);

@@ -6,8 +6,9 @@ import type { Duplex } from "node:stream";
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { "http:": 80, "https:": 443 };
 
 /**
- * Starts a proxy on the loopback: the one way of a browser to the network, which lets through what goes to allowed origins. Unlike an interception of requests in the browser it sees redirects, sockets, workers and
- * whatever else a page can think of.
+ * Starts a proxy on the loopback interface: a browser's only way to the network, which allows only requests to allowed
+ * origins. Unlike request interception in the browser, it covers redirects, sockets, workers and everything else that a
+ * page may use.
  */
 export async function startOriginProxy(origins: readonly string[]) {
   const allowed = new Set(origins.map((origin) => hostOf(new URL(origin))));

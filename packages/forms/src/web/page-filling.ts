@@ -8,7 +8,7 @@ import { fillControl, readControl } from "./fill-control.ts";
 import { findControl } from "./find-control.ts";
 import type { Found } from "./find-control.ts";
 
-/** How long fields that appear or are enabled late are waited for. */
+/** How long to wait for fields that appear or are enabled late. */
 const SETTLE_MS = 700;
 const POLL_MS = 100;
 
@@ -18,13 +18,13 @@ const WHY_NOT: Readonly<Record<Extract<Found, string>, string>> = {
   ambiguous: "fits several elements of the page; say which with locate.selector",
 };
 
-/** Fills the fields of one page after another, as the page shows them. */
+/** Fills the fields of one page after another, as the pages show them. */
 export function fillPages(page: Page, fields: readonly FilledField[], workspace: string | undefined) {
   /** Fields that no page has shown yet. */
   const left = new Map(fields.map((filled) => [filled.field.name, filled]));
   const readings: FieldReading[] = [];
   const problems: TargetProblem[] = [];
-  /** The fields that were filled on the page that is shown, by name, with their controls. */
+  /** The fields that were filled on the current page, by name, with their controls. */
   const here = new Map<string, FilledField & { control: Control }>();
   const why = new Map<string, string>();
   const find = (field: FormField): Promise<Found> => findControl(page, field).catch(() => "none" as const);
@@ -48,7 +48,7 @@ export function fillPages(page: Page, fields: readonly FilledField[], workspace:
     readings,
     problems,
     here,
-    /** Fills what the page shows, until no more appears. */
+    /** Fills the fields that the page shows, until no more appear. */
     async fillPage(): Promise<void> {
       here.clear();
       let ends = performance.now() + SETTLE_MS;
@@ -59,25 +59,25 @@ export function fillPages(page: Page, fields: readonly FilledField[], workspace:
         else if (performance.now() > ends) break;
         else await delay(POLL_MS);
       }
-      // All are read once they are all filled: one may have changed another.
+      // Read only after all are filled: one may have changed another.
       for (const [name, { control, ...filled }] of here) {
         const unread = { value: undefined, matches: false };
         readings.push({ name, ...(await readControl(control, filled).catch(() => unread)) });
       }
     },
-    /** Whether the page shows a field that is to be filled yet. */
+    /** Whether the page shows a field that is not filled yet. */
     async showsMore(): Promise<boolean> {
       for (const { field } of left.values()) if (typeof (await find(field)) !== "string") return true;
       return false;
     },
-    /** Notes the fields that no page has shown. */
+    /** Records the fields that no page has shown. */
     giveUp(): void {
       for (const name of left.keys()) problems.push({ field: name, message: why.get(name) ?? WHY_NOT.none });
     },
   };
 }
 
-/** Errors of the browser quote what was filled in and what the page says. */
+/** The browser's errors may quote values and text of the page. */
 function describe(error: unknown): string {
   if (CemError.isInstance(error)) return error.message;
   const isTimeout = error instanceof Error && error.name === "TimeoutError";

@@ -7,7 +7,7 @@ import type { Control, PageElement } from "./control.ts";
 
 const MASK_COLOR = "#808080";
 const TIMEOUT_MS = 15_000;
-/** Shorter texts stand in pages by chance, and would hide half of them. */
+/** Shorter texts occur in pages by chance, and masking them would hide half of the page. */
 const MIN_MASKED_CHARACTERS = 3;
 const CONTROLS = "input, textarea, select, [contenteditable], [role=combobox], [role=textbox]";
 const DEFAULT_FOLDER = "forms";
@@ -19,10 +19,10 @@ export interface ScreenshotSettings {
 }
 
 /**
- * Takes a picture of a page with everything personal painted over: the fields, and whatever else of the page shows their
- * values.
+ * Takes a screenshot of a page with everything personal painted over: the fields, and other parts of the page that show
+ * their values.
  *
- * @returns the file; `undefined` where there is no folder for it.
+ * @returns the file; `undefined` when there is no folder for it.
  */
 export async function keepScreenshot(
   page: Page,
@@ -47,7 +47,7 @@ export async function keepScreenshot(
   return writeWorkspaceFile(root, `${folder}${name}-${randomUUID().slice(0, 8)}.png`, picture);
 }
 
-/** Every way in which personal values may be written on a page. */
+/** All texts in which personal values may appear on a page. */
 function textsOf(fields: readonly FilledField[]): string[] {
   const texts = fields.flatMap(({ field, value }) => [
     textOf(field, value),
@@ -56,7 +56,7 @@ function textsOf(fields: readonly FilledField[]): string[] {
   return [...new Set(texts)].filter(({ length }) => length >= MIN_MASKED_CHARACTERS);
 }
 
-/** Elements that show one of the texts: text of the page, and controls that the page has copied it to. */
+/** Elements that show one of the texts: text of the page, and controls to which the page copied it. */
 async function placesWith(page: Page, texts: readonly string[]): Promise<Locator[]> {
   const places: Locator[] = [];
   if (texts.length === 0) return places;

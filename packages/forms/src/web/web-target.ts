@@ -12,18 +12,18 @@ import { keepScreenshot } from "./screenshots.ts";
 import type { ScreenshotSettings } from "./screenshots.ts";
 
 const DEFAULT_TIMEOUT_MS = 120_000;
-/** How long a page may take to answer to a button. */
+/** How long a page may take to respond to a button. */
 const STEP_TIMEOUT_MS = 15_000;
 const POLL_MS = 100;
-/** How long a page may take to begin to send what its browser holds for incomplete. */
+/** How long a page may take to start sending a form that the browser considers incomplete. */
 const SETTLE_MS = 500;
 
 /** Settings of {@link createWebTarget}. */
 export interface WebTargetSettings extends BrowserSettings, ScreenshotSettings {}
 
 /**
- * Creates a target that fills web pages in the system's Chromium. It needs the optional package `playwright-core`. Each form
- * gets a browser of its own, which can reach the origins that the form names and nothing else.
+ * Creates a target that fills web pages in the system's Chromium. It needs the optional package `playwright-core`. Each
+ * form gets its own browser, which can reach only the origins that the form names.
  */
 export function createWebTarget(settings: WebTargetSettings = {}): FormTarget {
   return {
@@ -41,7 +41,7 @@ export function createWebTarget(settings: WebTargetSettings = {}): FormTarget {
         const browser = await openBrowser(settings, proxy.address);
         try {
           const page = await browser.context.newPage();
-          // A page that opens others has no use for them here.
+          // Closes other pages that the page opens.
           browser.context.on("page", (other) => void other.close().catch(() => undefined));
           visit = visitPage(page, target, new Set(origins), request, settings);
           return await abandonOnAbort(visit.run(), signal);
@@ -60,7 +60,7 @@ export function createWebTarget(settings: WebTargetSettings = {}): FormTarget {
   };
 }
 
-/** One form in one browser. */
+/** Fills one form in one browser. */
 function visitPage(
   page: Page,
   target: WebTargetDefinition,
@@ -72,9 +72,9 @@ function visitPage(
   const filling = fillPages(page, request.fields, settings.workspace);
   const { readings, problems } = filling;
   const screenshots: string[] = [];
-  /** Details of errors, which say from the click on that the form may have been sent. */
+  /** Details of errors. From the click on, they say that the form may have been sent. */
   let uncertainty: { isUncertain?: true } = {};
-  /** Where the page was led to last, be it allowed or not. */
+  /** The last address that the page navigated to, allowed or not. */
   let address = "";
   let requests = 0;
   page.on("request", (asked) => {
@@ -82,12 +82,12 @@ function visitPage(
     if (asked.isNavigationRequest() && asked.frame() === page.mainFrame()) address = asked.url();
   });
 
-  /** @throws CemError `FORM_TARGET_FAILED` where the page has led elsewhere. */
+  /** @throws CemError `FORM_TARGET_FAILED` when the page navigated to another origin. */
   const assertOrigin = (): void => {
     for (const url of [page.url(), address]) {
       if (url === "" || url === "about:blank") continue;
       const { origin, protocol } = new URL(url);
-      // The browser's own page says that there is no answer.
+      // The browser's own error page means that there is no answer.
       if (origins.has(origin) || protocol === "chrome-error:") continue;
       const message = `led to ${origin}, which is not allowed. If it is meant, name it in target.allowed_origins`;
       throw failed(message, { ...uncertainty, origin });
@@ -105,7 +105,7 @@ function visitPage(
     const { form, fields } = request;
     const name = `${form.name}-${screenshots.length + 1}`;
     const take = () => keepScreenshot(page, name, fields, filling.here, settings);
-    // A page that is just going on is looked at again; a form that was sent is not lost for want of a picture.
+    // Retries when the page is just navigating. A missing screenshot must not fail a form that was sent.
     const file = await take().catch(async () => {
       await page.waitForLoadState("load", { timeout: STEP_TIMEOUT_MS }).catch(() => undefined);
       return take().catch(() => undefined);
@@ -113,7 +113,7 @@ function visitPage(
     if (file !== undefined) screenshots.push(file);
   };
 
-  /** The one visible and enabled button of a name. */
+  /** Finds the only visible and enabled button with a name. */
   const findButton = async (name: string): Promise<Locator | undefined> => {
     for (const frame of page.frames()) {
       const exactly = { name, exact: true };
@@ -126,14 +126,14 @@ function visitPage(
     return undefined;
   };
 
-  /** Whether there is a page behind this one: fields are left, or the button that sends is not here. */
+  /** Whether another page follows: fields are left, or the submit button is not on this page. */
   const needsNext = async (): Promise<boolean> => {
     if (next === undefined) return false;
     if (filling.left.size > 0) return true;
     return submit !== undefined && (await findButton(submit)) === undefined;
   };
 
-  /** Goes to the next page. @returns whether the page went on. */
+  /** Goes to the next page. @returns whether the page changed. */
   const goOn = async (): Promise<boolean> => {
     const button = await findButton(next ?? "");
     if (button === undefined) return false;
@@ -180,7 +180,7 @@ function visitPage(
     const before = requests;
     const element = await button.elementHandle();
     await button.click();
-    // A page that went on has no such element.
+    // A page that navigated has no such element.
     if (await element?.evaluate(isHeld).catch(() => false)) {
       await delay(SETTLE_MS);
       if (requests === before) {
@@ -225,7 +225,7 @@ function isShown(locator: Locator): Promise<boolean> {
 const NOT_SENT =
   "The form was not sent: the page does not take it as it is filled in, most likely for want of a required field that the form here lacks. See the screenshot.";
 
-/** Whether the browser keeps a button from submitting its form, for a value that is missing or wrong. */
+/** Whether the browser's validation keeps a button from submitting its form. */
 function isHeld({ form, formNoValidate = false }: PageElement): boolean {
   return form != null && !form.noValidate && !formNoValidate && form.matches(":invalid");
 }

@@ -4,10 +4,10 @@ import type { CallGuard } from "../calls/guarded-call.ts";
 
 type AuditedValue = Extract<AuditEvent, { type: "refusal" }>["args"];
 
-/** The most arguments whose types are named. */
+/** Maximum number of arguments whose types are listed. */
 const MAX_NAMED_TYPES = 32;
 
-/** Describes a value without giving it away: types, size, digest with the key of the log. */
+/** Describes a value without disclosing it: types, size, and a digest with the key of the log. */
 export function auditedValue(audit: AuditLog, value: JsonValue | undefined): AuditedValue {
   const json = JSON.stringify(value ?? null);
   return {
@@ -20,7 +20,7 @@ export function auditedValue(audit: AuditLog, value: JsonValue | undefined): Aud
 function typesOf(value: JsonValue | undefined): AuditedValue["types"] {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return typeOf(value);
   const entries = Object.entries(value).slice(0, MAX_NAMED_TYPES);
-  // A name that is no plain word could be a value, and so could one with digits: an account, a number of a person.
+  // A name that is not a plain word may itself be a value, such as an account number.
   return Object.fromEntries(
     entries.flatMap(([name, entry]) =>
       /^[A-Za-z_]{1,40}\d{0,2}$/.test(name) ? [[name, typeOf(entry)]] : [],
@@ -43,7 +43,7 @@ const REFUSED = new Set([
   "TOOL_CHANGED",
 ]);
 
-/** Records every call and every refusal. Put it outside of what turns exceptions into results. */
+/** Records every call and every refusal. Put it outside of the middleware that converts exceptions to results. */
 export function auditCalls(audit: AuditLog): CallGuard {
   return (next) => ({
     specificationVersion: "v1",

@@ -5,23 +5,23 @@ import type { AuditEvent } from "@cem/core";
 export const FIRST_HASH = "0".repeat(64);
 const HASH_MEMBER = /,"hash":"([0-9a-f]{64})"\}$/;
 
-/** Fields of each line beside its event. */
+/** Fields of each line in addition to its event. */
 interface LineFacts {
   /** The number of the line, from 1, over all files. */
   seq: number;
   time: string;
-  /** The hash of the line before. */
+  /** The hash of the previous line. */
   prev: string;
 }
 
-/** Writes a line: its members, and at its end the hash of all before. */
+/** Serializes a line: its members, followed by a hash of them. */
 export function writeLine(facts: LineFacts, event: object): { line: string; hash: string } {
   const body = JSON.stringify({ seq: facts.seq, time: facts.time, ...event, prev: facts.prev });
   const hash = hashOf(body);
   return { line: `${body.slice(0, -1)},"hash":"${hash}"}`, hash };
 }
 
-/** Reads a line, and whether its hash is that of its content. `undefined` for what is not a line of an audit log. */
+/** Parses a line, and checks whether its hash matches its content. `undefined` if it is not a line of an audit log. */
 export function readLine(line: string) {
   const hash = HASH_MEMBER.exec(line)?.[1];
   if (hash === undefined) return undefined;
@@ -42,16 +42,16 @@ function hashOf(body: string): string {
 const MAX_PROBLEMS = 100;
 const SESSION_DIGITS = 16;
 
-/** Something that is wrong with an audit log. */
+/** A problem of an audit log. */
 export interface AuditProblem {
-  /** The file, or where the store is. */
+  /** The file, or the location of the store. */
   file: string;
-  /** The line in the file, from 1. Absent for what is missing at the end. */
+  /** The line in the file, from 1. Absent if lines are missing at the end. */
   line?: number | undefined;
   message: string;
 }
 
-/** Where a line stands. */
+/** The location of a line. */
 type Place = Pick<AuditProblem, "file"> & { line: number };
 
 /** Checks the lines of an audit log one after another. */
@@ -59,12 +59,12 @@ export class ChainCheck {
   readonly problems: AuditProblem[] = [];
   /** The number of lines that were read. */
   lines = 0;
-  /** Absent once it was seen. */
+  /** The expected hash. Absent once it was found. */
   #expect: string | undefined;
   #prev: string | undefined;
   #seq = 0;
 
-  /** @param expect - A hash that has to be that of some line. */
+  /** @param expect - A hash that one of the lines must have. */
   constructor(expect: string | undefined) {
     this.#expect = expect;
   }
@@ -108,7 +108,7 @@ export class ChainCheck {
   /**
    * Checks the end.
    *
-   * @param known - The last line as it is noted beside the log.
+   * @param known - The last line according to the head file.
    */
   end(
     known: { seq: number; hash: string } | undefined,
@@ -125,7 +125,7 @@ export class ChainCheck {
   }
 }
 
-/** A session's id can be what admits its user: the log has a digest of it. */
+/** Replaces a session's id by a digest, since the id may serve as a credential. */
 export function withoutSession(event: AuditEvent): AuditEvent {
   if (event.session === undefined) return event;
   return { ...event, session: hashOf(event.session).slice(0, SESSION_DIGITS) };

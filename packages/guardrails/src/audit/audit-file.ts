@@ -21,7 +21,7 @@ import { FileLock, makeFolder, PRIVATE_FILE } from "@cem/core/files";
 import { ChainCheck, FIRST_HASH, readLine, withoutSession, writeLine } from "./audit-chain.ts";
 import type { AuditProblem } from "./audit-chain.ts";
 
-/** The file that an audit log's lines are moved to when it is full: `audit.jsonl` to `audit.000001.jsonl`. */
+/** The file that a full audit log is renamed to: `audit.jsonl` to `audit.000001.jsonl`. */
 function rotatedFile(file: string, count: number): string {
   const { dir, name, ext } = path.parse(file);
   return path.join(dir, `${name}.${String(count).padStart(6, "0")}${ext}`);
@@ -45,7 +45,7 @@ function listRotated(file: string): string[] {
     .map((entry) => path.join(dir, entry));
 }
 
-/** Where an audit log ends: kept beside it, so that a tail that was cut off is missed. */
+/** The end of an audit log, stored separately to detect truncation. */
 interface AuditHead {
   /** The number of the last line. */
   seq: number;
@@ -56,14 +56,14 @@ interface AuditHead {
 }
 
 const EMPTY_HEAD: AuditHead = { seq: 0, hash: FIRST_HASH, size: 0 };
-/** A head has always the same length, so that a shorter one never leaves the end of a longer one. */
+/** The head has a fixed length, so that an overwritten one leaves no remainder. */
 const HEAD = /^(\d{15}) (\d{15}) ([0-9a-f]{64})\n/;
 
 function headFile(file: string): string {
   return `${file}.head`;
 }
 
-/** @returns `undefined` for what is not a head. */
+/** @returns `undefined` if it is not a head. */
 function readHead(text: string): AuditHead | undefined {
   const [, seq, size, hash] = HEAD.exec(text) ?? [];
   return hash === undefined ? undefined : { seq: Number(seq), size: Number(size), hash };
@@ -75,27 +75,27 @@ function digits(count: number): string {
 
 const DEFAULT_MAX_BYTES = 16 * 1024 * 1024;
 const MAX_WAIT_MS = 15_000;
-/** The longest line that is looked for at the end of a file. */
+/** Maximum length of the last line that is read from the end of a file. */
 const MAX_LINE_BYTES = 1024 * 1024;
 const HEAD_BYTES = 97;
 
 /** Settings of {@link createAuditLog}. */
 export interface AuditLogSettings {
-  /** The file, which is made when the first event is recorded, readable by its owner alone. */
+  /** The file, created with the first event, and readable only by its owner. */
   file: string;
   /**
-   * The size at which the file is put aside and another begun, in bytes.
+   * The size at which the file is rotated, in bytes.
    *
    * @defaultValue 16 MiB
    */
   maxBytes?: number | undefined;
-  /** Called before the first event is recorded where the end of the log is not as its last process left it. */
+  /** Called before the first event is recorded if the end of the log was modified. */
   onBroken?: (() => void) | undefined;
 }
 
 /**
- * Creates an audit log in a file: one JSON object per line, each with the hash of the line before. Any number of
- * processes may write to one file. Beside it lies a file `.head` with the number and the hash of the last line.
+ * Creates an audit log in a file: one JSON object per line, each with the hash of the previous line. Any number of
+ * processes may write to one file. A `.head` file next to it contains the number and the hash of the last line.
  */
 export function createAuditLog({ file, maxBytes = DEFAULT_MAX_BYTES, onBroken }: AuditLogSettings): AuditLog {
   let isReady = false;
@@ -124,11 +124,11 @@ export function createAuditLog({ file, maxBytes = DEFAULT_MAX_BYTES, onBroken }:
         const facts = { seq: last.seq + 1, time: new Date().toISOString(), prev: last.hash };
         const { line, hash } = writeLine(facts, withoutSession(event));
         try {
-          // Unlike writeSync it goes on after a part, as a full disk takes one, and fails where no more is taken.
+          // Unlike writeSync, it continues after a partial write, as on a full disk, and fails if no more can be written.
           writeFileSync(log, `${line}\n`);
           writeSync(writable, `${digits(facts.seq)} ${digits(fstatSync(log).size)} ${hash}\n`, 0);
         } catch (error) {
-          // The beginning of a line would look as if someone had changed it.
+          // A partial line would look like tampering.
           ftruncateSync(log, last.size);
           throw error;
         }
@@ -158,8 +158,9 @@ export function createAuditLog({ file, maxBytes = DEFAULT_MAX_BYTES, onBroken }:
 }
 
 /**
- * Where the log goes on: after the head. Only a process that died between writing a line and the head leaves a line that
- * the head does not know; such a line is read. A tail that is missing is left to be found: the log goes on after the head.
+ * Determines where the log continues: after the head. A process that died between writing a line and the head leaves a line
+ * beyond the head, which is taken into account. A missing tail stays detectable, since the log continues with the head's
+ * number and hash.
  */
 function currentHead(headDescriptor: number, log: number): { last: AuditHead; isWhole: boolean } {
   const buffer = Buffer.alloc(HEAD_BYTES);
@@ -168,12 +169,12 @@ function currentHead(headDescriptor: number, log: number): { last: AuditHead; is
   const known = head ?? EMPTY_HEAD;
   const { size } = fstatSync(log);
   const tail = size === 0 ? undefined : lastLine(log, size);
-  // Of the head there is all or nothing, and of the log as much.
+  // The head must be complete or empty, and the log at least as long as it says.
   const isWhole = (head !== undefined || read === 0) && size >= known.size;
   if (size <= known.size)
     return { last: { ...known, size }, isWhole: isWhole && (size === 0 || tail?.hash === known.hash) };
   if (tail === undefined) {
-    // A line that was cut by the end of its process. The next begins on a line of its own.
+    // A line that was truncated when its process died. The next entry starts on a new line.
     return { last: { ...known, size: size + writeSync(log, "\n") }, isWhole };
   }
   const isNext = tail.prev === known.hash;
@@ -195,18 +196,18 @@ export interface AuditVerification {
   files: string[];
   /** The number of lines that were read. */
   lines: number;
-  /** The hash of the last line: keep it elsewhere, and give it as `expect` later. */
+  /** The hash of the last line. Store it elsewhere, and pass it as `expect` later. */
   head: string;
-  /** Empty where the log is whole. At most 100. */
+  /** Empty if the log is intact. At most 100. */
   problems: AuditProblem[];
 }
 
 /**
- * Verifies an audit log with its rotated files: that every line has the hash of its content, and of the line before. A cut
- * tail is found by the file `.head` beside the log, or by a hash of an earlier verification that the log lacks; who can
- * write all of them can cut it unseen.
+ * Verifies an audit log with its rotated files: that every line has the correct hash, and the hash of the previous line.
+ * Truncation is detected by the `.head` file, or by a hash of an earlier verification that the log lacks. Someone who can
+ * modify all of them can truncate the log undetected.
  *
- * @param options - With `expect`, a hash that has to be that of some line.
+ * @param options - `expect` is a hash that one of the lines must have.
  * @throws CemError `FILE_NOT_FOUND`.
  */
 export async function verifyAuditLog(

@@ -4,7 +4,7 @@ import { notAllowed } from "./check-inputs.ts";
 import { annotationsOf, checkingGuard, deciding } from "./guarded-call.ts";
 import type { CallGuard, GuardedCall } from "./guarded-call.ts";
 
-/** A call as a rule sees it. */
+/** A call, as passed to a rule. */
 export interface RuledCall {
   server: string;
   tool: string;
@@ -17,12 +17,12 @@ export interface RuledCall {
 type Decision = boolean | string | { ask: string } | undefined | void;
 
 /**
- * A business rule: a plain function. Nothing or `true` lets the call through, `false` or a text (why not) refuses it, and
- * `{ ask: "why" }` has a person decide: `requireApproval` has to come behind the rules.
+ * A business rule: a plain function. Nothing or `true` allows the call, `false` or a text (the reason) refuses it, and `{
+ * ask: "why" }` asks a person to decide, which needs `requireApproval` behind the rules.
  */
 export type CallRule = (call: RuledCall) => Decision | Promise<Decision>;
 
-/** Calls that a rule wants a person to decide, and why. */
+/** Calls that a rule wants a person to decide, with the reason. */
 const questioned = new WeakMap<object, string>();
 
 /** Why a rule wants a person to decide a call. */

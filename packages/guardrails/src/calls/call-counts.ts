@@ -2,25 +2,25 @@ import { createHash } from "node:crypto";
 import { createTurns, parseJson, updateStored } from "@cem/core";
 import type { Store } from "@cem/core";
 
-/** How many calls may be made in a time. */
+/** The number of calls allowed in a period. */
 export interface Rate {
   calls: number;
   /** In seconds. */
   per: number;
 }
 
-/** Calls in one period, which begins with the first of them. */
+/** Calls in one period, which begins with the first call. */
 interface Period {
   endsMs: number;
   calls: number;
 }
 
-/** Counts calls by keys. Guards that share one share the calls of their limits. */
+/** Counts calls by key. Guards that share a counter share their limits. */
 export interface CallCounts {
   /**
    * Counts a call, or takes one back.
    *
-   * @returns how long to wait where all calls of the period are made, in milliseconds. `undefined`: it is counted.
+   * @returns how long to wait if the period's limit is reached, in milliseconds. `undefined`: the call was counted.
    */
   add(key: string, rate: Rate, by: 1 | -1): Promise<number | undefined>;
 }
@@ -30,7 +30,7 @@ const MIN_SWEPT = 1_000;
 const FOLDER = "limits";
 
 /**
- * Counts calls in this process, or in a store: for all machines together, by the store's clock.
+ * Counts calls in this process, or in a store across all machines, by the store's clock.
  *
  * @param store - Absent: in this process.
  */
@@ -56,14 +56,14 @@ function countHere(): CallCounts {
 }
 
 function countTogether(store: Store): CallCounts {
-  /** Calls of one process wait for each other, where they would only overtake each other. */
+  /** Serializes updates of one process, which would otherwise conflict. */
   const inTurn = new Map<string, { turns: ReturnType<typeof createTurns>; waiting: number }>();
   return {
     async add(key, rate, by) {
       const own = inTurn.get(key) ?? { turns: createTurns(), waiting: 0 };
       inTurn.set(key, own);
       own.waiting += 1;
-      // Hashed, since counts outlive a customer who is deleted, and must not name one.
+      // Hashed, since counts outlive a deleted customer and must not identify it.
       const place = [FOLDER, createHash("sha256").update(key).digest("hex")];
       try {
         return await own.turns(async () => {
@@ -76,7 +76,7 @@ function countTogether(store: Store): CallCounts {
             const value = Buffer.from(JSON.stringify(period));
             return { value, result: undefined, expiresInMs: Math.ceil(period.endsMs - nowMs) };
           });
-          // Redis has the names of what has expired until it lists them: those up to the next count.
+          // Redis keeps names of expired entries until they are listed, so this lists those up to the next count.
           if (isFirst) await store.list([FOLDER], { after: place, limit: 1 });
           return waitMs;
         });
@@ -88,17 +88,17 @@ function countTogether(store: Store): CallCounts {
   };
 }
 
-/** A period with one call more or less, or the time to wait. */
+/** The period with one call more or less, or the time to wait. */
 function counted(found: Period | undefined, { calls, per }: Rate, by: 1 | -1, nowMs: number) {
   const latestMs = nowMs + per * MS_PER_SECOND;
   const isUnderWay = found !== undefined && nowMs < found.endsMs;
-  // A clock that went back must not make a period longer.
+  // A clock that was set back must not extend a period.
   const endsMs = isUnderWay ? Math.min(found.endsMs, latestMs) : latestMs;
   const made = Math.max(0, (isUnderWay ? found.calls : 0) + by);
   return made > calls ? endsMs - nowMs : { endsMs, calls: made };
 }
 
-/** Reads a stored period; a value that is no count, or was written otherwise, counts as none. */
+/** Parses a stored period. An invalid value counts as none. */
 function periodOf(stored: Uint8Array | undefined): Period | undefined {
   const period = parseJson(stored ?? "null") as Period | null | undefined;
   return [period?.endsMs, period?.calls].every(Number.isFinite) ? (period ?? undefined) : undefined;

@@ -4,12 +4,12 @@ import { notAllowed } from "./check-inputs.ts";
 import { checkingGuard } from "./guarded-call.ts";
 import type { CallGuard } from "./guarded-call.ts";
 
-/** Shorter ones would be found in text by chance once separators are left out. */
+/** Shorter secrets would match text by chance once separators are removed. */
 const MIN_LOOSE_CHARACTERS = 12;
 const MIN_CODED_CHARACTERS = 8;
 const BYTES_PER_GROUP = 3;
 
-/** Tells whether texts hold one of these secrets, plainly, encoded, reversed, or in pieces one after another. */
+/** Tells whether texts contain one of these secrets: in plain text, encoded, reversed, or in consecutive pieces. */
 function createSecretSearch(secrets: readonly string[]): (texts: readonly string[]) => boolean {
   if (secrets.length === 0) return () => false;
   const coded = [...new Set(secrets.flatMap((secret) => [secret, ...encodings(secret)]))];
@@ -26,7 +26,7 @@ function createSecretSearch(secrets: readonly string[]): (texts: readonly string
   };
 }
 
-/** Base64 of the secret, as it stands inside of a longer text that is encoded: without what depends on its neighbours. */
+/** Base64 of the secret inside a longer encoded text, without the characters that depend on its neighbours. */
 function encodings(secret: string): string[] {
   const forms: string[] = [];
   for (let offset = 0; offset < BYTES_PER_GROUP; offset += 1) {
@@ -54,40 +54,40 @@ function fromHex(code: string): string {
   return String.fromCharCode(Number.parseInt(code, 16));
 }
 
-/** Where the arguments of some tools may point to. */
+/** The hosts that the arguments of some tools may refer to. */
 export interface EgressRule {
   /** Patterns of the tools, such as `web.*`. */
   tools: readonly string[];
-  /** Hosts and domains of e-mail addresses: `api.example.com`, `*.example.com`. Empty: none at all. */
+  /** Hosts and domains of e-mail addresses: `api.example.com`, `*.example.com`. Empty: no hosts. */
   hosts: readonly string[];
 }
 
 /** Settings of {@link checkEgress}. */
 export interface EgressSettings {
-  /** Rules for tools. All rules that name a tool have to allow a host. Tools that no rule names may point anywhere. */
+  /** Rules for tools. All rules that match a tool must allow a host. Tools without a rule may refer to any host. */
   rules?: readonly EgressRule[] | undefined;
-  /** Values that must not leave in arguments, such as secrets in the environment of this process. */
+  /** Values that arguments must not contain, such as secrets in the environment of this process. */
   secrets?: readonly string[] | undefined;
 }
 
-/** A shorter key holds neither a host nor a secret. */
+/** A shorter key contains neither a host nor a secret. */
 const MIN_KEY_CHARACTERS = 4;
-/** Overlapping, since a URL can stand within another. */
+/** Matches overlap, since a URL can be inside another. */
 const URL_IN_TEXT = /(?=\b([a-z][a-z0-9+.-]{1,30}:[\\/]{2,4}[^\s"'<>`\\/]{1,300}))/gi;
-/** A URL that takes its scheme from where it stands. */
+/** A scheme-relative URL. */
 const RELATIVE_URL = /^\s*([\\/]{2}[^\s"'<>`\\/]{1,255}\.[^\s"'<>`\\/]{1,255})/;
 const MAIL_IN_TEXT = /[^\s@"'<>()[\],;:]{1,64}@([^\s@"'<>()[\],;:/?#]{1,255})/g;
 const HOST_KEY =
   /(?:^|_|[a-z])(?:url|uri|host|hostname|domain|domains|endpoint|website|site|webhook|server|address|origin|link)s?$/i;
 const BARE_HOST =
   /^(?:[\p{L}\p{N}_-]{1,63}[.\u3002\uFF0E\uFF61])+[\p{L}\p{N}-]{2,63}\.?(?::\d{1,5})?(?:[/?#].*)?$/su;
-/** Addresses at which clouds hand out a machine's credentials. */
+/** Addresses of cloud metadata services, which provide a machine's credentials. */
 const METADATA_HOST =
   /^(?:169\.254\.\d+\.\d+|\[::ffff:a9fe:[0-9a-f]+\]|\[fd00:ec2::[0-9a-f]+\]|metadata\.google\.internal|metadata\.goog)\.?$/;
 
 /**
- * Refuses calls whose arguments point to hosts that they may not, to the metadata service of a cloud, or hold secrets of
- * this process, also encoded, reversed or in pieces. Encoded forms of an address are read as the address. It throws `TOOL_NOT_ALLOWED`.
+ * Refuses calls whose arguments refer to forbidden hosts or to a cloud's metadata service, or contain secrets of this
+ * process, even encoded, reversed or in pieces. Encoded forms of an address are decoded. It throws `TOOL_NOT_ALLOWED`.
  */
 export function checkEgress({ rules = [], secrets = [] }: EgressSettings = {}): CallGuard {
   const compiled = rules.map(({ tools, hosts }) => ({
@@ -124,7 +124,7 @@ function matchHosts(patterns: readonly string[]): (host: string) => boolean {
     );
 }
 
-/** Every text in a value, keys included, with the key it stands under. */
+/** Every text in a value, including keys, with the key that holds it. */
 function* textsOf(value: JsonValue): Generator<{ text: string; key: string }> {
   const pending: { value: JsonValue; key: string }[] = [{ value, key: "" }];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
@@ -140,7 +140,7 @@ function* textsOf(value: JsonValue): Generator<{ text: string; key: string }> {
   }
 }
 
-/** The hosts that a text points to, as a URL parser reads them. */
+/** The hosts that a text refers to, as interpreted by a URL parser. */
 function hostsIn(text: string, key: string, isRuled: boolean): Set<string> {
   const hosts = new Set<string>();
   const add = (url: string): void => {
@@ -154,7 +154,7 @@ function hostsIn(text: string, key: string, isRuled: boolean): Set<string> {
   if (HOST_KEY.test(key) && BARE_HOST.test(trimmed)) add(`http://${trimmed}`);
   if (isRuled && text.includes("@"))
     for (const [, domain = ""] of text.matchAll(MAIL_IN_TEXT)) add(`http://${domain}`);
-  // A URL that is encoded inside another, or in a form.
+  // A URL encoded inside another, or form-encoded.
   if (/%(?:25)*2f/i.test(text)) {
     const decoded = text.replaceAll(/%(?:25)*([0-9a-f]{2})/gi, (_, code: string) => fromHex(code));
     for (const [, url = ""] of decoded.matchAll(URL_IN_TEXT)) add(url);
@@ -164,7 +164,7 @@ function hostsIn(text: string, key: string, isRuled: boolean): Set<string> {
 
 function hostOf(written: string): string | undefined {
   const rest = written.replace(/^(?:[a-z][a-z0-9+.-]*:)?[\\/]{2,}/i, "");
-  // Read as http, whose parser knows every form of an address.
+  // Parsed as http, whose parser normalizes every form of an address.
   const url = URL.parse(`http://${rest}`);
   const host = url?.hostname.toLowerCase().replace(/\.$/, "");
   return host === "" ? undefined : host;

@@ -6,13 +6,13 @@ import type { CallGuard, GuardedCall } from "./guarded-call.ts";
 /**
  * Filters content.
  *
- * @returns what is unwanted in the text, as a noun phrase; `undefined` where nothing is.
+ * @returns the unwanted content in the text, as a noun phrase, or `undefined`.
  */
 export type ContentFilter = (text: string, call: { server: string; tool: string }) => string | undefined;
 
 const START = String.raw`^\s*(?:(?:sudo|exec|nohup|env|time)\s+)*(?:(?:ba|z|da)?sh\s+-\w*c\s+["']?)?`;
 
-/** Each pattern matches where the text is the command, not where it speaks of it. */
+/** Each pattern matches a text that is the command, not one that mentions it. */
 const COMMANDS: readonly { what: string; pattern: RegExp }[] = [
   {
     what: "a command that deletes a whole file system",
@@ -35,7 +35,7 @@ const COMMANDS: readonly { what: string; pattern: RegExp }[] = [
   },
 ];
 
-/** The default content filter: commands that destroy a machine or open it to others, where they are all that a text is. */
+/** The default content filter: texts that consist of a command that destroys a machine or opens it to others. */
 export const findUnwanted: ContentFilter = (text) => {
   if (text.length < 8) return undefined;
   return COMMANDS.find(({ pattern }) => pattern.test(text))?.what;
@@ -43,34 +43,34 @@ export const findUnwanted: ContentFilter = (text) => {
 
 const DEFAULT_MAX_BYTES = 8 * 1024 * 1024;
 const DEFAULT_MAX_DEPTH = 64;
-/** A text longer than this is searched for secrets at its beginning only. */
+/** Only this much of a text is searched for secrets. */
 const MAX_SEARCHED_CHARACTERS = 256 * 1024;
-/** Controls that no text needs; and tags, which are read by models and seen by nobody, unless they draw a flag. */
+/** Control characters that no text needs, and tag characters, which are invisible but read by models, except in flag emojis. */
 const CONTROL =
   /(?![\t-\r\u0080-\u009F])\p{Cc}|[\u202D\u202E]|(?<![\u{1F3F4}\u{E0020}-\u{E007F}])[\u{E0000}-\u{E007F}]/u;
 
 /** Settings of {@link checkInputs}. */
 export interface InputSettings {
   /**
-   * The largest size of a call's arguments as JSON, in bytes.
+   * The maximum size of a call's arguments as JSON, in bytes.
    *
    * @defaultValue 8,388,608
    */
   maxBytes?: number | undefined;
   /**
-   * The deepest nesting of objects and lists.
+   * The maximum nesting of objects and lists.
    *
    * @defaultValue 64
    */
   maxDepth?: number | undefined;
   /**
-   * Whether control characters that no text needs are refused, such as NUL and terminal escapes.
+   * Whether to refuse control characters that no text needs, such as NUL and terminal escapes.
    *
    * @defaultValue true
    */
   controlCharacters?: boolean | undefined;
   /**
-   * Whether texts that are known by their form as secrets, such as private keys and API tokens, are refused.
+   * Whether to refuse texts with the format of secrets, such as private keys and API tokens.
    *
    * @defaultValue true
    */
@@ -145,7 +145,7 @@ function withoutPrototypeKeys(args: JsonValue): JsonValue {
   return JSON.parse(JSON.stringify(args), drop) as JsonValue;
 }
 
-/** A key `constructor` is an ordinary word, unless it leads to a prototype. */
+/** A key `constructor` is harmless, unless its value contains a prototype. */
 function isPrototypeKey(key: string, value: JsonValue): boolean {
   if (key === "__proto__") return true;
   return key === "constructor" && isObject(value) && Object.hasOwn(value, "prototype");

@@ -1,6 +1,6 @@
 import type { InvokeContext, ToolAnnotations, ToolCall, ToolInvoker } from "@cem/core";
 
-/** A call with what is known of its tool. The middlewares of `@cem/bridge` pass such calls on. */
+/** A call with information on its tool. The middlewares of `@cem/bridge` pass such calls on. */
 export interface GuardedCall extends ToolCall {
   found?:
     | {
@@ -20,16 +20,16 @@ export function annotationsOf(call: Pick<GuardedCall, "found">): ToolAnnotations
   return call.found?.annotations ?? {};
 }
 
-/** Invokers that have a person decide what a rule questions, or pass it on to one that does. */
+/** Invokers that ask a person about calls questioned by a rule, or forward to one that does. */
 export const deciding = new WeakSet<ToolInvoker>();
 
-/** Notes that a guard passes on calls as they are, and with them the questions of rules. */
+/** Notes that a guard passes calls on unchanged, including the questions of rules. */
 export function passingOn(next: ToolInvoker, guard: ToolInvoker, decides = deciding.has(next)): ToolInvoker {
   if (decides) deciding.add(guard);
   return guard;
 }
 
-/** Makes a guard of a check that throws what is wrong with a call, and may have a person decide what a rule questions. */
+/** Creates a guard from a check that throws for a bad call, and that may ask a person about calls questioned by a rule. */
 export function checkingGuard(
   check: (call: GuardedCall, context: InvokeContext, next: ToolInvoker) => Promise<void> | undefined | void,
   decides?: true,
@@ -38,7 +38,7 @@ export function checkingGuard(
     specificationVersion: "v1",
     invoke(call, context) {
       try {
-        // Most checks have nothing to wait for.
+        // Most checks are synchronous.
         const checking = check(call, context, next);
         return checking === undefined
           ? next.invoke(call, context)

@@ -5,12 +5,12 @@ import type { CallCounts, Rate } from "./call-counts.ts";
 import { checkingGuard } from "./guarded-call.ts";
 import type { CallGuard } from "./guarded-call.ts";
 
-/** How often each of some tools may be called. */
+/** How often each matching tool may be called. */
 export interface RateLimit extends Rate {
-  /** Patterns of the tools, such as `weather.*`. Each tool is counted by itself. */
+  /** Patterns of the tools, such as `weather.*`. Each tool is counted separately. */
   tools: readonly string[];
   /**
-   * Whether each session has calls of its own, or all sessions share them.
+   * Whether the limit applies per session, or to all sessions together.
    *
    * @defaultValue `session`
    */
@@ -19,9 +19,9 @@ export interface RateLimit extends Rate {
 
 /** Options of {@link limitCalls}. */
 export interface LimitSettings {
-  /** Counts the calls. Default: those of this guard alone. */
+  /** Counts the calls. Default: a counter of this guard. */
   counts?: CallCounts | undefined;
-  /** Keeps the calls of one owner apart from those of others that have the same counts. */
+  /** Separates the calls of one owner from those of others with the same counter. */
   owner?: string | undefined;
 }
 
@@ -30,7 +30,7 @@ export function limitCalls(
   limits: readonly RateLimit[],
   { counts = countCalls(), owner = "" }: LimitSettings = {},
 ): CallGuard {
-  /** Calls without a session are one of this guard's own. */
+  /** Calls without a session share one of this guard. */
   const unnamed = randomUUID();
   const wrong = limits.find(({ calls, per }) => !(calls >= 0 && per > 0));
   const message = `A limit of calls needs calls from 0 on and seconds above 0, not ${wrong?.calls} in ${wrong?.per} s.`;
@@ -48,7 +48,7 @@ export function limitCalls(
         counted.push({ key, limit });
         continue;
       }
-      // A call that one limit refuses does not count in the others.
+      // A call that one limit refuses does not count against the others.
       await Promise.all(counted.map((one) => counts.add(one.key, one.limit, -1)));
       const retryAfterMs = Math.max(1, Math.ceil(waitMs));
       const wait = Math.ceil(retryAfterMs / 100) / 10;

@@ -11,10 +11,10 @@ export interface PlannedWrite {
 }
 
 /**
- * Executes reads and lists writes instead of making them. A read is what its annotations call read-only; what nobody
- * declared counts as a write. A write answers with an example of its result where its schema is known, else with `null`.
+ * Executes reads, and reports writes instead of executing them. A read is a call of a tool annotated as read-only; without
+ * annotations it counts as a write. A write returns an example of its result if its schema is known, else `null`.
  *
- * @param reads - Patterns of tools that are reads, although their annotations do not say so.
+ * @param reads - Patterns of further tools that only read, whatever their annotations.
  */
 export function planWrites(onWrite: (write: PlannedWrite) => void, reads: readonly string[] = []): CallGuard {
   const isRead = matchTools(reads);
@@ -30,7 +30,7 @@ export function planWrites(onWrite: (write: PlannedWrite) => void, reads: readon
   return (next) => passingOn(next, guard(next));
 }
 
-/** Makes only the writes of an approved plan, each once and with the same arguments, and any reads. It throws `NOT_APPROVED`. */
+/** Allows reads, and the writes of an approved plan, each once and with the same arguments. It throws `NOT_APPROVED`. */
 export function followPlan(plan: readonly PlannedWrite[], reads: readonly string[] = []): CallGuard {
   const isRead = matchTools(reads);
   const left = new Map<string, number>();
@@ -60,7 +60,7 @@ function exampleResult({ found }: GuardedCall): JsonValue {
   return schema?.["type"] === "object" ? exampleArguments({ inputSchema: schema }) : null;
 }
 
-/** The same for the same call, whatever the order of its keys. */
+/** A key of a call, independent of the order of object keys. */
 function keyOf({ server, tool, args }: PlannedWrite): string {
   return JSON.stringify([server, tool, args], (_, value: unknown) =>
     typeof value === "object" && value !== null && !Array.isArray(value)

@@ -15,19 +15,19 @@ import { questionOf } from "./apply-rules.ts";
 import { annotationsOf, checkingGuard } from "./guarded-call.ts";
 import type { CallGuard, GuardedCall } from "./guarded-call.ts";
 
-/** The most sessions whose answers are remembered; the one that was used least recently goes first. */
+/** Maximum number of sessions whose answers are remembered. The least recently used one is forgotten first. */
 const MAX_SESSIONS = 10_000;
 const MAX_SHOWN_CHARACTERS = 1_500;
-/** Other names are quoted: a name may be a sentence that reads like the question's own. */
+/** Other names are quoted, since a name may be a sentence that looks like part of the question. */
 const PLAIN_NAME = /^[\w./-]{1,128}$/u;
 type Choices = Readonly<Record<string, ApprovalAnswer>>;
-/** Answers about the asked calls alone. */
+/** Answers that apply only to the listed calls. */
 const ONCE: Choices = { No: "no", "Yes, this once": "once" };
 
-/** Asks through the elicitation of a client: a form with one choice, whose first is no. */
+/** Asks through a client's elicitation: a form with one choice, whose first option is no. */
 export function elicitApproval(elicit: Elicit): Approve {
   return (request) => {
-    // Requests of nobody in particular have no session, and the next may be somebody else's: a yes ends with its run.
+    // Anonymous requests have no session, and the next may come from someone else, so an approval ends with its run.
     const lasting = `Yes, for this ${request.session === undefined ? "run" : "session"}`;
     return choose(elicit, describeApproval(request), { ...ONCE, [lasting]: "session" }, request.signal);
   };
@@ -51,26 +51,26 @@ async function choose(elicit: Elicit, message: string, choices: Choices, signal:
   return typeof chosen === "string" && Object.hasOwn(choices, chosen) ? (choices[chosen] ?? "no") : "no";
 }
 
-/** A call, named in a program, that needs a yes. */
+/** A call in a program that needs approval. */
 type PlannedCall = NonNullable<InvokeContext["planned"]>[number];
 
-/** The most calls of a program that one question lists; a program with more asks call by call. */
+/** Maximum number of calls listed in one question. A program with more asks for each call. */
 const MAX_PLANNED = 20;
 
-/** The most characters of a call's arguments that such a question shows; a call with more is asked about when it is made. */
+/** Maximum number of characters of a call's arguments in such a question. A call with more is asked about when it is made. */
 const MAX_PLANNED_CHARACTERS = MAX_SHOWN_CHARACTERS / 5;
 
 type Answer = ApprovalAnswer | "unanswered";
 
-/** A program's calls that one question was about. */
+/** The calls of a program covered by one question. */
 interface Plan {
-  /** `unasked`: most of its tools were said yes to before. */
+  /** `unasked`: at most one of its tools was not approved before. */
   answer: Answer | "unasked";
-  /** The calls that a yes was given for and that were not made yet. */
+  /** Approved calls that were not made yet. */
   left: PlannedCall[];
 }
 
-/** Says which calls a program will make, for one question about all of them. */
+/** Describes the calls that a program will make, for one question about all of them. */
 function describePlan(stated: readonly PlannedCall[]): string {
   const lines = stated.map(
     ({ server, tool, args = null }) => `${shownName(server, tool)}: ${visibleArgs(args)}`,
@@ -78,7 +78,7 @@ function describePlan(stated: readonly PlannedCall[]): string {
   return `The code names ${stated.length} calls that need a yes, and asks for all of them at once. ${lines.join("; ")}`;
 }
 
-/** Says what will be done with which arguments, without what could deceive the reader. */
+/** Describes a call and its arguments, without characters that could deceive the reader. */
 export function describeApproval({ server, tool, args, reason }: Omit<ApprovalRequest, "signal">): string {
   return `The code wants to call ${shownName(server, tool)}, and ${visible(reason)}. Its arguments: ${showArguments(args, MAX_SHOWN_CHARACTERS, visibleArgs)}`;
 }
@@ -91,7 +91,7 @@ function visibleArgs(args: JsonValue): string {
   return visible(JSON.stringify(args, undefined, 1).replaceAll(/\n\s*/g, " "));
 }
 
-/** Shows characters that control how a text is shown, rather than being seen, by their number. */
+/** Escapes invisible characters that control how a text is displayed. */
 function visible(text: string): string {
   return text.replaceAll(
     /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
@@ -99,43 +99,45 @@ function visible(text: string): string {
   );
 }
 
-/** How long a question waits for others of the same moment, so that parallel calls are asked about together. */
+/** How long a question is delayed to collect parallel calls, so that they are asked about together. */
 const GATHER_MS = 10;
 
 /** Settings of {@link requireApproval}. */
 export interface ApprovalSettings {
   /**
-   * Which calls need a yes: patterns of tools, `destructive` for those that their annotations call so, or their names where
-   * the annotations say no more than that they change something, `writes` for all but those that are annotated as read-only. A pattern after `!` needs none.
+   * The calls that need approval: patterns of tools; `destructive` for tools annotated as destructive, or whose names
+   * suggest it if the annotations only say that they change something; `writes` for all tools not annotated as read-only. A
+   * pattern after `!` is exempt.
    *
    * @defaultValue `["destructive"]`
    */
   tools?: readonly string[] | undefined;
   /**
-   * Whether `destructive` is for tools as well whose code runs in a sandbox.
+   * Whether `destructive` also applies to tools whose code runs in a sandbox.
    *
    * @defaultValue true
    */
   sandboxed?: boolean | undefined;
   /** Asks a person, for calls whose context has no `approve`. */
   approve?: Approve | undefined;
-  /** Asks where there is neither, for calls whose context has no `elicit`. Without any of them the answer is no. */
+  /** Asks if there is no `approve`, for calls whose context has no `elicit`. Without any of them, calls are refused. */
   elicit?: Elicit | undefined;
   /** Records questions and answers. */
   audit?: AuditLog | undefined;
 }
 
 /**
- * Has a person decide calls. The run's clock stands still while one is asked. A yes for the session holds for the tool,
- * whatever its arguments; a yes once for this call alone, or for each that its question shows. It throws `NOT_APPROVED`.
+ * Asks a person to approve calls. The run's clock is paused meanwhile. Approval for the session applies to the tool,
+ * whatever its arguments. Approval for once applies to this call, or to each call listed in the question. It throws
+ * `NOT_APPROVED`.
  */
 export function requireApproval(settings: ApprovalSettings = {}): CallGuard {
   const { approve, elicit: ownElicit, audit } = settings;
   const reasonFor = approvalReason(settings);
-  /** The tools that a yes was given for, by session or run. */
+  /** Approved tools, by session or run. */
   const allowed = new Map<string, Set<string>>();
   const allowedIn = ({ session, run }: InvokeContext): Set<string> => {
-    // Without a session, a yes ends with its run.
+    // Without a session, an approval ends with its run.
     const holder = JSON.stringify(session === undefined ? ["run", run ?? null] : ["session", session]);
     const tools = allowed.get(holder) ?? new Set();
     allowed.delete(holder);
@@ -167,13 +169,13 @@ export function requireApproval(settings: ApprovalSettings = {}): CallGuard {
   ): void =>
     audit?.record({ type: "approval", run, session, server, tool, args: auditedValue(audit, args), answer });
 
-  /** Whether a tool was said yes to for the session. */
+  /** Whether a tool was approved for the session. */
   const isKnown = ({ server, tool }: Pick<GuardedCall, "server" | "tool">, context: InvokeContext): boolean =>
     allowedIn(context).has(JSON.stringify([server, tool]));
 
   const askAboutPlan = async (planned: readonly PlannedCall[], context: InvokeContext): Promise<Plan> => {
     const { signal, elicit = ownElicit } = context;
-    // A person decides by the arguments: a call whose arguments the code computes is asked about when it is made.
+    // A person needs to see the arguments, so a call with computed arguments is asked about when it is made.
     const stated =
       elicit === undefined
         ? planned
@@ -190,14 +192,14 @@ export function requireApproval(settings: ApprovalSettings = {}): CallGuard {
     return { answer, left: [...stated] };
   };
 
-  /** By the calls of one program: a repaired program is another, and is asked about anew. */
+  /** Plans by the calls of one program. A repaired program has different calls and is asked about again. */
   const plans = new WeakMap<readonly PlannedCall[], Promise<Plan>>();
 
-  /** Asks about all calls of a program before the first is made. `undefined` where calls are asked about one by one. */
+  /** Asks about all calls of a program before the first is made. `undefined` if calls are asked about one by one. */
   const planOf = (context: InvokeContext): Promise<Plan> | undefined => {
     const { planned = [] } = context;
     if (planned.length < 2 || planned.length > MAX_PLANNED) return undefined;
-    // A function that decides calls decides each by its own arguments.
+    // An `approve` function decides each call by its arguments.
     if ((context.approve ?? approve) !== undefined) return undefined;
     const plan = plans.get(planned) ?? askAboutPlan(planned, context);
     plans.set(planned, plan);
@@ -208,7 +210,7 @@ export function requireApproval(settings: ApprovalSettings = {}): CallGuard {
     const { server, tool } = call;
     const { answer: planned, left }: Partial<Plan> = (await planOf(context)) ?? {};
     if (planned === "no" || planned === "unanswered") throw notApproved(call, reason, planned);
-    // A rule's question depends on the arguments: an earlier yes does not hold.
+    // A rule's question depends on the arguments, so an earlier approval does not apply.
     const isAsked = questionOf(call) !== undefined;
     const isEarlier = !isAsked && (isKnown(call, context) || takeFrom(left, call));
     const answer = isEarlier ? "earlier" : await ask(call, context, reason);
@@ -220,7 +222,7 @@ export function requireApproval(settings: ApprovalSettings = {}): CallGuard {
   return checkingGuard((call, context) => {
     const reason = questionOf(call) ?? reasonFor(call);
     if (reason !== undefined) return requireYes(call, context, reason);
-    // Before the first call, so that a program without a yes ends before anything is done.
+    // Asks before the first call, so that an unapproved program ends before it does anything.
     const { planned = [] } = context;
     return planOf(context)?.then(({ answer }) => {
       if (answer === "no" || answer === "unanswered") throw planNotApproved(planned, call, answer);
@@ -229,7 +231,7 @@ export function requireApproval(settings: ApprovalSettings = {}): CallGuard {
   }, true);
 }
 
-/** Waits while a person is asked, with the run's clock standing still. */
+/** Waits while a person is asked, with the run's clock paused. */
 async function waitForAnswer(context: InvokeContext, asking: () => Promise<Answer>): Promise<Answer> {
   context.onWaiting?.(true);
   try {
@@ -242,7 +244,7 @@ async function waitForAnswer(context: InvokeContext, asking: () => Promise<Answe
   }
 }
 
-/** Takes a call with these arguments out of those that are left, so that a yes covers it once. */
+/** Removes a call with these arguments from those left, so that an approval covers it once. */
 function takeFrom(left: PlannedCall[] = [], { server, tool, args }: GuardedCall): boolean {
   const at = left.findIndex((one) =>
     isDeepStrictEqual([one.server, one.tool, one.args], [server, tool, args]),
@@ -250,7 +252,7 @@ function takeFrom(left: PlannedCall[] = [], { server, tool, args }: GuardedCall)
   return at !== -1 && left.splice(at, 1).length > 0;
 }
 
-/** Creates the function that says why a call needs a yes. It returns `undefined` where the call needs none. */
+/** Creates a function that returns why a call needs approval, or `undefined` if it needs none. */
 export function approvalReason({
   tools = ["destructive"],
   sandboxed = true,
@@ -273,7 +275,7 @@ export function approvalReason({
     const asksForDestructive = destructive && (sandboxed || call.found?.sandboxed !== true);
     if (asksForDestructive || writes) {
       if (destructiveHint === true) return "its server marks it as destructive";
-      // The protocol takes a change for destructive that is not said to be none.
+      // In the protocol, a change counts as destructive unless declared otherwise.
       if (destructiveHint === undefined && readOnlyHint === false && isNamedAsLoss(call.tool))
         return "its server says that it changes something, and its name that something may be lost";
     }
@@ -281,14 +283,14 @@ export function approvalReason({
   };
 }
 
-/** Why a call that needs a yes is refused. */
+/** Why a call that needs approval is refused. */
 const REFUSALS = {
   no: "the answer was no. That is final: do not do it in another way",
   unanswered: "nobody could be asked or nobody answered",
 } as const;
 type Refusal = keyof typeof REFUSALS;
 
-/** Refuses the first call of a program, which needs no yes itself, for those that need one. */
+/** Refuses the first call of a program, which itself needs no approval, because of those that need it. */
 function planNotApproved(planned: readonly PlannedCall[], call: GuardedCall, answer: Refusal): CemError {
   const { server, tool } = planned[0] ?? call;
   const names = [...new Set(planned.map((one) => `${one.server}.${one.tool}`))].join(", ");

@@ -2,7 +2,7 @@ import type { Finding } from "@cem/core";
 import { locationOf, runWithTimeout, SyncTimeoutError } from "@cem/program";
 import type { KnownText } from "./values.ts";
 
-/** How long all patterns together may take on one program. Linear ones need some milliseconds. */
+/** Timeout of all patterns together on one program. Linear ones take a few milliseconds. */
 const PATTERNS_TIMEOUT_MS = 500;
 
 /**
@@ -18,10 +18,10 @@ export function parsePattern(written: string) {
 }
 
 /**
- * Finds the first match of each blocked pattern. All share one timeout, and each gets what the others left of it: a
- * pattern that exceeds it counts as found, since a match can't be ruled out.
+ * Finds the first match of each blocked pattern. All share one timeout. A pattern that exceeds the remaining time counts as
+ * found, since a match can't be ruled out.
  *
- * @param known - What the texts of the program come to. Those that are written as they are need no second look.
+ * @param known - The evaluated texts of the program. Literal ones need not be checked again.
  */
 export function findBlockedPatterns(
   code: string,
@@ -52,7 +52,7 @@ export function findBlockedPatterns(
   });
 }
 
-/** The line of the first match in texts, each with its own line; without one, the lines are its own. */
+/** The line of the first match in texts, each with its line; without one, lines are counted in the text. */
 function firstMatch(expression: RegExp, texts: ReadonlyMap<string, number | undefined>): number | undefined {
   for (const [text, line] of texts) {
     const match = expression.exec(text);
@@ -61,7 +61,7 @@ function firstMatch(expression: RegExp, texts: ReadonlyMap<string, number | unde
   return undefined;
 }
 
-/** The code with the escapes of JavaScript as the characters that they stand for, on the same lines. */
+/** Decodes JavaScript escape sequences in the code, keeping line numbers. */
 function withoutEscapes(code: string): string {
   if (!code.includes("\\")) return code;
   return code.replaceAll(

@@ -5,7 +5,7 @@ import type { NodeVisit } from "@cem/program";
 import { assignTo, bindPattern, declare, declareIn, functionScope } from "./scopes.ts";
 import type { Scope, ScopedNode } from "./scopes.ts";
 
-/** Collects findings, each rule at most once on a line and for a message. */
+/** Collects findings, deduplicated by rule, line and message. */
 export class Report {
   readonly findings: Finding[] = [];
   readonly #seen = new Set<string>();
@@ -21,7 +21,7 @@ export class Report {
 
 export type Visit = NodeVisit & ScopedNode;
 
-/** The parts of a program that rules look at. All are collected in one walk of its tree. */
+/** The parts of a program that rules inspect. All are collected in one walk of its tree. */
 export interface ProgramParts {
   /** The length of the program's text. */
   length: number;
@@ -30,7 +30,7 @@ export interface ProgramParts {
   members: Visit[];
   /** Calls, `new` and tagged templates. */
   calls: Visit[];
-  /** Texts, also those that are put together. */
+  /** Texts, including concatenated ones. */
   texts: Visit[];
   /** `import(…)` expressions. */
   dynamicImports: Visit[];
@@ -42,7 +42,7 @@ const FUNCTION = /Function(?:Expression|Declaration)$|Method$/;
 const BLOCK =
   /^(?:BlockStatement|For\w*Statement|CatchClause|SwitchStatement|StaticBlock|Class\w+|TSModuleBlock)$/;
 
-/** Walks the tree once, and sorts the nodes that rules look at. */
+/** Walks the tree once, and sorts the nodes that rules inspect. */
 export function collectParts(root: Node): ProgramParts {
   const top: Scope = { parent: undefined, isFunction: true };
   const parts: ProgramParts = {
@@ -61,7 +61,7 @@ export function collectParts(root: Node): ProgramParts {
     inner.set(node, scope);
     sort(visit, scope, parts);
   }
-  // Once all names are declared.
+  // After all names are declared.
   for (const { node, scope } of parts.assignments) {
     if (node.type === "UpdateExpression") bindPattern(node.argument, { node, scope }, assignTo);
     if (node.type !== "AssignmentExpression") continue;

@@ -10,13 +10,13 @@ import type { Values } from "./values.ts";
 
 const MAX_LINES = 5;
 
-/** Reports tools that are used and not imported, with the line to add. */
+/** Reports tools that are used without an import, with the line to add. */
 export function checkMissingImports(
   program: Program,
   { references }: ProgramParts,
   tools: readonly ToolDefinition[],
 ): Finding[] {
-  // Most programs declare all their names, and need no further look.
+  // Most programs declare all their names and need no further check.
   const mayLack = references.some(
     ({ node, scope }) =>
       node.type === "Identifier" && !(node.name in globalThis) && lookUp(scope, node.name) === undefined,
@@ -38,21 +38,21 @@ const PROCESS_MODULES = new Set([
   "inspector/promises",
   "worker_threads",
 ]);
-/** Built-in modules that make code from text. */
+/** Built-in modules that generate code from text. */
 const CODE_MODULES = new Set(["vm", "repl"]);
 
 /** The folder and name in `./servers/weather/index.ts`, `servers/weather` or `/workspace/skills/double/index.ts`. */
 const TOOL_MODULE =
   /^(?:\.\/|\/workspace\/|file:\/\/\/workspace\/)?(?<folder>servers|skills)\/(?<name>[^/]+)/;
 
-/** The most names that are listed where none is alike. */
+/** Maximum number of names listed if none is similar. */
 const MAX_LISTED = 12;
 const MAX_SUGGESTIONS = 10;
 
 type RuntimeImport = SourceLocation & { specifier: string };
 type ImportProblem = Pick<Finding, "rule" | "message" | "hint">;
 
-/** Reports the imports that can't work or are not allowed. Type-only imports are gone at run time and not checked. */
+/** Reports the imports that can't work or are not allowed. Type-only imports are removed at run time and not checked. */
 export function checkImports(
   program: Program,
   parts: ProgramParts,
@@ -72,7 +72,7 @@ export function checkImports(
   });
 }
 
-/** The modules that the program names in `import(…)`, `require(…)` and the like, also where it puts a name together. */
+/** The modules that the program loads by `import(…)`, `require(…)` and the like, including names that it concatenates. */
 function loadedModules({ dynamicImports, calls }: ProgramParts, values: Values): RuntimeImport[] {
   const sources = [...dynamicImports, ...calls].flatMap(({ node, scope }) => {
     if (node.type === "ImportExpression") return [{ node: node.source, scope }];
@@ -124,7 +124,7 @@ function specifierProblem(specifier: string, { servers }: Known): ImportProblem 
   };
 }
 
-/** Names that imports of tools and skills may use, and how many suggestions were made for unknown ones. */
+/** Names that imports of tools and skills may use, and the number of suggestions made for unknown ones. */
 interface Known {
   servers: ReadonlySet<string>;
   skills: ReadonlySet<string>;
@@ -143,7 +143,10 @@ function unknownToolModule(specifier: string, known: Known): ImportProblem | und
   };
 }
 
-/** Names that may have been meant, else all if they are few; for the first wrong ones only: there may be thousands of both. */
+/**
+ * Suggests similar names, or lists all if there are few. Only for the first unknown names, since there may be thousands of
+ * both.
+ */
 function suggestionFor(name: string, folder: "servers" | "skills", known: Known): string {
   if (known.suggested === MAX_SUGGESTIONS) return "";
   known.suggested += 1;

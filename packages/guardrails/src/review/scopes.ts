@@ -61,12 +61,12 @@ export function declareIn(scope: Scope): Bind {
   };
 }
 
-/** Adds the values to those of the variables that are declared. */
+/** Adds a value to a declared variable. */
 export const assignTo: Bind = (name, value) => {
   if (value !== undefined) lookUp(value.scope, name)?.values.push(value);
 };
 
-/** Gives each name in a pattern the part of the value that it takes. Parts that can't be named stand for themselves. */
+/** Binds each name in a pattern to its part of the value. Parts that can't be expressed are bound to themselves. */
 export function bindPattern(pattern: Node, value: ScopedNode | undefined, bind: Bind): void {
   const bindPart = (part: Node): void =>
     bindPattern(part, value && { node: pattern, scope: value.scope }, bind);
@@ -92,7 +92,7 @@ export function bindPattern(pattern: Node, value: ScopedNode | undefined, bind: 
   }
 }
 
-/** The member that a property of a pattern takes, as the expression that would read it. */
+/** The member that a property of a pattern reads, as an expression. */
 function memberOf(
   { node: object, scope }: ScopedNode,
   { key, computed, loc }: Extract<Node, { type: "ObjectProperty" }>,

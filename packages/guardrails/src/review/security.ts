@@ -10,14 +10,14 @@ const MAKES_CODE = new Map([
 ]);
 const COMPARISONS = new Set(["instanceof", "===", "!==", "==", "!=", "in"]);
 
-/** Reports code that is made from text. */
+/** Reports code that is generated from text. */
 export function checkSecurity(parts: ProgramParts, values: Values, report: Report): void {
   for (const visit of [...parts.references, ...parts.members]) {
     const maker = MAKES_CODE.get(values.originOf(visit.node, visit.scope) ?? "");
     if (maker !== undefined && !isHarmlessUse(visit)) report.add(visit.node, makesCode(maker));
   }
   for (const { node, scope } of parts.calls) {
-    // `new this.constructor()` makes another of the same class.
+    // `new this.constructor()` creates another instance of the same class.
     if (node.type !== "CallExpression" && node.type !== "OptionalCallExpression") continue;
     if (values.originOf(node.callee, scope) === "constructor")
       report.add(node, makesCode("A function's constructor"));
@@ -33,7 +33,7 @@ function makesCode(what: string): Finding {
   };
 }
 
-/** Whether something is only compared or named: `x instanceof Function`, `typeof eval`, `f.constructor.name`. */
+/** Whether something is only compared or mentioned: `x instanceof Function`, `typeof eval`, `f.constructor.name`. */
 function isHarmlessUse({ parent, key }: Visit): boolean {
   if (parent === undefined) return true;
   if (parent.type === "UnaryExpression") return parent.operator === "typeof";

@@ -36,18 +36,18 @@ export function checkToolCalls(
     report.add(node, { rule: "tool-not-allowed", severity: "error", message });
   };
   for (const { node, scope } of calls) if ("callee" in node) check(node, values.originOf(node.callee, scope));
-  // A tool that is handed on is called elsewhere.
+  // A tool that is passed on is called elsewhere.
   for (const { node, scope, key } of references)
     if (key !== "callee" && key !== "object") check(node, values.originOf(node, scope));
 }
 
-/** The tool that a value comes from, where it is one of these. */
+/** The tool that a value comes from, if it is one of these. */
 function toolAt(origin: string | undefined, tools: ReadonlyMap<string, ToolDefinition>) {
   const { server = "", name = "" } = TOOL_ORIGIN.exec(origin ?? "")?.groups ?? {};
   return tools.get(toolId({ server, name }));
 }
 
-/** The calls of tools that need a yes, each once, in the order of the code. */
+/** The calls of tools that need approval, each once, in the order of the code. */
 export function callsToApprove(
   { calls }: ProgramParts,
   values: Values,
@@ -72,7 +72,7 @@ export function callsToApprove(
   return [...planned.values()];
 }
 
-/** The variables that a name may stand for, as far as one value is assigned to them. */
+/** The variables in scope that have a single assigned value. */
 function constantsIn(scope: Scope): Constants {
   return {
     find(name) {
@@ -84,8 +84,8 @@ function constantsIn(scope: Scope): Constants {
 }
 
 /**
- * Says why a tool may not be called: itself, or a tool that a skill uses and that runs in the sandbox as the skill does. What
- * a skill calls on the host is checked when it is called.
+ * Returns why a tool may not be called: because of itself, or of a tool that a skill uses inside the sandbox. Host tools
+ * that a skill calls are checked at the call.
  */
 function createObstacles(tools: readonly ToolDefinition[], isAllowed: IsAllowed) {
   const held = new Map<string, string>();

@@ -4,7 +4,7 @@ import { lookUp } from "./scopes.ts";
 import type { Binding, Scope } from "./scopes.ts";
 
 /**
- * The origin of an expression, as far as the program shows it: `global` (the global object), `global.Deno.run` (a
+ * The origin of an expression, as far as it can be determined: `global` (the global object), `global.Deno.run` (a
  * member of a global), `module:node:fs.readFile` (an import), `function` (a function of the program) or `constructor`
  * (the constructor of something).
  */
@@ -17,15 +17,15 @@ export interface KnownText {
 
 /** The longest name of a module. */
 export const MAX_SPECIFIER_CHARACTERS = 1_024;
-/** Nothing is known of a member of a member of a member, and so on, whose path is longer. */
+/** Maximum length of an origin. Longer chains of members are not tracked. */
 const MAX_ORIGIN_CHARACTERS = 2 * MAX_SPECIFIER_CHARACTERS;
-/** How many characters of texts are read beyond twice those of the program. Texts that are put together can be many more. */
+/** Number of characters of texts evaluated beyond twice the program's length. Concatenation can produce many more. */
 const MORE_CHARACTERS = 65_536;
-/** The longest text that is joined. */
+/** Maximum length of a concatenated text. */
 const MAX_TEXT_CHARACTERS = 8_192;
 /** Maximum depth to which an expression is followed into its parts. */
 const MAX_DEPTH = 64;
-/** Of a variable with more values, the origins of the first. */
+/** Maximum number of values of a variable whose origins are tracked. */
 const MAX_VALUES = 8;
 
 /** The names of the global object. */
@@ -43,13 +43,13 @@ export const LOADERS: ReadonlySet<Origin | undefined> = new Set([
   "global.process.getBuiltinModule",
   "global.process.mainModule.require",
 ]);
-/** Makes another `require`. */
+/** Creates another `require`. */
 const CREATE_REQUIRE = /^module:(?:node:)?module(?:\.Module)?\.createRequire$/;
 const FUNCTION_NODE = /Function(?:Expression|Declaration)$|^Class(?:Expression|Declaration)$/;
 
 /**
- * Texts and origins of the expressions of one program, as far as it shows them: through variables, members and the parts
- * that a text is joined of. Each expression is read once.
+ * Texts and origins of the expressions of one program, as far as they can be determined: through variables, members and
+ * concatenation. Each expression is evaluated once.
  */
 export class Values {
   readonly #texts = new Map<Node, string | undefined>();
@@ -60,14 +60,14 @@ export class Values {
 
   constructor(parts: ProgramParts) {
     const { references, texts, calls, members } = (this.#parts = parts);
-    // Variables in their order, the rest from the inside out, so that the depth cuts no chain of them.
+    // Variables in order, the rest from the inside out, so that the depth limit does not cut chains.
     for (const { node, scope } of [...references, ...[...texts, ...calls, ...members].toReversed()]) {
       this.textOf(node, scope);
       this.originOf(node, scope);
     }
   }
 
-  /** The text of an expression, where there is one and it is known. */
+  /** The text of an expression, if it is a known text. */
   textOf(expression: Node, scope: Scope): string | undefined {
     const node = unwrapped(expression);
     return this.#once(this.#texts, node, () => {
@@ -77,7 +77,7 @@ export class Values {
     });
   }
 
-  /** The texts of the program that are known, as long as they are not too many characters together. */
+  /** The known texts of the program, up to a total length. */
   *knownTexts(): Generator<KnownText> {
     const seen = new Set<string>();
     let left = 2 * this.#parts.length + MORE_CHARACTERS;
@@ -91,7 +91,7 @@ export class Values {
     }
   }
 
-  /** The name that a member expression or a property has, where it is known. */
+  /** The name of a member expression or a property, if known. */
   keyOf(
     { property, computed }: { property: Node; computed?: boolean | undefined },
     scope: Scope,
@@ -100,7 +100,7 @@ export class Values {
     return this.textOf(property, scope);
   }
 
-  /** The origin of an expression, where it is known. */
+  /** The origin of an expression, if known. */
   originOf(expression: Node, scope: Scope): Origin | undefined {
     const node = unwrapped(expression);
     return this.#once(this.#origins, node, () => {
@@ -144,7 +144,7 @@ export class Values {
       case "Identifier": {
         const values = lookUp(scope, node.name)?.values ?? [];
         const [value] = values;
-        // A variable that is assigned again may be anything.
+        // A variable that is reassigned may have any value.
         return value === undefined || values.length > 1 ? undefined : this.textOf(value.node, value.scope);
       }
       default:
@@ -167,7 +167,7 @@ export class Values {
       case "CallExpression":
       case "OptionalCallExpression": {
         const called = this.originOf(node.callee, scope);
-        // `bind` returns the function that it is called of.
+        // `bind` returns the function that it is called on.
         if ("property" in node.callee && this.keyOf(node.callee, scope) === "bind") return called;
         if (called !== undefined && CREATE_REQUIRE.test(called)) return "global.require";
         const [first] = node.arguments;
@@ -197,7 +197,7 @@ export class Values {
   }
 }
 
-/** The expression within those that only give it a type, or parentheses; the last of a sequence. */
+/** Unwraps type assertions and parentheses; of a sequence, returns the last expression. */
 function unwrapped(expression: Node): Node {
   let node = expression;
   for (;;) {
@@ -236,7 +236,7 @@ function importOrigin(specifier: string, name: string): Origin | undefined {
 }
 
 function memberOrigin(object: Origin | undefined, key: string): Origin | undefined {
-  // The constructor of a function, or of a constructor, makes code from text.
+  // The constructor of a function, or of a constructor, generates code from text.
   if (key === "constructor")
     return object === "function" || object === "constructor" ? "global.Function" : "constructor";
   if (object === undefined || object === "constructor") return undefined;

@@ -7,12 +7,12 @@ import type { CallInFlight, RunningCalls } from "../transport/running-calls.ts";
 import { isWebUrl } from "../transport/server-fetch.ts";
 import type { LogEntry } from "./connection-types.ts";
 
-/** How long a question waits for the answer of a user or of a client's model. */
+/** Timeout of a question to a user or to a client's model. */
 const ANSWER_TIMEOUT_MS = 10 * 60_000;
 
 interface ElicitationSettings {
   calls: RunningCalls;
-  /** Asks the user when no running call brings an `elicit` of its own. */
+  /** Asks the user if no running call has its own `elicit`. */
   elicit: Elicit | undefined;
   log: (level: LogEntry["level"], message: string) => void;
 }
@@ -20,9 +20,9 @@ interface ElicitationSettings {
 /**
  * Creates a handler that passes elicitation requests to the user.
  *
- * Over HTTP and in 2026-07-28 the call that asks is known. Else any of the connection's running calls may have asked:
- * all of them wait for the answer, another one of the same session asks where the first ends, and a request is cancelled
- * while calls of several sessions are running, so that it can't reach the wrong user.
+ * Over HTTP and in 2026-07-28 the call that asks is known. Otherwise any of the connection's running calls may have asked:
+ * all of them wait for the answer, and if the asking call ends, another one of the same session takes over. A request is
+ * cancelled while calls of several sessions are running, so that it can't reach the wrong user.
  *
  * @returns a function that registers the handler at a client, before the handshake.
  */
@@ -42,7 +42,7 @@ export function createElicitationHandler(
     setWaiting(asking, true);
     try {
       for (;;) {
-        // Servers ask in the order of the calls, and most of them once for each.
+        // Servers ask in the order of the calls, mostly once per call.
         const caller = callers().find((call) => !answering.has(call)) ?? callers().at(-1);
         if (caller !== undefined) answering.add(caller);
         const asker = caller?.elicit ?? elicit;
@@ -69,7 +69,7 @@ export function createElicitationHandler(
     }
   };
 
-  /** The protocol's answer for what the user has neither accepted nor declined. */
+  /** The protocol's answer for a question that the user has neither accepted nor declined. */
   const cancel = (asking: readonly CallInFlight[], message: string, reason: string): ElicitAnswer => {
     log("warn", `The server asked "${message}". ${reason}`);
     for (const call of asking) call.unansweredQuestion = { message, reason };
@@ -102,7 +102,7 @@ export function createElicitationHandler(
   };
 }
 
-/** Aborts with the last of the calls. `undefined` where none is running. */
+/** Aborts when the last of the calls ends. `undefined` if none is running. */
 function signalOfLast(asking: readonly CallInFlight[], calls: RunningCalls): AbortSignal | undefined {
   const running = asking.map((call) => calls.signalOf(call)).filter((signal) => signal !== undefined);
   if (running.length === 0) return undefined;
@@ -114,10 +114,10 @@ function signalOfLast(asking: readonly CallInFlight[], calls: RunningCalls): Abo
   return all.signal;
 }
 
-/** JSON-RPC code of a sampling request that was refused, by the protocol's own example. */
+/** JSON-RPC code of a refused sampling request, from the protocol's example. */
 const SAMPLING_REFUSED = -1;
 
-/** Passes sampling requests of a server on to the client whose call it is, and refuses those of nobody. */
+/** Forwards sampling requests of a server to the client of the call, and refuses those that belong to no call. */
 export function answerSampling(client: Client, server: string, calls: RunningCalls): void {
   client.setRequestHandler("sampling/createMessage", async ({ params }, { mcpReq }) => {
     const asking = calls.asking();

@@ -5,27 +5,27 @@ import { serverClosed } from "../transport/call-failures.ts";
 import type { CallOptions } from "./connection-types.ts";
 import type { Connection } from "./connection.ts";
 
-/** How long a connection is unused before it is closed, unless it is the server's only one. */
+/** Idle timeout of a connection, unless it is the server's only one. */
 const IDLE_MS = 10 * 60_000;
 
-/** The user of a connection. Those without a session are told apart by the run, or by who asks its caller. */
+/** The user of a connection. Users without a session are distinguished by their run or their `elicit`. */
 type ConnectionUser = Pick<CallOptions, "session" | "run" | "elicit">;
 
 /** A connection and its user. */
 interface Member {
   connection: Connection;
-  /** The session it belongs to. Absent before its first call: then it is anybody's. */
+  /** The session it belongs to. Absent before its first call, when any session may take it. */
   session?: string | undefined;
-  /** The run that has the connection to itself, until its signal aborts. */
+  /** The run that uses the connection exclusively, until its signal aborts. */
   run?: { id: unknown; signal: AbortSignal } | undefined;
-  /** Number of calls under way. */
+  /** Number of running calls. */
   calls: number;
-  /** Requests under way that are nobody's, such as for the list of tools. */
+  /** Number of running requests that belong to no session, such as for the list of tools. */
   others: number;
   idleSince: number;
 }
 
-/** Nobody comes back to runs without a session, so they follow each other on the same connections. */
+/** Runs without a session are never resumed, so they reuse the same connections. */
 const NO_SESSION = "";
 
 interface ConnectionPoolOptions {
@@ -36,7 +36,7 @@ interface ConnectionPoolOptions {
   idleMs?: number | undefined;
 }
 
-/** Creates the pool of connections to one server. None is opened before it is used. */
+/** Creates the pool of connections to one server. Connections are opened on first use. */
 export function createConnectionPool({ settings, create, log, idleMs = IDLE_MS }: ConnectionPoolOptions) {
   const { name, connections: sharing = "auto", maxConnections = DEFAULT_MAX_CONNECTIONS } = settings;
   const timeoutMs = settings.timeoutMs ?? DEFAULT_TIMEOUT_MS;
@@ -48,7 +48,7 @@ export function createConnectionPool({ settings, create, log, idleMs = IDLE_MS }
 
   const firstMember = (): Member => members[0] ?? add();
   const isUnused = ({ calls, others }: Member): boolean => calls === 0 && others === 0;
-  /** Whether it tells its users of changes, which nobody would miss where it was closed. */
+  /** Whether it has subscriptions, whose notifications would be lost if it were closed. */
   const isWatching = ({ connection }: Member): boolean => (connection.current?.watched.size ?? 0) > 0;
   const isHeld = ({ run }: Member): boolean => run !== undefined && !run.signal.aborted;
 
@@ -64,7 +64,7 @@ export function createConnectionPool({ settings, create, log, idleMs = IDLE_MS }
     return member;
   };
 
-  /** The connection of the user, or a new one; `undefined` while all are in use. */
+  /** Returns the user's connection, or a new one; `undefined` while all are in use. */
   const find = (
     { session = NO_SESSION, run, elicit }: ConnectionUser,
     signal: AbortSignal,
@@ -75,7 +75,7 @@ export function createConnectionPool({ settings, create, log, idleMs = IDLE_MS }
     const own = members.filter((member) => member.session === session);
     const isOne =
       (session !== NO_SESSION && sharing !== "run") ||
-      // Over HTTP a question comes on the stream of its call, so that runs are told apart on one connection too.
+      // Over HTTP a question arrives on the stream of its call, so that one connection can serve several runs.
       own.some(({ connection }) => connection.current?.transportKind === "http");
     const id = isOne ? undefined : (run ?? elicit);
     const isMine = (member: Member): boolean =>
@@ -91,7 +91,7 @@ export function createConnectionPool({ settings, create, log, idleMs = IDLE_MS }
     return found;
   };
 
-  /** A new connection, at the maximum in place of the one that was unused for longest. */
+  /** Returns a new connection. At the maximum, it replaces the least recently used idle one. */
   const replaceable = (): Member | undefined => {
     if (members.length < maxConnections) return add();
     const idle = members.filter(isUnused);
@@ -105,7 +105,7 @@ export function createConnectionPool({ settings, create, log, idleMs = IDLE_MS }
 
   const acquire = async (user: ConnectionUser, signal: AbortSignal): Promise<Member> => {
     const isOpen = members.some(({ connection }) => connection.current !== undefined);
-    // How the server is reached tells whether it can be shared.
+    // The first connection shows whether the server can be shared.
     if (sharing !== "shared" && !isOpen) await firstMember().connection.open(signal);
     let late: AbortSignal | undefined;
     for (;;) {
@@ -140,7 +140,7 @@ export function createConnectionPool({ settings, create, log, idleMs = IDLE_MS }
       timer = undefined;
       const limit = performance.now() - idleMs;
       for (const member of members.filter((one) => isUnused(one) && one.idleSince <= limit)) {
-        // The last one is kept: it tells of changes.
+        // The last one is kept, since it receives change notifications.
         if (members.length > 1 && !isWatching(member)) remove(member, "it was not used any longer");
       }
       sweepLater();
@@ -153,9 +153,9 @@ export function createConnectionPool({ settings, create, log, idleMs = IDLE_MS }
       return members.map(({ connection }) => connection);
     },
     /**
-     * Runs work that concerns all users alike, such as listing the tools.
+     * Runs work that is independent of the user, such as listing the tools.
      *
-     * @param preferred - the connection to use where it is still there.
+     * @param preferred - the connection to use if it still exists.
      */
     async useAny<T>(
       preferred: Connection | undefined,
@@ -174,9 +174,9 @@ export function createConnectionPool({ settings, create, log, idleMs = IDLE_MS }
       }
     },
     /**
-     * Runs work on the connection that its user has, or gets.
+     * Runs work on the user's connection, which is acquired if needed.
      *
-     * @throws CemError `SERVER_BUSY` when none became free in time, and as {@link Connection.open}.
+     * @throws CemError `SERVER_BUSY` if none became free in time, and as {@link Connection.open}.
      */
     async use<T>(
       user: ConnectionUser,

@@ -10,7 +10,7 @@ export interface AuthorizeOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** A question that nobody could be asked. */
+/** A question that could not be asked. */
 export interface UnansweredQuestion {
   message: string;
   /** A sentence: `Nobody could be asked: …`. */
@@ -40,14 +40,14 @@ export interface ServerStatus {
   /** Round trip of the last `tools/list` request, in milliseconds. */
   latencyMs?: number | undefined;
   /**
-   * Which calls share a connection: as set, where `auto` is `session`; `stateless` for a server that can't keep state, whose
-   * connections are shared.
+   * Which calls share a connection: the setting, with `auto` resolved to `session`; `stateless` for a server that can't
+   * keep state, whose connections are shared.
    */
   sharing: "stateless" | "shared" | "session" | "run";
-  /** Tools by whose names the server looks as if it kept state between calls. Absent when they were never listed. */
+  /** Tools whose names suggest that the server keeps state between calls. Absent when they were never listed. */
   statefulTools?: string[] | undefined;
   lastError?: ErrorInfo | undefined;
-  /** Milliseconds until the next attempt to connect. Present during a backoff only. */
+  /** Milliseconds until the next attempt to connect. Only present during a backoff. */
   retryInMs?: number | undefined;
   /** Process id of a stdio server. */
   pid?: number | undefined;
@@ -56,10 +56,10 @@ export interface ServerStatus {
 /** The kinds of content that a server may have besides tools. */
 export type ContentKind = "resources" | "prompts";
 
-/** A notification about a server's resources or prompts: a list changed, or a resource that was subscribed to. */
+/** A notification about a server's resources or prompts: a list or a subscribed resource changed. */
 export interface ContentChange {
   kind: ContentKind;
-  /** The resource that was updated. Absent where the list changed. */
+  /** The resource that was updated. Absent if the list changed. */
   uri?: string | undefined;
 }
 
@@ -68,7 +68,7 @@ export interface ToolList {
   tools: RemoteTool[];
   /** The same tools by name. */
   byName: ReadonlyMap<string, RemoteTool>;
-  /** Tools that the server lists and that can't be offered. */
+  /** Listed tools that can't be offered. */
   leftOut: LeftOutTool[];
   /** Why the list is incomplete. Absent for a complete one. */
   cut?: string | undefined;
@@ -78,7 +78,7 @@ export interface ToolList {
   protocol: string;
   /** Whether the server has resources and prompts. */
   offers: { resources: boolean; prompts: boolean };
-  /** The server's advice on its use. Untrusted text. */
+  /** The server's instructions for its use. Untrusted text. */
   instructions?: string | undefined;
 }
 
@@ -87,7 +87,7 @@ export interface CallOptions {
   /** Cancels the call, also at the server. */
   signal: AbortSignal;
   onProgress?: ((progress: ToolProgress) => void) | undefined;
-  /** Called with `true` when the call starts to wait for a person and with `false` when it no longer does. */
+  /** Called with `true` when the call starts to wait for a person and with `false` when it stops. */
   onWaiting?: ((isWaiting: boolean) => void) | undefined;
   /**
    * Asks the user on whose behalf the call is made.
@@ -109,12 +109,12 @@ export interface CallOptions {
 
 /** A tool's result as the server sent it. */
 export interface RawToolResult {
-  /** A large answer that was not parsed, in place of everything else. */
+  /** A large answer that was not parsed. It replaces all other members. */
   unread?: UnreadAnswer | undefined;
   content: JsonValue[];
   structuredContent?: JsonValue | undefined;
   isError: boolean;
-  /** A question of the server during the call that nobody could be asked. */
+  /** A question of the server during the call that could not be asked. */
   unansweredQuestion?: UnansweredQuestion | undefined;
 }
 
@@ -128,7 +128,7 @@ export interface LogEntry {
   message: string;
 }
 
-/** The lists that a server has besides that of its tools. */
+/** The lists that a server has in addition to its tools. */
 export type ListKind = "resources" | "resourceTemplates" | "prompts";
 
 /** Resources, resource templates or prompts. */

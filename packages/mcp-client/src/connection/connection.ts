@@ -27,7 +27,7 @@ import type { ConnectionHealth, OpenClient } from "./open-client.ts";
 
 /** Progress notifications restart a call's timeout, up to this many timeouts in all. */
 const MAX_TIMEOUTS_PER_CALL = 10;
-/** The reason that servers get for a request that is cancelled, whoever cancelled it with whatever words. */
+/** The reason sent to servers for a cancelled request, whatever the actual reason. */
 const NO_LONGER_WANTED = "The answer is no longer wanted.";
 const LIST_CHANGED_DEBOUNCE_MS = 50;
 const LIST_CHANGED_MAX_WAIT_MS = 500;
@@ -49,18 +49,18 @@ export interface ConnectionContext {
 
 /** Events of a connected server. */
 export interface ConnectionChanges {
-  /** Called when the server said that its tools changed (`isTold`), or when they may have changed. */
+  /** Called when the server reports that its tools changed (`isTold`), or when they may have changed. */
   onToolsChanged: (isTold: boolean) => void;
-  /** Called when the server said that its resources or prompts, or a resource that is watched, changed. */
+  /** Called when the server reports a change of its resources or prompts, or of a watched resource. */
   onContentsChanged: (change: ContentChange) => void;
 }
 
-/** One connection to a server, opened on first use and again after it was lost. */
+/** One connection to a server, opened on first use and reopened after it was lost. */
 export type Connection = ReturnType<typeof createConnection>;
 
 /** The options of one attempt of a request. */
 export interface RunOptions {
-  /** Aborts when the request's timeout is over or it was cancelled. */
+  /** Aborts when the request times out or is cancelled. */
   signal: AbortSignal;
   /** Restarts the timeout. */
   onProgress: NonNullable<CallOptions["onProgress"]>;
@@ -70,7 +70,7 @@ export interface RunOptions {
 /** Sends a request on an open connection. */
 export type Run<T> = (open: OpenClient, options: RunOptions) => Promise<T>;
 
-/** Creates a connection to a server. Nothing is started or connected before it is used. */
+/** Creates a connection to a server. The server is started and connected on first use. */
 export function createConnection(
   settings: McpServerSettings,
   { identity, health, redact, log, elicit, signIn }: ConnectionContext,
@@ -87,7 +87,7 @@ export function createConnection(
   let state: ServerState = settings.enabled === false ? "disabled" : "idle";
   let current: OpenClient | undefined;
   let opening: Promise<OpenClient> | undefined;
-  /** Whether a request succeeded since it was opened: then it may be opened again without a backoff. */
+  /** Whether a request succeeded since it was opened. If so, it may be reopened without a backoff. */
   let hasAnswered = false;
 
   const prepare = (client: Client): void => {
@@ -101,7 +101,7 @@ export function createConnection(
     client.setNotificationHandler("notifications/resources/updated", ({ params }) => {
       onContentsChanged({ kind: "resources", uri: params.uri });
     });
-    // Servers take none as no restriction of their own folders.
+    // Servers treat an empty list as no restriction of their own folders.
     client.setRequestHandler("roots/list", () => ({ roots: [] }));
   };
 
@@ -117,7 +117,7 @@ export function createConnection(
     log("warn", error.message);
   };
 
-  /** Drops a connection. Without an error only its session was lost, and the next use opens a new one at once. */
+  /** Drops a connection. Without an error, only its session was lost, and the next use reconnects at once. */
   const discard = (open: OpenClient, error?: CemError): void => {
     if (current !== open) return;
     current = undefined;
@@ -139,7 +139,7 @@ export function createConnection(
       onclose: lose,
       onerror(error: Error) {
         report?.(error);
-        // The session goes with the stream, which the SDK opens again without one.
+        // The session ends with its stream. The SDK would reopen the stream without a session.
         if (opened.transportKind === "sse" && error instanceof SseError) lose();
       },
     });
@@ -188,7 +188,7 @@ export function createConnection(
     }
   };
 
-  /** The open connection, or a new one. */
+  /** Returns the open connection, or a new one. */
   const acquire = (signal: AbortSignal): OpenClient | Promise<OpenClient> => {
     assertUsable();
     // The transport may have closed before `onclose` was set.
@@ -209,8 +209,8 @@ export function createConnection(
   };
 
   /**
-   * Sends a request, within the timeout. One whose session was lost is repeated once in a new session, since the server
-   * did not execute it.
+   * Sends a request within the timeout. If its session was lost, it is retried once in a new session, since the server did
+   * not execute it.
    *
    * @throws CemError `TOOL_TIMEOUT`, `SERVER_DOWN`, `SERVER_CLOSED`, `SERVER_DISABLED`, `AUTH_REQUIRED` or
    *   `PROTOCOL_ERROR`; the signal's reason.
@@ -251,7 +251,7 @@ export function createConnection(
     return send(options, run, true);
   };
 
-  /** The error of a request, with what it means for the connection done. */
+  /** Converts the error of a request and applies its consequences to the connection. */
   const failureOf = async (thrown: unknown, opened: OpenClient, { isList }: RequestOptions) => {
     const isLost = isConnectionLoss(thrown);
     if (isLost) await opened.process?.waitForExit();
@@ -259,7 +259,8 @@ export function createConnection(
     const { requiredScope } = error.details;
     if (typeof requiredScope === "string") await signIn?.requireScope(requiredScope);
     const isUnauthorized = error.code === "AUTH_REQUIRED";
-    // The connection is kept for other requests. Without any, whoever signs in next gets a new session.
+    // The connection is kept for other requests. If there are none, it is dropped, so that the next sign-in gets a new
+    // session.
     const isRefused = thrown instanceof InsufficientScopeError || (isUnauthorized && calls.count > 1);
     if (isRefused) onToolsChanged(false);
     if (isRefused || (isLost && opened.transportKind === "http")) noteFailure(error, true);
@@ -274,7 +275,7 @@ export function createConnection(
     get current(): OpenClient | undefined {
       return current;
     },
-    /** Whether the server keeps nothing of a client between two calls on it, as far as the protocol tells. */
+    /** Whether the server is stateless, as far as the protocol shows. */
     get isStateless(): boolean {
       if (current === undefined) return false;
       const { client, transportKind } = current;
@@ -305,7 +306,10 @@ export function createConnection(
   };
 }
 
-/** A list that the server says has changed, which is read again by whoever needs it. The SDK would wait for as long as it goes on. */
+/**
+ * Handles a list-changed notification. The list is fetched again when needed, since the SDK would keep waiting while
+ * notifications continue.
+ */
 function onListChanged(onChanged: () => void) {
   let timer: NodeJS.Timeout | undefined;
   let since = 0;
@@ -322,7 +326,7 @@ function onListChanged(onChanged: () => void) {
   return { autoRefresh: false, debounceMs: 0, onChanged: wait };
 }
 
-/** Ends the session at the server, which then frees its resources, and closes the connection. */
+/** Ends the session, so that the server can free its resources, and closes the connection. */
 async function endSession(client: Client): Promise<void> {
   const { transport } = client;
   if (transport instanceof StreamableHTTPClientTransport && transport.sessionId !== undefined) {

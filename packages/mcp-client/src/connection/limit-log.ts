@@ -1,9 +1,9 @@
 import type { LogEntry } from "./connection-types.ts";
 
-/** Entries of one server at once, and each second after them. */
+/** Entries allowed for one server in a burst, and per second afterwards. */
 const BURST = 200;
 const PER_SECOND = 20;
-/** Further entries that only warnings about the server may use, so that what it sends can't hide them. */
+/** Additional entries reserved for warnings about the server, so that its output can't crowd them out. */
 const RESERVE = 20;
 const MS_PER_SECOND = 1_000;
 
@@ -15,7 +15,7 @@ interface Allowance {
   timer: NodeJS.Timeout | undefined;
 }
 
-/** Bounds what each server has logged, whatever it sends, and logs how much was left out. */
+/** Limits the log entries of each server, and logs how many were dropped. */
 export function limitLog(log: (entry: LogEntry) => void): (entry: LogEntry) => void {
   const allowances = new Map<string, Allowance>();
 

@@ -27,7 +27,7 @@ export interface OpenClient {
   transportKind: "stdio" | "http" | "sse" | "custom";
   /** The server's process. Present for stdio only. */
   process?: StdioTransport | undefined;
-  /** The resources whose changes it tells of. */
+  /** The resources that it is subscribed to. */
   watched: Set<string>;
 }
 
@@ -47,7 +47,7 @@ interface OpenClientOptions {
   prepare: (client: Client) => void;
 }
 
-/** The shortest time between two attempts to open a stream, in milliseconds. */
+/** Minimum time between two attempts to open a stream, in milliseconds. */
 const MIN_RECONNECT_MS = 500;
 
 interface Attempt {
@@ -55,7 +55,7 @@ interface Attempt {
   protocol: "auto" | "legacy" | { pin: string };
 }
 
-/** Opens a connection. Tries the transports and protocol versions the server may support, the likeliest first. */
+/** Opens a connection. Tries the transports and protocol versions that the server may support, most likely first. */
 export async function openClient(options: OpenClientOptions): Promise<OpenClient> {
   const attempts = planAttempts(options.settings);
   let failure: unknown;
@@ -64,7 +64,7 @@ export async function openClient(options: OpenClientOptions): Promise<OpenClient
     try {
       return await open(attempt, options);
     } catch (error) {
-      // The error of a transport that the server does not have says less than the one before.
+      // The error of a transport that the server does not support is less informative than the previous one.
       if (failure === undefined || attempt.transportKind === "http") failure = error;
       if (options.signal.aborted) break;
     }
@@ -78,7 +78,7 @@ function planAttempts(settings: McpServerSettings): Attempt[] {
   if (kind === "sse") return [{ transportKind: "sse", protocol: "legacy" }];
   if (protocol === "2026-07-28") return [{ transportKind: kind, protocol: { pin: protocol } }];
   if (protocol === "legacy") return [{ transportKind: kind, protocol }];
-  // A server of a version before 2026-07-28 that is not asked over HTTP may not answer, or exit, when it is probed.
+  // Except over HTTP, a server with a protocol before 2026-07-28 may not answer a probe, or exit.
   if (kind !== "http") {
     return [
       { transportKind: kind, protocol: "legacy" },
@@ -92,7 +92,7 @@ function planAttempts(settings: McpServerSettings): Attempt[] {
   ];
 }
 
-/** Whether an attempt may succeed after one that failed. */
+/** Whether an attempt may succeed after the failure of another. */
 function isFor(failure: unknown, { transportKind }: Attempt): boolean {
   if (transportKind === "sse")
     return failure instanceof SdkHttpError && [400, 404, 405, 406].includes(failure.data.status);
@@ -147,7 +147,7 @@ async function createTransport(
   if (transport.kind === "custom") {
     const { url, headers = {}, provider } = transport;
     const made = await provider.connect({ url, headers, signal: options.signal });
-    // Its messages are those of the protocol, which the client checks.
+    // Its messages are checked against the protocol by the client.
     return { transport: made as unknown as Transport };
   }
   const fetch = createServerFetch({ ...transport, onWarning });
@@ -159,13 +159,13 @@ async function createTransport(
   return { transport: streamable };
 }
 
-/** Opens an interrupted stream again, though not as often as a server may ask for. */
+/** Reopens an interrupted stream, with a lower bound on the delay that a server asks for. */
 function reconnect(open: () => void, delayMs: number): () => void {
   const timer = setTimeout(open, Math.max(delayMs, MIN_RECONNECT_MS));
   return () => clearTimeout(timer);
 }
 
-/** Says of a server's command that could not be started what may be wrong with it. */
+/** Explains why a server's command could not be started. */
 function explain(error: unknown, { transport }: McpServerSettings): unknown {
   const { code } = error as NodeJS.ErrnoException;
   if (transport.kind !== "stdio" || (code !== "ENOENT" && code !== "EACCES")) return error;
@@ -181,7 +181,7 @@ function explain(error: unknown, { transport }: McpServerSettings): unknown {
 const FIRST_DELAY_MS = 1_000;
 const MAX_DELAY_MS = 60_000;
 
-/** State that the connections to one server share: its last failure, and when it may be tried again. */
+/** State shared by the connections to one server: its last failure, and when to retry. */
 export class ConnectionHealth {
   lastError: ErrorInfo | undefined;
   #failures = 0;

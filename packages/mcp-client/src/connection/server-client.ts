@@ -17,20 +17,20 @@ import { findStatefulTools, fetchToolList } from "./tool-list.ts";
 
 const MAX_LOG_CHARACTERS = 4_000;
 
-/** Settings that the clients of all servers share, and the events of this one. */
+/** Settings shared by the clients of all servers, and the events of this one. */
 interface ServerClientContext
   extends
     Pick<ConnectionContext, "identity" | "elicit" | "signIn">,
     Pick<ConnectionChanges, "onContentsChanged"> {
   log: (entry: LogEntry) => void;
-  /** Called when the tools were listed again because they may have changed: at once where the server says so. */
+  /** Called when the tools were listed again because they may have changed: at once if the server reports it. */
   onToolsListed?: ((list: ToolList) => void) | undefined;
 }
 
 /** The client of one server, with as many connections as its callers need. */
 export type ServerClient = ReturnType<typeof createServerClient>;
 
-/** Creates the client of one server. Nothing is connected before it is needed. */
+/** Creates the client of one server. Connects on first use. */
 export function createServerClient(settings: McpServerSettings, context: ServerClientContext) {
   const { name } = settings;
   const { identity, elicit, signIn, onToolsListed } = context;
@@ -45,7 +45,7 @@ export function createServerClient(settings: McpServerSettings, context: ServerC
   let toolsAreStale = true;
   let listing: Promise<ToolList> | undefined;
   let latencyMs: number | undefined;
-  /** The connection that said that the tools changed. */
+  /** The connection that reported the change of tools. */
   let changed: Connection | undefined;
 
   const pool = createConnectionPool({
@@ -70,7 +70,7 @@ export function createServerClient(settings: McpServerSettings, context: ServerC
     (uri) => context.onContentsChanged({ kind: "resources", uri }),
   );
 
-  /** Converts what work throws, which ends when the signal aborts. */
+  /** Awaits work until the signal aborts, and converts its errors. */
   const settle = async <T>(operation: string, signal: AbortSignal, work: Promise<T>): Promise<T> => {
     try {
       return await work;
@@ -103,7 +103,7 @@ export function createServerClient(settings: McpServerSettings, context: ServerC
     const mayHaveChanged = tools !== undefined && toolsAreStale;
     toolsAreStale = false;
     try {
-      // Not counted by the concurrency limit: a call that is counted may wait for the list.
+      // Exempt from the concurrency limit, since a call that holds a slot may wait for the list.
       const { signal } = closing;
       const work = pool.useAny(changed, (connection) =>
         connection.send({ signal, isList: true }, (opened, options) => fetchToolList(opened, options)),
@@ -178,7 +178,7 @@ export function createServerClient(settings: McpServerSettings, context: ServerC
         });
         return { ...result, unansweredQuestion: call.unansweredQuestion };
       }),
-    /** Notes a subscription to a resource, which outlasts its connection. */
+    /** Notes a subscription to a resource, which is renewed on new connections. */
     noteSubscribed: subscriptions.add,
     /** Ends a session's subscription to a resource. */
     unsubscribe: (uri: string, options: CallOptions): Promise<void> =>
@@ -195,8 +195,8 @@ export function createServerClient(settings: McpServerSettings, context: ServerC
 }
 
 /**
- * The scope in which calls of a tool wait for each other. Few servers expect two changes at once; of a tool without annotations its name
- * tells whether it makes one. Sessions that share the process of a server share its queue.
+ * The scope in which calls of a tool are serialized. Few servers expect concurrent changes. Without annotations, a tool's
+ * name decides whether it makes changes. Sessions that share a server process share its queue.
  */
 function serialOf(
   { name, annotations }: RemoteTool,
@@ -204,7 +204,7 @@ function serialOf(
 ): KnownTool["serial"] {
   if (writes === "parallel") return undefined;
   const { readOnlyHint, destructiveHint } = annotations ?? {};
-  // `add` alone is arithmetic.
+  // A tool named just `add` is arithmetic.
   const isNamed = name !== "add" && isNamedAsChange(name);
   const mayChange = readOnlyHint === undefined ? destructiveHint === true || isNamed : !readOnlyHint;
   if (!mayChange) return undefined;

@@ -1,8 +1,8 @@
 import type { JsonObject } from "@cem/core";
 
 /**
- * Reserved tool names by which code lists and reads a server's resources and prompts through a ToolInvoker. A tool
- * of a server that has such a name is left out.
+ * Reserved tool names for listing and reading a server's resources and prompts through a ToolInvoker. A server's tool with
+ * such a name is left out.
  */
 export const SERVER_REQUESTS = {
   listResources: "mcp:resources/list",
@@ -84,7 +84,7 @@ export function inputOfRequest(tool: string): JsonObject | undefined {
   return found?.["inputSchema"] as JsonObject | undefined;
 }
 
-/** The functions by which code lists and reads what a server has besides tools, as definitions of tools. */
+/** Tool definitions of the functions for listing and reading a server's resources and prompts. */
 export function serverRequestDefinitions({
   offers,
 }: {

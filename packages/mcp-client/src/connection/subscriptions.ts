@@ -6,8 +6,8 @@ import { ANY_RESULT } from "./tool-call.ts";
 type User = Pick<CallOptions, "session" | "signal">;
 
 /**
- * The resources of a server that sessions watch. A subscription ends with its connection: the next request of its session
- * renews it, and anybody's where no other connection has it.
+ * The resources of a server that sessions watch. A subscription ends with its connection. The next request of its session
+ * renews it, or any request if no other connection has it.
  *
  * @param current - The open connections.
  * @param onRenewed - Called with a resource that may have changed while no connection had the subscription.
@@ -22,7 +22,7 @@ export function createSubscriptions(current: () => OpenClient[], onRenewed: (uri
       const isHeld = current().some(({ watched }) => watched.has(uri));
       if (opened.watched.has(uri) || (isHeld && !sessions.has(session))) return;
       opened.watched.add(uri);
-      // A server that refuses is not asked again before its next connection.
+      // A refused subscription is not retried on this connection.
       await send(opened, "subscribe", uri, signal).catch(() => signal.aborted && opened.watched.delete(uri));
       if (!isHeld) onRenewed(uri);
     });
@@ -34,7 +34,7 @@ export function createSubscriptions(current: () => OpenClient[], onRenewed: (uri
       opened.watched.add(uri);
       watching.set(uri, (watching.get(uri) ?? new Set()).add(session));
     },
-    /** Ends the subscription of a session, at the server once nobody has one. */
+    /** Ends the subscription of a session. The server is told when the last session unsubscribes. */
     async end(uri: string, { session, signal }: User): Promise<void> {
       const sessions = watching.get(uri);
       sessions?.delete(session);
@@ -43,7 +43,7 @@ export function createSubscriptions(current: () => OpenClient[], onRenewed: (uri
       const held = current().filter(({ watched }) => watched.delete(uri));
       await Promise.all(held.map((opened) => send(opened, "unsubscribe", uri, signal)));
     },
-    /** Has a session's request begin with what its connection has to subscribe to again. Where nothing is watched it stays as it is. */
+    /** Makes a session's request renew the subscriptions of its connection first. Returns `run` unchanged if nothing is watched. */
     renewBefore<T>(session: string | undefined, run: Run<T>): Run<T> {
       if (watching.size === 0) return run;
       return async (opened, running) => {

@@ -10,12 +10,12 @@ import type { RunOptions } from "./connection.ts";
 import type { OpenClient } from "./open-client.ts";
 import { toRawResult } from "./raw-result.ts";
 
-/** JSON-RPC code of a server that misses arguments in HTTP headers. */
+/** JSON-RPC code for arguments that are missing in HTTP headers. */
 const HEADER_MISMATCH = -32_020;
 
 const MS_PER_SECOND = 1_000;
 
-/** The schema of a result that is not checked. */
+/** A schema that accepts any result. */
 export const ANY_RESULT = z.looseObject({});
 
 /** TypeScript does not know it yet. */
@@ -30,8 +30,8 @@ interface ToolCallOptions extends Pick<RunOptions, "signal" | "onProgress"> {
 }
 
 /**
- * Calls a tool and returns its result unchanged. Where arguments are to be repeated in HTTP headers and the server
- * declared new ones since the last list, the list is refreshed and the call repeated once.
+ * Calls a tool and returns its result unchanged. If the server requires arguments in HTTP headers that it declared after
+ * the last list, the list is refreshed and the call retried once.
  */
 export async function callTool(
   open: OpenClient,
@@ -49,7 +49,7 @@ export async function callTool(
   }
 }
 
-/** Sends a call within a span, which the server gets as its parent. */
+/** Sends a call within a span, which is propagated to the server as the parent. */
 function inSpan(open: OpenClient, tool: string, send: () => Promise<RawToolResult>): Promise<RawToolResult> {
   const { client, transportKind } = open;
   const version = client.getNegotiatedProtocolVersion();

@@ -110,7 +110,7 @@ const ALLOWED_TYPES = new Set<unknown>(["string", "integer", "boolean"]);
 const DATA_KEYWORDS = new Set(["default", "const", "enum", "examples"]);
 
 /**
- * Finds what is wrong with the HTTP headers that a tool declares for its arguments (`x-mcp-header`, protocol version
+ * Checks the HTTP headers that a tool declares for its arguments (`x-mcp-header`, protocol version
  * 2026-07-28). The specification requires clients to leave out a tool whose declarations are invalid.
  *
  * @returns the reason, as a clause, or `undefined` when the declarations are valid.
@@ -118,7 +118,7 @@ const DATA_KEYWORDS = new Set(["default", "const", "enum", "examples"]);
 function findHeaderFault(inputSchema: JsonSchema): string | undefined {
   const names = new Set<string>();
 
-  /** @param keyword - The one that the schema stands under where it is no property of an object's own; "" for one that is. */
+  /** @param keyword - The keyword that holds the schema; "" for a property of an object. */
   const visit = (schema: unknown, keyword: string): string | undefined => {
     if (typeof schema !== "object" || schema === null) return undefined;
     if (KEY in schema) {

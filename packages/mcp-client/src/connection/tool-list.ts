@@ -23,8 +23,8 @@ const pageSchema = z.looseObject({
 });
 
 /**
- * Makes a transport keep the items of list results from the SDK, which would refuse the whole list for one invalid
- * item. {@link fetchRawList} returns them.
+ * Makes a transport hide the items of list results from the SDK, which would reject the whole list for one invalid item.
+ * {@link fetchRawList} returns them.
  */
 export function keepListsRaw(transport: Transport): void {
   const pending = new Map<string | number, string>();
@@ -94,7 +94,7 @@ export async function fetchRawList(
   return { ...list, cut: `it has more than ${bounds.maxPages} pages` };
 }
 
-/** The size of an item in characters of JSON; 0 for one nested too deeply, which is left out later. */
+/** The size of an item in characters of JSON; 0 if it is nested too deeply, in which case it is left out later. */
 function sizeOf(item: JsonValue): number {
   try {
     return JSON.stringify(item).length;
@@ -131,13 +131,13 @@ export async function fetchToolList(
   return { list: { tools, byName, leftOut, cut, ...description }, latencyMs: firstPageMs };
 }
 
-/** Words of tools that leave something open for the next call: a page, a transaction, a login. */
+/** Words in names of tools that leave something open for the next call: a page, a transaction, a login. */
 const STATEFUL =
   /^(?:begin|checkout|click|close|commit|connect|disconnect|login|logout|navigate|open|resume|rollback|scroll|session|start|stop|subscribe|tab|tabs|undo)$/u;
-/** One such word alone, as in `open_issue`, means little. */
+/** A single match, as in `open_issue`, means little. */
 const MIN_TOOLS = 2;
 
-/** The tools by whose names a server looks as if it kept state between calls. Empty where fewer than two do. */
+/** The tools whose names suggest that a server keeps state between calls. Empty for fewer than two. */
 export function findStatefulTools(names: readonly string[]): string[] {
   const found = names.filter((name) => splitWords(name).some((word) => STATEFUL.test(word)));
   return found.length < MIN_TOOLS ? [] : found;

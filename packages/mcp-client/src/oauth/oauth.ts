@@ -21,7 +21,7 @@ import type { TokenStore } from "./token-store.ts";
 
 /** How long the user has to sign in. */
 const SIGN_IN_TIMEOUT_MS = 5 * 60_000;
-/** The part of a call's time that the authorization server has, so that a late answer is not taken for the server's. */
+/** The fraction of a call's timeout for the authorization server, so that its delay is not attributed to the MCP server. */
 const RENEWAL_SHARE = 0.8;
 
 /**
@@ -68,7 +68,7 @@ export function createOAuth(
       const url = storeKey(serverUrl, settings.clientId);
       const timeout = AbortSignal.timeout(SIGN_IN_TIMEOUT_MS);
       const signal = outer === undefined ? timeout : AbortSignal.any([timeout, outer]);
-      /** The time for the requests up to the user's turn, or after it. */
+      /** The timeout of the requests before the user signs in, and of those after it. */
       const limit = (): AbortSignal =>
         AbortSignal.any([signal, AbortSignal.timeout(server.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS)]);
       const state = randomBytes(32).toString("base64url");
@@ -107,7 +107,7 @@ export function createOAuth(
       } catch (error) {
         if (error instanceof TokenFailure && error.refusesClient)
           await update(store, url, { client: undefined });
-        // A scope that is no longer there would be asked for again for ever.
+        // Otherwise a scope that no longer exists would be requested forever.
         const mayAskTooMuch =
           error instanceof RegistrationRejectedError ||
           (CemError.isInstance(error) && error.details["error"] === "invalid_scope");
@@ -172,8 +172,8 @@ async function listen(
 }
 
 /**
- * Sends a request without a token and reads the `WWW-Authenticate` challenge of the response. A redirect is followed once, and
- * within the server's origin only: the configured headers are not for others.
+ * Sends a request without a token and reads the `WWW-Authenticate` challenge of the response. A redirect is followed once
+ * and only within the server's origin, since the configured headers must not reach others.
  */
 async function askForChallenge(
   transport: HttpSettings,

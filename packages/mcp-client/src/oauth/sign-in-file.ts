@@ -7,14 +7,14 @@ export function plainUrl(url: string): string {
   return origin + pathname;
 }
 
-/** The key a sign-in is stored under: the plain URL, with a digest of its query and a configured client, which may be secret. */
+/** The storage key of a sign-in: the plain URL, with a digest of its query and of a configured client, which may be secret. */
 export function storeKey(url: string, clientId?: string): string {
   const { search } = new URL(url);
   if (search === "" && clientId === undefined) return plainUrl(url);
   return `${plainUrl(url)}#${hash("sha256", JSON.stringify([search, clientId]))}`;
 }
 
-/** The file in which a folder of sign-ins keeps the one with a key. */
+/** The file of a sign-in in a folder, by its key. */
 export function signInFile(folder: string, key: string): string {
   return join(folder, `${hash("sha256", key).slice(0, 32)}.json`);
 }

@@ -16,14 +16,14 @@ import type { AuthorizationCodeSettings, AuthSettings } from "../settings/server
 import { createTokenFetch, TokenFailure } from "./token-requests.ts";
 import type { TokenRecord, TokenStore } from "./token-store.ts";
 
-/** No more is kept of a server that requires another scope each time. */
+/** Limit for a server that requires another scope each time. */
 const MAX_SCOPE_CHARACTERS = 4_000;
 
 /** Authorizes the requests of a transport with stored tokens. */
 export interface SignIn extends AuthProvider {
-  /** Tokens in use, to be redacted from errors and logs. */
+  /** Tokens in use, for redaction from errors and logs. */
   secrets(): readonly string[];
-  /** Stores a scope that the server requires, to be requested by the next sign-in beside those that were granted. */
+  /** Stores a scope that the server requires, which the next sign-in requests in addition to those granted. */
   requireScope(scope: string): Promise<void>;
 }
 
@@ -46,8 +46,8 @@ type UnauthorizedContext = Parameters<NonNullable<AuthProvider["onUnauthorized"]
 
 /**
  * Creates the authorization of a server's requests from stored tokens, which are refreshed when they expire. It never
- * opens a browser: requests fail with `AUTH_REQUIRED` where the user has to sign in. Requests that are refused at the
- * same time share one refresh, since a refresh token may be valid only once.
+ * opens a browser: requests fail with `AUTH_REQUIRED` where the user has to sign in. Requests refused at the same time
+ * share one refresh, since a refresh token may be single-use.
  */
 export function createSignIn(options: SignInSettings): SignIn {
   const { server, customer, url, store, settings, timeoutMs } = options;
@@ -58,7 +58,7 @@ export function createSignIn(options: SignInSettings): SignIn {
   /** The access token that was sent last. */
   let sent: string | undefined;
 
-  /** Whoever else renews, in this process or another, is waited for: a refresh token may be valid only once. */
+  /** Serializes refreshes across processes, since a refresh token may be single-use. */
   const alone = (action: () => Promise<void>): Promise<void> =>
     store.exclusively(url, action, {
       waitMs: timeoutMs,
@@ -82,7 +82,7 @@ export function createSignIn(options: SignInSettings): SignIn {
     try {
       if ((await auth(provider, withoutUndefined(wanted))) !== "AUTHORIZED") throw required();
     } catch (error) {
-      // The endpoints may be others by now.
+      // The endpoints may have changed.
       await provider.invalidateCredentials?.("discovery");
       if (!(error instanceof TokenFailure)) throw error;
       if (error.refusal !== undefined) {
@@ -111,7 +111,7 @@ export function createSignIn(options: SignInSettings): SignIn {
         await request(context);
       } catch (error) {
         if (!(error instanceof TokenFailure)) throw error;
-        // A sign-in or another SDK may have written others meanwhile.
+        // A sign-in or another SDK may have written new tokens meanwhile.
         if ((await provider.tokens())?.refresh_token !== tokens.refresh_token) return;
         if (error.refusal === "invalid_grant") await update(store, url, { tokens: undefined });
         if (error.refusesClient) await update(store, url, { tokens: undefined, client: undefined });
@@ -244,7 +244,7 @@ export function createOAuthProvider(options: OAuthProviderSettings): OAuthClient
     },
     discoveryState: () => discovery,
     invalidateCredentials(scope) {
-      // The rest is up to those who see the refusal.
+      // Other credentials are invalidated where the refusal is handled.
       if (scope === "discovery") discovery = undefined;
     },
   };

@@ -6,22 +6,22 @@ import type { FetchLike } from "@modelcontextprotocol/client";
 import { describeCause } from "../transport/call-failures.ts";
 import { plainUrl } from "./sign-in-file.ts";
 
-/** The longest text of an authorization server that errors repeat. */
+/** Maximum length of an authorization server's text in errors. */
 export const MAX_REASON_CHARACTERS = 300;
-/** Parameters of a token request that are nobody else's business. */
+/** Secret parameters of a token request. */
 const SECRET_PARAMETERS = ["refresh_token", "client_secret", "code", "code_verifier"];
-/** Errors that say nothing of what was sent: the authorization server is not able to decide at present. */
+/** Errors that don't concern the request: the authorization server is temporarily unable to decide. */
 const TEMPORARY_ERRORS = new Set(["server_error", "temporarily_unavailable", "slow_down"]);
 const TEMPORARY_STATUSES = new Set([404, 408, 429]);
 /** Errors after which the client has to be registered again. */
 const CLIENT_ERRORS = new Set(["invalid_client", "unauthorized_client"]);
 
 /**
- * A token request that brought no tokens. The SDK passes errors of this code on; others it writes to stderr, with all that the
- * authorization server sent back.
+ * A token request that returned no tokens. The SDK rethrows errors of this class; others it writes to stderr with the
+ * authorization server's full response.
  */
 export class TokenFailure extends OAuthError {
-  /** The error by which it was refused. Absent where nothing was decided, so that the same request may succeed later. */
+  /** The error code of the refusal. Absent if the request was not decided, so that it may succeed later. */
   readonly refusal: string | undefined;
 
   constructor(
@@ -33,20 +33,20 @@ export class TokenFailure extends OAuthError {
     this.cause = cause;
   }
 
-  /** Whether the authorization server does not know the client any longer. */
+  /** Whether the authorization server no longer knows the client. */
   get refusesClient(): boolean {
     return CLIENT_ERRORS.has(this.refusal ?? "");
   }
 }
 
 /**
- * Creates the `fetch` for an authorization, whose requests end with the signal. Of the answers to token requests it lets through
- * those with tokens only.
+ * Creates the `fetch` for an authorization, whose requests end with the signal. Of the responses to token requests, it only
+ * returns those with tokens.
  *
- * The function throws TokenFailure without secrets for any other answer, and for a request that has ended.
+ * The function throws a TokenFailure without secrets for any other response, and when the signal has aborted.
  */
 export function createTokenFetch(fetch: FetchLike, signal: AbortSignal): FetchLike {
-  /** The endpoint that took all the time. The SDK goes on to others after one that is only to tell which there are. */
+  /** The endpoint that used up the time. After a failed discovery request, the SDK continues with other endpoints. */
   let late: string | undefined;
   return async (url, init) => {
     const body: unknown = init?.body;
@@ -67,7 +67,7 @@ export function createTokenFetch(fetch: FetchLike, signal: AbortSignal): FetchLi
     }
     if (!isForTokens) return response;
     const { ok, status, headers } = response;
-    // The SDK follows it within the origin.
+    // The SDK follows redirects within the origin.
     if (status >= 300 && status < 400) return new Response(undefined, { status, headers });
     const read = parseJson(text) as JsonValue | undefined;
     const answer = isObject(read) ? read : {};
@@ -87,7 +87,7 @@ export function createTokenFetch(fetch: FetchLike, signal: AbortSignal): FetchLi
   };
 }
 
-/** The secrets by which the client proves itself in a request, as they are and as they are written in URLs. */
+/** The client's secrets in a request, in plain form and URL-encoded. */
 function secretsOf(headers: RequestInit["headers"], parameters: URLSearchParams): string[] {
   const basic = new Headers(headers).get("authorization")?.split(" ").at(-1) ?? "";
   const [, ...password] = Buffer.from(basic, "base64").toString().split(":");

@@ -8,13 +8,13 @@ const recordSchema = z.object({
   version: z.literal(1),
   /** The key of the server the sign-in is for, as `storeKey` returns it. */
   url: z.string(),
-  /** Absent from files that were written while the key was the plain URL. */
+  /** Absent in files that were written when the key was the plain URL. */
   isExact: z.literal(true).optional(),
   client: z.looseObject({ client_id: z.string() }).optional(),
   tokens: z.looseObject({ access_token: z.string(), token_type: z.string() }).optional(),
   /** Port of the redirect URI the client is registered with. */
   callbackPort: z.number().optional(),
-  /** The scope that the server required with the one that the user had granted, to be requested by the next sign-in. */
+  /** The scope that the server required, combined with the granted one. The next sign-in requests it. */
   requiredScope: z.string().optional(),
 });
 
@@ -25,11 +25,11 @@ export type TokenRecord = z.infer<typeof recordSchema>;
 export interface TokenStore {
   read(url: string): Promise<TokenRecord | undefined>;
   write(record: TokenRecord): Promise<void>;
-  /** Runs an action while nobody else runs one for this URL, of all who share the store. */
+  /** Runs an action under a lock for this URL, shared by all users of the store. */
   exclusively(url: string, action: () => Promise<void>, options: FileLockOptions): Promise<void>;
 }
 
-/** Creates a store in the memory of this process. */
+/** Creates an in-memory store. */
 export function createMemoryTokenStore(): TokenStore {
   const records = new Map<string, TokenRecord>();
   const turns = new Map<string, ReturnType<typeof createTurns>>();
@@ -59,7 +59,10 @@ export function createFileTokenStore(
       return undefined;
     }
   };
-  /** The sign-in that servers with this plain URL shared. The first that writes takes it over: it may be renewed once only. */
+  /**
+   * The sign-in that servers with this plain URL shared. The first to write takes it over, since it may be renewed only
+   * once.
+   */
   const loadShared = async (url: string): Promise<TokenRecord | undefined> => {
     const record = url.includes("#") ? await load(plainUrl(url)) : undefined;
     return record?.isExact === true ? undefined : record;
@@ -87,7 +90,7 @@ export function createFileTokenStore(
       const record = (await load(url)) ?? (await loadShared(url));
       return record && { ...record, url };
     },
-    // One after the other, so that the last call wins.
+    // Serialized, so that the last call wins.
     write: (record) => inTurn(() => replace(record)),
   };
 }

@@ -78,13 +78,13 @@ export function textOf(part: JsonValue): string | undefined {
   return typeof part["text"] === "string" ? part["text"] : undefined;
 }
 
-/** Perhaps more digits than JavaScript counts exactly. */
+/** May have more digits than a JavaScript number holds exactly. */
 const LONG_NUMBER = /(?<![\d."])\d{16}/;
 
 /**
- * Reads a text: parsed when the whole of it is a JSON object or array, and otherwise unchanged. Scalars are not guessed,
- * so that a tool whose text says `42` today and `n/a` tomorrow returns a text on both days. A whole number that would lose
- * digits stays a text, since it may be the id of a record. (Node.js 20 does not tell it from others.)
+ * Reads a text: parsed when the whole of it is a JSON object or array, and otherwise unchanged. Scalars are not parsed, so
+ * that a tool whose text is `42` today and `n/a` tomorrow returns a text on both days. An integer that would lose digits
+ * stays a text, since it may be the id of a record. (Node.js 20 can't detect this.)
  */
 export function readText(text: string): JsonValue {
   if (!/^\s*[[{]/.test(text)) return text;
@@ -92,7 +92,10 @@ export function readText(text: string): JsonValue {
   return ((exact ?? parseJson(text)) as JsonValue | undefined) ?? text;
 }
 
-/** Structured content with all digits of its whole numbers, where a text says the same and has them. `undefined` elsewhere. */
+/**
+ * Structured content with all digits of its integers, taken from a text part with the same content. `undefined` if there is
+ * none.
+ */
 export function exactContent({ structuredContent, content }: RawToolResult): JsonValue | undefined {
   const texts = structuredContent === undefined ? [] : content.map((part) => textOf(part) ?? "");
   const same = (text: string): boolean => isDeepStrictEqual(parseJson(text), structuredContent);
@@ -102,6 +105,6 @@ export function exactContent({ structuredContent, content }: RawToolResult): Jso
 function withAllDigits(_key: string, value: unknown, context?: { source?: string }): unknown {
   const source = context?.source ?? "";
   if (typeof value !== "number" || Number.isSafeInteger(value) || !/^-?\d+$/.test(source)) return value;
-  // Times in nanoseconds are counted with, and are no ids.
+  // Times in nanoseconds are used in calculations and are not ids.
   return source.endsWith("000000") && `${value}` === source ? value : source;
 }

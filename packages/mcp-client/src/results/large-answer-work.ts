@@ -8,9 +8,9 @@ import type { ResultOrigin } from "./result-mapping.ts";
 
 const MAX_ERROR_CHARACTERS = 8_000;
 const NO_RESULT = "The answer is no result.";
-/** Larger members of an answer are not read to find out how to read the rest. */
+/** Larger members of an answer are not parsed when deciding how to read it. */
 const MAX_SHORT_BYTES = 256;
-/** To look at more parts takes longer than to read the answer. */
+/** Inspecting more parts takes longer than parsing the answer. */
 const MAX_PARTS = 1_000;
 const MAX_SPACE = 32;
 const QUOTE = 0x22;
@@ -22,20 +22,20 @@ export interface LargeAnswerRequest {
   bytes: Uint8Array;
   tool: ResultOrigin;
   maxInlineBytes: number | undefined;
-  /** Begins the path of what is to be kept, until it is. Absent: there is no place for it. */
+  /** Prefix of placeholder paths for data that is to be stored. Absent: there is no store. */
   mark: string | undefined;
 }
 
 /** A large answer that was read. */
 export interface LargeAnswer {
-  /** Small, with marked paths. */
+  /** The small result, with placeholder paths. */
   result: ToolResult;
-  /** By the number after the mark. */
+  /** The data to store, indexed by the number after the mark. */
   kept: { bytes: Uint8Array; mimeType: string; name: string }[];
   transfer: ArrayBuffer[];
 }
 
-/** Reads a message that answers a call, on the thread that it is called on. */
+/** Parses a message that answers a call, on the calling thread. */
 export async function readLargeAnswer(request: LargeAnswerRequest): Promise<LargeAnswer> {
   const { tool, maxInlineBytes, mark } = request;
   const kept: LargeAnswer["kept"] = [];
@@ -55,7 +55,7 @@ export async function readLargeAnswer(request: LargeAnswerRequest): Promise<Larg
       : await readPlain(request.bytes, plain, tool, keeping);
   const { bytes } = request;
   const buffers = new Set(kept.map((part) => part.bytes.buffer as ArrayBuffer));
-  // Small ones share theirs with others.
+  // Small arrays share their buffers with others.
   const transfer = [...buffers].filter(
     (buffer) =>
       (buffer === bytes.buffer && bytes.length === buffer.byteLength) ||
@@ -64,14 +64,14 @@ export async function readLargeAnswer(request: LargeAnswerRequest): Promise<Larg
   return { result, kept, transfer };
 }
 
-/** Reads the message as values, which are larger than its bytes: these are let go. */
+/** Parses the message and releases its bytes, since the values take more memory. */
 function takeMessage(request: LargeAnswerRequest): JsonValue {
   const message = readJson(request.bytes, { start: 0, end: request.bytes.length }) as JsonValue;
   request.bytes = new Uint8Array();
   return message;
 }
 
-/** A place of a value in the bytes. */
+/** The position of a value in the bytes. */
 type Part = Parameters<typeof readJson>[1];
 type Members = ReadonlyMap<string, Part>;
 
@@ -79,14 +79,14 @@ function membersOf(bytes: Uint8Array, place: Pick<Part, "start"> = { start: 0 })
   return new Map(Array.from(partsOfJson(bytes, place.start), (part) => [part.name ?? "", part]));
 }
 
-/** A value that is all of an answer: JSON, or a text. */
+/** A value that is the whole answer: JSON, or a text. */
 interface PlainAnswer {
   type: "text" | "json";
   part: Part;
 }
 
 /**
- * The value of an answer that needs no other reading than its own: no error, and nothing in it that is to be kept apart.
+ * The value of an answer that needs no mapping: it is no error and contains nothing to be stored separately.
  *
  * @returns `undefined` for any other answer.
  */
@@ -118,7 +118,7 @@ function plainAnswer(bytes: Uint8Array, { outputSchema }: ResultOrigin): PlainAn
   return isOne && part !== undefined ? { type: "text", part } : undefined;
 }
 
-/** Whether a value may have an image, a sound or a resource in it. */
+/** Whether a value may contain an image, audio or a resource. */
 function mayHoldBytes(bytes: Uint8Array, { start, end }: Part): boolean {
   const value = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start);
   return ['"image"', '"audio"', '"resource"'].some((type) => value.includes(type));
@@ -143,7 +143,7 @@ async function readPlain(
   return { ok: true, value: await fitBytes(named, "json", json, keeping) };
 }
 
-/** Whether a text is a list or an object of JSON as a whole. */
+/** Whether a text as a whole is a JSON array or object. */
 function isStructure(text: Uint8Array): boolean {
   const first = text.find((byte) => byte > MAX_SPACE);
   return (first === OPEN_OBJECT || first === OPEN_LIST) && isJson(text);

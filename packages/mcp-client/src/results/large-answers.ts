@@ -9,10 +9,9 @@ import type { ResultOrigin } from "./result-mapping.ts";
 const READ_TIMEOUT_MS = 60_000;
 
 /**
- * Reads a large answer apart from the thread that serves others, as far as the process has threads for that. What is large in
- * it goes to the store.
+ * Parses a large answer outside the main thread, if the process has work threads. Its large parts go to the store.
  *
- * @throws CemError as the mapping of any result; `RESULT_TOO_LARGE` where it takes too long, or too much memory.
+ * @throws CemError as the mapping of any result; `RESULT_TOO_LARGE` if it takes too long or too much memory.
  */
 export async function mapLargeAnswer(
   tool: ResultOrigin,
@@ -53,7 +52,7 @@ interface Place {
   size: number;
 }
 
-/** The bytes with the paths of what was kept before them, which they may refer to. */
+/** Replaces placeholders in the bytes by the paths of parts that were stored before. */
 function withPaths(part: Uint8Array, mark: string, places: readonly Place[]): Uint8Array {
   const bytes = Buffer.from(part.buffer, part.byteOffset, part.length);
   return bytes.includes(mark) ? Buffer.from(pathsIn(bytes.toString("utf8"), mark, places)) : part;
@@ -67,7 +66,7 @@ function pathsIn(text: string, mark: string, places: readonly Place[]): string {
   }, before);
 }
 
-/** The value with the places where its parts are kept. */
+/** Replaces placeholders in a value by the paths of its stored parts. */
 function placed(value: JsonValue, mark: string, places: readonly Place[]): JsonValue {
   if (typeof value === "string") return pathsIn(value, mark, places);
   if (Array.isArray(value)) return value.map((one) => placed(one, mark, places));

@@ -10,21 +10,21 @@ const MAX_ERROR_CHARACTERS = 8_000;
 /** Larger structured content is left out of an error's details. In characters of JSON. */
 const MAX_ERROR_CONTENT_CHARACTERS = 64 * 1024;
 
-/** Of a result that is not what was promised. */
+/** Limit for showing a result that violates its schema. In characters. */
 const MAX_SHOWN_CHARACTERS = 200;
 
 /** The tool that a result is of. */
 export interface ResultOrigin extends FailedTool {
-  /** The schema that the server promises its structured content to fit. */
+  /** The schema that the server declares for its structured content. */
   outputSchema?: JsonSchema | undefined;
 }
 
 /**
- * Maps a tool's result to the value code receives: its structured content, or else what its parts say. A large value and
- * bytes go to the store, the same bytes once.
+ * Maps a tool's result to the value code receives: its structured content, or else the content of its parts. A large value
+ * and bytes go to the store, equal bytes once.
  *
  * @param mapping - `checkResult` checks structured content against the tool's output schema.
- * @throws CemError `RESULT_INVALID` when the result is not what the tool's output schema promises; `RESULT_TOO_LARGE`.
+ * @throws CemError `RESULT_INVALID` if the result violates the tool's output schema; `RESULT_TOO_LARGE`.
  */
 export async function mapToolResult(
   tool: ResultOrigin,
@@ -39,7 +39,7 @@ export async function mapToolResult(
   return { ok: true, value: await fitValue(named, await toValue(tool, exact, once), once) };
 }
 
-/** Has long whole numbers as texts, as in a result of text alone, where the schema of the structured content takes them so. */
+/** Returns long integers as texts, as in a text-only result, if the schema of the structured content allows it. */
 async function withAllDigits(
   tool: ResultOrigin,
   raw: RawToolResult,
@@ -60,7 +60,7 @@ async function toValue(
   keeping: ResultKeeping,
 ): Promise<JsonValue> {
   const context = { name: tool, ...keeping };
-  // Where no schema promises it, `null` is how some servers leave it out.
+  // Without a schema, some servers send `null` for no structured content.
   const isLeftOut = outputSchema === undefined && structuredContent === null;
   if (structuredContent !== undefined && !isLeftOut) {
     const others = content.filter((part) => textOf(part) === undefined);
@@ -101,7 +101,7 @@ export async function assertPromised(
   }
 }
 
-/** The beginning of what came instead, as a sentence, so that code can be written for it. */
+/** The beginning of the actual result, as a sentence, so that code can be written for it. */
 function cameAs(value: JsonValue): string {
   const json = JSON.stringify(value);
   return json === "[]" ? "" : ` It came as ${showWholeWords(json, MAX_SHOWN_CHARACTERS)}.`;
@@ -124,7 +124,7 @@ function toFailure({ server, tool }: FailedTool, raw: RawToolResult): ErrorInfo 
   };
 }
 
-/** The part of a failed call's result that code may see: it may be all that it needs. */
+/** The structured content of a failed call for the error's details, if it is small. */
 function smallOnly(structured: JsonValue | undefined): JsonValue | undefined {
   const isSmall = JSON.stringify(structured ?? null).length <= MAX_ERROR_CONTENT_CHARACTERS;
   return isSmall ? structured : undefined;
@@ -135,7 +135,7 @@ const ATTACHMENTS_KEY = "_attachments";
 const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/;
 const DATA_URL = /^data:[^,]{0,200};base64,/;
 
-/** A place inside a value that holds bytes, and the content part that they are. */
+/** A position of bytes inside a value, and their content part. */
 interface Place {
   holder: JsonObject | JsonValue[];
   key: string | number;
@@ -143,11 +143,11 @@ interface Place {
 }
 
 /**
- * Maps structured content to the value code receives. Bytes inside it become handles: an image, audio or resource in
- * the form of a content part, and the base64 of one that came as a content part, too. The parts that are not inside it
- * are added under `_attachments`, as far as it is an object.
+ * Maps structured content to the value code receives. Bytes inside it become handles: an image, audio or resource in the
+ * form of a content part, and base64 that also came as a content part. Parts that are not inside it are added under
+ * `_attachments` if it is an object.
  *
- * @param structured - The value that the server sent. Handles are put in place.
+ * @param structured - The value that the server sent. It is modified in place.
  * @param parts - The content parts that are not text.
  */
 async function mapStructured(
@@ -210,7 +210,7 @@ function isBytesPart(value: JsonObject, known: ReadonlyMap<string, JsonValue>): 
   return (type === "resource" || mimeType.startsWith(`${type}/`)) && BASE64.test(base64);
 }
 
-/** The value that is the same in every handle of the same bytes. */
+/** The value that is equal in all handles of the same bytes. */
 function identityOf(handle: JsonValue): JsonValue | undefined {
   return isObject(handle) ? (handle["path"] ?? handle["data"]) : undefined;
 }

@@ -16,7 +16,7 @@ export type McpClientName =
 export interface ClientConfigLocations {
   /** The user's home folder. */
   home: string;
-  /** The project folder, whose own configuration files are read too. */
+  /** The project folder, whose configuration files are read too. */
   cwd: string;
   platform: NodeJS.Platform;
   /** Environment variables; `APPDATA`, `XDG_CONFIG_HOME` and `CODEX_HOME` are read. */
@@ -47,7 +47,7 @@ export function clientConfigFiles({ home, cwd, platform, environment }: ClientCo
       : platform === "darwin"
         ? join(home, "Library", "Application Support")
         : xdg;
-  // Zed uses that on macOS too.
+  // Zed uses the XDG folder on macOS too.
   const zed = platform === "win32" ? join(windows, "Zed") : join(xdg, "zed");
   const codex = environment["CODEX_HOME"] ?? join(home, ".codex");
   const user = (client: McpClientName, key: ConfigFile["key"], ...file: string[]): ConfigFile => ({

@@ -19,10 +19,10 @@ export interface FoundServer {
   };
   /**
    * The configuration entry in the keys `command`, `args`, `env`, `cwd`, `url`, `headers`, `type` and `disabled`, with
-   * placeholders in the form `${VAR}` and not filled. It may hold secrets: don't print its `env` and `headers`.
+   * unresolved placeholders in the form `${VAR}`. It may hold secrets: don't print its `env` and `headers`.
    */
   definition: Record<string, unknown>;
-  /** Keys of the entry there that are not part of it, such as `envFile` and `timeout`. */
+  /** Keys of the original entry that were not converted, such as `envFile` and `timeout`. */
   leftOut: string[];
   /** Placeholders that only the other client can fill, such as `${input:token}`. */
   unresolved: string[];
@@ -36,8 +36,8 @@ export interface ClientConfigs {
 }
 
 /**
- * Reads which MCP servers Claude Desktop, Claude Code, Cursor, VS Code, Windsurf, Zed, Codex, Gemini CLI and OpenCode are
- * configured with. Starts and changes nothing.
+ * Reads the MCP servers that are configured in Claude Desktop, Claude Code, Cursor, VS Code, Windsurf, Zed, Codex, Gemini
+ * CLI and OpenCode. Starts and changes nothing.
  *
  * @param locations where to look. Default: the home folder, working directory, platform and environment of this
  *   process.
@@ -96,7 +96,7 @@ function serversIn(data: unknown, config: ConfigFile, locations: ClientConfigLoc
   const project = scope === "project" ? locations.cwd : undefined;
   const own = toFound(nested ?? found, { client, scope, file, project }, locations);
   if (client !== "claude-code" || scope === "project") return own;
-  // Claude Code also keeps servers of single projects in the user's file.
+  // Claude Code also stores per-project servers in the user's file.
   const inProjects = Object.entries(asObject(member(data, "projects"))).flatMap(([folder, value]) =>
     toFound(member(value, key), { client, scope: "project", file, project: folder }, locations),
   );
@@ -143,7 +143,7 @@ function translate(value: unknown, context: Translation): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, translate(inner, context)]));
 }
 
-/** Writes the placeholders of programs that have others as `${…}`. */
+/** Converts other placeholder syntaxes to `${…}`. */
 function withBraces(text: string, client: McpClientName): string {
   if (client === "gemini") return text.replaceAll(/\$([A-Za-z_]\w*)/g, "${$1}");
   if (client === "opencode") return text.replaceAll(/(?<!\$)\{((?:env|file):[^{}]+)\}/g, "${$1}");
@@ -156,12 +156,12 @@ function member(value: unknown, key: string): unknown {
 
 type Definition = Record<string, unknown>;
 
-/** Keys that config.yaml has too, with the same meaning. */
+/** Keys with the same meaning in config.yaml. */
 const SHARED = new Set(["command", "args", "env", "cwd", "url", "headers", "type", "disabled"]);
-/** Keys that say nothing about how the server is reached. */
+/** Keys that are irrelevant for reaching the server. */
 const SILENT = new Set(["$schema", "source", "name", "description", "gallery", "version"]);
 
-/** Rewrites an entry as most programs would write it. */
+/** Converts an entry to the most common form. */
 const REWRITE: Partial<Record<McpClientName, (entry: Definition) => Definition>> = {
   windsurf: ({ serverUrl, ...rest }) => ({ ...rest, url: serverUrl ?? rest["url"] }),
   zed({ enabled, command, ...rest }) {
@@ -208,7 +208,7 @@ const REWRITE: Partial<Record<McpClientName, (entry: Definition) => Definition>>
   },
 };
 
-/** An entry of another program in the keys that this one has, and the names of the keys that have no like here. */
+/** Converts an entry of another program to our keys. Also returns the names of keys without an equivalent. */
 function translateDefinition(
   client: McpClientName,
   entry: Definition,
@@ -225,7 +225,7 @@ function translateDefinition(
   return { definition, leftOut };
 }
 
-/** Variables that are passed on under their own names. */
+/** Maps variable names to placeholders of the same name. */
 function references(names: unknown): Record<string, string> {
   const texts = (Array.isArray(names) ? names : []).filter((name) => typeof name === "string");
   return Object.fromEntries(texts.map((name) => [name, `\${${name}}`]));

@@ -5,7 +5,7 @@ import type { McpServerSettings, TransportSettings } from "./server-settings.ts"
 
 const REFERENCE = /\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^{}]*))?\}/g;
 
-/** @param setting - Where the text stands in the server's settings, such as `headers.Authorization`; for the error. */
+/** @param setting - The location of the text in the server's settings, such as `headers.Authorization`; for the error. */
 type Fill = (text: string, setting: string) => string;
 
 /**
@@ -13,7 +13,7 @@ type Fill = (text: string, setting: string) => string;
  * are added to `secrets`, so that they are redacted from errors and logs.
  *
  * @param lookUp - returns the value of a variable. Default: reads `process.env`.
- * @throws CemError `VARIABLE_MISSING` with the variable and the setting, and no value; `OPTION_INVALID` for a URL that is none.
+ * @throws CemError `VARIABLE_MISSING` with the variable and the setting, but no value; `OPTION_INVALID` for an invalid URL.
  */
 export function fillVariables(
   settings: McpServerSettings,

@@ -4,28 +4,28 @@ import type { McpTransportProvider } from "@cem/core";
 export type ProtocolChoice = "auto" | "legacy" | "2026-07-28";
 
 /**
- * Which calls share a connection. `session`: those of a session, also of its runs side by side, so that all meet the state
- * that the server keeps; a run without a session has one to itself while it lasts. `run`: a session has a further one for each
- * run beside another, so that it is known which one a question over stdio is for. `shared`: all calls, for a server that keeps
- * no state of its clients and asks them nothing. `auto`: as `session`. A server that can't keep state (HTTP without a session,
- * protocol 2026-07-28) is shared in any case.
+ * Which calls share a connection. `session`: those of a session, including its concurrent runs, so that they share the
+ * server's state; a run without a session has its own connection while it lasts. `run`: each concurrent run of a session
+ * has its own connection, so that a question over stdio can be attributed to a run. `shared`: all calls, for a server that
+ * keeps no client state and asks no questions. `auto`: same as `session`. A server that can't keep state (HTTP without a
+ * session, protocol 2026-07-28) is shared in any case.
  */
 export type ConnectionSharing = "auto" | "shared" | "session" | "run";
 
-/** A server that is started as a child process and spoken to over its standard input and output. */
+/** A server that runs as a child process and communicates over its standard input and output. */
 export interface StdioSettings {
   kind: "stdio";
   command: string;
   args?: readonly string[] | undefined;
-  /** Added to PATH, HOME and the variables that say how to reach the network; nothing else is passed on. */
+  /** Added to PATH, HOME and the network variables (proxies, certificates, registries); no other variables are passed on. */
   env?: Readonly<Record<string, string>> | undefined;
   /** The working directory of the process. Default: that of this process. */
   cwd?: string | undefined;
 }
 
 /**
- * A server over HTTP. `http`: Streamable HTTP; one that only supports the older HTTP+SSE transport is detected. `sse`: that
- * transport, of protocol version 2024-11-05.
+ * A server over HTTP. `http`: Streamable HTTP; one that only supports the older HTTP+SSE transport is detected. `sse`: the
+ * HTTP+SSE transport of protocol version 2024-11-05.
  */
 export interface HttpSettings {
   kind: "http" | "sse";
@@ -34,7 +34,7 @@ export interface HttpSettings {
   headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** A server that is reached in a way of its own. */
+/** A server with a custom transport. */
 export interface CustomSettings extends Pick<HttpSettings, "url" | "headers"> {
   kind: "custom";
   provider: McpTransportProvider;
@@ -52,7 +52,7 @@ export interface AuthorizationCodeSettings {
   scopes?: readonly string[] | undefined;
   /** HTTPS URL of a client ID metadata document, for authorization servers that accept one as client id. */
   clientMetadataUrl?: string | undefined;
-  /** Port of the redirect URI on 127.0.0.1. Default: any free port, which is used again by the next sign-in. */
+  /** Port of the redirect URI on 127.0.0.1. Default: any free port, which the next sign-in reuses. */
   callbackPort?: number | undefined;
 }
 
@@ -90,13 +90,13 @@ export interface McpServerSettings {
    */
   connectTimeoutMs?: number | undefined;
   /**
-   * Maximum number of concurrent requests; further ones wait.
+   * Maximum number of concurrent requests; further ones are queued.
    *
-   * @defaultValue no limit beyond that of whoever calls
+   * @defaultValue no limit beyond the caller's
    */
   concurrency?: number | undefined;
   /**
-   * How calls of tools that are not marked read-only are executed: one after the other, or at once.
+   * Whether calls of tools that are not marked read-only are executed one after the other or concurrently.
    *
    * @defaultValue `"serial"`
    */
@@ -106,15 +106,15 @@ export interface McpServerSettings {
   /** @defaultValue `"auto"` */
   connections?: ConnectionSharing | undefined;
   /**
-   * Maximum number of open connections, which over stdio are processes. At the maximum, the connection that was unused
-   * for longest is closed; while all are in use, further calls wait as long as `timeoutMs`.
+   * Maximum number of open connections, which over stdio are processes. At the maximum, the least recently used idle
+   * connection is closed. While all are in use, further calls wait up to `timeoutMs`.
    *
    * @defaultValue 8
    */
   maxConnections?: number | undefined;
   /** Default for HTTP without an `Authorization` header: `{ kind: "authorization-code" }`. */
   auth?: AuthSettings | undefined;
-  /** The customer whose sign-in counts, which errors name. */
+  /** The customer whose sign-in is used. Errors name it. */
   customer?: string | undefined;
   /** Further values to redact from errors and logs. */
   secrets?: readonly string[] | undefined;
@@ -124,7 +124,7 @@ export const DEFAULT_MAX_CONNECTIONS = 8;
 export const DEFAULT_TIMEOUT_MS = 60_000;
 export const DEFAULT_CONNECT_TIMEOUT_MS = 30_000;
 
-/** The setting by which a server without a sign-in knows its caller, such as `headers.Authorization`. */
+/** The setting that authenticates the caller of a server without a sign-in, such as `headers.Authorization`. */
 export function tokenSetting({ transport, auth }: McpServerSettings): string | undefined {
   if (auth !== undefined || !("headers" in transport)) return undefined;
   const header = Object.keys(transport.headers ?? {}).find((key) => key.toLowerCase() === "authorization");

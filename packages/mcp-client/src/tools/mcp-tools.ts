@@ -21,19 +21,19 @@ export interface McpToolsSettings extends McpServersSettings {
    */
   holdChanged?: boolean | undefined;
   /**
-   * Whether files of generated tools are written while they are used: missing ones, and updates by what servers list anew.
+   * Whether files of generated tools are written during use: missing ones, and updates from new lists of servers.
    *
    * @defaultValue true
    */
   changesFiles?: boolean | undefined;
-  /** Keeps images, other bytes and large results. Absent: they come back inside the results, up to a bound. */
+  /** Stores images, other bytes and large results. Absent: they are returned inside the results, up to a limit. */
   store?: ResultStore | undefined;
 }
 
 /** The tools of MCP servers: generated as files, listed in a catalog, called through the bridge. */
 export type McpTools = ReturnType<typeof createMcpTools>;
 
-/** Sets up the tools of MCP servers. Nothing is loaded or started before it is needed, and no server waits for another. */
+/** Sets up the tools of MCP servers. Everything is loaded and started on first use, and no server waits for another. */
 export function createMcpTools(settings: McpToolsSettings) {
   const { holdChanged = true, changesFiles = true, store, onLog } = settings;
   const folders = new GeneratedFolders();
@@ -76,12 +76,12 @@ export function createMcpTools(settings: McpToolsSettings) {
     /** Reads a generated folder's server and tools from its lock file, for discovery. `undefined`: it was not generated. */
     readListed: async (folder: string) => (await folders.read(folder))?.server,
     /**
-     * Marks the tools of a catalog that can't be called now, as far as that is known. Connects to servers without files only,
-     * where it may write these.
+     * Marks the tools of a catalog that are known to be unavailable. Only connects to servers without generated files, and
+     * only if it may write them.
      */
     withAvailability: (catalog: ToolCatalog) =>
       withAvailability(generatingMissing(catalog, parts, generateMissing), parts),
-    /** Starts the servers that the code imports from. A failure shows at the first call. */
+    /** Starts the servers that the code imports from. A failure is reported by the first call. */
     startNamed: createServerStarter(parts),
     /**
      * Writes the files of servers' tools.
@@ -89,12 +89,12 @@ export function createMcpTools(settings: McpToolsSettings) {
      * @throws CemError `SERVER_NOT_FOUND` for a name that is not configured.
      */
     generate: (options?: GenerateOptions) => generateServers(parts, options),
-    /** Tries every enabled server, all at once. */
+    /** Contacts all enabled servers concurrently. */
     examine: (options?: ExamineOptions) => examineServers(parts, options),
     /**
      * The connections, for use with one server.
      *
-     * @throws what is wrong with the server's settings.
+     * @throws the error in the server's settings.
      */
     connectionsFor: servers.connectionsFor,
     /** The folder of a server's generated tools, absolute. */
@@ -104,13 +104,13 @@ export function createMcpTools(settings: McpToolsSettings) {
     /**
      * A server's generated tools as they were accepted.
      *
-     * @returns `undefined` where none were generated.
+     * @returns `undefined` if none were generated.
      * @throws CemError `TOOL_LOCK_INVALID`.
      */
     readGenerated: async (server: string) => folders.read(await servers.folderOf(server)),
-    /** Calls the listener when a connected server's tools changed. New ones have their files then and can be imported. */
+    /** Calls the listener when a connected server's tools changed, after the files of new tools were written. */
     onToolsChanged: watch.onChange,
-    /** Calls the listener when a connected server said that its resources or prompts, or a resource that is watched, changed. */
+    /** Calls the listener when a connected server reports a change of its resources or prompts, or of a watched resource. */
     onContentsChanged: (listener: (server: string, change: ContentChange) => void) =>
       void contentListeners.add(listener),
     /** Ends every connection and server process. Safe to call twice. */

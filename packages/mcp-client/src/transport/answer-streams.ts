@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import type { Transport } from "@modelcontextprotocol/client";
 
-/** The data of the error in place of an answer whose stream has ended. No server knows it. */
+/** Marks the error for a stream that ended without an answer. Random, so that no server can send it. */
 export const STREAM_ENDED: string = randomUUID();
 const SERVER_ERROR = -32_000;
 
-/** Has requests fail whose stream ends without their answer. The SDK would wait for these until the timeout. */
+/** Fails requests whose stream ends without an answer. The SDK would wait until the timeout. */
 export function failWithStreams(transport: Transport): void {
   const unanswered = new Set<string | number>();
   const send = transport.send.bind(transport);
@@ -13,7 +13,7 @@ export function failWithStreams(transport: Transport): void {
     if (!("method" in message) || !("id" in message)) return send(message, options);
     const { id } = message;
     unanswered.add(id);
-    // The stream of a request that was cancelled ends without a word.
+    // The stream of a cancelled request ends silently.
     options?.requestSignal?.addEventListener("abort", () => unanswered.delete(id), { once: true });
     const onRequestStreamEnd = (): void => {
       options?.onRequestStreamEnd?.();

@@ -1,18 +1,18 @@
-/** Messages other than answers that a server may send at once, and each second after them. */
+/** Messages other than answers that a server may send in a burst, and per second afterwards. */
 const BURST = 5_000;
 const PER_SECOND = 1_000;
-/** For each so many bytes a message counts as one more. */
+/** Each multiple of this many bytes counts as one more message. */
 const BYTES_A_MESSAGE = 4_096;
 const MS_PER_SECOND = 1_000;
 
-/** The count of a message of so many bytes: a long one counts as several. */
+/** The weight of a message of this many bytes: a long one counts as several. */
 export function weightOf(bytes: number): number {
   return 1 + bytes / BYTES_A_MESSAGE;
 }
 
 /**
- * Counts what a server sends besides answers, and tells for how many milliseconds it is not to be read, so that one that sends too
- * much takes little of the host's time.
+ * Throttles what a server sends besides answers. Returns for how many milliseconds to stop reading, so that a flooding
+ * server takes little of the host's time.
  */
 export function createBrake(onWarning?: (message: string) => void): (messages: number) => number {
   let left = BURST;

@@ -19,9 +19,9 @@ import { isWebUrl } from "./server-fetch.ts";
 
 const MAX_MESSAGE_CHARACTERS = 4_000;
 const SSE_SESSION_LOST = /Error POSTing to endpoint \(HTTP 40[04]\)/;
-/** Words of servers that do not know a session. */
+/** Words in errors of servers that do not know a session. */
 const SESSION_UNKNOWN = /not found|no valid|invalid|missing|unknown|expired|initialized/iu;
-/** No connection came about, so nothing was sent. */
+/** Errors before a connection was established, so nothing was sent. */
 const UNCONNECTED_CODES = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "UND_ERR_CONNECT_TIMEOUT"]);
 const TRANSPORT_CODES = new Set([...UNCONNECTED_CODES, "ECONNRESET", "EPIPE", "ETIMEDOUT", "UND_ERR_SOCKET"]);
 
@@ -40,14 +40,14 @@ export interface FailureContext {
   server: string;
   /** Removes the server's secrets from messages. */
   redact: HideSecrets;
-  /** The setting with the token for a server that nobody can sign in to. */
+  /** The setting with the token for a server without sign-in. */
   setting?: string | undefined;
   /** How the server's process ended, for example "its process exited with code 1". Absent while it runs. */
   exit?: string | undefined;
 }
 
 /**
- * Converts what the SDK or the network threw to a CemError without secrets: `AUTH_REQUIRED`, `SERVER_DOWN` or
+ * Converts an error of the SDK or the network to a CemError without secrets: `AUTH_REQUIRED`, `SERVER_DOWN` or
  * `PROTOCOL_ERROR`. A CemError keeps its code.
  */
 export function toServerError(thrown: unknown, context: FailureContext): CemError {
@@ -87,7 +87,7 @@ export function toServerError(thrown: unknown, context: FailureContext): CemErro
   return make("PROTOCOL_ERROR", `Server "${server}": ${describeCause(thrown)}`);
 }
 
-/** The pages that the user has to open before the server does what was asked, such as one to sign in to another service. */
+/** The URLs that the user has to open before the server can execute the request, such as a sign-in to another service. */
 function addressesIn(error: ProtocolError): string {
   const asked = error instanceof UrlElicitationRequiredError ? [error.elicitations as unknown].flat() : [];
   const urls = asked.map((one) => (one as { url?: unknown } | null)?.url).filter(isWebUrl);
@@ -103,8 +103,8 @@ function isUnauthorized(thrown: unknown): boolean {
 }
 
 /**
- * Tells whether the server refused a request because it no longer knows the session. Where it names the request, it may have
- * begun with it, so that it is not to be repeated.
+ * Tells whether the server refused a request because it no longer knows the session. If the error names the request, the
+ * server may have started executing it, so it must not be retried.
  */
 export function sessionLoss(thrown: unknown, { transport }: Client): { mayRepeat: boolean } | undefined {
   if (transport instanceof SSEClientTransport)
@@ -136,7 +136,7 @@ export function isConnectionLoss(thrown: unknown): boolean {
   return false;
 }
 
-/** Adds to the error of a call that nobody knows whether the server executed it before the connection was lost. */
+/** Marks the error of a call as uncertain: the server may have executed it before the connection was lost. */
 export function withDoubt(error: CemError, thrown: unknown): CemError {
   if (error.code !== "SERVER_DOWN" || !mayHaveBeenSent(thrown)) return error;
   const message = `${error.message.trimEnd().replace(/\.?$/, ".")} The call may have been executed: see whether it did its work before you repeat it.`;

@@ -2,7 +2,7 @@ import { isObject } from "@cem/core";
 import type { JsonObject, JsonValue, ToolProgress } from "@cem/core";
 import { ProtocolError, SdkError, SdkErrorCode } from "@modelcontextprotocol/client";
 
-/** Ids from here on are of these requests. The SDK counts its own from 0. */
+/** The first id of these requests. The SDK's ids start at 0. */
 const FIRST_ID = 2 ** 30;
 
 interface DirectOptions {
@@ -11,20 +11,20 @@ interface DirectOptions {
   onProgress: (progress: ToolProgress) => void;
 }
 
-/** A request that has no answer yet. */
+/** A request without an answer yet. */
 interface Pending extends Pick<DirectOptions, "onProgress"> {
   resolve: (result: JsonObject) => void;
   reject: (error: Error) => void;
 }
 
-/** Requests that are sent past the SDK. */
+/** Requests that bypass the SDK. */
 export type DirectRequests = ReturnType<typeof createDirectRequests>;
 
 /**
- * Sends requests past the SDK, which takes several times as long for one. It has all other messages, and the handshake, which
- * has to be one of a protocol before 2026-07-28: with that one a result may ask for input.
+ * Sends requests without the SDK, which takes several times as long. The SDK handles the handshake and all other messages.
+ * Only for protocols before 2026-07-28, in which results can't ask for input.
  *
- * @param write - Throws where the connection is lost.
+ * @param write - Throws if the connection is lost.
  */
 export function createDirectRequests(write: (message: object) => void) {
   const pending = new Map<JsonValue | undefined, Pending>();
@@ -55,7 +55,7 @@ export function createDirectRequests(write: (message: object) => void) {
     },
     /** Whether a message is for one of these requests. */
     concerns: (message: JsonValue) => pending.size > 0 && pending.has(subjectOf(message)),
-    /** Takes a message that concerns them. */
+    /** Handles such a message. */
     take(message: JsonValue) {
       const request = pending.get(subjectOf(message));
       const { params, result, error } = message as JsonObject;
@@ -66,7 +66,7 @@ export function createDirectRequests(write: (message: object) => void) {
         request?.reject(ProtocolError.fromError(code as number, text as string, data));
       } else request?.reject(new SdkError(SdkErrorCode.InvalidResult, "it is neither a result nor an error"));
     },
-    /** Fails all that have no answer. */
+    /** Fails all pending requests. */
     close() {
       const lost = new SdkError(SdkErrorCode.ConnectionClosed, "Connection closed");
       for (const { reject } of pending.values()) reject(lost);
@@ -74,7 +74,7 @@ export function createDirectRequests(write: (message: object) => void) {
   };
 }
 
-/** The id of the request that a message answers, or tells the progress of. */
+/** The id of the request that a message answers or reports progress of. */
 function subjectOf(message: JsonValue): JsonValue | undefined {
   if (!isObject(message) || message["jsonrpc"] !== "2.0") return undefined;
   const { id, method, params } = message;
@@ -95,7 +95,7 @@ function progressOf({ progress, total, message }: JsonObject): ToolProgress {
   };
 }
 
-/** A server that is gone needs no cancellation. */
+/** Errors are ignored: a server that has ended needs no cancellation. */
 function notifyCancelled(write: (message: object) => void, requestId: number, reason: string): void {
   try {
     write({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId, reason } });

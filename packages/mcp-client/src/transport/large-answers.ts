@@ -1,25 +1,25 @@
 import { randomUUID } from "node:crypto";
 import type { JsonObject, JsonValue } from "@cem/core";
 
-/** Answers of tools that are larger are not parsed on this thread. In bytes. */
+/** Larger tool answers are not parsed on this thread. In bytes. */
 export const LARGE_BYTES = 4 * 1024 * 1024;
-/** Bytes of large answers that this process has at once, of all servers. */
+/** Maximum total size of unread large answers in this process. In bytes. */
 const MAX_HELD_BYTES = 256 * 1024 * 1024;
-/** The data of the error in place of an answer that is too large. No server knows it. */
+/** Marks the error for an answer that is too large. Random, so that no server can send it. */
 export const TOO_LARGE: string = randomUUID();
-/** The time in which a call takes its answer, in milliseconds. One that was cancelled takes none. */
+/** How long an answer is kept for its call, in milliseconds. A cancelled call does not take it. */
 const TAKEN_MS = 10_000;
-/** The member of a result that names an answer which was not parsed. */
+/** The member of a result that identifies an unparsed answer. */
 const MEMBER = "cem:unread";
 
 let heldBytes = 0;
 const arrived = new Map<string, UnreadAnswer>();
 
-/** Room for one answer of a tool while it arrives. */
+/** Memory reservation for one tool answer while it arrives. */
 export class AnswerRoom {
   #bytes = 0;
 
-  /** Whether the answer may have so many bytes. */
+  /** Whether the answer may grow to this many bytes. */
   holds(bytes: number): boolean {
     const more = Math.max(0, bytes - LARGE_BYTES) - this.#bytes;
     if (more > 0 && heldBytes + more > MAX_HELD_BYTES) return false;
@@ -32,7 +32,7 @@ export class AnswerRoom {
     this.holds(0);
   }
 
-  /** The answer as the protocol has it, in place of one with these bytes. */
+  /** A protocol message that stands in for the answer with these bytes. */
   standIn(id: JsonValue, bytes: Uint8Array): JsonObject & { id: never } {
     const name = randomUUID();
     const heldNow = this.#bytes;
@@ -51,16 +51,16 @@ export class AnswerRoom {
   }
 }
 
-/** An answer of a tool that was not parsed. */
+/** A tool answer that was not parsed. */
 export interface UnreadAnswer {
-  /** The message, as it came. */
+  /** The raw message. */
   bytes: Uint8Array;
-  /** Makes room for others. */
+  /** Releases its reservation. */
   release: () => void;
   timer?: NodeJS.Timeout;
 }
 
-/** Takes the answer that a result stands for, once. `undefined` for any other result. */
+/** Takes the answer that a result stands in for, once. `undefined` for any other result. */
 export function takeUnread({ [MEMBER]: name }: Record<string, unknown>): UnreadAnswer | undefined {
   const answer = arrived.get(String(name));
   clearTimeout(answer?.timer);

@@ -2,12 +2,12 @@ import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import type { Writable } from "node:stream";
 
-/** Variable of the environment by which processes that left their server's group are found. */
+/** Environment variable that marks a server's processes, to find those that left its process group. */
 export const SERVER_MARK = "CEM_SERVER_PROCESS";
 
 /**
- * Reads which groups have begun and ended, until the host is gone: then servers get a second to end too. Of a group that has
- * ended it ends what has left it, on Linux.
+ * Reads which groups have begun and ended until the host is gone, then kills the remaining groups after a second. On Linux,
+ * it also kills processes that left a group once that has ended.
  */
 const WATCH = `sweep() {
   for file in $(grep -las "${SERVER_MARK}=$1" /proc/[0-9]*/environ); do
@@ -26,7 +26,7 @@ for one in $groups; do kill -s KILL -- "-\${one%%:*}"; sweep "\${one#*:}"; done`
 
 /** Running groups, each with the mark of its server. */
 const groups = new Map<ChildProcess, string>();
-/** Ends the groups when the host is gone. There is one while there are groups. */
+/** Ends the groups when the host is gone. Runs while there are groups. */
 let watcher: Writable | undefined;
 const canSignalGroups = process.platform !== "win32";
 
@@ -85,18 +85,18 @@ function notice(what: "began" | "ended", { pid }: ChildProcess, mark: string): s
 }
 
 function startWatcher(): Writable {
-  // In a group of its own, so that Ctrl+C does not end it before the servers are closed.
+  // In its own process group, so that Ctrl+C does not end it before the servers are closed.
   const started = spawn("/bin/sh", ["-c", WATCH], {
     stdio: ["pipe", "ignore", "ignore"],
-    // Without the mark of a server that this process itself may be.
+    // Without the mark, since this process may itself be a server.
     env: { PATH: process.env["PATH"] },
     detached: true,
   });
   const { stdin } = started;
-  // Without a shell, only the end of its input ends a server whose host was killed.
+  // Without a shell, a server whose host was killed ends only when its input closes.
   started.on("error", () => {});
   stdin.on("error", () => {});
-  // The next server gets another one.
+  // The next server starts a new watcher.
   stdin.on("close", () => {
     if (watcher === stdin) watcher = undefined;
   });

@@ -3,30 +3,30 @@ import type { Deadline } from "@cem/bridge";
 import type { JSONRPCMessage } from "@modelcontextprotocol/client";
 import type { CallOptions, UnansweredQuestion } from "../connection/connection-types.ts";
 
-/** A running call, as the handlers of a server's own requests see it. */
+/** A running call, as seen by the handlers of a server's requests. */
 export interface CallInFlight extends Pick<CallOptions, "onWaiting" | "elicit" | "sample" | "session"> {
   /** Paused while the user is asked. */
   deadline: Deadline;
-  /** Set for a list that the host reads by itself: it has no part in what the server asks while tools are called. */
+  /** Set for a list request of the host itself, which can't be the cause of a server's question. */
   isList?: true | undefined;
-  /** Set to a question during the call that nobody could be asked. */
+  /** Set to a question during the call that could not be asked. */
   unansweredQuestion?: UnansweredQuestion | undefined;
 }
 
 /**
- * The call on whose behalf code runs. What a server sends on a call's own HTTP stream is read in the call's context, so
- * that a question there is known to be the call's. Over stdio only a response is, by {@link CallContexts}.
+ * The call on whose behalf code runs. Messages on a call's own HTTP stream are read in the call's context, so that a
+ * question there is attributed to the call. Over stdio only responses are, by {@link CallContexts}.
  */
 export const currentCall = new AsyncLocalStorage<CallInFlight>();
 
 /**
- * The calls that requests were sent for, of a transport that reads all messages from one stream. The SDK asks the questions
- * of a response as it arrives.
+ * Maps requests to their calls, for a transport that reads all messages from one stream. The SDK handles questions in a
+ * response when it arrives.
  */
 export class CallContexts {
   readonly #pending = new Map<string | number, CallInFlight>();
 
-  /** To be called with each message that is sent. */
+  /** Must be called with each sent message. */
   note(message: JSONRPCMessage): void {
     if ("method" in message && message.method === "notifications/cancelled") {
       this.#pending.delete(message.params?.["requestId"] as string | number);
@@ -35,7 +35,7 @@ export class CallContexts {
     if (call !== undefined && "method" in message && "id" in message) this.#pending.set(message.id, call);
   }
 
-  /** Runs a function for a message that was received, in the context of the call that it answers. */
+  /** Runs a function for a received message in the context of the call that it answers. */
   run(message: JSONRPCMessage, deliver: () => void): void {
     const id = "method" in message || !("id" in message) ? undefined : message.id;
     const call = id === undefined ? undefined : this.#pending.get(id);
@@ -45,11 +45,11 @@ export class CallContexts {
   }
 }
 
-/** The calls under way on one connection. */
+/** The running calls on one connection. */
 export class RunningCalls {
-  /** Each with the controller that tells of its end, where somebody asked for it. */
+  /** Each with a controller that aborts at its end, if requested. */
   readonly #calls = new Map<CallInFlight, AbortController | undefined>();
-  /** Those that have a question to their user or their client's model open. */
+  /** Calls with an open question to their user or their client's model. */
   readonly answering = new Set<CallInFlight>();
 
   get count(): number {
@@ -79,8 +79,7 @@ export class RunningCalls {
   }
 
   /**
-   * The calls on whose behalf a server may ask something now: one where it is known, else all. The protocol of 2025-11-25
-   * and older does not say it.
+   * The calls on whose behalf a server may be asking: one if known, else all. Protocols up to 2025-11-25 don't identify it.
    */
   asking(): CallInFlight[] {
     const own = currentCall.getStore();
@@ -91,7 +90,7 @@ export class RunningCalls {
   }
 }
 
-/** Stops and starts the clocks of calls and of their runs. */
+/** Pauses or resumes the timeouts of calls and of their runs. */
 export function setWaiting(calls: readonly CallInFlight[], isWaiting: boolean): void {
   for (const { deadline, onWaiting } of calls) {
     if (isWaiting) deadline.pause();
@@ -100,5 +99,5 @@ export function setWaiting(calls: readonly CallInFlight[], isWaiting: boolean): 
   }
 }
 
-/** The longest timeout of a timer, which disables the SDK's own: a call's timeout is kept by its deadline. */
+/** The maximum delay of a timer, used to disable the SDK's timeout: calls have their own deadline. */
 export const NO_SDK_TIMEOUT_MS = 2_147_483_647;

@@ -9,7 +9,7 @@ import { createBrake, weightOf } from "./brake.ts";
 import { AnswerRoom, LARGE_BYTES } from "./large-answers.ts";
 
 const DEFAULT_MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
-/** Answers to a server's own requests that are sent at once: each is an HTTP request, and takes a connection. */
+/** Maximum number of concurrent answers to a server's requests: each is an HTTP request that takes a connection. */
 const MAX_ANSWERS = 32;
 
 /** Settings of {@link createServerFetch}. */
@@ -20,15 +20,15 @@ interface ServerFetchSettings extends Pick<HttpSettings, "url" | "headers"> {
    * @defaultValue 64 MiB
    */
   maxResponseBytes?: number | undefined;
-  /** Called with what is to be known of the server, such as that it sends too much. */
+  /** Called with warnings about the server, such as that it sends too much. */
   onWarning?: ((message: string) => void) | undefined;
 }
 
 /**
  * Creates the `fetch` for a server's transport and its authorization. It sends the configured headers to the
- * server's own origin only, follows no redirect, limits the size of responses, and refuses URLs in a private network
- * that a public server names, for example as its authorization server. Event streams of a server that sends too much, or whose
- * requests are not answered as quickly as they come, are read more slowly.
+ * server's own origin only, follows no redirect, limits the size of responses, and refuses URLs in a private network that a
+ * public server names, for example as its authorization server. Throttles event streams of a server that sends too much, or
+ * whose requests arrive faster than they are answered.
  *
  * The function throws CemError `ADDRESS_REFUSED` for a refused URL.
  */
@@ -57,7 +57,7 @@ export function createServerFetch(settings: ServerFetchSettings): FetchLike {
       url.username = "";
       url.password = "";
     }
-    // `fetch` would take the configured headers along to wherever a redirect leads.
+    // `fetch` would send the configured headers to the target of a redirect.
     const redirect = init?.redirect ?? (url.origin === server.origin ? "manual" : "error");
     const send = (): Promise<Response> => fetchWithRetry(url, { ...init, headers, redirect });
     const message = messageIn(init?.body);
@@ -73,7 +73,7 @@ export function createServerFetch(settings: ServerFetchSettings): FetchLike {
   };
 }
 
-/** Repeats a GET request once when the server closed the idle connection it was sent on. */
+/** Retries a GET request once if the server closed the idle connection it was sent on. */
 async function fetchWithRetry(url: URL, init: RequestInit): Promise<Response> {
   try {
     return await fetch(url, init);
@@ -85,16 +85,16 @@ async function fetchWithRetry(url: URL, init: RequestInit): Promise<Response> {
   }
 }
 
-/** The message of the protocol that a request sends. */
+/** The protocol message in a request body. */
 function messageIn(body: unknown): JsonObject | undefined {
   const message = typeof body === "string" ? (parseJson(body) as JsonValue | undefined) : undefined;
   return isObject(message) ? message : undefined;
 }
 
 /**
- * Limits the response, and puts what stands for it in place of a large answer to a call.
+ * Limits the size of the response, and replaces a large answer to a call by its stand-in.
  *
- * @param slowDown - Waits after messages of an event stream for as long as the server is not to be read.
+ * @param slowDown - Waits after messages of an event stream while the server is throttled.
  */
 function limitSize(
   response: Response,
@@ -111,7 +111,7 @@ function limitSize(
   const limited = new TransformStream<Uint8Array, Uint8Array>({
     async transform(chunk, controller) {
       const newline = isStream ? chunk.lastIndexOf(NEWLINE) : -1;
-      // Bytes count once more lines follow: the last ones of a call are its answer.
+      // Bytes count only once more lines follow, since a call's last lines are its answer.
       const weight = weightOf(ended);
       if (newline !== -1) [ended, bytes] = [bytes + newline, -newline - 1];
       bytes += chunk.length;
@@ -124,7 +124,7 @@ function limitSize(
   const body = response.body.pipeThrough(limited);
   const { status, headers } = response;
   const wait = headers.get("retry-after");
-  // The SDK passes it on, and no header.
+  // The SDK exposes the status text but no headers.
   const statusText = response.statusText + (wait === null ? "" : ` (Retry-After: ${wait})`);
   const isCall = call !== undefined && response.ok;
   const shown = isCall && isStream ? body.pipeThrough(smallEvents(call, room)) : body;
@@ -139,11 +139,11 @@ function limitSize(
 }
 
 const NEWLINE = 0x0a;
-/** Those of an event with its name and data, and the empty one. */
+/** The lines of an event: name, data and the empty line. */
 const LINES_A_MESSAGE = 3;
 const DATA = "data:";
 
-/** Puts what stands for a large answer in place of its event. */
+/** Replaces the event of a large answer by its stand-in. */
 function smallEvents(call: JsonValue, room: AnswerRoom): TransformStream<Uint8Array, Uint8Array> {
   let out = "";
   const take = (line: Buffer): void => {
@@ -213,7 +213,7 @@ function refused(target: URL, why: string): CemError {
   return new CemError("ADDRESS_REFUSED", `${target.origin} ${why}.`, { details: { origin: target.origin } });
 }
 
-/** Whether a value is an `http:` or `https:` URL. Any other URL, such as `file:` or `javascript:`, is not to be opened. */
+/** Whether a value is an `http:` or `https:` URL. Any other URL, such as `file:` or `javascript:`, must not be opened. */
 export function isWebUrl(url: unknown): url is string {
   return typeof url === "string" && URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
 }

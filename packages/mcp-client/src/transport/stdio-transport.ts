@@ -17,18 +17,18 @@ import { CallContexts } from "./running-calls.ts";
 
 /** Limit of one message of a server. */
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
-/** Limit of one that is no answer of a tool, which this thread parses. */
+/** Limit of other messages than tool answers, which this thread parses. */
 const MAX_PARSED_BYTES = 16 * 1024 * 1024;
-/** Bytes of each end of a message in which its id is looked for. */
+/** Number of bytes at each end of a message that are searched for its id. */
 const END_BYTES = 256;
-/** A longer message, of which nothing but its ends is kept, ends the server. */
+/** Limit of an oversized message, of which only the ends are kept. Beyond it, the server is ended. */
 const MAX_SKIPPED_BYTES = 4 * MAX_MESSAGE_BYTES;
 const MAX_STDERR_LINE_BYTES = 64 * 1024;
 const KEPT_STDERR_LINES = 10;
-/** Lines of npm and of stacks that don't say why it failed, and empty ones. */
+/** Irrelevant lines of npm and stack traces, and empty ones. */
 const CHATTER =
   /^npm (?:notice|warn)\b|^npm (?:error|ERR!)\s+(?:A complete log of this run|\S+_logs\b|$)|^\s+at\s|^\s*$/u;
-/** The package that a registry does not have, at all or in this version. */
+/** A package or version that a registry does not have. */
 const MISSING_PACKAGE =
   /^npm (?:error|ERR!) (?:404 [^'\n]{0,200}'|notarget No matching version found for )([^'\s]{1,214}?)(?:@\*)?(?:'|\.?$)/mu;
 /** JSON-RPC code. */
@@ -41,7 +41,7 @@ const LAST_WORDS_MS = 500;
 export interface StdioTransportOptions {
   /** Called with each line the process writes to stderr. */
   onStderr: (line: string) => void;
-  /** Called with what is to be known of the server, such as that it sends too much. */
+  /** Called with warnings about the server, such as that it sends too much. */
   onWarning?: ((message: string) => void) | undefined;
   /**
    * How long the process may take to exit after its input ended, and again after SIGTERM, in milliseconds.
@@ -55,9 +55,9 @@ export interface StdioTransportOptions {
 export interface StdioTransport extends Transport {
   /** The id of the process. `null` before it is started. */
   readonly pid: number | null;
-  /** Sends a request past the SDK. */
+  /** Sends a request without the SDK. */
   readonly request: DirectRequests["request"];
-  /** The SDK tells stdio from HTTP by these two members. */
+  /** The SDK distinguishes stdio from HTTP by these two members. */
   readonly stderr: null;
   /** How the process ended and what it last wrote to stderr, as a clause. `undefined` while it runs. */
   describeExit(): string | undefined;
@@ -80,9 +80,9 @@ export function createStdioTransport(
   const closed = Promise.withResolvers<void>();
   const lastWords: string[] = [];
   const contexts = new CallContexts();
-  /** Calls of tools that the SDK has sent. */
+  /** Ids of tool calls sent by the SDK. */
   const calls = new Set<JsonValue>();
-  /** @returns whether more can be written at once. */
+  /** @returns whether more can be written immediately. */
   const write = (message: object): boolean => {
     const input = child?.stdin;
     if (!input || !input.writable)
@@ -161,8 +161,8 @@ export function createStdioTransport(
 }
 
 /**
- * A hint for the case that `npx` takes a package for installed that only a package linked into the project depends on, as in a
- * workspace: it then runs a command that is not there.
+ * A hint for `npx` in a workspace: it treats a package as installed that only a linked package depends on, and then fails
+ * to find its command.
  */
 function npxAdvice({ command, args = [] }: StdioSettings, words: string): string {
   if (!/(?:^|[\\/])npx(?:\.cmd)?$/i.test(command) || !/not found|not recognized/i.test(words)) return "";
@@ -220,7 +220,7 @@ function listen(
       inTurn(() => direct.take(answer as unknown as JsonValue));
     else deliver(answer);
   };
-  /** A large answer of a tool is parsed where it is mapped. */
+  /** A large tool answer is parsed later, when it is mapped. */
   const takeLarge = (line: Buffer): void => {
     const ends: [string, string] = [
       line.toString("utf8", 0, END_BYTES),
@@ -246,7 +246,7 @@ function listen(
       return;
     }
     const message = messageIn(read);
-    // A banner, for instance, is reported and skipped.
+    // Other output, such as a banner, is reported and skipped.
     if (message === undefined && text !== "")
       fail(new Error(`The server wrote a line that is not a message: ${text.slice(0, 200)}`));
     if (message !== undefined && "id" in message && !("method" in message))
@@ -257,7 +257,7 @@ function listen(
   child.stdout?.on("data", (chunk: Buffer) => {
     others = 0;
     const lines = splitMessages(chunk);
-    // Large lines are taken as bytes, and are not among those.
+    // Large lines are handled as bytes and not counted here.
     lineBytes = chunk.includes("\n") ? 0 : lineBytes + chunk.length;
     if (lineBytes > MAX_SKIPPED_BYTES) endForSize();
     for (const line of lines) takeLine(line);
@@ -277,7 +277,7 @@ function listen(
   });
 }
 
-/** The id of an answer of which the ends are known: it stands before or after the result. */
+/** Finds the id of an answer in its ends: it is before or after the result. */
 function idOf([first, last]: [string, string]): number | string | undefined {
   const found =
     /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d+)\s*,/.exec(first) ??
@@ -320,7 +320,7 @@ async function waitForEnd(child: ChildProcess, graceMs: number): Promise<boolean
 const NETWORK_VARIABLE =
   /^(?:(?:https?|all|no)_proxy|node_extra_ca_certs|node_use_system_ca|node_use_env_proxy|ssl_cert_(?:file|dir)|npm_config_(?:registry|cafile|proxy|https_proxy|noproxy)|uv_(?:default_index|index_url)|pip_(?:index_url|cert)|requests_ca_bundle|curl_ca_bundle)$/i;
 
-/** The environment variables that say how to reach the network. */
+/** The environment variables for network access. */
 export function networkEnvironment(environment: NodeJS.ProcessEnv = process.env): Record<string, string> {
   const found = Object.entries(environment).filter(
     (entry): entry is [string, string] => entry[1] !== undefined && NETWORK_VARIABLE.test(entry[0]),

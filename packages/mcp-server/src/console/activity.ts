@@ -2,7 +2,7 @@ import type { ActivityAnswer } from "./schemas.ts";
 
 const MINUTE_MS = 60_000;
 const SHOWN_MINUTES = 60;
-/** Durations of one minute that percentiles are taken of: the first ones. */
+/** Maximum number of durations per minute used for percentiles: the first ones. */
 const MAX_DURATIONS = 1_000;
 const BYTES_PER_MIB = 1024 * 1024;
 
@@ -14,7 +14,7 @@ function emptyMinute() {
 export class Activity {
   readonly #minutes = new Map<number, ReturnType<typeof emptyMinute>>();
 
-  /** Counts a run that has ended. */
+  /** Counts an ended run. */
   count({ ms, hasFailed, tokensSaved }: { ms: number; hasFailed: boolean; tokensSaved: number }): void {
     const now = Math.floor(Date.now() / MINUTE_MS);
     for (const minute of this.#minutes.keys()) {

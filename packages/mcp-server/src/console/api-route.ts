@@ -39,7 +39,7 @@ const STATUSES: Readonly<Record<string, number>> = {
   AGENT_DISPOSED: 503,
 };
 
-/** Everything that the handlers of one request use. */
+/** The context of one request's handler. */
 export interface ApiScope {
   client: ServedClient;
   board: RunBoard;
@@ -66,7 +66,7 @@ type Checked<Given extends Input> = {
 /** One operation of the API: its description and its handler. */
 export interface ApiRoute {
   method: "get" | "post" | "put" | "delete";
-  /** As OpenAPI writes it: `/runs/{id}`. */
+  /** In OpenAPI syntax: `/runs/{id}`. */
   path: string;
   operationId: string;
   summary: string;
@@ -80,7 +80,7 @@ interface Declaration<Given extends Input, Answer extends z.ZodType> extends Pic
   ApiRoute,
   "operationId" | "summary"
 > {
-  /** Default: the request carries nothing. */
+  /** Default: the request has no input. */
   input?: Given;
   /** Default: 200. */
   status?: 200 | 202;
@@ -95,9 +95,9 @@ interface Declaration<Given extends Input, Answer extends z.ZodType> extends Pic
 }
 
 /**
- * Declares an operation. What a request carries is checked by the schemas that describe it.
+ * Declares an operation. Requests are checked by the schemas that describe them.
  *
- * @param route - Its method, and its path as OpenAPI writes it.
+ * @param route - Its method, and its path in OpenAPI syntax.
  */
 export function declareRoute<Answer extends z.ZodType, Given extends Input = Input>(
   route: `${"GET" | "POST" | "PUT" | "DELETE"} /${string}`,
@@ -125,7 +125,7 @@ export function declareRoute<Answer extends z.ZodType, Given extends Input = Inp
   };
 }
 
-/** An error of ours as an answer. */
+/** Converts one of our errors to a response. */
 export function answerError(error: CemError): Response {
   const { code, message } = forClients(toErrorInfo(error));
   return errorAnswer(STATUSES[code] ?? 400, code, message);
@@ -135,7 +135,7 @@ export function errorAnswer(status: number, code: string, message: string): Resp
   return Response.json({ error: { code, message } }, { status });
 }
 
-/** Data that whoever gets it does not change. */
+/** Deeply read-only data. */
 export type Frozen<Data> = Data extends readonly (infer Item)[]
   ? readonly Frozen<Item>[]
   : Data extends object
@@ -159,25 +159,25 @@ interface ConsoleSessions {
   read(id: string): Promise<{ session: SessionRecord; recap: string }>;
 }
 
-/** The customers that a client may see: itself where there are customers, all where one client has the server. */
+/** The customers that a client may see: only itself on a server with customers, all on a server with a single client. */
 interface ConsoleCustomers {
-  /** Whether the client is the customer, the only one that it sees. */
+  /** Whether the client is itself the only visible customer. */
   isOwn: boolean;
   list(): Promise<Frozen<CustomerList["customers"]>>;
-  /** Removes everything of a customer. @throws CemError `CUSTOMER_NOT_FOUND` */
+  /** Removes all data of a customer. @throws CemError `CUSTOMER_NOT_FOUND` */
   remove(id: string): Promise<void>;
 }
 
-/** The stored records that a client may see. Absent ones are not shown to it. */
+/** The stored records that a client may see. Absent ones are hidden from it. */
 export interface ConsoleParts {
   records?: Pick<RunRecords, "list" | "read"> | undefined;
-  /** The owner of the records to show, where there are records of several clients. */
+  /** The owner of the records to show, if there are records of several clients. */
   owner?: string | undefined;
   sessions?: ConsoleSessions | undefined;
   workflows?: ConsoleWorkflows | undefined;
   customers?: ConsoleCustomers | undefined;
-  /** The queue that runs of all customers wait in. */
+  /** The queue with the runs of all customers. */
   queue?: { read(): Promise<Frozen<QueueFigures>> } | undefined;
-  /** Memory that a guest may take, in MiB. */
+  /** Memory limit of a guest, in MiB. */
   guestMemoryMb?: number | undefined;
 }

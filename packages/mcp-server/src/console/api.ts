@@ -18,7 +18,7 @@ const NOT_JSON = "The request has to be JSON, with the header Content-Type: appl
 export function createApi(): Hono<ApiEnv> {
   const api = new Hono<ApiEnv>().basePath("/api/v1");
   api.use(async ({ req }, next) => {
-    // A web page of another origin can't send this type without being asked first whether it may.
+    // A web page of another origin can't send this type without a CORS preflight.
     const isJson = /^application\/json(?:;|$)/i.test(req.header("content-type") ?? "");
     if (req.method !== "GET" && !isJson) return errorAnswer(415, "OPTION_INVALID", NOT_JSON);
     await next();
@@ -58,7 +58,7 @@ export function describeApi(): object {
       license: { name: "MIT", url: "https://opensource.org/license/mit" },
     },
     servers: [{ url: ".." }],
-    // A server without authorization takes requests without a token.
+    // A server without authorization accepts requests without a token.
     security: [{ bearer: [] }, {}],
     components: { securitySchemes: { bearer: { type: "http", scheme: "bearer" } } },
     paths,

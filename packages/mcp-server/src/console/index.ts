@@ -16,8 +16,8 @@ export interface ConsoleOptions {
 }
 
 /**
- * A console for a server: a page at `/console` and the API that it uses, below `/api`. Only the API has data, so only it
- * needs the authorization. From now on the server's runs are kept for it.
+ * A console for a server: a page at `/console` and the API that it uses, below `/api`. Only the API returns data, so only
+ * it requires authorization. From now on, the server's runs are recorded for it.
  */
 export function createConsole(
   server: Pick<AgentServer, "runs" | "openClient">,

@@ -19,10 +19,10 @@ const HEADERS = {
   "permissions-policy": "camera=(), geolocation=(), microphone=()",
 };
 const NOT_BUILT = "The console's page is not there. In a clone, set it up: npm run setup\n";
-/** Of a clone. Packages have the built page instead. */
+/** Exists only in a clone; packages contain the built page. */
 const BUILDER = new URL("../../scripts/page-build.ts", import.meta.url);
 
-/** Serves the files of the page below `/console/`. Their names are read once, so no path leads elsewhere. */
+/** Serves the files of the page below `/console/`. The set of names is fixed at start, which rules out path traversal. */
 export function createPage(): (request: Request) => Promise<Response> {
   let reading: Promise<ReadonlyMap<string, Buffer>> | undefined;
   return async ({ method, url }) => {
@@ -44,7 +44,7 @@ export function createPage(): (request: Request) => Promise<Response> {
   };
 }
 
-/** The page beside the built module; in a clone, made of its sources. */
+/** The page next to the built module; in a clone, built from its sources. */
 async function ownPage(): Promise<ReadonlyMap<string, Buffer>> {
   if (!existsSync(BUILDER)) return readFiles(path.join(import.meta.dirname, "page"));
   const { bundlePage } = (await import(BUILDER.href)) as {

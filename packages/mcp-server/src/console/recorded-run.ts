@@ -20,21 +20,20 @@ import type { Run, RunFacts, RunWatcher } from "../runs/run.ts";
 import { RunSummary } from "./schemas.ts";
 import type { RunDetails } from "./schemas.ts";
 
-/** Of the task or code, and of what a run printed: the rest is cut, and the answer says so. */
+/** Limit for the task or code, and for printed output. The rest is truncated, and the answer says so. */
 const MAX_TEXT_CHARACTERS = 64 * 1024;
-/** Of a run's value as JSON. A larger one is left out. */
+/** Limit for a run's value as JSON. A larger one is left out. */
 const MAX_VALUE_CHARACTERS = 64 * 1024;
 const MAX_KEPT_CALLS = 500;
-/** A token that stands in the place of a value of a person or of a secret. */
+/** A token that replaces personal data or a secret. */
 const TOKEN =
   /\[\[([A-Z][A-Z\d_]{0,31}):[a-z2-7]{16}\]\]|(user)\.[a-z2-7]{16}@redacted\.invalid|(https):\/\/redacted\.invalid\/[a-z2-7]{16}/g;
 
-/** A run without what is counted of it. */
+/** A run without its derived counts. */
 type Uncounted = Omit<RunDetails, "title" | "printed" | "questions" | "redacted" | "redactions">;
 
 /**
- * A run as the console shows it. It keeps nothing in which personal data is not replaced by tokens, as it is
- * in the answers to the run's own client.
+ * A run as shown in the console. All kept data is redacted in the same way as in the answers to the run's client.
  */
 export interface RecordedRun extends RunWatcher {
   readonly id: string;
@@ -42,16 +41,16 @@ export interface RecordedRun extends RunWatcher {
   readonly hasEnded: boolean;
   readonly summary: RunSummary;
   readonly details: RunDetails;
-  /** @throws CemError `RUN_NOT_FOUND` where the run asks no such question, `OPTION_INVALID` for an answer that does not fit it. */
+  /** @throws CemError `RUN_NOT_FOUND` if the run has no such question, `OPTION_INVALID` for an answer that does not fit it. */
   answer(question: string, answer: ElicitAnswer): Promise<void>;
-  /** Ends the run, unless it has ended. */
+  /** Cancels the run, unless it has ended. */
   end(): void;
 }
 
 /**
  * Begins to record a run.
  *
- * @param onChange - Called after what is seen of the run changed.
+ * @param onChange - Called after the visible state of the run changed.
  * @param onEnded - Called once, when the run has ended.
  */
 export function recordRun(
@@ -61,7 +60,7 @@ export function recordRun(
   onEnded: (run: RecordedRun) => void,
 ): RecordedRun {
   const scope = { session };
-  /** Of an ended run nothing is kept that holds its session's values, or its client. */
+  /** Cleared at the end, so that an ended run keeps no values of its session and no reference to its client. */
   let underWay: { run: Run; stream: RedactionStream | undefined } | undefined = {
     run,
     stream: redactor?.openStream(scope),
@@ -85,12 +84,12 @@ export function recordRun(
     openQuestions: [],
   };
 
-  /** Puts tokens in the place of values, once a model has recognized names where there is one. */
+  /** Replaces values by tokens, after names were recognized by a model if there is one. */
   async function hide<Data>(data: Data, isLate = false): Promise<Data> {
     try {
       return redactor === undefined ? data : await tokenizeInTurns(redactor, data, { ...scope, isLate });
     } catch {
-      // Data that can't be looked through is not shown.
+      // Data that can't be redacted is not shown.
       return (typeof data === "string" ? "" : Array.isArray(data) ? [] : {}) as Data;
     }
   }
@@ -101,7 +100,7 @@ export function recordRun(
   }
 
   function print(text: string): void {
-    // Output that a model has to look through is shown when the run has ended.
+    // Output that a model has to process is shown when the run has ended.
     if (underWay === undefined || redactor?.recognize !== undefined) return;
     if (seen.output.length >= MAX_TEXT_CHARACTERS) seen.outputIsCut = true;
     else seen.output = cut(seen.output + (underWay.stream?.push(text) ?? text));
@@ -137,7 +136,7 @@ export function recordRun(
     seen.status = statusOfRun(result, error);
     if (result !== undefined) {
       seen.outputIsCut = result.outputDroppedBytes > 0 || result.output.length > MAX_TEXT_CHARACTERS;
-      // Code that is refused, or tools that ran in the guest, had no events of their own.
+      // Refused code and tools that ran in the guest have no events.
       seen.calls = result.toolCalls.length;
       seen.toolCalls = result.toolCalls.slice(0, MAX_KEPT_CALLS).map(callOf);
     }
@@ -162,7 +161,7 @@ export function recordRun(
         ...seen,
         ...(stage !== undefined && { stage }),
         toolCallsLeftOut: calls - toolCalls.length,
-        // Of a session that has ended, this would begin another.
+        // For an ended session, this would begin a new one.
         openQuestions: (open.length > 0 ? redactor?.tokenize(open, scope) : undefined) ?? open,
       });
     },
@@ -215,7 +214,7 @@ export function recordRun(
       if (underWay !== undefined) seen.status = underWay.run.questions.size > 0 ? "asking" : "running";
       onChange(recorded);
     },
-    // Its figures may not be had, such as memory where too many files are open.
+    // Figures may be unavailable, such as memory if too many files are open.
     onEnd: (result, thrown) => void finish(result, thrown).catch(() => {}),
     async answer(id, answer) {
       const questions = underWay?.run.questions;
@@ -242,7 +241,7 @@ function cut(text: string): string {
   return text.slice(0, MAX_TEXT_CHARACTERS);
 }
 
-/** A call as the console shows it. */
+/** A call as shown in the console. */
 export function callOf(call: Omit<ToolCallRecord, "args" | "result">): RunDetails["toolCalls"][number] {
   const { server, tool, startMs, ms } = call;
   return {
@@ -258,7 +257,7 @@ function findingOf({ rule, severity, message, line }: Finding): RunDetails["find
   return { rule, severity, message, ...(line !== undefined && { line }) };
 }
 
-/** Counts the different values of each type that tokens stand for. */
+/** Counts the distinct redacted values of each type. */
 export function countRedactions(data: unknown): { type: string; values: number }[] {
   const tokens = new Map<string, string>();
   for (const [token, type, email] of (JSON.stringify(data) ?? "").matchAll(TOKEN))
@@ -269,7 +268,7 @@ export function countRedactions(data: unknown): { type: string; values: number }
     .toSorted((one, other) => one.type.localeCompare(other.type));
 }
 
-/** Adds to a run what is counted of it. */
+/** Adds derived counts to a run. */
 export function withCounts(run: Uncounted): RunDetails {
   const redactions = countRedactions(run);
   return {

@@ -17,7 +17,7 @@ import {
 } from "./schemas.ts";
 import type { Tool } from "./schemas.ts";
 
-/** The tools, and what outlives a run: state and skills. Personal data in it is shown as tokens. */
+/** Tools, state and skills. Personal data is shown as tokens. */
 export const RESOURCE_ROUTES = [
   declareRoute("GET /tools", {
     operationId: "listTools",
@@ -88,7 +88,7 @@ export const RESOURCE_ROUTES = [
   }),
 ];
 
-/** Data of before, with tokens in place of values. */
+/** Stored data, with values replaced by tokens. */
 export async function shown<Data>(data: Data, { redactor, session }: ServedClient): Promise<Data> {
   return redactor === undefined ? data : tokenizeInTurns(redactor, data, { session });
 }

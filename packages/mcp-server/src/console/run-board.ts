@@ -4,35 +4,38 @@ import { Activity } from "./activity.ts";
 import { recordRun } from "./recorded-run.ts";
 import type { RecordedRun } from "./recorded-run.ts";
 
-/** Runs that are kept for the console, of all clients. The oldest that ended are forgotten first. */
+/** Maximum number of runs kept for the console, of all clients. The oldest ended runs are forgotten first. */
 const MAX_KEPT_RUNS = 500;
-/** Of one owner, so that it can't push out those of others. */
+/** Limit per owner, so that one can't evict the runs of others. */
 const MAX_KEPT_RUNS_PER_AUDIENCE = 100;
-/** Open event streams of one owner. */
+/** Maximum number of open event streams of one owner. */
 const MAX_STREAMS_PER_AUDIENCE = 50;
-/** Between two events of one run. */
+/** Interval between two events of one run. */
 const EVENT_INTERVAL_MS = 100;
-/** Owners whose activity is counted. That of the one that was quiet longest is forgotten first. */
+/** Maximum number of owners whose activity is counted. The least recently active one is forgotten first. */
 const MAX_COUNTED_AUDIENCES = 500;
-/** Keeps proxies from closing a stream on which nothing happens. */
+/** Keeps proxies from closing an idle stream. */
 const HEARTBEAT_MS = 15_000;
-/** Most events that wait for a slow reader. It gets no more until it has taken them, and reads the list again. */
+/**
+ * Maximum number of events queued for a slow reader. When it is reached, the reader gets no more events until it has caught
+ * up and reloads the list.
+ */
 const MAX_WAITING_EVENTS = 256;
 
 type Listener = (run: RecordedRun) => void;
 
-/** The runs of a server that its console shows: those under way, and the latest that ended. */
+/** The runs of a server that its console shows: running ones, and the latest that ended. */
 export class RunBoard {
   readonly #runs = new Map<string, RecordedRun>();
   readonly #listeners = new Set<{ audience: string; listener: Listener }>();
   /** Runs whose listeners will be called. */
   readonly #changed = new Set<RecordedRun>();
-  /** By audience, the one whose run ended last at the end. */
+  /** By audience, most recently active last. */
   readonly #activity = new Map<string, Activity>();
-  /** When it began to follow runs. */
+  /** When the board started. */
   readonly since = new Date();
 
-  /** Begins to follow a run. */
+  /** Starts to follow a run. */
   readonly watcherOf = (run: Run): RunWatcher | undefined => {
     if (run.facts === undefined) return undefined;
     const recorded = recordRun(run, run.facts, this.#onChange, this.#onEnded);
@@ -41,12 +44,12 @@ export class RunBoard {
     return recorded;
   };
 
-  /** The runs that an audience may see, the latest first. */
+  /** The runs that an audience may see, latest first. */
   list(audience: string): RecordedRun[] {
     return this.#of(audience).toReversed();
   }
 
-  /** A run that is kept, and that the audience may see. */
+  /** A kept run that the audience may see. */
   find(id: string, audience: string): RecordedRun | undefined {
     const run = this.#runs.get(id);
     return run?.audience === audience ? run : undefined;
@@ -65,13 +68,13 @@ export class RunBoard {
     return this.#activity.get(audience) ?? new Activity();
   }
 
-  /** Forgets the runs of an audience that is gone. */
+  /** Forgets the runs of a deleted audience. */
   forget(audience: string): void {
     this.#activity.delete(audience);
     for (const { id } of this.#of(audience)) this.#runs.delete(id);
   }
 
-  /** The number of listeners that an audience has. */
+  /** The number of listeners of an audience. */
   listening(audience: string): number {
     return [...this.#listeners].filter((one) => one.audience === audience).length;
   }
@@ -79,7 +82,7 @@ export class RunBoard {
   /**
    * Calls the listener after a run of the audience changed.
    *
-   * @returns the function that ends this.
+   * @returns a function that unsubscribes.
    */
   subscribe(audience: string, listener: Listener): () => void {
     const listening = { audience, listener };
@@ -115,7 +118,7 @@ export class RunBoard {
     return [...this.#runs.values()].filter((run) => run.audience === audience);
   }
 
-  /** Forgets runs that ended, the oldest first, where there are too many. */
+  /** Forgets ended runs, oldest first, if there are too many. */
   #makeRoom(audience: string): void {
     if (this.#runs.size <= MAX_KEPT_RUNS_PER_AUDIENCE) return;
     const own = this.#of(audience);
@@ -129,9 +132,9 @@ export class RunBoard {
 }
 
 /**
- * Runs of an audience as server-sent events, until the reader goes away.
+ * Streams the runs of an audience as server-sent events until the reader disconnects.
  *
- * @throws CemError `RATE_LIMITED` where the audience has too many streams.
+ * @throws CemError `RATE_LIMITED` if the audience has too many streams.
  */
 export function streamRuns(board: RunBoard, audience: string, signal: AbortSignal): Response {
   const open = board.listening(audience);

@@ -93,7 +93,7 @@ function started({ id }: { id: string }): z.infer<typeof Started> {
   return { id, url: `api/v1/runs/${id}` };
 }
 
-/** The runs that a client may see, those that began last first: those that are followed here, and records of others. */
+/** The runs that a client may see, latest first: those followed here, and records of others. */
 async function listRuns(
   { board, client, parts }: ApiScope,
   { status, since, text, limit }: z.output<typeof RunQuery>,
@@ -118,7 +118,7 @@ async function listRuns(
     .slice(0, limit);
 }
 
-/** A run that is followed here, or that is recorded. @throws CemError `RUN_NOT_FOUND` */
+/** A run that is followed here or recorded. @throws CemError `RUN_NOT_FOUND` */
 async function readRun({ board, client, parts }: ApiScope, id: string): Promise<RunDetails> {
   const followed = board.find(id, client.audience);
   if (followed !== undefined && !followed.hasEnded) return followed.details;

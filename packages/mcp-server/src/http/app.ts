@@ -25,7 +25,7 @@ import { networkOf, sharePerNetwork, type TrustedProxies } from "./trusted-proxi
 
 /** Paths that machines poll: logged at debug level. */
 const POLLED_PATHS: ReadonlySet<string> = new Set(["/healthz", "/readyz", "/metrics"]);
-/** How long answers may take to be sent at shutdown. */
+/** How long answers may take to be delivered at shutdown. */
 const MAX_DRAIN_MS = 2_000;
 
 /** An MCP transport over HTTP. */
@@ -52,7 +52,7 @@ interface HttpAppParts {
 }
 
 /**
- * Creates everything that is served over HTTP: it logs and counts requests, checks them, and routes them.
+ * Creates the HTTP app, which logs, counts, checks and routes requests.
  *
  * @throws CemError `AUTH_INVALID`, or `OPTION_INVALID` for an address of a proxy.
  */
@@ -64,15 +64,15 @@ export function createHttpApp(parts: HttpAppParts) {
     if (isFull) return `${size} sessions are open and in use, which is the maximum`;
     return server.runs.active < MAX_RUNS ? undefined : `${MAX_RUNS} runs are under way, which is the maximum`;
   });
-  /** Answers to POSTs that are not sent yet. Answers to GETs are streams that last as long as their clients. */
+  /** Pending answers to POSTs. Answers to GETs are streams that last as long as their clients. */
   const answers = new Set<Promise<unknown>>();
-  /** Requests in progress that proxies sent. */
+  /** Limits requests in progress per client behind proxies. */
   const reserveProxied = sharePerNetwork(MAX_CONNECTIONS_PER_ADDRESS);
   const app = routes(parts, { report: () => readiness.report(), registry: metrics.registry });
   const listener = getRequestListener(app.fetch, {
     hostname: "localhost",
     overrideGlobalObjects: false,
-    // The app answers its own errors. Left are URLs that the adapter can't read.
+    // The app handles its own errors. Only URLs that the adapter can't parse arrive here.
     errorHandler: (error) =>
       error instanceof RequestError ? badUrl() : textAnswer(500, "Internal server error."),
   });
@@ -87,12 +87,12 @@ export function createHttpApp(parts: HttpAppParts) {
     logger[level]({ ...facts, toolCalls: result?.toolCalls.length, fault }, "run");
   });
 
-  /** Logs and counts the request when its answer is sent or its client is gone. */
+  /** Logs and counts the request when its answer was sent or its client disconnected. */
   function observe(request: IncomingMessage, response: ServerResponse, requestId: string): void {
     const started = performance.now();
     const { method, url = "/" } = request;
     const [asked = "/"] = url.split("?", 1);
-    // The log would name a customer for good, also one who is deleted by this request.
+    // Otherwise the log would permanently contain a customer's id, even if this request deletes the customer.
     const path = asked.replace(/(\/customers\/).+/u, "$1…");
     response.once("close", () => {
       const { statusCode: status } = response;
@@ -103,7 +103,7 @@ export function createHttpApp(parts: HttpAppParts) {
   }
 
   return {
-    /** Handles a request of Node's HTTP server. */
+    /** Handles a request of the Node.js HTTP server. */
     handle: (request: IncomingMessage, response: ServerResponse): void => {
       const { headers, socket } = request;
       const peer = socket.remoteAddress ?? "";
@@ -116,7 +116,7 @@ export function createHttpApp(parts: HttpAppParts) {
         answers.add(answered);
         void answered.then(() => answers.delete(answered));
       }
-      // Connections of proxies are those of many clients, so that their requests are counted instead.
+      // A proxy's connections carry requests of many clients, so requests are counted instead.
       const release = client === peer ? () => {} : reserveProxied(client);
       if (release === undefined) {
         const text = `This client has ${MAX_CONNECTIONS_PER_ADDRESS} requests under way, which is its share.`;
@@ -125,11 +125,11 @@ export function createHttpApp(parts: HttpAppParts) {
         return;
       }
       response.once("close", release);
-      // The app reads the Host header itself: the adapter would refuse one that is no host without a word.
+      // The app checks the Host header itself, since the adapter would silently refuse an invalid one.
       delete headers.host;
       void inExchange(exchange, () => listener(request, response));
     },
-    /** Resolves once the POSTs in progress are answered, or after `MAX_DRAIN_MS` where clients read too slowly. */
+    /** Resolves when the POSTs in progress are answered, or after `MAX_DRAIN_MS` if clients read too slowly. */
     async answered(): Promise<void> {
       await abandonOnAbort(Promise.all(answers), AbortSignal.timeout(MAX_DRAIN_MS)).catch(() => {});
     },
@@ -156,14 +156,14 @@ function routes(
   app.use(({ env: { incoming } }, next) =>
     URL.canParse(incoming.url ?? "/", "http://localhost") ? next() : Promise.resolve(badUrl()),
   );
-  // Orchestrators address a host by any name and hold no token.
+  // Orchestrators address a host by any name and have no token.
   routeHealth(app, report);
   app.use(
     checkHostAndOrigin({
       hosts: [...own, url.hostname, bracketed(host), ...allowedHosts.map(bracketed)],
       origins: [...own, ...pages],
       pages,
-      // Prometheus asks each pod by its address.
+      // Prometheus scrapes each pod by its address.
       anyHost: authenticator && "/metrics",
     }),
   );
@@ -189,7 +189,7 @@ function routes(
   });
   app.onError((error, { env: { incoming, outgoing } }) => {
     const { requestId } = currentExchange();
-    // A client that breaks off its body is no fault of this server.
+    // A client that aborts its body is not an error of this server.
     const level = incoming.errored === null ? "error" : "debug";
     logger[level]({ requestId, error: error.message }, "fault");
     if (!outgoing.headersSent) return textAnswer(500, `Internal server error. Request ${requestId}.`);

@@ -20,13 +20,13 @@ export interface TokenAuthSettings {
 
 /** Bearer tokens (JWT) of an OAuth issuer. */
 export interface IssuerAuthSettings {
-  /** The issuer's URL, as it stands in the tokens' `iss` claim. */
+  /** The issuer's URL, as in the tokens' `iss` claim. */
   issuer: string;
   /** The required `aud` claim. Default: the server's URL. */
   audience?: string | undefined;
-  /** The URL of the issuer's key set. Default: the one that the issuer's metadata names. */
+  /** The URL of the issuer's key set. Default: the one in the issuer's metadata. */
   jwksUrl?: string | undefined;
-  /** The claim that names the owner of requests. A token without it is refused. Default: none. */
+  /** The claim with the owner of requests. A token without it is refused. Default: none. */
   ownerClaim?: string | undefined;
   /** The scopes that a token must have. Default: none. */
   scopes?: readonly string[] | undefined;
@@ -37,18 +37,18 @@ export type AuthSettings = TokenAuthSettings | IssuerAuthSettings;
 
 /** Checks the authorization of requests. */
 export interface Authenticator {
-  /** The client that an Authorization header belongs to, or the answer that refuses the request. */
+  /** Returns the client of an Authorization header, or the response that refuses the request. */
   check(authorization: string | undefined): Promise<{ authInfo: AuthInfo } | { refusal: Response }>;
   /** OAuth protected resource metadata (RFC 9728), by which clients find the issuer. Absent with a shared token. */
   readonly resourceMetadata?: object | undefined;
 }
 
-/** Where clients find the protected resource metadata (RFC 9728); the resource's path may follow. */
+/** The path of the protected resource metadata (RFC 9728); the resource's path may follow. */
 export const RESOURCE_METADATA_PATH = "/.well-known/oauth-protected-resource";
 const MIN_TOKEN_CHARACTERS = 16;
-/** Accepts tokens of an issuer whose clock is ahead or behind. */
+/** Tolerance for clock differences to the issuer. */
 const CLOCK_TOLERANCE_SECONDS = 30;
-/** The signature algorithms accepted: asymmetric ones only, so that no issuer's public key can serve as a secret. */
+/** The accepted signature algorithms: only asymmetric ones, so that an issuer's public key can't be used as a secret. */
 const ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"];
 const KEYS_UNREADABLE =
   "The token can't be checked, since the issuer's keys can't be read now. Keep it, and try again later.";
@@ -91,7 +91,7 @@ function authenticator(options: VerifyBearerTokenOptions): Authenticator {
           return { refusal: bearerAuthChallengeResponse(error, options) };
         }
         reportFault(`The issuer's keys can't be read: ${toErrorInfo(error).message}`);
-        // The SDK would answer 500, at which clients give up.
+        // The SDK would answer 500, on which clients give up.
         const later = new OAuthError(OAuthErrorCode.TemporarilyUnavailable, KEYS_UNREADABLE);
         const headers = { "retry-after": String(RETRY_SECONDS) };
         return { refusal: Response.json(later.toResponseObject(), { status: 503, headers }) };
@@ -119,7 +119,7 @@ function sharedTokenVerifier(token: string): OAuthTokenVerifier {
   };
 }
 
-/** @returns The verifier, which throws what is no OAuthError where nothing can be known of the token for now. */
+/** @returns The verifier. It throws an error other than OAuthError if the token can't be verified at present. */
 function jwtVerifier(settings: IssuerAuthSettings, audience: string): OAuthTokenVerifier {
   const { issuer, jwksUrl, ownerClaim } = settings;
   const keys = issuerKeys(issuer, jwksUrl);
@@ -151,9 +151,9 @@ function jwtVerifier(settings: IssuerAuthSettings, audience: string): OAuthToken
 }
 
 /**
- * The client id is issuer, client and subject as JSON: joined by a separator, two clients could have the same one.
+ * The client id is issuer, client and subject as JSON, since joining with a separator could be ambiguous.
  *
- * @throws OAuthError where the token names neither a client nor a subject, or not exactly.
+ * @throws OAuthError if the token names neither a client nor a subject, or not exactly.
  */
 function authInfoOf(token: string, payload: JWTPayload): AuthInfo {
   const { exp, scope, scp } = payload;
@@ -164,11 +164,11 @@ function authInfoOf(token: string, payload: JWTPayload): AuthInfo {
     throw invalidToken("The token names neither a client (client_id, azp) nor a subject (sub).");
   }
   const clientId = JSON.stringify(identity);
-  // The verification requires `exp`. Without it the token would count as expired. The SDK compares it once more.
+  // The verification requires `exp`; without it the token counts as expired. The SDK checks it again.
   return { token, clientId, scopes: given, expiresAt: (exp ?? 0) + CLOCK_TOLERANCE_SECONDS };
 }
 
-/** @throws OAuthError for what is no name: passed over, or rounded as a large number, it would make one client of several. */
+/** @throws OAuthError for an invalid name: ignoring it, or rounding a large number, could merge several clients into one. */
 function nameIn(payload: JWTPayload, claim: string): string | number | undefined {
   const value = payload[claim] ?? "";
   if (typeof value === "string") return value === "" ? undefined : value;

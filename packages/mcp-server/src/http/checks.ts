@@ -7,19 +7,19 @@ import { withOwner } from "../served-client.ts";
 import type { Authenticator } from "./auth.ts";
 import type { TrustedProxies } from "./trusted-proxies.ts";
 
-/** Host names by which clients may reach the server, and those of pages that may send requests. */
+/** Allowed host names of the server, and of pages that may send requests. */
 export interface AllowedNames {
   /** For the Host header. */
   hosts: string[];
   /** For the Origin header. */
   origins: string[];
-  /** Those of `origins` whose browsers may read the answers (CORS). */
+  /** The subset of `origins` that may read the answers (CORS). */
   pages: string[];
-  /** A path that may be asked for under any name, since it needs a token: a page that rebinds DNS has none. */
+  /** A path that is allowed for any host, since it requires a token, which a DNS-rebinding page does not have. */
   anyHost?: string | undefined;
 }
 
-/** A host with an optional port, and nothing else that a URL can have there, such as a user name. */
+/** A host with an optional port, and no other URL parts, such as a user name. */
 const HOST_HEADER = /^(?:\[[\da-f:.]+\]|[^\s/?#@\\[\]:]+)(?::\d{1,5})?$/iu;
 
 const CORS_HEADERS = new Headers({
@@ -30,7 +30,7 @@ const CORS_HEADERS = new Headers({
   "access-control-expose-headers": "mcp-session-id, www-authenticate, x-request-id",
 });
 
-/** Refuses requests addressed to another host, or sent by another host's web page (DNS rebinding). */
+/** Refuses requests for another host, or from another host's web page (DNS rebinding). */
 export function checkHostAndOrigin({
   hosts,
   origins,
@@ -51,7 +51,7 @@ export function checkHostAndOrigin({
   };
 }
 
-/** Finds out the client and the owner of its request, and refuses requests without authorization where the server has one. */
+/** Determines the client and the owner of a request, and refuses unauthorized requests if the server requires authorization. */
 export function authorize(
   authenticator: Authenticator | undefined,
   { header, proxies }: { header: string | undefined; proxies: TrustedProxies },
@@ -74,10 +74,10 @@ export function authorize(
   };
 }
 
-/** The longest that a timer takes. */
+/** The maximum delay of a timer. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** Ends a stream once its client's token has expired, as if the client had gone: it comes back with a new one. */
+/** Ends a stream when its client's token expires, as if the client had disconnected. It can reconnect with a new token. */
 export const endWithToken: MiddlewareHandler<HttpEnv> = async ({ req, env: { outgoing }, get }, next) => {
   const isStream = req.method === "GET" || req.header("mcp-method") === "subscriptions/listen";
   const leftMs = (get("authInfo")?.expiresAt ?? Infinity) * 1_000 - Date.now();
@@ -97,7 +97,7 @@ function problemOf(checked: { ok: true } | { ok: false; message: string }): stri
   return checked.ok ? undefined : checked.message;
 }
 
-/** An answer that refuses a request in terms of JSON-RPC. */
+/** A JSON-RPC response that refuses a request. */
 export function rpcRefusal(
   status: number,
   code: number,
@@ -107,7 +107,7 @@ export function rpcRefusal(
   return Response.json({ jsonrpc: "2.0", error: { code, message }, id: null }, { status, headers });
 }
 
-/** An answer of one line of plain text. */
+/** A response of one line of plain text. */
 export function textAnswer(status: number, text: string, headers: Record<string, string> = {}): Response {
   return new Response(`${text}\n`, {
     status,
@@ -115,10 +115,10 @@ export function textAnswer(status: number, text: string, headers: Record<string,
   });
 }
 
-/** Members that carry data. Every other text of a message names something, which answers repeat or search for. */
+/** Members with payload data. All other texts in a message are identifiers, which answers repeat or look up. */
 const DATA: ReadonlySet<string> = new Set(["arguments", "icons", "inputResponses", "requestState", "result"]);
 
-/** The problem with a name in a message that is longer than names are. */
+/** Finds an identifier in a message that is too long, and describes the problem. */
 export function tooLongIn(part: unknown, path = ""): string | undefined {
   if (typeof part === "string" && part.length > MAX_NAMED_CHARACTERS)
     return `${path} has ${part.length} characters, and may have ${MAX_NAMED_CHARACTERS}`;

@@ -5,7 +5,7 @@ import { rpcRefusal } from "./checks.ts";
 import { currentExchange, inExchange } from "../exchange.ts";
 import { ownerOf } from "../runs/run.ts";
 
-/** Headers that belong to a connection, or that only the replica that received the request may know. */
+/** Headers that are hop-by-hop, or that only the receiving replica may know. */
 const KEPT_BACK: ReadonlySet<string> = new Set([
   "authorization",
   "connection",
@@ -15,13 +15,13 @@ const KEPT_BACK: ReadonlySet<string> = new Set([
   "transfer-encoding",
 ]);
 
-/** Handles a request whose body is read. */
+/** Handles a request whose body was read. */
 export type HandleRequest = (request: Request, options: McpHandlerRequestOptions) => Promise<Response>;
 
 /**
- * Forwards a request to the replica that holds the session or the run that it is about.
+ * Forwards a request to the replica that holds its session or run.
  *
- * @returns its answer; `undefined` where this replica holds it, or none does any longer.
+ * @returns its answer; `undefined` if this replica holds it, or no replica does any longer.
  */
 export async function forwardToOwner(
   replicas: Replicas,
@@ -53,7 +53,7 @@ export async function forwardToOwner(
   }
 }
 
-/** Answers a request that another replica has forwarded. */
+/** Answers a request forwarded by another replica. */
 export async function answerForwarded(
   { method, url, headers, body, client }: ForwardedRequest,
   signal: AbortSignal,

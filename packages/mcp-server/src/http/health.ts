@@ -10,12 +10,12 @@ import { answerMetrics } from "./metrics.ts";
 import { bracketed } from "./options.ts";
 import { TrustedProxies } from "./trusted-proxies.ts";
 
-/** Reports whether runs can be executed. What it throws is why they can't. */
+/** Reports whether runs can be executed. Throws the reason if they can't. */
 export type Probe = () => Promise<ReadinessReport>;
 
 /** The answer of `/readyz`. */
 export interface ReadinessReport {
-  /** The reason why the server is not ready. Absent when it is. */
+  /** The reason why the server is not ready. Absent if it is. */
   fault?: string | undefined;
   /** A limitation of a server that is ready. */
   lacks?: string | undefined;
@@ -24,11 +24,11 @@ export interface ReadinessReport {
 /** The minimum interval between two probes after a failure. */
 const RETRY_INTERVAL_MS = 5_000;
 const PROBE_TIMEOUT_MS = 20_000;
-/** How long what other machines share may take to answer: less than orchestrators wait. */
+/** Timeout of shared services: less than the timeout of orchestrators. */
 const ANSWER_MS = 4_000;
 
 /**
- * Probes by running a program, which also warms up the first guest: at once, and again after a failure.
+ * Probes by running a program, which also warms up the first guest: immediately, and again after a failure.
  *
  * @param refusal - Why a new client would be refused now, or `undefined`.
  */
@@ -40,7 +40,7 @@ export function createReadiness(
   let stopped = false;
   let probedAt = performance.now();
   const asked = given === undefined ? () => runProbe(agent) : inTime(given);
-  // A probe under way fails where the agent is disposed.
+  // A running probe fails when the agent is disposed.
   const probe = logged(asked, logger, () => stopped);
   const probeAnew = async (): Promise<ReadinessReport> => {
     probedAt = performance.now();
@@ -73,7 +73,7 @@ async function runProbe(agent: Agent): Promise<ReadinessReport> {
   throw error === null ? new Error(status) : new CemError(error.code, error.message);
 }
 
-/** A probe that fails where a queue or a store hangs. */
+/** Adds a timeout to a probe, in case a queue or a store hangs. */
 function inTime(probe: Probe): Probe {
   const late = async (): Promise<never> => {
     await sleep(ANSWER_MS, undefined, { ref: false });
@@ -82,7 +82,7 @@ function inTime(probe: Probe): Probe {
   return () => Promise.race([probe(), late()]);
 }
 
-/** A probe whose faults are logged, each once, and reported without addresses: who asks needs no token. */
+/** Wraps a probe to log each fault once, and to report faults without addresses, since the endpoint needs no token. */
 function logged(probe: Probe, logger: Logger, isQuiet: () => boolean = () => false): Probe {
   let last: string | undefined;
   return async () => {
@@ -102,7 +102,7 @@ function logged(probe: Probe, logger: Logger, isQuiet: () => boolean = () => fal
 /** Settings of the health endpoints of a process that serves no clients. */
 export interface HealthSettings {
   host: string;
-  /** 0 for any that is free. */
+  /** 0 for any free port. */
   port: number;
   /** Whether the process can work now. */
   report: Probe;
@@ -116,7 +116,7 @@ export interface HealthServing {
   close(): Promise<void>;
 }
 
-/** Adds the routes by which orchestrators see whether a process is alive and whether it can work. */
+/** Adds the liveness and readiness routes for orchestrators. */
 export function routeHealth<Env extends HonoEnv>(app: Hono<Env>, report: Probe): void {
   app.all("/healthz", () => textAnswer(200, "ok"));
   app.all("/readyz", async () => {

@@ -2,13 +2,13 @@ import { isObject } from "@cem/core";
 import type { JWTVerifyGetKey } from "jose";
 
 const FETCH_TIMEOUT_MS = 5_000;
-/** How long an issuer that failed, or whose keys were just read, is not asked again: tokens that anybody sends would call it. */
+/** Minimum interval between requests to an issuer, since otherwise any sent token could trigger one. */
 export const RETRY_SECONDS = 5;
 
 /**
- * The keys of an issuer, which are read at the first token that has the form of one.
+ * The keys of an issuer, fetched at the first well-formed token.
  *
- * @param jwksUrl - Where they are. Default: where the issuer's metadata says.
+ * @param jwksUrl - Their URL. Default: the one in the issuer's metadata.
  */
 export function issuerKeys(issuer: string, jwksUrl: string | undefined): JWTVerifyGetKey {
   let failure: { error: unknown; until: number } | undefined;
@@ -30,7 +30,7 @@ export function issuerKeys(issuer: string, jwksUrl: string | undefined): JWTVeri
       return await keys(header, token);
     } catch (error) {
       if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
-      // The token does not say which one signed it.
+      // The token does not identify its key.
       for await (const key of error) if (await flattenedVerify(token, key).catch(() => false)) return key;
       throw new errors.JWSSignatureVerificationFailed();
     }

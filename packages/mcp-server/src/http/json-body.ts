@@ -9,10 +9,10 @@ const PARSE_ERROR = -32_700;
 const INVALID_REQUEST = -32_600;
 const SERVER_ERROR = -32_000;
 
-/** Reads the JSON of a request's body, measured before it is parsed. Another body is left unread. */
+/** Reads the JSON of a request's body, which is measured before it is parsed. Other bodies are not read. */
 export const readJsonBody: MiddlewareHandler<HttpEnv> = readJsonBodyOr(rpcRefusal);
 
-/** The same with another form of the answers that refuse a body. */
+/** The same with a different format of refusals. */
 export function readJsonBodyOr(refuse: typeof rpcRefusal): MiddlewareHandler<HttpEnv> {
   return async ({ req, env, set }, next) => {
     const isRead = req.method === "GET" || req.method === "HEAD";
@@ -25,7 +25,7 @@ export function readJsonBodyOr(refuse: typeof rpcRefusal): MiddlewareHandler<Htt
       if (bytes > MAX_BODY_BYTES) return tooLarge(refuse);
       pieces.push(piece);
     }
-    // Some clients name the type of a body that is not there.
+    // Some clients send a content type without a body.
     if (bytes === 0 && req.method !== "POST") return next();
     try {
       set("body", parseMeasured(Buffer.concat(pieces)));
@@ -44,10 +44,10 @@ function tooLarge(refuse: typeof rpcRefusal): Response {
 }
 
 /**
- * Parses JSON that is measured before: parsing and checking a body takes as long as it has values and levels, and holds up
- * everybody meanwhile.
+ * Parses JSON after checking its limits: parsing and validation take time in proportion to values and levels, and block all
+ * other requests.
  *
- * @throws RangeError with what it has too much of, as a part of a sentence; SyntaxError for what is no JSON.
+ * @throws RangeError with the exceeded limit, as a part of a sentence; SyntaxError for invalid JSON.
  */
 export function parseMeasured(json: Uint8Array): unknown {
   endOfJson(json, 0, { values: MAX_JSON_VALUES, levels: MAX_JSON_DEPTH, nameBytes: MAX_JSON_NAME_BYTES });

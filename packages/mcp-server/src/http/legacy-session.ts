@@ -23,14 +23,14 @@ import {
 } from "../limits.ts";
 import { rpcRefusal } from "./checks.ts";
 
-/** The revision from which an event may have empty data, so that a stream can begin with the id to resume from. */
+/** The first revision that allows events with empty data, so that a stream can begin with an id to resume from. */
 const RESUMABLE_SINCE = "2025-11-25";
 /** The SDK's name for the stream of messages that belong to no request. */
 const STANDALONE_STREAM = "_GET_stream";
 const SERVER_ERROR = -32_000;
 const NOT_KEPT =
   "The request was carried out, and its answer is too large to be kept until you came back. See what it did before you repeat it.";
-/** Cancellations kept of requests that have not come, or have been answered. */
+/** Maximum number of kept cancellations of requests that have not arrived or were already answered. */
 const MAX_EARLY_CANCELLATIONS = 100;
 const CANCELLED = "The request was cancelled.";
 const AWAY = `The client was away for more than ${STREAM_RESUME_MS} ms, so the request was ended.`;
@@ -40,34 +40,34 @@ const encoder = new TextEncoder();
 interface KeptEvent {
   number: number;
   stream: string;
-  /** JSON; empty for one that is no longer kept. */
+  /** JSON; empty for an event that is no longer kept. */
   json: string;
   /** The id of the request that it answers. */
   answers: RequestId | undefined;
 }
 
-/** The requests of one body: the stream of their answers, where it can be resumed, and what ends them without their client. */
+/** The requests of one body: their answer stream if it is resumable, and the timer that ends them without their client. */
 interface Post {
   stream?: string;
   timer?: NodeJS.Timeout;
 }
 
-/** The body whose requests are being taken. */
+/** The body whose requests are being processed. */
 const currentPost = new AsyncLocalStorage<Post>();
-/** Characters of the events that all sessions keep. */
+/** Total size of the kept events of all sessions, in characters. */
 let allCharacters = 0;
 
 /**
- * A session of the protocol before 2026-07-28. A client that loses an event stream can come back to it for a while
- * (`Last-Event-ID`): the session is the store of its last events.
+ * A session of the protocol before 2026-07-28. A client that loses an event stream can resume it for a while
+ * (`Last-Event-ID`), since the session stores its last events.
  */
 export class LegacySession implements EventStore {
   readonly transport: WebStandardStreamableHTTPServerTransport;
-  /** Requests that are not answered. */
+  /** Unanswered requests. */
   readonly #open = new Map<RequestId, Post>();
-  /** Requests whose cancellation came first: clients send it on whichever connection is free. The oldest first. */
+  /** Requests whose cancellation arrived first, since clients send it on any free connection. Oldest first. */
   readonly #cancelled = new Set<RequestId>();
-  /** Ids of another session's events are unknown here. */
+  /** Makes event ids unique to this session. */
   readonly #prefix = randomBytes(6).toString("base64url");
   readonly #events: KeptEvent[] = [];
   #last = 0;
@@ -87,7 +87,7 @@ export class LegacySession implements EventStore {
     Object.assign(this.transport, { onclose });
   }
 
-  /** @param messages - Those of the request's body. */
+  /** @param messages - The messages of the request's body. */
   async handle(
     request: Request,
     messages: readonly unknown[],
@@ -95,7 +95,7 @@ export class LegacySession implements EventStore {
   ): Promise<Response> {
     const { method, headers, signal } = request;
     const ids = messages.filter((message) => isJSONRPCRequest(message)).map(({ id }) => id);
-    // The SDK would answer both on the stream of the second.
+    // The SDK would answer both requests on the stream of the second.
     const twice = ids.find((id) => this.#open.has(id));
     if (twice !== undefined)
       return rpcRefusal(400, -32_600, `Bad Request: the request ${twice} is under way already`);
@@ -117,7 +117,7 @@ export class LegacySession implements EventStore {
       start: (controller) => {
         if (beginning !== undefined) controller.enqueue(beginning);
         const onDisconnect = (): void => {
-          // Without this the stream would end with its next event, and could not be resumed before.
+          // Otherwise the stream would end only at its next event, and could not be resumed until then.
           controller.terminate();
           const waitMs = isResumable ? STREAM_RESUME_MS : 0;
           if (answered !== undefined) answered.timer = setTimeout(() => this.#end(answered), waitMs);
@@ -133,13 +133,13 @@ export class LegacySession implements EventStore {
     const number = ++this.#last;
     const answers = "method" in message || !("id" in message) ? undefined : message.id;
     if (answers !== undefined) this.#open.delete(answers);
-    // One without a message tells a client from where to resume.
+    // An event without a message only gives the client an id to resume from.
     if (!("jsonrpc" in message)) Object.assign(currentPost.getStore() ?? {}, { stream });
     else if (!this.#isClosed) this.#keep({ number, stream, json: JSON.stringify(message), answers });
     return this.#idOf(number, stream);
   }
 
-  /** Names the stream, which is found by it also where the event is not kept. */
+  /** Contains the stream's name, so that the stream is found even if the event is no longer kept. */
   #idOf(number: number, stream: string): string {
     return `${this.#prefix}.${number}.${stream}`;
   }
@@ -168,7 +168,7 @@ export class LegacySession implements EventStore {
     this.#events.push(event);
     this.#count(event.json.length);
     if (this.#events.length > MAX_KEPT_EVENTS) {
-      // Clients wait for answers: all else goes first.
+      // Clients wait for answers, so other events are dropped first.
       const at = Math.max(
         0,
         this.#events.findIndex(({ answers }) => answers === undefined),
@@ -189,15 +189,15 @@ export class LegacySession implements EventStore {
     allCharacters += characters;
   }
 
-  /** The requests that are answered on the stream of an event. */
+  /** The requests answered on the stream of an event. */
   #postOf(id: string | null): Post | undefined {
     const stream = id?.split(".")[2];
     return [...this.#open.values()].find((post) => post.stream !== undefined && post.stream === stream);
   }
 
   /**
-   * The beginning of a stream that a client listens to, without which its headers would be sent with the first message:
-   * an id to resume from, as the SDK begins other streams, or a comment.
+   * The beginning of a listening stream, so that its headers are sent immediately: an id to resume from, as in the SDK's
+   * other streams, or a comment.
    */
   async #beginning(request: Request, isResumable: boolean): Promise<Uint8Array> {
     const isResumed = request.headers.get("last-event-id") !== null;
@@ -206,12 +206,12 @@ export class LegacySession implements EventStore {
     return encoder.encode(`id: ${id}\nretry: ${STREAM_RETRY_MS}\ndata: \n\n`);
   }
 
-  /** Ends requests whose client disconnected, and did not come back in time. */
+  /** Cancels requests whose client disconnected and did not resume in time. */
   #end(post: Post): void {
     for (const [id, of] of this.#open) if (of === post) this.#cancel(id, "The client disconnected.", AWAY);
   }
 
-  /** Ends the request that a client cancelled, or refuses to begin it when it comes. */
+  /** Cancels a request, or refuses it when it arrives later. */
   #note({ requestId }: CancelledNotificationParams): void {
     if (requestId === undefined) return;
     if (this.#open.has(requestId)) return this.#cancel(requestId, CANCELLED, CANCELLED);
@@ -220,7 +220,10 @@ export class LegacySession implements EventStore {
     this.#cancelled.add(requestId);
   }
 
-  /** Cancels a request and answers it. The SDK does not, so that its stream would stay open and its client come back. */
+  /**
+   * Cancels a request and answers it. The SDK does not answer, so the stream would stay open and the client would resume
+   * it.
+   */
   #cancel(requestId: RequestId, reason: string, message: string): void {
     const params = { requestId, reason };
     this.transport.onmessage?.({ jsonrpc: "2.0", method: "notifications/cancelled", params });

@@ -14,7 +14,7 @@ import { bracketed } from "./options.ts";
 import { sharePerNetwork } from "./trusted-proxies.ts";
 import type { TrustedProxies } from "./trusted-proxies.ts";
 
-/** Why an address can't be listened on, by the code of Node's error. */
+/** Why listening on an address fails, by the Node.js error code. */
 const REASONS: Readonly<Record<string, readonly [reason: string, words: string]>> = {
   EADDRINUSE: ["taken", "the port is taken"],
   EACCES: ["not-permitted", "this process has no permission for the port"],
@@ -23,7 +23,7 @@ const REASONS: Readonly<Record<string, readonly [reason: string, words: string]>
 };
 
 /**
- * Listens for clients, with limits for each of them.
+ * Listens for clients, with per-client limits.
  *
  * @throws CemError `ADDRESS_UNUSABLE`
  */
@@ -39,7 +39,7 @@ export async function listenForClients(
     keepAliveTimeout: KEEP_ALIVE_MS,
   });
   server.maxConnections = MAX_CONNECTIONS;
-  // An address has its share of connections. Those of a proxy are many clients'.
+  // Connections are limited per address, except for proxies, which serve many clients.
   const reserve = sharePerNetwork(MAX_CONNECTIONS_PER_ADDRESS);
   server.on("connection", (socket) => {
     const address = socket.remoteAddress ?? "";

@@ -3,10 +3,10 @@ import type { MetricSink } from "@cem/core/telemetry";
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom-client";
 import type { RunRegistry } from "../runs/run-registry.ts";
 
-/** Metrics for Prometheus. Labels have few values, none of them chosen by clients or code. */
+/** Metrics for Prometheus. Labels have few values, none of which are chosen by clients or code. */
 export interface PrometheusMetrics {
   readonly registry: Registry;
-  /** Takes in nothing more. */
+  /** Stops collecting. */
   close: () => void;
 }
 
@@ -35,7 +35,7 @@ export function createMetrics(runs: Pick<RunRegistry, "active" | "kept">, sessio
   return { ...metrics, countRequest: (status: number) => requests.inc({ status: String(status) }) };
 }
 
-/** Opens a registry with the metrics of the process, and with those that OpenTelemetry gets, under the names that OTLP gives them. */
+/** Opens a registry with the metrics of the process and the OpenTelemetry metrics, under their OTLP names. */
 export function openMetrics(): PrometheusMetrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
@@ -50,7 +50,7 @@ function prometheusSink(registry: Registry): MetricSink {
       let made: Counter | Histogram | undefined;
       return (value, attributes) => {
         const labels = labelsOf(attributes);
-        // Prometheus wants the names of labels beforehand: they are those of the first value.
+        // Prometheus needs label names up front: those of the first value are used.
         const settings = { ...named, labelNames: Object.keys(labels) };
         made ??= isTime ? new Histogram({ ...settings, buckets: METRIC_BUCKETS }) : new Counter(settings);
         if ("observe" in made) made.observe(labels, value);

@@ -11,20 +11,20 @@ export const SSE_PATH = "/sse";
 export interface MountContext {
   /** The client. Absent without authorization. */
   authInfo: AuthInfo | undefined;
-  /** The JSON of the request's body, which is read already. Absent where it has none. */
+  /** The parsed JSON body of the request. Absent if there is none. */
   body: unknown;
 }
 
-/** A part of the server beside MCP, at paths of its own. */
+/** A part of the server besides MCP, with its own paths. */
 export interface HttpMount {
-  /** A path as Hono writes it: `/api/*` is `/api` and what is below. */
+  /** A path in Hono syntax: `/api/*` is `/api` and everything below. */
   path: string;
-  /** `host`: the Host and Origin headers are checked. `token`: the authorization too, where the server has one. */
+  /** `host`: the Host and Origin headers are checked. `token`: the authorization too, if the server requires it. */
   checks: "host" | "token";
   fetch: (request: Request, context: MountContext) => Promise<Response>;
-  /** Where a browser that opens `/` is led to, relative to it: `./console/`. Default: nowhere. */
+  /** The target to which a browser that opens `/` is redirected, relative to it: `./console/`. Default: no redirect. */
   landing?: string | undefined;
-  /** Answers a request whose body can't be taken. Default: in terms of JSON-RPC. */
+  /** Answers a request with an unacceptable body. Default: as JSON-RPC. */
   refuse?: ((status: number, message: string) => Response) | undefined;
 }
 
@@ -36,24 +36,24 @@ export interface HttpOptions {
   /** 0: any free port. Default: 3000. */
   port?: number | undefined;
   auth?: AuthSettings | undefined;
-  /** The header in which a trusted proxy names the owner of a request. Default: none. */
+  /** The header in which a trusted proxy sends the owner of a request. Default: none. */
   ownerHeader?: string | undefined;
   /**
-   * Addresses and ranges (`10.0.0.0/8`) of proxies: of their requests, the client is the one that `X-Forwarded-For` or
-   * `Forwarded` names. Default: none, so that whoever connects is the client.
+   * Addresses and ranges (`10.0.0.0/8`) of proxies: the client of their requests is taken from `X-Forwarded-For` or
+   * `Forwarded`. Default: none, so that the peer is the client.
    */
   trustedProxies?: readonly string[] | undefined;
-  /** The URL that clients use where it differs from the server's own address, as behind a proxy. */
+  /** The URL that clients use if it differs from the server's own address, as behind a proxy. */
   publicUrl?: string | undefined;
-  /** Host names accepted in the Host header, beside loopback names and those of `host` and `publicUrl`. */
+  /** Host names accepted in the Host header, in addition to loopback names and those of `host` and `publicUrl`. */
   allowedHosts?: readonly string[] | undefined;
-  /** Host names of web pages that may send requests from a browser, beside loopback names. */
+  /** Host names of web pages that may send requests from a browser, in addition to loopback names. */
   allowedOrigins?: readonly string[] | undefined;
   /** Default: JSON lines on standard error. */
   logger?: Logger | undefined;
   /** Further paths, such as a console's. Default: none. */
   mounts?: readonly HttpMount[] | undefined;
-  /** The most sessions, and open SSE streams, at once. Default: 1,000. */
+  /** Maximum number of concurrent sessions and open SSE streams. Default: 1,000. */
   maxSessions?: number | undefined;
   /** The idle timeout of a session of the 2025-11-25 protocol and older, in milliseconds. Default: 30 minutes. */
   sessionIdleMs?: number | undefined;
@@ -76,7 +76,7 @@ export const HTTP_OPTIONS: Readonly<Record<keyof HttpOptions, true>> = {
   sessionIdleMs: true,
 };
 
-/** A host as it stands in a URL: an IPv6 address in brackets. */
+/** A host in URL form: an IPv6 address in brackets. */
 export function bracketed(host: string): string {
   return host.includes(":") && !host.startsWith("[") ? `[${host}]` : host;
 }

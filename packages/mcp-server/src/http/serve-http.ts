@@ -17,19 +17,19 @@ const ANY_ADDRESS = new Set(["0.0.0.0", "::", ""]);
 export interface HttpServing extends Serving {
   /** The URL where clients connect: `http://127.0.0.1:3000/mcp`. */
   readonly url: string;
-  /** The page for a browser: `http://127.0.0.1:3000/console/`. Absent where no mount has one. */
+  /** The page for a browser: `http://127.0.0.1:3000/console/`. Absent if no mount has one. */
   readonly page: string | undefined;
   /** The address and port that it listens on: `127.0.0.1:3000`. */
   readonly address: string;
-  /** Reach of the address: this machine alone (`loopback`), also others (`address`), others by whatever way (`every`). */
+  /** Reach of the address: only this machine (`loopback`), other machines (`address`), or all interfaces (`every`). */
   readonly reach: "loopback" | "address" | "every";
 }
 
 /**
  * Serves any number of clients over HTTP.
  *
- * @throws CemError `ADDRESS_REFUSED` for an address that other machines can reach, without `auth`; `ADDRESS_UNUSABLE`
- *   where the server can't listen; `AUTH_INVALID` for a token that is too short; `OPTION_INVALID`.
+ * @throws CemError `ADDRESS_REFUSED` for an address that other machines can reach, without `auth`; `ADDRESS_UNUSABLE` if
+ *   the server can't listen; `AUTH_INVALID` for a token that is too short; `OPTION_INVALID`.
  */
 export async function serveHttp(server: Servable, options: HttpOptions = {}): Promise<HttpServing> {
   assertKnownOptions(options, HTTP_OPTIONS, "serveHttp");
@@ -41,7 +41,7 @@ export async function serveHttp(server: Servable, options: HttpOptions = {}): Pr
     import("./app.ts"),
     import("./listen.ts"),
   ]);
-  // The other transport is not loaded.
+  // Loads only the transport that is used.
   const openTransport =
     transport === "sse"
       ? (await import("./sse.ts")).openSse

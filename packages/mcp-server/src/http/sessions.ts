@@ -3,39 +3,38 @@ import { SESSION_IDLE_MS, SESSION_MIN_IDLE_MS, SESSION_SHARE, SESSION_SWEEP_INTE
 interface Session<T> {
   value: T;
   owner: string;
-  /** The client whose share of the sessions it takes. */
+  /** The client whose quota of sessions it uses. */
   quotaOwner: string;
   used: number;
-  /** A tool was called in it. */
+  /** Whether a tool was called in it. */
   worked: boolean;
-  /** Requests under way. */
+  /** Number of requests in progress. */
   requests: number;
-  /** Open event streams of messages that the server sends by itself. */
+  /** Number of open event streams for server-initiated messages. */
   streams: number;
 }
 
-/** A use that keeps a session open: a request under way, or an open stream of the server's own messages. */
+/** A use that keeps a session open: a request in progress, or an open stream for server-initiated messages. */
 export type SessionUse = "request" | "stream";
 
-/** The reason why no session can be opened: all places are taken, or the client's own share of them. */
+/** The reason why no session can be opened: all slots are taken, or the client's share of them. */
 export type SessionRefusal = "full" | "share";
 
 export interface SessionsSettings<T> {
   /** The maximum number of open sessions. */
   capacity: number;
-  /** The maximum number of one client. Default: half of the capacity. */
+  /** The maximum number per client. Default: half of the capacity. */
   share?: number | undefined;
   close: (value: T) => Promise<void>;
   /** Idle timeout in milliseconds. Default: 30 minutes. */
   idleMs?: number | undefined;
-  /** How long a session in which a tool was called is kept at least, in milliseconds. Default: 10 seconds. */
+  /** Minimum idle time before a session in which a tool was called is closed, in milliseconds. Default: 10 seconds. */
   minIdleMs?: number | undefined;
 }
 
 /**
- * Open sessions by id: bounded in number, each with an owner and an idle timeout. Where a new one finds no place, the
- * one that has done nothing for the longest time is closed: first those that never called a tool and that no client
- * listens to, then those that no client listens to, then the others.
+ * Open sessions by id: bounded in number, each with an owner and an idle timeout. If there is no slot for a new one, the
+ * longest-idle one is closed: first those without tool calls and listeners, then those without listeners, then the others.
  */
 export class Sessions<T> {
   readonly #sessions = new Map<string, Session<T>>();
@@ -43,7 +42,7 @@ export class Sessions<T> {
   readonly #share: number;
   readonly #idleMs: number;
   readonly #timer: NodeJS.Timeout;
-  /** Places that are not filled yet. */
+  /** Reserved slots that are not filled yet. */
   readonly #reserved = new Set<{ quotaOwner: string }>();
 
   constructor(settings: SessionsSettings<T>) {
@@ -58,12 +57,12 @@ export class Sessions<T> {
     return this.#sessions.size;
   }
 
-  /** Whether a client that has no session yet would be refused one. */
+  /** Whether a new client would be refused a session. */
   get isFull(): boolean {
     return this.#taken().length >= this.#settings.capacity && this.#longestIdle() === undefined;
   }
 
-  /** Reserves a place for a new session, to be filled or released. Closes an idle one where there is none left. */
+  /** Reserves a slot for a new session, to be filled or released. Closes an idle session if none is left. */
   reserve(quotaOwner: string) {
     const taken = this.#taken();
     const isAll = taken.length >= this.#settings.capacity;
@@ -78,12 +77,12 @@ export class Sessions<T> {
         const used = performance.now();
         this.#sessions.set(id, { ...place, value, owner, used, worked: false, requests: 0, streams: 0 });
       },
-      /** Does nothing once the place is filled. */
+      /** Does nothing once the slot is filled. */
       release: () => void this.#reserved.delete(place),
     };
   }
 
-  /** The session of this id, or `undefined` where there is none or it belongs to another owner. */
+  /** The session with this id, or `undefined` if there is none or it belongs to another owner. */
   get(id: string, owner: string): T | undefined {
     const session = this.#sessions.get(id);
     if (session === undefined || session.owner !== owner) return undefined;
@@ -161,7 +160,7 @@ export class Sessions<T> {
   }
 }
 
-/** The message for a client that gets no session, with the numbers. */
+/** The message for a client that is refused a session, with the limits. */
 export function refusalText(refused: SessionRefusal, maxSessions: number, what = "sessions"): string {
   return refused === "full"
     ? `${maxSessions} ${what} are open and in use, which is the maximum. Try again later.`

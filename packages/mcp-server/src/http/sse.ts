@@ -23,7 +23,7 @@ export function openSse(server: Servable, { maxSessions = MAX_SESSIONS }: HttpOp
     sessions,
     route(app) {
       app.get(SSE_PATH, async ({ req, env: { outgoing }, get, notFound }) => {
-        // Hono routes HEAD as GET.
+        // Hono routes HEAD to GET handlers.
         if (req.method !== "GET") return notFound();
         const { quotaOwner, onClose } = currentExchange();
         const slot = sessions.reserve(quotaOwner);
@@ -45,7 +45,7 @@ export function openSse(server: Servable, { maxSessions = MAX_SESSIONS }: HttpOp
         if (transport === undefined) return new Response("Session not found", { status: 404 });
         const problem = tooLongIn(get("body"));
         if (problem !== undefined) return rpcRefusal(400, -32_600, `Bad Request: ${problem}`);
-        // For the SDK `null` is a body that is still to be read.
+        // For the SDK, `null` means that the body was not read yet.
         const request = Object.assign(incoming, authInfo && { auth: authInfo });
         await transport.handlePostMessage(request, outgoing, get("body") ?? {});
         return RESPONSE_ALREADY_SENT;

@@ -54,7 +54,7 @@ export function openStreamableHttp(
       return session.handle(request, messages, fetchOptions);
     }
     if (!messages.some((message) => isInitializeRequest(message))) {
-      // The SDK refuses what needs a session and names none.
+      // The SDK refuses requests that need a session but name none.
       const settings = { ...BODY_LIMIT, sessionIdGenerator: randomUUID };
       return new WebStandardStreamableHTTPServerTransport(settings).handleRequest(request, fetchOptions);
     }

@@ -34,8 +34,8 @@ export class TrustedProxies {
   }
 
   /**
-   * The address that a request comes from: that of the peer, unless it is a proxy's; then the last address before those of
-   * proxies that the proxies name. Who writes more into the headers than its proxy does is not believed.
+   * The client address of a request: the peer's, or behind trusted proxies the last forwarded address that is not a proxy.
+   * Addresses that the client itself put into the headers are ignored.
    */
   clientOf(peer: string, headers: IncomingHttpHeaders): string {
     if (!this.has(peer)) return peer;
@@ -44,7 +44,7 @@ export class TrustedProxies {
     const [one, other] = [listed, forwarded].map((hops) => this.#lastBefore(peer, hops));
     if (forwarded.length === 0) return one ?? peer;
     if (listed.length === 0) return other ?? peer;
-    // The proxy wrote one of them, and which one is not known.
+    // The proxy wrote only one of the two headers, and it is unknown which.
     return one === other ? (one ?? peer) : peer;
   }
 
@@ -70,7 +70,7 @@ function forOf(element: string): string {
   return pair.slice(pair.indexOf("=") + 1).replaceAll('"', "");
 }
 
-/** An address that may have a port. `undefined` for what is none, such as `unknown`. */
+/** Parses an address with an optional port. `undefined` for other values, such as `unknown`. */
 function addressIn(text: string): string | undefined {
   const trimmed = text.trim();
   const bracketed = /^\[(?<address>[^\]]+)\](?::\d+)?$/u.exec(trimmed)?.groups?.["address"];
@@ -79,12 +79,12 @@ function addressIn(text: string): string | undefined {
   return isIP(address) === 0 ? undefined : address;
 }
 
-/** An IPv4 address as such, where a socket for IPv6 gave it. */
+/** Converts an IPv4-mapped IPv6 address to IPv4. */
 function withoutMapping(address: string): string {
   return /^::ffff:(?<address>[\d.]+)$/iu.exec(address)?.groups?.["address"] ?? address;
 }
 
-/** A subscriber of a provider has at least the first four groups of an IPv6 address. */
+/** A subscriber usually controls a /64 network: the first four groups of an IPv6 address. */
 const NETWORK_GROUPS = 4;
 
 /** An address, or the network of an IPv6 address. */
@@ -94,10 +94,10 @@ export function networkOf(address: string): string {
 }
 
 /**
- * Counts what each network has of something that is limited: connections, or requests in progress.
+ * Limits a resource per network: connections, or requests in progress.
  *
- * @param limit - The most that one network may have.
- * @returns The function that takes one. It gives the function that gives it back; `undefined` where the network has its share.
+ * @param limit - The maximum per network.
+ * @returns A function that acquires one and returns its release function, or `undefined` if the network is at its limit.
  */
 export function sharePerNetwork(limit: number): (address: string) => (() => void) | undefined {
   const counts = new Map<string, number>();

@@ -14,28 +14,28 @@ interface Kept {
 }
 
 /**
- * Keeps runs that outlasted their call, by the owner that they are for. Each has a share: where it is used up,
- * the oldest of its own finished runs is forgotten. Where there is no room for anybody, whoever holds most makes room.
+ * Keeps runs that outlasted their call, by owner. When an owner's quota is used up, its oldest finished run is forgotten.
+ * When the total limit is reached, the owner with the most makes room.
  *
- * @param onForgotten - Called with each finished run that makes room for another.
+ * @param onForgotten - Called with each finished run that is forgotten to make room.
  */
 export function createKeptRuns(onForgotten: (run: Run) => void) {
   /** By id, the oldest first. */
   const kept = new Map<string, Kept>();
   const all = (): Run[] => [...kept.values()].map(({ run }) => run);
 
-  /** Over stdio there is one client, which is not named. */
+  /** Over stdio there is one client, without a name. */
   function of({ quotaOwner }: Pick<Run, "quotaOwner">): Kept[] {
     return [...kept.values()].filter(({ run }) => run.quotaOwner === quotaOwner);
   }
 
-  /** The runs of the owner that has most, by a measure. */
+  /** The runs of the owner with the most, by a measure. */
   function most(measure: (kept: readonly Kept[]) => number): Kept[] {
     const owners = Map.groupBy(kept.values(), ({ run }) => run.quotaOwner);
     return [...owners.values()].toSorted((one, other) => measure(other) - measure(one))[0] ?? [];
   }
 
-  /** Forgets the oldest finished run. False where there is none. */
+  /** Forgets the oldest finished run. Returns `false` if there is none. */
   function forgetOldest(among: readonly Kept[]): boolean {
     const oldest = among.find(({ run }) => run.finished)?.run;
     if (oldest === undefined) return false;
@@ -44,7 +44,7 @@ export function createKeptRuns(onForgotten: (run: Run) => void) {
     return true;
   }
 
-  /** Notes the size of a result, and forgets others where it is too much with them. */
+  /** Notes the size of a result, and forgets others if the total is too large. */
   function weigh(one: Kept, size: number): void {
     if (kept.get(one.run.id) !== one) return;
     one.size = size;
@@ -65,7 +65,7 @@ export function createKeptRuns(onForgotten: (run: Run) => void) {
       const isEnough = own.length < MAX_KEPT_RUNS_PER_CLIENT || own.some(({ run }) => run.finished);
       return isEnough && (kept.size < MAX_KEPT_RUNS || all().some(({ finished }) => finished));
     },
-    /** Keeps a run. False where there is no room for it. */
+    /** Keeps a run. Returns `false` if there is no room. */
     add(run: Run): boolean {
       if (kept.has(run.id)) return true;
       const own = of(run);

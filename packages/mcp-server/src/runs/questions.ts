@@ -24,24 +24,27 @@ import { roughSize } from "./rough-size.ts";
 
 type SampleRequest = Parameters<Sample>[0];
 
-/** The answer where a run can't be kept until its user has answered. */
+/** The answer if a run can't be kept until its user has answered. */
 const NOBODY_WAITS = nobodyAsked("too many other runs wait for answers");
-/** The answer where the client can't ask its user. */
+/** The answer if the client can't ask its user. */
 const NO_USER = nobodyAsked("the client can't ask its user");
 
-/** The answer to more questions than are kept for a client. */
+/** The answer when a client has too many open questions. */
 const TOO_MUCH_ASKED = nobodyAsked(
   `at most ${MAX_OPEN_QUESTIONS} questions of a run wait for answers, with ${MAX_OPEN_QUESTIONS_CHARACTERS} characters altogether`,
 );
 
-/** The reason that a client gets for a question that is withdrawn, whatever the server behind gave. */
+/** The reason sent to a client for a withdrawn question, whatever the upstream server's reason. */
 const NO_LONGER_ASKED = "The question is no longer asked.";
-/** The answer where the client has no model to offer. */
+/** The answer if the client offers no model. */
 const NO_MODEL = { action: "cancel", reason: "The client offers no model." } as const;
 
 type Content = NonNullable<(ElicitAnswer & { action: "accept" })["content"]>;
 
-/** A request of a tool's server to the client: a question to its user (elicitation), or a completion by its model. */
+/**
+ * A request of a tool's server to the client: a question to its user (elicitation), or a completion by its model
+ * (sampling).
+ */
 export type Question = ElicitRequest | (SampleRequest & { mode: "sample" });
 export type Answer = ElicitAnswer | { action: "sampled"; result: JsonObject };
 
@@ -58,7 +61,7 @@ export class OpenQuestions {
   #characters = 0;
   #isCancelling = false;
   #arrived = Promise.withResolvers<void>();
-  /** Called after a question came or was closed. */
+  /** Called after a question was opened or closed. */
   onChange: (() => void) | undefined;
 
   readonly elicit: Elicit = async (request) => {
@@ -79,7 +82,8 @@ export class OpenQuestions {
   async #ask(request: Question): Promise<Answer> {
     if (this.#isCancelling) return NOBODY_WAITS;
     request.signal.throwIfAborted();
-    // A server may ask without end, and each question is kept until it is answered. One alone may be as large as a message.
+    // Limited, since a server may ask without end, and each question is kept until it is answered. A single one may be as
+    // large as a message.
     const characters = roughSize(request, MAX_OPEN_QUESTIONS_CHARACTERS);
     const isTooMuch = this.#characters + characters > MAX_OPEN_QUESTIONS_CHARACTERS;
     if (this.size > 0 && (isTooMuch || this.size >= MAX_OPEN_QUESTIONS)) return TOO_MUCH_ASKED;
@@ -138,7 +142,7 @@ export class OpenQuestions {
 }
 
 /**
- * The questions as an `input_required` answer (protocol 2026-07-28): the client repeats the call with its user's
+ * Returns the questions as an `input_required` answer (protocol 2026-07-28). The client repeats the call with its user's
  * answers.
  *
  * @param state - Identifies the run when the call is repeated.
@@ -182,9 +186,9 @@ export function readAnswers(questions: Questions, { mcpReq }: ServerContext): An
 }
 
 /**
- * Gets what the client answers to questions while its call is under way.
+ * Gets the client's answers to questions during its call.
  *
- * @returns `undefined` where they have to be asked by {@link askLater}.
+ * @returns `undefined` if they have to be asked by {@link askLater}.
  */
 export async function answersTo(questions: Questions, context: ServerContext): Promise<Answers | undefined> {
   if (context.mcpReq.envelope === undefined) return askNow(questions, context);
@@ -192,12 +196,12 @@ export async function answersTo(questions: Questions, context: ServerContext): P
   return unaskable.size === 0 ? undefined : unaskable;
 }
 
-/** Asks while the call is under way (protocol 2025-11-25 and older). A client that can't ask its user cancels. */
+/** Asks during the call (protocol 2025-11-25 and older). Cancels if the client can't ask its user. */
 async function askNow(questions: Questions, { mcpReq }: ServerContext): Promise<Answers> {
-  // On the stream of the call: a client need not listen to another.
+  // Sent on the stream of the call, since a client need not listen to another.
   const options = { timeout: NO_TIMEOUT_MS, relatedRequestId: mcpReq.id };
   const ask = async (request: Question): Promise<Answer> => {
-    // The client is sent the reason, and is not to read why somebody else gave up.
+    // The reason is sent to the client, which must not see the reason of another cancellation.
     const question = new AbortController();
     const { signal } = question;
     const giveUp = (): void => question.abort(NO_LONGER_ASKED);
@@ -226,7 +230,7 @@ async function askNow(questions: Questions, { mcpReq }: ServerContext): Promise<
       mcpReq.signal.throwIfAborted();
       const isOwn =
         error instanceof ProtocolError && error.code !== (ProtocolErrorCode.MethodNotFound as number);
-      // The client's own answer says more than that it has no model.
+      // The client's own error is more informative.
       return isOwn ? { action: "cancel", reason: `The client refused: ${error.message}` } : NO_MODEL;
     }
   };
@@ -248,10 +252,10 @@ function cancelUnaskable(questions: Questions, { mcpReq }: ServerContext): Answe
 }
 
 /**
- * Whether the client of a call can show its user a form.
+ * Whether the client of a call can show a form to its user.
  *
  * @param connected - The capabilities that a client of 2025-11-25 or older declared when it connected.
- * @returns `undefined` where it is not known.
+ * @returns `undefined` if unknown.
  */
 export function canAskUser(
   { mcpReq }: ServerContext,
@@ -267,15 +271,15 @@ function capabilitiesIn({ envelope }: ServerContext["mcpReq"]): ClientCapabiliti
   return open[CLIENT_CAPABILITIES_META_KEY];
 }
 
-/** By the specification an empty declaration means forms. */
+/** According to the specification, an empty declaration means forms. */
 function modesOf(declared: ClientCapabilities["elicitation"]): ClientCapabilities["elicitation"] {
   return declared === undefined || Object.keys(declared).length > 0 ? declared : { form: {} };
 }
 
-/** The longest timeout a timer takes: a question has a deadline of its own. */
+/** The maximum delay of a timer, since a question has its own deadline. */
 const NO_TIMEOUT_MS = 2 ** 31 - 1;
 
-/** Names the server that asks: clients show the message as this server's. */
+/** Adds the name of the asking server, since clients attribute the message to this server. */
 function worded({ server, message }: ElicitRequest): string {
   return `${server} asks: ${message}`;
 }
@@ -295,7 +299,7 @@ function checkOf(request: ElicitRequest & { mode: "form" }): StandardSchemaWithJ
 /**
  * Explains why an answer does not fit the schema of its question.
  *
- * @returns `undefined` where nothing is.
+ * @returns `undefined` if it fits.
  */
 export async function faultOf(answer: ElicitAnswer, request: ElicitRequest): Promise<string | undefined> {
   if (answer.action !== "accept" || request.mode === "url") return undefined;

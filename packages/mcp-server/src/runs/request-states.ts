@@ -9,8 +9,8 @@ import { idAtReplica, withoutReplica } from "./run.ts";
 const KEY_BYTES = 32;
 
 /**
- * Signs the state of answers that a request repeats (2026-07-28), for the client and the method that got it. What one replica of the
- * server has signed the others take, since one may go on with the runs of another that is gone.
+ * Signs the state that a repeated request returns (2026-07-28), bound to its client and method. Replicas accept each
+ * other's signatures, since one may continue the runs of another that is gone.
  */
 export function createRequestStates(replicas?: Replicas) {
   const codec = new Lazy(async () =>
@@ -19,12 +19,12 @@ export function createRequestStates(replicas?: Replicas) {
       bind: (context) => JSON.stringify([context.mcpReq.method, ownerOf(context)]),
     }),
   );
-  /** For the SDK, which refuses a request whose state is not one of ours. */
+  /** Used by the SDK to refuse requests with an invalid state. */
   const verify: RequestStateCodec<string>["verify"] = async (state, context) =>
     (await codec.get()).verify(replicas === undefined ? state : withoutReplica(state), context);
   return {
     verify,
-    /** The answer with its state signed, if it has one. */
+    /** Returns the answer with its state signed, if it has one. */
     async signed<Answer extends object>(answer: Answer, context: ServerContext): Promise<Answer> {
       const { requestState } = answer as { requestState?: unknown };
       if (typeof requestState !== "string") return answer;

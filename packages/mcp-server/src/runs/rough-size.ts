@@ -1,7 +1,7 @@
-/** The part of the size that a number, a property or an object adds, in characters. */
+/** The estimated size of a number, a property or an object, in characters. */
 const NODE_CHARACTERS = 8;
 
-/** Estimates the size of data in memory, in characters. It does not look further once it is above the limit. */
+/** Estimates the size of data in memory, in characters. Stops once the limit is exceeded. */
 export function roughSize(data: unknown, limit: number): number {
   const pending: unknown[] = [data];
   let size = 0;

@@ -16,10 +16,10 @@ import type { RunRequest, RunState, RunView, Waiter, RunWatcher } from "./run.ts
 
 const MS_PER_MINUTE = 60_000;
 
-/** Called at the end of each run. `result` is absent where the agent threw, which is `thrown` then. */
+/** Called at the end of each run. If the agent threw, `result` is absent and `thrown` is the exception. */
 export type RunListener = (run: {
   kind: RunRequest["kind"];
-  /** The quota key of its customer. Absent where there are no customers. */
+  /** The quota key of its customer. Absent if there are no customers. */
   customer: string | undefined;
   ms: number;
   status: RunRecord["status"];
@@ -30,20 +30,20 @@ export type RunListener = (run: {
 export interface RunRegistrySettings {
   /** How long a call waits for its run, in milliseconds. */
   yieldAfterMs: number;
-  /** Whether runs are executed by other machines, whose queue serves clients that it knows in turn. */
+  /** Whether runs are executed by workers, whose queue schedules clients fairly. */
   areQueued?: boolean | undefined;
-  /** This replica of the server, which the ids of runs name. Absent: it is the only one. */
+  /** The name of this replica, which is part of run ids. Absent: it is the only one. */
   replica?: string | undefined;
 }
 
-/** A caller who asks for a run that another replica of the server may have begun, and the way to it. */
+/** A request for a run that another replica may have started, and the means to rejoin it. */
 export type Adoption = Pick<RunRequest, "owner" | "quotaOwner" | "signal"> & {
   rejoin: NonNullable<Agent["rejoinRun"]>;
 };
 
 /**
- * The runs of a server. A run ends with the call that started it, unless it outlasts the call's wait: then it is kept,
- * and its owner can wait for it or end it by its id.
+ * The runs of a server. A run ends with the call that started it, unless it outlasts the call's wait: then it is kept, and
+ * its owner can wait for it or cancel it by its id.
  */
 export class RunRegistry {
   readonly #runs = new Set<Run>();
@@ -63,7 +63,7 @@ export class RunRegistry {
     this.yieldAfterMs = settings.yieldAfterMs;
   }
 
-  /** The number of runs under way, those that wait for a guest among them. */
+  /** The number of active runs, including those that wait for a guest. */
   get active(): number {
     return this.#runs.size;
   }
@@ -78,9 +78,9 @@ export class RunRegistry {
   }
 
   /**
-   * Has each later run watched for which the function returns a watcher. It is called before the run begins.
+   * Watches future runs. The function is called before each run begins and may return a watcher.
    *
-   * @param onGone - Called with the quota key of an owner whose data were deleted.
+   * @param onGone - Called with the quota key of an owner whose data was deleted.
    */
   watch(watcherOf: (run: Run) => RunWatcher | undefined, onGone?: (quotaOwner: string) => void): void {
     this.#watcherOf = watcherOf;
@@ -88,18 +88,18 @@ export class RunRegistry {
   }
 
   /**
-   * Starts a run and waits for it, at most `yieldAfterMs`.
+   * Starts a run and waits for it up to `yieldAfterMs`.
    *
-   * @throws CemError `SERVER_CLOSING`, or `SERVER_BUSY` where 1,000 runs are under way, or 500 of the client.
+   * @throws CemError `SERVER_CLOSING`, or `SERVER_BUSY` if there are 1,000 active runs, or 500 of the client.
    */
   async start(request: RunRequest): Promise<RunView> {
     return this.#waitAsOwn(this.#begin(request), request);
   }
 
   /**
-   * Starts a run that belongs to no call and goes on by itself. It ends where nobody answers its questions in time.
+   * Starts a run that is independent of a call. It ends if its questions are not answered in time.
    *
-   * @throws CemError `SERVER_CLOSING`, or `SERVER_BUSY` as `start` does, or where too many runs are kept.
+   * @throws CemError `SERVER_CLOSING`, or `SERVER_BUSY` as `start` does, or if too many runs are kept.
    */
   launch(request: RunRequest): Run {
     if (!this.#yielded.hasRoomFor({ quotaOwner: request.quotaOwner })) {
@@ -112,7 +112,7 @@ export class RunRegistry {
     const run = this.#begin(request);
     run.isLaunched = true;
     this.#keep(run);
-    // Nobody comes for its result, which is the watcher's.
+    // No call reads its result; the watcher receives it.
     const forget = (): void => this.#forget(run);
     run.result.then(forget, forget);
     return run;
@@ -133,7 +133,7 @@ export class RunRegistry {
     return run;
   }
 
-  /** Whether a client has fewer runs than it would have if all had the same number. */
+  /** Whether a client has fewer runs than its fair share. */
   #isBelowShare({ quotaOwner }: RunRequest): boolean {
     if (quotaOwner === undefined) return false;
     const own = [...this.#runs].filter((run) => run.quotaOwner === quotaOwner).length;
@@ -142,8 +142,8 @@ export class RunRegistry {
   }
 
   /**
-   * Goes on with a run that a replica of the server has begun which is gone. It is kept from now on, until it turns out that there is
-   * none. Does nothing where this replica has it, or had it.
+   * Takes over a run from a replica that is gone. It is kept until it turns out not to exist. Does nothing if this replica
+   * has or had the run.
    */
   adopt(id: string, { rejoin, ...request }: Adoption): void {
     const ownId = this.#ownId(id);
@@ -165,7 +165,7 @@ export class RunRegistry {
     const run = this.#find(id, waiter.owner);
     this.#touch(run);
     const state = await run.waitFor(this.yieldAfterMs, waiter);
-    // A cancelled call must not take the output or the result that the next call asks for.
+    // A cancelled call must not consume the output or the result, which the next call needs.
     waiter.signal.throwIfAborted();
     return this.#view(run, state);
   }
@@ -183,7 +183,7 @@ export class RunRegistry {
     return this.#waitAsOwn(run, waiter);
   }
 
-  /** Ends a kept run and resolves with its result. @throws CemError `RUN_NOT_FOUND` */
+  /** Cancels a kept run and resolves with its result. @throws CemError `RUN_NOT_FOUND` */
   async end(id: string, owner: string, reason?: unknown): Promise<TaskResult> {
     const run = this.#find(id, owner);
     this.#forget(run);
@@ -191,14 +191,14 @@ export class RunRegistry {
     return run.resultForClient();
   }
 
-  /** Forgets what is kept of the runs of one quotaOwner, whose data were deleted. */
+  /** Forgets the kept runs of a quotaOwner whose data was deleted. */
   forgetOf(quotaOwner: string): void {
     this.#onGone?.(quotaOwner);
     for (const run of this.#yielded.all())
       if (run.quotaOwner === quotaOwner && run.finished) this.#forget(run);
   }
 
-  /** Refuses new runs, gives those under way `graceMs` milliseconds to finish, then ends them. */
+  /** Refuses new runs, gives running ones `graceMs` milliseconds to finish, then cancels them. */
   async close(graceMs = 0): Promise<void> {
     this.#closed = true;
     const all = Promise.allSettled([...this.#runs].map((run) => run.result));
@@ -216,11 +216,11 @@ export class RunRegistry {
     await all;
   }
 
-  /** A request whose run begins when it is its client's turn. @throws CemError `SERVER_BUSY` */
+  /** Wraps a request so that its run begins at its client's turn. @throws CemError `SERVER_BUSY` */
   #inTurn(request: RunRequest): RunRequest {
     const { quotaOwner, begin, facts } = request;
     if (quotaOwner === undefined) return request;
-    // Here its runs take no guest, and the queue, which knows this client apart from others, has a turn for each.
+    // Queued runs take no guest here, and the queue itself schedules this client fairly.
     const isQueued = this.#settings.areQueued === true && quotaOwner === facts?.audience;
     const shares = isQueued ? this.#queued : this.#shares;
     const runs = shares.countOf(quotaOwner);
@@ -236,7 +236,7 @@ export class RunRegistry {
     return { ...request, begin: inTurn };
   }
 
-  /** Waits for a run that ends with the call. */
+  /** Waits for a run that ends with its call. */
   async #waitAsOwn(run: Run, waiter: Waiter): Promise<RunView> {
     const cancel = (): void => run.end(waiter.signal.reason);
     waiter.signal.addEventListener("abort", cancel, { once: true });
@@ -245,7 +245,7 @@ export class RunRegistry {
       const { signal: _, ...rest } = waiter;
       const state = await run.waitFor(this.yieldAfterMs, rest);
       if (state === "finished" || this.#keep(run)) return await this.#view(run, state);
-      // The run can't be kept, so nobody could answer its questions later.
+      // The run can't be kept, so its questions could not be answered later.
       run.questions.cancelAll();
       return { state: "finished", result: await run.resultForClient() };
     } finally {
@@ -259,9 +259,9 @@ export class RunRegistry {
     const finish = (result?: TaskResult, thrown?: unknown): void => {
       this.#runs.delete(run);
       const ms = performance.now() - started;
-      // It was not begun here.
+      // It was not started here.
       if (run.isAdopted) return;
-      // An agent counts what its results say. Where it throws, there is none.
+      // Refusals in results are counted by the agent. Exceptions are counted here.
       if (thrown !== undefined) measure("refusals", 1, { code: toErrorInfo(thrown).code });
       const { kind, facts, owner } = run;
       const customer = facts?.audience === owner ? undefined : facts?.audience;
@@ -271,7 +271,7 @@ export class RunRegistry {
     run.result.then(finish, (thrown: unknown) => finish(undefined, thrown));
   }
 
-  /** Keeps a run for later calls. False where too many are kept already. */
+  /** Keeps a run for later calls. Returns `false` if too many are kept already. */
   #keep(run: Run): boolean {
     const isKept = this.#yielded.add(run);
     if (isKept) this.#touch(run);
@@ -284,7 +284,7 @@ export class RunRegistry {
       if (run.isLaunched && run.questions.size === 0) return this.#touch(run);
       this.#forget(run);
       const reason = new CemError("ABORTED", "Nobody asked for the run any longer.");
-      // Another replica may be asked for it.
+      // The client may ask another replica for it.
       if (run.isAdopted) run.leave(reason);
       else run.end(reason);
     }, YIELDED_RUN_IDLE_MS).unref();
@@ -301,7 +301,7 @@ export class RunRegistry {
     throw this.#notFound(id);
   }
 
-  /** The id that a run has or would have here. */
+  /** The id of a run at this replica. */
   #ownId(id: string): string {
     return runId(this.#settings.replica, keyOfRun(id));
   }

@@ -14,7 +14,7 @@ const ID_BYTES = 9;
 export type BeginRun = (options: ExecuteOptions) => Promise<TaskResult>;
 
 export interface RunRequest {
-  /** The key of a run that another replica of the server has begun. Absent: the run is begun here. */
+  /** The key of a run that another replica has started. Absent: the run is started here. */
   adopted?: string | undefined;
   kind: "task" | "code";
   /** The client id that may ask for the run later. */
@@ -22,10 +22,10 @@ export interface RunRequest {
   /** The quota key of the run. Absent over stdio, which has one client. */
   quotaOwner?: string | undefined;
   begin: BeginRun;
-  /** The call's signal. It ends the run until the run outlasts the call. */
+  /** The call's signal. It cancels the run until the run outlasts the call. */
   signal: AbortSignal;
   onEvent?: ((event: AgentEvent) => void) | undefined;
-  /** Absent for a run that nobody may watch. */
+  /** Absent for a run that must not be watched. */
   facts?: RunFacts | undefined;
 }
 
@@ -41,10 +41,10 @@ export type RunView =
 
 export type RunState = RunView["state"];
 
-/** One run under way. */
+/** One active run. */
 export class Run {
   readonly id: string;
-  /** Whether another replica of the server has begun it. */
+  /** Whether another replica has started it. */
   readonly isAdopted: boolean;
   readonly owner: string;
   readonly quotaOwner: string | undefined;
@@ -60,15 +60,15 @@ export class Run {
   readonly #calls: ToolCallRecord[] = [];
   #output = "";
   #outputCharacters = 0;
-  /** Whether no worker has taken it from the queue yet. */
+  /** Whether it is still waiting in the queue. */
   isWaiting = false;
   finished = false;
-  /** Whether it belongs to no call. */
+  /** Whether it is independent of a call. */
   isLaunched = false;
   idleTimer: NodeJS.Timeout | undefined;
 
   /**
-   * @param watch - Begins to watch the run before it begins.
+   * @param watch - Creates the watcher before the run begins.
    * @param replica - The replica of the server that holds the run.
    */
   constructor(
@@ -104,7 +104,7 @@ export class Run {
     this.result = begin(options);
     const settle = (): RunState => {
       this.finished = true;
-      // It holds the request of the call, which outlives its session with whoever keeps the run.
+      // It references the call's request, which would otherwise be retained as long as the run is kept.
       this.#onEvent = undefined;
       return "finished";
     };
@@ -117,7 +117,7 @@ export class Run {
     this.#controller.abort(reason);
   }
 
-  /** Leaves the run to another replica of the server where one can go on with it, else cancels it. */
+  /** Hands the run over to another replica if one can continue it, else cancels it. */
   leave(reason: unknown): void {
     this.#leaving.abort(reason);
     this.end(reason);
@@ -138,7 +138,7 @@ export class Run {
     }
   }
 
-  /** The result for a client. @throws BrokenRun in place of what was thrown after tools were called. */
+  /** The result for a client. @throws BrokenRun in place of an exception after tools were called. */
   async resultForClient(): Promise<TaskResult> {
     try {
       return await this.result;
@@ -161,17 +161,17 @@ export class Run {
   }
 }
 
-/** The rejoin key with which a replica of the server goes on with a run: its key and its owner. */
+/** The key with which a replica rejoins a run: the run's key and its owner. */
 export function rejoinKey(key: string, owner: string): string {
   return JSON.stringify([key, owner]);
 }
 
-/** Between a replica's name and the rest of an id. */
+/** Separates a replica's name from the rest of an id. */
 const MARK = ".";
 const RUN = "run-";
 const REPLICA = /^[\da-z]{1,64}$/u;
 
-/** An id that names the replica of the server which holds the thing. */
+/** Adds the name of the holding replica to an id. */
 export function idAtReplica(replica: string | undefined, id: string): string {
   return replica === undefined ? id : `${replica}${MARK}${id}`;
 }
@@ -181,7 +181,7 @@ export function runId(replica: string | undefined, id: string): string {
   return `${RUN}${idAtReplica(replica, id)}`;
 }
 
-/** The key of a run, which is the same at all replicas. */
+/** The key of a run, which is equal at all replicas. */
 export function keyOfRun(id: string): string {
   return withoutReplica(id.startsWith(RUN) ? id.slice(RUN.length) : id);
 }
@@ -192,7 +192,7 @@ export function withoutReplica(id: string): string {
   return replica === undefined ? id : id.slice(replica.length + MARK.length);
 }
 
-/** The replica that holds the session, the state or the run that a request is about. */
+/** The replica that holds the session, the state or the run of a request. */
 export function ownerOf(session: string | null, body: unknown): string | undefined {
   if (session !== null) return replicaOf(session);
   if (!isJSONRPCRequest(body)) return undefined;
@@ -213,17 +213,17 @@ function replicaOf(id: string): string | undefined {
 export interface RunFacts {
   /** The task, or the code. */
   input: string;
-  /** Owner that may see the run; the client where there are no owners. */
+  /** The owner that may see the run; the client if there are no owners. */
   audience: string;
   session: string | undefined;
   redactor: Redactor | undefined;
 }
 
-/** Follows one run. What it throws fails the run, so it must not. */
+/** Follows one run. Must not throw, since that would fail the run. */
 export interface RunWatcher {
   onEvent: (event: AgentEvent) => void;
-  /** Called after a question came or was answered. */
+  /** Called after a question was opened or answered. */
   onQuestions: () => void;
-  /** Called at the end, without a result where the agent threw. */
+  /** Called at the end, without a result if the agent threw. */
   onEnd: (result: TaskResult | undefined, error?: unknown) => void;
 }

@@ -55,7 +55,7 @@ const getServerTools = declareTool<{ server_name: string }>({
   },
 });
 
-/** Adds to a list of names, which of the tools need a yes. */
+/** Adds to a list of names which of the tools need approval. */
 function withRemark(
   answer: CallToolResult,
   servers: readonly ToolServer[],
@@ -84,15 +84,15 @@ function nameOf({ name }: ToolDefinition | ToolServer): string {
 }
 
 const DEFAULT_RESULTS = 10;
-/** About 750 tokens of signatures, where nobody says how many tools are wanted: the first few are mostly those that are needed. */
+/** About 750 tokens of signatures if no limit is given, since the first few tools are usually those that are needed. */
 const MAX_SIGNATURE_CHARACTERS = 3_000;
-/** So many are shown whatever their signatures take. */
+/** Minimum number of results, whatever the length of their signatures. */
 const LEAST_RESULTS = 2;
-/** The share of the best score from which a tool has its signature shown. The others near the best are named. */
+/** The fraction of the best score above which a tool's signature is shown. Others near the best are only named. */
 const SIGNATURE_SHARE = 0.5;
 const MAX_OTHERS = 15;
 const MAX_DOUBTFUL = 8;
-/** The most servers that are named when nothing was found. */
+/** Maximum number of servers named if nothing was found. */
 const MAX_NAMED_SERVERS = 20;
 
 type Detail = "signature" | "name" | "description" | "full";
@@ -121,7 +121,7 @@ const searchTools = declareTool<{
   async handle({ query, detail_level: detail = "signature", max_results: wanted }, host, context) {
     const { signal } = context.mcpReq;
     const notes: string[] = [];
-    // One more than can be asked for, so that an answer knows whether it is all.
+    // One more than the maximum, to detect whether there are more.
     const all = await host.agent.searchTools(query, { limit: MAX_SEARCH_RESULTS + 1, signal });
     const isShort = wanted === undefined && detail === "signature";
     const found = isShort ? shortList(all, host) : all.slice(0, wanted ?? DEFAULT_RESULTS);
@@ -137,13 +137,13 @@ const searchTools = declareTool<{
   },
 });
 
-/** Tools that show the catalog. */
+/** Tools for the catalog. */
 export const CATALOG_TOOLS = [searchTools, listServers, getServerTools, listAvailableTools];
 
 /**
- * The best tools, as far as their signatures are short together, and at least a few; none where the search is in doubt. One that several servers have alike counts
- * once. Those whose signatures fill much of the room show their results without the comments on fields, whose names mostly say
- * the same.
+ * Selects the best tools within a total length of signatures, but at least a few; none if the search is uncertain. Equal
+ * tools of several servers count once. Long signatures omit the comments on result fields, since the names are mostly
+ * self-explanatory.
  */
 export function shortList(all: readonly RankedTool[], settings: ListSettings = {}): readonly RankedTool[] {
   const [top] = all;
@@ -164,12 +164,12 @@ export function shortList(all: readonly RankedTool[], settings: ListSettings = {
   return shown.slice(0, count);
 }
 
-/** The tools that several servers have alike, together. */
+/** Groups equal tools of several servers. */
 function alike(found: readonly RankedTool[]): Map<string, RankedTool[]> {
   return Map.groupBy(found, ({ tool }) => `${tool.signature}\n${tool.description}`);
 }
 
-/** The names of the tools that are found beside those shown, the best first. */
+/** The names of further tools that were found, best first. */
 function namesBeside(shown: readonly RankedTool[], all: readonly RankedTool[]): string[] {
   const isShown = alike(shown);
   const most = shown.length > 0 ? MAX_OTHERS : MAX_DOUBTFUL;
@@ -177,7 +177,7 @@ function namesBeside(shown: readonly RankedTool[], all: readonly RankedTool[]): 
   return others.flatMap(([, [one]]) => (one === undefined ? [] : toolId(one.tool)));
 }
 
-/** A schema without its descriptions. A property of that name stays: its value is no text. */
+/** Removes descriptions from a schema. A property named `description` is kept, since its value is not a text. */
 function withoutDescriptions<Schema extends object>(schema: Schema): Schema {
   return JSON.parse(
     JSON.stringify(schema, (key, value: unknown) =>
@@ -210,7 +210,7 @@ async function answerFound(
   }
 }
 
-/** `{server: …}`, the best match of each server first. */
+/** Groups results as `{server: …}`, ordered by the best match of each server. */
 function byServer(
   tools: readonly ToolDefinition[],
   show: (tools: readonly ToolDefinition[]) => object,
@@ -238,10 +238,10 @@ function whatToTry({ servers: all, problems }: CatalogSnapshot): string {
   return `No tool is about these words. Try others, or the name of a server: ${names.join(", ")}${others}.`;
 }
 
-/** The most tools whose code is shown, the best first. */
+/** Maximum number of tools whose code is shown, best first. */
 const MAX_SHOWN_CODES = 3;
 
-/** A tool in full, for a model that writes one call with care. The best have their code too. */
+/** Full details of a tool, for a model that needs to write one call carefully. The best tools include their code. */
 async function codeOf(tool: ToolDefinition, at: number, { hintFor, canAsk }: ListSettings): Promise<object> {
   const { name, module, description, unavailable, needsApproval } = tool;
   const { types, signatures } = describeCalls([tool]);
@@ -255,20 +255,20 @@ async function codeOf(tool: ToolDefinition, at: number, { hintFor, canAsk }: Lis
   };
 }
 
-/** The code of one tool that is shown, in bytes. */
+/** Maximum code shown of one tool, in bytes. */
 export const MAX_TOOL_CODE_BYTES = 6 * 1024;
 
 /**
- * Reads the code of a tool that is a file of the project, at most {@link MAX_TOOL_CODE_BYTES} of it.
+ * Reads the code of a tool that is a file in the project, up to {@link MAX_TOOL_CODE_BYTES}.
  *
- * @returns `undefined` for a tool that runs on the host, whose file only calls it, and for a file that can't be read.
+ * @returns `undefined` for a tool on the host, whose file only calls it, and for an unreadable file.
  */
 export async function readToolCode({ kind, file }: ToolDefinition): Promise<string | undefined> {
   if (kind === "host" || file === undefined) return undefined;
   try {
     await using handle = await openHandle(file);
     const { bytesRead, buffer } = await handle.read(Buffer.alloc(MAX_TOOL_CODE_BYTES + 1), 0);
-    // A character that is cut at the end is left out.
+    // A truncated character at the end is left out.
     const text = new TextDecoder().decode(buffer.subarray(0, Math.min(bytesRead, MAX_TOOL_CODE_BYTES)), {
       stream: true,
     });

@@ -9,10 +9,10 @@ import { ownerOf, runQuotaOwnerOf } from "./server-tool.ts";
 import type { ToolAnswer, ToolHost } from "./server-tool.ts";
 
 /**
- * Waits for a run as long as a call may take and passes its questions to the client's user. A call that repeats one
- * answered with questions continues the same run.
+ * Waits for a run as long as a call may take and forwards its questions to the client's user. A call that is repeated with
+ * answers continues the same run.
  *
- * @param begin - Starts the run, or waits for one under way.
+ * @param begin - Starts the run, or waits for a running one.
  */
 export async function followRun(
   host: ToolHost,
@@ -36,7 +36,7 @@ export async function followRun(
     while (view.state === "asking") {
       const { id, questions } = view;
       const answers = await answersTo(questions, context).catch((error: unknown) => {
-        // Nobody waits for the run: an answer by another way must not let it go on.
+        // The call was cancelled, so an answer by another way must not continue the run.
         if (signal.aborted) runs.end(id, waiter.owner, signal.reason).catch(() => {});
         throw error;
       });
@@ -49,7 +49,7 @@ export async function followRun(
   }
 }
 
-/** Goes on with a run whose replica of the server is gone, where runs outlive their server. */
+/** Takes over a run whose replica is gone, if runs outlive their server. */
 export function adoptRun(host: ToolHost, id: string, context: ServerContext): void {
   const { runs, agent } = host;
   if (agent.rejoinRun === undefined) return;
@@ -69,7 +69,7 @@ const STAGE_WORDS: Readonly<Record<Extract<AgentEvent, { type: "stage-started" }
   run: "Running the code",
 };
 
-/** This many events are reported however quickly they follow each other. */
+/** Number of initial events that are reported without throttling. */
 const FIRST_EVENTS = 20;
 const MAX_MESSAGE_CHARACTERS = 400;
 
@@ -81,7 +81,7 @@ function reportProgress({ mcpReq }: ServerContext) {
   let allSent: Promise<unknown> = Promise.resolve();
   let isOver = false;
 
-  /** @param isFrequent - Whether it is told only among the first, or where it does not follow the last one too quickly. */
+  /** @param isFrequent - Whether the message is throttled after the first ones. */
   function tell(message: string, isFrequent = false): void {
     progress += 1;
     const isQuick = performance.now() - sentAt < MIN_PROGRESS_INTERVAL_MS;
@@ -111,7 +111,7 @@ function reportProgress({ mcpReq }: ServerContext) {
       } else if (event.type === "tool-progressed")
         tell(`${toolId({ server: event.server, name: event.tool })}: ${worded(event.progress)}`, true);
     },
-    /** Ends the reports, which must not follow the call's answer. Resolves when all of them are sent. */
+    /** Stops reporting, since notifications must not follow the call's answer. Resolves when all are sent. */
     async finish(): Promise<void> {
       isOver = true;
       await allSent;
@@ -119,7 +119,7 @@ function reportProgress({ mcpReq }: ServerContext) {
   };
 }
 
-/** The tool's own numbers and words. The notification's number counts events, since it has to rise over all tools. */
+/** The tool's own progress as text. The notification's `progress` counts events, since it has to increase across tools. */
 function worded({ progress, total, message }: ToolProgress): string {
   const numbers = total === undefined ? String(progress) : `${progress} of ${total}`;
   return message === undefined || message === ""

@@ -6,10 +6,10 @@ import { PROFILES } from "./server-tool.ts";
 import type { DeclaredTool, Profile, ToolHost } from "./server-tool.ts";
 import { STORED_TOOLS } from "./stored-tools.ts";
 
-/** The server's own tools, in the order in which clients see them. Each declares its profiles itself. */
+/** The server's own tools, in the order in which clients see them. Each declares its profiles. */
 const TOOLS: readonly DeclaredTool[] = [...RUN_TOOLS, ...CATALOG_TOOLS, ...RESULT_TOOLS, ...STORED_TOOLS];
 
-/** The tools of a profile for which there is what they need. @throws CemError `OPTION_INVALID` for an unknown profile. */
+/** The tools of a profile whose required parts are available. @throws CemError `OPTION_INVALID` for an unknown profile. */
 export function toolsOf(profile: Profile, host: ToolHost): readonly DeclaredTool[] {
   if (PROFILES.includes(profile))
     return TOOLS.filter(
@@ -23,7 +23,7 @@ export function toolsOf(profile: Profile, host: ToolHost): readonly DeclaredTool
 const WITH_CODE =
   "Work in code: search_tools shows signatures, execute_code calls many tools at once. Return only what you need.";
 
-/** The server's instructions for a client's model; the tools' descriptions say the rest. */
+/** The server's instructions for a client's model, in addition to the tools' descriptions. */
 export const INSTRUCTIONS: Readonly<Record<Profile, string>> = {
   full: WITH_CODE,
   code: WITH_CODE,

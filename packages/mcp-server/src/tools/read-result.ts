@@ -18,7 +18,7 @@ interface ReadResultInput {
   end?: boolean | undefined;
 }
 
-/** Of a value that a border cuts, so much is read beyond it. */
+/** Number of bytes read beyond a page to complete a value at its boundary. */
 const MAX_VALUE_BYTES = 8_192;
 const BYTES = { type: "integer", minimum: 0 } as const;
 
@@ -72,13 +72,16 @@ async function readPage(
   const shown = whole ? await read(0, MAX_ATTACHMENT_BYTES) : page;
   const { mimeType, bytes: shownBytes, size } = shown;
   const answer = answerValue(position(shown, shownBytes.length));
-  // A part of an image can't be shown as an image.
+  // A part of an image can't be displayed as an image.
   const shownType = shownBytes.length < size ? "resource" : type;
   answer.content.push(blockOf({ type: shownType, mimeType, bytes: shownBytes, uri: `file://${handle}` }));
   return answer;
 }
 
-/** Replaces values in a page. One that a border of the page cuts stands, as its token, on the page where it begins. */
+/**
+ * Replaces values by tokens in a page. A value that crosses the page boundary is shown, as its token, on the page where it
+ * begins.
+ */
 async function redactPage(
   page: ResultPage,
   shown: TextPage,
@@ -106,7 +109,7 @@ interface TextPage {
   note?: string | undefined;
 }
 
-/** A page of whole characters: one that the page's end cuts belongs to the next page. */
+/** A page of complete characters. A character that crosses the page's end belongs to the next page. */
 function textPage(page: ResultPage): TextPage {
   const { bytes } = page;
   const isLast = page.offset + bytes.length >= page.size;
@@ -118,7 +121,7 @@ function textPage(page: ResultPage): TextPage {
   };
 }
 
-/** Where the last whole character of a page ends. `undefined` where it is no text. */
+/** The end of the last complete character in a page. `undefined` if it is not text. */
 function endOfCharacters(bytes: Uint8Array): number | undefined {
   const start = Math.max(
     0, // Of a page within one character there is no beginning.
@@ -128,7 +131,7 @@ function endOfCharacters(bytes: Uint8Array): number | undefined {
   return ends.find((one) => isUtf8(bytes.subarray(start, one)));
 }
 
-/** Says of a part of a text what its numbers count, and that JSON does not end with it. */
+/** Explains the units of a partial text, and that its JSON is incomplete. */
 function noteOn({ offset, size, mimeType }: ResultPage, length: number): string | undefined {
   if (offset === 0 && length >= size) return undefined;
   const part = `Bytes ${offset} to ${offset + length} of ${size}; offset and limit count bytes.`;
@@ -141,7 +144,7 @@ function position({ offset, size }: ResultPage, length: number): Omit<TextPage, 
   return { offset, size, next_offset: next < size ? next : undefined };
 }
 
-/** By its type or, where that tells nothing (`application/x-ndjson`, `application/octet-stream`), by its characters. */
+/** Decided by its type or, if that is inconclusive (`application/x-ndjson`, `application/octet-stream`), by its characters. */
 function isText({ mimeType, bytes }: ResultPage): boolean {
   if (/^text\/|[/+](?:json|xml|yaml|javascript|typescript)(?:;|$)/.test(mimeType)) return true;
   return kindOf(mimeType) === "resource" && !bytes.includes(0) && endOfCharacters(bytes) !== undefined;

@@ -20,7 +20,7 @@ interface AnswerOptions {
   verbose: boolean;
 }
 
-/** The answer of a tool that runs code: success, result, output and error, or the id of a run still under way. */
+/** The answer of a tool that runs code: success, result, output and error, or the id of a run that has not ended. */
 export async function answerRun(
   view: Exclude<RunView, { state: "asking" }>,
   options: AnswerOptions,
@@ -33,7 +33,7 @@ export async function answerRun(
   return tellAnyway(answer(shown, [text(hint)]), { words: hint });
 }
 
-/** Says since when a run is under way and how long at most. The time limit begins with its code, not with the call. */
+/** Describes how long a run has been running and its time limit, which starts with its code, not with the call. */
 function stillRunning(
   { since, isWaiting }: { since: Date; isWaiting: boolean },
   { timeoutMs }: GuestFacts,
@@ -59,7 +59,7 @@ async function answerResult(
   return tellAnyway(answered, { words });
 }
 
-/** Bytes as MCP content: an image, a sound, or an embedded resource. */
+/** Converts bytes to MCP content: an image, audio, or an embedded resource. */
 export function blockOf({ type, mimeType, bytes, uri }: Attachment): ContentBlock {
   const data = Buffer.from(bytes).toString("base64");
   if (type === "image" || type === "audio") return { type, mimeType, data };
@@ -70,7 +70,7 @@ function readResult(path: string): string {
   return `read_result {"handle":"${path}"}`;
 }
 
-/** After how many seconds the same would be done that was refused now. */
+/** The number of seconds after which a refused request can be retried. */
 function retryAfterOf({ error }: TaskResult): number | undefined {
   const ms = error?.details["retryAfterMs"];
   return typeof ms === "number" ? Math.ceil(ms / MS_PER_SECOND) : undefined;

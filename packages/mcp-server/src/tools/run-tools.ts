@@ -20,16 +20,16 @@ import {
 } from "./server-tool.ts";
 import type { DeclaredTool, ToolAnswer, ToolHost } from "./server-tool.ts";
 
-/** A workflow that clients see as a tool. */
+/** A workflow that is exposed as a tool. */
 export interface WorkflowTool {
-  /** 1 to 128 letters, digits, `_`, `-` and `.`; no other tool of the server has it. */
+  /** 1 to 128 letters, digits, `_`, `-` and `.`; unique in the server. */
   name: string;
   description: string;
   /** JSON Schema of its variables. */
   inputSchema: JsonSchema;
 }
 
-/** Kept short, since every client's model reads it: the description of `execute_code` says what comes. */
+/** Kept short, since every client's model reads it. The description of `execute_code` explains the output. */
 const RUN_OUTPUT: JsonSchema = { type: "object" };
 
 const executeCode = declareTool<{ code: string }>({
@@ -105,7 +105,7 @@ function startRun(
   );
 }
 
-/** A workflow as a tool of the server: a call is a run, which may outlast it and ask questions. */
+/** Declares a workflow as a tool of the server. Each call is a run, which may outlast the call and ask questions. */
 export function workflowTool({ name, description, inputSchema }: WorkflowTool): DeclaredTool {
   return declareTool<JsonObject>({
     name,

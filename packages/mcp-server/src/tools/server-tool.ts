@@ -33,19 +33,19 @@ export type Profile = (typeof PROFILES)[number];
 /** The agent and the stores behind the server's tools: those of the server, or of the owner of a request. */
 export interface ServedParts {
   agent: Agent;
-  /** The store behind `get_state` and `save_state`. Absent: they answer that state is disabled. */
+  /** The store for `get_state` and `save_state`. Absent: they answer that state is disabled. */
   state?: StateStore | undefined;
-  /** The store for values too large for an answer, which `read_result` reads. Absent: such values are cut. */
+  /** The store for values too large to return, which `read_result` reads. Absent: such values are truncated. */
   results?: ResultStore | undefined;
-  /** The skills behind `list_skills`, `get_skill` and `save_skill`. Absent: there are no such tools. */
+  /** The skills for `list_skills`, `get_skill` and `save_skill`. Absent: there are no such tools. */
   skills?: SkillStore | undefined;
-  /** Redacts personal data and secrets in answers. The agent should have the same. Absent: they are passed on. */
+  /** Redacts personal data and secrets in answers. The agent should have the same redactor. Absent: nothing is redacted. */
   redactor?: Redactor | undefined;
-  /** Runs the workflows that are tools. Absent: there are no such tools. */
+  /** Runs the workflows that are exposed as tools. Absent: there are no such tools. */
   runWorkflow?: RunWorkflowTool | undefined;
 }
 
-/** Runs a workflow that is a tool, with the parts of the request's owner. */
+/** Runs a workflow that is exposed as a tool, with the parts of the request's owner. */
 export type RunWorkflowTool = (
   name: string,
   variables: JsonObject,
@@ -59,9 +59,9 @@ export interface ToolHost extends ServedParts {
   guest: GuestFacts;
   /** The quota key of runs. Absent: the client's. */
   quotaOwner?: string | undefined;
-  /** Adds what helps to errors in answers. */
+  /** Adds hints to errors in answers. */
   hintFor?: HintFor | undefined;
-  /** Whether the client of the call can ask its user. Absent: it is not known. */
+  /** Whether the client of the call can ask its user. Absent: unknown. */
   canAsk?: boolean | undefined;
 }
 
@@ -89,9 +89,9 @@ interface ToolDeclaration<Input> {
   annotations: ToolAnnotations;
   /** The profiles that have the tool. */
   profiles: readonly Profile[];
-  /** The part without which there is no such tool. Default: none. */
+  /** The part that the tool requires. Default: none. */
   needs?: keyof ServedParts | undefined;
-  /** The length over HTTP of each argument that is a text. Default: `MAX_ARGUMENT_CHARACTERS`. */
+  /** Maximum length of each text argument over HTTP. Default: `MAX_ARGUMENT_CHARACTERS`. */
   maxCharacters?: number | undefined;
   handle: (input: Input, host: ToolHost, context: ServerContext) => Promise<ToolAnswer>;
 }
@@ -99,12 +99,12 @@ interface ToolDeclaration<Input> {
 /** Where a request comes from. */
 export type Caller = Pick<ServerContext, "http" | "sessionId">;
 
-/** Finds the {@link ToolHost} of a request: that of its owner, where requests have owners. */
+/** Finds the {@link ToolHost} of a request: that of its owner if requests have owners. */
 export type HostOf = (context: Caller) => ToolHost | Promise<ToolHost>;
 
 /** One of the server's own tools. */
 export interface DeclaredTool extends Pick<ToolDeclaration<never>, "profiles" | "needs"> {
-  /** @param host - The parts of the server, which its description depends on. */
+  /** @param host - The parts of the server, on which its description depends. */
   bind(host: ToolHost, hostOf: HostOf): ServerTool;
 }
 
@@ -129,7 +129,7 @@ export function declareTool<Input>(declaration: ToolDeclaration<Input>): Declare
     outputSchema,
     // The SDK has validated the input against the schema.
     handle: async (checked, context, canAsk) => {
-      // Others wait while a long text is read. Over stdio there are none.
+      // A long text blocks other clients. Over stdio there are none.
       if (context.http !== undefined && isObject(checked))
         for (const [name, value] of Object.entries(checked))
           if (typeof value === "string") requireLength(name, value, maxCharacters);
@@ -159,7 +159,7 @@ export function ownerOf({ http }: Pick<ServerContext, "http">): string {
   return http?.authInfo?.clientId ?? "";
 }
 
-/** The quota key of the runs of a request. Absent over stdio, which has one client. */
+/** The quota key of the runs of a request. Absent over stdio, which has a single client. */
 export function runQuotaOwnerOf(
   { quotaOwner }: Pick<ToolHost, "quotaOwner">,
   { http }: Caller,
@@ -169,8 +169,8 @@ export function runQuotaOwnerOf(
 
 /**
  * The session that a run belongs to: over stdio that of the process, over HTTP that of the client's session, else of the
- * authenticated client. What comes from nobody in particular has none: its guest serves one run, and its values stand with
- * those of all such runs, as its calls and its log do.
+ * authenticated client. Anonymous requests have none: their guest serves one run, and their values, calls and log are
+ * shared by all such runs.
  */
 export function sessionOf(context: Caller): { session: string | undefined; singleUse?: boolean } {
   const { http, sessionId } = context;
@@ -181,12 +181,12 @@ export function sessionOf(context: Caller): { session: string | undefined; singl
   return { session: undefined, singleUse: true };
 }
 
-/** How choices that outlast their run are worded, by guards and by the redactor. */
+/** The wording of choices that outlast their run, in guards and in the redactor. */
 const LASTING = "for this session";
 
 /**
- * The options of a run in the session of its caller. All clients with the shared token are one where the protocol has no
- * sessions, so a question says so whose answer would hold for the others too.
+ * The options of a run in the session of its caller. Without protocol sessions, all clients with the shared token count as
+ * one, so a question states that its answer also applies to the others.
  */
 export function inSession(options: ExecuteOptions, context: Caller): ExecuteOptions {
   const { onElicit: ask } = options;
@@ -210,15 +210,15 @@ export const RUNS_CODE: ToolAnnotations = { destructiveHint: true, openWorldHint
 
 /** Resources that code can reach in the sandbox, as tool descriptions state them. */
 export interface GuestFacts {
-  /** The hosts that code may connect to. Absent: nothing is said of them. */
+  /** The hosts that code may connect to. Absent: they are not mentioned. */
   network?: NetworkPolicy | undefined;
-  /** The most time that the code of a run may take, in milliseconds. Absent: no limit is named. */
+  /** The time limit of a run's code, in milliseconds. Absent: no limit is mentioned. */
   timeoutMs?: number | undefined;
-  /** Whether a model writes the code of tasks. Otherwise fixed rules do, which understand plain orders only. */
+  /** Whether a model writes the code of tasks. Otherwise fixed rules do, which only understand simple instructions. */
   hasModel?: boolean | undefined;
   /** Whether there are MCP servers, whose resources and prompts code can read. */
   hasMcpServers?: boolean | undefined;
-  /** Folders beside those of `/workspace`. */
+  /** Folders in addition to `/workspace`. */
   mounts?: readonly Pick<Mount, "guestPath" | "readOnly">[] | undefined;
 }
 
@@ -226,7 +226,7 @@ const MAX_NAMED_HOSTS = 5;
 const MAX_NAMED_MOUNTS = 5;
 const MS_PER_SECOND = 1_000;
 
-/** The network of the sandbox, as a sentence: `No network.` Empty where it is not known. */
+/** The network of the sandbox, as a sentence: `No network.` Empty if unknown. */
 export function networkSentence({ network }: GuestFacts): string {
   if (network === undefined) return "";
   if (network === "none") return "No network.";

@@ -52,7 +52,7 @@ const saveState = declareTool<{
   },
 });
 
-/** Saves state that a client has edited, with the values that its tokens stand for. */
+/** Saves state that a client has edited, with tokens replaced by their values. */
 export async function saveShownState(
   owner: Pick<ServedParts, "state" | "redactor"> & { session: string | undefined },
   shown: JsonValue,
@@ -109,7 +109,7 @@ const getSkill = declareTool<{ name: string }>({
       return answerValue(withoutEmpty(await skillsOf(host).get(name, { tools })));
     } catch (error) {
       if (!CemError.isInstance(error) || error.code !== "SKILL_NOT_FOUND") throw error;
-      // The error's own hint is a command, which a model that reads an answer does not have.
+      // The error's own hint is a CLI command, which is of no use to a model.
       const text = `${error.message} list_skills lists those that there are.`;
       return { isError: true, content: [{ type: "text", text }] };
     }
@@ -146,13 +146,13 @@ export function skillsOf({ skills }: Pick<ServedParts, "skills">): SkillStore {
   throw new CemError("SKILLS_DISABLED", "There are no skills here.");
 }
 
-/** All tools, whose definitions skills are compared with. */
+/** All tools, to compare skills with their definitions. */
 export async function toolsOf({ agent }: Pick<ServedParts, "agent">, signal: AbortSignal) {
   const { servers } = await agent.discoverTools({ signal });
   return servers.flatMap(({ tools }) => tools);
 }
 
-/** As JSON leaves out what is undefined. */
+/** Removes undefined members, as JSON does. */
 function withoutEmpty(value: object): JsonObject {
   const entries = Object.entries(value).filter(([, one]) => one !== "" && one !== undefined);
   return JSON.parse(JSON.stringify(Object.fromEntries(entries))) as JsonObject;

@@ -6,19 +6,20 @@ import type { createRequestStates } from "../runs/request-states.ts";
 import { answersTo, askLater, OpenQuestions, readAnswers, stateOf } from "../runs/questions.ts";
 import { ownerOf } from "../tools/server-tool.ts";
 
-/** A request to a server behind, which may ask the client something before it is answered. */
+/** A request to an upstream server, which may ask the client something before it answers. */
 type AskingRequest = ReturnType<typeof beginning>;
 
-/** Begins a request to a server behind. */
+/** Begins a request to an upstream server. */
 type Begin = (
   options: Pick<OpenQuestions, "elicit" | "sample"> & { signal: AbortSignal },
 ) => Promise<JsonObject>;
 
 /**
- * Keeps requests to servers behind that ask the client something, until the client repeats them with its answers (2026-07-28).
+ * Keeps requests to upstream servers that ask the client something, until the client repeats them with its answers
+ * (2026-07-28).
  *
- * @returns a function that begins a request, or goes on with the one that is repeated, up to its result or its questions. The
- *   target is the prompt or resource: the state of one is no answer for another.
+ * @returns a function that begins a request, or continues a repeated one, up to its result or its questions. The target is
+ *   the prompt or resource, so that the state of one is not accepted for another.
  */
 export function createAskingRequests(states: ReturnType<typeof createRequestStates>) {
   const waiting = new Map<string, AskingRequest>();

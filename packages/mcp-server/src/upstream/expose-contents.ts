@@ -21,24 +21,24 @@ export interface ExposeSettings {
   /** Sends requests that may ask the client something. */
   asking: ReturnType<typeof createAskingRequests>;
   era: "legacy" | "modern";
-  /** Called with each request before the servers behind are asked. */
+  /** Called with each request before it is sent upstream. */
   onRequest: (context: ServerContext) => void;
   /** Receives why a server's resources or prompts are missing from a list. */
   onMissing?: ((server: string, error: unknown) => void) | undefined;
 }
 
-/** The resources of servers behind that the client of a connection watches. */
+/** The upstream resources that the client of a connection watches. */
 export interface Watching {
-  /** Notifies the client that a resource of a server behind changed, if it watches this resource. */
+  /** Notifies the client of a change of an upstream resource, if it watches it. */
   notify: (server: string, uri: string) => void;
   /** Ends its subscriptions. */
   end: () => void;
 }
 
-/** The capabilities of a server that offers resources and prompts of those behind it. */
+/** The capabilities of a server that exposes resources and prompts of upstream servers. */
 export function exposedCapabilities(expose: readonly Exposed[], era: "legacy" | "modern"): object {
   const changing = { listChanged: true };
-  // In 2026-07-28 nobody tells the server behind which resources a client watches.
+  // In 2026-07-28 subscriptions are not forwarded to the upstream server.
   const watched = era === "legacy" ? { subscribe: true } : {};
   return {
     ...(expose.includes("resources") ? { resources: { ...changing, ...watched } } : {}),
@@ -47,18 +47,18 @@ export function exposedCapabilities(expose: readonly Exposed[], era: "legacy" | 
   };
 }
 
-/** Answers requests for resources, prompts and completions with those of the servers behind, under their names. */
+/** Answers requests for resources, prompts and completions from the upstream servers, with prefixed names. */
 export function exposeContents({ server }: McpServer, settings: ExposeSettings): Watching {
   const { expose, upstream, asking, era, onRequest, onMissing = () => {} } = settings;
   const lists = createUpstreamLists(upstream, onMissing);
-  /** The watched resources, by their exposed URI: the one that the client gave, and the client's session. */
+  /** The watched resources by exposed URI, with the URI given by the client, and the client's session. */
   const watched = new Map<string, Behind & { uri: string; session: string | undefined }>();
   const optionsOf = (context: ServerContext): UpstreamOptions => {
     onRequest(context);
     return { signal: context.mcpReq.signal, session: sessionOf(context).session };
   };
 
-  /** Sends a request to a server behind, whose questions reach the client. */
+  /** Sends a request to an upstream server, whose questions are forwarded to the client. */
   const ask = async (to: Behind, request: UpstreamRequest, context: ServerContext): Promise<JsonObject> =>
     asking(context, exposedUri(to.server, to.own), (options) =>
       answered(upstream.request(to.server, request, { ...optionsOf(context), ...options })),
@@ -162,7 +162,7 @@ function isInputRequired({ resultType }: JsonObject): boolean {
   return resultType === "input_required";
 }
 
-/** An item with the URI it has here, and a name that says whose it is. */
+/** An item with its exposed URI, and a name that includes its server. */
 function under({ server, item }: UpstreamItem, key: "uri" | "uriTemplate"): JsonObject {
   const title = textOf(item, "title");
   return {
@@ -173,7 +173,7 @@ function under({ server, item }: UpstreamItem, key: "uri" | "uriTemplate"): Json
   };
 }
 
-/** Passes an error of the server behind on in the protocol's terms. */
+/** Converts an error of the upstream server to a protocol error. */
 async function answered(result: Promise<JsonObject>): Promise<JsonObject> {
   try {
     return await result;

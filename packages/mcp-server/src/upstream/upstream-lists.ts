@@ -2,51 +2,51 @@ import { isObject } from "@cem/core";
 import type { Elicit, JsonObject, JsonValue, Sample } from "@cem/core";
 import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError } from "@modelcontextprotocol/server";
 
-/** Kinds of contents of the servers behind this one, besides tools. */
+/** Kinds of contents of upstream servers, besides tools. */
 export const EXPOSED = ["resources", "prompts"] as const;
 export type Exposed = (typeof EXPOSED)[number];
 
 /** Kinds of items that {@link UpstreamContents.list} lists. */
 export type UpstreamKind = "resources" | "resourceTemplates" | "prompts";
 
-/** A request that one server behind this one answers. */
+/** A request to one upstream server. */
 export type UpstreamRequest =
   | { method: "resources/read"; params: { uri: string } }
   | { method: "prompts/get"; params: { name: string; arguments?: Record<string, string> | undefined } }
   | { method: "completion/complete"; params: JsonObject }
   | { method: "resources/subscribe" | "resources/unsubscribe"; params: { uri: string } };
 
-/** On whose behalf the servers behind are asked. */
+/** The client on whose behalf upstream servers are asked. */
 export interface UpstreamOptions {
   signal: AbortSignal;
-  /** The session of the client, which may have a connection of its own. */
+  /** The session of the client, which may have its own connection. */
   session?: string | undefined;
   elicit?: Elicit | undefined;
   sample?: Sample | undefined;
 }
 
-/** Resources and prompts of the servers behind this one. */
+/** Resources and prompts of the upstream servers. */
 export interface UpstreamContents {
-  /** The names of the servers that are switched on. */
+  /** The names of the enabled servers. */
   readonly servers: readonly string[];
-  /** Lists what one server has. Empty where it has none of the kind. @throws CemError where it can't be reached. */
+  /** Lists the items of one server. Empty if it has none of the kind. @throws CemError if it can't be reached. */
   list(server: string, kind: UpstreamKind, options: UpstreamOptions): Promise<readonly JsonObject[]>;
   request(server: string, request: UpstreamRequest, options: UpstreamOptions): Promise<JsonObject>;
-  /** A URI of a server as clients of the session see it. Default: as it is. */
+  /** A URI of a server as shown to clients of the session. Default: unchanged. */
   shownUri?(server: string, uri: string, options: Pick<UpstreamOptions, "session">): string;
 }
 
-/** URIs and names of what servers behind have begin with the server's name here, so that none hides another's. */
+/** Exposed URIs and names are prefixed with the server's name, so that they can't collide. */
 const URI_START = "mcp://";
 
 /** The target of an exposed URI or name. */
 export interface Behind {
   server: string;
-  /** The URI, template or name as the server itself knows it. */
+  /** The URI, template or name at the server itself. */
   own: string;
 }
 
-/** `mcp://<server>/<uri>`, also for a template. The URI itself is kept as it is, whatever it contains. */
+/** `mcp://<server>/<uri>`, also for a template. The URI itself is kept unchanged, whatever it contains. */
 export function exposedUri(server: string, uri: string): string {
   return `${URI_START}${encodeURIComponent(server)}/${uri}`;
 }
@@ -57,8 +57,8 @@ export function exposedName(server: string, name: string): string {
 }
 
 /**
- * The reverse of {@link exposedUri} or {@link exposedName}. `undefined` for any other text. A server's name may contain a dot:
- * the longest that fits is meant.
+ * The reverse of {@link exposedUri} or {@link exposedName}. `undefined` for any other text. A server's name may contain a
+ * dot, so the longest match wins.
  */
 function behindOf(text: string, exposed: typeof exposedName, servers: readonly string[]): Behind | undefined {
   const [server] = servers
@@ -67,13 +67,13 @@ function behindOf(text: string, exposed: typeof exposedName, servers: readonly s
   return server === undefined ? undefined : { server, own: text.slice(exposed(server, "").length) };
 }
 
-/** Whether a URI may be of a template: it begins as the template does before its first variable. */
+/** Whether a URI may match a template: it begins with the template's text before its first variable. */
 function fitsTemplate(uri: string, template: string): boolean {
   const [start = "", ...variables] = template.split("{");
   return start === "" || variables.length === 0 ? uri === template : uri.startsWith(start);
 }
 
-/** Content of a prompt whose resources have their exposed URIs, so that the client can read them. */
+/** Converts resources in a prompt's content to their exposed URIs, so that the client can read them. */
 export function withExposedUris(server: string, content: JsonValue): JsonValue {
   if (!isObject(content)) return content;
   const { uri, resource } = content;
@@ -84,22 +84,22 @@ export function withExposedUris(server: string, content: JsonValue): JsonValue {
   return { ...content, resource: { ...resource, uri: exposedUri(server, resource["uri"]) } };
 }
 
-/** An item of one server, as it sent it. */
+/** An item as sent by its server. */
 export interface UpstreamItem {
   server: string;
   item: JsonObject;
 }
 
-/** Lists what the servers behind have, and finds what a URI or a name stands for. */
+/** Lists the items of upstream servers, and resolves URIs and names. */
 export function createUpstreamLists(
   upstream: UpstreamContents,
   onMissing: (server: string, error: unknown) => void,
 ) {
-  /** A URI of a server as the client sees it, whichever way the client or the server wrote it. */
+  /** A server's URI as shown to the client, whichever form the client or the server used. */
   const shownUri = (server: string, uri: string, options: Pick<UpstreamOptions, "session">): string =>
     upstream.shownUri?.(server, uri, options) ?? uri;
 
-  /** The items of all servers. A server that can't be reached is left out, so that it does not hide the others'. */
+  /** The items of all servers. An unreachable server is left out, so that it does not affect the others. */
   async function all(kind: UpstreamKind, options: UpstreamOptions): Promise<UpstreamItem[]> {
     const lists = upstream.servers.map(async (server) => {
       try {
@@ -117,7 +117,8 @@ export function createUpstreamLists(
     all,
     shownUri,
     /**
-     * Finds a resource by its URI here, or by the server's own, which results of tools mention, where only one server has it.
+     * Finds a resource by its exposed URI, or, if only one server has it, by the server's own URI, which tool results
+     * mention.
      *
      * @throws ResourceNotFoundError
      */
@@ -138,7 +139,7 @@ export function createUpstreamLists(
       return { server: only, own: shown(only) };
     },
     /**
-     * Finds a prompt by its name here, or by the server's own where only one server has it.
+     * Finds a prompt by its exposed name, or by the server's own if only one server has it.
      *
      * @throws ProtocolError
      */
@@ -154,7 +155,7 @@ export function createUpstreamLists(
   };
 }
 
-/** A member of an item that has to be a text. Empty for one that is none. */
+/** A text member of an item. Empty if it is not a text. */
 export function textOf(item: JsonObject, key: string): string {
   const value = item[key];
   return typeof value === "string" ? value : "";

@@ -3,7 +3,7 @@ import { describeSandboxContract } from "@cem/sandbox/contract";
 import type { ContractGroup } from "@cem/sandbox/contract";
 import { createDenoSandboxProvider } from "../index.ts";
 
-/** Written by `nested-mounts.test.ts` into a file system that it mounts there. */
+/** Created by `nested-mounts.test.ts` in a file system that it mounts there. */
 export const MOUNTED_FILE = "/usr/share/doc/mounted";
 
 /** An isolation backend that works on this host. */
@@ -24,7 +24,7 @@ export async function availableBackends(): Promise<AvailableBackend[]> {
   return available;
 }
 
-/** The strongest backend of each isolation level; with `CEM_TESTS` every one that works on this host. */
+/** The strongest backend of each isolation level; with `CEM_TESTS`, every one that works on this host. */
 export async function backendPerLevel(): Promise<AvailableBackend[]> {
   const available = await availableBackends();
   if (process.env["CEM_TESTS"] !== undefined) return available;
@@ -34,9 +34,9 @@ export async function backendPerLevel(): Promise<AvailableBackend[]> {
 }
 
 /**
- * Describes the contract, or a group of its tests, for the backends of one level. The weaker ones hold the guest in another
- * way; what happens in it is the same, and CI has time for the strongest only. `npm test` on a machine without bubblewrap
- * tries the walls of `unshare`.
+ * Describes the contract, or a group of its tests, for the backends of one level. The weaker ones isolate the guest in
+ * another way; inside it everything is the same, and CI has time for the strongest only. `npm test` on a machine
+ * without bubblewrap tests the isolation of `unshare`.
  */
 export async function describeContractAt(
   level: IsolationLevel,

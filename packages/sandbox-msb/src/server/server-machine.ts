@@ -9,7 +9,7 @@ import { INSPECT, MISSING, START, UPLOAD_FILES } from "./server-scripts.ts";
 import { processIdentity } from "../own-machines.ts";
 
 const NAME_BYTES = 8;
-/** Linux takes an argument of up to 128 KiB, and all of them together up to 2 MiB. */
+/** Linux accepts an argument of up to 128 KiB, and up to 2 MiB for all arguments. */
 const PIECE_BYTES = 64 * 1024;
 const COMMAND_BYTES = 512 * 1024;
 const BLOCK_BYTES = 512;
@@ -101,7 +101,7 @@ export async function startServerMachine(rpc: ServerRpc, config: StartConfig, ti
     await rpc.start(name, config, { timeoutMs });
     return machine;
   } catch (error) {
-    // It may have been started all the same.
+    // It may have started anyway.
     await machine.kill();
     throw error;
   }
@@ -112,7 +112,7 @@ function describeFailure({ exitCode, stderr, stdout }: CommandOutcome): string {
   return said === "" ? `exit code ${exitCode}` : said.slice(0, 300);
 }
 
-/** Splits files over as few commands as possible, within the limits of a command line. */
+/** Splits files among as few commands as possible, within the limits of a command line. */
 function commandsFor(files: readonly UploadedFile[]): string[][] {
   const commands: string[][] = [[]];
   let bytes = 0;
@@ -138,7 +138,7 @@ function hostMark(): string {
   return createHash("sha256").update(hostname()).digest("hex").slice(0, HOST_CHARACTERS);
 }
 
-/** A new machine name, which contains its owner, since the server keeps no labels. */
+/** Creates a machine name that contains its owner, since the server has no labels. */
 function newMachineName(): string {
   const owner = processIdentity(process.pid) ?? String(process.pid);
   return `cem-${hostMark()}-${owner}-${randomBytes(NAME_BYTES).toString("hex")}`;

@@ -2,9 +2,9 @@ import type { MicrovmEvent, MicrovmProcess } from "../microvm-guest.ts";
 import type { CommandOutcome } from "./server-rpc.ts";
 import { READ, WRITE } from "./server-scripts.ts";
 
-/** Bytes per reading. */
+/** Bytes per read. */
 const READ_BYTES = 4 * 1024 * 1024;
-/** How long one reading waits for output, in seconds, and the timeout of its command, in milliseconds. */
+/** How long one read waits for output, in seconds, and the timeout of its command, in milliseconds. */
 const WAIT_SECONDS = 2;
 const READ_TIMEOUT_MS = 30_000;
 /** Polling intervals: the longer a program is silent, the less often it is polled. */
@@ -13,7 +13,7 @@ const PAUSES = [
   { quietMs: 5_000, seconds: 0.03 },
   { quietMs: Infinity, seconds: 0.1 },
 ] as const;
-/** The server may lose the last lines of a command that ends right after them; the command then ends later. */
+/** The server may lose the last lines of a command that ends right after them, so commands end this much later. */
 const LINGER_SECONDS = 0.05;
 const MAX_LOST_IN_A_ROW = 20;
 
@@ -26,7 +26,7 @@ export type RunScript = (
 
 /** A program in a machine of an older server. */
 export interface ServerProcess extends MicrovmProcess {
-  /** Bytes written by the program as of the last reading, to files and output. */
+  /** Bytes written by the program to files and output, as of the last read. */
   readonly writtenBytes: number;
 }
 
@@ -69,7 +69,7 @@ export function followProcess(run: RunScript, folder: string): ServerProcess {
     outOffset += out.length;
     errOffset += err.length;
     if (out.length + err.length > 0) activeAt = performance.now();
-    // The last output may take more than one reading.
+    // The last output may take more than one read.
     else if (ended !== undefined) {
       events.push({ kind: "exited", code: ended });
       isOver = true;
@@ -90,14 +90,14 @@ export function followProcess(run: RunScript, folder: string): ServerProcess {
     async write(bytes) {
       activeAt = performance.now();
       const base64 = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
-      // Without a timeout: a guest that doesn't read is ended by its run's timeout.
+      // No timeout: a guest that doesn't read is ended by its run's timeout.
       const { exitCode } = await run(WRITE, [folder, base64], undefined);
       if (exitCode !== 0) throw new Error("The guest no longer accepts input.");
     },
   };
 }
 
-/** Parses the output since the last reading; `undefined` when a part of it is missing. */
+/** Parses the output since the last read; `undefined` when a part is missing. */
 function parseReading(lines: readonly string[]) {
   const [outText, errText, last = ""] = lines;
   const end = /^end (\d+) (\d+) (\d+) (\d*)$/.exec(last);

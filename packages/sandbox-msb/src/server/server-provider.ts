@@ -93,12 +93,12 @@ export function createMicrosandboxServerProvider(settings: MicrosandboxServerSet
       await machine.kill();
       throw error;
     }
-    // Deno's permissions alone hold read-only mounts: the server mounts everything writable.
+    // Only Deno's permissions enforce read-only mounts: the server mounts everything writable.
     const command = machineCommand(spec, "deno", `${GUEST_RUNNER}/guest/${basename(guestBootFile)}`);
     return startMicrovmGuest(machine, guestInit(spec, settings), command);
   }
 
-  /** Checks that the machine sees this host's workspace and has the right Deno. */
+  /** Checks that the machine sees this host's workspace and has the right version of Deno. */
   async function check(machine: ServerMachine, { workspaceDir }: SandboxSpec): Promise<void> {
     const name = `.cem-${randomBytes(MARK_BYTES).toString("hex")}`;
     const file = join(workspaceDir, name);
@@ -138,7 +138,7 @@ export function createMicrosandboxServerProvider(settings: MicrosandboxServerSet
       refuseColons(spec);
       await rpc.check(signal);
       await (swept ??= sweepServer(rpc));
-      // The first machine shows whether the image and the server's folders are right.
+      // The first machine checks that the image and the server's folders are right.
       const known = { spec, checked: false };
       return { isolation: ISOLATION, startGuest: () => startGuest(known) };
     },

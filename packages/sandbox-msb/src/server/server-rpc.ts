@@ -6,7 +6,7 @@ import * as z from "zod/mini";
 const NAMESPACE = "cem";
 /** Default timeout of a request, in milliseconds. */
 const QUICK_TIMEOUT_MS = 10_000;
-/** The longest answer to read: more than two readings of a program's output take in base64. */
+/** The longest answer to accept: more than two reads of a program's output in base64. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 /** Characters of an unexpected answer that its error message quotes. */
 const TOLD_CHARACTERS = 300;
@@ -69,7 +69,7 @@ export function createServerRpc({ url, apiKey }: ServerAddress) {
     );
   const { origin, pathname } = parsed;
   const base = `${origin}${pathname.replace(/(?<!\/)\/+$/, "")}/api/v1`;
-  /** One start at a time: the server rewrites one file per namespace without locking. */
+  /** Serializes starts: the server rewrites one file per namespace without locking. */
   const inTurn = createTurns();
   let lastId = 0;
 
@@ -134,7 +134,7 @@ export function createServerRpc({ url, apiKey }: ServerAddress) {
       let bytes = 0;
       for await (const piece of answer.body as AsyncIterable<Buffer>) {
         bytes += piece.length;
-        // It holds what a machine's programs print, and a program that is root there may have replaced those.
+        // It contains output of the machine's commands, which a program with root access there may have replaced.
         if (bytes > MAX_ANSWER_BYTES)
           throw notTheServer(`${path} answered more than ${MAX_ANSWER_BYTES} bytes`);
         pieces.push(piece);

@@ -1,9 +1,9 @@
-/** Exit code when the image lacks a program, which the script has printed. */
+/** Exit code when the image lacks a program, whose name the script has printed. */
 export const MISSING = 7;
 
 /**
- * Writes files to folders in a folder: `DIR FOLDER/NAME BASE64 FOLDER/NAME BASE64 …`. A repeated name appends. Prints a
- * program that the image lacks, if any.
+ * Writes files to subfolders of a folder: `DIR FOLDER/NAME BASE64 FOLDER/NAME BASE64 …`. A repeated name appends.
+ * Prints the name of a program that the image lacks, if any.
  */
 export const UPLOAD_FILES = `
 for tool in base64 mkfifo tail head wc tr sed env mv deno; do
@@ -42,13 +42,13 @@ shift 3
   echo $? > "$dir/ended" && mv "$dir/ended" "$dir/exit"
 ) < /dev/null > /dev/null 2>&1 &`;
 
-/** Writes bytes to the program's input: `DIR BASE64`. Blocks while it does not read. */
+/** Writes bytes to the program's input: `DIR BASE64`. Blocks while the program does not read. */
 export const WRITE = `
 [ -f "$1/exit" ] && exit 1
 printf %s "$2" | base64 -d 1<> "$1/in"`;
 
 /**
- * Reads the program's output from the offsets on: `DIR OUT_OFFSET ERR_OFFSET TURNS PAUSE MOST LINGER`. Polls up to
+ * Reads the program's output from these offsets: `DIR OUT_OFFSET ERR_OFFSET TURNS PAUSE MOST LINGER`. Polls up to
  * `TURNS` times for output. Reading has no side effect, so a lost answer can be requested again.
  */
 export const READ = `

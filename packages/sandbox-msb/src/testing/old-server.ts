@@ -15,7 +15,7 @@ export interface OldServerOptions {
   hasDeno?: boolean | undefined;
   /** Loses the last lines of every other command, as the real one may. */
   losesOutput?: boolean | undefined;
-  /** The command that reads a program's output in its machines prints more than any program did. */
+  /** The command that reads a program's output prints more than any program did. */
   floods?: boolean | undefined;
   /** Mounts nothing of this host. */
   elsewhere?: boolean | undefined;
@@ -52,8 +52,8 @@ const FLOOD_BYTES = 17 * 1024 * 1024;
 const WRITABLE = ["tmp", "var", "cem"];
 
 /**
- * A test server with the protocol of `msb server` 0.2. It runs each machine's commands as processes with a root folder
- * of their own. Names, shapes and statuses follow the server's published source.
+ * A test server with the protocol of `msb server` 0.2. It runs each machine's commands as processes with their own root
+ * folder. Names, shapes and statuses follow the server's published source.
  */
 export class OldServer {
   readonly requests: {
@@ -125,7 +125,7 @@ export class OldServer {
       const result = await this.#do(method, params);
       answer(200, { jsonrpc: "2.0", result, id });
     } catch (error) {
-      // As an error of the server's own, which is not in the protocol's shape.
+      // As an internal error of the server, which does not have the protocol's shape.
       answer(500, { error: error instanceof Error ? error.message : "Internal server error", code: 5002 });
     }
   }

@@ -3,7 +3,7 @@ import { EventEmitter, on } from "node:events";
 import type { MachineCommand } from "@cem/sandbox/provider-kit";
 import type { Microvm, MicrovmEvent, MicrovmProcess } from "../microvm-guest.ts";
 
-/** A plain process in place of a machine, for tests of the code around machines. */
+/** A plain process that stands in for a machine, for tests of the code around machines. */
 export class ProcessMachine implements Microvm {
   readonly name = "process";
   readonly pid = undefined;

@@ -25,13 +25,13 @@ import { withholdListening, withholdThreads } from "./withheld.ts";
 const WARM_UP = "export default async function (value: unknown) { return [typeof value]; }";
 const RESULT = '{"type":"result"';
 const DONE = '{"type":"done"}';
-/** The longest wait for work of the runtime once the program has its value, in milliseconds. */
+/** Maximum wait for work of the runtime after the program returned a value, in milliseconds. */
 const RUNTIME_WAIT_MS = 2_000;
-/** A longer wait for it is told where the program has no value, in milliseconds. */
+/** A longer wait is reported when the program returned no value, in milliseconds. */
 const NOTED_WAIT_MS = 100;
 const RUNTIME_WORK = '{"kind":"operation","server":"","name":"work of the runtime","stack":""}';
 
-/** Taken before any program runs. */
+/** Captured before any program runs. */
 const later = setImmediate;
 const startTimer = setTimeout;
 
@@ -42,19 +42,19 @@ let moduleSettings: ModuleSettings = { hostTools: {}, toolFolders: [], hidden: [
 let current: RunMessage | undefined;
 /** The realm of the current run, or of the next one. */
 let realm: Realm | undefined;
-/** Imports its modules, once it asks for some. */
+/** Imports modules into it. Created at the first import. */
 let importAll: ReturnType<typeof createModules> | undefined;
-/** The message of a program that has returned, while the run goes on for what it did not await. */
+/** The message of a program that has returned, while the run continues for work it did not await. */
 let returned: string | undefined;
 let isChecking = false;
 let isWaiting = false;
-/** Whether the guest makes itself ready for the next run. */
+/** Whether the guest is preparing for the next run. */
 let isRecovering = false;
-/** Whether there is a realm for the next run, and nothing left of the last one. */
+/** Whether a realm for the next run exists and nothing is left of the last one. */
 let isIdle = false;
-/** Whether the program's own work has ended, and that of the runtime goes on. */
+/** Whether the program's own work has ended while that of the runtime continues. */
 let awaitsRuntime = false;
-/** Imports of the current run that go on. */
+/** Pending imports of the current run. */
 let importing = 0;
 let nextCallId = 1;
 let onWarm: (() => void) | undefined;
@@ -63,7 +63,7 @@ function sendReady(): void {
   send(`{"type":"ready","version":${quote(deno.version.deno)}}`);
 }
 
-/** Makes the realm of the next run. */
+/** Creates the realm of the next run. */
 function prepare(isLight: boolean): Realm {
   importAll = undefined;
   realm = createRealm({ importModules, done: complete, failed, noteProgress }, isLight);
@@ -82,7 +82,7 @@ async function importModules(own: Realm, id: number, requests: string): Promise<
     if (isCurrent(own)) own.inside.imported(id, namespaces);
   } catch (error) {
     if (!isCurrent(own)) return;
-    // No code has run: a program that imports later runs in the guest's own realm.
+    // No code has run yet: programs with dynamic imports run in the guest's own realm anyway.
     if (attempt(() => error instanceof RuntimeNeeded, false)) void runInOwnRealm(current as RunMessage);
     else own.inside.importFailed(id, own.ownError(error));
   } finally {
@@ -98,7 +98,7 @@ function complete(own: Realm, json: string | undefined): void {
   noteProgress(own);
 }
 
-/** Looks, after all that follows at once, whether a program that has returned has work left. */
+/** Checks, after all immediate follow-up work, whether a returned program has work left. */
 function noteProgress(own: Realm): void {
   if (returned === undefined || isChecking || own !== realm) return;
   isChecking = true;
@@ -106,7 +106,7 @@ function noteProgress(own: Realm): void {
     isChecking = false;
     endOrWait(own);
   };
-  // The runtime tells of a rejection that nobody handles some turns after it.
+  // The runtime reports unhandled rejections some event loop turns later.
   if (own.context === undefined) startTimer(look, 1);
   else later(look);
 }
@@ -136,7 +136,7 @@ function tellUnawaited(isStopped: boolean, work: string): void {
   send(`{"type":"unawaited","isStopped":${isStopped},"work":[${work}]}`);
 }
 
-/** Whether the runtime has work of the program left, such as a file that is written. A light realm has none. */
+/** Whether the runtime has pending work of the program, such as a file write. A light realm has none. */
 function hasRuntimeWork(own: Realm): boolean {
   if (own.context !== undefined) return false;
   own.unrefTimers();
@@ -146,7 +146,7 @@ function hasRuntimeWork(own: Realm): boolean {
   return hasWork;
 }
 
-/** Waits until the runtime has nothing left to do. A program that has its value may have left a watcher or a server. */
+/** Waits until the runtime has nothing left to do. A program that has returned a value may have left a watcher or a server. */
 function waitForRuntime(own: Realm, hasValue: boolean): void {
   if (awaitsRuntime) return;
   awaitsRuntime = true;
@@ -159,7 +159,7 @@ function waitForRuntime(own: Realm, hasValue: boolean): void {
   deno.unrefTimer(timer as unknown as number);
 }
 
-/** The runtime has nothing left to do. */
+/** Called when the runtime has nothing left to do. */
 function lookAgain(): void {
   countWait(true);
   if (realm !== undefined) endOrWait(realm);
@@ -174,14 +174,15 @@ function end(own: Realm, message: string): void {
   // The host ends this guest.
   if (own.context === undefined || !isReused) return sendLast(message);
   isRecovering = true;
-  // After what the program has left in the queue of microtasks, and the rejections that nobody handled.
+  // After the program's remaining microtasks and the reports of unhandled rejections.
   later(() => later(() => recover(message)));
 }
 
 /**
- * Nothing can call a program of an ended run: its timers are stopped, and its calls are answered no more.
+ * Prepares for the next run. Nothing can call into an ended program: its timers are stopped, and its calls are no
+ * longer answered.
  *
- * @param message - How the run ended. The host may send the next run from then on.
+ * @param message - The outcome of the run. After it, the host may send the next run.
  */
 function recover(message: string): void {
   send(message);
@@ -210,8 +211,8 @@ function begin(own: Realm, { callsInFlight, payloadBytes }: RunMessage): void {
 }
 
 /**
- * Runs the program in the guest's own realm, with the whole runtime. The host hears of it before any code of the program
- * runs, and ends this guest after the run.
+ * Runs the program in the guest's own realm, with the whole runtime. The host is notified before any code of the
+ * program runs, and ends this guest after the run.
  */
 async function runInOwnRealm(message: RunMessage): Promise<void> {
   send('{"type":"single-use"}');
@@ -269,7 +270,7 @@ async function initialize({
   isIdle = true;
 }
 
-/** Runs a program, so that the first one of the host finds all parts loaded. */
+/** Runs a program to load all parts before the host's first one. */
 async function warmUp(): Promise<void> {
   const warm = new Promise<void>((resolve) => (onWarm = resolve));
   const own = prepare(true);
@@ -282,7 +283,7 @@ async function warmUp(): Promise<void> {
 function receive(line: string): void {
   // A result's value is one of the program's realm.
   if (startsWith(line, RESULT)) {
-    // One that comes after its run belongs to no program; the next realm has nothing that could take it yet.
+    // A result that arrives after its run belongs to no program, and the next realm can't take it yet.
     if (current !== undefined) realm?.inside.settle(line);
     return;
   }
@@ -293,15 +294,15 @@ function receive(line: string): void {
   else sendReady();
 }
 
-/** Ends a guest that can't start. The host shows why. */
+/** Ends a guest that can't start. The host reports the reason. */
 function giveUp(error: unknown): void {
   sendStderr(`${(error as Error).stack}\n`);
   deno.exit(1);
 }
 
 /**
- * Whether nothing but the host's next message can take this guest on. In a light realm there are but calls, timers and imports,
- * and this looks after all that follows at once.
+ * Whether only the host's next message can give this guest anything to do. In a light realm only calls, timers and
+ * imports can be pending; this checks after all immediate follow-up work.
  */
 async function waitsForHost(): Promise<boolean> {
   if (isIdle) return true;

@@ -11,7 +11,7 @@ import {
   subarray,
 } from "./primordials.ts";
 
-/** Writes to a pipe are atomic up to this size, so that a worker's output can't split a piece of a frame. */
+/** Writes to a pipe are atomic up to this size, so that a worker's output can't interleave with a piece of a frame. */
 const PIECE_BYTES = 4_096;
 const READ_BYTES = 64 * 1024;
 /** The largest buffer that is kept for the next messages. */
@@ -58,7 +58,7 @@ export function sendStderr(text: string): void {
   }
 }
 
-/** Sends what is written to stderr past the console to the host, in order with everything else. */
+/** Sends to the host what bypasses the console on its way to stderr, in order with everything else. */
 export function redirectStderr(): void {
   const writeSync = (bytes: Uint8Array): number => {
     sendStderr(decode(bytes));
@@ -87,8 +87,9 @@ function readLater(free: Uint8Array): Promise<number> {
 /**
  * Reads one message per line until the host closes the channel.
  *
- * @param hasNothingElse - Tells, after all that follows a message at once, whether nothing can happen before the next one.
- * This thread itself waits then: an asynchronous read takes another thread, and wakes two for each message.
+ * @param hasNothingElse - Resolves, after all immediate follow-up work of a message, to whether nothing can happen
+ *   before the next one. If so, this thread blocks on the read: an asynchronous read uses another thread, and wakes two
+ *   for each message.
  */
 export async function readMessages(receive: (line: string) => void, hasNothingElse: () => Promise<boolean>) {
   let buffer: Uint8Array = new ByteArray(READ_BYTES);
@@ -112,7 +113,7 @@ export async function readMessages(receive: (line: string) => void, hasNothingEl
     }
     if (start > 0) setBytes(buffer, subarray(buffer, start, end), 0);
     used = end - start;
-    // A large message leaves no large buffer behind.
+    // Don't keep the buffer of a large message.
     if (buffer.length > KEPT_BYTES && used <= READ_BYTES) {
       const smaller = new ByteArray(READ_BYTES * 2);
       setBytes(smaller, subarray(buffer, 0, used), 0);

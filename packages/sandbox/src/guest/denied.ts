@@ -4,15 +4,15 @@ import { deno } from "./deno.ts";
 const DENIED = /Requires ([a-z]+) access(?: to ([^\n]{0,300}?))?, run again with the --allow-[a-z-]+ flag/g;
 const FAILED_TO_SPAWN = /Failed to spawn [^\n]*/g;
 
-/** Says what the runtime did not allow in terms of the sandbox. */
+/** Rephrases denied permissions of the runtime in terms of the sandbox. */
 export function inSandboxTerms(text: string): string {
   const explained = text.replace(DENIED, (_, kind: string, to?: string) => explain(kind, to));
   return explained.replace(FAILED_TO_SPAWN, "The sandbox can't start programs.");
 }
 
-/** Has the errors of denied permissions speak in terms of the sandbox, to a program that catches them, too. */
+/** Rephrases the errors of denied permissions in terms of the sandbox, including for programs that catch them. */
 export function explainDenied(): void {
-  // The runtime's class of these errors passes its message on to the class that it is derived from.
+  // The runtime's class of these errors passes its message to its superclass.
   class Explained extends Error {
     constructor(message?: string, options?: ErrorOptions) {
       super(message === undefined ? undefined : inSandboxTerms(message), options);
@@ -21,7 +21,7 @@ export function explainDenied(): void {
   Object.setPrototypeOf(deno.errors.NotCapable, Explained);
 }
 
-/** Sentences by permission, with the place of what was asked for. */
+/** Sentences by permission, with a placeholder for the requested resource. */
 const SENTENCES: Readonly<Record<string, string>> = {
   net: "The sandbox has no network access to %. Code reaches only hosts that the configuration allows, by default none; tools reach what they are for.",
   read: "The sandbox can't read %. Code reads files of /workspace and of folders that the configuration mounts; others are read by tools, where a server has them.",

@@ -1,6 +1,6 @@
 /** A file that is open for reading. */
 export interface GuestFile {
-  /** Gives `null` at the end of the file. */
+  /** Returns `null` at the end of the file. */
   readSync(buffer: Uint8Array): number | null;
   seekSync(offset: number, whence: 0): number;
   statSync(): { size: number };
@@ -35,7 +35,7 @@ interface DenoInternal {
     readSync(resource: number, buffer: Uint8Array): number;
     refOpPromise(promise: Promise<unknown>): void;
     unrefOpPromise(promise: Promise<unknown>): void;
-    /** Whether anything that is referenced goes on. */
+    /** Whether any referenced work is pending. */
     eventLoopHasMoreWork(): boolean;
     writeSync(resource: number, bytes: Uint8Array): number;
   };
@@ -61,11 +61,11 @@ const target = globalThis as unknown as {
   addEventListener(type: string, listener: (event: UncaughtEvent) => void): void;
 };
 
-/** Taken before any program runs. */
+/** Captured before any program runs. */
 const { preventDefault } = Event.prototype;
 const prevent: (event: Event) => void = preventDefault.call.bind(preventDefault);
 
-/** Calls a function whenever nothing that is referenced goes on. The guest lives on. */
+/** Calls a function whenever no referenced work is pending. The guest keeps running. */
 export function onIdle(listener: () => void): void {
   target.addEventListener("beforeunload", (event) => {
     prevent(event);
@@ -73,7 +73,7 @@ export function onIdle(listener: () => void): void {
   });
 }
 
-/** Handles uncaught errors of programs, which would otherwise end the process, and rejections that nobody handles. */
+/** Handles unhandled rejections, and uncaught errors of programs, which would otherwise end the process. */
 export function onUncaught(report: (thrown: unknown) => void): void {
   target.addEventListener("unhandledrejection", (event) => {
     prevent(event);

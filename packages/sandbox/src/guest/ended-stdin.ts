@@ -7,7 +7,7 @@ type Callable = (...args: unknown[]) => unknown;
 const STDIN = 0;
 const changed = new WeakSet<object>();
 
-/** The host's messages come by standard input. For programs it has ended, or they would take what is not theirs. */
+/** Makes stdin look closed to programs: it carries the host's messages. */
 export function endStdin(): void {
   const ended = {
     read: async () => null,
@@ -25,7 +25,7 @@ export function endStdin(): void {
   });
 }
 
-/** The same for a module of Node's. */
+/** The same for a Node module. */
 export function endStdinOf(name: string, members: Members): void {
   if (changed.has(members)) return;
   changed.add(members);

@@ -15,10 +15,10 @@ const TWO_PATHS = "rename copyFile link symlink";
 const TEMPORARY = "makeTempDir makeTempFile";
 const NODE_TWO_PATHS = new Set(["rename", "copyFile", "link", "symlink", "cp"]);
 
-/** Taken before it is patched. */
+/** Captured before it is patched. */
 const currentFolder = deno["cwd"] as () => string;
 
-/** The host path for a guest path, of which `..` can't lead to a folder of the host. */
+/** The host path for a guest path. `..` can't lead to a folder of the host. */
 function hostPath(path: string): string {
   return toHostPath(normalize(path.startsWith("/") ? path : `${toGuestPath(currentFolder())}/${path}`));
 }
@@ -35,7 +35,7 @@ function hostArgument(value: unknown): unknown {
 /**
  * Wraps a function to map its first arguments from guest paths to host paths, keeping its properties.
  *
- * @param hasCallback - Whether a function that it is given is called with an error.
+ * @param hasCallback - Whether a callback argument receives an error.
  */
 function withPaths(original: Callable, count: number, hasCallback = false): Callable {
   return new Proxy(original, {
@@ -49,7 +49,7 @@ function withPaths(original: Callable, count: number, hasCallback = false): Call
   });
 }
 
-/** Takes the host's paths out of what an action throws or rejects with. */
+/** Removes host paths from what an action throws or rejects with. */
 function withGuestErrors(action: () => unknown): unknown {
   try {
     const result = action();
@@ -59,7 +59,7 @@ function withGuestErrors(action: () => unknown): unknown {
   }
 }
 
-/** Wraps a function that is called with errors. */
+/** Wraps a function that receives errors. */
 function withCleanErrors(original: Callable): Callable {
   return function (this: unknown, ...args) {
     args.forEach(cleanError);
@@ -74,7 +74,7 @@ function rethrow(error: unknown): never {
 
 function cleanError(error: unknown): void {
   if (!(error instanceof Error)) return;
-  // An error of two paths tells them there again.
+  // An error with two paths repeats them there.
   const { info } = error as { info?: unknown };
   for (const part of [error, info]) {
     if (typeof part !== "object" || part === null) continue;
@@ -85,10 +85,10 @@ function cleanError(error: unknown): void {
   }
 }
 
-/** Members of what the runtime gives that are paths. */
+/** Members of runtime values that are paths. */
 const PATH_MEMBERS = ["path", "parentPath", "file", "paths"];
 
-/** A value of the runtime with guest paths in place of the host's. */
+/** Replaces host paths by guest paths in a value of the runtime. */
 function toGuestValue(value: unknown): unknown {
   if (typeof value === "string") return toGuestPath(value);
   if (value instanceof Uint8Array) return Buffer.from(toGuestPath(Buffer.from(value).toString()));
@@ -102,7 +102,7 @@ function toGuestValue(value: unknown): unknown {
   return value;
 }
 
-/** Wraps a function to give guest paths, by its result or to its callback. */
+/** Wraps a function to return guest paths, as its result or to its callback. */
 function withGuestResult(original: Callable): Callable {
   return function (this: unknown, ...args) {
     const given = args.map((value) =>
@@ -118,7 +118,7 @@ function patch(functions: Functions, name: string, change: (original: Callable) 
   if (typeof original === "function") functions[name] = change(original as Callable);
 }
 
-/** Functions that give a promise, and those that don't. */
+/** The names of functions, with and without the suffix `Sync`. */
 function both(names: string): string[] {
   return names.split(" ").flatMap((name) => [name, `${name}Sync`]);
 }
@@ -147,17 +147,17 @@ function patchDeno(): void {
 }
 
 let isPatched = false;
-/** Whether the kernel hides the host's files, too. */
+/** Whether the kernel hides the host's files as well. */
 let hasOwnView = false;
 
 /**
- * Patches a module of Node's, where the guest has no file system view of its own: functions of files accept guest paths,
- * and what they give by themselves (results, errors, events) has no others. A program that looks for the host's paths finds them
- * all the same: in the filter of a copy, or in a query of a database.
+ * Patches a Node module when the guest has no file system view of its own: file functions accept guest paths, and their
+ * results, errors and events contain only guest paths. A program that searches for host paths can still find them, in
+ * the filter of a copy or in a database query.
  */
 export function patchNodeModule(name: string, members: Functions): void {
   if (!isPatched || patchedModules.has(members)) return;
-  // The promises of node:fs and node:fs/promises are one object.
+  // `promises` of node:fs and node:fs/promises are the same object.
   patchedModules.add(members);
   if (name === "fs" || name === "fs/promises") patchNodeFunctions(members);
   if (name === "fs") patchNodeModule("fs/promises", members["promises"] as Functions);
@@ -176,8 +176,8 @@ export function patchNodeModule(name: string, members: Functions): void {
 
 const patchedModules = new WeakSet<object>();
 /**
- * A snapshot of memory and modules that the runtime itself loads tell where the guest lies on the host, and the latter have what is
- * not patched.
+ * Functions that would reveal where the guest is on the host: by memory snapshots, or by modules that the runtime
+ * itself loads, which are not patched either.
  */
 const UNAVAILABLE: Readonly<Record<string, readonly string[]>> = {
   module: ["registerHooks"],
@@ -189,7 +189,7 @@ function unavailable(): never {
   throw new Error("This is not available at isolation level permissions.");
 }
 
-/** Has the runtime itself load no code of a program. */
+/** Prevents the runtime from loading code of a program itself. */
 function patchLoaders({ prototype, _extensions }: Functions): void {
   patch(prototype as Functions, "_compile", () => unavailable);
   for (const extension of Object.keys(_extensions as Functions)) {
@@ -197,7 +197,7 @@ function patchLoaders({ prototype, _extensions }: Functions): void {
   }
 }
 
-/** Patches the module that a function returns, which it takes by name. */
+/** Wraps a function that returns a module by name, to patch that module. */
 function withPatchedModule(original: Callable): Callable {
   return new Proxy(original, {
     apply(target, self, args: unknown[]) {
@@ -214,7 +214,7 @@ function patchNodeFunctions(functions: Functions): void {
   for (const name of Object.keys(functions)) {
     if (!/^[a-z]/.test(name)) continue;
     const count = NODE_TWO_PATHS.has(name.replace(/Sync$/, "")) ? 2 : 1;
-    // A listener has to stay the one that it is, to be removed again.
+    // A listener must stay the same function, so that it can be removed.
     patch(functions, name, (original) => withPaths(original, count, !/watch/i.test(name)));
   }
   const giving =
@@ -229,12 +229,12 @@ function patchNodeFunctions(functions: Functions): void {
   }
 }
 
-/** An empty name, and this one, are those of a database in memory. */
+/** Maps the path of a database. The empty name and `:memory:` mean a database in memory. */
 function databasePlace(path: unknown): unknown {
   return path === ":memory:" || path === "" ? path : hostArgument(path);
 }
 
-/** Refuses to choose where SQLite keeps temporary files: it would tell which folders there are on the host, and write there. */
+/** Refuses to set SQLite's folder for temporary files: it would reveal which folders exist on the host, and write there. */
 function withoutTemporaryFolder(original: Callable): Callable {
   return function (this: unknown, ...args) {
     if (typeof args[0] === "string" && execPattern(/temp_store_directory/i, args[0]) !== null) unavailable();
@@ -268,32 +268,33 @@ function patchProcess(process: Functions): void {
   for (const name of ["execPath", "title", "argv"]) process[name] = toGuestValue(process[name]);
 }
 
-/** The process with the one member that can't be changed, which tells where the runtime lies on the host. */
+/** Wraps `process` to replace its one immutable member, which reveals where the runtime is on the host. */
 function withGuestName(process: Functions): Functions {
   if (hasOwnView) return process;
   const name = toGuestPath(String(process["argv0"]));
   return new Proxy(process, { get: (target, key) => (key === "argv0" ? name : Reflect.get(target, key)) });
 }
 
-/** Shows the paths that a guest with a file system view of its own would have. */
+/** Makes paths look as in a guest with a file system view of its own. */
 function hideHost(): void {
   const executable = toGuestPath((deno["execPath"] as () => string)());
   deno["execPath"] = () => executable;
   Object.defineProperty(deno, "mainModule", { value: toGuestPath(deno["mainModule"] as string) });
-  // Threads have a runtime of their own, which tells the host's paths to whoever may read.
+  // Threads have a runtime of their own, which would reveal host paths.
   withholdThreads();
-  // WASI makes symbolic links to anywhere, and Deno checks only where a link lies. Without these it has no memory to read a path from.
+  // WASI can create symbolic links to anywhere, and Deno checks only the location of a link. Without these methods, it
+  // has no memory to read a path from.
   const { prototype } = loadNode("wasi")["WASI"] as { prototype: Functions };
   for (const name of ["start", "initialize", "finalizeBindings"]) patch(prototype, name, () => unavailable);
-  // Before any program that could change what patches them.
+  // Patched before any program can change the code that patches them.
   for (const name of ["module", "sqlite", "vm"]) patchNodeModule(name, loadNode(name));
 }
 
 /**
- * Makes `/workspace/…` work where the guest has no file system view of its own, or not all of it is there: patches every
+ * Makes `/workspace/…` work when the guest has no file system view of its own or only a partial one: patches every
  * function with a path parameter to accept guest paths. For convenience only; Deno's permissions enforce access.
  *
- * @param ownView - Whether the guest has a view of its own, in which some folders are elsewhere.
+ * @param ownView - Whether the guest has a view of its own, with some folders at other places.
  */
 export function patchFileFunctions(ownView: boolean): void {
   isPatched = true;

@@ -2,7 +2,7 @@ type Members = Record<string, unknown>;
 
 const changes: ((process: Members) => Members)[] = [];
 
-/** Changes the global `process` when it is first asked for, since loading it is slow. */
+/** Changes the global `process` on first access, since loading it is slow. */
 export function changeProcess(change: (process: Members) => Members): void {
   changes.push(change);
   const load = Object.getOwnPropertyDescriptor(globalThis, "process")?.get?.bind(globalThis);

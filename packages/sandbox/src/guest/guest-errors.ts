@@ -3,12 +3,12 @@ import { inSandboxTerms } from "./denied.ts";
 import { toGuestText } from "./paths.ts";
 import { freeze, parseJson, quote, sliceText } from "./primordials.ts";
 
-/** The name of the script that makes the inside of a realm. */
+/** The URL of the script that creates the inside of a realm. */
 export const INSIDE_URL = "cem:inside";
 const PROGRAM_PLACE = /blob:program:(\d+):(\d+)/g;
 let sourceMap: SourceMap | undefined;
 
-/** Sets how places in the program as it runs lead to those in its source; `undefined` where they are the same. */
+/** Sets the source map of the running program; `undefined` when positions are the same as in its source. */
 export function useSourceMap(url: string | undefined): void {
   sourceMap =
     url === undefined
@@ -16,12 +16,12 @@ export function useSourceMap(url: string | undefined): void {
       : new SourceMap(JSON.parse(atob(url.slice(url.indexOf(",") + 1))) as SourceMapPayload);
 }
 
-/** Puts places of the source in place of those of the program as it runs. */
+/** Replaces positions in the running program by positions in its source. */
 export function toSourcePlaces(text: string): string {
   const map = sourceMap;
   if (map === undefined) return text;
   return text.replaceAll(PROGRAM_PLACE, (place, line: string, column: string) => {
-    // The map counts the compiler's line before the program too.
+    // The map also counts the line that the compiler puts before the program.
     const found = map.findEntry(Number(line), Number(column) - 1);
     if (!("originalLine" in found)) return place;
     return `blob:program:${found.originalLine}:${found.originalColumn + 1}`;
@@ -37,7 +37,7 @@ export const RUNNER_FOLDERS: readonly string[] = freeze([
 
 const OWN_FRAME_END = /^[^\s()]*:\d+:\d+\)?/;
 
-/** A printed text with the places of stacks as in the program's source, and without the frames of the guest runner. */
+/** Maps stack positions in a printed text to the program's source, and removes the frames of the guest runner. */
 export function withSourceFrames(text: string): string {
   const isPlaced = text.includes("blob:program:");
   const shown = isPlaced ? toSourcePlaces(text).replaceAll("blob:program:", "program.ts:") : text;
@@ -47,16 +47,16 @@ export function withSourceFrames(text: string): string {
     const own = Math.max(line.lastIndexOf(INSIDE_URL), line.lastIndexOf(RUNNER_FOLDER));
     const end = own === -1 ? null : OWN_FRAME_END.exec(line.slice(own));
     if (end === null || !line.trimStart().startsWith("at ")) kept.push(line);
-    // Behind the last frame may stand the error's members, and what was printed after it.
+    // The error's members and later output may follow the last frame.
     else kept.push(`${kept.pop() ?? ""}${line.slice(own + end[0].length)}`);
   }
   return kept.join("\n");
 }
 
-/** The most names that an error lists. */
+/** Maximum number of names that an error lists. */
 const MAX_LISTED = 20;
 
-/** The first of the names, as a sentence. */
+/** Lists the first names, as a sentence. */
 export function listed(beginning: string, names: readonly string[]): string {
   if (names.length === 0) return "";
   const more = names.length > MAX_LISTED ? ` and ${names.length - MAX_LISTED} more` : "";
@@ -71,13 +71,13 @@ interface Thrown {
   stack: string;
 }
 
-/** A path that names the folder in which relative paths start. */
+/** A path that repeats the folder in which relative paths start. */
 const DOUBLED = /(?:\/workspace|no module \.)\/workspace\//;
 
-/** The host has the same limit. What a program threw is cut before it is told in other words, which may be longer. */
+/** The host has the same limit. A thrown error is cut before it is rephrased, which may make it longer. */
 const MAX_MESSAGE_CHARACTERS = 16_384;
 
-/** The message of a failed run, for what its realm has told as JSON. */
+/** Creates the message of a failed run from what its realm reported as JSON. */
 export function failedMessage(json: string): string {
   const { kind, name, message, stack } = parseJson(json) as Thrown;
   const told = inSandboxTerms(toGuestText(message));

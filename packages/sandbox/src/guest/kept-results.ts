@@ -2,11 +2,14 @@ import { deno } from "./deno.ts";
 import { toHostPath } from "./paths.ts";
 import { ByteArray, byteText } from "./primordials.ts";
 
-/** Taken with real paths, before functions that take paths are patched. */
+/** Captured before functions with path parameters are patched: takes real paths. */
 const open = deno.openSync.bind(deno);
 const { max, min } = Math;
 
-/** Reads bytes of a file in which the host keeps a result: the size of the whole, a comma, and a character for each byte. */
+/**
+ * Reads bytes of a file in which the host keeps a result. Returns the size of the file, a comma, and a character for
+ * each byte.
+ */
 export function readKept(path: string, offset: number, limit: number): string {
   const file = open(toHostPath(path));
   try {

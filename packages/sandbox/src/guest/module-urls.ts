@@ -10,7 +10,7 @@ const TOOL_FOLDER =
   /^(file:\/\/\/workspace\/(?:servers|skills)\/[^/.][^/]*?)(?:\/?|\/index(?:\.[cm]?[jt]s)?)$/;
 const BARE_FOLDER = /^(?:servers|skills)\//;
 
-/** The server or skill that a module is of. */
+/** The server or skill that a module belongs to. */
 export function folderOf(url: string): string | undefined {
   return url.startsWith("file:") ? TOOL_MODULE.exec(pathOf(url))?.[1] : undefined;
 }
@@ -26,12 +26,12 @@ export function otherIndexesOf(url: string): string[] {
   return ["mts", "js", "mjs"].map((extension) => url.replace(/ts$/, extension));
 }
 
-/** The path that a resolved URL of a file stands for. */
+/** The path of a resolved file URL. */
 export function pathOf(url: string): string {
   return decodeURIComponent(new URL(url).pathname);
 }
 
-/** The URL of what a module imports, or why nothing can be meant. */
+/** The URL of an imported module, or why the specifier is invalid. */
 export function resolveModule(
   given: string,
   referrer: string,
@@ -53,7 +53,7 @@ export function resolveModule(
   };
 }
 
-/** The one form of a file's URL, in which nothing is encoded that need not be. `undefined` where the path hides a part. */
+/** The canonical form of a file's URL, without needless encoding. `undefined` when the path hides a part. */
 function plainUrl(href: string): string | undefined {
   if (!href.includes("%")) return href;
   const url = new URL(href);
@@ -66,9 +66,9 @@ function plainUrl(href: string): string | undefined {
   return url.href;
 }
 
-/** The URL of a tool's module, where its folder was meant. */
+/** Completes a URL that names a tool's folder to the URL of its module. */
 function moduleUrl(url: string): string {
   const [, folder] = TOOL_FOLDER.exec(url) ?? [];
-  // `servers/note.ts` is a file.
+  // `servers/note.ts` is a file, not a server.
   return folder === undefined || /\.(?:[cm]?[jt]s|json)$/.test(folder) ? url : `${folder}/index.ts`;
 }

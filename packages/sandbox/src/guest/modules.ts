@@ -25,9 +25,9 @@ const HIDDEN =
 export interface ImportRequest {
   specifier: string;
   attributes: Record<string, string>;
-  /** Names that are taken from it, with their places in the compiled program; none for the whole module. */
+  /** The imported names, with their positions in the compiled program; empty for the whole module. */
   names: { name: string; line: number; column: number }[];
-  /** Whether the module itself is taken as well. */
+  /** Whether the module's namespace is imported as well. */
   whole?: boolean;
 }
 
@@ -35,22 +35,25 @@ export interface ImportRequest {
 export interface ModuleSettings {
   /** Names of tools on the host that have no file, by server. */
   hostTools: Readonly<Record<string, readonly string[]>>;
-  /** Guest folders that no program can change: calls of the tools whose modules lie there are recorded. */
+  /** Guest folders that no program can change: calls of tools with modules in them are recorded. */
   toolFolders: readonly string[];
   /** Guest paths of files that must not be imported. */
   hidden: readonly string[];
-  /** Texts in place of those of files, by the URL of the module. */
+  /** Source texts that replace files, by the URL of the module. */
   texts: Readonly<Record<string, string>>;
 }
 
 type Namespace = Record<string, unknown>;
 /** The part of a lock file that names its server. */
 type NamedServer = { server: { name: string } };
-/** Evaluates a module that is linked. In an object, since a namespace with an export named `then` must never be the value of a promise. */
+/**
+ * Evaluates a linked module. Returns the namespace in an object, since one with an export named `then` must never be
+ * the value of a promise.
+ */
 type Linked = () => Promise<{ namespace: Namespace }>;
 type Attributes = Readonly<Record<string, string | undefined>>;
 
-/** Taken before functions that take paths are patched. */
+/** Captured before functions with path parameters are patched. */
 const readText = deno.readTextFileSync.bind(deno);
 const stat = deno.statSync.bind(deno);
 
@@ -64,9 +67,9 @@ class MissingModule extends Error {
 }
 
 /**
- * Creates the modules of one realm: the function that loads those that a program imports, and resolves with their namespaces
- * by their index. It evaluates none before all are linked, and throws RuntimeNeeded, an error of the realm, or what a module
- * threw.
+ * Creates the module loader of one realm: a function that loads the modules that a program imports, and resolves with
+ * their namespaces by index. It evaluates none before all are linked, and throws RuntimeNeeded, an error of the realm,
+ * or whatever a module threw.
  */
 export function createModules(realm: Realm, settings: ModuleSettings) {
   const { inside } = realm;
@@ -75,7 +78,7 @@ export function createModules(realm: Realm, settings: ModuleSettings) {
   /** Linked modules by URL. */
   const modules = new Map<string, Promise<SourceTextModule>>();
 
-  /** The error of a failed import as one of the realm, with the program's line that contains the import. */
+  /** Converts the error of a failed import to one of the realm, with the program's line of the import. */
   function explain(error: unknown, request: ImportRequest): unknown {
     if (attempt(() => error instanceof RuntimeNeeded, false)) return error;
     const [at] = request.names;
@@ -95,22 +98,22 @@ export function createModules(realm: Realm, settings: ModuleSettings) {
     const server = folderOf(url);
     if (server === undefined) return toLinked(await load(url, request.attributes));
     const named = namedIn(url, request);
-    // The host records them itself.
+    // The host records these calls itself.
     if (named?.text === "") return async () => ({ namespace: named.calls });
     const linked = await toLinked(
       named === undefined
         ? await load(url, request.attributes)
         : await withValues(url, named.calls, named.text),
     );
-    // A program could give a module of its own the name of any server.
+    // A program could give its own module the name of any server.
     if (!isKept(url)) return linked;
     const ownName = ownNameOf(url);
     return async () => ({ namespace: inside.traced(server, (await linked()).namespace, ownName) });
   }
 
   /**
-   * The exports that a program takes by name of a module that is nothing but a list of others: functions that only make a call, as those
-   * of generated tools do, of which no module need be loaded, and the text of a list of the rest.
+   * Resolves the named imports of a module that only re-exports others: functions that only make a call, as generated
+   * tools do, need no module to be loaded; the rest becomes the text of a shorter list of re-exports.
    */
   function namedIn(
     url: string,
@@ -184,7 +187,7 @@ export function createModules(realm: Realm, settings: ModuleSettings) {
     const code = isTypeScript ? toJavaScript(text, url.startsWith("file:") ? pathname : ".ts") : text;
     const isLight = realm.context !== undefined;
     if (isLight && needsRuntime(code)) throw new RuntimeNeeded();
-    // After an `await` there are no frames of the guest on the stack.
+    // After an `await`, the stack contains no frames of the guest.
     return new SourceTextModule(`await 0;${code}\n${more}`, {
       identifier: url,
       context: realm.context as never,
@@ -204,7 +207,10 @@ export function createModules(realm: Realm, settings: ModuleSettings) {
     return hostTools.get(serverOf(url) ?? "") ?? [];
   }
 
-  /** A module of values, beside what its text exports. Deno never frees a `SyntheticModule`, nor the realm that it is made for. */
+  /**
+   * Creates a module that exports values, besides the exports of its text. Deno never frees a `SyntheticModule`, nor
+   * the realm that it is created for.
+   */
   async function withValues(url: string, exports: Namespace, text = ""): Promise<SourceTextModule> {
     const values = inside.newNamespace();
     const lines = Object.keys(exports).map((name, index) => {
@@ -215,7 +221,7 @@ export function createModules(realm: Realm, settings: ModuleSettings) {
     if (text === "") return source(url, "", lines.join(""), values);
     const own = source(url, text);
     await own.link(link);
-    // Names of the module give way to the values'.
+    // Values take precedence over exports of the module with the same name.
     const module = source(url, 'export * from "own";', lines.join(""), values);
     await module.link(async () => own);
     return module;
@@ -236,7 +242,10 @@ export function createModules(realm: Realm, settings: ModuleSettings) {
     return attempt(() => (parseJson(read(lock)) as NamedServer).server.name, undefined);
   }
 
-  /** The text that a server's module has beside its tools on the host. Elsewhere a program of another session may have left it. */
+  /**
+   * The text of a server's module, to combine with its tools on the host. Only from protected folders: elsewhere, a
+   * program of another session may have written it.
+   */
   function indexText(url: string): string | undefined {
     if (!isKept(url)) return undefined;
     try {
@@ -276,7 +285,7 @@ export function createModules(realm: Realm, settings: ModuleSettings) {
     return attempt(() => stat(toHostPath(pathOf(url))) !== undefined, false);
   }
 
-  /** The error of a module that is not there, with those that are. */
+  /** The error for a missing module, with the existing ones. */
   function missing({ specifier }: ImportRequest): object {
     const kind = specifier.startsWith("./skills/") ? "skills" : "servers";
     const isTool = folderOf(new URL(specifier, PROGRAM_URL).href) !== undefined;
@@ -313,8 +322,9 @@ export function createModules(realm: Realm, settings: ModuleSettings) {
 }
 
 /**
- * Deno holds what initializes `import.meta` for as long as the module lives. So it must not lead to the module: neither would
- * ever be freed, nor the realm. This function stands here because closures hold all of their scope.
+ * Deno references the initializer of `import.meta` as long as the module lives. It must not reference the module
+ * itself: neither it nor the realm would ever be freed. This function is at the top level because closures keep their
+ * whole scope alive.
  */
 function metaOf(inside: Inside, url: string, values: Namespace | undefined): (meta: Namespace) => void {
   return (meta) => {
@@ -330,7 +340,7 @@ function metaOf(inside: Inside, url: string, values: Namespace | undefined): (me
   };
 }
 
-/** Of whatever was thrown, a program's proxy as well. */
+/** Safe for any thrown value, even a program's proxy. */
 function isMissing(error: unknown): error is MissingModule {
   return attempt(() => error instanceof MissingModule, false);
 }

@@ -1,17 +1,17 @@
 import { constants, createContext, Script } from "node:vm";
 
-/** Names of the runtime that a realm with the language and tools alone has, too. */
+/** Names of the runtime that a light realm, with the language and tools alone, has too. */
 const LIGHT = new Set(
   "console queueMicrotask setTimeout setInterval setImmediate clearTimeout clearInterval clearImmediate".split(
     " ",
   ),
 );
-/** Parts of the language that it lacks. */
+/** Parts of the language that a light realm lacks. */
 const LACKING =
   "Atomics FinalizationRegistry SharedArrayBuffer Temporal WeakRef WebAssembly eval Function globalThis structuredClone";
-/** Names that mean nothing in a sandbox, and much in a program. */
+/** Names that have no use in a sandbox but are common in programs. */
 const COMMON = new Set("self name location close closed alert confirm prompt onerror onload".split(" "));
-/** Members of the runtime's objects that it has. */
+/** Members of runtime objects that a light realm has. */
 const LIGHT_MEMBERS: Record<string, RegExp> = {
   console: /^\s*\.\s*(?:log|info|debug|warn|error|dir)\b/,
   Deno: /^\s*\.\s*(?:readTextFile|writeTextFile|mkdir|remove|rename|copyFile|readDir)(?:Sync)?\b/,
@@ -21,23 +21,27 @@ const LIGHT_MEMBERS: Record<string, RegExp> = {
   Error: /^(?!\s*\.\s*(?:stackTraceLimit|prepareStackTrace)\b)/,
 };
 
-/** Comments, strings, and what begins or ends a pattern, a template and the code in one. */
+/** Comments, strings, and the delimiters of regular expressions, templates and the code in templates. */
 const TEXT =
   /\/\*(?:[^*]|\*(?!\/))*(?:\*\/)?|\/\/[^\n\r\u2028\u2029]*|"(?:\\.|[^"\\\n])*"?|'(?:\\.|[^'\\\n])*'?|[`{}()/]/gs;
-/** The rest of a pattern. */
+/** The rest of a regular expression. */
 const PATTERN = /(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[])+\//y;
-/** Ends code after which a slash begins a pattern, and code after which it divides. After any other it may do either. */
+/**
+ * Code endings after which a slash begins a regular expression, and after which it divides. After any other, it is
+ * ambiguous.
+ */
 const BEFORE_PATTERN = /(?:[(,=:[!&|?{;]|=>|[\s;)]return|^return)$/;
 const BEFORE_DIVISION =
   /[\w$\]\u0080-\uFFFF]$(?<!\b(?:await|break|case|continue|debugger|default|delete|do|else|extends|in|instanceof|new|of|return|throw|typeof|void|yield))/;
-/** Words before a parenthesis that is no operand. */
+/** Words before a parenthesis that is not an operand. */
 const CONTROL = /\b(?:if|while|for|with|await)$/;
 const LONGEST_WORD = 16;
-/** Text of a template, up to its end or the code in it. */
+/** Text of a template, up to its end or to code in it. */
 const TEMPLATE = /(?:\\.|[^`\\$]|\$(?!\{))*(?:`|\$\{)/sy;
 /**
- * `import.meta`, however it is written: made at its first use, by code of the guest's own realm. Where the stack is full, that
- * throws an error of that realm. Looked for in strings and comments as well, so that it does not rest on what is taken for text.
+ * `import.meta`, in any notation: created on first use by code of the guest's own realm, which throws an error of that
+ * realm when the stack is full. Also matched in strings and comments, so that the check doesn't depend on recognizing
+ * them.
  */
 const IMPORT_META = /import\s*(?:\/[/*]|\.\s*(?:\/[/*]|meta))/;
 const DYNAMIC_IMPORT = /(?<![.\w$])import\s*\(|\$cem\d*\.load\b/;
@@ -56,8 +60,8 @@ for (const name of [...LACKING.split(" "), ...Object.keys(LIGHT_MEMBERS)]) lacki
 export class RuntimeNeeded extends Error {}
 
 /**
- * Whether code, as JavaScript, may use the runtime: names of it that are a variable of the code's own count as well. Code of
- * the language and tools alone can be loaded into a realm that has nothing else.
+ * Whether JavaScript code may use the runtime; the code's own variables with such names count as well. Code that uses
+ * only the language and tools can be loaded into a light realm.
  */
 export function needsRuntime(code: string): boolean {
   if (IMPORT_META.test(code)) return true;
@@ -73,14 +77,14 @@ export function needsRuntime(code: string): boolean {
 }
 
 /**
- * Code without comments, strings, patterns and the text of templates. From a slash on that may begin a pattern or divide, it is left
- * as it is: what would be text by one reading is code by the other.
+ * Removes comments, strings, regular expressions and the text of templates from code. After an ambiguous slash, the
+ * rest is left as it is: one reading takes as text what the other takes as code.
  */
 function withoutText(code: string): string {
   let plain = "";
   /** The end of the code so far. */
   let before = "";
-  /** Open braces, and whether the code of a template is in them; open parentheses, and whether they are no operand. */
+  /** Open braces, and whether they enclose code of a template; open parentheses, and whether they are no operand. */
   const braces: boolean[] = [];
   const parentheses: boolean[] = [];
   let from = 0;
@@ -107,7 +111,7 @@ function withoutText(code: string): string {
       kept = isPattern ? '""' : text;
     } else if (text.length > 1) kept = text.startsWith("/") ? " " : '""';
     plain += kept;
-    // An operand in parentheses is like a list.
+    // An operand in parentheses counts like a list.
     if (kept === ")" && parentheses.pop() !== true) before = "]";
     else if (kept !== " ") before = kept;
     from = TEXT.lastIndex;

@@ -6,10 +6,10 @@ type Members = Record<string, unknown>;
 type Callable = (...args: unknown[]) => unknown;
 
 /**
- * Loads a module of Node's.
+ * Loads a Node module.
  *
  * @returns its exports.
- * @throws TypeError when there is none of the name.
+ * @throws TypeError when there is none with this name.
  */
 export async function nodeModule(url: string): Promise<Members> {
   if (!isBuiltin(url)) throw new TypeError(`There is no module ${url}.`);
@@ -21,7 +21,7 @@ export async function nodeModule(url: string): Promise<Members> {
   if (name === "timers" || name === "timers/promises") useTimers(name, main);
   if (name === "console") Object.assign(main, globalThis.console);
   const exports = Object.create(null) as Members;
-  // A module's own exports can't be changed, so what was patched in its main object is exported from there.
+  // A module's exports are immutable, so patched members of its main object are exported instead.
   for (const key of Object.keys(namespace)) {
     const isData = key !== "default" && "value" in (Object.getOwnPropertyDescriptor(main, key) ?? {});
     exports[key] = isData ? main[key] : namespace[key];
@@ -33,7 +33,7 @@ export async function nodeModule(url: string): Promise<Members> {
   return exports;
 }
 
-/** Timers that a program sets by a module of Node's are those of the realm, which the run waits for. */
+/** Makes timers from Node modules timers of the realm, which the run waits for. */
 function useTimers(name: string, main: Members): void {
   const own = globalThis as unknown as Members;
   const promisified = Symbol.for("nodejs.util.promisify.custom");
@@ -44,7 +44,7 @@ function useTimers(name: string, main: Members): void {
     if (name === "timers/promises" && timer?.[promisified] !== undefined) {
       const original = main[key] as Callable;
       const sleep = timer[promisified];
-      // With a signal, or not referenced, it is the runtime's.
+      // With options, such as a signal, the runtime's own timer is used.
       main[key] = (...args: unknown[]) => (args.length > 2 ? original(...args) : sleep(...args));
     }
   }

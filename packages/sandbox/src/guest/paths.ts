@@ -1,10 +1,10 @@
 import { indexOfText, sliceText, startsWith } from "./primordials.ts";
 
-/** A folder and what stands for it. */
+/** A folder and its replacement. */
 type Mapping = readonly [from: string, to: string];
 
 const FILE_SCHEME = "file://";
-/** Longer texts are no paths. */
+/** Longer texts are not paths. */
 const MAX_PATH_CHARACTERS = 4_096;
 
 /** From guest folders to those of the host, longest first; empty where the guest has a file system view of its own. */
@@ -16,21 +16,21 @@ function longestFirst(mappings: readonly Mapping[]): Mapping[] {
   return mappings.toSorted(([one], [other]) => other.length - one.length);
 }
 
-/** Sets the host folders of guest folders, and what stands for host paths in texts. */
+/** Sets the host folders of guest folders, and the replacements of host paths in texts. */
 export function usePaths(paths: Record<string, string>, hostPaths: Record<string, string>): void {
   roots = longestFirst(Object.entries(paths));
   const plain = Object.entries(hostPaths);
-  // As in a URL.
+  // As encoded in a URL.
   const encoded = plain.map(([host, guest]): Mapping => [encodeURI(host), guest]);
   hosts = longestFirst([...plain, ...encoded]);
 }
 
-/** Whether texts may hold paths of the host, which programs are not told. */
+/** Whether texts may contain host paths, which are hidden from programs. */
 export function hidesHost(): boolean {
   return hosts.length > 0;
 }
 
-/** Uses no iterator, which the program of the guest's own realm may have changed. */
+/** Uses no iterators, which a program in the guest's own realm may have changed. */
 function mapped(path: string, mappings: readonly Mapping[]): string | undefined {
   for (let index = 0; index < mappings.length; index += 1) {
     const mapping = mappings[index] as Mapping;

@@ -22,7 +22,7 @@ export const {
   subarray,
 } = own;
 
-/** A promise of this realm for one of a program's realm, where the program may have changed what promises do. */
+/** Converts a promise of a program's realm to one of this realm: the program may have patched its promises. */
 export function settled(promise: Promise<void>): Promise<void> {
   void defineProperty(promise, "constructor", { value: undefined });
   return promiseThen(promise, () => {});

@@ -5,15 +5,15 @@ import type { Realm } from "./realm.ts";
 import { settled } from "./primordials.ts";
 import { withoutTypes } from "./source-text.ts";
 
-/** By which the host recognizes the program's stack frames. */
+/** The host recognizes the program's stack frames by this URL. */
 const PROGRAM_URL = "blob:program";
-/** The compiler puts a line before the program: places are those of the program as it was given. */
+/** The compiler puts a line before the program: this offset keeps positions as in the given program. */
 const FIRST_LINE = -1;
 
 /**
  * Loads a compiled program into its realm; resolves with its main function.
  *
- * @throws RuntimeNeeded for one that the realm can't hold; otherwise an error of the realm.
+ * @throws RuntimeNeeded for a program that the realm can't run; otherwise an error of the realm.
  */
 export async function loadProgram({ context, ownError }: Realm, source: string): Promise<unknown> {
   try {

@@ -11,28 +11,28 @@ import { languageNames } from "./needs-runtime.ts";
 import { hidesHost, toGuestText } from "./paths.ts";
 import { attempt, bytesOf, decode, includesText, now, parseJson } from "./primordials.ts";
 
-/** A realm in which one program runs: a global object, the language and modules of its own. */
+/** A realm in which one program runs: with its own global object, built-ins and modules. */
 export interface Realm {
-  /** `undefined` for the guest's own realm, which has the whole runtime, and serves no run afterwards. */
+  /** `undefined` for the guest's own realm, which has the whole runtime and serves only one run. */
   readonly context: object | undefined;
   readonly inside: Inside;
-  /** An error of the guest's own realm as one of this realm; others are this realm's already. */
+  /** Converts an error of the guest's own realm to one of this realm; others belong to this realm already. */
   ownError(error: unknown): unknown;
   readonly hasTimers: boolean;
-  /** Has its timers not count as work of the runtime. */
+  /** Makes its timers not count as work of the runtime. */
   unrefTimers(): void;
-  /** Ends what it has left: its timers. */
+  /** Stops its remaining timers. */
   end(): void;
 }
 
 /** Settings of a realm, provided by the guest. */
 export interface RealmSettings {
   importModules(realm: Realm, id: number, requests: string): Promise<void>;
-  /** Takes the program's value as JSON, `undefined` for none. */
+  /** Receives the program's value as JSON, `undefined` for none. */
   done(realm: Realm, json: string | undefined): void;
-  /** Takes what the program threw, as JSON. */
+  /** Receives what the program threw, as JSON. */
   failed(realm: Realm, json: string): void;
-  /** Notes that work of the program has ended. */
+  /** Called when work of the program has ended. */
   noteProgress(realm: Realm): void;
 }
 
@@ -53,7 +53,7 @@ function print(isError: boolean, text: string): void {
   else writeStdout(shown);
 }
 
-/** The parts of a program's realm where it is the guest's own. */
+/** The parts of a program's realm when it is the guest's own. */
 function runtimeParts(): RuntimeParts {
   const console = new Console((text, level) => print(level > 1, text)) as unknown as Record<string, unknown>;
   return {
@@ -67,8 +67,8 @@ function runtimeParts(): RuntimeParts {
 /**
  * Creates a realm.
  *
- * @param isLight - Whether it has the language and tools alone, and no object of the guest's own realm. Otherwise it is
- * the guest's own realm.
+ * @param isLight - Whether it has only the language and tools, and no object of the guest's own realm. Otherwise it is
+ *   the guest's own realm.
  */
 export function createRealm(settings: RealmSettings, isLight: boolean): Realm {
   const { importModules, done, failed, noteProgress } = settings;
@@ -87,7 +87,7 @@ export function createRealm(settings: RealmSettings, isLight: boolean): Realm {
     progress: () => noteProgress(realm),
     done: (json: string | undefined) => done(realm, json),
     failed: (json: string) => failed(realm, json),
-    // Never on the program's stack: where that is full, the guest's own code fails with errors of its own realm.
+    // Never on the program's stack: when that is full, the guest's own code would fail with errors of its own realm.
     import: (id: number, requests: string) => later(() => void importModules(realm, id, requests)),
     readKept: (path: string, offset: number, limit: number) => answer(() => readKept(path, offset, limit)),
     file: (method: string, path: string, other?: string, options?: string) =>
@@ -146,14 +146,14 @@ export function createRealm(settings: RealmSettings, isLight: boolean): Realm {
   return realm;
 }
 
-/** The functions of Deno that programs have in a realm without the runtime. */
+/** The Deno functions that programs have in a light realm. */
 const FILE_FUNCTIONS =
   " readTextFileSync writeTextFileSync mkdirSync removeSync renameSync copyFileSync readDirSync ";
 
 function doWithFile(method: string, path: string, other?: string, options?: string): string {
   if (!includesText(FILE_FUNCTIONS, ` ${method} `)) return "";
   const given = [path, other, options && parseJson(options)].filter((one) => one !== undefined);
-  // Looked up at each use, since functions that take paths may be patched.
+  // Looked up on each use, since functions with path parameters may be patched.
   const result = (deno[method] as (...args: unknown[]) => unknown)(...given);
   if (method === "readDirSync") return JSON.stringify(Array.from(result as Iterable<object>));
   return typeof result === "string" ? result : "";

@@ -8,8 +8,8 @@ const WORD = /[\w$]+/g;
 const IMPORT = /^[ \t]*import\s*\{([^{}]*)\}\s*from\s*["'][^"'\n]*["'];?/gm;
 
 /**
- * Removes the types of a module, so that every place stays where it was where that is possible; else gives the source map,
- * too, as a `data:` URL.
+ * Removes the types of a module. Keeps all positions if possible; otherwise also returns the source map, as a `data:`
+ * URL.
  */
 export function withoutTypes(text: string): { code: string; sourceMap?: string | undefined } {
   try {
@@ -22,12 +22,12 @@ export function withoutTypes(text: string): { code: string; sourceMap?: string |
   }
 }
 
-/** JavaScript by the text that it was made of: the runs of a session import the same tools. */
+/** Cache of JavaScript by source text: the runs of a session import the same tools. */
 const translated = new Map<string, string>();
 const MAX_TRANSLATED = 64;
 const MAX_KEPT_CHARACTERS = 32 * 1024;
 
-/** JavaScript of a module as it is on disk or in a URL. */
+/** Converts a module, from disk or from a URL, to JavaScript. */
 export function toJavaScript(text: string, path: string): string {
   if (!TYPESCRIPT.test(path)) return text;
   const known = translated.get(text);
@@ -38,7 +38,7 @@ export function toJavaScript(text: string, path: string): string {
   return code;
 }
 
-/** Leaves out imported names that nothing uses once the types are gone, as TypeScript does. */
+/** Removes imported names that are unused once the types are removed, as TypeScript does. */
 function withoutTypeImports(code: string): string {
   const words: string[] = code.match(WORD) ?? [];
   return code.replaceAll(IMPORT, (statement, list: string) => {
@@ -66,11 +66,11 @@ export function reExports(code: string): Map<string, { name: string; file: strin
   return found;
 }
 
-/** No string in it can hold what looks like a comment. */
+/** Its strings can't contain anything that looks like a comment. */
 const ONE_CALL =
   /^import \{ callTool \} from "\.\.\/\.\.\/client\/index\.ts"; export async function ([\w$]+)\(input(?: = \{\})?\) \{ return callTool\("([\w.-]+)", "([\w.-]+)", input\); \}$/;
 
-/** The call that a generated module's function of that name makes. `undefined` where the module holds anything else. */
+/** The call that a generated module's function of this name makes. `undefined` when the module contains anything else. */
 export function generatedCall(text: string, name: string): { server: string; tool: string } | undefined {
   const code = toJavaScript(text, ".ts").replaceAll(COMMENT, " ").replaceAll(/\s+/g, " ");
   const plain = code.trim().replaceAll(/ (?=[(),;])/g, "");

@@ -3,10 +3,10 @@ import { deno } from "./deno.ts";
 
 type Members = Record<string, unknown>;
 
-/** Loads a module of Node's. */
+/** Loads a Node module. */
 export const loadNode = createRequire(import.meta.url) as (name: string) => Members;
 
-/** A class can be derived from it. */
+/** Creates a function that throws. A constructor, so that classes can extend it. */
 function refusing(message: string): () => never {
   return function refuse() {
     throw new Error(message);
@@ -14,14 +14,14 @@ function refusing(message: string): () => never {
 }
 
 /**
- * Takes listening from the classes that do it, before any program runs: Deno asks for no permission where a socket has no address
- * yet, and the system gives it a port at all addresses of the host. A program gets at these classes by more than modules, and what
- * would look at each way could be changed by it.
+ * Removes listening from the classes that support it, before any program runs: Deno requires no permission for a socket
+ * without an address, which the system binds to a port on all addresses of the host. Programs can reach these classes
+ * in other ways than modules, and could change code that guards each way.
  */
 export function withholdListening(): void {
   const refuse = refusing("The sandbox takes no connections: code can't listen for any.");
   for (const name of ["listen", "listenTls", "serve"]) deno[name] = refuse;
-  // With a process it would print a warning.
+  // With a `process` it would print a warning.
   const process = Object.getOwnPropertyDescriptor(globalThis, "process") as PropertyDescriptor;
   Object.defineProperty(globalThis, "process", { value: undefined, configurable: true });
   const binding = loadNode("internal/test/binding");
@@ -32,10 +32,10 @@ export function withholdListening(): void {
   Object.defineProperty(globalThis, "process", process);
 }
 
-/** Takes threads from programs: they have classes of their own. */
+/** Withholds threads from programs: they have their own copies of the classes. */
 export function withholdThreads(): void {
   const refuse = refusing("The sandbox starts no threads.");
   (globalThis as unknown as Members)["Worker"] = refuse;
-  // Its constructor calls the one that it is derived from.
+  // Its constructor calls its superclass.
   Object.freeze(Object.setPrototypeOf(loadNode("worker_threads")["Worker"], refuse));
 }

@@ -17,7 +17,7 @@ export interface GuestListener {
   onExit(exit: GuestExit): void;
 }
 
-/** A guest whose output is parsed into messages and text from its first byte on. */
+/** A guest whose output is parsed into messages and text from the first byte. */
 export type ConnectedGuest = ReturnType<typeof attachTo>;
 
 export function attachTo(guest: Guest) {
@@ -48,7 +48,7 @@ export function attachTo(guest: Guest) {
     /**
      * Replaces the listener. Earlier output is not repeated.
      *
-     * @param next - `undefined` discards what the guest sends.
+     * @param next - `undefined` discards everything that the guest sends.
      * @param maxFrameBytes - The longest message accepted; a longer one is a violation.
      */
     listen(next: GuestListener | undefined, maxFrameBytes = 0): void {
@@ -78,7 +78,7 @@ export function attachTo(guest: Guest) {
 }
 
 /**
- * Waits until a guest reports that it is ready, and kills it when it doesn't.
+ * Waits until a guest reports that it is ready; kills it otherwise.
  *
  * @param timeoutMs - In milliseconds. Default 15,000.
  * @throws CemError `GUEST_START_FAILED`, with the end of the guest's stderr in `details.stderr`.
@@ -111,7 +111,7 @@ export function checkHealth(connected: ConnectedGuest, timeoutMs: number): Promi
  * Waits for a guest's `ready` message, which it sends at its start and when it is pinged.
  *
  * @param when - The moment, for the reason: `at its start`.
- * @returns The reason when it does not come; `undefined` when it comes.
+ * @returns The reason when it does not arrive; `undefined` when it does.
  */
 async function awaitReady(connected: ConnectedGuest, timeoutMs: number, when: string) {
   const failure = await new Promise<string | undefined>((resolve) => {

@@ -38,7 +38,7 @@ export function denoArguments(settings: DenoArguments): string[] {
     "--no-npm",
     "--node-modules-dir=none",
     "--no-check",
-    // The guest's cache folder is its own and discarded, so writing to it is wasted work.
+    // The guest's cache folder is private and discarded, so writing to it is wasted work.
     "--no-code-cache",
     `--allow-read=${pathList(read)}`,
     ...(denyRead.length > 0 ? [`--deny-read=${pathList(denyRead)}`] : []),

@@ -7,7 +7,7 @@ import { createSessionGuests, partOf, type SessionLease } from "./session-guests
 const FRESH_MS = 10_000;
 const HEALTH_TIMEOUT_MS = 2_000;
 const LOOK_MS = 1_000;
-/** Upper bound of the idle time of a session's guest: a ready one takes its place at the cost of a first run. */
+/** Upper bound of the idle time of a session's guest: a standby guest can replace it at the cost of a first run. */
 const MAX_KEPT_MS = 60_000;
 /** Default of `maxStandby`, as a multiple of `standby`. */
 const GROWTH_FACTOR = 4;
@@ -31,13 +31,13 @@ export interface GuestPoolSettings {
    */
   maxStandby?: number | undefined;
   /**
-   * Guests that wait for the next run of their session; beyond it the one that has waited longest ends.
+   * Maximum number of guests kept for the next run of their session; beyond it, one of them is ended.
    *
    * @defaultValue 16
    */
   keptGuests?: number | undefined;
   /**
-   * Idle time after which ready guests are killed, and kept ones after a minute at most, in milliseconds.
+   * Idle time after which standby guests are killed, in milliseconds; kept guests after a minute at most.
    *
    * @defaultValue 300,000
    */
@@ -77,7 +77,7 @@ export function createGuestPool(settings: GuestPoolSettings) {
   const lent = new Map<Guest, string>();
   const counts = { started: 0, hits: 0, reused: 0, misses: 0, lost: 0, discarded: 0 };
   let wanted = minStandby;
-  /** `performance.now()` when a guest was taken last. */
+  /** `performance.now()` when a guest was last taken. */
   let takenAt = 0;
   let lookTimer: NodeJS.Timeout | undefined;
   let refilling: NodeJS.Immediate | undefined;
@@ -87,7 +87,7 @@ export function createGuestPool(settings: GuestPoolSettings) {
   function refill(): void {
     clearImmediate(refilling);
     refilling = undefined;
-    // A guest that serves a session is ready for its next run. One is there for another session.
+    // A guest that serves a session is available for its next run. At least one is ready for another session.
     if (disposed) return;
     const needed = wanted === 0 ? 0 : Math.max(1, wanted - sessions.serving);
     while (standby.length < needed) {
@@ -136,7 +136,7 @@ export function createGuestPool(settings: GuestPoolSettings) {
       return await start();
     } catch (error) {
       if (disposed || !CemError.isInstance(error) || error.code !== "GUEST_START_FAILED") throw error;
-      // Retried once: a machine may fail to boot now and then.
+      // Retried once: a machine may occasionally fail to boot.
       counts.lost += 1;
       return start();
     }
@@ -154,7 +154,7 @@ export function createGuestPool(settings: GuestPoolSettings) {
     return { connected, release };
   }
 
-  /** Keeps a guest after its run; one that has served its last run is killed. */
+  /** Keeps a guest after its run, or kills it if that was its last one. */
   function keep(lease: SessionLease & { session: string }): void {
     const { connected, runs, session } = lease;
     if (!sessions.isSpent(lease) && !disposed) {
@@ -198,7 +198,7 @@ export function createGuestPool(settings: GuestPoolSettings) {
     return setTimeout(() => look(), Math.min(LOOK_MS, idleMs)).unref();
   }
 
-  /** Kills guests that have been idle for too long, and kept ones that do something between their runs. */
+  /** Kills guests that have been idle for too long, and kept guests that are active between runs. */
   function look(): void {
     for (const { connected } of sessions.look(Math.min(MAX_KEPT_MS, idleMs))) {
       counts.discarded += 1;
@@ -222,7 +222,7 @@ export function createGuestPool(settings: GuestPoolSettings) {
      * Takes a guest for one run; the caller releases or kills it.
      *
      * @param owner - The session whose kept guest may be used. Absent: the guest serves this run only.
-     * @param part - Tells apart the runs of a session that share no guest.
+     * @param part - Distinguishes runs of a session that must not share a guest.
      * @throws CemError `GUEST_START_FAILED` after a second failed start, `SANDBOX_DISPOSED`.
      */
     async take(owner?: string, part?: string): Promise<Lease> {
@@ -270,7 +270,7 @@ export function createGuestPool(settings: GuestPoolSettings) {
   };
 }
 
-/** Ends an idle guest that sends anything: it runs no program that could. */
+/** Ends an idle guest that sends anything, since it runs no program. */
 function killOnOutput({ guest }: ConnectedGuest): GuestListener {
   const kill = (): void => guest.kill();
   return { onMessage: kill, onText: kill, onViolation: kill, onExit: () => {} };

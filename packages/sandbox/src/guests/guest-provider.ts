@@ -4,7 +4,7 @@ import type { InitMessage } from "../protocol/host-messages.ts";
 import { resolveLimits } from "../runs/run-limits.ts";
 import { createWorkspaceQuota } from "../workspace/workspace-quota.ts";
 
-/** A provider whose sandboxes tell their stats. */
+/** A provider whose sandboxes report stats. */
 export interface GuestSandboxProvider extends SandboxProvider {
   create(spec: SandboxSpec, options?: { signal?: AbortSignal | undefined }): Promise<GuestSandbox>;
 }
@@ -18,7 +18,7 @@ export interface GuestProviderSettings extends Pick<
   maxConcurrentRuns?: number | undefined;
 }
 
-/** The provider-independent part of the `init` message: reuse, tools on the host, and what is said of files. */
+/** The provider-independent part of the `init` message: reuse, tools on the host, and settings for files. */
 export type GuestInit = Pick<InitMessage, "reuse" | "hostTools" | "toolFolders" | "hidden">;
 
 /** The part of a sandbox's settings that follows from its spec and the settings of its provider. */
@@ -48,7 +48,7 @@ export function toolFoldersOf(mounts: readonly Mount[]): string[] {
 /**
  * Probes a host: a failure becomes the reason why the provider is not available.
  *
- * @param hint - How to make it available, if known.
+ * @param hint - Advice on how to make it available, if known.
  * @throws Any error that is not a CemError.
  */
 export async function probeHost(attempt: () => Promise<SandboxProbe>, hint = ""): Promise<SandboxProbe> {

@@ -82,7 +82,7 @@ export function createGuestSandbox(settings: GuestSandboxSettings): GuestSandbox
   const disposal = new AbortController();
   const disposed = disposal.signal;
   const processors = availableParallelism();
-  /** Stands at the gate for the session of runs that name none. */
+  /** Session key at the gate for runs without a session. */
   const noSession = {};
   let running = 0;
   let waiting = 0;
@@ -91,15 +91,15 @@ export function createGuestSandbox(settings: GuestSandboxSettings): GuestSandbox
   function take({ session, singleUse = false, allowedTools }: RunRequest): Promise<Lease | ErrorInfo> {
     const isShared = reuse === "session" && !singleUse;
     const own = isShared ? (session ?? settings.defaultSession) : undefined;
-    // Traces that one run leaves behind in a process must not reach the tools of another.
+    // Anything that a run leaves behind in a process must not reach the tools of another run.
     const part = allowedTools && JSON.stringify(allowedTools.toSorted());
     return pool.take(own, part).catch(toErrorInfo);
   }
 
-  /** Enters at once where there is room, which is the rule. */
+  /** Enters at once if there is room, which is the usual case. */
   function enter(request: RunRequest): Promise<(() => void) | "gone" | "busy"> | (() => void) | "gone" {
     if (request.signal?.aborted === true || disposed.aborted) return "gone";
-    // A run that waited for its own part, behind others that do the same, would wait forever.
+    // A run that waits for a nested one, queued behind others that do the same, would wait forever.
     if (nested) return () => {};
     return gate.tryEnter(keyOf(request)) ?? queue(request);
   }
@@ -152,7 +152,7 @@ export function createGuestSandbox(settings: GuestSandboxSettings): GuestSandbox
       const program = await compileForGuest(request.code, request.signal);
       if ("error" in program) return { ...report(), status: "failed", kind: "syntax", error: program.error };
       const mayNotRun = (): RunOutcome => ended("aborted", "The program may not run.");
-      // One that may not run is not metered. Where all processors are busy, nothing is gained by a guest that waits.
+      // A program that may not run is not metered. When all processors are busy, taking a guest early gains nothing.
       const waits = meter !== undefined || running >= processors;
       if (waits && (await request.mayRun) === false) return mayNotRun();
       const entered = await enter(request);

@@ -8,13 +8,13 @@ import type { Guest } from "./guest.ts";
 /** The differences between providers of machines and of pods. */
 export interface MachineParts {
   name: string;
-  /** Names the guests' place in messages: `in a pod`. */
+  /** The guests' place, for messages: `in a pod`. */
   where: string;
-  /** Concurrent runs where the settings say nothing. */
+  /** Default of concurrent runs. */
   concurrentRuns: number;
   startTimeoutMs: number;
   healthTimeoutMs: number;
-  /** Says whether this host can hold a guest. */
+  /** Checks whether this host can run a guest. */
   probe(signal: AbortSignal | undefined): Promise<SandboxProbe>;
   /** Checks that guests of a sandbox can be started, and prepares their start. */
   prepare(

@@ -7,7 +7,7 @@ const BYTES_PER_MIB = 1024 * 1024;
 
 /** Permissions of a guest that has a file system view of its own. */
 export interface NamespacedGuest {
-  /** Each with the place where it is mounted, if that is not its guest path. */
+  /** The mounts, each with its `place` when it is not mounted at its guest path. */
   mounts: readonly (Mount & { place?: string })[];
   network: NetworkPolicy;
   memoryMb: number;

@@ -3,22 +3,22 @@ import type { ConnectedGuest } from "./connected-guest.ts";
 import type { GuestUsage } from "./guest.ts";
 import { encodeHostMessage } from "../protocol/host-messages.ts";
 
-/** Runs per guest: a little of each stays in its memory. */
+/** Maximum number of runs per guest: each leaves a little in its memory. */
 const MAX_RUNS = 1_000;
 /** Idle guests kept over all sessions. */
 const DEFAULT_KEPT = 16;
-/** Idle time, in milliseconds, after which only so many are kept, unless room for more than by default was asked for. */
+/** Idle time, in milliseconds, after which fewer guests are kept, unless more than the default number was configured. */
 const REST_MS = 10_000;
 const RESTING = 2;
-/** Idle time after which a guest gives memory back, in milliseconds. */
+/** Idle time after which a guest releases memory, in milliseconds. */
 const COLLECT_MS = 2_000;
-/** Memory for each kept guest, in bytes: where all together, as last measured, have more, they are evicted as well. */
+/** Memory per kept guest, in bytes: guests are also evicted when all together, as last measured, use more. */
 const BYTES_A_GUEST = 32 * 1024 * 1024;
 /** Memory at which a guest is replaced, in bytes. */
 const MAX_GUEST_BYTES = 160 * 1024 * 1024;
 /** Runs after which a guest's memory is measured again. */
 const RUNS_PER_MEASURE = 50;
-/** Bounds of what a guest may do while it is idle. A collection of garbage takes about 20 ms. */
+/** Limits of an idle guest's activity. A garbage collection takes about 20 ms. */
 const MAX_IDLE_PROCESSOR_MS = 250;
 const MAX_IDLE_WRITTEN_BYTES = 64 * 1024;
 const MAX_IDLE_GROWTH_BYTES = 32 * 1024 * 1024;
@@ -37,9 +37,9 @@ export interface SessionLease {
   memoryBytes: number;
   /** `performance.now()` at the end of its last run. */
   idleSince?: number;
-  /** Its usage at the first look after its last run. */
+  /** Its usage at the first check after its last run. */
   idleUsage?: GuestUsage | undefined;
-  /** Whether it was told to give memory back. */
+  /** Whether it was told to release memory. */
   rests?: boolean;
 }
 
@@ -57,7 +57,7 @@ interface Session {
   idle: SessionLease[];
   /** Runs that wait for a guest to come back. */
   waiting: Waiting[];
-  /** Whether no more runs are to come. */
+  /** Whether no more runs will come. */
   hasEnded: boolean;
 }
 
@@ -73,11 +73,11 @@ export function createSessionGuests(
   processors: number = availableParallelism(),
 ) {
   const sessions = new Map<string, Session>();
-  /** Of all sessions, longest idle first. */
+  /** Idle guests of all sessions, longest idle first. */
   const allIdle = new Set<SessionLease>();
   let patienceMs = LEAST_PATIENCE_MS;
 
-  /** Any are evicted: the one idle longest is needed next where more sessions than are kept run by turns. */
+  /** Evicts random guests: when more sessions run in turn than guests are kept, the one idle longest is needed next. */
   function evict(): SessionLease[] {
     const evicted: SessionLease[] = [];
     let bytes = 0;
@@ -109,7 +109,7 @@ export function createSessionGuests(
   }
 
   return {
-    /** Sets how long a run waits while no guest of its session comes back: as long as the start of another takes. */
+    /** Sets how long a run waits for a guest of its session to return: as long as starting another takes. */
     set patienceMs(ms: number) {
       patienceMs = Math.min(Math.max(ms, LEAST_PATIENCE_MS), MOST_PATIENCE_MS);
     },
@@ -124,10 +124,10 @@ export function createSessionGuests(
       return allIdle.size;
     },
     /**
-     * Takes an idle guest of a session out. Where there is none, waits for one to come back as long as that is likely to be
-     * sooner than another is ready: short runs share few guests.
+     * Takes an idle guest of a session. When there is none, waits for one to return as long as that is likely to be
+     * faster than starting another: short runs share few guests.
      *
-     * @returns `undefined` when the session is to have one more guest, which counts as running from now on.
+     * @returns `undefined` when the session needs one more guest, which counts as running from now on.
      */
     async take(session: string): Promise<SessionLease | undefined> {
       const own = sessions.get(session) ?? { running: 0, idle: [], waiting: [], hasEnded: false };
@@ -153,7 +153,7 @@ export function createSessionGuests(
         own.waiting.push(waiting);
       });
     },
-    /** Notes that a guest of a session has ended, in a run or after it. */
+    /** Records that a guest of a session has ended, in a run or after it. */
     remove(session: string): void {
       const own = sessions.get(session);
       if (own === undefined) return;
@@ -182,7 +182,7 @@ export function createSessionGuests(
       allIdle.add(lease);
       return evict();
     },
-    /** Notes that a session, with all of its parts, has ended. Removes and returns its idle guests. */
+    /** Records that a session, with all of its parts, has ended. Removes and returns its idle guests. */
     end(session: string): SessionLease[] {
       const parts = [...sessions].filter(
         ([name]) => name === session || name.startsWith(partOf(session, "")),
@@ -194,7 +194,7 @@ export function createSessionGuests(
       for (const lease of idle) removeIdle(lease);
       return idle;
     },
-    /** Whether a guest has served its last run. Measures its memory now and then. */
+    /** Whether a guest has served its last run. Measures its memory from time to time. */
     isSpent(lease: SessionLease): boolean {
       if (lease.runs + 1 >= MAX_RUNS) return true;
       if (lease.runs % RUNS_PER_MEASURE === 0) {
@@ -203,8 +203,8 @@ export function createSessionGuests(
       return lease.memoryBytes > MAX_GUEST_BYTES;
     },
     /**
-     * Looks at the idle guests. Removes and returns those that have been idle for too long, of many sooner than of few, and
-     * those that did something although they run no program. The others are told to give memory back, once.
+     * Checks the idle guests. Removes and returns those that have been idle for too long (sooner when there are many),
+     * and those that were active although they run no program. Tells the others to release memory, once.
      */
     look(maxIdleMs: number): SessionLease[] {
       const now = performance.now();
@@ -231,7 +231,7 @@ export function createSessionGuests(
   };
 }
 
-/** Compares an idle guest with the first look at it. */
+/** Whether an idle guest was active since the first check. */
 function isActive(lease: SessionLease): boolean {
   const usage = lease.connected.guest.usage?.();
   const first = (lease.idleUsage ??= usage);
@@ -243,7 +243,7 @@ function isActive(lease: SessionLease): boolean {
   );
 }
 
-/** The name of a part of a session, whose runs share no guest with those of other parts. */
+/** The name of a part of a session, whose runs don't share guests with those of other parts. */
 export function partOf(session: string, part: string): string {
   return `${session}\0${part}`;
 }

@@ -19,7 +19,10 @@ export const NETWORK_FILES: readonly string[] = [
 const LOADERS = { x64: "/lib64/ld-linux-x86-64.so.2", arm64: "/lib/ld-linux-aarch64.so.1" } as const;
 const WHOLE_FOLDERS = ["/lib", "/lib64", "/usr/lib", "/usr/lib64"];
 
-/** Finds the dynamic loader and each library that Deno needs, beside this process's C library; `undefined` when one is missing. */
+/**
+ * Finds the dynamic loader and the libraries that Deno needs, next to this process's C library; `undefined` when one is
+ * missing.
+ */
 export function findLibraries(): { loader: string; libraries: string[]; folder: string } | undefined {
   const loader = LOADERS[process.arch as keyof typeof LOADERS];
   const folder = folderOfLibc();
@@ -29,8 +32,8 @@ export function findLibraries(): { loader: string; libraries: string[]; folder: 
 }
 
 /**
- * Paths of the host that Deno needs to start: single libraries where all of them are found, otherwise the system's
- * library folders.
+ * Paths of the host that Deno needs to start: individual libraries if all are found, otherwise the system's library
+ * folders.
  *
  * @param network - Whether the guest resolves names.
  */

@@ -1,17 +1,20 @@
 const MAX_HEADER_BYTES = 12;
 const MAX_PIECE_BYTES = 8_192;
-/** Each piece that is kept costs the host far more than its bytes. The runner sends larger ones, up to the last of a message. */
+/**
+ * Each buffered piece costs the host far more than its bytes. The runner sends larger ones, except for the last of a
+ * message.
+ */
 const MIN_PIECE_BYTES = 1_024;
 const SEMICOLON = 59;
 
 interface FrameReaderSettings {
   /** The secret that marks this guest's frames. */
   token: string;
-  /** A complete message. The buffer may be reused: copy what is kept. */
+  /** Receives a complete message. The buffer may be reused: copy what has to be kept. */
   onFrame: (frame: Buffer) => void;
-  /** Bytes outside any frame: what the program printed to stdout. */
+  /** Receives bytes outside any frame: what the program printed to stdout. */
   onText: (bytes: Buffer) => void;
-  /** A malformed or oversized frame. Nothing is read after it. */
+  /** Called for a malformed or oversized frame, after which nothing is read. */
   onViolation: (message: string, kind: "protocol" | "size") => void;
 }
 
@@ -27,7 +30,7 @@ export function createFrameReader({ token, onFrame, onText, onViolation }: Frame
   let pieceBytes = 0;
   let isBroken = false;
 
-  /** Number of bytes at the end that may be the beginning of a mark. */
+  /** Number of bytes at the end that may begin a mark. */
   function heldBack(data: Buffer, from: number): number {
     const longest = Math.min(mark.length - 1, data.length - from);
     for (let length = longest; length > 0; length -= 1) {

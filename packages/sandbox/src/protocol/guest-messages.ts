@@ -24,7 +24,7 @@ export interface GuestWork {
   /** Empty unless it is a call. */
   server: string;
   name: string;
-  /** Where it was begun. */
+  /** The stack where it was begun. */
   stack: string;
 }
 
@@ -44,21 +44,21 @@ export type GuestMessage =
   | GuestTrace
   /** Work that the program had started and not awaited when it returned. The run waits for it, or stops it. */
   | { type: "unawaited"; isStopped: boolean; work: GuestWork[] }
-  /** Sent before any code of a program runs that may use the runtime: the guest is to end after the run. */
+  /** Sent before any code of a program that may use the runtime is run: the guest must be ended after the run. */
   | { type: "single-use" }
   /** An argument or the value is too large. */
   | { type: "limit"; of: "argument" | "value" }
   | { type: "done"; value?: JsonValue | undefined }
   | { type: "failed"; kind: "syntax" | "exception"; error: RawGuestError };
 
-/** JSON limits of one message: those of a value, plus the message's own envelope. */
+/** JSON limits of one message: those of a value, plus the envelope of the message. */
 const MESSAGE_LIMITS = { depth: MAX_VALUE_DEPTH + 2, marks: MAX_VALUES * 2 + 16, names: MAX_NAMES + 16 };
 
 const MAX_NAME_CHARACTERS = 256;
 const MAX_STACK_CHARACTERS = 65_536;
 const name = z.string().check(z.maxLength(MAX_NAME_CHARACTERS));
 const count = z.int().check(z.gte(0));
-// Whatever JSON.parse returns is a JsonValue; its depth has been checked before.
+// JSON.parse always returns a JsonValue; its depth has been checked before.
 const jsonValue = z.custom<JsonValue>((value) => value !== undefined);
 
 const guestError = z.strictObject({
@@ -76,10 +76,7 @@ const work = z.strictObject({
   stack: z.string().check(z.maxLength(MAX_STACK_CHARACTERS)),
 });
 
-/**
- * Members that no message has would be parsed, and counted by no limit. None is passed over: a message that has some was not
- * written as the guest writes it.
- */
+/** Strict: unknown members would be parsed but not covered by any limit, and the guest runner never writes any. */
 const guestMessage: z.ZodMiniType<GuestMessage> = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("ready"), version: name }),
   z.strictObject({ type: z.literal("stderr"), text: z.string() }),
@@ -106,7 +103,7 @@ const guestMessage: z.ZodMiniType<GuestMessage> = z.discriminatedUnion("type", [
 
 const CALL_MEMBERS = 5;
 
-/** Most messages are calls, for which the schema takes many times as long. `undefined` for any other message. */
+/** Fast path for calls, the most frequent messages: the schema takes many times as long. `undefined` for other messages. */
 function readCall(parsed: unknown): GuestMessage | undefined {
   if (!isObject(parsed) || parsed["type"] !== "call") return undefined;
   const { id, server, tool, args } = parsed;
@@ -124,7 +121,10 @@ function isName(value: unknown): value is string {
   return typeof value === "string" && value.length <= MAX_NAME_CHARACTERS;
 }
 
-/** Parses and validates one message of a guest. Never throws. @returns what is wrong with it, to follow "The guest sent" */
+/**
+ * Parses and validates one message of a guest. Never throws. @returns the problem of an invalid one, to follow "The
+ * guest sent"
+ */
 export function readGuestMessage(frame: Buffer): GuestMessage | string {
   const { depth, marks, names } = measureJson(frame, MESSAGE_LIMITS);
   if (depth > MESSAGE_LIMITS.depth) return `a message nested deeper than ${MAX_VALUE_DEPTH} levels`;

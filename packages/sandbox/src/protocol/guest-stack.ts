@@ -1,6 +1,6 @@
 import type { GuestError } from "@cem/core";
 
-/** `at name (url:line:column)`, `at url:line:column`, with what Deno puts around them. */
+/** `at name (url:line:column)`, `at url:line:column`, with Deno's additions. */
 const FRAME = /^\s*at (?:(.*?) \()?(?:async )?(blob:[^\s()]*?):(\d+):(\d+)\)?$/;
 /** Longer lines of a stack are cut before matching, which bounds the time of the regular expression. */
 const MAX_LINE_CHARACTERS = 1_024;
@@ -20,7 +20,7 @@ function framesOf(stack: string) {
   });
 }
 
-/** The line of the program, as the user wrote it, that a stack names first. */
+/** The first line of the program, as the user wrote it, in a stack. */
 export function lineOf(stack: string): number | undefined {
   return framesOf(stack)[0]?.line;
 }

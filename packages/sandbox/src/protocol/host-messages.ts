@@ -6,7 +6,7 @@ export interface InitMessage {
   type: "init";
   /** The secret that marks the guest's messages. */
   token: string;
-  /** Host folder by guest folder, for guests without a file system view of their own; else where a folder is mounted. */
+  /** Host folder by guest folder, for guests without a file system view of their own; for others, where a folder is mounted. */
   paths?: Record<string, string> | undefined;
   /** Guest path by host path, to replace host paths in the output of a guest. */
   hostPaths?: Record<string, string> | undefined;
@@ -14,11 +14,11 @@ export interface InitMessage {
   hasOwnView?: boolean | undefined;
   /** Names of tools on the host that have no file, by server. */
   hostTools?: Readonly<Record<string, readonly string[]>> | undefined;
-  /** Guest folders that no program can change, where the modules of tools may lie. */
+  /** Guest folders that no program can change and that may contain modules of tools. */
   toolFolders?: readonly string[] | undefined;
   /** Guest paths of files that can't be imported. */
   hidden?: readonly string[] | undefined;
-  /** Whether programs start no threads, from which nothing could be withheld. */
+  /** Whether threads are withheld from programs, since nothing could be withheld from threads. */
   noThreads?: boolean | undefined;
   /**
    * Whether the guest serves more than one run.
@@ -28,7 +28,7 @@ export interface InitMessage {
   reuse?: boolean | undefined;
 }
 
-/** Health check of an idle guest: it answers `ready`, or exits. One that is to rest gives memory back, and answers nothing. */
+/** Health check of an idle guest: it answers `ready`, or exits. With `rest`, it releases memory and does not answer. */
 export interface PingMessage {
   type: "ping" | "rest";
 }
@@ -39,7 +39,7 @@ export interface RunMessage {
   source: string;
   callsInFlight: number;
   payloadBytes: number;
-  /** Texts of modules in place of those of their files, by URL. */
+  /** Source texts that replace the files of modules, by URL. */
   modules?: Readonly<Record<string, string>> | undefined;
 }
 
@@ -58,7 +58,7 @@ export interface EncodedResult {
   error?: ErrorInfo | undefined;
 }
 
-/** The beginning of every result handle's path in JSON. Without it the guest need not search the result. */
+/** The beginning of every result handle's path in JSON. Without it, the guest need not search the result. */
 const HANDLE_MARK = '"/workspace/results/';
 
 /**
@@ -89,7 +89,7 @@ function failure(id: number, error: ErrorInfo, payloadBytes: number): EncodedRes
   return { line: errorLine(id, code, message, details, payloadBytes), ok: false, json: "", error };
 }
 
-/** Details that can't be JSON are dropped; a message that exceeds the limit is cut. */
+/** Details that can't be encoded as JSON are dropped; a message beyond the limit is cut. */
 function errorLine(id: number, code: string, message: string, details: unknown, limit: number): string {
   let line: string;
   try {

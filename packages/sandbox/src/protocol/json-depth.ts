@@ -7,22 +7,25 @@ const CLOSE_BRACKET = 93;
 const OPEN_BRACE = 123;
 const CLOSE_BRACE = 125;
 
-/** The deepest nesting of a value that crosses between host and guest. */
+/** Maximum nesting of a value that crosses between host and guest. */
 export const MAX_VALUE_DEPTH = 500;
 
-/** The most values in a value that crosses between host and guest. Parsing empty arrays takes a second for 2,700,000. */
+/** Maximum number of values in a value that crosses between host and guest. Parsing 2,700,000 empty arrays takes a second. */
 export const MAX_VALUES = 1_000_000;
 
-/** The most different names of members in one. Objects that share none cost many times what lists and rows of as many values do. */
+/**
+ * Maximum number of different member names in one. Objects without shared names cost many times as much as lists or
+ * rows of as many values.
+ */
 export const MAX_NAMES = 100_000;
 
 /** Nesting depth and size of JSON text, counted up to the first exceeded limit. */
 export interface JsonShape {
-  /** How deep it nests. */
+  /** The nesting depth. */
   depth: number;
   /** The number of commas, arrays and objects: at most two for each value. */
   marks: number;
-  /** The number of different names of members; where there are no more members than the limit, that of members. */
+  /** The number of different member names; the number of members when it does not exceed the limit. */
   names: number;
 }
 
@@ -54,7 +57,7 @@ export function measureJson(json: Buffer, limits: JsonShape): JsonShape {
   return { depth: deepest, marks, names };
 }
 
-/** Counts different names of members, up to the first beyond the limit. */
+/** Counts different member names, up to the first beyond the limit. */
 function differentNames(json: Buffer, limit: number): number {
   const names = new Set<string>();
   let stringAt = 0;

@@ -6,7 +6,7 @@ export { isQuicklyRead } from "@cem/program";
 /** A compiled program, or its syntax error. Holds no syntax tree, so queued runs stay small. */
 export type CompiledForGuest = { source: string } | { error: GuestError };
 
-/** Compiles a program, on the thread that it is called on. */
+/** Compiles a program on the calling thread. */
 export function compile(code: string): CompiledForGuest {
   const result = compileProgram(code);
   return result.ok ? { source: result.compiled.source } : { error: result.error };

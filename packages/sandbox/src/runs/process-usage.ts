@@ -5,7 +5,7 @@ const PAGE_BYTES = 4_096;
 const MAX_PROCESSES = 64;
 /** Linux counts processor time for programs in hundredths of a second. */
 const TICK_MS = 10;
-/** Time between two looks at all processes. */
+/** Time between two measurements of all processes. */
 const LOOK_MS = 200;
 const NOTHING: Readonly<GuestUsage> = { memoryBytes: 0, processorMs: 0, writtenBytes: 0 };
 
@@ -16,12 +16,12 @@ function childrenOf(pid: number): number[] {
 
 function readProcessorMs(pid: number): number {
   const stat = textOfFile(`/proc/${pid}/stat`) ?? "";
-  // The second field, the name in parentheses, may have spaces.
+  // The second field, the name in parentheses, may contain spaces.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) * TICK_MS;
 }
 
-/** Of one process. */
+/** The usage of one process. */
 interface Measured extends Omit<GuestUsage, "processorMs"> {
   pid: number;
 }
@@ -34,14 +34,14 @@ function measure(pid: number): Measured | undefined {
 }
 
 /**
- * Measures a process and its descendants by `/proc`. Between two looks at all of them it measures the largest alone, which is
- * the runtime: what launched it does nothing more, and it starts no other.
+ * Measures a process and its descendants by `/proc`. Between two measurements of all processes, it measures only the
+ * largest, which is the runtime: its launcher does nothing more, and it starts no other process.
  *
- * @returns a function that gives `undefined` when the process is gone or there is no `/proc`.
+ * @returns a function that returns `undefined` when the process is gone or there is no `/proc`.
  */
 export function createUsageReader(root: number | undefined): () => GuestUsage | undefined {
   let largest: Measured | undefined;
-  /** Of all the others, and the processor time of all. */
+  /** Usage of all other processes, with the processor time of all processes. */
   let rest: GuestUsage = NOTHING;
   let lookedAt = -Infinity;
 

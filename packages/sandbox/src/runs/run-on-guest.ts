@@ -29,7 +29,7 @@ const MESSAGE_OVERHEAD_BYTES = 1_024;
 const STDERR_MESSAGE_BYTES = 256;
 /** The same for a report of unawaited work, of which a guest sends two or three. */
 const REPORT_BYTES = 16 * 1024;
-/** A larger value takes milliseconds to read, and to look through. */
+/** A larger value takes milliseconds to parse and to search. */
 const LARGE_VALUE_BYTES = 128 * 1024;
 /** Pieces of unawaited work that an outcome names. */
 const MAX_UNAWAITED = 40;
@@ -126,7 +126,7 @@ export async function runOnGuest(settings: SessionSettings): Promise<RunOutcome>
         case "failed": {
           const error = mapGuestError(message.error);
           if (isAllocationFailure(error)) return end({ status: "out-of-memory", limitMb: memoryMb });
-          // Only the word of a guest whose program can't write messages says that nothing was run.
+          // `syntax` is trusted only from a guest whose program can't write messages.
           const kind = isSingleUse ? "exception" : message.kind;
           return end({ status: "failed", kind, error });
         }
@@ -140,7 +140,7 @@ export async function runOnGuest(settings: SessionSettings): Promise<RunOutcome>
     },
   };
 
-  /** Begins to measure what the program takes. */
+  /** Starts metering the program. */
   function begin(): void {
     clock.start();
     cleanups.push(() => clock.stop());
@@ -166,7 +166,7 @@ export async function runOnGuest(settings: SessionSettings): Promise<RunOutcome>
     cleanups.push(() => signal.removeEventListener("abort", abort));
   }
 
-  /** Measures a run that takes a while: measuring costs as much as a short run. */
+  /** Measures only runs that take a while: measuring costs as much as a short run. */
   function watchUsage(): void {
     if (guest.usage === undefined) return;
     let writtenBefore: number | undefined;
@@ -195,7 +195,7 @@ export async function runOnGuest(settings: SessionSettings): Promise<RunOutcome>
     const isGoingOn = ({ kind, server, name }: UnawaitedWork) =>
       kind !== "call" || calls.some((call) => call.server === server && call.tool === name);
     const left = unawaited.filter(isGoingOn);
-    // Of tools that run in the guest only the guest knows.
+    // Only the guest knows of tools that run in it.
     const stopped = left.length === 0 ? unawaited : left;
     unawaited = stopped.map((work) => ({ ...work, isStopped: true }));
     end({ status: "timed-out", limitMs: timeoutMs });
@@ -238,7 +238,7 @@ export async function runOnGuest(settings: SessionSettings): Promise<RunOutcome>
   const message = { type: "run", source, callsInFlight, payloadBytes, modules: request.modules } as const;
   if (!hasEnded) guest.stdin.write(encodeHostMessage(message));
   const ended = await outcome.promise;
-  // Reading a large value took its time, and so does what is done with it next.
+  // Parsing a large value took a while, and so will processing it.
   if (valueBytes > LARGE_VALUE_BYTES) await nextTurn();
   return ended;
 }

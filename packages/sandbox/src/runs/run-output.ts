@@ -25,11 +25,11 @@ export function createRunOutput(limitBytes: number, onChunk?: (chunk: OutputChun
     get droppedBytes() {
       return droppedBytes;
     },
-    /** Whether the program printed so much beyond the limit that the run has to end. */
+    /** Whether the program printed so far beyond the limit that the run has to end. */
     get isFlood() {
       return keptBytes + droppedBytes + chargedBytes > floodBytes;
     },
-    /** Counts towards a flood what handling a piece of output costs, however short it is. */
+    /** Counts the cost of handling a piece of output, however short, towards a flood. */
     charge(bytes: number): void {
       chargedBytes += bytes;
     },

@@ -20,7 +20,7 @@ export type KillReason = Extract<RunOutcome, { status: "killed" }>["reason"];
 export interface ToolBridgeSettings {
   invoker: ToolInvoker | undefined;
   limits: RunLimits;
-  /** Tells the time that is left of the run, in milliseconds. */
+  /** Returns the time that the run has left, in milliseconds. */
   leftMs?: (() => number) | undefined;
   onToolCall: RunRequest["onToolCall"];
   /** Writes one line to the guest; calls `sent` when it has been flushed. */
@@ -163,7 +163,7 @@ export function createToolBridge(settings: ToolBridgeSettings) {
     /**
      * Aborts pending calls and records them as cancelled.
      *
-     * @param byItself - Whether the program completed or threw, and so left its calls.
+     * @param byItself - Whether the program completed or threw, and so abandoned its calls.
      */
     end(byItself: boolean): void {
       abort.abort(byItself ? UNAWAITED : RUN_ENDED);

@@ -8,7 +8,7 @@ let started = 0;
 /** Behavior of a scripted guest when the host starts a program, or checks its health. */
 export type GuestScript = (guest: ScriptedGuest, run: RunMessage) => void | Promise<void>;
 
-/** A guest within this process that sends whatever its script says: it knows its token, so it can break every rule. */
+/** A guest within this process that sends whatever its script says. It knows its token, so it can break every rule. */
 export class ScriptedGuest implements Guest {
   readonly id: number = (started += 1);
   readonly token: string = randomBytes(16).toString("hex");

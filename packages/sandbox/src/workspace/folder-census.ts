@@ -4,28 +4,28 @@ import { join } from "node:path";
 
 /** Disk usage of a folder and everything below it. Links are not followed. */
 export interface FolderUsage {
-  /** Files, folders and others. */
+  /** Number of files, folders and other entries. */
   entries: number;
-  /** Space that they take, in bytes. */
+  /** Disk space that they take, in bytes. */
   bytes: number;
   /** A folder that can't be listed, although this user owns it or because its path is too long. */
   unlisted?: string | undefined;
 }
 
 interface CensusOptions {
-  /** Whether each file is looked at; else `bytes` is 0. */
+  /** Whether to measure each file; otherwise `bytes` is 0. */
   sizes: boolean;
   /** Counting ends early above it. */
   maxEntries: number;
-  /** Ends the counting when true. */
+  /** Counting stops when it returns true. */
   isStopped: () => boolean;
 }
 
-/** Folders that are listed, and files that are measured, at once. */
+/** Number of folders listed, and of files measured, in parallel. */
 const PARALLEL = 16;
 const BYTES_PER_BLOCK = 512;
 
-/** Counts what is in a folder, and below it. */
+/** Counts the content of a folder, recursively. */
 export async function countFolder(root: string, { sizes, maxEntries, isStopped }: CensusOptions) {
   const usage: FolderUsage = { entries: 0, bytes: 0 };
   const pending = [root];
@@ -58,7 +58,7 @@ async function sizeOf(folder: string, entries: readonly Dirent[]): Promise<numbe
   return bytes;
 }
 
-/** Whether a program could have made a folder that the host can't list. One that was removed meanwhile is not. */
+/** Whether a program could have made a folder that the host can't list. A folder that was removed meanwhile doesn't count. */
 async function isHidden(path: string, code: string | undefined): Promise<boolean> {
   if (code === "ENAMETOOLONG") return true;
   if (code !== "EACCES" && code !== "EPERM") return false;

@@ -59,7 +59,7 @@ function toAddress(number: number): string {
   return [24, 16, 8, 0].map((shift) => Math.floor(number / 2 ** shift) % 256).join(".");
 }
 
-/** Splits a network into the networks that cover it without one address. */
+/** Splits a network into the networks that cover all of it but one address. */
 export function withoutAddress(network: string, address: string): string[] {
   const [base = "", bits = ""] = network.split("/");
   const wanted = toNumber(address);
@@ -78,8 +78,8 @@ export function withoutAddress(network: string, address: string): string[] {
 }
 
 /**
- * Translates a network policy to Deno's network permission. Internal addresses are denied, by whatever name, unless
- * they are listed themselves; `localhost` lists the loopback addresses.
+ * Translates a network policy to Deno's network permission. Internal addresses are denied under any name, unless they
+ * are listed themselves; `localhost` lists the loopback addresses.
  *
  * @throws CemError `SANDBOX_SPEC_INVALID` when an entry is not a host.
  */

@@ -5,12 +5,12 @@ import { GUEST_WORKSPACE } from "../guests/guest-spec.ts";
 const BYTES_PER_MIB = 1024 * 1024;
 /** The shortest time between two counts while code runs. */
 const PERIOD_MS = 50;
-/** Counting takes at most one part in so many of the time; looking at each file's size, of ten times that. */
+/** Counting takes at most this fraction of the time, as its reciprocal; measuring each file, a tenth of that. */
 const REST_PER_COUNT = 10;
 const REST_PER_SIZES = 100;
 /** How long the first run waits for the first count. */
 const FIRST_COUNT_MS = 50;
-/** Up to this share of the quota, code may still run, so that it can delete what is too much. */
+/** Up to this multiple of the quota, code may still run, so that it can delete the excess. */
 const REFUSED_ABOVE = 1.1;
 const MAX_SHOWN_CHARACTERS = 200;
 
@@ -31,10 +31,10 @@ export interface RunRefusal {
 export type WorkspaceQuota = NonNullable<ReturnType<typeof createWorkspaceQuota>>;
 
 /**
- * Creates the quota of a sandbox's workspace. It counts on a timer while code runs and once after, never on the way of a
- * run. A run that begins above the quota may delete, but add nothing; far above, none begins.
+ * Creates the quota of a sandbox's workspace. It counts on a timer while code runs and once afterwards, so that
+ * counting never delays a run. A run that begins above the quota may delete but not add; far above, runs are refused.
  *
- * @returns `undefined` where the spec sets none.
+ * @returns `undefined` when the spec sets none.
  */
 export function createWorkspaceQuota({ workspaceDir, quota }: SandboxSpec) {
   if (quota === undefined) return undefined;
@@ -46,9 +46,9 @@ export function createWorkspaceQuota({ workspaceDir, quota }: SandboxSpec) {
   let timer: NodeJS.Timeout | undefined;
   /** Whether code has run since the last count began. */
   let isStale = false;
-  /** Written since sizes were last looked at, as far as it is known. */
+  /** Bytes written since sizes were last measured, as far as known. */
   let writtenBytes = 0;
-  /** Until the next count. */
+  /** Time until the next count. */
   let restMs = PERIOD_MS;
   let sizesDueAt = 0;
   let countedAt = 0;
@@ -104,7 +104,7 @@ export function createWorkspaceQuota({ workspaceDir, quota }: SandboxSpec) {
     }
   }
 
-  /** Time in which the workspace would be full if as many entries were added as since the last count. */
+  /** Time until the workspace would be full at the rate at which entries were added since the last count. */
   function msUntilFull({ entries }: FolderUsage): number {
     const added = entries - (latest?.entries ?? entries);
     if (added <= 0) return Infinity;
@@ -126,7 +126,7 @@ export function createWorkspaceQuota({ workspaceDir, quota }: SandboxSpec) {
       return `A folder of the workspace can't be listed, so what it holds can't be counted: ${path.slice(0, MAX_SHOWN_CHARACTERS)}.`;
     }
     if (entries > Math.max(maxEntries, before?.entries ?? 0)) {
-      // Counting ended early.
+      // Counting stopped early.
       const about = entries > maxEntries * REFUSED_ABOVE ? "at least " : "";
       return `The workspace holds ${about}${entries} files and folders; its quota is ${maxEntries}.`;
     }
@@ -138,9 +138,12 @@ export function createWorkspaceQuota({ workspaceDir, quota }: SandboxSpec) {
   }
 
   return {
-    /** Why no run may begin. Only the first run waits, and not for long; and one that would be refused, for a fresh count. */
+    /**
+     * The reason why no run may begin. Only the first run waits, briefly; and a run that would be refused waits for a
+     * fresh count.
+     */
     check: () => (latest === undefined ? checkFirst() : refusal() && count().then(refusal)),
-    /** Watches over one run until the returned function is called. */
+    /** Watches one run until the returned function is called. */
     watch(onExceeded: (message: string) => void) {
       const watcher = { before: latest, onExceeded };
       watchers.add(watcher);
@@ -151,7 +154,7 @@ export function createWorkspaceQuota({ workspaceDir, quota }: SandboxSpec) {
         watchers.delete(watcher);
       };
     },
-    /** Notes what a run has written, so that sizes are looked at in time. */
+    /** Records what a run has written, so that sizes are measured in time. */
     noteWritten: (bytes: number) => void (writtenBytes += bytes),
     dispose() {
       isDisposed = true;

@@ -21,9 +21,9 @@ export function fieldMask(fields: readonly Field[]): number {
   return fields.reduce((mask, field) => mask | (1 << FIELDS.indexOf(field)), 0);
 }
 
-/** The most words read of one field. Bounds keyword stuffing. */
+/** Maximum number of words read of one field. Limits keyword stuffing. */
 const MAX_FIELD_WORDS = 512;
-/** The most characters read of one text. */
+/** Maximum number of characters read of one text. */
 const MAX_FIELD_CHARACTERS = 8_192;
 const MAX_REMEMBERED_CHARACTERS = 100;
 const MAX_SUMMARY_CHARACTERS = 200;
@@ -31,9 +31,9 @@ const MAX_SUMMARY_CHARACTERS = 200;
 const MAX_SCHEMA_DEPTH = 3;
 const MAX_PROPERTIES = 256;
 
-/** Creates a reader of definitions, which gives the term numbers of each of {@link FIELDS}. The index is built from these. */
+/** Creates a reader of definitions, which returns the term numbers of each of {@link FIELDS}. The index is built from these. */
 export function createDocumentReader(vocabulary: Vocabulary): (tool: ToolDefinition) => number[][] {
-  /** The terms of texts read before: catalogs repeat the same few thousand. */
+  /** Cached terms by text: catalogs repeat the same few thousand texts. */
   const known = new Map<string, readonly number[]>();
   /** The field that each term was last seen in, by the number of the field's read. */
   const seenIn: number[] = [];
@@ -88,10 +88,10 @@ export function createDocumentReader(vocabulary: Vocabulary): (tool: ToolDefinit
   };
 }
 
-/** Letters, digits and apostrophes of ASCII, and all that is beyond it. */
+/** ASCII letters, digits and apostrophes, and everything beyond ASCII. */
 const TOKEN = /[A-Za-z0-9'\u0080-\uFFFF]+/g;
 
-/** The first sentence of a description, which mostly says what the tool is for. */
+/** The first sentence of a description, which usually says what the tool is for. */
 function firstSentence(description: string): string {
   const end = /[.!?](?=\s)|\n|[。！？]/u.exec(description.slice(0, MAX_SUMMARY_CHARACTERS));
   return description.slice(0, end === null ? MAX_SUMMARY_CHARACTERS : end.index + 1);

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { deserialize, serialize } from "node:v8";
 import type { IndexData } from "./lexical-index.ts";
 
-/** Changes whenever an index of the same tools would be another: its content, its weights, or how words are split. */
+/** Changes whenever an index of the same tools would differ: in content, weights, or word splitting. */
 const FORMAT = "cem-index-1";
 
 /** The content of a file, which only {@link writeIndexFile} writes. */
@@ -12,7 +12,7 @@ interface IndexFile {
   data: IndexData;
 }
 
-/** Reads the index of an earlier process. @returns `undefined` for a file that is missing, broken or of other tools. */
+/** Reads the index of an earlier process. @returns `undefined` for a file that is missing, broken or for other tools. */
 export async function readIndexFile(file: string, key: string): Promise<IndexData | undefined> {
   try {
     const content = deserialize(await readFile(file)) as IndexFile;

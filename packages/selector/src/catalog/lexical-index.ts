@@ -38,7 +38,7 @@ const SATURATION = 1.2;
 const NAME_FIELD = fieldMask(["name"]);
 
 /**
- * Builds the inverted index: from terms to the documents that have them.
+ * Builds the inverted index: from terms to the documents that contain them.
  *
  * @param documents - The terms of each document's fields.
  * @param termCount - The number of terms in the vocabulary.
@@ -90,12 +90,12 @@ function buildPostings(documents: readonly (readonly number[][])[], termCount: n
 }
 
 /**
- * A catalog of fewer tools is weighed as one of so many: a word that every tool of a single server has still says that it is
- * meant.
+ * Smaller catalogs are weighted as if they had this many tools, so that a word that occurs in every tool of a single
+ * server still counts.
  */
 const LEAST_DOCUMENTS = 12;
 
-/** The inverse document frequency of a word that so many of the documents have. */
+/** The inverse document frequency of a word that occurs in `count` of the documents. */
 export function inverseDocumentFrequency(documents: number, count: number): number {
   return Math.log(1 + (Math.max(documents, LEAST_DOCUMENTS) - count + 0.5) / (count + 0.5));
 }
@@ -149,10 +149,10 @@ function weightedLength(lengths: readonly number[]): number {
   return FIELDS.reduce((sum, field, at) => sum + FIELD_WEIGHTS[field] * (lengths[at] ?? 0), 0);
 }
 
-/** The part of a description in which its first word is looked for, in UTF-16 units. */
+/** The part of a description that is searched for its first word, in UTF-16 units. */
 const MAX_VERB_CHARACTERS = 80;
 
-/** All of an index but its tools: numbers and texts, which a file can hold. */
+/** An index without its tools: numbers and texts, which can be stored in a file. */
 export type IndexData = ReturnType<typeof buildIndexData>;
 
 /** Reads the tools of a catalog. */
@@ -167,7 +167,7 @@ export function buildIndexData(tools: readonly ToolDefinition[]) {
   const serverOf = numberServers(sorted);
   return {
     ...buildPostings(documents, vocabulary.size),
-    /** The place in the catalog of each document. Sorted by id, so that results don't depend on the order of the catalog. */
+    /** The position of each document in the catalog. Sorted by id, so that results don't depend on the order of the catalog. */
     order,
     /** Tools of one server share a number. */
     serverOf,

@@ -2,9 +2,9 @@ import type { ToolDefinition } from "@cem/core";
 import { identifierKey, splitWords } from "@cem/core/text";
 import { addMember, createLookup, toGroups } from "./groups.ts";
 
-/** The most words of a name, with its server's, that are looked up. */
+/** Maximum number of words of a name, with its server's, to look up. */
 const MAX_NAME_WORDS = 12;
-/** Text that is written as a name: quoted, beside "tool" or "function", qualified or with underscores. */
+/** Text written as a name: quoted, next to "tool" or "function", qualified or with underscores. */
 const AS_A_NAME =
   /[`"'“‘]([\p{L}\p{N}_.\- ]{1,80})[`"'”’]|\b(?:tool|skill|function|command)s?\s{1,4}(?:named\s{1,4}|called\s{1,4})?([\p{L}\p{N}_.-]{1,80})|([\p{L}\p{N}_.-]{1,80})\s{1,4}(?:tool|skill|function)\b|([\p{L}\p{N}_-]{1,80}[./][\p{L}\p{N}_.-]{1,80}|[\p{L}\p{N}-]{1,80}_[\p{L}\p{N}_-]{1,80})/giu;
 const CAMEL_CASE = /\b\p{L}{0,40}\p{Ll}\p{Lu}[\p{L}\p{N}]{0,80}\b/gu;
@@ -22,7 +22,7 @@ export type Names = ReturnType<typeof readNames>;
 export function readNames(lines: readonly string[]) {
   const byName = new Map<string, number[]>();
   const byQualifiedName = new Map<string, number[]>();
-  /** The most words of any name together with its server's. */
+  /** The maximum number of words of any name together with its server's. */
   let longest = 1;
   for (const [document, line] of lines.entries()) {
     const [server = "", ...names] = line.split("\t");
@@ -42,7 +42,7 @@ export function readNames(lines: readonly string[]) {
 
 /**
  * Creates a function that finds the documents of the tools that a text names, in any case style: `weather.get_weather`,
- * `getWeather`, `"query"`, `the query tool`. A qualified name stands for that tool alone.
+ * `getWeather`, `"query"`, `the query tool`. A qualified name matches only that tool.
  */
 export function createNameIndex({ lines, longest, ...names }: Names): (text: string) => Set<number> {
   const byName = createLookup(names.byName);

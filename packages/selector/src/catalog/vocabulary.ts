@@ -14,10 +14,10 @@ const CODE_UNITS = 0x1_0000;
 /** The words that have each trigram. */
 export type Grams = ReturnType<typeof readGrams>;
 
-/** Reads the trigrams of words, with a space at both ends of each. Words that are too short to be compared have none. */
+/** Reads the trigrams of words, with a space at both ends of each. Words too short to be compared have none. */
 export function readGrams(words: readonly string[]) {
   const termsOf = new Map<number, number[]>();
-  /** How many different trigrams each word has. */
+  /** The number of different trigrams of each word. */
   const counts = new Uint32Array(words.length);
   for (const [term, word] of words.entries()) {
     if (word.length < MIN_WORD_CHARACTERS) continue;
@@ -32,7 +32,7 @@ export function readGrams(words: readonly string[]) {
 function compareGrams(all: Grams) {
   const { counts } = all;
   const termsOf = createLookup(all);
-  /** How many trigrams each word shares with the query; all zero between two queries. */
+  /** The number of trigrams that each word shares with the query; all zero between two queries. */
   const sharedBy = new Uint32Array(counts.length);
   return (word: string, least: number): SimilarWord[] => {
     const grams = new Set<number>();
@@ -77,11 +77,11 @@ function codeOf(one: number, two: number, three: number): number {
     : ASCII_CODES + (one * CODE_UNITS + two) * CODE_UNITS + three;
 }
 
-/** Shorter words have too few n-grams to be compared by them. */
+/** Shorter words have too few n-grams to compare. */
 const MIN_WORD_CHARACTERS = 4;
-/** The least Dice coefficient of the n-grams of similar words. */
+/** Minimum Dice coefficient of the n-grams of similar words. */
 const MIN_SIMILARITY = 0.5;
-/** The least Dice coefficient of words that are compared by edit distance. */
+/** Minimum Dice coefficient of words that are compared by edit distance. */
 const MIN_COMPARED_SIMILARITY = 0.3;
 /** A misspelling has at most one edit per this many characters, or two letters swapped, and the same first letter. */
 const CHARACTERS_PER_TYPO = 6;
@@ -94,7 +94,7 @@ export type Vocabulary = ReturnType<typeof createVocabulary>;
 /**
  * Creates a vocabulary.
  *
- * @param words - Those that it has at first.
+ * @param words - The initial words.
  * @param grams - Their trigrams, if they were read before.
  */
 export function createVocabulary(words: string[] = [], grams?: Grams) {

@@ -5,9 +5,9 @@ import { buildIndexData, openIndex } from "../catalog/lexical-index.ts";
 import { readIndexFile, writeIndexFile } from "../catalog/index-file.ts";
 import { createRanking } from "./search-ranking.ts";
 
-/** The most catalogs in memory; the least recently used one is evicted. */
+/** Maximum number of catalogs in memory; the least recently used one is evicted. */
 const MAX_CATALOGS = 4;
-/** Smaller catalogs are indexed faster than a file is written. */
+/** Indexing smaller catalogs is faster than writing a file. */
 const MIN_KEPT_TOOLS = 1_000;
 
 export type IndexedCatalog = Awaited<ReturnType<typeof createCatalog>>;
@@ -18,15 +18,15 @@ interface Entry {
 }
 
 /**
- * Creates a cache of indexes by the content of their catalogs. It returns the index of one from memory, from the file of an
- * earlier process, or newly built.
+ * Creates a cache of indexes by the content of their catalogs. Indexes come from memory, from the file of an earlier
+ * process, or are newly built.
  *
  * @param folder - Folder of the file; without one, indexes are kept in memory only.
  */
 export function createCatalogCache(folder: string | undefined) {
   let entries: Entry[] = [];
   return (tools: readonly ToolDefinition[], version: string | undefined): Promise<IndexedCatalog> => {
-    // Definitions are never changed in place, and the same objects are equal at a glance.
+    // Definitions are never changed in place, and comparing identical objects is fast.
     const known = entries.find((entry) => isDeepStrictEqual(entry.tools, tools));
     const isKept = version !== undefined && tools.length >= MIN_KEPT_TOOLS;
     const file = isKept && folder !== undefined ? path.join(folder, "index.bin") : undefined;
@@ -41,7 +41,7 @@ async function createCatalog(
   file: string | undefined,
   version: string | undefined,
 ) {
-  // Of one version there are two lists: all tools, and those that can be called.
+  // One version has two lists: all tools, and those that can be called.
   const key = `${version} ${tools.length}`;
   let data = file === undefined ? undefined : await readIndexFile(file, key);
   if (data === undefined) {

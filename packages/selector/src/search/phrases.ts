@@ -3,19 +3,19 @@ import { splitStems } from "@cem/core/text";
 import { hasTerm, type LexicalIndex } from "../catalog/lexical-index.ts";
 import { isRequestStem } from "./reading.ts";
 
-/** Gain of a tool that has all phrases of the text. Tuned over all evaluation sets together, like the other weights. */
+/** Gain of a tool that contains all phrases of the text. Tuned over all evaluation sets together, like the other weights. */
 const PHRASE_WEIGHT = 0.5;
-/** The words after a word that form a phrase with it, stop words left out. */
+/** Number of words after a word that form a phrase with it, without stop words. */
 const WINDOW_WORDS = 2;
-/** Tools with less than this share of the best score are not looked at. */
+/** Tools with less than this share of the best score are skipped. */
 const LEAST_SHARE = 0.3;
 const MAX_TEXT_CHARACTERS = 200;
 const MAX_QUERY_WORDS = 256;
 
 /**
- * Finds words that stand together both in a text and in a tool's name, title or the beginning of its description: `stock
- * price` rather than `price` here and `stock` there. In any order, since names turn them around. Adds the gain of each
- * document near the best to its score. The highest score is 1.
+ * Finds words that occur together both in a text and in a tool's name, title or the beginning of its description:
+ * `stock price` rather than `price` here and `stock` there. In any order, since names may reverse it. Adds the gain of
+ * each document near the best to its score. The highest score is 1.
  */
 export function addPhraseGains(index: LexicalIndex, scores: Float32Array, text: string): void {
   const stems = splitStems(text).filter((word) => !isRequestStem(word));
@@ -26,7 +26,7 @@ export function addPhraseGains(index: LexicalIndex, scores: Float32Array, text: 
   for (let document = 0; document < scores.length; document++) {
     const score = scores[document] ?? 0;
     if (score < LEAST_SHARE) continue;
-    // Few documents have both words of any phrase, and the texts of the others need not be read.
+    // Few documents contain both words of a phrase, and the texts of the others need not be read.
     const present = [...wanted].filter(([pair]) => hasBoth(index, document, pair));
     if (present.length === 0) continue;
     const pairs = pairsOfDocument(index, document);
@@ -49,7 +49,7 @@ function pairsOfDocument(index: LexicalIndex, document: number): ReadonlySet<num
   return pairs;
 }
 
-/** The pairs of words that stand together, each as one number, with their rarity. */
+/** The pairs of words that occur together, each as one number, with their rarity. */
 function pairsOf(index: LexicalIndex, stems: readonly string[]): Map<number, number> {
   const { vocabulary } = index;
   const terms = stems.map((word) => vocabulary.find(word));

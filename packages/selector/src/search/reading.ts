@@ -2,7 +2,7 @@ import { isStopWord, splitStems, splitWords, stem } from "@cem/core/text";
 import { readHints } from "../words/hints.ts";
 import { askedActions, isGeneralVerb, NO_ACTIONS, type Actions } from "../words/verbs.ts";
 
-/** The most distinct words of one query. */
+/** Maximum number of distinct words of one query. */
 const MAX_QUERY_WORDS = 256;
 /** Stems of words that only phrase a request. */
 const REQUEST_STEMS: ReadonlySet<string> = new Set(
@@ -29,7 +29,7 @@ export function queryStems(text: string): ReadonlySet<string> {
 const OBJECT_WEIGHT = 1;
 const GENERAL_VERB_WEIGHT = 0.35;
 const GENERAL_NOUN_WEIGHT = 0.4;
-/** The most terms of one part. */
+/** Maximum number of terms of one part. */
 const MAX_PART_WORDS = 48;
 
 /** Stems of nouns that fit nearly every tool. */
@@ -54,7 +54,7 @@ export interface Term {
 /** The analysis of one part of a task. */
 export type Reading = ReturnType<typeof readPart>;
 
-/** Analyses one part of a task: what it asks for, and how much each of its words says of that. */
+/** Analyses one part of a task: what it asks for, and how much each of its words says about that. */
 export function readPart(text: string) {
   const { hints, rest } = readHints(text);
   const terms = new Map<string, Term>();

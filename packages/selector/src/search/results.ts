@@ -9,18 +9,18 @@ import type { Ranks } from "./search-ranking.ts";
 
 /**
  * The share of the best score from which a tool is relevant: the more of the text the best tool covers, the more a good
- * answer is known to stand out. Chosen on the evaluation sets so that the recall of the first five and ten stays within
- * 0.2 points of the uncut ranking, like the other bounds.
+ * answer should stand out. Chosen on the evaluation sets so that the recall of the first five and ten stays within 0.2
+ * points of the uncut ranking, like the other bounds.
  */
 const SHARE_OF_BEST = { least: 0.1, most: 0.4 };
-/** The cover of the best tool at which each of these shares is reached. */
+/** The coverage of the best tool at which each of these shares is reached. */
 const COVER_OF_BEST = { least: 0.25, most: 0.45 };
-/** The share of the text that the best tool must explain. */
+/** Minimum share of the text that the best tool must explain. */
 const LEAST_EXPLAINED = 0.085;
-/** Where it explains less than this, a word or two may match by chance. */
+/** If it explains less than this, a word or two may match by chance. */
 export const CLOSE_EXPLAINED = 0.18;
 /**
- * Drops the tools that are not relevant to a text: all where even the best one explains too little of it, else those far
+ * Drops the tools that are not relevant to a text: all if even the best one explains too little of it, else those far
  * behind the best.
  *
  * @returns The scores by document, 0 for one that is not relevant.
@@ -84,7 +84,7 @@ export function rankAll(
 
 const MAX_OBJECTS = 2;
 
-/** Whether a tool fits no more of a short text than its action: `delete a file` a tool that deletes something else. */
+/** Whether a tool fits only the action of a short text: for `delete a file`, a tool that deletes something else. */
 export function fitsActionAlone(index: LexicalIndex, tool: ToolDefinition, text: string): boolean {
   const words = tellingWords(text);
   const verb = words.find((word) => askedActions(word) !== NO_ACTIONS);
@@ -111,7 +111,7 @@ export function best(scores: Float32Array, limit: number): number[] {
   return found;
 }
 
-/** The words of a text without those that fit any, each once. */
+/** The distinct words of a text, without those that fit any tool. */
 export function tellingWords(text: string): string[] {
   const words = splitWords(text).filter((word) => !isStopWord(word) && !isRequestStem(stem(word)));
   return [...new Set(words)];
@@ -123,7 +123,7 @@ export function ranked(index: LexicalIndex, document: number, score: number, rea
   return tool === undefined ? [] : [{ tool, score: Number(score.toFixed(SCORE_DIGITS)), reason }];
 }
 
-/** Words a reason by what a document has of the {@link tellingWords}: `matches "weather", "city"`. */
+/** Phrases a reason from the {@link tellingWords} in a document: `matches "weather", "city"`. */
 export function matchReason(
   index: LexicalIndex,
   document: number,

@@ -6,15 +6,15 @@ import { createScorer, explainedShare, highest, idealScore, MAX_PARTS } from "./
 import { addPhraseGains } from "./phrases.ts";
 import { readPart } from "./reading.ts";
 
-/** Weight of the best step beside the whole text. Tuned over all evaluation sets together, like the other weights. */
+/** Weight of the best step in addition to the whole text. Tuned over all evaluation sets together, like the other weights. */
 const STEP_WEIGHT = 0.7;
 /** The gain of the best tool of an implied step. */
 const BEST_OF_IMPLIED_STEP_GAIN = 1.1;
-/** The share of an implied step that its best tool must explain. Else the catalog has no tool for it. */
+/** The share of an implied step that its best tool must explain. Otherwise the catalog has no tool for it. */
 const IMPLIED_STEP_EXPLAINED = 0.6;
 /** Weight of the best two tools of a tool's server, since tasks tend to stay with one server. */
 const SERVER_WEIGHT = 0.3;
-/** Where the best tool explains less than this, its words are looked at more closely. */
+/** If the best tool explains less than this, its words are examined more closely. */
 const DOUBTFUL_SHARE = 0.3;
 /** The highest score when only an implied step matched. */
 const LEAST_COVER = 0.01;
@@ -23,7 +23,7 @@ const LEAST_COVER = 0.01;
 export interface Ranks {
   /** By document, 0 to 1. The highest is the share of the text that the best tool explains. */
   scores: Float32Array;
-  /** The share that the best tool explains of the text's most telling words, or of those of one of its steps, 0 to 1. */
+  /** The share of the text's most distinctive words, or of those of one of its steps, that the best tool explains, 0 to 1. */
   explained: number;
 }
 
@@ -48,8 +48,8 @@ export function createRanking(index: LexicalIndex): (text: string) => Ranks {
 type Score = ReturnType<typeof createScorer>;
 
 /**
- * The share of a text that its best tool explains. Where it is small, general words don't count (`get` explains
- * nothing), and an action that a tool does not offer counts against it.
+ * The share of a text that its best tool explains. If it is small, general words don't count (`get` explains nothing),
+ * and an action that a tool does not offer counts against it.
  */
 function explainedByBest(index: LexicalIndex, score: Score, text: string, scores: Float32Array): number {
   const explained = explainedShare(index, text, scores);
@@ -65,7 +65,7 @@ function explainedByBest(index: LexicalIndex, score: Score, text: string, scores
   return explainedShare(index, telling, suited);
 }
 
-/** @returns The share that the best tool of any step explains of it. */
+/** @returns The highest share of a step that its best tool explains. */
 function addSteps(index: LexicalIndex, score: Score, scores: Float32Array, text: string): number {
   const steps = new Set(splitSteps(text).map((step) => step.text));
   const best = new Float32Array(scores.length);

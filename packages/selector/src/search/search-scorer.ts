@@ -7,9 +7,9 @@ import type { Vocabulary } from "../catalog/vocabulary.ts";
 import { relatedTo } from "../words/synonyms.ts";
 import { ACTION_SETS, actionFactor, askedVerbClass, LISTING } from "../words/verbs.ts";
 
-/** The most rare words of a text that have to be explained: long texts tell of much that no tool does. */
+/** Maximum number of rare words of a text that have to be explained: long texts mention much that no tool does. */
 const MAX_EXPLAINED_WORDS = 2;
-/** The most parts of one query that are searched separately. */
+/** Maximum number of parts of one query that are searched separately. */
 export const MAX_PARTS = 64;
 
 /** The inverse document frequency of a word that no tool has. */
@@ -17,7 +17,7 @@ function unknownWordScore(index: LexicalIndex): number {
   return inverseDocumentFrequency(index.tools.length, 0);
 }
 
-/** The sum of the inverse document frequencies of a text's words: the score of a tool that has them all. */
+/** The sum of the inverse document frequencies of a text's words: the score of a tool that contains them all. */
 export function idealScore(index: LexicalIndex, text: string): number {
   let ideal = 0;
   for (const word of queryStems(text)) ideal += frequencyOf(index, word) ?? relatedScore(index, word);
@@ -38,7 +38,7 @@ function relatedScore(index: LexicalIndex, word: string): number {
   return (unknown + (related.length === 0 ? unknown : Math.max(...related))) / 2;
 }
 
-/** The share that the best tool explains of a text's words by their rarity, at most as much as a few rare ones, 0 to 1. */
+/** The share of a text's words, weighted by rarity and limited to a few rare ones, that the best tool explains, 0 to 1. */
 export function explainedShare(index: LexicalIndex, text: string, scores: Float32Array): number {
   const said = Math.min(idealScore(index, text), MAX_EXPLAINED_WORDS * unknownWordScore(index));
   return said === 0 ? 0 : Math.min(1, highest(scores) / said);
@@ -58,7 +58,7 @@ export function highest(scores: Float32Array): number {
 const RELATED_FACTOR = 0.35;
 /** Factor for related words when the catalog has the word itself. */
 const RELATED_OF_KNOWN_FACTOR = 0.25;
-/** Multiplied by the similarity of the spelling. */
+/** Factor for similar spellings, multiplied by their similarity. */
 const SIMILAR_FACTOR = 0.4;
 const MAX_REMEMBERED_WORDS = 10_000;
 
@@ -124,18 +124,18 @@ const NAME_COVER_WEIGHT = 0.44;
 const ACTION_WEIGHT = 0.3;
 /** Gain of a tool whose name has a verb of the text's class, and loss of one with only others. */
 const VERB_WEIGHT = 0.1;
-/** Gain of a tool whose name lists where the text asks for several things. */
+/** Gain of a tool whose name means listing, when the text asks for several things. */
 const LISTING_WEIGHT = 0.2;
 const HINT_WEIGHT = 0.5;
 
 const NAME_FIELD = fieldMask(["name"]);
 
-/** Scores of the words of one text so far, by document. */
+/** Accumulated scores of the words of one text, by document. */
 type Tally = ReturnType<typeof createTally>;
 
 function createTally(size: number) {
   const zeros = (): Float32Array => new Float32Array(size);
-  // Beside those of all words, the sum of the matched words of the name.
+  // `named` is the sum of the matched words of the name.
   return { totals: zeros(), named: zeros(), word: zeros(), wordInName: zeros() };
 }
 
@@ -154,7 +154,7 @@ export function createScorer(index: LexicalIndex): (text: string) => Float32Arra
   };
 }
 
-/** Adds the best of a word's expansions to each document that has any. */
+/** Adds the best of a word's expansions to each document that contains any. */
 function addWord(index: LexicalIndex, tally: Tally, expansions: readonly Expansion[], weight: number): void {
   const { starts, documents, impacts, masks, inverseFrequency } = index;
   const { totals, named, word, wordInName } = tally;
@@ -185,7 +185,7 @@ function addWord(index: LexicalIndex, tally: Tally, expansions: readonly Expansi
 function addHint(index: LexicalIndex, tally: Tally, stems: readonly string[]): void {
   const terms = stems.map((key) => index.vocabulary.find(key));
   const expansions = terms.filter((term) => term !== undefined).map((term) => ({ term, factor: 1 }));
-  // The words of a hint are not in the text, so they don't count as words of the name.
+  // Words of a hint are not in the text, so they don't count as matched words of the name.
   const named = new Float32Array(tally.named.length);
   addWord(index, { ...tally, named }, expansions, HINT_WEIGHT);
 }

@@ -1,17 +1,17 @@
-/** The least cosine similarity of texts that are about one thing, for the usual sentence models. */
+/** Minimum cosine similarity of texts on the same subject, for the usual sentence models. */
 const LEAST_SIMILARITY = 0.3;
 /** The modified z-score of Iglewicz and Hoaglin from which a value is an outlier. */
 const OUTLIER_Z = 3.5;
 /** Scales the median absolute deviation to the standard deviation of a normal distribution. */
 const NORMAL_SCALE = 0.6745;
-/** The least deviation, so that similarities that hardly differ are no outliers. */
+/** Minimum deviation, so that similarities that hardly differ are not outliers. */
 const LEAST_DEVIATION = 0.01;
 /** Fewer similarities than this have no distribution to stand out from. */
 const MIN_SAMPLE = 8;
 
 /**
- * Which similarities tell that a tool is meant: those that are high, and stand out from the rest of the catalog. The second
- * matters for models whose similarities are all high.
+ * Creates a test for similarities that are high and stand out from the rest of the catalog. The latter matters for
+ * models whose similarities are all high.
  */
 export function findOutliers(similarities: Float32Array): (similarity: number) => boolean {
   if (similarities.length < MIN_SAMPLE) return (similarity) => similarity >= LEAST_SIMILARITY;
@@ -36,8 +36,8 @@ function median(values: Float32Array): number {
 const MEANING_WEIGHT = 0.5;
 
 /**
- * Combines lexical scores and semantic similarities to one score, 0 to 1: a convex combination of both, each normalised.
- * Without any lexical match, similarity alone decides.
+ * Combines lexical scores and semantic similarities into one score, 0 to 1: a convex combination of both, each
+ * normalised. Without any lexical match, similarity alone decides.
  */
 export function fuse(lexical: Float32Array, similarities: Float32Array): Float32Array {
   const top = lexical.reduce((best, score) => Math.max(best, score), 0);

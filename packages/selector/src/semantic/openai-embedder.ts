@@ -86,7 +86,7 @@ async function connect(settings: OpenAiEmbedderSettings) {
   return new OpenAI({ ...common, baseURL: baseUrl });
 }
 
-/** Validates an answer: it must have a vector for each text, all of one length and of finite numbers. */
+/** Validates an answer: it must have a vector of finite numbers for each text, all of the same length. */
 function inOrder(data: unknown, count: number): Float32Array[] {
   const vectors: Float32Array[] = [];
   for (const item of Array.isArray(data) ? data : []) {

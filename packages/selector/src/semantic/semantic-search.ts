@@ -4,27 +4,30 @@ import { splitWords } from "@cem/core/text";
 import type { LexicalIndex } from "../catalog/lexical-index.ts";
 import { createVectorCache } from "./vector-cache.ts";
 
-/** An embedding model. Bring your own, or use one of this package. */
+/** An embedding model. Implement your own, or use one of this package. */
 export interface Embedder {
   readonly specificationVersion: "v1";
-  /** Identifies the model and everything that changes its vectors. Vectors are cached by it and never mixed. */
+  /**
+   * Identifies the model and everything that changes its vectors. It is part of the cache key of vectors, so that
+   * vectors of different models are never mixed.
+   */
   readonly id: string;
   /** Computes a vector for each text, in order and all of the same length. They need not be normalised. */
   embed(texts: readonly string[], options: EmbedOptions): Promise<(Float32Array | number[])[]>;
-  /** Frees the resources of the embedder, which is not used afterwards. */
+  /** Frees the resources of the embedder. It is not used afterwards. */
   dispose?(): Promise<void>;
 }
 
 /** Options of {@link Embedder.embed}. */
 export interface EmbedOptions {
-  /** Whether the texts are queries or what is searched: some models treat them differently. */
+  /** Whether the texts are queries or documents: some models treat them differently. */
   kind: "query" | "document";
   signal?: AbortSignal | undefined;
 }
 
 /**
  * The state of semantic search: `off` without an embedder, `idle` before the first catalog, `computing` while `done` of
- * `total` tools are embedded, `ready`, or `failed`; a failed embedder is tried again after a minute.
+ * `total` tools are embedded, `ready`, or `failed`; a failed embedder is retried after a minute.
  */
 export type SemanticState =
   | { state: "off" }
@@ -76,7 +79,7 @@ export function createSemanticSearch(
     state = { state: "failed", reason: error instanceof Error ? error.message : String(error) };
   };
 
-  /** Asks the embedder, and waits no longer than the signal lets it. */
+  /** Calls the embedder, and stops waiting when the signal aborts. */
   const embed: Embedder["embed"] = (texts, options) => {
     const ask = async (): ReturnType<Embedder["embed"]> => embedder.embed(texts, options);
     return abandonOnAbort(ask(), options.signal);
@@ -156,8 +159,8 @@ export function createSemanticSearch(
     /**
      * Computes the cosine similarity of each tool to a text, −1 to 1.
      *
-     * @returns Similarities by document; `undefined` while the vectors of the catalog are not ready, whose computation it
-     * starts, and when the embedder fails or is too slow.
+     * @returns Similarities by document; `undefined` while the vectors of the catalog are not ready (their computation
+     *   is started), and when the embedder fails or is too slow.
      */
     async similarities(index: LexicalIndex, text: string, signal: AbortSignal | undefined) {
       const vectors = catalogs.get(index) ?? (await awaitVectors(index, signal));

@@ -12,8 +12,8 @@ import type { Embedder } from "./semantic-search.ts";
 const TRANSFORMERS = "@huggingface/transformers";
 
 /**
- * Imports the library from where this package stands, else from the working directory: a command that was started by `npx`
- * finds what the project has installed.
+ * Imports the library from this package's location, else from the working directory, so that a command started by `npx`
+ * finds the project's installation.
  *
  * @throws CemError `EMBEDDER_FAILED`
  */
@@ -187,7 +187,7 @@ async function requireModel(modelDir: string): Promise<void> {
   );
 }
 
-/** The error of the worker, which has its code unless the library threw it. */
+/** Converts the worker's error, which has a code of ours unless the library threw it. */
 function asError(error: ErrorInfo): CemError {
   return error.code.startsWith("EMBEDDER_") ? fromErrorInfo(error) : failure(error.message);
 }

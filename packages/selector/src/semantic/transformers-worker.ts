@@ -43,7 +43,7 @@ async function load(): Promise<Extractor> {
   const { env } = transformers;
   env.allowRemoteModels = false;
   env.allowLocalModels = true;
-  // An absolute path is no name on a hub, so it is read as it is.
+  // An absolute path is not a name on a hub, so it is read from disk.
   return transformers.pipeline("feature-extraction", modelDir, { dtype });
 }
 

@@ -7,7 +7,7 @@ const HEADER_BYTES = MAGIC.length + 4;
 const KEY_BYTES = 32;
 const FLOAT_BYTES = 4;
 const MAX_DIMENSIONS = 16_384;
-/** The largest file that is read. A larger one is replaced. */
+/** Maximum size of a file to read. A larger one is replaced. */
 const MAX_FILE_BYTES = 512 * 1024 * 1024;
 
 /**
@@ -60,7 +60,7 @@ function asBytes(vector: Float32Array): Buffer {
   return Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength);
 }
 
-/** Reads a file. One that is missing, broken or cut off has no vectors; a vector that is not finite is left out. */
+/** Reads a file. One that is missing, broken or truncated has no vectors; vectors with non-finite numbers are left out. */
 async function readVectors(file: string | undefined): Promise<Map<string, Float32Array>> {
   const vectors = new Map<string, Float32Array>();
   const bytes = file === undefined ? undefined : await readFile(file).catch(() => undefined);

@@ -12,11 +12,11 @@ interface EmbeddingsRequest {
 export interface EmbeddingsServer extends AsyncDisposable {
   url: string;
   requests: EmbeddingsRequest[];
-  /** Statuses to answer with before it works; `0` is an answer that makes no sense. */
+  /** Statuses of the first answers; `0` is an invalid answer. */
   failures: number[];
 }
 
-/** Words of one line mean the same to the models of the tests. */
+/** Words on one line are synonyms to the models of the tests. */
 export const MEANINGS = [
   "weather forecast temperature sunny rain umbrella",
   "calculate arithmetic math number numbers add sum expression",
@@ -26,7 +26,7 @@ export const MEANINGS = [
   "city town place oslo paris",
 ].map((line) => line.split(" "));
 
-/** A server that speaks the Embeddings API, of OpenAI and of Azure. Its vectors count words of one meaning. */
+/** Starts a server with the Embeddings API of OpenAI and Azure. Its vectors count words of each meaning. */
 export async function startEmbeddingsServer(): Promise<EmbeddingsServer> {
   const requests: EmbeddingsRequest[] = [];
   const failures: number[] = [];
@@ -43,7 +43,7 @@ export async function startEmbeddingsServer(): Promise<EmbeddingsServer> {
     const status = failures.shift() ?? 200;
     const headers = { "content-type": "application/json", "retry-after-ms": "1" };
     response.writeHead(status === 0 ? 200 : status, headers);
-    // The order is the index's, not the list's.
+    // The `index` gives the order, not the position in the list.
     const data = input
       .map((text, index) => ({ object: "embedding", index, embedding: encode(vectorOf(text), encoding) }))
       .toReversed();

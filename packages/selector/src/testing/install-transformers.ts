@@ -11,8 +11,8 @@ const PNPM = path.resolve(PACKAGE, "..", "..", "node_modules", ".bin", "pnpm");
 const LIBRARY = "node_modules/@huggingface/transformers/dist/transformers.node.mjs";
 
 /**
- * Installs `@huggingface/transformers` for the tests alone, once, and gives the URL to import: as a dependency its
- * 330 MB would be everybody's.
+ * Installs `@huggingface/transformers` once, for the tests only, and returns the URL to import: as a dependency,
+ * everybody would have to install its 330 MB.
  */
 export async function installTransformers(): Promise<string> {
   const cache = path.join(PACKAGE, "node_modules", ".cache");
@@ -34,7 +34,7 @@ overrides:
 `,
     );
     await promisify(execFile)(PNPM, ["install", "--ignore-scripts"], { cwd: fresh });
-    // Another test may have been quicker.
+    // Another test may have been faster.
     await rename(fresh, folder).catch(() => rm(fresh, { recursive: true, force: true }));
   }
   return pathToFileURL(path.join(folder, LIBRARY)).href;

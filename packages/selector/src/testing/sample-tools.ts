@@ -3,7 +3,7 @@ import type { JsonSchema, ToolDefinition } from "@cem/core";
 const number = (description: string): JsonSchema => ({ type: "number", description });
 const text = (description: string): JsonSchema => ({ type: "string", description });
 
-/** A definition as discovery gives it. */
+/** Creates a definition as discovery returns it. */
 export function tool(
   server: string,
   name: string,

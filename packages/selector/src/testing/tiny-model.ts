@@ -14,8 +14,8 @@ const INT64 = onnx.TensorProto.DataType.INT64;
 export const TINY_DIMENSIONS = MEANINGS.length + 1;
 
 /**
- * Writes a real, small model as `@huggingface/transformers` loads it: a tokenizer of whole words, and an ONNX graph
- * that looks up a vector for each of them. The library does the pooling.
+ * Writes a small but real model in the format of `@huggingface/transformers`: a tokenizer of whole words, and an ONNX
+ * graph that looks up a vector for each of them. The library does the pooling.
  *
  * @param weights - The name of the ONNX file.
  */
@@ -69,7 +69,7 @@ function tokenizer(words: readonly string[]): unknown {
   };
 }
 
-/** A lookup of `input_ids` in a table: one axis for each meaning, and one for all words that have none. */
+/** A lookup of `input_ids` in a table: one axis for each meaning, and one for all words without a meaning. */
 function encoder(words: readonly string[]): Uint8Array {
   const table = words.flatMap((word) => vectorOf(word));
   const value = (name: string, elemType: number, shape: (string | number)[]) => ({

@@ -1,8 +1,8 @@
 import { stem } from "@cem/core/text";
 
 /**
- * Values in a text that indicate which tools are meant, such as a path or an expression, and the words of such tools. In the
- * order they are applied; each removes what it matches. Every repetition is bounded.
+ * Values in a text that indicate which tools are meant, such as a path or an expression, and the words of such tools.
+ * Applied in this order; each removes what it matches. Every repetition is bounded.
  */
 const PATTERNS: readonly { pattern: RegExp; words: string }[] = [
   {
@@ -50,7 +50,7 @@ const PATTERNS: readonly { pattern: RegExp; words: string }[] = [
   { pattern: /(?<![\p{L}\p{N}_])[-+]?\d[\d.,:]{0,30}(?![\p{L}_])/gu, words: "" },
 ];
 
-/** Finds the hints in a text, each the stems of tools of which one must match, and removes values from it. */
+/** Finds the hints in a text and removes the values from it. Each hint is a set of stems of which one must match. */
 export function readHints(text: string) {
   const found = new Set<string>();
   let rest = text;
@@ -67,7 +67,7 @@ export function readHints(text: string) {
 const FILE =
   /(?:~|\.{0,2})\/[\w.\-/]{0,200}\.([a-z]{2,5})\b|\b[\w-]{1,80}\.(md|txt|csv|json|html?|docx?|xlsx?|pptx?|pdf|png|jpe?g|py|ts|js|bib|log|ya?ml|xml)\b/giu;
 const MAX_FILES = 16;
-/** Verbs that say a file is made, when they stand before its path. */
+/** Verbs that mean a file is created, when they precede its path. */
 const MAKES =
   /\b(?:save|saved|saving|store|stored|write|written|create|generate|generated|make|export|output|produce|report|draft|put|place|placed)\b/iu;
 const CHARACTERS_BEFORE = 200;
@@ -90,8 +90,8 @@ const RELATIVE_TIME =
 const TIME_WEIGHT = 0.5;
 
 /**
- * Finds the implied steps: `save it as /tmp/a.md` needs a tool that writes files, `tomorrow` one with the current time. Worded
- * like the descriptions of tools, with how likely they are needed, 0 to 1.
+ * Finds the implied steps: `save it as /tmp/a.md` needs a tool that writes files, `tomorrow` one with the current time.
+ * Phrased like the descriptions of tools, with the likelihood that they are needed, 0 to 1.
  */
 export function impliedSteps(text: string) {
   const steps = new Map<string, number>();

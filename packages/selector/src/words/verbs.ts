@@ -33,7 +33,7 @@ const GENERAL_ACTIONS = setOf("read", "list", "write", "execute");
 const LOOKING_ACTIONS = setOf("read", "list", "search", "compute");
 const EXECUTE = setOf("execute");
 
-/** Factor for a tool whose action is another than the one asked for. */
+/** Factor for a tool whose action differs from the requested one. */
 const OTHER_ACTION_FACTOR = 0.45;
 /** Factor for a tool that changes something when no change is asked for. */
 const UNASKED_CHANGE_FACTOR = 0.7;
@@ -65,7 +65,7 @@ export function offeredActions(wordStem: string): Actions {
   return ACTIONS_BY_STEM.get(wordStem) ?? NO_ACTIONS;
 }
 
-/** Whether a stem is that of a general verb like `get` or `write`, whose object says what is wanted. */
+/** Whether a stem is that of a general verb like `get` or `write`, whose object carries the meaning. */
 export function isGeneralVerb(wordStem: string): boolean {
   return (offeredActions(wordStem) & GENERAL_ACTIONS) !== 0;
 }
@@ -80,7 +80,7 @@ export function actionFactor(asked: Actions, offered: Actions): number {
   return OTHER_ACTION_FACTOR;
 }
 
-/** Classes of verbs, one line each. Finer than actions; used to rank similar tools only. */
+/** Classes of verbs, one line each. Finer than actions; used only to rank similar tools. */
 const CLASSES = `
   get show list view display enumerate retrieve fetch read describe find lookup query search see check what which who
     inspect give tell obtain when where how
@@ -111,10 +111,10 @@ const CLASS_OF = new Map<string, number>(
     ),
 );
 
-/** Set beside the class for a text that asks for several things, and for a name that lists: `list_users`. */
+/** Set in addition to the class for a text that asks for several things, and for a name that means listing: `list_users`. */
 export const LISTING = 1 << 15;
 const LISTING_WORDS: ReadonlySet<string> = new Set(["list", "enumerate", "all", "every"]);
-/** Words like nouns in the plural that are none, or that one thing has: `show the details of a user`. */
+/** Words that look like plural nouns but are not, or that refer to a single thing: `show the details of a user`. */
 const NOT_SEVERAL = /^(?:details|does|has|is|its|logs|metrics|properties|settings|this|was)$|[su]s$/u;
 
 /** The class of the first verb near the beginning of a text, as a bit; 0 when there is none. With {@link LISTING}. */

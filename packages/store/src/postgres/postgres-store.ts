@@ -10,9 +10,9 @@ const CONNECT_TIMEOUT_MS = 5_000;
 const QUERY_TIMEOUT_MS = 30_000;
 const DEFAULT_MAX_CONNECTIONS = 10;
 const SWEEP_PERIOD_MS = 600_000;
-/** Rows that one sweep removes, so that nobody waits for it long. */
+/** Maximum number of rows that one sweep removes, so that nobody waits long for it. */
 const SWEPT_ROWS = 1_000;
-/** Of a value that has not expired, by the server's clock. Qualified: an upsert knows two rows. */
+/** Condition for values that have not expired, by the server's clock. Qualified, since an upsert sees two rows. */
 const LIVES = "(cem_values.expires_at is null or cem_values.expires_at > now())";
 const expiry = (parameter: string): string =>
   `now() + ${parameter}::double precision * interval '1 millisecond'`;
@@ -26,8 +26,8 @@ export interface PostgresStoreSettings {
 }
 
 /**
- * A store in PostgreSQL 13 or newer: tables that begin with `cem_`, made with the first use. Connects
- * again after a cut.
+ * Creates a store in PostgreSQL 13 or newer: tables with the prefix `cem_`, created on first use. Reconnects when the
+ * connection is lost.
  */
 export function createPostgresStore({
   url,
@@ -41,7 +41,7 @@ export function createPostgresStore({
     query_timeout: QUERY_TIMEOUT_MS,
     allowExitOnIdle: true,
   });
-  // Of a connection that nobody uses; the next question has a new one.
+  // The error of an idle connection; the next query uses a new one.
   pool.on("error", () => {});
   const ready = new Lazy(() => makeTables(pool));
   let sweptAt = -Infinity;
@@ -55,7 +55,7 @@ export function createPostgresStore({
     }
   };
 
-  /** Removes what has expired, now and then. */
+  /** Removes expired values from time to time. */
   const sweep = async (): Promise<void> => {
     if (performance.now() - sweptAt < SWEEP_PERIOD_MS) return;
     sweptAt = performance.now();
@@ -131,12 +131,12 @@ function requireOne(key: StoreKey, { rowCount }: { rowCount: number | null }): v
   if (rowCount !== 1) throw storeConflict(key);
 }
 
-/** Other stores' versions may be of another form: no value has one of those. */
+/** Whether a version has the form of this store's. No value has a version of another form. */
 function isVersion(version: string): boolean {
   return /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(version);
 }
 
-/** Raised with each change of the tables. A program leaves tables of a newer one alone. */
+/** Incremented with each change of the tables. A program does not touch tables of a newer version. */
 const SCHEMA_VERSION = 3;
 const SCHEMA = `create table cem_values (
     key bytea primary key,
@@ -146,11 +146,11 @@ const SCHEMA = `create table cem_values (
   );
   create index cem_values_expiry on cem_values (expires_at) where expires_at is not null;`;
 
-/** Any number: the same on every host. */
+/** An arbitrary number, the same on every host. */
 const LOCK = 4_207_601;
 
 /**
- * Makes the tables in the current schema, once however many hosts begin at the same time.
+ * Creates the tables in the current schema, only once even if many hosts start at the same time.
  *
  * @throws Error when they are of a newer version.
  */

@@ -10,7 +10,7 @@ import { CONFLICT, LIST, REMOVE, REMOVE_ALL, WRITE } from "./scripts.ts";
 const CONNECT_TIMEOUT_MS = 5_000;
 const COMMAND_TIMEOUT_MS = 15_000;
 const MS_PER_SECOND = 1_000;
-/** Braces make a cluster keep all of a store in one slot, as its scripts need. */
+/** The braces make a cluster keep the whole store in one slot, as its scripts need. */
 const DEFAULT_PREFIX = "{cem}:";
 
 /** Settings of {@link createRedisStore}. */
@@ -25,19 +25,19 @@ export interface RedisStoreSettings {
   prefix?: string | undefined;
 }
 
-/** A store in Redis 7 or Valkey. Connects with the first use, and again after a cut. */
+/** Creates a store in Redis 7 or Valkey. Connects on first use, and reconnects when the connection is lost. */
 export function createRedisStore({ url, prefix = DEFAULT_PREFIX }: RedisStoreSettings): Store {
   const location = shownLocation(url);
   const listName = `${prefix}list:values`;
   let opened: Redis | undefined;
-  /** The last reason why there was no connection. */
+  /** The most recent reason why there was no connection. */
   let problem: Error | undefined;
 
   const nameOf = (member: Buffer = Buffer.alloc(0)): Buffer =>
     Buffer.concat([Buffer.from(`${prefix}values:`), member]);
 
   const ask = async <Answer>(question: (client: Redis) => Promise<Answer>): Promise<Answer> => {
-    // A question is asked once more after a cut, then its asker decides.
+    // A command is retried once after a lost connection; then the caller decides.
     const options = { commandTimeout: COMMAND_TIMEOUT_MS, maxRetriesPerRequest: 1 };
     try {
       return await question((opened ??= openRedis(url, options, (lost) => (problem = lost))));
@@ -101,9 +101,9 @@ export function createRedisStore({ url, prefix = DEFAULT_PREFIX }: RedisStoreSet
 }
 
 /**
- * Opens a connection to Redis, and again after a cut.
+ * Opens a connection to Redis, which reconnects when it is lost.
  *
- * @throws CemError `STORE_UNAVAILABLE` where the URL names a database by something else than its number.
+ * @throws CemError `STORE_UNAVAILABLE` when the URL does not name the database by its number.
  */
 export function openRedis(
   url: string,
@@ -114,12 +114,12 @@ export function openRedis(
   if (!/^\d*\/?$/.test(database))
     throw storeUnavailable(shownLocation(url), new Error(`database "${database}" does not exist`));
   const client = new Redis(url, { connectTimeout: CONNECT_TIMEOUT_MS, ...options });
-  // Commands that fail report why; without a listener the library prints it too.
+  // Failed commands report the reason; without a listener, the library prints it too.
   client.on("error", (problem: Error) => {
-    // A refused TLS connection may fail twice, and the library listens once; an error without a listener would end the process.
+    // A refused TLS connection may fail twice, but the library listens once; an unhandled error would end the process.
     client.stream?.on("error", () => {});
     onProblem(problem);
-    // Refused the database, the library would go on in the first one, where others' values are.
+    // When the database is refused, the library would continue in the first one, which holds others' values.
     if ((problem as { command?: { name: string } }).command?.name === "select") client.disconnect(true);
   });
   return client;

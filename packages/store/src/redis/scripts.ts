@@ -5,7 +5,7 @@
  * KEYS[1] is the key, KEYS[2] the list.
  */
 
-/** Versions differ. */
+/** The error when versions differ. */
 export const CONFLICT = "CEM_CONFLICT";
 
 const REQUIRE_VERSION = `
@@ -17,7 +17,8 @@ const REQUIRE_VERSION = `
 `;
 
 /**
- * Its first change is one that a server without memory refuses: such a server lets a script go on that has changed something.
+ * Its first change is one that a server out of memory refuses: once a script has changed something, such a server lets
+ * it continue.
  *
  * ARGV: member, expected version (\`*\` or \`=\` and the version), value, next version, milliseconds until it expires, or 0.
  */
@@ -38,8 +39,8 @@ export const REMOVE = `${REQUIRE_VERSION}
 `;
 
 /**
- * KEYS[1]: a list. ARGV: first and last as ZRANGEBYLEX takes them, how many, the beginning of the keys' names. Returns those
- * that are still there; what has expired leaves the list.
+ * KEYS[1]: a list. ARGV: first and last as ZRANGEBYLEX takes them, limit, prefix of the keys' names. Returns the keys
+ * that still exist; removes expired ones from the list.
  */
 export const LIST = `
   local found = {}
@@ -56,7 +57,7 @@ export const LIST = `
   return found
 `;
 
-/** KEYS[1]: a list. ARGV: first and last, the beginning of the keys' names. Removes at most 1,000 and returns how many. */
+/** KEYS[1]: a list. ARGV: first and last, prefix of the keys' names. Removes at most 1,000 keys and returns how many. */
 export const REMOVE_ALL = `
   local page = redis.call("ZRANGEBYLEX", KEYS[1], ARGV[1], ARGV[2], "LIMIT", 0, 1000)
   for _, member in ipairs(page) do

@@ -7,13 +7,13 @@ const shown = (value: Uint8Array | undefined): string | undefined =>
 
 /** Set-up of {@link describeStoreContract} for one store. */
 export interface StoreContractSetup {
-  /** Opens a store with what earlier ones of the same test have written, as another host would. */
+  /** Opens a store that contains what earlier ones of the same test wrote, as on another host. */
   open(): Store;
   /** Makes the next {@link StoreContractSetup.open} find an empty store. */
   reset(): Promise<void>;
 }
 
-/** The tests that every store passes. Needs vitest. */
+/** The tests that every store must pass. Needs vitest. */
 export function describeStoreContract(name: string, setUp: () => Promise<StoreContractSetup>): void {
   describe(`store contract: ${name}`, () => {
     let setup: StoreContractSetup;

@@ -4,28 +4,28 @@ import { attachmentsOf, keepBase64 } from "./attachments.ts";
 import type { Attachment } from "./attachments.ts";
 import { fitValue } from "./fit-value.ts";
 
-/** Longer output is kept as a result; its beginning and end are shown. */
+/** Longer output is stored as a result; only its beginning and end are shown. */
 const MAX_OUTPUT_CHARACTERS = 6 * 1024;
 const SHOWN_BEGINNING = 800;
 const SHOWN_END = 300;
 
-/** Finds what helps with an error: a setting, an option or a command. */
+/** Finds a hint for an error: a setting, an option or a command. */
 export type HintFor = (error: ErrorInfo) => string | undefined;
 
 /** Settings of {@link answerOf}. */
 export interface AnswerSettings {
-  /** Keeps what is too large for an answer. Absent: it is cut. */
+  /** Stores what is too large for an answer. Absent: it is cut. */
   results: ResultStore | undefined;
   /**
-   * Says how a model reads the rest of a kept output.
+   * Describes how a model reads the rest of a stored output.
    *
-   * @param path - Where it is kept.
-   * @defaultValue in code alone
+   * @param path - Where it is stored.
+   * @defaultValue only in code
    */
   readWith?: ((path: string) => string) | undefined;
   hintFor?: HintFor | undefined;
   /**
-   * Whether times, isolation, selected tools and the code are shown.
+   * Whether to show times, isolation, selected tools and the code.
    *
    * @defaultValue false
    */
@@ -35,13 +35,13 @@ export interface AnswerSettings {
 /** The result of a run, as a model reads it. */
 export interface Answer {
   data: AnswerData;
-  /** The calls made, and other remarks. Empty where nothing is worth the tokens. */
+  /** The calls made, and other remarks. Empty when nothing is worth the tokens. */
   summary: string;
   /** The images, sounds and files that `data.result` refers to. */
   attachments: Attachment[];
 }
 
-/** The value, the output and the error of a run, each as short as a model can take it. */
+/** The value, the output and the error of a run, each shortened for a model. */
 export interface AnswerData {
   success: boolean;
   /** The value, or the handle of a large one with the line of code that reads it. */
@@ -51,7 +51,7 @@ export interface AnswerData {
   [key: string]: JsonValue;
 }
 
-/** Puts the result of a run as a model reads it: what is large or not text is kept, and a handle stands for it. */
+/** Formats the result of a run for a model: large or non-text parts are stored and replaced by handles. */
 export async function answerOf(
   result: TaskResult,
   { results, readWith, hintFor, verbose = false }: AnswerSettings,
@@ -67,14 +67,14 @@ export async function answerOf(
   return { data, summary: summarize(result, verbose), attachments };
 }
 
-/** The message of an error for a client, followed by its hint where there is one. */
+/** The message of an error for a client, followed by its hint, if any. */
 export function messageOf(error: ErrorInfo, hintFor?: HintFor): string {
   const shown = forClients(error);
   const hint = shown === error ? hintFor?.(error) : undefined;
   return hint === undefined ? shown.message : `${shown.message} ${hint}`;
 }
 
-/** Long output as its beginning and its end. The whole is kept as a result where there is a store. */
+/** Shortens long output to its beginning and its end. The whole output is stored as a result if there is a store. */
 export async function shortenOutput(
   output: string,
   results: ResultStore | undefined,
@@ -93,7 +93,7 @@ export async function shortenOutput(
 /** Tools beyond this number are counted, not named. */
 const MAX_NAMED_TOOLS = 10;
 
-/** Summarizes a run in a few lines for a model. Empty where nothing is worth the tokens. */
+/** Summarizes a run in a few lines for a model. Empty when nothing is worth the tokens. */
 function summarize(result: TaskResult, verbose: boolean): string {
   const lines: string[] = [];
   if (result.toolCalls.length > 0) lines.push(callLine(result));
@@ -107,7 +107,7 @@ function summarize(result: TaskResult, verbose: boolean): string {
   return lines.join("\n");
 }
 
-/** The calls by tool: `crm.find 16x 53 ms, 1 failed, 3 cancelled`. Calls that overlap take the time that passed. */
+/** The calls by tool: `crm.find 16x 53 ms, 1 failed, 3 cancelled`. Overlapping time is counted once. */
 function callLine({ toolCalls }: TaskResult): string {
   const byTool = Map.groupBy(toolCalls, ({ server, tool }) => toolId({ server, name: tool }));
   const named = [...byTool].slice(0, MAX_NAMED_TOOLS).map(([id, calls]) => {
@@ -121,7 +121,7 @@ function callLine({ toolCalls }: TaskResult): string {
   return `Tool calls: ${[...named, ...more].join("; ")}.`;
 }
 
-/** The time in which at least one of the calls went on, in milliseconds. */
+/** The time during which at least one of the calls was running, in milliseconds. */
 function passedMs(calls: TaskResult["toolCalls"]): number {
   let passed = 0;
   let until = 0;

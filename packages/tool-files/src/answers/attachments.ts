@@ -1,9 +1,9 @@
 import { isResultHandle } from "@cem/core";
 import type { JsonValue, ResultHandle, ResultStore } from "@cem/core";
 
-/** The size of one image, sound or file in an answer. */
+/** Maximum size of one image, sound or file in an answer. */
 export const MAX_ATTACHMENT_BYTES = 1024 * 1024;
-/** The size of all images, sounds and files in an answer. */
+/** Maximum size of all images, sounds and files in an answer. */
 const MAX_ATTACHMENTS_BYTES = 4 * 1024 * 1024;
 const MAX_ATTACHMENTS = 8;
 
@@ -30,7 +30,7 @@ export async function attachmentsOf(value: JsonValue, results: ResultStore): Pro
     if (attachments.length >= MAX_ATTACHMENTS) break;
     const { size } = handle;
     if (size > MAX_ATTACHMENT_BYTES || bytes + size > MAX_ATTACHMENTS_BYTES) continue;
-    // Guest code can forge a handle; one that the store does not know is plain data.
+    // Guest code can forge a handle; a handle unknown to the store is plain data.
     const page = await results.read(handle.path, { limit: MAX_ATTACHMENT_BYTES }).catch(() => undefined);
     if (page === undefined || page.size > MAX_ATTACHMENT_BYTES) continue;
     if (bytes + page.size > MAX_ATTACHMENTS_BYTES) continue;
@@ -64,7 +64,7 @@ function* handlesIn(value: JsonValue): Generator<ResultHandle & Pick<Attachment,
 /** Shorter text may be a key or a digest, and costs a model little. */
 const MIN_CHARACTERS = 1_024;
 const MAX_VALUE_DEPTH = 64;
-/** Text of one word in upper and lower case with digits, as base64 is and words are not. */
+/** A single word with upper case, lower case and digits, as in base64 but not in prose. */
 const BASE64 =
   /^(?:data:(?<mimeType>[\w.+/-]{1,100})[^,]{0,100};base64,)?(?<data>(?=[\w+/-]*[a-z])(?=[\w+/-]*[A-Z])(?=[\w+/-]*\d)[\w+/-]+={0,2})$/u;
 /** How files of a type begin, in Latin-1. */
@@ -77,9 +77,9 @@ const BEGINNINGS: readonly [beginning: string, mimeType: string][] = [
   ["\u001f\u008b", "application/gzip"],
 ];
 
-/** Keeps what a value holds as base64 as bytes, and puts their handles in its place: no model reads base64. */
+/** Stores the base64 texts in a value as bytes and replaces them by handles: models can't read base64. */
 export async function keepBase64(value: JsonValue, results: ResultStore | undefined): Promise<JsonValue> {
-  // Most values hold no text of that length, and are not copied.
+  // Most values contain no text of that length and are not copied.
   return holdsLongText(value) ? keepIn(value, results, 0) : value;
 }
 

@@ -2,23 +2,23 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { isObject } from "@cem/core";
 import type { JsonValue, ResultHandle, ResultStore } from "@cem/core";
 
-/** A value with longer JSON is kept as a result and replaced by a handle. */
+/** A value with longer JSON is stored as a result and replaced by a handle. */
 const MAX_VALUE_CHARACTERS = 32 * 1024;
-/** A list of rows with longer JSON is kept likewise: a model needs the first of them, and how many there are. */
+/** A list of rows with longer JSON is stored too: a model needs the first rows and their number. */
 const MAX_LIST_CHARACTERS = 6 * 1024;
-/** Items that a shorter list has. It is read as a whole. */
+/** A list with fewer items is shown as a whole. */
 const MAX_LIST_ITEMS = 20;
-/** Of a kept list, so many items are shown, as far as their JSON is short. */
+/** Number of items shown of a stored list, if their JSON is short. */
 const SHOWN_ITEMS = 5;
 const SHOWN_CHARACTERS = 1_200;
 const PREVIEW_CHARACTERS = 400;
 const MAX_NAMED_KEYS = 30;
 
-/** The value itself, or with handles in the place of what would fill the model's context. */
+/** Returns the value, with handles in place of parts that would fill the model's context. */
 export async function fitValue(value: JsonValue, results: ResultStore | undefined): Promise<JsonValue> {
   const json = JSON.stringify(value);
   if (json.length <= MAX_LIST_CHARACTERS) return value;
-  // A large value takes as long again to be written.
+  // Serializing a large value takes as long again.
   await nextTurn();
   if (results === undefined) return json.length <= MAX_VALUE_CHARACTERS ? value : cutNotice(json);
   if (isLongList(value)) return keepList(value, results);
@@ -52,7 +52,7 @@ function keepList(list: readonly JsonValue[], results: ResultStore): Promise<Jso
 }
 
 /**
- * Keeps a value; resolves with its handle and the line of code that reads it.
+ * Stores a value; resolves with its handle and the line of code that reads it.
  *
  * @param shown - What is shown of the value. Default: its shape, and the beginning of its text.
  */
@@ -71,7 +71,7 @@ async function keep(value: JsonValue, results: ResultStore, shown?: { [name: str
   return { ...handle, ...about, read: `const value = ${isText ? read : `JSON.parse(${read})`};` };
 }
 
-/** How long a value is that was kept, and what it has: what a program needs to take a part of it. */
+/** Describes the size and structure of a stored value, as far as a program needs it to read a part. */
 function shapeOf(value: JsonValue): { [name: string]: JsonValue } {
   if (typeof value === "string") return { characters: value.length };
   if (Array.isArray(value)) {

@@ -4,7 +4,7 @@ import { clip, visibleText } from "../safe-text.ts";
 import { messageOf } from "./answer.ts";
 import type { HintFor } from "./answer.ts";
 
-/** Of a description in an answer, and in a prompt. */
+/** Maximum length of a description in an answer and in a prompt. */
 const MAX_DESCRIPTION_CHARACTERS = { answer: 160, prompt: 400 };
 /** A description with suspicious texts begins with a warning, which needs room. */
 const MAX_FLAGGED_CHARACTERS = 320;
@@ -12,7 +12,7 @@ const MAX_SIGNATURE_CHARACTERS = 6_000;
 
 /** Signatures for a model. */
 export interface SignatureList {
-  /** The tools by module, or by the modules that have them alike, between bars. */
+  /** The tools by module, or by the modules with identical tools, separated by bars. */
   data: { types: string[]; tools: { [modules: string]: string[] } };
   /** The same as TypeScript. */
   text: string;
@@ -21,11 +21,11 @@ export interface SignatureList {
 /** Settings of {@link signaturesOf}. */
 export interface ListSettings {
   hintFor?: HintFor | undefined;
-  /** Whether a person can be asked for a yes. Absent: it is not known. */
+  /** Whether a person can be asked for approval. Absent: unknown. */
   canAsk?: boolean | undefined;
   /**
-   * The reader of the list. A prompt has longer descriptions; where the type of a result is unknown, their first paragraph, since it may
-   * say what comes.
+   * The reader of the list. A prompt has longer descriptions: the whole first paragraph when the type of the result is
+   * unknown, since it may describe the result.
    *
    * @defaultValue `answer`
    */
@@ -33,11 +33,11 @@ export interface ListSettings {
 }
 
 /**
- * Lists by module, for a model that writes calls, the signature of each tool and one line on what it does. A tool that several
- * servers have alike stands once, under the names of all their modules.
+ * Lists by module, for a model that writes calls, the signature of each tool and one line on what it does. A tool that
+ * is identical on several servers is listed once, under the names of all their modules.
  */
 export function signaturesOf(tools: readonly ToolDefinition[], settings: ListSettings = {}): SignatureList {
-  // A suspicious text may stand in the comment of a parameter, or of a type that tools share.
+  // A suspicious text may be in the comment of a parameter, or of a type that tools share.
   const trusted = tools.filter(({ flags = [] }) => flags.length === 0);
   const { types, signatures } = describeCalls(trusted);
   const described = new Map(trusted.map((tool, at) => [tool, signatures[at]]));
@@ -50,7 +50,7 @@ export function signaturesOf(tools: readonly ToolDefinition[], settings: ListSet
   const lines = Map.groupBy(modulesOf.keys(), (line) => (modulesOf.get(line) ?? []).join(" | "));
   const blocks = [...lines].map(([modules, all]) => {
     const names = oneLine(modules, MAX_SIGNATURE_CHARACTERS);
-    // A prompt says itself how tools are imported from the servers above them.
+    // A prompt itself explains how to import tools from the servers above them.
     if (settings.reader === "prompt")
       return [`// ${names.replaceAll(SERVER_MODULE, "$1")}`, ...all].join("\n");
     return [`// import from "${names.replaceAll(" | ", '" | "')}"`, ...all].join("\n");
@@ -68,7 +68,7 @@ const NEEDS_APPROVAL = {
 };
 const UNASKABLE = "Refused: it needs the user's yes, which this client can't ask for.";
 
-/** Says what becomes of calls of a tool that needs a yes. */
+/** Explains what happens to calls of a tool that needs approval. */
 export function approvalRemark({ canAsk, reader = "answer" }: ListSettings): string {
   return canAsk === false ? UNASKABLE : NEEDS_APPROVAL[reader];
 }
@@ -95,14 +95,14 @@ function lineComment(
   return words === "" ? "" : ` // ${words}`;
 }
 
-/** Untrusted text on one line, without characters that nobody sees. */
+/** Writes untrusted text on one line, without invisible characters. */
 function oneLine(text: string, limit: number): string {
   return clip(visibleText(text).replaceAll(/\s+/gu, " ").trim(), limit);
 }
 
-/** How a model writes code, as the description of a tool that runs it says. */
+/** Instructions for writing code, in the description of the tool that runs it. */
 export const HOW_TO_CODE =
   'Run TypeScript (Deno): `import { tool } from "./servers/<server>/index.ts"`, `await` every call, end with `return value`. `unknown` is text or parsed JSON.';
 
-/** How code learns that a tool failed. */
+/** How code detects that a tool failed. */
 export const FAILED_TOOLS = "A failed tool throws; a ToolError has server, tool, code, message, details.";

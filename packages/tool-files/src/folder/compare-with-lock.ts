@@ -22,7 +22,7 @@ export interface LockComparison {
   added: RawToolDefinition[];
   /** Tools of the lock that the server no longer lists. */
   removed: LockedTool[];
-  /** Tools whose definition changed. They should not be called before someone accepted the change. */
+  /** Tools whose definition changed. They should not be called before someone has accepted the change. */
   changed: ChangedTool[];
   /** Names of the tools that did not change. */
   unchanged: string[];
@@ -127,7 +127,7 @@ function showValue(value: unknown): string {
   return shorten(typeof value === "string" ? value : canonicalJson(value));
 }
 
-/** Shortens a text and says by how much, so that a reader knows what is hidden. */
+/** Shortens a text and says by how much, so that a reader knows how much is hidden. */
 function shorten(text: string): string {
   const shown = escapeInvisible(text.slice(0, MAX_VALUE_CHARACTERS).toWellFormed());
   const hidden = text.length - MAX_VALUE_CHARACTERS;

@@ -75,9 +75,9 @@ export function parseLock(text: string, file: string): ServerLock {
   return result.data;
 }
 
-/** `TOOL_LOCK_INVALID`: the lock file can't be used, for the reason given as a clause. */
+/** Creates a `TOOL_LOCK_INVALID` error. The reason is a clause. */
 export function invalidLock(lock: string, reason: string): CemError {
-  // As code knows it: the message may reach a model, which must not learn where the folder is.
+  // The path as code sees it: the message may reach a model, which must not learn where the folder is.
   const file = `servers/${path.basename(path.dirname(lock))}/${LOCK_FILE}`;
   const message = `${file} is not a valid lock file of generated tools (${reason}). Restore it from version control.`;
   return new CemError("TOOL_LOCK_INVALID", message, { details: { file, reason } });

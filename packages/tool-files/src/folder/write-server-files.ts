@@ -6,7 +6,7 @@ import { openServerFolder, readServerFolder, withFolderLock } from "./server-fol
 import type { FileOrigin } from "./server-folder.ts";
 import { invalidLock, LOCK_FILE, parseLock } from "./server-lock.ts";
 
-/** Everyone who may read the folder may read the tools: the code that runs may be another user. */
+/** Everyone who may read the folder may read the tools: the code may run as another user. */
 const SHARED_FILE = 0o644;
 
 /** The folder of a server. */
@@ -36,9 +36,9 @@ export interface WrittenServerFiles extends Omit<ServerFilesPlan, "files"> {
 }
 
 /**
- * Generates and writes the files of a server. Files are replaced atomically and only where they changed; those of
- * tools that the server no longer has are removed. Files that were not generated, or edited since, are not touched; an
- * edited one stays in the index. Links are not followed. Processes that write the same folder take turns.
+ * Generates and writes the files of a server. Files are replaced atomically and only if they changed; those of tools
+ * that the server no longer has are removed. Files that were not generated, or were edited since, are not touched;
+ * edited ones stay in the index. Links are not followed. Processes that write the same folder take turns.
  *
  * @throws CemError `TOOL_FILES_UNSAFE_FOLDER`, `TOOL_FILES_BUSY`, `TOOL_LOCK_INVALID`.
  */
@@ -72,7 +72,7 @@ export async function writeServerFiles(wanted: WriteServerFilesRequest): Promise
 }
 
 /**
- * Removes the generated files of a server, and its folder if it is empty then.
+ * Removes the generated files of a server, and its folder if it is then empty.
  *
  * @returns the names of the files removed.
  */

@@ -3,15 +3,15 @@ import { compactJson } from "../canonical-json.ts";
 import { commentLine, harmlessInComment, quote } from "../safe-text.ts";
 import { keywordsOf } from "../schema/keywords.ts";
 
-/** Of a description in a file of tools. */
+/** Maximum length of a description in a tool file. */
 const MAX_DESCRIPTION_CHARACTERS = 2_000;
 const MAX_DEFAULT_CHARACTERS = 60;
 const MAX_FORMAT_CHARACTERS = 40;
 const MAX_PATTERN_CHARACTERS = 40;
 
 /**
- * The facts about a property that a call needs, in few words for a comment: `1–31, how many days, default 5`. Empty when there is
- * nothing. Of a description longer than the limit there is the first sentence.
+ * The facts about a property that a call needs, as a short comment: `1–31, how many days, default 5`. Empty when there
+ * are none. A description longer than the limit is reduced to its first sentence.
  */
 export function memberComment(
   name: string,
@@ -43,7 +43,7 @@ export function memberComment(
   return deprecated === true ? `@deprecated ${words}`.trim() : words;
 }
 
-/** The description without its full stop, or its first sentence where it is longer than the limit. */
+/** The description without its full stop, or its first sentence when it is longer than the limit. */
 function briefDescription(text: string, limit: number): string {
   if (text.length <= limit) return commentLine(text, limit).replace(/[.:;]$/u, "");
   const [sentence = ""] = text.slice(0, limit * 4).split(/(?<=[.!?])\s+(?=\p{Lu})|\n\s*\n/u);
@@ -62,7 +62,7 @@ function sized(count: string, unit: string): string {
   return count === "" ? "" : `${count} ${unit}`;
 }
 
-/** The description, or the title where it differs from the name. */
+/** The description, or the title if it differs from the name. */
 function describedAs(name: string, description: unknown, title: unknown): string {
   if (typeof description === "string") return description;
   return typeof title === "string" && lettersOf(title) !== lettersOf(name) ? title : "";

@@ -3,17 +3,17 @@ import type { Member, NamedType, ObjectNode, TypeNode } from "../schema/type-nod
 import { memberComment } from "./member-comment.ts";
 
 const LINE_CHARACTERS = 110;
-/** Of a type on one line: a union of more parts is printed as `string` or `unknown`. */
+/** For a type on one line: a union of more parts is printed as `string` or `unknown`. */
 const MAX_PARTS = 12;
-/** Of types on one line: printing stops at this many, when the text is too long in any case. */
+/** For types on one line: printing stops at this many nodes, since the text is too long anyway. */
 const MAX_NODES = 1_000;
-/** A union of literals, or an object, of so many characters may get a name. */
+/** Minimum length of a union of literals, or of an object, to get a name. */
 const MIN_NAMED_CHARACTERS = 40;
 const MAX_NAMED_UNION_PARTS = 60;
 
 type Parts = Extract<TypeNode, { parts: TypeNode[] }>;
 
-/** Hears of each type that may get a name where it stands more than once, with the property that has it. */
+/** Receives each type that may get a name if it is repeated, with the property that has it. */
 export type NoteType = (text: string, property: string) => void;
 
 /** Where a type is printed: the start of further lines, the levels to expand, and the property that has it. */
@@ -113,7 +113,7 @@ function fill(parts: readonly string[], separator: string, indent: string): stri
   return [...lines, line].join(`${separator}\n${indent}  `);
 }
 
-/** Comments in a type on one line, and what hears of its parts. */
+/** Settings of comments in a type on one line, and the callback for its parts. */
 export interface BriefComments {
   note: NoteType;
   /** The length to which a description is shortened, in characters. */
@@ -166,7 +166,7 @@ function lineLayout(comments: BriefComments | undefined): Layout {
 }
 
 function briefCommentOf({ name, type, schema }: Member, comments: BriefComments | undefined): string {
-  // A single literal says all there is to know.
+  // A single literal says everything.
   if (comments === undefined || schema === undefined || isTextLiteral(type)) return "";
   const words = memberComment(name, schema, comments.maxDescription);
   return words === "" ? "" : ` /* ${words} */`;

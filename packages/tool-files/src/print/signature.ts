@@ -8,9 +8,9 @@ import { printBriefType, type NoteType } from "./print-type.ts";
 /** A longer signature is printed with less detail. */
 const MAX_SIGNATURE_CHARACTERS = 600;
 const MAX_DETAIL = 3;
-/** Of a signature with comments. */
+/** The same for a signature with comments. */
 const MAX_DESCRIBED_CHARACTERS = 3_000;
-/** Of the description of an argument, and of a part of a result. */
+/** Maximum length of the description of an argument or of a part of a result. */
 const MAX_ARGUMENT_CHARACTERS = 320;
 const MAX_RESULT_CHARACTERS = 80;
 
@@ -45,10 +45,10 @@ export function printSchemaType(schema: JsonSchema, textOf: (schema: JsonSchema)
 }
 
 /**
- * Prints the signature of a tool with what each property means as a comment:
- * `get_forecast(input: { days?: number /* integer 1–31, how many days, default 5 *\/ }): Promise<string>`.
+ * Prints the signature of a tool, with the meaning of each property as a comment: `get_forecast(input: { days?: number
+ * /* integer 1–31, how many days, default 5 *\/ }): Promise<string>`.
  *
- * @param result - The type of the result, for a tool without a schema of it.
+ * @param result - The type of the result, for a tool without an output schema.
  */
 function printDescribedSignature(call: Call, note: NoteType, result = "unknown"): string {
   let shortest = "";
@@ -96,17 +96,17 @@ function write(
 
 type CallableTool = Pick<ToolDefinition, "name" | "inputSchema" | "outputSchema" | "callStyle" | "signature">;
 
-/** Signatures for a reader who knows nothing else of the tools. */
+/** Signatures for a reader who knows nothing else about the tools. */
 export interface DescribedCalls {
-  /** Unions of literals and objects that stand in more than one place: `type Condition = "sunny" | "rainy";`. */
+  /** Unions of literals, and objects, that are used more than once: `type Condition = "sunny" | "rainy";`. */
   types: string[];
   /** One signature for each tool, in the given order. */
   signatures: string[];
 }
 
 /**
- * Prints signatures in which short comments say what the types can't: units, ranges, formats and defaults. They refer to
- * {@link DescribedCalls.types}.
+ * Prints signatures with short comments on what the types can't express: units, ranges, formats and defaults. They
+ * refer to {@link DescribedCalls.types}.
  */
 export function describeCalls(tools: readonly CallableTool[]): DescribedCalls {
   const seen = new Map<string, string>();
@@ -132,15 +132,15 @@ function describeCall(tool: CallableTool, note: NoteType): string {
   const isKnown = output?.node !== undefined && output.node !== UNKNOWN;
   const optional = acceptsEmptyObject(input.node);
   const call: Call = { identifier: name, input, optional, output: isKnown ? output : undefined };
-  // Types of files that a schema can't tell stand only at the end of a signature.
+  // File types that a schema can't express appear only at the end of a signature.
   const result = /\): Promise<((?:(?!\): Promise<).)*)>$/u.exec(signature)?.[1];
   return printDescribedSignature(call, note, result);
 }
 
-/** Gives names to types that stand in several signatures, or twice in one; the longest first, which may hold others. */
+/** Names types that are used in several signatures, or twice in one; the longest first, since it may contain others. */
 function nameRepeated(repeated: ReadonlyMap<string, string>, signatures: readonly string[]): DescribedCalls {
   const typeNames = createTypeNames();
-  // Equal tools of several servers have the same signature, which repeats nothing.
+  // Identical tools of several servers have the same signature, which doesn't count as repetition.
   let texts = [...new Set(signatures)];
   const written = new Map(texts.map((text, at) => [text, at]));
   const longestFirst = [...repeated].toSorted(([one], [other]) => other.length - one.length);
@@ -158,12 +158,12 @@ function nameRepeated(repeated: ReadonlyMap<string, string>, signatures: readonl
   };
 }
 
-/** A shorter comment stays where it is repeated. */
+/** Shorter comments are kept even if repeated. */
 const LONG_COMMENT_CHARACTERS = 30;
 /** The beginning of a property. */
 const PROPERTY = /(?<=[;{] )/u;
 
-/** Leaves a long comment out where the same property had it before: tools of a server have many alike. */
+/** Omits a long comment when an earlier property of the same name had it: the tools of a server share many. */
 function commentedOnce(texts: readonly string[]): string[] {
   const seen = new Set<string>();
   const commentedAnew = (property: string): string => {

@@ -12,9 +12,9 @@ import { printSignature } from "./signature.ts";
 /** The module that exports `callTool` to the generated code, relative to `servers/<server>/`. */
 const DEFAULT_CLIENT_MODULE = "../../client/index.ts";
 
-/** Of 12,000 real tools, all but a handful say what they do in less. */
+/** Maximum length of a description. All but a handful of 12,000 real tools need less. */
 const MAX_DESCRIPTION_CHARACTERS = 20_000;
-/** A module may be this many times larger than its schemas, and this large in any case. */
+/** How many times larger than its schemas a module may be; and the size that is always allowed. */
 const MAX_GROWTH = 6;
 const MAX_COMMENT_GROWTH = 4;
 const MIN_SIZE_BOUND_CHARACTERS = 8 * 1024;
@@ -36,7 +36,7 @@ export interface ToolModuleNaming {
   flags?: readonly ToolFlag[] | undefined;
 }
 
-/** A generated TypeScript module. Its texts are printed when they are first read. */
+/** A generated TypeScript module. Its texts are printed lazily. */
 export interface ToolModule {
   /** The source text. */
   readonly code: string;
@@ -88,7 +88,7 @@ interface ModuleParts {
   optional: boolean;
 }
 
-/** Prints the module: with unknown types, where it would be too large otherwise. */
+/** Prints the module; with unknown types if it would be too large otherwise. */
 function withinBounds(parts: ModuleParts): string {
   const detailed = printModule(parts);
   if (detailed.length <= MIN_SIZE_BOUND_CHARACTERS || detailed.length <= sizeBound(parts.definition))
@@ -105,7 +105,7 @@ function sizeBound({ description = "", inputSchema, outputSchema }: RawToolDefin
   const size =
     compactJson([inputSchema, outputSchema], MAX_MODULE_CHARACTERS)?.length ?? MAX_MODULE_CHARACTERS;
   const types = Math.min(Math.max(size * MAX_GROWTH, MIN_SIZE_BOUND_CHARACTERS), MAX_MODULE_CHARACTERS);
-  // Its text is escaped, and each line is a line of a comment.
+  // The description is escaped, and each of its lines becomes a line of a comment.
   return types + Math.min(description.length, MAX_DESCRIPTION_CHARACTERS) * MAX_COMMENT_GROWTH;
 }
 
@@ -144,7 +144,7 @@ function functionComment(
   return ["/**", ...lines.map((line) => ` * ${line}`.trimEnd()), " */"].join("\n");
 }
 
-/** The text up to a limit, which it says where it ends there. */
+/** Returns the text, cut at a limit with a note if it is longer. */
 function wholeText(text: string): string {
   const visible = visibleText(text.slice(0, MAX_DESCRIPTION_CHARACTERS * 4));
   const paragraphs = visible.replaceAll(/\n\s*\n\s*/g, "\n\n").trim();

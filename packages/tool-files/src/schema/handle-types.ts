@@ -5,14 +5,14 @@ import { asEntries, asList, own } from "./keywords.ts";
 const MAX_HANDLE_DEPTH = 60;
 /** The types of content parts with `data`. */
 const BYTES: ReadonlySet<unknown> = new Set(["image", "audio"]);
-/** Keywords whose values are data and no subschemas. */
+/** Keywords whose values are data, not subschemas. */
 const DATA: ReadonlySet<string> = new Set(["const", "enum", "default", "examples"]);
 
 /**
- * Copies an output schema with handles in place of the bytes that its results hold: code receives an image, audio or a
- * resource with bytes as the path of a file, whether it came as content or inside structured content.
+ * Copies an output schema with handles in place of bytes: code receives an image, audio or a resource with bytes as the
+ * path of a file, whether it arrives as content or inside structured content.
  *
- * @returns the schema itself where it describes no such part.
+ * @returns the schema itself when it describes no such part.
  */
 export function withHandles(schema: unknown, depth = 0): unknown {
   if (depth > MAX_HANDLE_DEPTH || typeof schema !== "object" || schema === null) return schema;
@@ -28,7 +28,10 @@ export function withHandles(schema: unknown, depth = 0): unknown {
   return isSame ? schema : Object.fromEntries(mapped);
 }
 
-/** The schema of what code receives for a content part that holds bytes, or may. `undefined` for any other schema. */
+/**
+ * The schema of what code receives for a content part that contains, or may contain, bytes. `undefined` for any other
+ * schema.
+ */
 function handleOf(schema: object): object | undefined {
   const properties = own(schema, "properties");
   const type = own(properties, "type");
@@ -41,7 +44,7 @@ function handleOf(schema: object): object | undefined {
     const rest = { ...schema, properties: { ...(properties as object), type: { enum: others } } };
     return { anyOf: [handle, rest] };
   }
-  // A resource may hold a text instead.
+  // A resource may contain text instead.
   const isResource = types.includes("resource") && isObject(own(properties, "resource"));
   return isResource ? { anyOf: [handleSchema(["resource"]), schema] } : undefined;
 }

@@ -157,7 +157,7 @@ function hasStructure(schema: Keywords): boolean {
   });
 }
 
-/** The index signature is `unknown` where it would be a union of more types than this. */
+/** The index signature is `unknown` when it would be a union of more types than this. */
 const MAX_INDEX_TYPES = 8;
 
 /** Reads the object type of a schema. */
@@ -187,7 +187,7 @@ function readObject(schema: Keywords, context: TypeContext, builder: TypeBuilder
   return { kind: "object", members, index: readIndex(schema, members, context, builder) };
 }
 
-/** The properties that an object may need only in some cases, or beside others. */
+/** The properties that an object may need only in some cases, or together with others. */
 function conditionalNames(schema: Keywords): Set<string> {
   const parts = [schema, ...(asList(schema["allOf"]) ?? [])].flatMap((part) => [
     own(part, "then"),
@@ -256,7 +256,7 @@ function readArray(schema: Keywords, context: TypeContext, builder: TypeBuilder)
 const MAX_LITERALS = 500;
 const MAX_LITERAL_CHARACTERS = 300;
 
-/** The literal type of a value; its general type where it is long. */
+/** The literal type of a value; its general type when it is long. */
 function literalType(value: unknown): TypeNode {
   const isShort = compactJson(value, MAX_LITERAL_CHARACTERS) !== undefined;
   return isShort ? textNode(literalText(value)) : widened(value);

@@ -28,9 +28,9 @@ export interface SchemaTypes {
  * Reads a schema document into types, in time linear in its size.
  *
  * @param name - the name of the type of the whole document.
- * @param names - gives the other types their names.
- * @param isInput - whether it is the schema of arguments: what has a default is optional.
- * @param textOf - the type of a schema that says less than its type, such as `Date`.
+ * @param names - creates the names of the other types.
+ * @param isInput - whether it is the schema of arguments: properties with a default are optional.
+ * @param textOf - the type text of a schema that can't express its type, such as `Date`.
  */
 export function readSchemaTypes(
   root: unknown,

@@ -44,7 +44,7 @@ const MAX_UNION_PARTS = 1_000;
 /** TypeScript expands an intersection of unions, and fails at 100,000 members. */
 const MAX_INTERSECTION_WIDTH = 64;
 
-/** A type by its text. */
+/** A type, given as text. */
 export function textNode(text: string): TypeNode {
   return { kind: "text", text };
 }

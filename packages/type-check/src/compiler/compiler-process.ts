@@ -20,7 +20,7 @@ export interface CompilerPackage {
  * Finds the compiler for this platform. Nothing is loaded or started.
  *
  * @param from - The file or URL from which the package `typescript` is resolved.
- * @returns the compiler; or why there is none, in words that continue a sentence.
+ * @returns the compiler; or the reason why there is none, as a clause.
  */
 export function findCompiler(from: string | URL = import.meta.url): CompilerPackage | { missing: string } {
   const platform = `${process.platform}-${process.arch}`;
@@ -39,10 +39,10 @@ export function findCompiler(from: string | URL = import.meta.url): CompilerPack
 }
 
 const SHELL = "/bin/sh";
-/** Go collects garbage harder as it comes near this share of the memory that it may use. */
+/** Go's garbage collector works harder near this share of the memory limit. */
 const SOFT_MEMORY_SHARE = 0.8;
 const MEMORY_POLL_MS = 100;
-/** Enough of what the process wrote last to recognise that it had no memory. */
+/** Enough of the end of the process's output to recognise an out-of-memory error. */
 const MAX_STDERR_CHARACTERS = 4_096;
 const OUT_OF_MEMORY = /out of memory|cannot allocate memory/u;
 
@@ -50,20 +50,20 @@ export interface CompilerProcessSettings {
   compiler: CompilerPackage;
   /** The folder that relative paths start from, as the compiler sees it. */
   workingFolder: string;
-  /** The requests of the process that {@link RequestHandler} answers. */
+  /** Names of the process's requests that {@link RequestHandler} answers. */
   callbacks: readonly string[];
   handle: RequestHandler;
-  /** The most memory of the process, in MiB. */
+  /** Maximum memory of the process, in MiB. */
   memoryMb: number;
-  /** Whether the kernel bounds the memory. Without, the host measures it while something is asked. */
+  /** Whether the kernel limits the memory. Otherwise the host measures it during requests. */
   kernelLimit?: boolean | undefined;
-  /** The command prefix by which the kernel ends the process with its host. `null`: a process of its own watches the host. */
+  /** The command prefix that makes the kernel end the process with its host. `null`: a separate process watches the host. */
   deathSignal?: readonly string[] | null | undefined;
 }
 
 export type CompilerProcess = ReturnType<typeof startCompilerProcess>;
 
-/** Starts a process of TypeScript's native compiler. It ends with its host, and keeps it alive only while it is told to. */
+/** Starts a process of TypeScript's native compiler. It ends with its host, and keeps the host alive only when told to. */
 export function startCompilerProcess(settings: CompilerProcessSettings) {
   const { kernelLimit = process.platform === "linux" && existsSync(SHELL), memoryMb } = settings;
   const { deathSignal = deathSignalPrefix() ?? null } = settings;
@@ -84,7 +84,7 @@ export function startCompilerProcess(settings: CompilerProcessSettings) {
   });
   const { stdin, stdout, stderr } = child;
   if (!stdin || !stdout || !stderr) {
-    // The host has no file to spare, which Node tells later.
+    // The host has no file descriptor left, which Node reports later.
     child.once("error", () => {});
     throw new Error("no pipes");
   }
@@ -106,14 +106,14 @@ export function startCompilerProcess(settings: CompilerProcessSettings) {
   if (deathSignal === null) watchHost(child);
   keepHostAlive(false);
 
-  /** Ends the process at once. What is asked is rejected with the reason. */
+  /** Ends the process at once. Pending requests are rejected with the reason. */
   function end(reason: string): void {
     ended ??= reason;
     rpc.close(new Error(ended));
     child.kill("SIGKILL");
   }
 
-  /** Whether the host waits for the process, or may end although it runs. */
+  /** Sets whether the host waits for the process, or may end while it runs. */
   function keepHostAlive(alive: boolean): void {
     const method = alive ? "ref" : "unref";
     child[method]();
@@ -129,13 +129,13 @@ export function startCompilerProcess(settings: CompilerProcessSettings) {
   return {
     end,
     keepHostAlive,
-    /** Why the process can't be asked any more, in words that continue a sentence. `undefined` while it can. */
+    /** Why the process no longer accepts requests, as a clause. `undefined` while it does. */
     get ended() {
       return ended;
     },
     /**
-     * @returns what the process answers.
-     * @throws its error; or, when it ends before, an error with the reason.
+     * @returns the answer of the process.
+     * @throws its error; or, if it ends before it answers, an error with the reason.
      */
     async request(method: string, params: unknown): Promise<unknown> {
       asking += 1;
@@ -167,12 +167,12 @@ function commandOf(
 ): readonly string[] {
   const compile = ["--api", "--async", "--cwd", workingFolder, `--callbacks=${callbacks.join(",")}`];
   if (!kernelLimit) return [compiler.executable, ...compile];
-  // The limit counts what a process may write to, not the much larger space of addresses that Go reserves.
+  // Limits the data segment, not the much larger address space that Go reserves.
   const limited = `ulimit -c 0; ulimit -d ${Math.ceil(memoryMb) * 1024}; exec "$0" "$@"`;
   return [SHELL, "-c", limited, compiler.executable, ...compile];
 }
 
-/** The resident memory of a process in MiB; `undefined` where it can't be measured. */
+/** The resident memory of a process in MiB; `undefined` when it can't be measured. */
 async function residentMb(pid: number | undefined): Promise<number | undefined> {
   try {
     const text =
@@ -185,9 +185,9 @@ async function residentMb(pid: number | undefined): Promise<number | undefined> 
   }
 }
 
-/** Of util-linux; a busybox of this name can't do it. */
+/** From util-linux; BusyBox's version doesn't support it. */
 const SETPRIV = "/usr/bin/setpriv";
-/** Reads until the host says that the process has ended, or is gone itself. */
+/** Waits until the host reports that the process has ended, or the host is gone. */
 const WATCH = 'read -r _ || kill -9 "$0"';
 
 const running = new Set<ChildProcess>();
@@ -208,14 +208,14 @@ function endRunning(): void {
 }
 
 /**
- * Finds what to put in front of a command so that the kernel ends it with its host.
+ * Finds the command prefix that makes the kernel end a process with its host.
  *
- * A process that waits for an answer of its host does not notice that its input was closed.
+ * A process that waits for an answer from its host does not notice that its input was closed.
  *
- * @returns `undefined` where the kernel can't, and {@link watchHost} is needed.
+ * @returns `undefined` when the kernel can't, and {@link watchHost} is needed.
  */
 function deathSignalPrefix(): string[] | undefined {
-  // Windows ends the children of a process with it.
+  // Windows ends a process's children with it.
   if (process.platform === "win32") return [];
   if (process.platform !== "linux") return undefined;
   try {
@@ -232,7 +232,7 @@ function watchHost(watched: ChildProcess): void {
   const watcher = spawn("/bin/sh", ["-c", WATCH, String(watched.pid)], {
     stdio: ["pipe", "ignore", "ignore"],
   });
-  // Without a shell, only the end of its input ends the process.
+  // Without a shell, the process ends only when its input is closed.
   watcher.on("error", () => {});
   watcher.stdin.on("error", () => {});
   watcher.unref();

@@ -1,7 +1,7 @@
 /** A diagnostic of TypeScript, as its protocol sends it. */
 export interface Diagnostic {
   code: number;
-  /** Where it starts in the program. */
+  /** Its start offset in the program. */
   pos: number;
   text: string;
   messageChain?: readonly Diagnostic[] | undefined;
@@ -9,11 +9,11 @@ export interface Diagnostic {
 }
 
 const MAX_TEXT_CHARACTERS = 600;
-/** Related information that says more than where something is declared. */
+/** Codes of related information that says more than where something is declared. */
 const HINTS = new Set([2773, 6210]);
 
 /**
- * Codes of the diagnostics that mean that a run would fail, by topic. All others (missing types, unused names, possible null,
+ * Codes of diagnostics on which a run would fail, by topic. All others (missing types, unused names, possible null,
  * mismatches among the program's own types) do not stop code.
  */
 export const STOPPING_CODES = {
@@ -38,7 +38,7 @@ export function mayStop({ code }: { code: number }): boolean {
 const IMPLICIT_ANY = { first: 7000, last: 7099 };
 /** The packages and built-in modules that a program imports have no types here. */
 const UNTYPED_MODULE = /^Cannot find (?:module|package) '(?!\.|\/|file:|servers\/|skills\/)/u;
-/** Tools without an output schema return `unknown`, and programs use the result as what it is. */
+/** Tools without an output schema return `unknown`, and programs use the result as the value it is. */
 const UNKNOWN_VALUE = /\b(?:type|Type) 'unknown'/u;
 
 /** Whether a diagnostic is an error in the program, rather than a type that it or a tool leaves out. */

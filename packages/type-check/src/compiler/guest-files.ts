@@ -9,7 +9,7 @@ export const GLOBALS_FILE = "/workspace/globals.d.ts";
 export const FILES_FOLDER = "/files/";
 const TOOL_FOLDER = /^\/(?:workspace|files)(?:\/(?:servers|skills)(?:\/.*)?)?$/u;
 const SOURCE_NAME = /\.[cm]?ts$/u;
-/** A larger file is treated as missing: what is imported from it is `any`. */
+/** A larger file is treated as missing: its imports are `any`. */
 const MAX_FILE_BYTES = 4 * 1024 * 1024;
 
 /** The host folders that the checker may read, apart from TypeScript's own library. */
@@ -37,7 +37,7 @@ export class GuestFiles {
   /** Files of the host that were found. */
   readonly #known = new Map<string, HostFile>();
   readonly #written = new Map([[GLOBALS_FILE, { stamp: "globals", text: GUEST_GLOBALS }]]);
-  /** The stamps of the files as the compiler knows them; `undefined` for one that it knows to be missing. */
+  /** The stamps of the files that the compiler knows; `undefined` for a file that it knows to be missing. */
   readonly #told = new Map<string, string | undefined>();
   #writes = 0;
 
@@ -62,7 +62,7 @@ export class GuestFiles {
     this.#written.delete(file);
   }
 
-  /** Whether a file is on the host, whatever overlays it. */
+  /** Whether a file is on the host, regardless of overlays. */
   isOnHost(file: string): boolean {
     return this.#hostFile(file) !== undefined;
   }
@@ -82,12 +82,12 @@ export class GuestFiles {
     return folder === "/" || (TOOL_FOLDER.test(folder) && path.basename(folder) !== "node_modules");
   }
 
-  /** How many files the compiler has asked for, also in vain. */
+  /** The number of files that the compiler has requested, including missing ones. */
   get known(): number {
     return this.#told.size;
   }
 
-  /** The changes of the files that the compiler asked for, since it asked or since the last call. */
+  /** Returns the changes of the requested files since the request or since the last call. */
   takeChanges() {
     const changes: Record<"changed" | "created" | "deleted", string[]> = {
       changed: [],
@@ -117,7 +117,7 @@ export class GuestFiles {
     if (folder === undefined) return undefined;
     const place = path.join(folder.host, file.slice(folder.guest.length));
     const known = this.#known.get(file);
-    // Wherever its links lead: quicker than to find it anew, and enough for a file found before.
+    // Follows links without checking them: faster than finding the file again, and enough for a file found before.
     const stamp = stampOf(place);
     if (known !== undefined && known.stamp === stamp) return known;
     const found = stamp === undefined ? undefined : findInside(folder.host, place);
@@ -147,7 +147,7 @@ function textOf(file: HostFile | undefined): string | undefined {
   }
 }
 
-/** A stamp that changes when the file does. `undefined` where no file could be read, or for a larger one. */
+/** A stamp that changes when the file does. `undefined` when the file can't be read or is too large. */
 function stampOf(file: string): string | undefined {
   try {
     const found = statSync(file, { throwIfNoEntry: false });

@@ -13,7 +13,7 @@ const ASYNC_DENO_FUNCTIONS =
     " ",
   );
 
-/** Declares which functions of the runtime return promises. All that they have besides is `any`. */
+/** Declares which functions of the runtime return promises. Everything else about them is `any`. */
 function asyncDeclarations(): string {
   const declare = (names: readonly string[]): string =>
     names.map((name) => `${name}(...given: any[]): Promise<any>;`).join(" ");
@@ -32,12 +32,12 @@ const GLOBALS =
   "process Buffer global window require module exports __dirname __filename localStorage sessionStorage alert confirm prompt setImmediate clearImmediate closed QuotaExceededError GPUBufferUsage GPUColorWrite GPUMapMode GPUShaderStage GPUTextureUsage Location Window Navigator NavigatorUAData Storage".split(
     " ",
   );
-/** Names that it may also set. */
+/** Names that a program may also set. */
 const HANDLERS = ["onload", "onbeforeunload", "onunload"];
 
 /**
- * Declares the guest's globals beyond ECMAScript and web workers, all as `any`: only the types of tools are checked, and
- * code must not be stopped for what is not known about the runtime.
+ * Declares the guest's globals beyond ECMAScript and web workers, all as `any`: only the types of tools are checked,
+ * and code must not be refused because of unknown parts of the runtime.
  */
 export const GUEST_GLOBALS: string = `
 ${asyncDeclarations()}${GLOBALS.map((name) => `declare const ${name}: any;\n`).join("")}${HANDLERS.map((name) => `declare let ${name}: any;\n`).join("")}interface ImportMeta { readonly url: string; readonly main: boolean; readonly dirname: string; readonly filename: string; resolve(specifier: string): string }

@@ -1,6 +1,6 @@
 import type { Readable, Writable } from "node:stream";
 
-/** Hostile code can make the answer to one question as long as it likes, and parsing it holds up the host. */
+/** Hostile code can make an answer arbitrarily long, and parsing it blocks the host. */
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 
 /** Answers the requests of the other side. */
@@ -15,9 +15,9 @@ interface Message {
 }
 
 /**
- * A JSON-RPC 2.0 connection to a process over its pipes. Both sides may ask.
+ * A JSON-RPC 2.0 connection to a process over its pipes. Both sides may send requests.
  *
- * @param onFailure - Called when what was received can't be read.
+ * @param onFailure - Called when received data can't be parsed.
  */
 export function connectJsonRpc(
   { stdin, stdout }: { stdin: Writable; stdout: Readable },
@@ -40,7 +40,7 @@ export function connectJsonRpc(
     else asked?.reject(new Error(error.message));
   };
   const receive = (chunk: Buffer): void => {
-    // Many small answers leave as one write.
+    // Batches many small answers into one write.
     stdin.cork();
     for (const text of reader.read(chunk)) {
       const message = JSON.parse(text) as Message;
@@ -51,7 +51,7 @@ export function connectJsonRpc(
     stdin.uncork();
   };
 
-  // The process has ended, which its exit tells.
+  // The process has ended, which its exit event reports.
   stdin.on("error", () => {});
   stdout.on("data", (chunk: Buffer) => {
     try {
@@ -62,8 +62,8 @@ export function connectJsonRpc(
   });
   return {
     /**
-     * @returns what the other side answers.
-     * @throws the other side's error, or the one that the connection was closed with.
+     * @returns the answer of the other side.
+     * @throws the other side's error, or the error with which the connection was closed.
      */
     request(method: string, params: unknown): Promise<unknown> {
       if (closed !== undefined) return Promise.reject(closed);
@@ -71,13 +71,13 @@ export function connectJsonRpc(
       nextId += 1;
       const answer = Promise.withResolvers<unknown>();
       pending.set(id, answer);
-      // Requests made in the same tick leave as one write.
+      // Batches requests of the same tick into one write.
       stdin.cork();
       process.nextTick(() => stdin.uncork());
       send({ id, method, params });
       return answer.promise;
     },
-    /** Rejects whatever is or will be asked with an error. */
+    /** Rejects all pending and future requests with an error. */
     close(error: Error): void {
       closed ??= error;
       for (const { reject } of pending.values()) reject(closed);
@@ -97,13 +97,13 @@ export class MessageReader {
   /** The length of the message whose header was read. */
   #expected: number | undefined;
 
-  /** @param maxBytes - The longest message that is taken. */
+  /** @param maxBytes - The longest message to accept. */
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
   }
 
   /**
-   * Adds what was received.
+   * Adds received data.
    *
    * @returns the messages that it completes.
    * @throws RangeError for a message that is longer than allowed or has no length.
@@ -136,7 +136,7 @@ export class MessageReader {
     return all.subarray(0, bytes);
   }
 
-  /** The bytes received and not yet taken. A long message is joined once, when it is complete. */
+  /** The bytes received but not consumed yet. A long message is joined once, when it is complete. */
   #joined(): Buffer {
     const [only, ...others] = this.#chunks;
     if (only !== undefined && others.length === 0) return only;

@@ -3,7 +3,7 @@ import path from "node:path";
 
 /** Where the compiler sees the language's own declarations. */
 const LIBRARY_FILE = "/library/lib.d.ts";
-/** The one part that is a module: what it declares for itself must not become global. */
+/** The only part that is a module: its local declarations must not become global. */
 const ITERATOR_FILE = "/library/iterator.d.ts";
 export const LIBRARY_FILES: readonly string[] = [LIBRARY_FILE, ITERATOR_FILE];
 
@@ -11,8 +11,8 @@ const ITERATOR_PART = "es2025.iterator";
 const PARTS = ["esnext", "webworker"];
 
 /**
- * Declarations, with the lines that go on with them, of what browsers have in workers and the guest's runtime lacks: three quarters
- * of that part. Without them the compiler starts in half of the time.
+ * Declarations, with their continuation lines, of worker features that browsers have and the guest's runtime lacks:
+ * three quarters of that part. Without them the compiler starts in half the time.
  */
 const ABSENT =
   /^(?:declare )?(?:interface|var|type|function) (?:ANGLE|Audio|CSS|Canvas|Client|Cookie|EXT|Encoded|Extendable|FetchEvent|FileSystem|Font|IDB|KHR|Media|Navigation|Notification|OES|OVR|Path2D|Push|RTC|Report|SecurityPolicy|ServiceWorker|Style|TextMetrics|Video|WEBGL|WebGL|WebTransport|WindowClient|XMLHttp).*\n(?:(?:[ \t}].*)?\n)*/gmu;
@@ -20,11 +20,11 @@ const ABSENT =
 const REFERENCE = /^\/\/\/ <reference lib="(?<part>[^"]+)" \/>/gmu;
 
 /**
- * TypeScript's library as one file, without its comments and without what guests lack. Of the hundred files that it comes as,
- * each check would merge the declarations anew, which takes half of its time.
+ * TypeScript's library as one file, without comments and without features that guests lack. With its original hundred
+ * files, each check would merge the declarations again, which takes half of its time.
  *
  * @param folder - The folder with the files, `lib.*.d.ts`.
- * @returns `undefined` for a file that is not of the library.
+ * @returns `undefined` for a file that is not part of the library.
  */
 export function readLibrary(folder: string, file: string): string | undefined {
   if (file === ITERATOR_FILE) return readPart(folder, ITERATOR_PART);
@@ -48,7 +48,7 @@ function readPart(folder: string, part: string): string {
   }
 }
 
-/** The library has no string or pattern that looks like the beginning of a comment. */
+/** No string or regular expression in the library looks like the beginning of a comment. */
 function withoutComments(text: string): string {
   let kept = "";
   let at = 0;

@@ -30,7 +30,7 @@ const OPTIONS = {
 
 const CONFIGS = new Map<string, string>([
   [STRICT, configOf(OPTIONS)],
-  // Errors that only strict null checks report do not stop the code.
+  // Errors reported only with strict null checks don't stop the code.
   [LENIENT, configOf({ ...OPTIONS, strictNullChecks: false })],
 ]);
 
@@ -41,7 +41,7 @@ export interface ProgramView {
   diagnostics: readonly Diagnostic[];
 }
 
-/** The program with strict null checks and, where it was asked for, without. */
+/** The program with strict null checks and, if requested, without. */
 export interface ProgramViews {
   strict: ProgramView;
   lenient?: ProgramView | undefined;
@@ -51,15 +51,15 @@ export interface ProgramViews {
 export type NativeCompiler = ReturnType<typeof startNativeCompiler>;
 
 /**
- * Starts the compiler. Its protocol is spoken here; the API in JavaScript, which is the same protocol, is loaded when types
- * have to be looked at.
+ * Starts the compiler. This module speaks its protocol; the JavaScript API, which uses the same protocol, is loaded
+ * when types have to be inspected.
  */
 export function startNativeCompiler(
   { executable, libraryFolder }: CompilerPackage,
   files: GuestFiles,
   memoryMb: number,
 ) {
-  /** Answers the compiler's questions about files, so that it reads nothing of the host itself. */
+  /** Answers the compiler's requests for files, so that it reads nothing from the host itself. */
   const answer = (method: string, file: string): unknown => {
     switch (method) {
       case "readFile":
@@ -100,7 +100,7 @@ export function startNativeCompiler(
 
   return {
     process: compiler,
-    /** Has the compiler see the files as they are now. It is told what has changed and asks for what it needs. */
+    /** Updates the compiler's view of the files. It receives the changes and requests the files it needs. */
     async update(): Promise<void> {
       await initialized;
       const last = current;
@@ -110,7 +110,7 @@ export function startNativeCompiler(
         last === undefined ? { openProjects: [STRICT] } : { fileChanges: isChanged ? changes : undefined };
       const { snapshot } = (await compiler.request("updateSnapshot", next)) as { snapshot: number };
       current = snapshot;
-      // After what is asked next, in the same write.
+      // Sent after the next request, in the same write.
       if (last !== undefined)
         process.nextTick(() => {
           compiler.request("release", { snapshot: last }).catch(() => {});
@@ -123,15 +123,15 @@ export function startNativeCompiler(
       return (found as readonly Diagnostic[] | null) ?? [];
     },
     /**
-     * Looks at the types of the program.
+     * Inspects the types of the program.
      *
-     * @param isLenient - Whether without strict null checks, too. This takes as long as another check.
+     * @param isLenient - Whether to inspect them without strict null checks, too. This takes as long as another check.
      */
     async inspect<T>(look: (views: ProgramViews) => Promise<T>, isLenient: boolean): Promise<T> {
-      // This API is unstable, so the version of the package is pinned. It takes as long to load as a check takes.
+      // This API is unstable, so the version of the package is pinned. Loading it takes as long as a check.
       const { API } = await import("typescript/unstable/async");
       const api = new API();
-      // The API would start a process of its own, without limits.
+      // Otherwise the API would start a process of its own, without limits.
       Reflect.set(api, "client", client);
       const openProjects = isLenient && !isLenientOpen ? [LENIENT] : [];
       const snapshot = await api.updateSnapshot({ openProjects });

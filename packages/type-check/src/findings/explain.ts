@@ -28,21 +28,21 @@ import {
   type Explanation,
 } from "./type-facts.ts";
 
-/** The names that are listed where TypeScript suggests none. */
+/** Maximum number of names to list when TypeScript suggests none. */
 const MAX_LISTED = 12;
 const SUGGESTION = /Did you mean/u;
-/** Advice to install type definitions, which a program can't follow, and a suggestion that helps nobody. */
+/** Advice to install type definitions, which a program can't follow, and a useless suggestion. */
 const USELESS_ADVICE = / (?:Do you need |Try |Did you mean 'undefined')/u;
-/** Methods that a large result has beside what its tool gives, which no declaration has. */
+/** Methods that a large result has in addition to the tool's value; no declaration lists them. */
 const HANDLE_METHODS: ReadonlySet<string> = new Set(["page", "items", "text", "json", "bytes"]);
 const ITERATOR = "__@iterator";
-/** An old method of texts, which nobody means who writes `toFixed`. */
+/** An obsolete string method, which is never meant by `toFixed`. */
 const FIXED = " Did you mean 'fixed'?";
 const TEXT_AS_NUMBER =
   /(?:Type|Argument of type) 'string' is not assignable to (?:parameter of )?type 'number'\./u;
-/** Types of several texts, such as those of an enum. */
+/** Union types of strings, such as an enum's. */
 const TEXTS = /" \| "/u;
-/** A property that the type does not have; too many or too few arguments. */
+/** Codes of properties that the type does not have; of too many or too few arguments. */
 const UNKNOWN_PROPERTY = new Set([2353, 2561]);
 const ARGUMENT_COUNT = new Set([2554, 2555]);
 const MISSING = /Property '([^']{1,200})' is missing/u;
@@ -76,10 +76,10 @@ const EXPLAIN_BY_CODE = new Map<number, Explain>(
 );
 
 /**
- * Decides whether a diagnostic is a reason to stop the code, or to warn of it. The message is TypeScript's own, with the
- * names or the shape that it does not mention.
+ * Decides whether a diagnostic stops the code or gives a warning. The message is TypeScript's own, plus the names or
+ * the shape that it does not mention.
  *
- * @returns `undefined` when a run may succeed all the same.
+ * @returns `undefined` when a run may still succeed.
  */
 export async function explain(diagnostic: Diagnostic, { source, checker }: ProgramView) {
   return EXPLAIN_BY_CODE.get(diagnostic.code)?.({
@@ -114,8 +114,8 @@ async function explainName({ node, diagnostic }: Place): Promise<Explanation | u
 }
 
 /**
- * A member that a value does not have, unless the program assigns that member. Of an object that the program itself made it
- * is a warning: that stops no code, and explains why a value is missing in what it returns.
+ * A member that a value does not have, unless the program assigns that member. For an object that the program itself
+ * created it is a warning: the code still runs, and the warning explains why a value is missing in the result.
  */
 async function explainMember({ node, checker, diagnostic }: Place): Promise<Explanation | undefined> {
   const { name, type, called, text, isAccess } = (await memberReadAt(node, checker)) ?? {};
@@ -126,7 +126,7 @@ async function explainMember({ node, checker, diagnostic }: Place): Promise<Expl
   const isWritten = writtenMembers.has(name);
   if ((isWritten || openNames.has(text ?? "")) && isAccess === true && !promised) return undefined;
   const members = await membersOf(type);
-  // One case of the union has the member, and the program may know that it is that case.
+  // One variant of the union has the member, and the program may know that it has this variant.
   const has = await Promise.all(members.map((member) => checker.getPropertyOfType(member, name)));
   if (has.some((property) => property !== undefined)) return undefined;
   if (promised) {
@@ -142,7 +142,7 @@ async function explainMember({ node, checker, diagnostic }: Place): Promise<Expl
   return { rule: "unknown-member", message, severity: "warning" };
 }
 
-/** A call of a value that is certainly no function or class. */
+/** A call of a value that is certainly not a function or class. */
 async function explainUncallable({ node, checker, diagnostic }: Place): Promise<Explanation | undefined> {
   let call = node;
   while (!ts.isCallExpression(call) && !ts.isNewExpression(call)) {
@@ -164,7 +164,7 @@ async function canBeCalled(type: Type, checker: Checker): Promise<boolean> {
   return signatures.flat().length > 0;
 }
 
-/** A value that is read as a list and is none: `for (const contact of found)` where `found` has `contacts`. */
+/** A value that is iterated but is not a list: `for (const contact of found)` where `found` has `contacts`. */
 async function explainIteration({ node, checker, diagnostic }: Place): Promise<Explanation | undefined> {
   const value = iteratedValue(node);
   const type = value === undefined ? undefined : await checker.getTypeAtLocation(value);
@@ -202,7 +202,7 @@ async function explainCall(place: Place): Promise<Explanation | undefined> {
   return { rule: "wrong-arguments", message: `${path}: ${text}${shape}` };
 }
 
-/** The part of a tool's arguments that it can't accept, with the expected type; `undefined` where the value could fit. */
+/** The part of a tool's arguments that it can't accept, with the expected type; `undefined` when the value could fit. */
 async function wrongPart(call: ts.CallExpression, signature: Signature, { checker, diagnostic }: Place) {
   const { code, pos } = diagnostic;
   if (ARGUMENT_COUNT.has(code)) {
@@ -224,7 +224,7 @@ async function wrongPart(call: ts.CallExpression, signature: Signature, { checke
   const given = await checker.getTypeAtLocation(part);
   if (given === undefined || wanted === undefined || (await couldFit(given, wanted, checker)))
     return undefined;
-  // Rows that got the member after they were put together.
+  // Rows may get the member after their creation.
   const missing = MISSING.exec(textOf(diagnostic))?.[1];
   const isObject = ts.isObjectLiteralExpression(part);
   if (!isObject && missing !== undefined && factsOf(part.getSourceFile()).writtenMembers.has(missing))
@@ -232,7 +232,7 @@ async function wrongPart(call: ts.CallExpression, signature: Signature, { checke
   return { part, wanted };
 }
 
-/** Whether a value may have got members since it was made: `const args = {}; args.city = "Oslo"`. */
+/** Whether a value may have got members since its creation: `const args = {}; args.city = "Oslo"`. */
 function mayHaveGrown(value: ts.Node): boolean {
   const { grownNames } = factsOf(value.getSourceFile());
   if (ts.isIdentifier(value)) return grownNames.has(value.text);
@@ -268,7 +268,7 @@ async function explainReference({ node, checker, diagnostic }: Place): Promise<E
   return { rule: "wrong-arguments", message };
 }
 
-/** A text of a tool where the program has a number: `sum += order.total`, which joins it to the sum. */
+/** A tool's string where the program needs a number: `sum += order.total`, which concatenates. */
 async function explainText({ node, checker, diagnostic }: Place): Promise<Explanation | undefined> {
   if (!TEXT_AS_NUMBER.test(textOf(diagnostic))) return undefined;
   let whole = node;
@@ -292,14 +292,14 @@ async function explainText({ node, checker, diagnostic }: Place): Promise<Explan
   return undefined;
 }
 
-/** The values that an operator or a variable gets. */
+/** The operands of an operator, or the value of a variable. */
 function operandsOf(node: ts.Node): ts.Node[] {
   if (ts.isBinaryExpression(node)) return [node.right, node.left].flatMap(operandsOf);
   if (ts.isParenthesizedExpression(node)) return operandsOf(node.expression);
   return ts.isVariableDeclaration(node) && node.initializer !== undefined ? [node.initializer] : [node];
 }
 
-/** `JSON.parse` of an object that a tool returned, which fails after the tool was called. */
+/** `JSON.parse` of an object that a tool returned, which would fail only after the tool was called. */
 async function explainParsed({ expression, arguments: [argument] }: ts.CallExpression, { checker }: Place) {
   if (argument === undefined || expression.getText() !== "JSON.parse") return undefined;
   const type = await checker.getTypeAtLocation(argument);
@@ -312,7 +312,7 @@ async function explainParsed({ expression, arguments: [argument] }: ts.CallExpre
   };
 }
 
-/** A promise that one of the program's own functions is given in place of its value. */
+/** A promise passed to one of the program's own functions in place of its value. */
 async function explainPromise({ node, checker }: Place): Promise<Explanation | undefined> {
   const start = node.getStart();
   let argument: ts.Expression | undefined;
@@ -325,7 +325,7 @@ async function explainPromise({ node, checker }: Place): Promise<Explanation | u
   return { rule: "missing-await", message: `${text} is a Promise: write (await ${text}).` };
 }
 
-/** Adds the members of a tool's type, where TypeScript suggests none. */
+/** Adds the members of a tool's type if TypeScript suggests none. */
 async function withMembers(text: string, type: Type, checker: Checker): Promise<string> {
   if (!(await someOf(await membersOf(type), ofTool))) return text;
   const properties = await checker.getPropertiesOfType((await checker.getApparentType(type)) ?? type);

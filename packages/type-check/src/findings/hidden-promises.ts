@@ -4,22 +4,22 @@ import { TypeFlags } from "typescript/unstable/async";
 import type { Checker, Type } from "typescript/unstable/async";
 import { isPromise } from "./type-facts.ts";
 
-/** How many variables are followed from one to the other. */
+/** Maximum number of variables to follow. */
 const MAX_STEPS = 4;
 
-/** Finds promises behind the type `any`: what was cast, and what a Map or a record without types holds. */
+/** Finds promises behind the type `any`: casts, and the content of an untyped Map or record. */
 export interface HiddenPromises {
-  /** The type of the promise that an expression of type `any` certainly gives. */
+  /** The type of the promise, if an expression of type `any` certainly evaluates to one. */
   behind(expression: ts.Expression): Promise<Type | undefined>;
-  /** Whether all that the program puts into a variable are promises. */
+  /** Whether the program stores only promises in a variable. */
   fill(expression: ts.Expression): Promise<boolean>;
 }
 
 export function createHiddenPromises(source: ts.SourceFile, checker: Checker): HiddenPromises {
   let stores: Map<string, ts.Expression[]> | undefined;
-  /** The promises in variables. Of a variable that is being inspected, and so refers to itself, nothing is known. */
+  /** The promises in variables. Unknown for a variable that is still being inspected, and so refers to itself. */
   const held = new Map<string, Type | undefined>();
-  // One after another, so that each variable is looked at once.
+  // Sequential, so that each variable is inspected once.
   const inTurn = createTurns();
 
   const behind = async (expression: ts.Expression, steps = 0): Promise<Type | undefined> => {
@@ -55,7 +55,7 @@ export function createHiddenPromises(source: ts.SourceFile, checker: Checker): H
   };
 }
 
-/** The expression within casts and parentheses. */
+/** The expression inside casts and parentheses. */
 export function withoutCasts(expression: ts.Expression): ts.Expression {
   let value = expression;
   while (ts.isAsExpression(value) || ts.isParenthesizedExpression(value) || ts.isNonNullExpression(value)) {
@@ -64,7 +64,7 @@ export function withoutCasts(expression: ts.Expression): ts.Expression {
   return value;
 }
 
-/** The variable that an expression takes a value out of: `cache` of `cache.get(key)` and of `cache[key]`. */
+/** The variable from which an expression reads a value: `cache` of `cache.get(key)` and of `cache[key]`. */
 function containerOf(value: ts.Expression): string | undefined {
   if (ts.isElementAccessExpression(value)) return nameOf(value.expression);
   if (!ts.isCallExpression(value) || !ts.isPropertyAccessExpression(value.expression)) return undefined;
@@ -76,7 +76,7 @@ function nameOf(expression: ts.Expression): string | undefined {
   return ts.isIdentifier(expression) ? expression.text : undefined;
 }
 
-/** The values that a program puts into its variables, by their names: `cache.set(key, value)`, `cache[key] = value`. */
+/** The values that a program stores in its variables, by variable name: `cache.set(key, value)`, `cache[key] = value`. */
 function storesOf(source: ts.SourceFile): Map<string, ts.Expression[]> {
   const stores = new Map<string, ts.Expression[]>();
   const add = (name: string | undefined, value: ts.Expression | undefined): void => {

@@ -9,17 +9,17 @@ import type { Explanation } from "./type-facts.ts";
 /** How deep a value is searched for promises. */
 const MAX_DEPTH = 4;
 const MAX_PROPERTIES = 50;
-/** Of how many uses of values it is found out whether they are promises. */
+/** Maximum number of uses of values to check for promises. */
 const MAX_USES = 2_000;
-/** In a longer callback it is not looked for `await`. Callbacks may be within callbacks. */
+/** Longer callbacks are not searched for `await`, since callbacks may be nested. */
 const MAX_CALLBACK_CHARACTERS = 2_000;
 
-/** A promise that is used where its value is meant. */
+/** A promise used in place of its value. */
 export interface MisusedPromise extends Explanation {
   pos: number;
 }
 
-/** Finds promises that are used as the values they will have. */
+/** Finds promises that are used as if they were their values. */
 export async function misusedPromises(source: ts.SourceFile, checker: Checker): Promise<MisusedPromise[]> {
   const uses = promiseUses(source).slice(0, MAX_USES);
   const types = await checker.getTypeAtLocation(uses.map(({ expression }) => expression));
@@ -47,12 +47,12 @@ async function messageFor(
     return `${clip(expression.getText())} holds Promises: await each before it is put there.`;
   }
   if ((type.flags & TypeFlags.Any) !== 0) {
-    // The result of a program is awaited, and what was kept may be missing.
+    // A program's result is awaited, and a value read from storage may be missing.
     if (use === "result" || use === "awaited" || use === "condition") return undefined;
     const promise = await hidden.behind(expression);
     return promise === undefined ? undefined : awaitText(clip(expression.getText()));
   }
-  // TypeScript itself says which member a promise does not have.
+  // TypeScript itself reports a member that a promise does not have.
   if (use === "member" || (type.flags & (TypeFlags.Object | TypeFlags.Union)) === 0) return undefined;
   return problemOf(promiseUse, type, checker);
 }
@@ -67,7 +67,7 @@ async function castText(expression: ts.Expression, type: Type, checker: Checker)
   return `${text} is a Promise, and a cast does not wait for it: write (await ${text}).`;
 }
 
-/** Whether what a Map or a record holds may be anything. */
+/** Whether the values of a Map or a record have type `any`. */
 async function holdsAny(type: Type, checker: Checker): Promise<boolean> {
   const [index] = await checker.getIndexInfosOfType(type);
   return index !== undefined && (index.valueType.flags & TypeFlags.Any) !== 0;
@@ -110,7 +110,7 @@ async function returnsPromise(callback: Type, checker: Checker): Promise<boolean
   return answer !== undefined && isPromise(answer);
 }
 
-/** The message about a callback of `forEach` that waits for something: the program ends without it. */
+/** The message about an async callback of `forEach`, for which the program does not wait. */
 async function eachText(callback: ts.Expression, type: Type, checker: Checker): Promise<string | undefined> {
   const waits = !/^async\b(?![^]*\bawait\b)/u.test(callback.getText());
   if (!waits || !(await returnsPromise(type, checker))) return undefined;
@@ -133,7 +133,7 @@ async function reducerText(callback: ts.Expression, type: Type, checker: Checker
   return "The callback of reduce returns a Promise, which the next one is given: use a for…of loop with await.";
 }
 
-/** Whether a function reads its first parameter and awaits it nowhere. Not where it is too long to be searched. */
+/** Whether a function reads its first parameter and never awaits it. False if it is too long to be searched. */
 function readsUnawaited(callback: ts.Expression): boolean {
   if (callback.end - callback.pos > MAX_CALLBACK_CHARACTERS) return false;
   if (!ts.isArrowFunction(callback) && !ts.isFunctionExpression(callback)) return true;
@@ -148,7 +148,7 @@ function readsUnawaited(callback: ts.Expression): boolean {
   return isRead;
 }
 
-/** The message about a value that holds promises; `undefined` for one that holds none. */
+/** The message about a value that contains promises; `undefined` for one that contains none. */
 async function heldText(
   expression: ts.Expression,
   type: Type,
@@ -183,7 +183,7 @@ async function partText(expression: ts.Expression, type: Type, checker: Checker)
   return heldText(expression, type, checker);
 }
 
-/** Where a value holds a promise: `weather` or `[].weather`. */
+/** Where a value contains a promise: `weather` or `[].weather`. */
 async function pathToPromise(type: Type, checker: Checker, depth: number): Promise<string | undefined> {
   if (depth === MAX_DEPTH || !type.isObjectType()) return undefined;
   const item = await itemOf(type, checker);
@@ -228,7 +228,7 @@ async function isPromiseOrNothing(type: Type): Promise<boolean> {
   return !(await Promise.all(others.map(isPromise))).includes(false);
 }
 
-/** Whether the value is certainly there: a call, or a constant that was given one. What a table holds may be missing. */
+/** Whether the value certainly exists: a call, or a constant initialized by one. A value read from a table may be missing. */
 async function isMadeHere(expression: ts.Expression, checker: Checker): Promise<boolean> {
   if (ts.isCallExpression(expression)) return true;
   if (!ts.isIdentifier(expression)) return false;

@@ -17,9 +17,9 @@ export function nodeAt(source: ts.SourceFile, position: number): ts.Node {
 
 /** Facts of a program that excuse what would otherwise be a mistake. */
 export interface ProgramFacts {
-  /** The members that it assigns or deletes, so that they may exist. */
+  /** The members that it assigns or deletes, which therefore may exist. */
   writtenMembers: ReadonlySet<string>;
-  /** The variables whose members it assigns, so that what they hold may have more than they were declared with. */
+  /** The variables whose members it assigns, so that their values may have more members than declared. */
   grownNames: ReadonlySet<string>;
   /** Those among them whose members it assigns by computed names. */
   openNames: ReadonlySet<string>;
@@ -55,7 +55,7 @@ function findFacts(source: ts.SourceFile): ProgramFacts {
       testedNames.add(node.expression.text);
     node.forEachChild((child) => void pending.push(child));
   }
-  // `rows = rows.map((row) => ({ ...row, double: row.price * 2 }))`: TypeScript keeps the type that the variable began with.
+  // `rows = rows.map((row) => ({ ...row, double: row.price * 2 }))`: TypeScript keeps the variable's initial type.
   const seen = new Set<ts.Node>();
   for (let node = replacements.pop(); node !== undefined; node = replacements.pop()) {
     if (seen.has(node)) continue;
@@ -69,7 +69,7 @@ function findFacts(source: ts.SourceFile): ProgramFacts {
   return { writtenMembers, grownNames, openNames, testedNames };
 }
 
-/** The members that a node writes, without a name where that is computed, and the variable that holds the object. */
+/** The members that a node writes, without a name if it is computed, and the variable that holds the object. */
 type MemberWrites = { name: string | undefined; owner: string | undefined }[];
 
 /** `o.a = 1`, `o["a"] = 1`, `Object.assign(o, { a: 1 })`, `Object.defineProperty(o, "a", …)`. */
@@ -101,7 +101,7 @@ function nameOf(node: ts.Node): string | undefined {
   return ts.isIdentifier(node) ? node.text : undefined;
 }
 
-/** Whether a node stands where something is assigned: in `x = 1`, `x.a = 1`, `({ x } = …)` before the sign. */
+/** Whether a node is part of an assignment target: on the left side of `x = 1`, `x.a = 1`, `({ x } = …)`. */
 export function isOfAssigned(node: ts.Node): boolean {
   let part = node;
   while (ts.isPropertyAccessExpression(part.parent) || ts.isElementAccessExpression(part.parent))
@@ -124,7 +124,7 @@ export interface MemberRead {
   text: string;
   type: Type | undefined;
   called: boolean;
-  /** Whether it is read by a dot, and not by a pattern. */
+  /** Whether it is read with a dot, not by destructuring. */
   isAccess: boolean;
 }
 
@@ -170,7 +170,7 @@ export function isInType(name: ts.Node): boolean {
   return ts.isTypeNode(parent) && !ts.isTypeQueryNode(parent);
 }
 
-/** Whether a class is derived from it: that is a value. */
+/** Whether a class extends it, which makes it a value. */
 function isExtendedByClass({ parent }: ts.Node): boolean {
   if (!ts.isHeritageClause(parent) || parent.token !== ts.SyntaxKind.ExtendsKeyword) return false;
   return ts.isClassDeclaration(parent.parent) || ts.isClassExpression(parent.parent);

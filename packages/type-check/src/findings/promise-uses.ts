@@ -2,10 +2,10 @@ import * as ts from "typescript/unstable/ast";
 import { toolModuleName } from "./type-facts.ts";
 
 /**
- * How a program uses a value: `value` as one that can't be a promise, `printed` with all that it holds, `condition` as true or
- * false, `awaited`, `result` of the program, `predicate` a function whose answer is used at once, `reducer` one whose answer
- * it is given again, `each` a function for whose answer nobody waits, `items` a list whose items are used, `member` an object whose member is read, `cast` a value that is
- * said to be of another type.
+ * How a program uses a value. `value`: as one that can't be a promise. `printed`: with its content. `condition`: as
+ * true or false. `awaited`. `result`: of the program. `predicate`: a callback whose result is used at once. `reducer`:
+ * a callback that gets its own result again. `each`: a callback whose result nobody awaits. `items`: a list whose items
+ * are used. `member`: an object whose member is read. `cast`: a value cast to another type.
  */
 export type Use =
   | "value"
@@ -20,22 +20,22 @@ export type Use =
   | "member"
   | "cast";
 
-/** An expression that a promise must not stand for. */
+/** An expression that must not be a promise. */
 export interface PromiseUse {
   use: Use;
   expression: ts.Expression;
 }
 
 const OPERATORS = new Set("+ - * ** / % < <= > >= == === != !== in += -= *= /=".split(" "));
-/** Operators that give something else in place of a value that is missing. */
+/** Operators that replace a missing value. */
 const FALLBACK = new Set(["||", "??"]);
-/** Functions of the language that read their arguments at once, with all that these hold. */
+/** Built-in functions that read their arguments deeply at once. */
 const PRINTS =
   /^(?:JSON\.stringify|String|structuredClone|console\.(?:log|info|warn|error|debug|table|dir))$/u;
-/** Those that read the arguments themselves. */
+/** Built-in functions that read only the arguments themselves. */
 const READS =
   /^(?:Number|Boolean|BigInt|parseInt|parseFloat|isNaN|Date|Set|Map|\w+Array|Array\.(?:from|isArray)|encodeURIComponent|Number\.\w+|Math\.\w+|Object\.(?:keys|values|entries|assign))$/u;
-/** Methods of lists that use the answer of their callback at once. */
+/** List methods that use their callback's result at once. */
 const PREDICATES = new Set(
   "every filter find findIndex findLast findLastIndex some sort toSorted".split(" "),
 );
@@ -46,7 +46,7 @@ const MAX_NAME_CHARACTERS = 200;
 /** Members that promises have. */
 const PROMISE_METHODS = new Set(["catch", "finally", "then"]);
 
-/** Finds where a program uses a value in a way that makes no sense for a promise. */
+/** Finds uses of values that make no sense for promises. */
 export function promiseUses(source: ts.SourceFile): PromiseUse[] {
   const found: PromiseUse[] = [];
   const tools = importedTools(source);
@@ -67,7 +67,7 @@ function usesIn(node: ts.Node, tools: ReadonlySet<string>): PromiseUse[] {
   if (ts.isTemplateSpan(node)) return as("printed", node.expression);
   if (ts.isBinaryExpression(node)) {
     const operator = node.operatorToken.getText();
-    // A promise that was made before may be kept for later.
+    // An existing promise may be stored for later.
     const isTested = FALLBACK.has(operator) && ts.isCallExpression(node.left);
     if (isTested || operator === "&&") return as("condition", node.left);
     if (!OPERATORS.has(operator) || isNothing(node.left) || isNothing(node.right)) return [];
@@ -116,7 +116,7 @@ function usesInCall(call: ts.CallExpression, tools: ReadonlySet<string>): Promis
   return PREDICATES.has(method) && callback !== undefined ? [{ use: "predicate", expression: callback }] : [];
 }
 
-/** The parts of a literal, so that the message names the part which is a promise. */
+/** The parts of a literal, so that the message names the part that is a promise. */
 function partsOf(expression: ts.Expression): ts.Expression[] {
   if (ts.isArrayLiteralExpression(expression)) return expression.elements.flatMap(partsOf);
   if (!ts.isObjectLiteralExpression(expression)) return [expression];
@@ -141,7 +141,7 @@ function importedTools(source: ts.SourceFile): Set<string> {
   return names;
 }
 
-/** The text of what is called; the empty string for a long one, such as a chain of calls. */
+/** The text of the callee; empty for a long one, such as a chain of calls. */
 function nameOf(callee: ts.Expression): string {
   return callee.end - callee.pos > MAX_NAME_CHARACTERS ? "" : callee.getText();
 }

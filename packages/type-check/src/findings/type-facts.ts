@@ -43,7 +43,7 @@ function isOptionalProperty({ flags }: Symbol): boolean {
   return (flags & SymbolFlags.Optional) !== 0;
 }
 
-/** Whether a type is that of promises, or of several kinds of them. */
+/** Whether a type is a promise, or a union of promises. */
 export async function isPromise(type: Type): Promise<boolean> {
   const members = await membersOf(type);
   const found = members.map(async (member) => {
@@ -54,7 +54,7 @@ export async function isPromise(type: Type): Promise<boolean> {
   return !(await Promise.all(found)).includes(false);
 }
 
-/** The type of the items of a list; `undefined` for what is none. */
+/** The type of the items of a list; `undefined` for anything else. */
 export async function itemOf(type: Type, checker: Checker): Promise<Type | undefined> {
   if (!(await checker.isArrayLikeType(type))) return undefined;
   const indexes = await checker.getIndexInfosOfType(type);
@@ -67,7 +67,7 @@ export async function isKnown(type: Type, called: boolean): Promise<boolean> {
   if ((type.flags & (TypeFlags.StringLike | TypeFlags.NumberLike | TypeFlags.BooleanLike)) !== 0) return true;
   const symbol = await type.getSymbol();
   if (symbol === undefined || symbol.declarations.some((one) => declaredBy(one) !== "library")) return false;
-  // `Object` is all that is known of a value after `instanceof Object`.
+  // After `instanceof Object`, nothing more than `Object` is known of a value.
   return (called && symbol.name !== "Object") || PLAIN_TYPES.has(symbol.name);
 }
 
@@ -87,7 +87,7 @@ export async function ofTool(type: Type): Promise<boolean> {
   return symbol?.declarations.some((one) => declaredBy(one) === "tool") ?? false;
 }
 
-/** Whether a test that takes time holds for some of the items. */
+/** Whether an asynchronous test is true for some of the items. */
 export async function someOf<T>(items: readonly T[], test: (item: T) => Promise<boolean>): Promise<boolean> {
   return (await Promise.all(items.map(test))).includes(true);
 }
@@ -98,7 +98,7 @@ async function typeText(type: Type, checker: Checker): Promise<string> {
   return clipped(await checker.typeToString(type, undefined, flags));
 }
 
-/** The text of a member's type. That it may be missing stands at its name. */
+/** The text of a member's type, without `undefined`: its name shows whether it is optional. */
 async function memberText(type: Type, checker: Checker): Promise<string> {
   // Without null and undefined, TypeScript shows `unknown` as `{}`.
   const isUnknown = (type.flags & TypeFlags.Unknown) !== 0;
@@ -134,20 +134,20 @@ export function clip(text: string): string {
   return line.length > 60 ? `${line.slice(0, 59)}…` : line;
 }
 
-/** A deeper part of a type is taken to fit. */
+/** Deeper parts of a type are assumed to fit. */
 const MAX_FIT_DEPTH = 6;
 const OPEN = TypeFlags.Any | TypeFlags.Unknown | TypeFlags.Never | TypeFlags.TypeParameter;
 const PRIMITIVE =
   TypeFlags.StringLike | TypeFlags.NumberLike | TypeFlags.BigIntLike | TypeFlags.BooleanLike | TypeFlags.Null;
 
 /**
- * Whether some value of the given type may be of the wanted one. `string | null` could be a `string`, and a `string` could
- * be one of some literals: that is known when the code runs.
+ * Whether some value of the given type may be of the wanted one. `string | null` could be a `string`, and a `string`
+ * could be one of some literals: only the run decides.
  */
 export async function couldFit(given: Type, wanted: Type, checker: Checker, depth = 0): Promise<boolean> {
   if (depth === MAX_FIT_DEPTH || ((given.flags | wanted.flags) & OPEN) !== 0) return true;
   if (await checker.isTypeAssignableTo(given, wanted)) return true;
-  // Tools get all digits of a BigInt as a number.
+  // Tools receive a BigInt as a number with all its digits.
   if ((given.flags & TypeFlags.BigIntLike) !== 0 && (wanted.flags & TypeFlags.NumberLike) !== 0) return true;
   const fits = async (one: Type, other: Type): Promise<boolean> => couldFit(one, other, checker, depth + 1);
   const members = await membersOf(given);

@@ -26,8 +26,8 @@ interface Place {
 }
 
 /**
- * Checks what a workflow's form does not show: names, references, circles, types of steps and the configuration of those
- * that others bring.
+ * Checks what the schema of a workflow can't: names, references, cycles, types of steps and the configuration of custom
+ * types.
  *
  * @throws CemError `WORKFLOW_INVALID` with the line of each error.
  */
@@ -152,7 +152,7 @@ function notAStep(name: string, steps: readonly WorkflowStep[]): string {
 
 const NOT_FOUND = new Set(["SERVER_NOT_FOUND", "TOOL_NOT_FOUND"]);
 
-/** Adds the tools of steps that no server has, and code that can't be parsed, to the problems of a workflow. */
+/** Adds to the problems of a workflow: tools of steps that no server has, and code that can't be parsed. */
 export async function checkCalls(
   { steps }: Workflow,
   problems: DefinitionProblems,

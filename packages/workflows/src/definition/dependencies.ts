@@ -39,9 +39,9 @@ function referencesOf(step: WorkflowStep): Expression[] {
 
 /** The dependencies of a step within its list. */
 export interface Dependencies {
-  /** The steps it refers to or needs: it is left out where one of them is. */
+  /** The steps it refers to or needs: it is skipped when one of them is. */
   requires: ReadonlySet<string>;
-  /** These, those whose errors it reads, and those that may send the run on to it, or past it, when they fail. */
+  /** These, plus the steps whose errors it reads, and the steps that may jump to it or past it when they fail. */
   waitsFor: ReadonlySet<string>;
 }
 
@@ -54,7 +54,7 @@ export function dependenciesOf(steps: readonly WorkflowStep[]): Map<string, Depe
       const expressions = referencesOf(steps[index] as WorkflowStep);
       const requires = new Set([...needs, ...expressions.flatMap((one) => [...one.steps])].filter(isOther));
       const failed = expressions.flatMap(({ errors }) => [...errors]).filter(isOther);
-      // The whole of `steps` or `errors` is what came before.
+      // `steps` or `errors` as a whole means all earlier steps.
       const before = expressions.some(({ usesAllSteps }) => usesAllSteps) ? steps.slice(0, index) : [];
       const senders = steps.filter(({ onError }) => onError === name);
       const waitsFor = new Set([...requires, ...failed, ...[...before, ...senders].map((step) => step.name)]);
@@ -63,14 +63,14 @@ export function dependenciesOf(steps: readonly WorkflowStep[]): Map<string, Depe
   );
   for (const step of steps) {
     const passed = names.has(step.onError) ? passedOver(steps, step) : [];
-    // A step can't wait for one that waits for it.
+    // A step must not wait for one that waits for it.
     const earlier = passed.length === 0 ? new Set() : allBefore(step.name, found);
     for (const { name } of passed) if (!earlier.has(name)) found.get(name)?.waitsFor.add(step.name);
   }
   return found;
 }
 
-/** The steps between one and the later one that it goes on at when it fails. None where it names no later step. */
+/** The steps between a step and the later one at which the run continues when it fails. Empty when it names no later step. */
 export function passedOver(
   steps: readonly WorkflowStep[],
   { name, onError }: Pick<WorkflowStep, "name" | "onError">,

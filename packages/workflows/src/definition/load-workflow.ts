@@ -7,18 +7,18 @@ import type { Workflow, WorkflowSource, WorkflowStep } from "./workflow.ts";
 /** Finds the workflow that a step of type `workflow` names. @throws CemError `WORKFLOW_NOT_FOUND` */
 export type FindWorkflow = (name: string) => Promise<WorkflowSource>;
 
-/** A checked workflow with all that are part of it. */
+/** A checked workflow with all workflows that are part of it. */
 export interface LoadedWorkflow {
   workflow: Workflow;
-  /** By the names that steps call them. */
+  /** The workflows that are part of it, by the names that steps use. */
   parts: ReadonlyMap<string, Workflow>;
 }
 
 /**
- * Checks a workflow and all that are part of it.
+ * Checks a workflow and all workflows that are part of it.
  *
  * @param checkFurther - Adds to the problems of each of them.
- * @throws CemError `WORKFLOW_INVALID` with the line of each error, also for a circle of workflows; `WORKFLOW_NOT_FOUND`.
+ * @throws CemError `WORKFLOW_INVALID` with the line of each error, also for a cycle of workflows; `WORKFLOW_NOT_FOUND`.
  */
 export async function loadWorkflow(
   source: WorkflowSource,

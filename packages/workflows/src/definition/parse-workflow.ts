@@ -8,7 +8,7 @@ import { schemaProblems } from "./value-schema.ts";
 import { BODIES, CONFIG_SCHEMAS, stepSchema, workflowSchema } from "./workflow.ts";
 import type { Retry, Workflow, WorkflowSource, WorkflowStep, WorkflowVariable } from "./workflow.ts";
 
-/** One thing that is wrong with a workflow. */
+/** A problem of a workflow. */
 export type { WorkflowProblem };
 
 const MS_PER_SECOND = 1_000;
@@ -16,19 +16,19 @@ const DEFAULT_MAX_PARALLEL = 4;
 const DEFAULT_ATTEMPTS = 3;
 const DEFAULT_DELAY_SECONDS = 1;
 const DEFAULT_BACKOFF = 2;
-/** The deepest that lists of steps are nested. */
+/** Maximum nesting of lists of steps. */
 const MAX_BODY_DEPTH = 16;
 const MAX_STEPS = 10_000;
 
 const VARIABLE_TYPES = ["string", "number", "integer", "boolean", "array", "object"];
 
-/** A workflow that has the right form, and where to tell what else is wrong with it. */
+/** A workflow that matches the schema, and the collector of further problems. */
 export interface ParsedWorkflow {
   workflow: Workflow;
   problems: DefinitionProblems;
 }
 
-/** Parses a workflow. @throws CemError `WORKFLOW_INVALID`, of a text with the line of each error. */
+/** Parses a workflow. @throws CemError `WORKFLOW_INVALID`; for a text, with the line of each error. */
 export function parseWorkflow(source: WorkflowSource): ParsedWorkflow {
   const problems = new DefinitionProblems("WORKFLOW_INVALID", source.origin);
   const value = "text" in source ? problems.read(source.text) : source.value;
@@ -110,7 +110,7 @@ function readSteps(written: unknown, problems: DefinitionProblems): WorkflowStep
   return readList(written, ["steps"], 0);
 }
 
-/** Whether a type of steps is one that every workflow has. */
+/** Whether a type of steps is built in. */
 export function isBuiltIn(type: string): type is keyof typeof CONFIG_SCHEMAS {
   return Object.hasOwn(CONFIG_SCHEMAS, type);
 }
@@ -121,7 +121,7 @@ function retryOf(written: z.output<typeof stepSchema>["retry"]): Retry {
   return { attempts: attempts ?? DEFAULT_ATTEMPTS, delayMs: delay * MS_PER_SECOND, backoff: factor };
 }
 
-/** A variable is declared by a JSON Schema with its `type`, or has a value, which is its default. */
+/** Reads a variable: either a JSON Schema with a `type`, or a value, which is the default. */
 function variableOf(name: string, value: JsonValue, problems: DefinitionProblems): WorkflowVariable {
   if (isObject(value) && value["type"] !== undefined) {
     const schema: JsonSchema = value;

@@ -13,7 +13,7 @@ interface Check {
 
 const compiled = new WeakMap<JsonSchema, Check | undefined>();
 
-/** The violations of a JSON Schema, in sentences. Parts of a schema that can't be checked allow anything. */
+/** The violations of a JSON Schema, as sentences. Parts of a schema that can't be checked allow anything. */
 export function schemaProblems(value: JsonValue, schema: JsonSchema): string[] {
   const check = compile(schema);
   if (check === undefined) return [];
@@ -41,7 +41,7 @@ function compile(schema: JsonSchema): Check | undefined {
   return check;
 }
 
-/** The JSON Schema of what a run of a workflow is given. */
+/** The JSON Schema of the inputs of a workflow run. */
 export function inputSchemaOf({ variables }: Pick<Workflow, "variables">): JsonSchema {
   const entries = Object.entries(variables);
   return {
@@ -53,7 +53,7 @@ export function inputSchemaOf({ variables }: Pick<Workflow, "variables">): JsonS
 }
 
 /**
- * The variables of a run: what is given, else the defaults.
+ * The variables of a run: given values, else the defaults.
  *
  * @throws CemError `WORKFLOW_VARIABLES_INVALID`
  */

@@ -2,9 +2,9 @@ import type { JsonObject, JsonSchema, JsonValue } from "@cem/core";
 import * as z from "zod";
 import type { DocumentPath } from "../expressions/expression.ts";
 
-/** How a failed step is tried again. */
+/** How a failed step is retried. */
 export interface Retry {
-  /** How often it is tried in all. */
+  /** Maximum number of attempts, including the first. */
   attempts: number;
   /** The pause before the second attempt. */
   delayMs: number;
@@ -19,7 +19,7 @@ export const ON_ERROR = ["stop", "skip", "continue", "retry"] as const;
 export interface WorkflowStep {
   name: string;
   type: string;
-  /** Without the bodies. Expressions stand in it as they were written. */
+  /** The configuration without the bodies. Expressions are kept as written. */
   config: JsonObject;
   /** The lists of steps within it, named `then`, `else` or `steps`. */
   bodies: readonly { name: string; steps: readonly WorkflowStep[] }[];
@@ -28,9 +28,9 @@ export interface WorkflowStep {
   retry: Retry;
   timeoutMs?: number | undefined;
   needs: readonly string[];
-  /** Whether doing it twice does no more than doing it once. */
+  /** Whether the step is idempotent. */
   isIdempotent?: boolean | undefined;
-  /** Where it stands in its file. */
+  /** Its path in the file. */
   path: DocumentPath;
 }
 
@@ -52,9 +52,9 @@ export interface Workflow {
   /** The outputs of a run, by name, with expressions. Absent: the results of all steps. */
   outputs?: JsonObject | undefined;
   timeoutMs?: number | undefined;
-  /** The most steps of one list at once. */
+  /** Maximum number of concurrent steps of one list. */
   maxParallel: number;
-  /** The content of the file, as it is kept with a run. */
+  /** The content of the file, as stored with a run. */
   source: JsonObject;
 }
 
@@ -66,7 +66,7 @@ export type WorkflowSource = {
 
 const MAX_SECONDS = 30 * 86_400;
 const MAX_ATTEMPTS = 100;
-/** The most iterations of a loop at once. */
+/** Maximum number of concurrent iterations of a loop. */
 const MAX_PARALLEL = 64;
 const MAX_NAME_CHARACTERS = 100;
 
@@ -75,7 +75,7 @@ const jsonObject: z.ZodType<JsonObject> = z.record(z.string(), jsonValue) as z.Z
 const seconds = z.number().min(0).max(MAX_SECONDS);
 const parallel = z.int().min(1).max(MAX_PARALLEL);
 
-/** Names stand in paths of steps, as `loop[3].send`. */
+/** Names are used in paths of steps, such as `loop[3].send`. */
 const name = z
   .string()
   .min(1)

@@ -4,14 +4,14 @@ import { runWithTimeout, SyncTimeoutError } from "@cem/program/run-with-timeout"
 import { Environment } from "@marcbachmann/cel-js";
 import type { ASTNode } from "@marcbachmann/cel-js";
 
-/** The longest that the expressions of one step may take. Longer ones would hold up everything else on the host. */
+/** Timeout of the expressions of one step. Longer ones would block everything else on the host. */
 const EXPRESSION_TIMEOUT_MS = 250;
 
 /**
- * Does synchronous work without effects within a time of the processor, and ends it where it takes longer: expressions can't
- * loop, and nested macros and regular expressions can still take very long.
+ * Runs synchronous work without side effects, and ends it at a timeout: expressions can't loop, but nested macros and
+ * regular expressions can still take very long.
  *
- * @throws CemError `EXPRESSION_FAILED` when the time is over; else what the work throws.
+ * @throws CemError `EXPRESSION_FAILED` on timeout; otherwise whatever the work throws.
  */
 export function bounded<Result>(work: () => Result, timeoutMs: number = EXPRESSION_TIMEOUT_MS): Result {
   try {
@@ -39,13 +39,13 @@ export type Readable = Readonly<Record<string, unknown>>;
 /** A compiled expression of CEL (Common Expression Language). */
 export interface Expression {
   text: string;
-  /** The names it takes from its scope, without those that its own macros bind. */
+  /** The names it reads from its scope, without those bound by its own macros. */
   names: ReadonlySet<string>;
-  /** The keys that it takes from `steps`. */
+  /** The keys that it reads from `steps`. */
   steps: ReadonlySet<string>;
-  /** The keys that it takes from `errors`. */
+  /** The keys that it reads from `errors`. */
   errors: ReadonlySet<string>;
-  /** The keys that it takes from `variables`, without those that it takes only where they exist (`variables.?x`). */
+  /** The keys that it reads from `variables`, without optional ones (`variables.?x`). */
   variables: ReadonlySet<string>;
   /** Whether it uses `steps` or `errors` as a whole, so that it depends on all steps. */
   usesAllSteps: boolean;
@@ -67,7 +67,7 @@ const environment = new Environment({
   enableOptionalTypes: true,
   limits: LIMITS,
 });
-// JSON has one type of numbers, where CEL has two that don't mix.
+// JSON has one number type; CEL has two that don't mix.
 for (const [operator, operate] of Object.entries(OPERATIONS)) {
   const mixed = [`int ${operator} double`, `double ${operator} int`];
   for (const signature of operator === "%" ? [...mixed, "double % double"] : mixed)
@@ -115,7 +115,7 @@ export function compileExpression(text: string): Expression {
 /** Macros whose first argument is a name that they bind. */
 const BINDING_MACROS = new Set(["all", "exists", "exists_one", "map", "filter"]);
 
-/** The values that an expression takes from its scope. */
+/** The values that an expression reads from its scope. */
 function referencesIn(ast: ASTNode): Omit<Expression, "text" | "evaluate"> {
   const names = new Set<string>();
   const keys = { steps: new Set<string>(), errors: new Set<string>(), variables: new Set<string>() };

@@ -51,7 +51,7 @@ function wholeExpression(text: string): Expression {
 }
 
 /**
- * Calls back with each expression in a value, and the errors of those that are none.
+ * Calls back with each expression in a value, and with the errors of invalid ones.
  *
  * @param isWhole - Whether a text is one expression as a whole, with or without `${{ }}` around it.
  */
@@ -80,8 +80,8 @@ export function visitExpressions(
 }
 
 /**
- * Fills in the expressions of a value, all within one time. A text that is one expression gets its value as it is; in
- * others stands its text.
+ * Evaluates the expressions in a value, with one timeout for all. A text that is a single expression becomes its value;
+ * in other texts, values are inserted as text.
  *
  * @throws CemError `EXPRESSION_FAILED`
  */
@@ -102,17 +102,17 @@ export function evaluate(text: string, scope: Scope): JsonValue {
   return bounded(() => toJson(expression.evaluate(given)));
 }
 
-/** Values of scopes as expressions find them: many expressions read the same. */
+/** Cache of scope values as expressions see them: many expressions read the same. */
 const readable = new WeakMap<object, unknown>();
 
 /**
- * A scope in which expressions find all keys: CEL takes an object with a key `constructor` for one of a class that it does not
- * know, and a `Map` for what it is.
+ * Converts a scope so that expressions find all keys: CEL takes an object with a key `constructor` for an instance of
+ * an unknown class, but handles a `Map` correctly.
  */
 function readableScope(scope: Scope): Readable {
   return Object.fromEntries(
     Object.entries(scope).map(([name, value]) => {
-      // Results and errors are added to these while the run goes on.
+      // Results and errors are added to these during the run.
       if ((name !== "steps" && name !== "errors") || !isObject(value)) return [name, readableValue(value)];
       const entries = Object.entries(value).map(([key, inner]) => [key, readableValue(inner)] as const);
       const isPlain =
@@ -166,9 +166,9 @@ function fillText(text: string, scope: Readable): JsonValue {
 }
 
 /**
- * Turns what an expression came to into JSON: its whole numbers are BigInts.
+ * Converts the value of an expression to JSON: its integers are BigInts.
  *
- * @throws CemError `EXPRESSION_FAILED` for what JSON can't represent, and what is nested too deeply.
+ * @throws CemError `EXPRESSION_FAILED` for values that JSON can't represent or that are nested too deeply.
  */
 function toJson(value: unknown): JsonValue {
   let text: string | undefined;
@@ -182,7 +182,7 @@ function toJson(value: unknown): JsonValue {
   return JSON.parse(text) as JsonValue;
 }
 
-/** The part of a value that JSON can represent, for its members too. */
+/** Converts a value to plain data, recursively. */
 function plainOf(item: unknown): unknown {
   if (typeof item === "bigint") {
     if (Number.isSafeInteger(Number(item))) return Number(item);

@@ -1,19 +1,22 @@
 import type { RunFolders } from "./run-folder.ts";
 import { readRun } from "./run-summary.ts";
 
-/** Bounds of the runs that are kept once they have ended. */
+/** Limits of the ended runs that are kept. */
 export interface KeptRuns {
-  /** Of the runs that were at work last, so many are kept, with all that did not succeed. */
+  /** Number of most recently active runs to keep, besides all that did not succeed. */
   count: number;
-  /** After so long without work an ended run is removed, unless somebody has to say first whether a step was executed. */
+  /**
+   * Age, since its last activity, at which an ended run is removed, unless somebody still has to decide whether a step
+   * was executed.
+   */
   ageMs: number;
 }
 
-/** A look is due after so many uses, or so long. */
+/** A check is due after this many uses or this time. */
 const USES_PER_LOOK = 100;
 const LOOK_PERIOD_MS = 600_000;
 
-/** Removes ended runs beyond the bounds, now and then: the result is called with each use, and does its work beside it. */
+/** Creates a function to call on each use. From time to time, it removes ended runs beyond the limits, in the background. */
 export function createCleanUp(folders: RunFolders, keep: KeptRuns): () => void {
   const stay = new Set<string>();
   let uses = 0;
@@ -34,9 +37,9 @@ export function createCleanUp(folders: RunFolders, keep: KeptRuns): () => void {
 }
 
 /**
- * Removes ended runs beyond the bounds. A run that is under way, was interrupted or waits for a decision stays.
+ * Removes ended runs beyond the limits. Keeps runs that are under way, were interrupted or wait for a decision.
  *
- * @param stay - Remembers runs that stay, which are not read again before something changes.
+ * @param stay - Caches runs that stay: they are not read again before something changes.
  */
 export async function removeEnded(folders: RunFolders, { count, ageMs }: KeptRuns, stay = new Set<string>()) {
   await folders.removeRest();
@@ -52,7 +55,7 @@ export async function removeEnded(folders: RunFolders, { count, ageMs }: KeptRun
       const isUncertain = [...outcomes.steps.values()].some((step) => step.isUncertain);
       return !isUncertain && Date.parse(outcomes.updatedAt ?? "") < since;
     };
-    // A run that can't be read stays as it is, and one that another process has taken is looked at again.
+    // A run that can't be read stays as it is; one that another process has taken is checked again later.
     if (await isDue().catch(() => false)) await folders.remove(place, isDue).catch(() => {});
     else stay.add(state);
   }

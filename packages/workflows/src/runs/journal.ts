@@ -22,7 +22,7 @@ const record = z.discriminatedUnion("type", [
   z.object({ ...dated, type: z.enum(["run-started", "run-resumed"]) }),
   /** The step is about to do something. */
   z.object({ ...attempted, type: z.literal("step-started") }),
-  /** `error`: why it failed, where the run goes on without it. */
+  /** `error`: why it failed, when the run continues without it. */
   z.object({
     ...dated,
     type: z.literal("step-completed"),
@@ -31,7 +31,7 @@ const record = z.discriminatedUnion("type", [
     error: error.optional(),
     isToldByUser: z.literal(true).optional(),
   }),
-  /** `isUncertain`: it may have been done. */
+  /** `isUncertain`: the step may have been executed. */
   z.object({ ...attempted, type: z.literal("step-failed"), error, isUncertain: z.literal(true).optional() }),
   z.object({ ...dated, type: z.literal("step-skipped"), step: z.string(), error: error.optional() }),
   z.object({
@@ -43,7 +43,7 @@ const record = z.discriminatedUnion("type", [
   }),
 ]);
 
-/** One line of a run's journal. `ms` is how long the run had been at work. */
+/** One line of a run's journal. `ms` is the working time of the run so far. */
 export type JournalRecord = z.output<typeof record>;
 
 export type EndedStatus = Extract<JournalRecord, { status: string }>["status"];
@@ -53,23 +53,23 @@ type Undated<Record> = Record extends unknown ? Omit<Record, "ms" | "at"> : neve
 export type NewRecord = Undated<JournalRecord>;
 
 /**
- * The journal of a run: one line of JSON after the other. A line counts once its end is written, so that one which was cut
- * by a kill or by a full disk does not.
+ * The journal of a run, in JSON lines. A line counts only when its end is written, so that a line truncated by a kill
+ * or a full disk does not count.
  */
 export type Journal = ReturnType<typeof openJournal>;
 
 /**
- * Opens a journal to go on with.
+ * Opens a journal to append to.
  *
- * @param now - How long the run has been at work, in milliseconds.
- * @param length - Where the last whole line ends, in bytes. What stands behind it is cut off.
+ * @param now - Returns the working time of the run so far, in milliseconds.
+ * @param length - Where the last whole line ends, in bytes. The journal is truncated there.
  * @throws CemError `WORKFLOW_RUN_UNWRITABLE`
  */
 export function openJournal(file: string, now: () => number, length: number) {
   let failure: CemError | undefined;
-  /** How many lines were written. */
+  /** The number of lines written. */
   let lines = 0;
-  /** How many of them are known to be on disk. */
+  /** The number of lines known to be on disk. */
   let synced = 0;
   let syncing: Promise<void> | undefined;
   const fail = (error: unknown): CemError => (failure ??= unwritable(file, error));
@@ -102,7 +102,7 @@ export function openJournal(file: string, now: () => number, length: number) {
   };
 
   return {
-    /** Writes a line, which survives the process. @throws CemError `WORKFLOW_RUN_UNWRITABLE` */
+    /** Appends a line, which survives the process. @throws CemError `WORKFLOW_RUN_UNWRITABLE` */
     append(record: NewRecord): JournalRecord {
       if (failure !== undefined) throw failure;
       const dated = { ms: Math.round(now()), at: new Date().toISOString(), ...record };
@@ -117,7 +117,7 @@ export function openJournal(file: string, now: () => number, length: number) {
       }
     },
     /**
-     * Resolves once the lines that there are now are on disk, so that they survive the machine. Calls at the same time share
+     * Resolves once all current lines are on disk, so that they survive a crash of the machine. Concurrent calls share
      * the work.
      */
     flush: () => flushTo(lines),
@@ -137,11 +137,11 @@ function unwritable(file: string, cause: unknown): CemError {
 }
 
 /**
- * Reads a journal, line by line. What stands after the last whole line is left out.
+ * Reads a journal, line by line. Ignores anything after the last whole line.
  *
  * @param onRecord - Receives each record.
  * @returns the number of bytes up to the end of the last whole line.
- * @throws CemError `WORKFLOW_RUN_UNREADABLE` for a line that is no record.
+ * @throws CemError `WORKFLOW_RUN_UNREADABLE` for a line that is not a record.
  */
 export async function readJournal(file: string, onRecord: (record: JournalRecord) => void): Promise<number> {
   let number = 0;

@@ -1,7 +1,7 @@
 import type { ErrorInfo, JsonObject, JsonValue, ToolProgress } from "@cem/core";
 import type { EndedStatus, JournalRecord } from "./journal.ts";
 
-/** How a run stands. `interrupted`: nobody carries it out, and it can be resumed. */
+/** The status of a run. `interrupted`: no process executes it, and it can be resumed. */
 export type RunStatus = "running" | EndedStatus | "interrupted";
 
 /** The result of a run. */
@@ -9,10 +9,10 @@ export interface WorkflowResult {
   run: string;
   workflow: string;
   status: Exclude<RunStatus, "running">;
-  /** By name. Empty unless it is a success. */
+  /** By name. Empty unless the run succeeded. */
   outputs: JsonObject;
   error: ErrorInfo | null;
-  /** How long it was at work, in all its processes, in milliseconds. */
+  /** Working time, in all its processes, in milliseconds. */
   ms: number;
 }
 
@@ -23,7 +23,7 @@ export type WorkflowEvent =
   | { type: "step-progressed"; step: string; progress: ToolProgress }
   | { type: "step-logged"; step: string; message: string }
   | { type: "step-retrying"; step: string; attempt: number; delayMs: number; error: ErrorInfo }
-  /** `isKnown`: an earlier process did it. `error`: it failed, and the run goes on. */
+  /** `isKnown`: an earlier process executed it. `error`: it failed, and the run continues. */
   | { type: "step-completed"; step: string; ms: number; isKnown: boolean; error?: ErrorInfo | undefined }
   | { type: "step-failed"; step: string; ms: number; error: ErrorInfo }
   | { type: "step-skipped"; step: string; error?: ErrorInfo | undefined }
@@ -31,11 +31,11 @@ export type WorkflowEvent =
 
 /** The state of one step, from the journal. */
 export interface StepOutcome {
-  /** `running`: it may have been done. */
+  /** `running`: the step may have been executed. */
   status: "running" | "success" | "error" | "skipped";
   value?: JsonValue | undefined;
   error?: ErrorInfo | undefined;
-  /** Whether a failed step may have been done all the same. */
+  /** Whether a failed step may still have been executed. */
   isUncertain: boolean;
   attempts: number;
 }
@@ -43,7 +43,7 @@ export interface StepOutcome {
 /** The state of a run, from its journal. */
 export class Outcomes {
   readonly #steps = new Map<string, StepOutcome>();
-  /** How long the run had been at work. */
+  /** Working time of the run. */
   ms = 0;
   /** In ISO 8601. */
   startedAt: string | undefined;
@@ -51,7 +51,7 @@ export class Outcomes {
   /** How the run ended. */
   end: { status: EndedStatus; outputs: JsonObject; error: ErrorInfo | null } | undefined;
 
-  /** Without those within one that has its result. */
+  /** The steps, without those inside a step that has its result. */
   get steps(): ReadonlyMap<string, StepOutcome> {
     const isWithinDone = (step: string): boolean => {
       const parent = parentOf(step);
@@ -95,7 +95,7 @@ const STATUS_AFTER = {
   "step-skipped": "skipped",
 } as const;
 
-/** The step that a step is within: of `loop[3].send` that is `loop`. */
+/** The step that contains a step: `loop` for `loop[3].send`. */
 function parentOf(step: string): string | undefined {
   const end = step.lastIndexOf(".");
   if (end === -1) return undefined;

@@ -17,7 +17,7 @@ const RUN_ID = /^[a-z0-9][a-z0-9-]{0,80}$/u;
 const RUN_FILE = "run.json";
 const MAX_RUN_FILE_BYTES = 64 * 1024 * 1024;
 const SLUG_CHARACTERS = 40;
-/** Begins the name of a folder that is being removed. No run's id has a dot. */
+/** Prefix of the name of a folder that is being removed. No run id contains a dot. */
 const REMOVED = ".removed-";
 
 const runRecord = z.object({
@@ -29,20 +29,20 @@ const runRecord = z.object({
   /** In ISO 8601. */
   startedAt: z.string(),
   definition: z.custom<JsonObject>(isObject),
-  /** The workflows that are part of it, by the names it calls them. */
+  /** The workflows that are part of it, by the names that it uses. */
   parts: z.custom<Readonly<Record<string, JsonObject>>>(isObject),
   /** With tokens in place of personal values. */
   variables: z.custom<JsonObject>(isObject),
 });
 
-/** The definition and variables that a run began with, and continues with whatever becomes of the files they came from. */
+/** The definition and variables of a run, which stay the same even if the original files change. */
 export type RunRecord = z.output<typeof runRecord>;
 
 /** The folder of one run. */
 export interface RunFolder {
   id: string;
   folder: string;
-  /** The file of the {@link RunRecord} that it began with. */
+  /** The file of its {@link RunRecord}. */
   file: string;
   journal: string;
 }
@@ -50,9 +50,12 @@ export interface RunFolder {
 /** The folders of runs. */
 export type RunFolders = ReturnType<typeof createRunFolders>;
 
-/** @param root - Where they are. @param owner - The folder around it, without which none is made. Absent: it is made. */
+/**
+ * @param root - The folder that contains them. @param owner - A folder that must exist, or no run is created. Absent:
+ * missing folders are created.
+ */
 export function createRunFolders(root: string, owner?: string) {
-  /** Replaces what a run began with, durably. */
+  /** Replaces the record of a run, durably. */
   async function write({ file }: RunFolder, record: RunRecord): Promise<void> {
     await replaceFile(file, JSON.stringify(record), { makeFolders: false, durable: true });
   }
@@ -64,7 +67,7 @@ export function createRunFolders(root: string, owner?: string) {
 
   return {
     /**
-     * Makes the folder of a new run and writes down what it begins with.
+     * Creates the folder of a new run and writes its record.
      *
      * @throws CemError `WORKFLOW_RUN_UNWRITABLE`
      */
@@ -93,7 +96,7 @@ export function createRunFolders(root: string, owner?: string) {
       if (found?.isDirectory() !== true) throw noRun(id);
       return place;
     },
-    /** All runs, those that were at work last first. */
+    /** All runs, most recently active first. */
     async latest(): Promise<(RunFolder & { usedMs: number })[]> {
       const entries = (await readdir(root, { withFileTypes: true }).catch(ignoreMissing)) ?? [];
       const found = await Promise.all(
@@ -107,9 +110,9 @@ export function createRunFolders(root: string, owner?: string) {
       return found.flat().toSorted((one, other) => other.usedMs - one.usedMs);
     },
     /**
-     * Removes a run. Its folder is out of sight at once: half of one would look like a run that has done nothing yet.
+     * Removes a run. Its folder is renamed first: a partly removed one would look like a run that has done nothing yet.
      *
-     * @param isMeant - Asked while no process can take the run.
+     * @param isMeant - Called while no process can take the run: whether to remove it.
      * @throws CemError `WORKFLOW_RUN_BUSY`, `WORKFLOW_RUN_NOT_FOUND`
      */
     async remove(place: RunFolder, isMeant: () => Promise<boolean>): Promise<void> {
@@ -123,7 +126,7 @@ export function createRunFolders(root: string, owner?: string) {
       }
       await removeFolder(gone);
     },
-    /** Removes what a process that was killed has left of runs that it removed. */
+    /** Removes leftovers of runs whose removal was interrupted by a kill. */
     async removeRest(): Promise<void> {
       for (const name of (await readdir(root).catch(ignoreMissing)) ?? [])
         if (name.startsWith(REMOVED)) await removeFolder(path.join(root, name));
@@ -153,14 +156,14 @@ function noRun(id: string): CemError {
   });
 }
 
-/** An id that no other run has, which begins with the name of its workflow. */
+/** Creates a unique id, which begins with the name of the workflow. */
 export function createRunId(workflow: string): string {
   const slug = workflow.toLowerCase().replaceAll(/[^a-z0-9]+/gu, "-");
   const name = slug.slice(0, SLUG_CHARACTERS).replaceAll(/^-|-$/gu, "");
   return `${name || "run"}-${randomBytes(5).toString("hex")}`;
 }
 
-/** Makes a folder in one that exists, where it is missing. */
+/** Creates a folder in an existing one if it is missing. */
 async function makePrivateFolder(folder: string): Promise<void> {
   await mkdir(folder, { mode: PRIVATE_FOLDER }).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== "EEXIST") throw error;
@@ -172,7 +175,7 @@ async function syncFolder(folder: string): Promise<void> {
   await handle.sync();
 }
 
-/** The file of the lock that the process which executes a run has. */
+/** The lock file of a run, held by the process that executes it. */
 export function runLockOf({ folder }: RunFolder): string {
   return path.join(folder, "lock");
 }
@@ -180,7 +183,7 @@ export function runLockOf({ folder }: RunFolder): string {
 /**
  * Takes the exclusive lease on a run.
  *
- * @throws CemError `WORKFLOW_RUN_BUSY` where another process has it, `WORKFLOW_RUN_NOT_FOUND` where it was removed.
+ * @throws CemError `WORKFLOW_RUN_BUSY` when another process has it, `WORKFLOW_RUN_NOT_FOUND` when it was removed.
  */
 export async function takeRun(place: RunFolder): Promise<FileLock> {
   const busy = (): CemError => new CemError("WORKFLOW_RUN_BUSY", "Another process executes this run.");

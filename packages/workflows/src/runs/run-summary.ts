@@ -7,7 +7,7 @@ import type { RunStatus, StepOutcome } from "./outcomes.ts";
 import { runLockOf, takeRun } from "./run-folder.ts";
 import type { RunFolder, RunFolders, RunRecord } from "./run-folder.ts";
 
-/** A run in short. */
+/** Summary of a run. */
 export interface RunSummary {
   run: string;
   workflow: string;
@@ -16,21 +16,21 @@ export interface RunSummary {
   /** In ISO 8601. */
   startedAt: string;
   updatedAt: string;
-  /** How long it was at work, in milliseconds. */
+  /** Working time, in milliseconds. */
   ms: number;
 }
 
 type ReadableRun = RunSummary & { status: RunStatus };
 
-/** A run with what became of its steps. */
+/** A run with the outcomes of its steps. */
 export interface RunDetails extends RunSummary {
   variables: JsonObject;
   definition: JsonObject;
   outputs: JsonObject;
   error: ErrorInfo | null;
-  /** By path, without those within a step that has ended. */
+  /** By path, without those inside a step that has ended. */
   steps: readonly ({ step: string } & StepOutcome)[];
-  /** Steps that may have been executed, which a resume asks about. */
+  /** Steps that may have been executed, about which a resume asks. */
   uncertain: readonly string[];
 }
 
@@ -54,7 +54,7 @@ export async function describeRun(folders: RunFolders, place: RunFolder): Promis
 /**
  * Summarizes a run whose files are damaged.
  *
- * @throws where the run has no record, which it gets as it begins.
+ * @throws an error when the run has no record, that is, before it has begun.
  */
 export async function summarizeDamaged({ id, file }: RunFolder): Promise<RunSummary> {
   const at = (await stat(file)).mtime.toISOString();
@@ -80,9 +80,9 @@ function summaryOf(
 }
 
 /**
- * Writes down that a run was cancelled which no process executes.
+ * Records the cancellation of a run that no process executes.
  *
- * @throws CemError `WORKFLOW_RUN_BUSY` where a process has taken it meanwhile.
+ * @throws CemError `WORKFLOW_RUN_BUSY` when a process has taken it meanwhile.
  */
 export async function endRun(place: RunFolder): Promise<void> {
   const lock = await takeRun(place);

@@ -1,12 +1,12 @@
 import { CemError, findTool, fromErrorInfo, isObject } from "@cem/core";
 import type { CatalogSnapshot, JsonValue, ToolCall, ToolDefinition } from "@cem/core";
 
-/** Other names of tools: those that `tool_mappings` give. */
+/** Other names of tools, from `tool_mappings`. */
 export type ToolNames = ReadonlyMap<string, { server: string; tool: string }>;
 
 /** How a step names a tool. */
 export interface WantedTool {
-  /** Absent where the name alone says which: `server.tool`, a name of `tool_mappings`, or one that a single server has. */
+  /** Absent when the name alone is enough: `server.tool`, a name of `tool_mappings`, or one that only one server has. */
   server?: string | undefined;
   tool: string;
 }
@@ -14,7 +14,7 @@ export interface WantedTool {
 /**
  * Finds the tool that a step names.
  *
- * @throws CemError `SERVER_NOT_FOUND`, `TOOL_NOT_FOUND`, or why the tool can't be called.
+ * @throws CemError `SERVER_NOT_FOUND`, `TOOL_NOT_FOUND`, or the reason why the tool can't be called.
  */
 export function findStepTool(wanted: WantedTool, catalog: CatalogSnapshot, names: ToolNames): ToolDefinition {
   const { servers } = catalog;
@@ -35,7 +35,7 @@ export function findStepTool(wanted: WantedTool, catalog: CatalogSnapshot, names
   return callable(findTool({ server: serverName, tool: name }, catalog));
 }
 
-/** The server and the tool that a step means, as far as names tell. */
+/** The server and the tool that a step means, as far as the names determine them. */
 function resolveName({ server, tool }: WantedTool, names: ToolNames): WantedTool {
   if (server !== undefined) return { server, tool };
   const mapped = names.get(tool);
@@ -54,7 +54,7 @@ function callable(tool: ToolDefinition): ToolDefinition {
   throw fromErrorInfo(unavailable);
 }
 
-/** The program of one call. */
+/** Creates the program of one call. */
 export function callProgram(tool: ToolDefinition, args: ToolCall["args"]): string {
   const given =
     tool.callStyle === "positional" && isObject(args)
@@ -63,12 +63,15 @@ export function callProgram(tool: ToolDefinition, args: ToolCall["args"]): strin
   return `import { ${tool.name} } from ${JSON.stringify(tool.module)};\nexport default await ${tool.name}(${given.join(", ")});\n`;
 }
 
-/** The program of a step, whose lines keep their numbers. */
+/** Creates the program of a step. Line numbers stay the same. */
 export function codeProgram(code: string, inputs: JsonValue): string {
   return `const inputs: any = ${literal(inputs)}; ${code}`;
 }
 
-/** In an object literal the key `__proto__` would set the prototype, unless it is computed. Quotes within texts stand behind a backslash. */
+/**
+ * Writes a value as a literal. In an object literal, the key `__proto__` would set the prototype unless it is computed.
+ * Quotes within strings are escaped, so they don't match.
+ */
 function literal(value: JsonValue | undefined): string {
   if (value === undefined) return "undefined";
   return JSON.stringify(value).replaceAll(/(?<=[{,])"__proto__":/gu, '["__proto__"]:');

@@ -29,13 +29,13 @@ import { RunInterrupted, toolErrorOf } from "./failures.ts";
 /** Decisions of the user about steps that may have been executed, by their paths. */
 export interface Decisions {
   repeat: ReadonlySet<string>;
-  /** With their results. */
+  /** Steps that were executed, with their results. */
   done: ReadonlyMap<string, JsonValue>;
 }
 
 /** The parts that runs share. */
 export interface RunParts {
-  /** Gives the agent whose guardrails are as tight as all of these want it. */
+  /** Returns the agent whose guardrails satisfy all of these. */
   agentFor: (guardrails: readonly JsonObject[]) => Promise<Agent>;
   redactor: Redactor | undefined;
   kinds: ReadonlyMap<string, WorkflowStepKind>;
@@ -45,7 +45,7 @@ export interface RunParts {
 /** Settings that all steps of a run share. */
 export interface ExecutionSettings extends RunParts {
   id: string;
-  /** The session of its calls, whose tokens are its own. */
+  /** The session of its calls, with its own tokens. */
   session: string;
   folder: string;
   startedAt: string;
@@ -53,14 +53,14 @@ export interface ExecutionSettings extends RunParts {
   journal: Journal;
   outcomes: Outcomes;
   decisions: Decisions;
-  /** Aborts when the run is cancelled or its time is over. */
+  /** Aborts when the run is cancelled or times out. */
   signal: AbortSignal;
   emit: (event: WorkflowEvent) => void;
   onElicit: Elicit | undefined;
   onApprove: Approve | undefined;
 }
 
-/** The step that is being executed, with its time and its guardrails. */
+/** The step that is being executed, with its clock and its guardrails. */
 export interface StepAtWork {
   path: string;
   signal: AbortSignal;
@@ -69,20 +69,23 @@ export interface StepAtWork {
   setWaiting: (waiting: boolean) => void;
 }
 
-/** One run under way: how its steps reach the agent, the user and the journal. */
+/** One run under way: the access of its steps to the agent, the user and the journal. */
 export type Execution = ReturnType<typeof createExecution>;
 
 export function createExecution(settings: ExecutionSettings) {
   const { id, session, redactor, agentFor, emit, onElicit, onApprove, signal } = settings;
   const catalog = new Lazy(async () => (await agentFor([])).discoverTools({ signal }));
 
-  /** Asks the user of the run, whose time does not count. */
+  /** Asks the user of the run; the waiting time does not count. */
   function asker(step: StepAtWork): Elicit {
     if (onElicit === undefined) return async () => nobodyAsked("the run has no user");
     return (request) => waiting(step, () => onElicit(request));
   }
 
-  /** @throws CemError why a program did not succeed, and whether it may have done what is not to be done twice. */
+  /**
+   * @throws CemError the reason why a program did not succeed, and whether it may have had effects that must not be
+   * repeated.
+   */
   async function valueOf({ status, error, value, toolCalls }: TaskResult): Promise<JsonValue> {
     if (status === "success") return value;
     if (error === null) throw new CemError("UNEXPECTED", `The code ended with the status ${status}.`);
@@ -90,11 +93,11 @@ export function createExecution(settings: ExecutionSettings) {
     throw fromErrorInfo(isUncertain ? { ...error, details: { ...error.details, isUncertain } } : error);
   }
 
-  /** @param isOfTool - Whether the program failed by the error of a call, which tells whether that call did its work. */
+  /** @param isOfTool - Whether the program failed with the error of a call, which tells whether that call took effect. */
   async function hasActed(calls: readonly ToolCallRecord[], isOfTool: boolean): Promise<boolean> {
     const onHost = calls.filter(({ place }) => place !== "guest");
     if (onHost.length === 0) return false;
-    // Without what the authors of the tools say, none can be called again without harm.
+    // Without the tools' annotations, no call counts as repeatable.
     const found = await catalog.get().catch(() => undefined);
     const acting = onHost.filter(({ server, tool }) => {
       const tools = found?.servers.find(({ name }) => name === server)?.tools;
@@ -117,7 +120,7 @@ export function createExecution(settings: ExecutionSettings) {
   return {
     settings,
     catalog,
-    /** Runs a program with an agent. @throws CemError why it did not succeed. */
+    /** Runs a program with an agent. @throws CemError the reason why it did not succeed. */
     async run(code: string, step: StepAtWork, typeCheck?: ExecuteOptions["typeCheck"]): Promise<JsonValue> {
       const agent = await agentFor(step.guardrails);
       const result = await agent.executeCode(code, {
@@ -137,7 +140,7 @@ export function createExecution(settings: ExecutionSettings) {
     /**
      * Puts tokens in the place of personal values.
      *
-     * @throws RunInterrupted where the values can't be kept: nothing is written down that nobody could open.
+     * @throws RunInterrupted when the values can't be persisted: tokens that nobody could resolve must not be written.
      */
     async tokenize<Data>(data: Data): Promise<Data> {
       return tokenizeFor(redactor, data, session).catch((error: unknown) => {
@@ -148,14 +151,14 @@ export function createExecution(settings: ExecutionSettings) {
       if (redactor === undefined) return data;
       return redactor.detokenize(data, { ...target, session, elicit: asker(step), signal: step.signal });
     },
-    /** The same for each attempt of a step, of the run and of nothing else. */
+    /** The same for each attempt of a step, and unique to the run and step. */
     idempotencyKey(path: string): string {
       return createHash("sha256").update(`${id}\n${path}`).digest("hex").slice(0, 32);
     },
   };
 }
 
-/** Puts tokens in the place of personal values, where there is a redactor. These are kept before the tokens are written down. */
+/** Replaces personal values by tokens, if there is a redactor. The values are persisted before the tokens are written. */
 export async function tokenizeFor<Data>(redactor: Redactor | undefined, data: Data, session: string) {
   if (redactor === undefined) return data;
   const shown = await tokenizeInTurns(redactor, data, { session });

@@ -1,6 +1,6 @@
 import type { ErrorInfo } from "@cem/core";
 
-/** Ends a run at once, whatever `on_error` says: it was cancelled, its journal can't be written, a person has to decide. */
+/** Ends a run at once, regardless of `on_error`: it was cancelled, its journal can't be written, or a person has to decide. */
 export class RunInterrupted extends Error {
   override readonly name = "RunInterrupted";
   readonly info: ErrorInfo;
@@ -11,12 +11,12 @@ export class RunInterrupted extends Error {
   }
 }
 
-/** The failure that counts of those that ended a list: one that ends the run, else the first. */
+/** The decisive one of the failures that ended a list: one that ends the run, else the first. */
 export function firstFailure(failures: readonly unknown[]): unknown {
   return failures.find((failure) => failure instanceof RunInterrupted) ?? failures[0];
 }
 
-/** Errors after which nobody knows whether the tool or the code did its work, or that only a call which was made can have. */
+/** Errors after which it is unknown whether the tool or the code took effect, or that only an executed call can have. */
 const UNCERTAIN: ReadonlySet<string> = new Set([
   "ABORTED",
   "RESULT_INVALID",
@@ -33,26 +33,26 @@ const UNCERTAIN: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether a step that failed with this error may have been executed all the same. Kinds of steps, and errors that mean both, say so
- * by `isUncertain` in the details.
+ * Whether a step that failed with this error may still have been executed. Step types, and errors that may mean either,
+ * say so by `isUncertain` in the details.
  */
 export function leavesUncertain(error: ErrorInfo): boolean {
   const { code, details } = error;
   const ofTool = toolErrorOf(error);
-  // With a code of its own the server answered that the call failed; without, its answer could not be read.
+  // With an RPC code, the server answered that the call failed; without one, its answer could not be read.
   const isUnread = code === "PROTOCOL_ERROR" && details["rpcCode"] === undefined;
   const isUncertain = isUnread || UNCERTAIN.has(code) || details["isUncertain"] === true;
   return isUncertain || (ofTool !== undefined && leavesUncertain(ofTool));
 }
 
-/** The error of a step that ends its list, with the step's name unless that is known: the steps around it pass the error on. */
+/** The error of a step that ends its list. Adds the step's name unless it is already there: outer steps pass the error on. */
 export function errorOfStep(error: ErrorInfo, step: string): ErrorInfo {
   const { message, details } = error;
   if (details["step"] !== undefined) return error;
   return { ...error, message: `Step ${step}: ${message}`, details: { ...details, step } };
 }
 
-/** The error of the tool that made a program fail. */
+/** The error of the tool call that made a program fail. */
 export function toolErrorOf({ details }: ErrorInfo): ErrorInfo | undefined {
   const { toolError } = details;
   if (typeof toolError !== "object" || toolError === null) return undefined;
@@ -61,7 +61,7 @@ export function toolErrorOf({ details }: ErrorInfo): ErrorInfo | undefined {
   return { code, message, details: inner ?? {} };
 }
 
-/** The error of a step that may have been executed, and how to go on. */
+/** The error of a step that may have been executed, with advice on how to continue. */
 export function stepUncertain(run: string, step: string): ErrorInfo {
   return {
     code: "WORKFLOW_STEP_UNCERTAIN",
@@ -70,7 +70,7 @@ export function stepUncertain(run: string, step: string): ErrorInfo {
   };
 }
 
-/** The error of a step that can't be tried again, since it may have been executed. */
+/** The error of a step that can't be retried, since it may have been executed. */
 export function notRetried(error: ErrorInfo): ErrorInfo {
   return {
     ...error,

@@ -8,7 +8,7 @@ export interface ListRequest {
   execution: Execution;
   /** The workflow that it belongs to. */
   workflow: Workflow;
-  /** The step that it stands in, or the run. */
+  /** The step that contains it, or the run. */
   at: StepAtWork;
   steps: readonly WorkflowStep[];
   /** The scope of its steps; their results are added. */
@@ -17,7 +17,7 @@ export interface ListRequest {
   prefix: string;
 }
 
-/** How a step ended, as far as the others of its list have to know. */
+/** How a step ended, as far as other steps of its list need to know. */
 export type StepEnd =
   | { status: "success"; value: JsonValue; error?: ErrorInfo | undefined }
   | { status: "skipped"; error?: ErrorInfo | undefined }
@@ -32,7 +32,7 @@ export interface StepRequest {
   execution: Execution;
   workflow: Workflow;
   step: WorkflowStep;
-  /** Of the list that it stands in. */
+  /** The scope of the list that contains it. */
   outer: ListScope;
   /** The scope of its own expressions. */
   scope: Scope;
@@ -40,27 +40,27 @@ export interface StepRequest {
   runList: RunList;
 }
 
-/** Whether a step only decides which others run, so that it can be done again. */
+/** Whether a step only decides which others run, so that it can be repeated. */
 export function isContainer({ type }: WorkflowStep): boolean {
   return type === "condition" || type === "loop" || type === "workflow";
 }
 
-/** The scope of the expressions of a list's steps. The results of its steps are added as they come. */
+/** The scope of expressions in a list's steps. The results of the steps are added as they arrive. */
 export interface ListScope {
   variables: JsonObject;
   steps: JsonObject;
   errors: JsonObject;
   run: JsonObject;
-  /** Of the loop around. */
+  /** The variables of the enclosing loop. */
   loop: { item?: JsonValue; index?: number; previous?: JsonValue };
 }
 
-/** The scope of the lists within a step: it sees what is outside, and adds nothing to it. */
+/** Creates the scope of the lists within a step: it sees the outer scope but adds nothing to it. */
 export function innerScope(outer: ListScope, loop: ListScope["loop"] = outer.loop): ListScope {
   return { ...outer, steps: { ...outer.steps }, errors: { ...outer.errors }, loop };
 }
 
-/** The scope of the expressions of one step. */
+/** Creates the scope of the expressions of one step. */
 export function scopeOf({ variables, steps, errors, run, loop }: ListScope, step: JsonObject): Scope {
   return { variables, steps, errors, run, step, ...loop };
 }

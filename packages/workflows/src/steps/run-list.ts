@@ -7,12 +7,12 @@ import { firstFailure } from "./failures.ts";
 import type { ListRequest, StepEnd } from "./requests.ts";
 import { runStep } from "./step-run.ts";
 
-/** Dependencies by list: that of a loop is run many times. */
+/** Cached dependencies by list: a loop's list runs many times. */
 const known = new WeakMap<readonly WorkflowStep[], Map<string, Dependencies>>();
 
 /**
- * Runs the steps of a list, each when those it depends on have ended. When one fails that stops the list, those under way
- * are finished and no more begun.
+ * Runs the steps of a list, each when those it depends on have ended. When a failure stops the list, steps under way
+ * are finished and no more are begun.
  *
  * @returns the results by name.
  * @throws CemError the error of the step that stopped the list; RunInterrupted.
@@ -21,9 +21,9 @@ export async function runList(request: ListRequest): Promise<JsonObject> {
   const { execution, workflow, at, steps, scope, prefix } = request;
   const dependencies = known.get(steps) ?? dependenciesOf(steps);
   known.set(steps, dependencies);
-  /** The steps that are left out. */
+  /** The skipped steps. */
   const skipped = new Set<string>();
-  /** The failures that end the list, in their order. */
+  /** The failures that end the list, in order. */
   const failures: unknown[] = [];
 
   const isLeftOut = ({ name }: WorkflowStep): boolean => {
@@ -31,7 +31,7 @@ export async function runList(request: ListRequest): Promise<JsonObject> {
     const requires = dependencies.get(name)?.requires ?? [];
     return [...requires].some((required) => {
       if (!skipped.has(required)) return false;
-      // A step that is the target of another's failure can refer to that one.
+      // A step that is the jump target of a failed step can refer to the failed one.
       return steps.find((step) => step.name === required)?.onError !== name;
     });
   };

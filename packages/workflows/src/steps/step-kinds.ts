@@ -45,10 +45,10 @@ async function callNamed(
   try {
     return await execution.run(callProgram(definition, call.args), at, "off");
   } catch (error) {
-    // Of a program that is one call, the tool's error says it all: nobody wrote its lines.
+    // For a generated program with one call, only the tool's error matters: its lines mean nothing to the user.
     const info = toErrorInfo(error);
     const ofTool = toolErrorOf(info);
-    // A tool that is a file may have called others before.
+    // A tool file may have called other tools before.
     const uncertainty = info.details["isUncertain"] === true ? { isUncertain: true } : {};
     if (ofTool !== undefined)
       throw fromErrorInfo({ ...ofTool, details: { ...ofTool.details, ...uncertainty } });
@@ -98,7 +98,7 @@ async function runCondition(request: StepRequest): Promise<JsonValue> {
   return runWithin(request, inner, taken?.steps);
 }
 
-/** Runs another workflow. Its value is the outputs of that. */
+/** Runs another workflow. The step's value is the outputs of that workflow. */
 async function runPart(request: StepRequest): Promise<JsonValue> {
   const { execution, step, scope, at, outer } = request;
   const { workflow: name, variables = {} } = step.config;
@@ -157,7 +157,7 @@ function asJson(value: unknown, step: string): JsonValue {
   }
 }
 
-/** Makes the folder of a step, unless that of the run is gone: an owner who was deleted stays deleted. */
+/** Creates the folder of a step, unless the run's folder is gone: a deleted owner must stay deleted. */
 function folderFor(execution: Execution, step: string): string {
   const files = path.join(execution.settings.folder, "files");
   const folder = path.join(files, execution.idempotencyKey(step));
@@ -172,7 +172,7 @@ function contextOf({ execution, at, scope }: StepRequest): WorkflowStepContext {
     step: at.path,
     signal: at.signal,
     idempotencyKey: execution.idempotencyKey(at.path),
-    // Few steps keep files.
+    // Created lazily: few steps keep files.
     get folder() {
       return (folder ??= folderFor(execution, at.path));
     },
@@ -192,7 +192,7 @@ function contextOf({ execution, at, scope }: StepRequest): WorkflowStepContext {
 
 const DEFAULT_MAX_ITERATIONS = 1_000;
 
-/** Runs a list of steps for each of some items. Its value is a list of what each came to. */
+/** Runs a list of steps for each item. Its value is the list of results. */
 async function forEach(request: StepRequest): Promise<JsonValue> {
   const { items: written, parallel = 1 } = request.step.config;
   const items =
@@ -205,7 +205,7 @@ async function forEach(request: StepRequest): Promise<JsonValue> {
   const results = await pMap(
     items,
     async (item, index) => {
-      // Those under way are finished, and no more begun.
+      // Iterations under way are finished, and no more are begun.
       if (failures.length > 0) return pMapSkip;
       try {
         return await iterate(request, { item, index });
@@ -220,7 +220,7 @@ async function forEach(request: StepRequest): Promise<JsonValue> {
   return results;
 }
 
-/** Runs a list of steps while a condition holds. Its value is a list of what each time came to. */
+/** Runs a list of steps while a condition holds. Its value is the list of results. */
 async function whileTrue(request: StepRequest): Promise<JsonValue> {
   const { while: condition, max_iterations: most = DEFAULT_MAX_ITERATIONS } = request.step.config;
   const results: JsonValue[] = [];

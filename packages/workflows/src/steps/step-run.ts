@@ -8,17 +8,17 @@ import { isContainer, scopeOf } from "./requests.ts";
 import type { StepEnd, StepRequest } from "./requests.ts";
 import { executeStep } from "./step-kinds.ts";
 
-/** A longer timer would end at once. */
+/** A longer timer would fire at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 interface StepRunSettings extends Omit<StepRequest, "scope"> {
   path: string;
-  /** Whether the step is left out, since one it depends on was. */
+  /** Whether the step is skipped because one it depends on was. */
   isLeftOut: boolean;
 }
 
 /**
- * Runs a step, with its attempts and what follows them. Its journal is written before anything happens, and after.
+ * Runs a step, with its retries and its error handling. Writes the journal before and after each action.
  *
  * @throws RunInterrupted
  */
@@ -33,14 +33,14 @@ export async function runStep(settings: StepRunSettings): Promise<StepEnd> {
 
   const append = (record: NewRecord): void => {
     try {
-      // A step around this one that is tried again goes on from here.
+      // A retry of the enclosing step continues from here.
       outcomes.add(journal.append(record));
     } catch (error) {
       throw new RunInterrupted(toErrorInfo(error));
     }
   };
 
-  /** @throws RunInterrupted once the run is cancelled or its time is over. */
+  /** @throws RunInterrupted once the run is cancelled or timed out. */
   const throwIfInterrupted = (): void => {
     if (ofRun.aborted) throw new RunInterrupted(toErrorInfo(ofRun.reason));
     // The step around it took too long.
@@ -61,7 +61,7 @@ export async function runStep(settings: StepRunSettings): Promise<StepEnd> {
     return { status: "success", value };
   };
 
-  /** Executes the step within its time, and within that of what is around it. */
+  /** Executes the step within its own timeout and those of the enclosing steps. */
   const inTime = async (): Promise<JsonValue> => {
     const part = step.type === "workflow" ? parts.get(step.config["workflow"] as string) : undefined;
     const timeoutMs = Math.min(step.timeoutMs ?? Infinity, part?.timeoutMs ?? Infinity);
@@ -84,7 +84,7 @@ export async function runStep(settings: StepRunSettings): Promise<StepEnd> {
     const scope = scopeOf(outer, { name, idempotency_key: execution.idempotencyKey(path) });
     try {
       const work = executeStep({ execution, workflow, step, outer, scope, at, runList });
-      // The steps within a container end by themselves, and must have ended before the next begins.
+      // Steps within a container end by themselves, and must have ended before the next step begins.
       return await (isEffect ? abandonOnAbort(work, signal) : work);
     } catch (error) {
       // An agent's error about a cancelled run does not give the reason of the cancellation.
@@ -151,7 +151,7 @@ export async function runStep(settings: StepRunSettings): Promise<StepEnd> {
     const end = await decide();
     if (end !== undefined) return end;
   }
-  /** How often earlier processes tried it. */
+  /** The number of attempts of earlier processes. */
   const before = known?.attempts ?? 0;
   const attempts = onError === "retry" ? retry.attempts : 1;
   for (let attempt = 1; ; attempt += 1) {

@@ -11,17 +11,17 @@ import type { NamedTool } from "@cem/mcp-client/tools";
 import { redactorOf } from "../privacy/redaction.ts";
 import type { Project } from "../project.ts";
 
-/** The options of an agent that say which calls of tools are made. */
+/** The options of an agent that decide which tool calls are made. */
 export interface CallGuardOptions {
-  /** Business rules for calls of host tools: plain functions that refuse a call or have a person decide it. */
+  /** Business rules for calls of host tools: plain functions that refuse a call or require a person's approval. */
   rules?: readonly CallRule[] | undefined;
-  /** Filters the texts of arguments, in place of the default list. */
+  /** Filters the texts in arguments, in place of the default list. */
   contentFilter?: ContentFilter | undefined;
-  /** Asks a person whether a call may be made that needs a yes. Default: `onElicit`; without it the answer is no. */
+  /** Asks a person to approve a call that needs approval. Default: `onElicit`; without it such calls are refused. */
   onApprove?: Approve | undefined;
-  /** Makes a dry run: calls that would change something are passed here and not made. */
+  /** Enables a dry run: calls that would change something are passed to this function instead of being made. */
   onPlannedWrite?: ((write: PlannedWrite) => void) | undefined;
-  /** An approved plan: of calls that change something, these are made, each once, and no others. */
+  /** An approved plan: of the calls that change something, only these are made, each once. */
   approvedWrites?: readonly PlannedWrite[] | undefined;
 }
 
@@ -33,10 +33,10 @@ interface CallGuardSettings extends CallGuardOptions {
   secrets?: readonly string[] | undefined;
 }
 
-/** Checks of a call between the validation of its arguments and its tool. */
+/** Checks of a call that run after the validation of its arguments. */
 export type CallGuards = Awaited<ReturnType<typeof createCallGuards>>;
 
-/** Whether anything is set by which a guard may concern tools that are files. With the defaults none does. */
+/** Whether the settings may make a guard apply to file tools. With the defaults none applies. */
 export function concernsFiles(loaded: Project, options: CallGuardSettings): boolean {
   const { enabled, rateLimiting, rateLimits, egress, allowedTools, blockedTools } = loaded.config.guardrails;
   const { rules = [], contentFilter, onPlannedWrite, approvedWrites } = options;
@@ -61,8 +61,8 @@ function hasFlowRules(loaded: Project, options: Pick<CallGuardSettings, "redacto
 }
 
 /**
- * Which calls need a yes. Where nobody has said so, `destructive` is not for tools that are files: the sandbox holds what they
- * do. A workflow adds to what is set, so its own `destructive` comes behind the default.
+ * The calls that need approval. Unless configured, `destructive` does not cover file tools, whose effects the sandbox
+ * contains. A workflow appends to the setting, so its own `destructive` comes after the default.
  */
 function approvalsOf({
   config: { guardrails },
@@ -74,7 +74,7 @@ function approvalsOf({
   return { tools: enabled ? approvals : [], sandboxed };
 }
 
-/** Creates the test whether calls of a tool need a person's yes, whatever their arguments. */
+/** Creates a test whether calls of a tool need a person's approval, regardless of their arguments. */
 export async function approvalTest(loaded: Project): Promise<(tool: ToolDefinition) => boolean> {
   const { approvalReason } = await import("@cem/guardrails/calls");
   const reasonFor = approvalReason(approvalsOf(loaded));
@@ -84,7 +84,7 @@ export async function approvalTest(loaded: Project): Promise<(tool: ToolDefiniti
 
 const EVERY_TOOL = ["*"];
 
-/** Creates the guards of calls that the configuration and the options ask for. What is off is not there. */
+/** Creates the call guards that the configuration and the options enable. */
 export async function createCallGuards(loaded: Project, settings: CallGuardSettings) {
   const {
     config: { guardrails },
@@ -105,10 +105,10 @@ export async function createCallGuards(loaded: Project, settings: CallGuardSetti
     secrets,
   } = settings;
   const guards: CallGuard[] = [];
-  /** Whether calls of a tool need a person's yes, whatever their arguments. */
+  /** Whether calls of a tool need a person's approval, regardless of their arguments. */
   let needsApproval: (tool: ToolDefinition) => boolean = () => false;
   const concerned: ((tool: NamedTool) => boolean)[] = [];
-  /** Adds a guard that concerns tools of these names. */
+  /** Adds a guard for tools that match these patterns. */
   const addFor = (patterns: readonly string[], guard: CallGuard): void => {
     guards.push(guard);
     const matches = matchTools(patterns);
@@ -131,12 +131,12 @@ export async function createCallGuards(loaded: Project, settings: CallGuardSetti
   }
   if (rules.length > 0) addFor(EVERY_TOOL, calls.applyRules(rules));
   if (enabled && rateLimiting && rateLimits.length > 0) {
-    // The sessions of an owner share its calls.
+    // The sessions of an owner share its limits.
     const limits =
       owner === undefined ? rateLimits : rateLimits.map((limit) => ({ ...limit, by: "all" as const }));
     addFor(
       limits.flatMap(({ tools }) => tools),
-      // A dry run does not make all calls, so it uses up none of those that are free.
+      // A dry run does not make all calls, so it consumes no quota.
       calls.limitCalls(limits, {
         counts: onPlannedWrite === undefined ? await counts.get() : undefined,
         owner: owner?.id,
@@ -160,23 +160,23 @@ export async function createCallGuards(loaded: Project, settings: CallGuardSetti
         reasonFor({ ...calledTool(tool), found: { annotations, sandboxed: true } }) !== undefined,
     );
   }
-  // Which tools may be called is no matter of the review that can be switched off.
+  // The lists of tools apply even if the review is disabled.
   const isAllowed = allowTools(allowedTools, blockedTools);
   return {
     isAllowed,
     guards,
     needsApproval,
-    /** Whether one of them may refuse, question, count or hold back calls of a tool that is a file. */
+    /** Whether a guard may refuse, count, hold back or ask about calls of a file tool. */
     concern: (tool: NamedTool, allowedTools?: readonly string[]) =>
       isAllowed(calledTool(tool), { allowedTools }) !== true || concerned.some((concerns) => concerns(tool)),
   };
 }
 
-/** Decides by patterns which tools may be called: `true`, or why not. */
+/** Decides by patterns whether a tool may be called: `true`, or the reason why not. */
 export function allowTools(allowedTools: readonly string[], blockedTools: readonly string[]) {
   const isBlocked = matchTools(blockedTools);
   const isAllowed = matchTools(allowedTools);
-  /** A run brings the same list with each of its calls. */
+  /** Caches the matcher of each run's list, which comes with each of its calls. */
   const ofRuns = new WeakMap<readonly string[], ReturnType<typeof matchTools>>();
   return (
     tool: Omit<ToolCall, "args">,

@@ -27,16 +27,16 @@ interface HostBridgeSettings extends Pick<AgentOptions, "tools" | "onElicit" | "
   /** Decides which calls are made. */
   callGuards: Lazy<CallGuards>;
   audit: AuditLog | undefined;
-  /** The tools that are files, for where guards concern them. */
+  /** File tools, for calls that guards apply to. */
   fileTools: FileTools;
-  /** Answers calls of tools that are not in `tools`. A tool source has its calls checked here; any other invoker checks its own. */
+  /** Answers calls of tools that are not in `tools`. Calls of a tool source are checked here; any other invoker checks its own. */
   others: ToolInvoker;
   /** Finds the names that a tool of an MCP server has in code. */
   nameInCode: McpTools["findNameInCode"];
-  /** Keeps large results and bytes. */
+  /** Stores large results and bytes. */
   store: ResultStore;
   log: Log;
-  /** Keeps calls for the records of runs. Absent where there are none. */
+  /** Collects calls for the records of runs. Absent if runs are not recorded. */
   recorderOfCalls: CallRecorder | undefined;
 }
 
@@ -80,7 +80,7 @@ export async function createHostBridge(forWhom: Project, settings: HostBridgeSet
 
   const proposals = createHostTools({ tools: skillTools(forWhom) });
   const source = combineSources([hostTools, proposals, fileTools.source, others]);
-  /** Made with the first run, whose review has loaded the guards. */
+  /** Created with the first run, whose review has loaded the guards. */
   const invoker = new Lazy(async (): Promise<ToolInvoker> => {
     const { isAllowed, guards } = await callGuards.get();
     const record = recorderOfCalls?.middleware;
@@ -88,9 +88,10 @@ export async function createHostBridge(forWhom: Project, settings: HostBridgeSet
     if (replayer !== undefined) return record?.(replayer) ?? replayer;
     const onUnvalidated: OnUnvalidated = ({ server, tool, reason }) =>
       log("warning", `${server}.${tool}: its arguments are not checked: ${reason}.`);
-    // The order in which a call meets the middlewares. The recorder comes first, since it takes what code sent and got;
-    // then errors become results. Values take the place of tokens; is the call allowed, are its arguments valid; contents,
-    // rules, limits, approval; calls that must not overlap wait. On the way back tokens take the place of values.
+    // The order in which a call passes the middlewares. The recorder comes first, since it records what code sent and
+    // received. Then: errors become results, tokens are replaced by values, the tool lists and arguments are checked,
+    // contents, rules, limits and approval are applied, and calls that must not overlap are queued. On the way back values
+    // are replaced by tokens.
     const middlewares: Middleware[] = [
       ...(record === undefined ? [] : [record]),
       ...(audit === undefined ? [] : [(await import("@cem/guardrails/audit")).auditCalls(audit)]),
@@ -115,7 +116,7 @@ export async function createHostBridge(forWhom: Project, settings: HostBridgeSet
   };
 }
 
-/** The configured catalog with the host tools in files, to look at and not to call. */
+/** The configured catalog with the host tools defined in files, for listing only. */
 export async function createListedCatalog(configuration: Project, mcpTools: McpTools): Promise<ToolCatalog> {
   const { createHostTools } = await import("@cem/bridge");
   const { loadHostTools, withHostTools } = await import("@cem/mcp-client/tools");
@@ -131,7 +132,7 @@ function withProblem(loaded: LoadedHostTools, problem: ToolProblem | undefined):
   return problem === undefined ? loaded : { ...loaded, problems: [...loaded.problems, problem] };
 }
 
-/** Requests of the folder that are blocked until it is trusted, as one problem. `undefined`: none. */
+/** The requests of the folder that are blocked until it is trusted, as one problem, if any. */
 async function heldProblem(
   { trust, file }: LoadedConfig,
   heldTools: LoadedHostTools["held"],
@@ -162,7 +163,7 @@ function hostToolFolders({ config, trust }: LoadedConfig): HostToolFolders {
   };
 }
 
-/** Without a prototype, so that no server's name is one of `Object`'s. */
+/** Without a prototype, so that no server name collides with a member of `Object`. */
 function namesByServer(tools: readonly { server: string; name: string }[]): Record<string, string[]> {
   const names = Object.create(null) as Record<string, string[]>;
   for (const { server, name } of tools) (names[server] ??= []).push(name);
@@ -178,8 +179,8 @@ const DRAFT: JsonSchema = {
 };
 
 /**
- * The tool behind `saveSkill` of the guest's client, under a name that no server has. Code in the sandbox only ever
- * proposes, and its proposal is tried when it is promoted, not while the code runs.
+ * The tool behind `saveSkill` of the guest's client, under a name that no server can have. Code in the sandbox can only
+ * propose a skill. The proposal is checked when it is promoted, not while the code runs.
  */
 function skillTools(loaded: Project): Record<string, Record<string, HostTool>> {
   const propose = defineTool({

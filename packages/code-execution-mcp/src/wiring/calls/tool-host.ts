@@ -17,14 +17,14 @@ import { concernsFiles, createCallGuards } from "./call-guards.ts";
 import type { CallGuards } from "./call-guards.ts";
 import { createHostBridge } from "./host-bridge.ts";
 
-/** The host's side of the sandbox: the tools of MCP servers, and everything between code and tools. */
+/** The host side of the sandbox: the tools of MCP servers, and everything between code and tools. */
 export interface Host {
   mcpTools: McpTools;
   bridge: Awaited<ReturnType<typeof createHostBridge>>;
   fileTools: FileTools;
   catalog: Lazy<ToolCatalog>;
   results: ResultStore;
-  /** `undefined` where values are passed on. */
+  /** `undefined` if values are not redacted. */
   redactor: Redactor | undefined;
   callGuards: Lazy<CallGuards>;
   audit: AuditLog | undefined;
@@ -35,9 +35,9 @@ export interface Host {
 export type OpenAgent = (project: Project, options: AgentOptions, host?: Lazy<Host>) => Agent;
 
 /**
- * The host side of an agent, opened when it is first needed. The agent closes it.
+ * The host side of an agent, opened on first use. The agent closes it.
  *
- * @param connected - The host whose connections to MCP servers are used, and left open. Default: connections of its own.
+ * @param connected - A host whose connections to MCP servers are reused and left open. Default: new connections.
  */
 export function lazyHost(loaded: Project, options: AgentOptions, connected?: Lazy<Host>): Lazy<Host> {
   return new Lazy(async () => openHost(loaded, options, (await connected?.get())?.mcpTools));
@@ -63,7 +63,7 @@ async function openHost(
           log: redactServerLog(written, redactor),
           store,
           elicit,
-          // Servers may name tools by who asks, and a customer's list would be everybody's.
+          // Servers may list different tools for each customer, and files are shared by all.
           changesFiles: !isDry && loaded.owner === undefined,
         })
       : { ...connected, close: async () => {} };
@@ -73,7 +73,7 @@ async function openHost(
     const configured =
       options.audit ?? (await createConfiguredAudit(loaded, log, isLogRead(config, options)));
     const planned: PlannedWrite[] = [];
-    // The calls of a replay are answered, so it plans none, and has tools that are files where the recorded run had them.
+    // A replay answers calls from the record, so it plans none, and runs file tools where the recorded run did.
     const onPlannedWrite =
       isDry && options.replay === undefined
         ? (write: PlannedWrite): void => {
@@ -105,7 +105,7 @@ async function openHost(
       isGuarded: concernsFiles(loaded, { ...options, onPlannedWrite }),
       concern: async () => (await callGuards.get()).concern,
       catalog,
-      // A file calls a tool within a run, whose first call has made the invoker.
+      // A file tool calls tools within a run, whose first call has created the invoker.
       invoker: () => ({
         specificationVersion: "v1",
         invoke: async (call, context) => (await bridge.invoker.get()).invoke(call, context),
@@ -143,7 +143,7 @@ async function openHost(
   }
 }
 
-/** Whether somebody reads a log of every run: a file, or who asked for the lines. Standard error is for what is wrong. */
+/** Whether entries about normal runs have a reader: a log file or a listener. Standard error is for problems only. */
 function isLogRead({ logging }: Config, { log, onLog }: AgentOptions): boolean {
   return logging.file !== undefined || log !== undefined || onLog !== undefined;
 }

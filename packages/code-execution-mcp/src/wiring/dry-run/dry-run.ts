@@ -15,8 +15,8 @@ const NO_NETWORK =
   "A dry run has no network, though execution.allow_network_access is true: a request could change something.";
 
 /**
- * Prepares a dry run, which changes nothing: code in the sandbox writes to copies of the workspace and of all mounts that it may
- * write to, caches and vaults are copies, too, there is no network, and nothing is shared or metered.
+ * Prepares a dry run, which changes nothing: code in the sandbox works on copies of the workspace, writable mounts, caches
+ * and vaults, there is no network, and nothing is shared or metered.
  */
 export async function prepareDryRun(loaded: Project) {
   const { execution, optimizations, privacy } = loaded.config;
@@ -27,10 +27,10 @@ export async function prepareDryRun(loaded: Project) {
     const written = [
       execution.workspaceDir,
       execution.state.workspaceDir,
-      // One that is not there is an error of the sandbox, as in a real run.
+      // A missing mount is reported by the sandbox, as in a real run.
       ...mounts.filter(({ host, mode }) => mode === "rw" && existsSync(host)).map(({ host }) => host),
     ];
-    // The outermost first: what lies in it is its part.
+    // Outermost first: folders inside a copied one are part of its copy.
     for (const place of written.toSorted((one, other) => one.length - other.length))
       await copies.copyOf(place);
     const workspaceDir = await copies.copyOf(execution.workspaceDir);
@@ -62,7 +62,10 @@ export async function prepareDryRun(loaded: Project) {
       privacy: { ...privacy, vaultDir: await plain(privacy.vaultDir, "vaults") },
     };
     return {
-      /** The project with copies in place of everything that a run writes to. The store itself stays: reads are audited there. */
+      /**
+       * The project with copies in place of everything that a run writes to. The store itself is used, since reads are
+       * audited there.
+       */
       loaded: { ...loaded, config, sync: undefined, records: undefined } satisfies Project,
       /** Differences from a real run, as notes of its result. */
       warnings: execution.allowNetworkAccess ? [NO_NETWORK] : [],
@@ -82,7 +85,7 @@ export async function prepareDryRun(loaded: Project) {
   }
 }
 
-/** The changes of a copy, by the paths that the guest knows and, outside of the workspace, those of the host. */
+/** The changes in a copy, by guest paths for the workspace and host paths elsewhere. */
 async function writesTo(
   { copy, before, original }: ScratchCopy,
   workspaceDir: string,
@@ -101,7 +104,7 @@ async function writesTo(
   });
 }
 
-/** Copies the folders of an owner, since opening them makes missing ones and notes when they were used. */
+/** Copies the folders of an owner, since opening them creates missing ones and records their last use. */
 export async function copyOwner(
   config: Project["config"],
   id: string,

@@ -14,7 +14,7 @@ interface Entry {
   kind: "file" | "directory" | "link";
   bytes: number;
   mode: number;
-  /** The file's own identity and the time of its last change, which nobody but the system sets. */
+  /** The inode and change time of the file, which only the system sets. */
   stamp: string;
   /** Where a link leads. */
   target?: string | undefined;
@@ -51,7 +51,7 @@ async function entriesIn(folder: string): Promise<Entries> {
   return new Map(found.toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** The names in a folder of a copy, also in one that a program let nobody enter. */
+/** The names in a folder of a copy, even if a program removed its permissions. */
 async function namesIn(folder: string): Promise<string[]> {
   try {
     return await readdir(folder);
@@ -137,22 +137,22 @@ const BYTES_PER_MB = 1024 * 1024;
 
 type Limits = Config["execution"]["limits"];
 
-/** A place of the host and the copy that a dry run has in place of it. */
+/** A path on the host and the copy that a dry run uses instead. */
 export interface ScratchCopy {
   original: string;
   copy: string;
-  /** The copy as it was made. */
+  /** The initial entries of the copy. */
   before: Entries;
 }
 
 /**
- * Makes copies of places that a run may write to, which hold at most what a workspace may. A place within one that is copied
- * already is its part.
+ * Copies the paths that a run may write to, within the limits of a workspace. A path inside an already copied one is part
+ * of that copy.
  */
 export async function createScratchCopies({ maxWorkspaceMb, maxWorkspaceEntries }: Limits) {
   const folder = await mkdtemp(path.join(os.tmpdir(), "cem-dry-run-"));
   const made: ScratchCopy[] = [];
-  /** The part of a copy that stands for a place. `undefined` where the place is in none. */
+  /** The path in a copy that corresponds to a host path. `undefined` if the host path was not copied. */
   const find = (place: string): string | undefined => {
     const real = realPath(place);
     const found = made.find(({ original }) => isWithin(original, real));
@@ -163,9 +163,9 @@ export async function createScratchCopies({ maxWorkspaceMb, maxWorkspaceEntries 
     made,
     find,
     /**
-     * Copies a place, with links as links. A folder that is not there is empty.
+     * Copies a path, with links as links. A missing folder becomes an empty one.
      *
-     * @throws CemError `WORKSPACE_FULL` where it holds more than a workspace may, or `WORKSPACE_UNUSABLE`.
+     * @throws CemError `WORKSPACE_FULL` if it exceeds the limits of a workspace, or `WORKSPACE_UNUSABLE`.
      */
     async copyOf(place: string): Promise<string> {
       const found = find(place);

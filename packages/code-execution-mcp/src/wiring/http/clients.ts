@@ -6,10 +6,10 @@ import type { Project } from "../project.ts";
 import { deleteSharedFiles } from "../shared/files.ts";
 import { openConfiguredQueue } from "../shared/queue.ts";
 
-/** Settings that say who may call a server, and whose files a caller gets. */
+/** Settings that decide who may call a server, and which customer's files a caller gets. */
 const AUTHORIZATION = /^(?:server\.auth_|customers\.(?:claim|header|id)$)/u;
 
-/** `FOLDER_UNTRUSTED` where, without what is held back, anybody could call what was to be for some. */
+/** `FOLDER_UNTRUSTED` if, without the held-back settings, anybody could call a server meant for authorized clients. */
 export async function findHeldAuthorization({ trust }: Project): Promise<CemError | undefined> {
   const held = trust.held.find(({ name }) => AUTHORIZATION.test(name));
   if (held === undefined) return undefined;
@@ -17,10 +17,10 @@ export async function findHeldAuthorization({ trust }: Project): Promise<CemErro
 }
 
 /**
- * How the configuration authorizes clients over HTTP.
+ * The configured authorization of clients over HTTP.
  *
- * @returns `undefined` where it does not.
- * @throws CemError `AUTH_INVALID` where a token and an issuer are both set.
+ * @returns `undefined` if none is configured.
+ * @throws CemError `AUTH_INVALID` if both a token and an issuer are set.
  */
 export function authOf({ customers, server }: Config): AuthSettings | undefined {
   const { authToken, authIssuer, authAudience, authJwksUrl, authScopes } = server;
@@ -38,7 +38,7 @@ export function authOf({ customers, server }: Config): AuthSettings | undefined 
   };
 }
 
-/** The folders of customers. With one that is deleted, its runs in the queue and files that machines share are removed. */
+/** The folders of customers. Deleting a customer also removes its queued runs and its shared files. */
 export async function openCustomerFolders({
   config,
   store,

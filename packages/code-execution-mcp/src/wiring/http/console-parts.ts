@@ -13,7 +13,7 @@ export type Identity = Parameters<CemServer["openClient"]>[0];
 
 const MAX_LISTED_SESSIONS = 200;
 const MAX_LISTED_CUSTOMERS = 500;
-/** Parts of a configuration that a client may see: of its customer's, or of the project that it has for itself. */
+/** The parts that a client may see in the console: those of its customer, or of a project without customers. */
 export async function consolePartsOf({
   project,
   workflows,
@@ -27,7 +27,7 @@ export async function consolePartsOf({
 }): Promise<ConsoleParts> {
   const { config, owner, records } = project;
   const guestMemoryMb = config.guardrails.maxMemoryMb;
-  // Clients of an issuer that share one workspace see what they began themselves, and nothing of the others.
+  // Clients of an issuer that share one workspace see only what they started themselves.
   if (owner === undefined && config.server.authIssuer !== undefined) {
     const { ownerDigest } = await import("@cem/workspace");
     return { records, owner: ownerDigest(identity?.clientId ?? ""), guestMemoryMb };
@@ -38,7 +38,7 @@ export async function consolePartsOf({
     sessions: sessionsOf(project),
     workflows: workflowsOf(project, workflows),
     customers: customersOf(project),
-    // A customer of several sees nothing of the others.
+    // With several customers, the queue is hidden: it contains runs of all of them.
     queue: owner === undefined ? queue : undefined,
   };
 }
@@ -71,7 +71,7 @@ function workflowsOf({ config }: Project, tools: WorkflowTools): ConsoleParts["w
   return {
     list: async () => summarizeWorkflows(config),
     async draw(name) {
-      // By their names only: a path would read other files of the host.
+      // By name only: a path could read other files of the host.
       const workflow = config.workflows.find((one) => one.name === name);
       if (workflow === undefined)
         throw new CemError("WORKFLOW_NOT_FOUND", "No workflow of this name is configured.", {
@@ -112,7 +112,7 @@ function customersOf(project: Project): ConsoleParts["customers"] {
 const MINUTE_MS = 60_000;
 const SHOWN_MINUTES = 60;
 
-/** Records how the queue keeps up, each minute, to be read for the last hour. */
+/** Records the queue's load each minute and keeps the last hour. */
 export function recordQueue(queue: RunQueue) {
   const loads = new Map<number, QueueLoad>();
   const measure = async (): Promise<QueueLoad> => {
@@ -122,7 +122,7 @@ export function recordQueue(queue: RunQueue) {
     loads.delete(now - SHOWN_MINUTES);
     return load;
   };
-  // While the queue can't be reached, its minutes stay empty.
+  // While the queue is unreachable, its minutes stay empty.
   const measureSoon = (): void => void measure().catch(() => {});
   const timer = setInterval(measureSoon, MINUTE_MS).unref();
   measureSoon();

@@ -22,7 +22,7 @@ import { createOwnerMemories } from "./owner-memories.ts";
 
 const MS_PER_SECOND = 1_000;
 
-/** The agent of one customer, and the other parts of a server that are the customer's own. */
+/** The agent of one customer, and the other per-customer parts of a server. */
 export interface CustomerHost extends OwnerParts {
   quotaOwner: string;
   /** The project with the customer's folders. */
@@ -33,13 +33,13 @@ export interface CustomerHost extends OwnerParts {
 /** Where customers' runs are executed. */
 export interface CustomerRuns {
   openAgent: OpenAgent;
-  /** The queue that their runs wait in. Absent where they are executed here. */
+  /** The queue of their runs. Absent if they are executed here. */
   queue?: RunQueue | undefined;
-  /** Called with the quota key of a customer who was deleted. */
+  /** Called with the quota key of a deleted customer. */
   onGone?: ((quotaOwner: string) => void) | undefined;
 }
 
-/** The customers that a server has at work. */
+/** The active customers of a server. */
 export type CustomerHosts = Pick<OpenCustomers<CustomerHost>, "get" | "getSame" | "dispose">;
 
 /** Opens hosts for customers, each with an agent of its own. */
@@ -51,11 +51,11 @@ export async function openCustomerHosts(
   const workspace = await import("@cem/workspace");
   const { dir, maxOpen, idle } = project.config.customers;
   const memories = createOwnerMemories(options.redactor, (id) => runs.onGone?.(quotaKeyOf(id)));
-  /** For customers without skills of their own, whose types are the same. */
+  /** Shared by customers without skills of their own, which have the same types. */
   const sharedChecker = new Lazy(() => createConfiguredTypeChecker(project.config));
 
   async function open(id: string): Promise<OpenCustomer<CustomerHost>> {
-    // A guest that waits for a customer's first run is worth less than what it takes while many are idle.
+    // With many idle customers, keeping a guest ready for each costs more than it saves.
     const own = withoutPool(await project.forOwner(id));
     const { home = "", skillsDir = "" } = own.owner ?? {};
     const checker = new Lazy(() => createConfiguredTypeChecker(own.config));
@@ -70,7 +70,7 @@ export async function openCustomerHosts(
     const connected = lazyHost(own, ownOptions);
     const local = runs.openAgent(own, ownOptions, connected);
     const quotaOwner = quotaKeyOf(id);
-    /** Requests that find the agent of a deleted customer disposed end with the reason. */
+    /** Requests that meet the disposed agent of a deleted customer fail with that reason. */
     const explained = async <T>(work: () => Promise<T>): Promise<T> => {
       const isGone = async (error: unknown): Promise<boolean> =>
         isObject(error) && error["code"] === "AGENT_DISPOSED" && !(await isThere());
@@ -136,10 +136,10 @@ export async function openCustomerHosts(
   };
 }
 
-/** When the skills of a customer at work were last compared with those that all share. */
+/** When the skills of an active customer were last compared with the shared ones. */
 const refreshed = new WeakMap<CustomerHost, number>();
 
-/** A customer's host, which sees the shared skills as they were a second ago or later. */
+/** A customer's host, whose view of the shared skills is at most a second old. */
 async function withSharedSkills(host: CustomerHost): Promise<CustomerHost> {
   const now = performance.now();
   if (host.project.owner === undefined || now - (refreshed.get(host) ?? 0) < MS_PER_SECOND) return host;

@@ -2,20 +2,20 @@ import type { Redactor } from "@cem/core";
 import { scopeRedactor } from "../privacy/scoped-redactor.ts";
 import type { ScopedRedactor } from "../privacy/scoped-redactor.ts";
 
-/** As many as a redactor keeps sessions. */
+/** The same number as the sessions of a redactor. */
 const MAX_OWNERS = 10_000;
 
 /** The values behind the tokens of one owner, which outlive its agent. */
 export interface OwnerMemory {
   id: string;
-  /** With the values behind the owner's tokens. */
+  /** Holds the values behind the owner's tokens. */
   redactor: ScopedRedactor | undefined;
   isThere: () => Promise<boolean>;
 }
 
 /**
- * Memory of owners that outlives their agents within a process: the values behind their tokens. A new owner with
- * the id of a deleted one gets none of it.
+ * Keeps the values behind owners' tokens after their agents are disposed, for the life of the process. A new owner with the
+ * id of a deleted one does not inherit them.
  *
  * @param shared - The redactor of all owners.
  * @param onGone - Called with the id of a deleted owner.
@@ -23,7 +23,7 @@ export interface OwnerMemory {
 export function createOwnerMemories(shared: Redactor | undefined, onGone: (id: string) => void) {
   const memories = new Map<string, OwnerMemory>();
 
-  /** Forgets an owner who was deleted, and nothing of one who came with the same id since. */
+  /** Forgets a deleted owner, but not a newer owner with the same id. */
   async function forget(memory: OwnerMemory | undefined): Promise<void> {
     if (memory === undefined) return;
     const { id, redactor } = memory;
@@ -36,7 +36,7 @@ export function createOwnerMemories(shared: Redactor | undefined, onGone: (id: s
 
   return {
     /**
-     * Returns the memory of an owner; creates it where there is none.
+     * Returns the memory of an owner, creating it if needed.
      *
      * @param isThere - Whether the owner was not deleted from now on.
      */

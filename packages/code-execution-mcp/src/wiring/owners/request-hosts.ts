@@ -10,11 +10,11 @@ import { openCustomerHosts } from "./customer-hosts.ts";
 import type { CustomerHost, CustomerRuns } from "./customer-hosts.ts";
 
 /**
- * Opens hosts where each request has an owner of its own.
+ * Opens hosts for a server whose requests have different owners.
  *
- * @param expose - The servers of which more than tools is shown.
- * @returns `undefined` where all requests share one workspace.
- * @throws CemError `CONFIG_INVALID` where clients would see what only one of them may.
+ * @param expose - The servers' features that are exposed besides tools.
+ * @returns `undefined` if all requests share one workspace.
+ * @throws CemError `CONFIG_INVALID` if clients would see data that only one of them may see.
  */
 export async function openRequestHosts(
   project: Project,
@@ -27,7 +27,10 @@ export async function openRequestHosts(
   const hosts = await openCustomerHosts(project, options, runs);
   const get = async (name: OwnerName): Promise<CustomerHost> => hosts.get(await customerIdFor(name, config));
   return {
-    /** @throws CemError `CUSTOMER_UNKNOWN` where the request does not say, `CUSTOMER_INVALID` for a header that can't be an id. */
+    /**
+     * @throws CemError `CUSTOMER_UNKNOWN` if the request does not identify one, `CUSTOMER_INVALID` for a header that is not
+     * a valid id.
+     */
     get,
     /** The host of a client, from its authorization. */
     async getFor(identity: Parameters<CemServer["openClient"]>[0]): Promise<CustomerHost> {
@@ -38,7 +41,7 @@ export async function openRequestHosts(
   };
 }
 
-/** Whether a server has customers: where a proxy or a token says who they are, and they do not share one workspace. */
+/** Whether a server has customers: a proxy or a token identifies them, and they do not share one workspace. */
 function hasCustomers({ customers, server }: Config): boolean {
   if (customers.id !== undefined) return false;
   return customers.header !== undefined || (server.authIssuer !== undefined && !server.sharedWorkspace);
@@ -47,7 +50,8 @@ function hasCustomers({ customers, server }: Config): boolean {
 /**
  * The id of the customer that a request comes from.
  *
- * @throws CemError `CUSTOMER_UNKNOWN` where the request does not say, `CUSTOMER_INVALID` for a header that can't be an id.
+ * @throws CemError `CUSTOMER_UNKNOWN` if the request does not identify one, `CUSTOMER_INVALID` for a header that is not a
+ *   valid id.
  */
 async function customerIdFor({ given, identity }: OwnerName, { customers }: Config): Promise<string> {
   const [{ customerIdOf, customerIdOfClaim, requireCustomerId }, { ownerUnknown }] = await Promise.all([
@@ -63,7 +67,7 @@ async function customerIdFor({ given, identity }: OwnerName, { customers }: Conf
   return customerIdOf([identity]);
 }
 
-/** @throws CemError `CONFIG_INVALID` where customers would see what only one of them may. */
+/** @throws CemError `CONFIG_INVALID` if customers would see data that only one of them may see. */
 function assertNothingShared({ server }: Config, expose: readonly string[] | undefined): void {
   if ((expose ?? server.expose).length === 0) return;
   throw new CemError(
@@ -81,8 +85,8 @@ export async function openWorkerAgents(loaded: Project, options: AgentOptions, o
   const own = new Lazy(async () => openAgent(loaded, allOptions));
   return {
     /**
-     * @throws CemError `CUSTOMER_NOT_FOUND` for what is no id, `CONFIG_INVALID` where the worker is another customer's,
-     *   `OWNER_GONE` where the customer was deleted since.
+     * @throws CemError `CUSTOMER_NOT_FOUND` for an invalid id, `CONFIG_INVALID` if the worker belongs to another customer,
+     *   `OWNER_GONE` if the customer has been deleted.
      */
     async get(owner: string | undefined, incarnation: string | undefined): Promise<Agent> {
       const ownId = loaded.owner?.id;

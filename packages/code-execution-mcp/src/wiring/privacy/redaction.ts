@@ -9,11 +9,14 @@ import { configuredVaults } from "./vaults.ts";
 
 /** Session and tool of the call being executed. */
 const scopeOfCall = new AsyncLocalStorage<RedactionScope>();
-/** Sessions that made the latest calls: what a server's process writes is of no call, and may hold values of theirs. */
+/**
+ * Sessions that made the latest calls. Output of a server process belongs to no particular call, but may contain their
+ * values.
+ */
 const latestSessions = new WeakMap<Redactor, Set<string | undefined>>();
 const MAX_LATEST_SESSIONS = 8;
 
-/** The redactor that the configuration asks for, or that an option brings. `undefined` where values are passed on. */
+/** The configured redactor, or the one given in the options. `undefined` if values are not redacted. */
 export function redactorOf(
   loaded: Project,
   { redactor }: { redactor?: Redactor | undefined },
@@ -27,7 +30,7 @@ export function redactorOf(
   });
 }
 
-/** A redactor for what is kept on disk where runs have none: what is kept has tokens all the same. */
+/** A redactor for data stored on disk if runs have none: stored data always has tokens. */
 export async function createRecordRedactor(loaded: Project): Promise<Redactor> {
   const privacy = { ...loaded.config.privacy, vault: "memory" as const, namesModel: undefined };
   return createConfiguredRedactor({ ...loaded, store: undefined, config: { ...loaded.config, privacy } });
@@ -52,7 +55,7 @@ async function createConfiguredRedactor(loaded: Project): Promise<Redactor> {
         ? undefined
         : (await import("@cem/mcp-client/tools")).namesInCode(mcpServers, execution.serversDir),
     workspaceOf: (session) => scopeOfSession(session) ?? "",
-    // A type may be that of a plugin which is held back or could not be loaded.
+    // A type may belong to a plugin that is held back or could not be loaded.
     types: types?.filter((type) => known.has(type)),
     regions,
     custom,
@@ -64,7 +67,10 @@ async function createConfiguredRedactor(loaded: Project): Promise<Redactor> {
   });
 }
 
-/** The middleware of the bridge that puts values in the place of tokens and, where code sees tokens only, back. */
+/**
+ * The middleware of the bridge that replaces tokens by values and, if code sees tokens only, values by tokens on the way
+ * back.
+ */
 export async function redactCallsOf(redactor: Redactor): Promise<Middleware> {
   const { redactCalls } = await import("@cem/pii");
   const latest = new Set<string | undefined>();
@@ -86,7 +92,7 @@ export async function redactCallsOf(redactor: Redactor): Promise<Middleware> {
   };
 }
 
-/** Has a generator that asks a model see tokens only. */
+/** Wraps a generator that asks a model, so that it sees tokens only. */
 export function redactGenerator(redactor: Redactor | undefined): (generator: CodeGenerator) => CodeGenerator {
   if (redactor === undefined) return (generator) => generator;
   return (generator) => ({
@@ -106,7 +112,7 @@ export function redactGenerator(redactor: Redactor | undefined): (generator: Cod
   });
 }
 
-/** A tool as a model may read of it: its author may have put personal data in it. */
+/** A tool with personal data in its definition replaced by tokens, for a model. */
 function redactTool(tool: ToolDefinition, redactor: Redactor, session: string | undefined): ToolDefinition {
   const { description, inputSchema, outputSchema, signature } = tool;
   return {
@@ -115,14 +121,14 @@ function redactTool(tool: ToolDefinition, redactor: Redactor, session: string | 
   };
 }
 
-/** Has lines of our own show tokens, for values of the call that they are of. */
+/** Replaces values of the current call by tokens in our own log lines. */
 export function redactLog(log: Log, redactor: Redactor | undefined): Log {
   if (redactor === undefined) return log;
   return (level, message) =>
     log(level, redactor.tokenize(message, { session: scopeOfCall.getStore()?.session, isLate: true }));
 }
 
-/** The same for what servers say, which is of no call and may hold values of those that were made last. */
+/** The same for output of servers, which belongs to no call and may contain values of the latest ones. */
 export function redactServerLog(log: Log, redactor: Redactor | undefined): Log {
   if (redactor === undefined) return log;
   return (level, message) => {
@@ -142,7 +148,7 @@ export async function redactElicit(
   return (request) => redactQuestions(elicit, redactor, scopeOfCall.getStore() ?? {})(request);
 }
 
-/** Has what is kept for code pass by the same door as what is returned to it, with the tool that it came from. */
+/** Redacts what is stored for code in the same way as what is returned to it, for the tool that it came from. */
 export function redactStore(store: ResultStore, redactor: Redactor | undefined): ResultStore {
   if (redactor === undefined) return store;
   return {

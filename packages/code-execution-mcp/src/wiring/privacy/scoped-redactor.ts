@@ -1,7 +1,7 @@
 import { tokenizeInTurns } from "@cem/core";
 import type { Redactor } from "@cem/core";
 
-/** Sessions that are remembered, to forget their values with the owner. As many as a redactor keeps. */
+/** Maximum number of sessions remembered, to forget their values with the owner. The same number as in a redactor. */
 const MAX_SESSIONS = 10_000;
 const OF_SCOPE = /^customer ([a-z0-9_-]+) /u;
 
@@ -11,12 +11,12 @@ export interface ScopedRedactor extends Redactor {
   forget(): Promise<void>;
 }
 
-/** Those of each owner, so that none is scoped twice. */
+/** Scoped redactors and their owners, so that none is scoped twice. */
 const scoped = new WeakMap<Redactor, { id: string; made: ScopedRedactor }>();
 
 /**
- * Gives an owner sessions of its own in a redactor that others use too: a token of another's session, be it of the same
- * name, stands for nothing.
+ * Gives an owner a separate namespace of sessions in a shared redactor: tokens of another owner's session are not resolved,
+ * even if it has the same name.
  */
 export function scopeRedactor(redactor: Redactor, id: string): ScopedRedactor {
   const known = scoped.get(redactor);
@@ -72,7 +72,7 @@ export function scopeRedactor(redactor: Redactor, id: string): ScopedRedactor {
   return made;
 }
 
-/** The owner that a session of a scoped redactor is of. */
+/** The owner of a session of a scoped redactor. */
 export function scopeOfSession(session: string): string | undefined {
   return OF_SCOPE.exec(session)?.[1];
 }

@@ -11,9 +11,9 @@ import type { Project } from "../project.ts";
 import { scopeOfSession } from "./scoped-redactor.ts";
 
 /**
- * Where a redactor keeps personal data. In the store it is encrypted with the store's keys, or not there at all.
+ * Where a redactor keeps personal data. A store holds it only encrypted with the store's keys.
  *
- * @throws CemError `CONFIG_INVALID` where values are to outlive the process in a store without keys.
+ * @throws CemError `CONFIG_INVALID` if values would have to be persisted in a store without keys.
  */
 export async function configuredVaults(loaded: Project): Promise<Pick<RedactorSettings, "store" | "shared">> {
   const { config, store } = loaded;
@@ -40,9 +40,9 @@ export async function configuredVaults(loaded: Project): Promise<Pick<RedactorSe
 }
 
 /**
- * Tries the key at all files of values, those of customers among them.
+ * Tries the key on all vault files, including those of customers.
  *
- * @returns what to do about an older key.
+ * @returns advice about older keys.
  * @throws CemError `VAULT_UNREADABLE` for a file that it does not open.
  */
 export async function inspectVaults({ customers, privacy }: Config): Promise<string[]> {
@@ -53,7 +53,7 @@ export async function inspectVaults({ customers, privacy }: Config): Promise<str
   let older = 0;
   for (const folder of folders) {
     older += countOlderKeys(folder, privacy.vaultKey?.reveal());
-    // A server that starts has others to answer meanwhile.
+    // Yields, since a starting server may have requests to answer.
     await setImmediate();
   }
   return older === 0
@@ -61,7 +61,7 @@ export async function inspectVaults({ customers, privacy }: Config): Promise<str
     : [`${older} files are encrypted with an older key: keep it in privacy.vault_key (CEM_VAULT_KEY)`];
 }
 
-/** Warns where machines share a store that can't hold personal data, so that tokens are valid on one machine only. */
+/** Warns if machines share a store that can't hold personal data, since tokens are then valid on one machine only. */
 export function vaultWarnings({ config, origins }: Pick<Project, "config" | "origins">): string[] {
   const { store, privacy } = config;
   const isChosen = origins["privacy.vault"]?.from !== "default";
@@ -85,7 +85,7 @@ function vaultPlaceOf({ config, origins }: Project): "memory" | "disk" | "store"
   );
 }
 
-/** The folder in which the values of a session are kept: an owner's are with the owner, as long as there is one. */
+/** The folder of a session's values. Those of an owner are in the owner's folder, as long as the owner exists. */
 function vaultFolderOf(config: Config): (session: string) => string | undefined {
   return (session) => {
     const id = scopeOfSession(session);

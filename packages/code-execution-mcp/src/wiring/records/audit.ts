@@ -5,10 +5,10 @@ import { quotaKeyOf } from "../project.ts";
 import type { Project } from "../project.ts";
 
 /**
- * The audit log that the configuration asks for, which also writes what happens to the log.
+ * Creates the configured audit log, which also copies events to the log.
  *
- * @param isLogRead - Whether somebody reads more of the log than what is critical.
- * @returns `undefined` where nothing is to be recorded.
+ * @param isLogRead - Whether the log has a reader for more than critical entries.
+ * @returns `undefined` if nothing is to be recorded.
  */
 export async function createConfiguredAudit(
   { config, owner }: Project,

@@ -13,21 +13,21 @@ import type { Project } from "../project.ts";
 const BYTES_PER_MB = 1024 * 1024;
 const MS_PER_DAY = 86_400_000;
 const FOLDER = "runs";
-/** The most runs that records are kept of. The oldest go first, a hundred at a time. */
+/** Maximum number of recorded runs. The oldest are removed first, a hundred at a time. */
 const MAX_RECORDS = 1_000;
 
-/** Gives the log for failures to record runs. */
+/** Returns the log for failures to record runs. */
 export type RecordsLog = (config: Config) => Log | Promise<Log>;
 
 /** The configuration whose runs are recorded, and the store that machines share. */
 type Recorded = Pick<Project, "config" | "owner" | "store">;
 
-/** The number of runs that are kept, and for how long. */
+/** The number of records that are kept, and for how long. */
 export function keptRunsOf({ runs }: Config): { count: number; ageMs: number } {
   return { count: MAX_RECORDS, ageMs: runs.maxDays * MS_PER_DAY };
 }
 
-/** Removes old records and values of persons in the folders of customers who don't come back. Those in a store expire. */
+/** Removes old records and personal values from the folders of inactive customers. Those in a store expire by themselves. */
 export async function tidyRecords(config: Config): Promise<void> {
   const { removeOldVaults } = await import("@cem/pii/vaults");
   const { createCustomerFolders, pruneRunRecords } = await import("@cem/workspace");
@@ -45,8 +45,8 @@ export async function tidyRecords(config: Config): Promise<void> {
 }
 
 /**
- * The records of the runs of a project or of its owner, as the configuration wants them: in the shared store where there is
- * one, else in a folder. Nothing is opened before the first use. `undefined` where none are kept.
+ * The records of the runs of a project or of its owner, as configured: in the shared store if there is one, else in a
+ * folder. Opened on first use. `undefined` if none are kept.
  */
 export function openConfiguredRecords(recorded: Recorded, logOf: RecordsLog): RunRecords | undefined {
   const { config, owner, store } = recorded;
@@ -81,9 +81,9 @@ interface RecorderParts {
   calls: () => CallRecorder | undefined;
   /** Finds the names in code of a call's tool. */
   nameInCode: McpTools["findNameInCode"];
-  /** The redactor of the runs. `undefined` where personal data is passed on. */
+  /** The redactor of the runs. `undefined` if personal data is not redacted. */
   redactor: () => Promise<Redactor | undefined>;
-  /** A redactor for records where runs have none. */
+  /** A redactor for records if runs have none. */
   recordRedactor: Lazy<Redactor>;
   owner: string | undefined;
 }
@@ -108,7 +108,7 @@ export function recordRunsIn(records: RunRecords, parts: RecorderParts): RecordR
   };
 }
 
-/** Hides the secrets of this process, which are read once. */
+/** Creates a filter that hides the secrets of this process, which are read once. */
 async function openSecretFilter(): Promise<(record: RunRecord) => RunRecord> {
   const { createSecretList, hideInside, withoutSecrets } = await import("@cem/bridge");
   const secrets = createSecretList(process.env);
@@ -137,7 +137,7 @@ async function openRecordStore(
   return createFolderStore({ folder, durability: "process", onDamaged });
 }
 
-/** Records that are made with their first use: a process that runs nothing loads nothing. */
+/** Records that are opened on first use, so that a process that runs nothing loads nothing. */
 function lazyRecords(make: () => Promise<RunRecords>): RunRecords {
   const made = new Lazy(make);
   return {

@@ -5,13 +5,13 @@ import { makeFolder } from "@cem/core/files";
 import type { Project } from "../project.ts";
 import { sessionNumbers, shareState } from "../shared/files.ts";
 
-/** The store of what is too large for an answer: files in the workspace. */
+/** The store of results that are too large to return: files in the workspace. */
 export async function createConfiguredResults({ execution }: Config): Promise<ResultStore> {
   const { createResultStore } = await import("@cem/workspace");
   return createResultStore({ workspaceDir: execution.workspaceDir });
 }
 
-/** The store of results that a server reads, which a run on another machine may have kept. */
+/** The store of results that a server reads, which may come from a run on another machine. */
 export async function createServedResults({
   config,
   sync,
@@ -33,10 +33,10 @@ export async function createServedResults({
   };
 }
 
-/** The size of state that a client reads or saves with a tool. Code can have larger files. */
+/** Maximum size of state that a client reads or saves with a tool. Code can use larger files. */
 const MAX_STATE_BYTES = 256 * 1024;
 
-/** The store of state: files in the workspace. `undefined` where the configuration wants none. */
+/** The store of state: files in the workspace. `undefined` if disabled. */
 export async function createConfiguredState({
   config: { execution },
   sync,
@@ -55,7 +55,7 @@ export async function createConfiguredState({
 export interface SessionOptions {
   resume?: string | undefined;
   sessions?: boolean | undefined;
-  /** Receives why a log can't be written. */
+  /** Receives the error if a log can't be written. */
   onProblem: (error: unknown) => void;
 }
 
@@ -64,7 +64,7 @@ export function logDirOf({ config, owner }: Pick<Project, "config" | "owner">): 
   return owner?.home ?? config.execution.workspaceDir;
 }
 
-/** The log of sessions: files in the workspace. `undefined` where none is wanted. */
+/** The log of sessions: files in the workspace. `undefined` if disabled. */
 export async function createConfiguredSessions(
   loaded: Project,
   { resume, onProblem, sessions }: SessionOptions,
@@ -72,7 +72,7 @@ export async function createConfiguredSessions(
   const { config, owner } = loaded;
   const { execution, server } = config;
   const { state, workspaceDir } = execution;
-  // Users of one server share its workspace, and a log is not for the others to read.
+  // Users of one server share its workspace, and must not read each other's logs.
   const isWanted =
     sessions ?? (state.enabled && state.autoSave && (owner !== undefined || server.authIssuer === undefined));
   if (!isWanted && resume === undefined) return undefined;

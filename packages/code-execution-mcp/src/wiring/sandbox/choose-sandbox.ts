@@ -5,7 +5,7 @@ import type { Mount, RunMeter, SandboxProbe, SandboxProvider } from "@cem/core";
 import type { PluginSet } from "../../plugins/open-plugins.ts";
 import type { Project } from "../project.ts";
 
-/** How long a run waits for its turn before it is rejected with the advice to retry, in milliseconds. */
+/** How long a run is queued before it is rejected with advice to retry, in milliseconds. */
 const QUEUE_TIMEOUT_MS = 60_000;
 const MS_PER_SECOND = 1_000;
 
@@ -20,7 +20,7 @@ function poolSettings({ optimizations }: Config, oneRun: boolean) {
   } as const;
 }
 
-/** microVMs of this host; those of an older server only where both it and microsandbox were asked for by name. */
+/** microVMs on this host. Those of an older server are used only if both it and microsandbox are configured explicitly. */
 async function createMicrosandbox(config: Config, oneRun: boolean): Promise<SandboxProvider> {
   const { sandboxImage, sandboxType, msbServerUrl: url, msbApiKey } = config.execution;
   const image = sandboxImage === "auto" ? undefined : sandboxImage;
@@ -33,7 +33,7 @@ async function createMicrosandbox(config: Config, oneRun: boolean): Promise<Sand
   return createMicrosandboxServerProvider({ ...settings, url, apiKey: msbApiKey?.reveal() });
 }
 
-/** Whether a look at this host leaves it open. What runs microVMs is not loaded where none can run. */
+/** Whether this host may be able to run microVMs, so that the runtime is not loaded if it can't. */
 async function mayRunMicrovms(): Promise<boolean> {
   const { findObstacle, readSigns } = await import("@cem/sandbox-msb/host");
   return findObstacle(readSigns()) === undefined;
@@ -44,7 +44,7 @@ async function createDeno(config: Config, oneRun: boolean): Promise<SandboxProvi
   return createDenoSandboxProvider(poolSettings(config, oneRun));
 }
 
-/** Pods of a cluster. They end with the pod of this process, where the environment names it. */
+/** Pods in a cluster. They end with the pod of this process if the environment names it. */
 async function createKubernetes(config: Config, oneRun: boolean): Promise<SandboxProvider> {
   const { volumeClaim: claim, volumeRoot: root, startTimeout, ...settings } = config.execution.kubernetes;
   if (claim === undefined) {
@@ -64,7 +64,7 @@ async function createKubernetes(config: Config, oneRun: boolean): Promise<Sandbo
 
 type Sandboxes = ReadonlyMap<string, (config: Config, oneRun: boolean) => Promise<SandboxProvider>>;
 
-/** The sandboxes by the names that `execution.sandbox_type` has for them, those of plugins after the others. */
+/** The sandboxes by their names in `execution.sandbox_type`, with those of plugins last. */
 function sandboxesOf(plugins: PluginSandboxes | undefined): Sandboxes {
   const added = [...(plugins?.sandboxes ?? [])].map(
     ([name, provider]) => [name, async () => provider] as const,
@@ -81,9 +81,9 @@ function sandboxesOf(plugins: PluginSandboxes | undefined): Sandboxes {
 type PluginSandboxes = Pick<PluginSet, "sandboxes" | "problems">;
 
 /**
- * The provider that the configuration asks for; for `auto` the strongest that this host gives.
+ * The configured provider; for `auto` the strongest available on this host.
  *
- * @throws CemError `SANDBOX_UNAVAILABLE` for a name that no plugin has brought.
+ * @throws CemError `SANDBOX_UNAVAILABLE` for a name that no plugin provides.
  */
 export async function chooseProvider(
   config: Config,
@@ -124,11 +124,11 @@ export async function probeSandboxes(
   return Promise.all(probing);
 }
 
-/** By the settings that make it. A provider holds no guests, only the gate at which its runs take turns. */
+/** Providers by their settings. A provider holds no guests, only the concurrency gate for its runs. */
 const providers = new Map<string, Lazy<SandboxProvider>>();
 
 /**
- * The sandbox of an owner. Owners of one process share a provider, at whose gate they take turns.
+ * The sandbox of an owner. Owners in one process share a provider and its concurrency gate.
  *
  * @returns `undefined` for a project without an owner.
  */

@@ -15,31 +15,31 @@ import { chooseProvider } from "./choose-sandbox.ts";
 const BYTES_PER_KB = 1024;
 const BYTES_PER_MB = 1024 * 1024;
 const MS_PER_SECOND = 1000;
-/** The session of an agent's runs that name none. */
+/** The session of an agent's runs that don't name one. */
 const AGENT_SESSION = "agent";
 
 /** Options of a sandbox, besides the configuration. */
 export interface SandboxOptions
   extends SandboxVariant, Pick<SandboxSpec, "hidden" | "hostTools" | "mounts" | "owner" | "meter"> {
-  /** Creates the sandbox. Default: the provider that the configuration asks for. */
+  /** Creates the sandbox. Default: the configured provider. */
   sandboxProvider?: SandboxProvider | undefined;
   /**
-   * Whether there is only one run, so that no guest is kept ready for a next one.
+   * Whether there is only one run, so that no guest is kept ready for another.
    *
    * @defaultValue false
    */
   oneRun?: boolean | undefined;
-  /** Sandboxes that the configuration can name, beside those that there are anyway. */
+  /** Sandboxes that the configuration can name in addition to the built-in ones. */
   plugins?: Pick<PluginSet, "sandboxes" | "problems"> | undefined;
   /** Origin of the setting `execution.sandbox_type`, named where the sandbox can't start: `config.yaml:9`. */
   chosenBy?: string | undefined;
 }
 
 /**
- * Creates the sandbox that the configuration asks for.
+ * Creates the configured sandbox.
  *
- * @throws CemError `SANDBOX_UNAVAILABLE`, `ISOLATION_TOO_WEAK` or `WORKSPACE_UNUSABLE`; `CONFIG_INVALID` where it would
- * reach files that it must not.
+ * @throws CemError `SANDBOX_UNAVAILABLE`, `ISOLATION_TOO_WEAK` or `WORKSPACE_UNUSABLE`; `CONFIG_INVALID` if it could reach
+ * files that it must not.
  */
 export async function createSandbox(config: Config, options: SandboxOptions = {}): Promise<Sandbox> {
   const { hidden = [], hostTools = {}, mounts = [], owner, meter, servers, nested } = options;
@@ -68,7 +68,7 @@ export async function createSandbox(config: Config, options: SandboxOptions = {}
       hidden,
       hostTools,
       owner,
-      // The time of a part of a run is time of the run.
+      // A nested run's time is already part of the outer run's.
       meter: nested === true ? undefined : meter,
       nested,
       defaultSession: AGENT_SESSION,
@@ -79,8 +79,8 @@ export async function createSandbox(config: Config, options: SandboxOptions = {}
 }
 
 /**
- * Refuses tool files that code would find, and could change, by their path in the workspace or in a folder that it may write. A
- * folder of the workspace that has a mount's name is covered by it.
+ * Refuses tool files that code could change through the workspace or a writable mount. A workspace folder with the name of
+ * a mount is allowed, since the mount covers it.
  */
 async function assertNoToolFilesWithin({ execution }: Config): Promise<void> {
   const { isWithin, realPath } = await import("@cem/config");
@@ -99,12 +99,12 @@ async function assertNoToolFilesWithin({ execution }: Config): Promise<void> {
   }
 }
 
-/** Where folders are made that sandboxes mount for a while: pods mount what is on their volume only. */
+/** The folder for temporary folders that sandboxes mount. Pods can only mount folders on their volume. */
 export function viewsDirOf({ execution: { sandboxType, kubernetes } }: Config): string {
   return sandboxType === "kubernetes" ? path.resolve(kubernetes.volumeRoot) : os.tmpdir();
 }
 
-/** An error of a sandbox that was asked for by name, with who asked. */
+/** Adds to the error of an explicitly configured sandbox where it was configured. */
 function withChoice(error: unknown, { execution }: Config, chosenBy: string | undefined): unknown {
   const isAsked = execution.sandboxType !== "auto" && chosenBy !== undefined;
   if (!isAsked || !CemError.isInstance(error) || error.code !== "SANDBOX_UNAVAILABLE") return error;
@@ -112,7 +112,7 @@ function withChoice(error: unknown, { execution }: Config, chosenBy: string | un
   return new CemError("SANDBOX_UNAVAILABLE", error.message, { details, cause: error });
 }
 
-/** The mounts of tool files, whether there are any or not. */
+/** The mounts of tool files, whether or not the files exist. */
 function toolMounts({ execution }: Config, servers?: readonly Mount[]): Mount[] {
   const asTheyAre = [{ hostPath: execution.serversDir, guestPath: "/workspace/servers", readOnly: true }];
   return [
@@ -124,22 +124,22 @@ function toolMounts({ execution }: Config, servers?: readonly Mount[]): Mount[] 
 let emptyFolder: string | undefined;
 
 /**
- * Mounts of an empty folder in place of those whose tool files are not there: what a program wrote there would be taken for tools
- * by the programs of other sessions. Machines would make these places in the workspace on the host, so they go without.
+ * Mounts of an empty folder in place of missing tool folders: files that a program wrote there would pass for tools in
+ * other sessions. microVMs go without, since they would create the mount points in the host's workspace.
  */
 function missingMounts(config: Config, servers?: readonly Mount[]): Mount[] {
   const missing = toolMounts(config, servers).filter(({ hostPath }) => !existsSync(hostPath));
   return missing.map((mount) => {
     if (emptyFolder === undefined || !existsSync(emptyFolder))
       emptyFolder = createProcessFolder(os.tmpdir(), "cem-empty");
-    // One for each, since errors name a folder by its place in the guest.
+    // One for each, since errors identify a folder by its guest path.
     const hostPath = path.join(emptyFolder, path.basename(mount.guestPath));
     mkdirSync(hostPath, { recursive: true });
     return { ...mount, hostPath };
   });
 }
 
-/** Maps the configuration to the specification of a sandbox. */
+/** Maps the configuration to a sandbox spec. */
 export function sandboxSpec(config: Config, servers?: readonly Mount[]): SandboxSpec {
   const { execution, guardrails } = config;
   return {

@@ -9,7 +9,7 @@ import { authFolder } from "../project.ts";
 import type { Project } from "../project.ts";
 
 const MS_PER_SECOND = 1_000;
-/** The least time that a server without generated tools has to start, in milliseconds. */
+/** Minimum start timeout of a server without generated tools, in milliseconds. */
 const FIRST_START_TIMEOUT_MS = 180_000;
 
 interface ServerSettingsOptions {
@@ -45,7 +45,7 @@ function toServerSettings(
   };
 }
 
-/** The scheme of a URL says which plugin connects to it, if any. */
+/** The scheme of a URL determines which plugin connects to it, if any. */
 function toTransport(
   setting: McpServerSetting,
   folder?: string,
@@ -74,9 +74,9 @@ function reveal(secrets: Readonly<Record<string, Secret>>): Record<string, strin
 
 interface McpToolsOptions {
   log: Log;
-  /** Keeps images, other bytes and large results. */
+  /** Stores images, other bytes and large results. */
   store?: ResultStore | undefined;
-  /** Answers servers that ask the user something. Absent: such questions are cancelled. */
+  /** Answers questions of servers to the user. Absent: such questions are cancelled. */
   elicit?: Elicit | undefined;
   /**
    * Whether files of generated tools are updated while they are used.
@@ -122,7 +122,7 @@ export async function openMcpTools(
   });
 }
 
-/** Names the server where it speaks itself; what the client says names it already. */
+/** Adds the server's name to its own output. Messages of the client contain it already. */
 function toLogLine({ server, level, source, message }: LogEntry): Parameters<Log> {
   const text = source === "client" ? message : `${server} (${source}): ${message}`;
   return [level === "warn" ? "warning" : level, text];

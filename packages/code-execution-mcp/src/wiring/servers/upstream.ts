@@ -7,13 +7,13 @@ import type { CemServer } from "../../options.ts";
 import type { Host } from "../calls/tool-host.ts";
 import type { Log } from "../log.ts";
 
-/** The session of clients that have none, whose next request is known by its tokens alone. */
+/** The shared session of clients without one: their tokens are all that links their requests. */
 const NO_SESSION = "exposed";
 
 type Upstream = NonNullable<AgentServerSettings["upstream"]>;
 type Options = Parameters<Upstream["request"]>[2];
 
-/** The resources and prompts of the configured servers, which are opened when they are first asked for. */
+/** The resources and prompts of the configured servers, opened on first use. */
 export function upstreamOf(
   { config }: LoadedConfig,
   host: Lazy<Host>,
@@ -33,9 +33,9 @@ export function upstreamOf(
   return redactor === undefined ? upstream : redactUpstream(upstream, redactor);
 }
 
-/** Has clients see tokens in all that servers behind say, and the servers get values for the tokens that clients send. */
+/** Replaces values by tokens in what upstream servers return, and tokens by values in what clients send. */
 function redactUpstream(upstream: Upstream, redactor: Redactor): Upstream {
-  /** Executes a request; the client sees its answer or its failure. */
+  /** Executes a request and redacts its result or error for the client. */
   const seen = async <Data>(
     server: string,
     { session = NO_SESSION }: Pick<Options, "session">,
@@ -71,7 +71,7 @@ function redactUpstream(upstream: Upstream, redactor: Redactor): Upstream {
   };
 }
 
-/** Notifies the clients of a server of changes at the servers behind it. */
+/** Notifies the clients of a server of changes in its upstream servers. */
 export async function tellChanges(server: CemServer, host: Lazy<Host>, log: Log): Promise<void> {
   const { mcpTools, redactor } = await host.get();
   const { describeChange } = await import("@cem/mcp-client/tools");

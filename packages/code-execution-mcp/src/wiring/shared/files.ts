@@ -8,14 +8,14 @@ import { sealingKeysOf } from "./store.ts";
 
 const FILES = "files";
 const BYTES_PER_MB = 1_048_576;
-/** Factor on the workspace's quota: two runs that write at once may each use all of it. */
+/** Factor on the workspace's quota, since two concurrent runs may each use all of it. */
 const ROOM = 2;
 
-/** A configuration, the owner of its workspace, and the store that machines share. */
+/** A configuration, the owner of its workspace, and the store shared by machines. */
 type Sharing = Pick<Project, "config" | "owner" | "store">;
 
 /**
- * Synchronizes a workspace with other machines, opened with its first use. `undefined` where each machine has its own.
+ * Synchronizes a workspace with other machines, opened on first use. `undefined` if each machine has its own.
  *
  * @param onFetched - Called when files were fetched from elsewhere.
  */
@@ -25,8 +25,8 @@ export function lazySync(loaded: Sharing, onFetched?: () => Promise<void>): Lazy
 }
 
 /**
- * Deletes the files of an owner from the storage that machines share, once they have noticed that the owner is deleted:
- * no mark of the deletion needs to be left for them.
+ * Deletes the files of an owner from the shared storage. Called after all machines know of the deletion, so it leaves no
+ * tombstone.
  *
  * @returns whether there were any.
  */
@@ -38,7 +38,7 @@ export async function deleteSharedFiles(loaded: Sharing, id: string): Promise<bo
   return wereThere;
 }
 
-/** Does what a workspace needs of the storage of files. @returns its risks: none */
+/** Checks that the file storage supports what a workspace needs. @returns its risks: none */
 export async function probeFiles(loaded: Sharing): Promise<string[]> {
   const { blobs } = await openPlace(loaded, ["probe"]);
   await blobs.write("probe", Buffer.of(1));
@@ -48,7 +48,7 @@ export async function probeFiles(loaded: Sharing): Promise<string[]> {
   return [];
 }
 
-/** Numbers sessions on all machines together. `undefined` where each has its own. */
+/** Numbers sessions across all machines. `undefined` if each machine numbers its own. */
 export function sessionNumbers(loaded: Sharing): (() => Promise<number>) | undefined {
   if (loaded.config.store.files === undefined) return undefined;
   return async () => {
@@ -57,7 +57,7 @@ export function sessionNumbers(loaded: Sharing): (() => Promise<number>) | undef
   };
 }
 
-/** A store of state whose files are those of all machines. */
+/** A store of state that is synchronized with other machines. */
 export function shareState(state: StateStore, sync: Lazy<WorkspaceSync> | undefined): StateStore {
   if (sync === undefined) return state;
   return {
@@ -70,7 +70,7 @@ export function shareState(state: StateStore, sync: Lazy<WorkspaceSync> | undefi
   };
 }
 
-/** A store of skills whose files are those of all machines. */
+/** A store of skills that is synchronized with other machines. */
 export function shareSkills(skills: SkillStore, sync: Lazy<WorkspaceSync> | undefined): SkillStore {
   if (sync === undefined) return skills;
   const fetched = async (): Promise<SkillStore> => {
@@ -87,7 +87,7 @@ export function shareSkills(skills: SkillStore, sync: Lazy<WorkspaceSync> | unde
   };
 }
 
-/** Unlike a run, which says so in its result, a change that can't be shared fails. It is kept here. */
+/** Unlike a run, which reports it in its result, a change that can't be uploaded fails. It is kept locally. */
 async function changing<Result>(sync: Lazy<WorkspaceSync>, work: () => Promise<Result>): Promise<Result> {
   const files = await sync.get();
   await files.fetch();
@@ -131,7 +131,7 @@ function rootsOf({ config: { execution }, owner }: Sharing): Root[] {
   return roots;
 }
 
-/** Out of the reach of code in the sandbox. */
+/** Outside the reach of code in the sandbox. */
 function recordFileOf({ config: { execution }, owner }: Sharing): string {
   if (owner !== undefined) return path.join(owner.home, "shared-files.json");
   const { dir, base } = path.parse(execution.workspaceDir);

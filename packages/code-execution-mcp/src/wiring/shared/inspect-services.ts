@@ -7,21 +7,21 @@ import { inspectVaults } from "../privacy/vaults.ts";
 import { probeFiles } from "./files.ts";
 import { openUnsealed, PROBED, probeStore, sealingKeysOf } from "./store.ts";
 
-/** State of a service that the configuration names. */
+/** The state of a configured service. */
 export interface ServiceReport {
   name: "records" | "store" | "files" | "queue" | "vault" | "audit log";
   /** The file or folder, or the URL without user and password. */
   location: string;
   /** Why it can't be used. */
   problem?: ErrorInfo | undefined;
-  /** Its settings that may lose data, and losses that were noticed. */
+  /** Settings that may lose data, and losses that were detected. */
   risks: string[];
 }
 
 /**
  * Tries the store, the storage of files and the queue of a configuration, and looks at its files: records of runs, personal data, the audit log.
  *
- * @param warnings - What was logged about the records.
+ * @param warnings - Warnings that were logged about the records.
  */
 export async function inspectServices(
   project: Project,
@@ -58,7 +58,7 @@ async function reportOf(
   return "code" in found ? { ...report, problem: found } : { ...report, risks: [...found] };
 }
 
-/** Which of the older keys may not be left out yet. */
+/** The older keys that are still in use. */
 async function olderKeysIn(store: Store, config: Config): Promise<string[]> {
   const { countOlderKeys } = await import("@cem/store");
   return [...(await countOlderKeys(store, (await sealingKeysOf(config)) ?? [], PROBED))].map(
@@ -66,10 +66,10 @@ async function olderKeysIn(store: Store, config: Config): Promise<string[]> {
   );
 }
 
-/** The most problems of an audit log that are reported. */
+/** Maximum number of reported problems of an audit log. */
 const MAX_SHOWN = 3;
 
-/** Looks at files that are there: to look is not to make any. */
+/** Inspects existing files and creates none. */
 async function inspectFiles(project: Project, warnings: readonly string[]): Promise<ServiceReport[]> {
   const { config, records } = project;
   const { auditFile } = config.logging;

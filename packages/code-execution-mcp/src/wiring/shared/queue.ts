@@ -5,9 +5,9 @@ import type { QueueConnection, QueuedReplicas, RunQueue } from "@cem/queue";
 import { probeStore, sealingKeysOf } from "./store.ts";
 
 /**
- * The queue that runs wait in. `undefined` where this process carries them out itself.
+ * The queue of runs. `undefined` if this process executes them itself.
  *
- * @throws CemError `CONFIG_INVALID` for keys that are none.
+ * @throws CemError `CONFIG_INVALID` for invalid keys.
  */
 export async function openConfiguredQueue(config: Config): Promise<RunQueue | undefined> {
   const connection = await connectionOf(config);
@@ -17,9 +17,9 @@ export async function openConfiguredQueue(config: Config): Promise<RunQueue | un
 }
 
 /**
- * The copies of the server that have the same queue. `undefined` without a queue.
+ * The replicas of the server that share its queue. `undefined` without a queue.
  *
- * @throws CemError `CONFIG_INVALID` for keys that are none.
+ * @throws CemError `CONFIG_INVALID` for invalid keys.
  */
 export async function openConfiguredReplicas(config: Config): Promise<QueuedReplicas | undefined> {
   const connection = await connectionOf(config);
@@ -29,9 +29,9 @@ export async function openConfiguredReplicas(config: Config): Promise<QueuedRepl
 }
 
 /**
- * How a worker, or who looks at the queue, reaches it.
+ * The connection of a worker or an inspection command to the queue.
  *
- * @throws CemError `CONFIG_INVALID` where none is configured, `FOLDER_UNTRUSTED` where it is held back.
+ * @throws CemError `CONFIG_INVALID` if none is configured, `FOLDER_UNTRUSTED` if it is held back.
  */
 export async function requireQueueConnection({ config, trust }: LoadedConfig): Promise<QueueConnection> {
   const connection = await connectionOf(config);
@@ -48,9 +48,9 @@ export async function requireQueueConnection({ config, trust }: LoadedConfig): P
 }
 
 /**
- * Whether runs can be put into the queue, and the store be used, without which each would end in an error. Without a worker
- * they wait there: the server is ready, and says so, so that a load balancer goes on to send clients, and workers can be scaled
- * from none.
+ * Checks that runs can be enqueued and that the store is usable, without which each run would fail. A server without
+ * workers is ready: its runs wait in the queue, so a load balancer keeps sending clients and workers can be scaled up from
+ * zero.
  */
 export async function probeQueue(
   queue: RunQueue,

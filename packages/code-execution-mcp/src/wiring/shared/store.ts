@@ -6,14 +6,14 @@ import type { SealingKey } from "@cem/store";
 import type { Log } from "../log.ts";
 import { assertOutOfReach } from "../project.ts";
 
-/** Written to see whether a store answers, and is not full. */
+/** Written to check that a store responds and is not full. */
 export const PROBED = ["probe"];
 const PROBED_MS = 60_000;
 
 /**
- * Opens the store that `store.url` names, sealed when there are keys. It connects with its first use. The caller closes it.
+ * Opens the store named by `store.url`, encrypted if there are keys. It connects on first use. The caller closes it.
  *
- * @throws CemError `CONFIG_INVALID` for keys that are none.
+ * @throws CemError `CONFIG_INVALID` for invalid keys.
  */
 export async function openStore(config: Config, url: string): Promise<Store> {
   const keys = await sealingKeysOf(config);
@@ -24,9 +24,9 @@ export async function openStore(config: Config, url: string): Promise<Store> {
 }
 
 /**
- * The keys that seal what is in the store and what passes through the queue.
+ * The keys that encrypt the contents of the store and of the queue.
  *
- * @throws CemError `CONFIG_INVALID` for keys that are none.
+ * @throws CemError `CONFIG_INVALID` for invalid keys.
  */
 export async function sealingKeysOf({ store }: Config): Promise<SealingKey[] | undefined> {
   if (store.keys === undefined) return undefined;
@@ -40,12 +40,12 @@ export async function sealingKeysOf({ store }: Config): Promise<SealingKey[] | u
   }
 }
 
-/** @throws CemError `STORE_UNAVAILABLE` for a store that does not answer, or is full. */
+/** @throws CemError `STORE_UNAVAILABLE` for a store that does not respond or is full. */
 export async function probeStore(store: Store): Promise<void> {
   await store.write(PROBED, Buffer.of(1), { expiresInMs: PROBED_MS });
 }
 
-/** Logs what helps where what machines share can't be reached. Runs say it too. */
+/** Logs a shared service that can't be reached, with advice. Runs report it too. */
 export async function reportUnreachable(probe: () => Promise<unknown>, log: Log): Promise<void> {
   try {
     await probe();
@@ -55,7 +55,7 @@ export async function reportUnreachable(probe: () => Promise<unknown>, log: Log)
   }
 }
 
-/** Opens a store as it is, without what seals it. */
+/** Opens a store without the encryption layer. */
 export async function openUnsealed(config: Config, url: string): Promise<Store> {
   const { isServerUrl } = await import("@cem/config");
   return isServerUrl(url) ? openServer(url) : openFolder(config, url);

@@ -11,9 +11,9 @@ const MS_PER_SECOND = 1_000;
 const OF_MODEL = /^llm\.(?:api_key|azure_endpoint|base_url|enabled|provider)$/u;
 
 /**
- * The generator that the configuration asks for: rules, or a model with rules as its fallback.
+ * The configured generator: rules, or a model with rules as its fallback.
  *
- * @param redact - Keeps values from a model. Rules run here and need none of it.
+ * @param redact - Hides values from a model. Rules run locally and don't need it.
  */
 export async function createGenerator(
   { config: { llm }, trust }: Pick<LoadedConfig, "config" | "trust">,
@@ -42,7 +42,7 @@ export async function createGenerator(
   );
 }
 
-/** Says with what rules write, and with what they refuse, that a model is held back. */
+/** Adds to the rules' code and refusals that a configured model is held back. */
 async function withHeldModel(rules: CodeGenerator, folder: string): Promise<CodeGenerator> {
   const { folderUntrusted } = await import("@cem/config");
   const { code, message, details } = folderUntrusted("The language model", folder);
@@ -68,7 +68,7 @@ export async function createConfiguredModel(llm: Config["llm"]): Promise<CodeGen
 
 let validator: Promise<SchemaValidator> | undefined;
 
-/** Whether arguments satisfy the schema of a tool. Where the schema can't be used, that is not known. */
+/** Whether arguments satisfy the schema of a tool; `undefined` if the schema can't be used. */
 async function acceptsArguments({ inputSchema }: ToolDefinition, args: JsonObject): Promise<boolean> {
   validator ??= import("@cem/bridge").then(({ createSchemaValidator }) => createSchemaValidator());
   const check = await (await validator).prepare(inputSchema);

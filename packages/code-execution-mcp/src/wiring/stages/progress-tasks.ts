@@ -4,7 +4,7 @@ import type { CodeGenerator, Redactor, SessionLog, SessionRecord } from "@cem/co
 /** A task about the progress of a session. */
 export type ProgressTask =
   | { kind: "save"; file: string }
-  /** `step` is absent for the one behind the last. */
+  /** `step` is absent for the step after the last one. */
   | { kind: "continue"; step: number | undefined };
 
 const DEFAULT_FILE = "state.json";
@@ -29,7 +29,7 @@ export function readProgressTask(task: string): ProgressTask | undefined {
   return { kind: "continue", step: continued[1] === undefined ? undefined : Number(continued[1]) };
 }
 
-/** Lets a generator by rules save the progress of a session, and go on with it, by the session's log. */
+/** Lets the rules generator save and resume the progress of a session, based on its log. */
 export function withProgressTasks(
   generator: CodeGenerator,
   sessionLog: SessionLog | undefined,
@@ -64,8 +64,8 @@ function progressOf(record: SessionRecord | undefined) {
 }
 
 /**
- * The progress with the kind of a value in place of its token, where the value is not known any more: a log has tokens, and
- * the process that knew their values may have ended.
+ * Replaces tokens whose values are no longer known by the kind of the value. A log contains tokens, and the process that
+ * knew their values may have ended.
  */
 async function withoutDeadTokens(
   text: string,
@@ -88,7 +88,7 @@ async function withoutDeadTokens(
   return result + text.slice(from);
 }
 
-/** Everything else in the file stays as it is. */
+/** Other members of the file are kept. */
 function saveCode(file: string, progress: string): string {
   return `const file = ${JSON.stringify(`/workspace/${file}`)};
 const progress = ${progress};
@@ -97,7 +97,7 @@ const text = await Deno.readTextFile(file).catch((error) => {
   throw error;
 });
 const state = JSON.parse(text.trim() || "{}");
-// A counter that was never saved with progress counts something else.
+// A counter in a file without saved progress counts something else.
 const step = state.progress === undefined ? (state.step ?? progress.step) : progress.step;
 const saved = { ...state, step, progress: { ...progress, saved_at: new Date().toISOString() } };
 await Deno.mkdir(file.slice(0, file.lastIndexOf("/")), { recursive: true });
@@ -106,7 +106,7 @@ return saved;
 `;
 }
 
-/** Goes on with what is saved where this session did nothing yet. */
+/** Resumes the saved progress if this session has done nothing yet. */
 function continueCode(step: number | undefined, progress: string): string {
   return `const own = ${progress};
 const state = JSON.parse(await Deno.readTextFile("/workspace/${DEFAULT_FILE}").catch(() => "{}"));

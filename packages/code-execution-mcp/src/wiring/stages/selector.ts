@@ -6,19 +6,20 @@ import type { Embedder, Selector } from "@cem/selector";
 
 /** How a configuration searches for tools. */
 export interface SearchReport {
-  /** The model that compares by meaning, for people to read. Absent: tools are searched by words alone. */
+  /** The embedding model, for display. Absent: tools are searched by words alone. */
   embedder?: string | undefined;
-  /** Why the model can't be used, and what helps. */
+  /** Why the model can't be used, with advice. */
   problem?: string | undefined;
 }
 
-/** How long the only request of a process waits for the vectors of its catalog. */
+/** How long the single request of a process waits for the vectors of its catalog. */
 const ONE_RUN_PATIENCE_MS = 10_000;
 
 /**
- * The selector that the configuration asks for.
+ * Creates the configured selector.
  *
- * @param oneRun - Whether it is for one request, which then waits for vectors: there is no next one that could have them.
+ * @param oneRun - Whether it serves a single request, which then waits for vectors, since there is no later one to use
+ *   them.
  */
 export async function createConfiguredSelector(config: Config, oneRun = false): Promise<Selector> {
   const { createSelector } = await import("@cem/selector");
@@ -59,7 +60,7 @@ async function libraryProblem(): Promise<string | undefined> {
   }
 }
 
-/** The embedding model that is named: one on disk before a service, Azure before others. */
+/** The configured embedding model: one on disk before a service, Azure before others. */
 async function createEmbedder({ optimizations, llm }: Config): Promise<Embedder | undefined> {
   const { createOpenAiEmbedder, createTransformersEmbedder } = await import("@cem/selector");
   const { embeddingModelDir: modelDir } = optimizations;

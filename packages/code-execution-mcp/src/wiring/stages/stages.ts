@@ -9,7 +9,7 @@ import type { Project } from "../project.ts";
 import { hasSkills } from "../skills.ts";
 
 /**
- * The catalog of the tools in the configured folders; those of MCP servers are marked where they can't be called.
+ * The catalog of the tools in the configured folders. Tools of MCP servers that can't be called are marked.
  *
  * @param hostTools - Names of tools that run on the host, by server, which skills may import.
  */
@@ -27,21 +27,21 @@ export async function createConfiguredCatalog(
     hostTools,
     parallel: enabled && parallelDiscovery,
     cacheFile: enabled && toolCache ? toolCacheFile : undefined,
-    // The file is everybody's.
+    // The cache file is shared by all owners.
     cacheSkills: owner === undefined,
     readListed: (folder) => mcpTools.readListed(folder),
   });
   return mcpTools.withAvailability(discovery);
 }
 
-/** The timeout of the check of types, in milliseconds. It follows that of runs within these bounds. */
+/** Bounds of the type check's timeout, which follows that of runs, in milliseconds. */
 const MIN_CHECK_TIMEOUT_MS = 2_000;
 const MAX_CHECK_TIMEOUT_MS = 10_000;
 
 export async function createConfiguredTypeChecker({ execution, guardrails }: Config): Promise<TypeChecker> {
   const { createTypeChecker } = await import("@cem/type-check");
   const { serversDir, skillsDir } = execution;
-  // The check of a run takes no longer than the run may.
+  // The check may take no longer than the run itself.
   const timeoutMs = Math.max(
     MIN_CHECK_TIMEOUT_MS,
     Math.min(MAX_CHECK_TIMEOUT_MS, Math.ceil(guardrails.maxExecutionTime * 1000)),
@@ -49,12 +49,12 @@ export async function createConfiguredTypeChecker({ execution, guardrails }: Con
   return createTypeChecker({ serversDir, skillsDir, timeoutMs });
 }
 
-/** Signs that are common in honest results: encoded data, comments of web pages, colours of a terminal. */
+/** Signs that are common in harmless results: encoded data, comments in web pages, terminal colours. */
 const COMMON_IN_RESULTS = new Set(["encoded-text", "html-comment", "control-characters", "off-screen-text"]);
 
 const toolFiles = new Lazy(() => import("@cem/tool-files"));
 
-/** Finds texts that give orders to a model. */
+/** Finds text that poses as instructions for a model. */
 const findOrders: FindOrders = async (text) => {
   const { findSuspiciousText } = await toolFiles.get();
   const found = findSuspiciousText(text).map(({ rule }) => rule);
@@ -78,16 +78,15 @@ export async function createConfiguredGuard(
     rules,
     isAllowed: (tool, ofRun) => isAllowed(calledTool(tool), { allowedTools: ofRun }),
   });
-  // Rules that a program brings run where the program runs.
+  // Rules passed in code are functions, which can't be run in another thread.
   if (rules !== undefined && rules.length > 0) return guard;
   return offloadReview(guard, { blockedPatterns, securityChecks, strict, allowedTools, blockedTools });
 }
 
 /**
- * Checks types for one owner, with a checker that many share as long as the owner has no skills of their own: a
- * checker is a process of some fifty megabytes.
+ * Checks types for one owner. Owners without skills of their own share a checker, since each is a process of about 50 MB.
  *
- * @param skillsDir - The owner's own skills, which may come at any time.
+ * @param skillsDir - The folder of the owner's skills, which may be added at any time.
  * @param own - The checker that knows them.
  */
 export function ownedTypeChecker(
@@ -104,9 +103,9 @@ export function ownedTypeChecker(
 }
 
 /**
- * Marks the tools whose calls wait for a person's yes, so that whoever writes code knows before it runs.
+ * Marks the tools whose calls need a person's approval, so that the author of code knows before it runs.
  *
- * @param needsApproval - Resolves to the test of a tool, which gives the same for as long as the catalog is used.
+ * @param needsApproval - Resolves to the test of a tool, whose result must not change while the catalog is in use.
  */
 export function markApprovals(
   catalog: ToolCatalog,
@@ -118,7 +117,7 @@ export function markApprovals(
     specificationVersion: "v1",
     async list(options) {
       const snapshot = await catalog.list(options);
-      // The rules of approvals are loaded where there are tools that they could be about.
+      // The approval rules are loaded only if there are tools they could apply to.
       if (snapshot.servers.length === 0) return snapshot;
       const needs = await needsApproval();
       const mark = (server: ToolServer): ToolServer => {

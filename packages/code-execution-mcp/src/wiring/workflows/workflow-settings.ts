@@ -46,15 +46,15 @@ export function summarizeWorkflows({ workflows }: Pick<Config, "workflows">): Co
   }));
 }
 
-/** A workflow of the configuration, as a file would have it. */
+/** A workflow of the configuration, in the form of a workflow file. */
 export function configuredSource(workflow: Config["workflows"][number]): WorkflowSource {
   const { steps, ...rest } = workflow;
   const value = { ...snakeKeys(rest), steps: steps.map(snakeKeys) };
-  // A loaded configuration has members that are undefined.
+  // Removes undefined members of a loaded configuration.
   return { value: JSON.parse(JSON.stringify(value)) as JsonValue, origin: `workflow ${workflow.name}` };
 }
 
-/** The names of its own settings; what they hold is the workflow's. */
+/** Converts the names of its own settings; values belong to the workflow and stay unchanged. */
 function snakeKeys(settings: object): object {
   return Object.fromEntries(
     Object.entries(settings).map(([key, value]) => [toSnakeCase(key), value as unknown]),
@@ -82,7 +82,7 @@ async function readSource(file: string, name: string): Promise<WorkflowSource> {
 
 type Guardrails = Config["guardrails"];
 
-/** Takes the value of a workflow where it allows no more than the present one; `undefined` where it would allow more. */
+/** Returns the workflow's value if it allows no more than the present one, else `undefined`. */
 type Tighten = (present: unknown, wanted: JsonValue) => unknown;
 
 const flag: Tighten = (present, wanted) =>
@@ -96,7 +96,7 @@ const more: Tighten = (present, wanted) =>
     ? [...present, ...wanted]
     : undefined;
 
-/** How each guardrail can be tightened. Others can't be set for a workflow. */
+/** How each guardrail can be tightened. Guardrails not listed can't be set for a workflow. */
 const TIGHTEN: Partial<Record<keyof Guardrails, Tighten>> = {
   enabled: flag,
   strictMode: flag,
@@ -119,7 +119,7 @@ const TIGHTEN: Partial<Record<keyof Guardrails, Tighten>> = {
 };
 
 /**
- * The guardrails of a configuration, tightened as a workflow and its steps want it.
+ * The guardrails of a configuration, tightened by a workflow and its steps.
  *
  * @throws CemError `WORKFLOW_INVALID` for one that would allow more, or that can't be set for a workflow.
  */
@@ -152,9 +152,9 @@ function isExemption(entry: JsonValue): boolean {
   return typeof entry === "string" && entry.startsWith("!");
 }
 
-/** Patterns of the tools that both lists allow: those that one list has and the other covers. */
+/** Patterns of the tools that both lists allow: patterns of either list that the other covers. */
 function inBoth(one: readonly string[], other: readonly string[]): string[] {
-  /** Whether patterns match all tools that another one does: they match its text, `*` included. */
+  /** Whether patterns match all tools that another pattern matches: they match its text, including `*`. */
   const cover = (patterns: readonly string[], pattern: string): boolean => {
     const [server = "", ...tool] = pattern.split(".");
     return matchTools(patterns)({ server, tool: tool.length === 0 ? "*" : tool.join(".") });

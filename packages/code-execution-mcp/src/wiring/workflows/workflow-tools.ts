@@ -12,7 +12,7 @@ import type { OpenWorkflows, WorkflowParts } from "./workflows.ts";
 /** The workflows of a configuration that MCP clients see as tools. */
 export type WorkflowTools = ReturnType<typeof createWorkflowTools>;
 
-/** Sets up the workflows that are tools. Where there are none, nothing is loaded. */
+/** Sets up the workflows that are exposed as tools. Loads nothing if there are none. */
 export function createWorkflowTools(
   loaded: Project,
   options: AgentOptions,
@@ -65,7 +65,7 @@ function tellProgress(event: WorkflowEvent, onEvent: NonNullable<ExecuteOptions[
   });
 }
 
-/** A workflow's run as the result of a task. */
+/** Converts a workflow's run to the result of a task. */
 function toTaskResult({ run, status, outputs, error, ms }: WorkflowResult): TaskResult {
   const isDone = status === "success";
   return {

@@ -18,13 +18,13 @@ export type OpenWorkflows = Awaited<ReturnType<typeof openConfiguredWorkflows>>;
 export interface WorkflowParts {
   openAgent: OpenAgent;
   stepKinds?: readonly WorkflowStepKind[] | undefined;
-  /** An agent that is there already, with the redactor of the options. */
+  /** An existing agent, with the redactor of the options. */
   agent?: Agent | undefined;
   /** The host side of that agent. */
   host?: Lazy<Host> | undefined;
 }
 
-/** Sets up the workflow engine. Agents with guardrails of their own are opened when a step wants one. */
+/** Sets up the workflow engine. Agents with different guardrails are opened when a step needs one. */
 export async function openConfiguredWorkflows(
   loaded: Project,
   options: AgentOptions,
@@ -33,17 +33,18 @@ export async function openConfiguredWorkflows(
   const { createWorkflows } = await import("@cem/workflows");
   const { config } = loaded;
   const redactor = await redactorOf(loaded, options)?.get();
-  // Runs are kept in journals of their own.
+  // Workflow runs have their own journals.
   const agentOptions: AgentOptions = { ...options, redactor, sessions: false, resume: undefined };
   const host = hostOfGiven ?? lazyHost(loaded, agentOptions);
   const agent = given ?? openAgent(loaded, agentOptions, host);
-  /** The agents of workflows and steps that have guardrails of their own, by these. */
+  /** The agents of workflows and steps with different guardrails, keyed by the guardrails. */
   const others = new Map<string, Lazy<Agent>>();
   const agentWith = async (wanted: readonly JsonObject[]): Promise<Agent> => {
     const guardrails = await tightenGuardrails(config.guardrails, wanted);
     const key = JSON.stringify(guardrails);
     const own: Project = { ...loaded, config: { ...config, guardrails } };
-    // All steps of a run meet the same state of a server. Which changed tools are held back is a matter of the connections.
+    // Connections are shared, so that all steps of a run see the same server state. `changedTools` is a property of the
+    // connections.
     const isConnected = guardrails.changedTools === config.guardrails.changedTools;
     const opened =
       others.get(key) ??
@@ -84,7 +85,7 @@ export async function openConfiguredWorkflows(
       await Promise.all([...others.values()].map(async (one) => (await one.settled())?.dispose()));
       if (given !== undefined) return;
       await agent.dispose();
-      // An agent that ran nothing did not open it, and does not close it.
+      // An agent that ran nothing neither opened the host nor closes it.
       await (await host.settled())?.mcpTools.close();
       if (options.redactor === undefined) await redactor?.dispose();
     },
@@ -92,8 +93,8 @@ export async function openConfiguredWorkflows(
 }
 
 /**
- * Holds back a file whose steps fill in forms or do what a plugin adds, until the user says yes to it as it is; and what a
- * run began with, unless it is the latest run of its workflow that was begun or resumed here.
+ * Holds back a workflow file with form or plugin steps until the user trusts its current content. Also holds back the
+ * resumption of a run, unless it is the latest run of its workflow that was started or resumed here.
  */
 function trustOf({ folder, trust }: Project): Pick<WorkflowsSettings, "allow" | "assertAllowed"> {
   const latestOf = (workflow: string): string => `latest run of ${workflow}`;
@@ -113,7 +114,7 @@ function trustOf({ folder, trust }: Project): Pick<WorkflowsSettings, "allow" | 
       const { item, held } = await trust.hostTool(latestOf(workflow), file);
       if (held === undefined) return;
       const { addTrust, trustFile } = await import("@cem/config");
-      // Where nothing can be noted, a resume asks.
+      // If this can't be recorded, a resume asks.
       await addTrust(trustFile(process.env), trust.folder, [item]).catch(() => {});
     },
   };

@@ -62,7 +62,7 @@ function addLine(blocks: TextBlock[], line: Line): void {
   else blocks.push({ text: line.text, fields: [], items: [] });
 }
 
-/** Whether a block is a heading above a list of steps, such as "Do the following:", and no step itself. */
+/** Whether a block is a heading above a list of steps, such as "Do the following:", and not a step itself. */
 function isHeading(block: TextBlock, next: TextBlock | undefined): boolean {
   if (next === undefined || !block.text.endsWith(":") || block.fields.length > 0 || block.items.length > 0)
     return false;
@@ -71,7 +71,7 @@ function isHeading(block: TextBlock, next: TextBlock | undefined): boolean {
   );
 }
 
-/** A heading says no more than that steps follow. */
+/** Words of a heading that only announces steps. */
 const HEADING_WORDS = new Set(
   `do perform follow complete continue initialize initialise start begin run execute carry set create build work finish finalize
   workflow workflows task tasks step steps following plan session process procedure calculation previous below order sequence

@@ -1,7 +1,7 @@
 import { outline } from "./outline.ts";
 import { beginsStep } from "./verbs.ts";
 
-/** The condition under which a step is done. */
+/** The condition of a step. */
 export interface StepCondition {
   /** The condition in the user's words: `temperature is above 20`. */
   text: string;

@@ -24,7 +24,7 @@ interface SplitOptions {
 /** The longest text that is split, in UTF-16 units. Longer texts are cut. */
 const MAX_STEP_TEXT_CHARACTERS = 200_000;
 
-/** Phrases of courtesy, which are no steps. */
+/** Polite phrases, which are not steps. */
 const COURTESY =
   /^(?:(?:hi|hello|hey|greetings|good (?:morning|afternoon|evening|day)|ok|okay|thanks|thank you|cheers|many thanks|please|bye)(?: (?:there|all|everyone|so much|very much|a lot|a million|in advance|again|you))*|(?:i would |i'd )?appreciate it)$/iu;
 const CLOSING =
@@ -105,7 +105,7 @@ function addSentence(
   if (dangling !== undefined) steps.push({ text: strip(dangling), fields: [], items: [] });
 }
 
-/** `For each of Paris and Rome, get the weather` as `get the weather for each of Paris and Rome`. */
+/** Turns `For each of Paris and Rome, get the weather` into `get the weather for each of Paris and Rome`. */
 function leadWithOrder(sentence: string): string {
   if (
     !/^(?:for\s+(?:each|every|all|both|the)\b|in\s+(?:the\s+)?(?:file\s+)?["'`]?[\w./-]+\.\w{1,5}\b)/iu.test(

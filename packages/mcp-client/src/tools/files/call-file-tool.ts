@@ -11,18 +11,18 @@ import type {
 } from "@cem/core";
 import { ARGUMENTS, printCall } from "./hosted-servers.ts";
 
-/** Calls beyond those of the tool itself: for its arguments, and the tool's own. */
+/** Calls in addition to those that the tool makes: for its arguments, and the call of the tool itself. */
 const OWN_CALLS = 2;
-/** The part of a run's time that is kept from a tool. */
+/** The fraction of a run's time that a tool may not use. */
 const RESERVE = 0.1;
 const MAX_RESERVE_MS = 1_000;
 
 /** Settings of one call of a file tool. */
 export interface FileToolRun {
   sandbox: Sandbox;
-  /** The session whose guests may run it. `undefined`: that of the sandbox's runs that name none. */
+  /** The session whose guests may run it. `undefined`: the sandbox's default session. */
   session: string | undefined;
-  /** Texts in place of those of guarded tools, by the URL of their modules. */
+  /** Replacement sources for guarded tools, by module URL. */
   modules: Readonly<Record<string, string>>;
   /** Executes the calls that the tool makes. */
   invoker: ToolInvoker;
@@ -67,7 +67,10 @@ export async function callFileTool(
   return deadline.isOver() ? timedOut(tool, deadline.spentMs()) : toResult(tool, outcome);
 }
 
-/** Ends a call a little before the run that it belongs to, so that code hears of it. A run that waits for a person stands still. */
+/**
+ * Times out a call shortly before its run, so that code can handle the error. The clock is paused while the run waits for a
+ * person.
+ */
 function deadlineOf({ signal, limits, leftMs }: InvokeContext) {
   const over = new AbortController();
   const startedAt = performance.now();

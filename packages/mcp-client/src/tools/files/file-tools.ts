@@ -23,12 +23,12 @@ import { createEntryReader } from "./server-entries.ts";
 import { openViewSandboxes } from "./view-sandboxes.ts";
 import type { OpenSandbox } from "./view-sandboxes.ts";
 
-/** How deep tools that are files may call each other through the host. */
+/** Maximum nesting depth of file tools that call each other through the host. */
 const MAX_DEPTH = 8;
 const MIN_AT_ONCE = 4;
-/** Lists of allowed tools of runs that are remembered. */
+/** Maximum number of cached lists of allowed tools. */
 const MAX_LISTS = 100;
-/** Marks the URL of a module that another one stands in for. */
+/** Marks the URL of the original of a replaced module. */
 const OWN_TEXT = "own";
 
 /** Settings of {@link createFileTools}. */
@@ -37,23 +37,23 @@ export interface FileToolsSettings {
   serversDir: string;
   /** The folder of skills. Absolute. */
   skillsDir: string;
-  /** The folder in which folders are made that sandboxes mount. Absolute. */
+  /** The parent of temporary folders that sandboxes mount. Absolute. */
   viewsDir: string;
-  /** Whether a guard may concern tools in every run. Otherwise it may in those with a list of tools of their own. */
+  /** Whether guards may apply to tools in every run. Otherwise, only in runs with their own list of tools. */
   isGuarded: boolean;
-  /** Says whether a guard concerns a tool in a run. */
+  /** Returns a test whether a guard applies to a tool in a run. */
   concern: () => Promise<(tool: NamedTool, allowedTools?: readonly string[]) => boolean>;
   /** The catalog of all tools. */
   catalog: Lazy<ToolCatalog>;
-  /** Executes the calls that tools make: through all that calls of other code go through. */
+  /** Executes the calls that tools make, with the same checks as calls of other code. */
   invoker: () => ToolInvoker;
   /** Receives what tools printed. */
   onOutput: (tool: string, text: string) => void;
 }
 
-/** Facts shared by the runs with one list of tools. */
+/** State shared by the runs with the same list of tools. */
 interface Arrangement {
-  /** The inputs that it was made of. */
+  /** The inputs that it was computed from. */
   made: string;
   view: ProgramView;
   tools: LocalTools;
@@ -61,33 +61,33 @@ interface Arrangement {
   guarded: ReadonlyMap<string, readonly ToolDefinition[]>;
 }
 
-/** Tools that are files, as the host runs them. */
+/** File tools that run under the control of the host. */
 export type FileTools = ReturnType<typeof createFileTools>;
 
 /**
- * Has tools that are files run by the host, each call in a guest of its own, where a guard concerns them: rules, limits,
- * approvals, lists of tools. Code finds modules in their place that only call them.
+ * Lets the host run file tools to which guards apply (rules, limits, approvals, lists of tools), each call in a separate
+ * guest. Code imports stub modules in their place, which only call them.
  */
 export function createFileTools(settings: FileToolsSettings) {
   const { serversDir, skillsDir, viewsDir } = settings;
   const readEntries = createEntryReader(serversDir);
   const arrangements = new Map<string, Arrangement>();
   const depths = new AsyncLocalStorage<number>();
-  /** Lets only some calls of each session go on at once: each has a process, with all the memory that a run may use. */
+  /** Limits concurrent calls per session, since each needs a process with the full memory of a run. */
   const slots = new Shares(Math.max(MIN_AT_ONCE, availableParallelism()));
-  /** Runs with a guest of their own whose end is waited for. */
+  /** Single-use runs with a pending end listener. */
   const single = new Set<string>();
   const knownTools = new WeakMap<ToolDefinition, KnownTool>();
   let lastSnapshot: CatalogSnapshot | undefined;
   let toolSandbox: Lazy<Sandbox> | undefined;
 
-  /** Finds out which tools guards concern in the runs with a list of allowed tools. `undefined`: none. */
+  /** Determines the tools to which guards apply in runs with a list of allowed tools. `undefined`: none. */
   async function arrange(allowedTools: readonly string[] | undefined): Promise<Arrangement | undefined> {
     if (!settings.isGuarded && allowedTools === undefined) return undefined;
     const concern = await settings.concern();
     const snapshot = lastSnapshot ?? (await (await settings.catalog.get()).list());
     const isGuarded = (tool: NamedTool): boolean => concern(tool, allowedTools);
-    // A generated module only calls a server, and shares nothing.
+    // Generated modules only call a server and share no state.
     const generated = new Set(snapshot.servers.filter(({ kind }) => kind === "host").map(({ name }) => name));
     const entries = await readEntries((name) => generated.has(name));
     const tools = localTools(snapshot);
@@ -112,7 +112,7 @@ export function createFileTools(settings: FileToolsSettings) {
     return arranged;
   }
 
-  /** The tools of a server whose files some runs do not reach. */
+  /** The tools of a server whose files are hidden from some runs. */
   function toolsOf(server: string): readonly ToolDefinition[] | undefined {
     const arranged = [...arrangements.values()].findLast(({ view }) => view.hosted.has(server));
     return arranged?.tools.get(server);
@@ -153,7 +153,7 @@ export function createFileTools(settings: FileToolsSettings) {
         },
         onOutput: (text) => settings.onOutput(`${server}.${name}`, text),
       });
-    // Calls of a tool go on within the slot of the tool.
+    // Nested calls use the slot of the outer tool.
     if (depth > 0) return run();
     return slots.run(session ?? "", context.signal, async () => {
       context.signal.throwIfAborted();
@@ -162,8 +162,8 @@ export function createFileTools(settings: FileToolsSettings) {
   }
 
   /**
-   * The session whose guests run a tool. A run with a guest of its own has tools' guests of its own, too; and what a tool calls
-   * has others than the tool, which would wait for itself.
+   * The session whose guests run a tool. A single-use run has separate guests for its tools, too. Nested tools run in other
+   * guests than the tool that calls them, which would otherwise wait for itself.
    */
   function sessionOf(
     { session, singleUse, run = "", signal }: InvokeContext,
@@ -183,7 +183,7 @@ export function createFileTools(settings: FileToolsSettings) {
     return own;
   }
 
-  /** Modules in place of those of guarded tools, other than the one that is called. */
+  /** Replacement modules for guarded tools, except the one that is called. */
   async function replacements(
     { file }: ToolDefinition,
     { allowedTools }: InvokeContext,
@@ -199,14 +199,14 @@ export function createFileTools(settings: FileToolsSettings) {
 
   const source: ToolSource = { specificationVersion: "v1", find, invoke };
   return {
-    /** The tools of the servers whose files code does not reach. */
+    /** The tools of the servers whose files are hidden from code. */
     source,
     /** Remembers the tools that a catalog lists. */
     remembering: (catalog: ToolCatalog): ToolCatalog => ({
       specificationVersion: "v1",
       list: async (options) => (lastSnapshot = await catalog.list(options)),
     }),
-    /** Opens the sandbox in which code runs, without the files of tools that guards concern. */
+    /** Opens the sandbox for code, without the files of tools to which guards apply. */
     openSandbox(open: OpenSandbox): Promise<Sandbox> {
       const tools = new Lazy(() => open({ nested: true }));
       toolSandbox = tools;
@@ -217,7 +217,7 @@ export function createFileTools(settings: FileToolsSettings) {
   };
 }
 
-/** Guarded tools by the URL that the module which defines them has in the sandbox. */
+/** Guarded tools by the sandbox URL of the module that defines them. */
 function guardedModules(
   { tools, hosted, serversDir }: { tools: LocalTools; hosted: ReadonlySet<string>; serversDir: string },
   isGuarded: (tool: NamedTool) => boolean,

@@ -2,13 +2,13 @@ import path from "node:path";
 import type { CatalogSnapshot, ToolDefinition } from "@cem/core";
 import type { ServerEntry } from "./server-entries.ts";
 
-/** A tool by its name, with what its author says of its effects. */
+/** A tool's name with its annotations. */
 export type NamedTool = Pick<ToolDefinition, "server" | "name" | "annotations">;
 
-/** The tools whose code is in files of a folder of servers and runs in the sandbox, by server. */
+/** The tools that are files in a servers folder and run in the sandbox, by server. */
 export type LocalTools = ReadonlyMap<string, readonly ToolDefinition[]>;
 
-/** The tools of a catalog that are files. */
+/** Returns the file tools of a catalog. */
 export function localTools({ servers }: CatalogSnapshot): LocalTools {
   const tools = servers.flatMap((server) => server.tools.filter(({ kind }) => kind === "local"));
   return Map.groupBy(tools, ({ server }) => server);
@@ -18,14 +18,14 @@ interface Surroundings {
   snapshot: CatalogSnapshot;
   tools: LocalTools;
   entries: ReadonlyMap<string, ServerEntry>;
-  /** Names of entries whose modules only call a server, and share nothing. */
+  /** Names of entries whose modules only call a server and share no state. */
   generated: ReadonlySet<string>;
   isGuarded: (tool: NamedTool) => boolean;
 }
 
 /**
- * The entries of the folder of servers that code must not reach: servers with a guarded tool, and what refers to one or is
- * referred to by one, since a helper can do what the tool does.
+ * The entries of the servers folder that code must not reach: servers with a guarded tool, and entries that reference one
+ * or are referenced by one, since a helper can do what the tool does.
  */
 export function hostedEntries({
   snapshot,
@@ -56,7 +56,7 @@ export function hostedEntries({
     const broken = snapshot.problems
       .filter((problem) => problem.server === server)
       .map(({ file }) => path.parse(file).name);
-    // Of a file that can't be read nothing is known but its name; other exports are no tools, unless a guard names them.
+    // Of an unreadable file only the name is known. Other exports are not tools, unless a guard names them.
     return (
       broken.some((name) => !listed.has(name) && isGuarded({ server, name })) ||
       [...exported].some(
@@ -70,8 +70,7 @@ export function hostedEntries({
 }
 
 /**
- * The names of positional parameters, in their order, and the one among them that takes all further arguments. None for tools
- * that take one object.
+ * The names of positional parameters in order, and the rest parameter. None for tools that take one object.
  */
 function parametersOf({ callStyle, inputSchema }: ToolDefinition) {
   if (callStyle === "object") return {};
@@ -88,16 +87,17 @@ export async function printStub(tool: ToolDefinition): Promise<string> {
   const { server, name, callStyle } = tool;
   const { code } = generateToolModule(tool, { server, identifier: name, flags: tool.flags });
   if (callStyle === "object") return code;
-  // The types and the comment are as they are; the function takes its arguments one by one.
+  // Types and comment are kept; the function takes positional arguments.
   const declaration = code.lastIndexOf(`export async function ${name}(`);
   const signature = tool.signature.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ");
   return `${code.slice(0, declaration)}// ${signature}\n${printFunction(tool)}`;
 }
 
 /**
- * A module in place of a tool's own where another tool imports it: what it exports besides its guarded tools is its own.
+ * The module that replaces a tool's module when another tool imports it. Exports other than guarded tools are re-exported
+ * from the original.
  *
- * @param original - The specifier of the module itself.
+ * @param original - The specifier of the original module.
  */
 export function printReplacement(tools: readonly ToolDefinition[], original: string): string {
   const head = `export * from ${JSON.stringify(original)};\nimport { callTool } from "cem:client";\n`;
@@ -115,7 +115,7 @@ function printFunction(tool: ToolDefinition): string {
   return `export async function ${name}(...args) {\n  return callTool(${JSON.stringify(server)}, ${JSON.stringify(name)}, ${args});\n}\n`;
 }
 
-/** The server and the tool by which the program that {@link printCall} makes gets its arguments. No server has this name. */
+/** The reserved server and tool that provide the arguments for a program of {@link printCall}. No server can have this name. */
 export const ARGUMENTS = { server: "cem:file-tools", tool: "arguments" } as const;
 
 /** A program that calls a tool once with arguments it asks for, and returns its value or its error. */

@@ -8,23 +8,23 @@ import { printStub } from "./hosted-servers.ts";
 import type { LocalTools } from "./hosted-servers.ts";
 import type { ServerEntry } from "./server-entries.ts";
 
-/** Where code in the sandbox finds servers. */
+/** The path of the servers folder in the sandbox. */
 const GUEST_SERVERS = "/workspace/servers";
 const INDEX = "index.ts";
 
-/** The view that code in the sandbox has of a folder of servers. */
+/** The view of a servers folder for code in the sandbox. */
 export interface ProgramView {
-  /** The same for views with the same content. */
+  /** Cache key, equal for views with the same content. */
   key: string;
-  /** The entries that are not in it. */
+  /** The entries that are hidden. */
   hosted: ReadonlySet<string>;
-  /** Files in place of those of hosted servers, by their path in the folder. */
+  /** Stub files for hosted servers, by their path in the folder. */
   files: ReadonlyMap<string, string>;
-  /** The other entries, which are as they are. */
+  /** The other entries, which are unchanged. */
   shown: ReadonlyMap<string, ServerEntry>;
 }
 
-/** Plans a view in which tools of the hosted entries are modules that only call them. */
+/** Plans a view in which tools of the hosted entries are replaced by stub modules. */
 export async function planView(
   entries: ReadonlyMap<string, ServerEntry>,
   hosted: ReadonlySet<string>,
@@ -33,7 +33,7 @@ export async function planView(
   const files = new Map<string, string>();
   for (const server of hosted) {
     const own = tools.get(server);
-    // Entries that are no servers are left out.
+    // Entries that are not servers are left out.
     if (own === undefined) continue;
     for (const [file, text] of await stubsOf(own, path.join(serversDir, server)))
       files.set(`${server}/${file}`, text);
@@ -43,7 +43,7 @@ export async function planView(
   return { key: hash("sha256", JSON.stringify(content), "base64url"), hosted, files, shown };
 }
 
-/** The modules of a server's tools: one for each, an index, and one at each path from which they could be imported. */
+/** The stub modules of a server: one for each tool, an index, and one at each path from which the tools could be imported. */
 async function stubsOf(tools: readonly ToolDefinition[], folder: string): Promise<Map<string, string>> {
   const stubs = await Promise.all(
     tools.map(async (tool) => [`${tool.name}.ts`, await printStub(tool)] as const),
@@ -84,7 +84,7 @@ function inside(parts: readonly string[]): string | undefined {
 export async function writeView({ files, shown }: ProgramView, below: string): Promise<string> {
   const folder = createProcessFolder(below, `cem-servers.${hostname()}`);
   try {
-    // Mounts need a place, and a list of the folder shows them.
+    // Mounts need a mount point, which also makes them appear in directory listings.
     for (const [name, { isFolder }] of shown)
       await (isFolder ? mkdir(path.join(folder, name)) : writeFile(path.join(folder, name), ""));
     for (const [name, text] of files) {
@@ -99,7 +99,7 @@ export async function writeView({ files, shown }: ProgramView, below: string): P
   }
 }
 
-/** The mounts that show a view. */
+/** The mounts of a view. */
 export function mountsOf({ shown }: ProgramView, folder: string, serversDir: string): Mount[] {
   const own = [...shown.keys()].map((name) => ({
     hostPath: path.join(serversDir, name),

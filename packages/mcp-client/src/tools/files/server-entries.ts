@@ -3,12 +3,12 @@ import { readdir, readFile, realpath, stat } from "node:fs/promises";
 import path from "node:path";
 import { withoutEscapes } from "@cem/core";
 
-/** An entry directly in the folder of servers: a server's folder, a folder that servers share, or a file. */
+/** An entry directly in the servers folder: a server's folder, a shared folder, or a file. */
 export interface ServerEntry {
   isFolder: boolean;
-  /** The names that its modules export, as far as their text tells. */
+  /** The names that its modules export, found by text search. */
   exported: ReadonlySet<string>;
-  /** The names of the entries that its modules refer to. */
+  /** The names of the entries that its modules reference. */
   references: readonly string[];
 }
 
@@ -20,20 +20,19 @@ interface ModuleText {
 
 const SOURCE = /\.[cm]?[jt]sx?$/;
 const GUEST_SERVERS = "/workspace/servers/";
-/** A path to another file, in whatever it stands: a dynamic import, a call that reads a file. */
+/** A path to another file in a string literal, as in a dynamic import or a file access. */
 const PATH_LITERAL = /["'`]((?:\.{1,2}\/|(?:file:\/\/)?\/workspace\/|servers\/)[^"'`\n]*)["'`]/g;
 const DECLARED =
   /\bexport\s+(?:async\s+)?(?:function\b[\s*]*|(?:const|let|var|class)\s+)([\w$\u0080-\uFFFF]+)/g;
 const LISTED = /\bexport\s*\{([^{}]*)\}/g;
 
 /**
- * Makes a function that reads what the entries of a folder of servers have to do with each other. Files that did not change
- * are not read again.
+ * Creates a function that reads the references between entries of a servers folder. Unchanged files are not read again.
  */
 export function createEntryReader(folder: string) {
   const texts = new Map<string, ModuleText>();
 
-  /** The entry that a link leads to. `undefined`: outside of the folder of servers. */
+  /** The entry that a link points to. `undefined`: outside of the servers folder. */
   async function targetOf(relative: string, root: string): Promise<string | undefined> {
     const target = await realpath(path.join(folder, relative)).catch(() => "");
     const [entry = ""] = path.relative(root, target).split(path.sep);
@@ -41,7 +40,7 @@ export function createEntryReader(folder: string) {
     return isOutside ? undefined : entry;
   }
 
-  /** The modules of an entry. What a link in it leads to is added to `links`, and read there. */
+  /** The modules of an entry. Targets of links in it are added to `links`, and are read there. */
   async function modulesOf(
     entry: Dirent,
     relative: string,
@@ -68,7 +67,7 @@ export function createEntryReader(folder: string) {
     return [text];
   }
 
-  /** @returns `undefined` for a link that leads out of the folder or nowhere: a mount would follow it. */
+  /** @returns `undefined` for a broken link or one that points out of the folder, since a mount would follow it. */
   async function read(entry: Dirent, root: string, isOpaque: boolean): Promise<ServerEntry | undefined> {
     const { name } = entry;
     const target = entry.isSymbolicLink() ? await targetOf(name, root) : undefined;
@@ -87,7 +86,7 @@ export function createEntryReader(folder: string) {
   }
 
   /**
-   * @param isOpaque - Whether an entry need not be looked into: what it refers to is known to be of no interest.
+   * @param isOpaque - Whether an entry need not be read because its references are irrelevant.
    */
   return async (isOpaque: (name: string) => boolean): Promise<ReadonlyMap<string, ServerEntry>> => {
     const root = await realpath(folder).catch(() => folder);
@@ -99,7 +98,7 @@ export function createEntryReader(folder: string) {
   };
 }
 
-/** The entries of a folder, sorted, so that what is made of them is the same on every file system and every time. A folder that can't be listed is empty. */
+/** The entries of a folder, sorted to be deterministic across file systems. A folder that can't be listed is empty. */
 export async function listFolder(folder: string): Promise<Dirent[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch((): Dirent[] => []);
   return entries.toSorted((one, other) => (one.name < other.name ? -1 : 1));
@@ -118,13 +117,13 @@ function readModule(relative: string, source: string): Omit<ModuleText, "stamp">
   };
 }
 
-/** The names in the braces of an export, as others import them. */
+/** The exported names in the braces of an export. */
 function exportedIn(list: string): string[] {
   const parts = list.split(",").map((part) => part.trim());
   return parts.filter((part) => part !== "").map((part) => part.split(/\s+/).at(-1) ?? "");
 }
 
-/** The entry that a path in a module leads to. `undefined`: none. */
+/** The entry that a path in a module points to. `undefined`: none. */
 function entryOf(specifier: string, base: URL): string | undefined {
   const target = URL.parse(specifier.replace(/^servers\//, GUEST_SERVERS), base.href)?.pathname;
   if (target?.startsWith(GUEST_SERVERS) !== true) return undefined;

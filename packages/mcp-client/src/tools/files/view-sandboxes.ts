@@ -5,16 +5,16 @@ import { removeProcessFolder } from "@cem/core/files";
 import { mountsOf, writeView } from "./program-view.ts";
 import type { ProgramView } from "./program-view.ts";
 
-/** Views whose guests are kept when no run uses them. */
+/** Maximum number of idle views whose guests are kept. */
 const MAX_IDLE_VIEWS = 3;
 
-/** How a sandbox differs from the one that has the folder of servers as it is. */
+/** How a sandbox differs from the one with the complete servers folder. */
 export interface SandboxVariant {
-  /** The mounts in place of the folder of servers. */
+  /** The mounts that replace the servers folder. */
   servers?: readonly Mount[] | undefined;
-  /** The entries of the folder of servers that the sandbox must not reach. */
+  /** The entries of the servers folder that the sandbox must not reach. */
   hosted?: ReadonlySet<string> | undefined;
-  /** Whether its runs are parts of runs of another one. */
+  /** Whether its runs are nested in runs of another sandbox. */
   nested?: boolean | undefined;
 }
 
@@ -23,29 +23,29 @@ export type OpenSandbox = (variant: SandboxVariant) => Promise<Sandbox>;
 
 export interface ViewSandboxesSettings {
   open: OpenSandbox;
-  /** The sandbox of tools, opened when one is called. */
+  /** The sandbox for tools, opened when one is called. */
   tools: Lazy<Sandbox>;
   serversDir: string;
   skillsDir: string;
-  /** The folder in which folders of views are made. */
+  /** The parent of the views' folders. */
   viewsDir: string;
-  /** The view of a run. `undefined`: the folder of servers as it is. */
+  /** The view of a run. `undefined`: the complete servers folder. */
   viewOf: (allowedTools: readonly string[] | undefined) => Promise<ProgramView | undefined>;
 }
 
-/** A sandbox of one view, and the runs that it has under way. */
+/** A sandbox of one view, and the number of its running runs. */
 interface Opened {
   sandbox: Lazy<Sandbox>;
   folder: string | undefined;
   runs: number;
-  /** Which of the folders had been there that it mounts. */
+  /** The mounted folders that existed when it was opened. */
   mounted: string;
 }
 
 /**
- * One sandbox for each view of the folder of servers, opened when a run needs it, and the one of tools. A sandbox mounts the
- * folders that are there when it is opened; once the first server or skill makes a folder, later runs get another. The one
- * of the runs that have no list of tools of their own is opened now.
+ * Opens one sandbox per view of the servers folder on demand, and one for tools. A sandbox mounts the folders that exist
+ * when it is opened, so runs get a new one after the first server or skill creates a folder. The sandbox of runs without
+ * their own list of tools is opened immediately.
  */
 export async function openViewSandboxes({
   open,
@@ -55,11 +55,11 @@ export async function openViewSandboxes({
   viewsDir,
   viewOf,
 }: ViewSandboxesSettings): Promise<Sandbox> {
-  /** By the key of the view; the one that was used least recently comes first. */
+  /** Sandboxes by the key of the view, least recently used first. */
   const opened = new Map<string, Opened>();
-  /** Folders that have been there. Where one is gone with its owner, the sandbox that there is refuses the run. */
+  /** Folders that existed before. If one was removed with its owner, the existing sandbox refuses the run. */
   const seen = new Set<string>();
-  /** Disposals under way. */
+  /** Pending disposals. */
   const closing = new Set<Promise<void>>();
 
   const mountedNow = (): string => {

@@ -7,7 +7,7 @@ import type { McpServers } from "../servers/mcp-servers.ts";
 import { toolChanged } from "./generated-folders.ts";
 import type { GeneratedFolder, GeneratedParts } from "./generated-folders.ts";
 
-/** A catalog whose generated tools are marked where they can't be called, as far as that is known. Connects to nothing. */
+/** Wraps a catalog to mark generated tools that are known to be unavailable. Connects to nothing. */
 export function withAvailability(catalog: ToolCatalog, settings: GeneratedParts): ToolCatalog {
   return {
     specificationVersion: "v1",
@@ -39,10 +39,10 @@ async function markUnavailable(
   return { ...snapshot, servers, version };
 }
 
-/** Why a tool, by the name its server calls it, can't be called. */
+/** Returns why a tool can't be called, by its name at the server. */
 type ReasonOf = (tool: string) => ErrorInfo | undefined;
 
-/** @returns `undefined` where all tools of the server can be called, or none was generated. */
+/** @returns `undefined` if all tools of the server can be called, or none were generated. */
 async function reasonsFor(
   server: ToolServer,
   settings: GeneratedParts,

@@ -9,7 +9,7 @@ import type { GeneratedParts } from "./generated-folders.ts";
 
 const DEFAULT_TIMEOUT_MS = 10_000;
 
-/** The state of one MCP server, as tried. */
+/** The state of one MCP server after contacting it. */
 export interface ExaminedServer extends ServerStatus {
   /** How many tools have a generated file. Absent: no files were generated. */
   generated?: number | undefined;
@@ -22,17 +22,17 @@ export interface ExaminedServer extends ServerStatus {
 
 export interface ExamineOptions {
   signal?: AbortSignal | undefined;
-  /** The only server to try. Default: all. */
+  /** The only server to contact. Default: all. */
   only?: string | undefined;
   /**
-   * How long servers have to answer, in milliseconds.
+   * How long to wait for servers, in milliseconds.
    *
    * @defaultValue 10,000
    */
   timeoutMs?: number | undefined;
 }
 
-/** Tries every enabled server, all at once. One that does not answer in time is reported as `connecting`. */
+/** Contacts all enabled servers concurrently. One that does not answer in time is reported as `connecting`. */
 export async function examineServers(
   parts: GeneratedParts,
   { signal, only, timeoutMs = DEFAULT_TIMEOUT_MS }: ExamineOptions = {},
@@ -76,7 +76,7 @@ async function examine(
   }
 }
 
-/** Starts the servers that code imports from, each once: most take longer to start than all else that a run needs. */
+/** Starts the servers that code imports from, each once, since most take longer to start than anything else a run needs. */
 export function createServerStarter({ servers }: Pick<GeneratedParts, "servers">) {
   const started = new Set<string>();
   return async (code: string): Promise<void> => {
@@ -91,7 +91,7 @@ export function createServerStarter({ servers }: Pick<GeneratedParts, "servers">
   };
 }
 
-/** Failures are ignored: the call itself fails in the same way, and reports it. */
+/** Failures are ignored, since the call itself will fail in the same way and report it. */
 async function connect(connections: McpConnections, name: string): Promise<void> {
   // The server's process is started first.
   const loading = nextTurn().then(preloadSchemaValidation);

@@ -7,10 +7,10 @@ import { definitionsOf } from "./generated-folders.ts";
 import type { GeneratedParts } from "./generated-folders.ts";
 
 export interface GenerateOptions {
-  /** The servers to generate files for. Default: every one that is enabled. */
+  /** The servers to generate files for. Default: all enabled servers. */
   servers?: readonly string[] | undefined;
   /**
-   * Takes changed definitions over too. Without it they are reported, and their tools stay as they were accepted.
+   * Whether to accept changed definitions. Otherwise they are reported, and the tools stay as previously accepted.
    *
    * @defaultValue false
    */
@@ -31,34 +31,34 @@ export interface GeneratedServer {
   written: string[];
   removed: string[];
   unchanged: number;
-  /** Tools without a file, and why. */
+  /** Tools without a file, with the reason. */
   skipped: SkippedTool[];
-  /** Files that were not generated and stand where a generated one belongs. */
+  /** Files in the place of generated ones that were not generated. */
   conflicts: string[];
   warnings: ToolWarning[];
-  /** Tools whose definition is not the one that was accepted; with `accept` they were taken over. */
+  /** Tools whose definition differs from the accepted one. With `accept`, the new definitions were accepted. */
   changed: { tool: string; differences: Difference[] }[];
   /** Tools whose definitions seem to contain instructions for a model. */
   flagged: { tool: string; flags: readonly ToolFlag[] }[];
 }
 
-/** The longest that a list waits for missing files, in milliseconds: a server's first start may download it. */
+/** How long a list waits for missing files, in milliseconds: a server's first start may download it. */
 const MAX_WAIT_MS = 20_000;
-/** How soon servers that gave no tools are asked again, in milliseconds: after this, then after twice as long each time. */
+/** Initial delay before retrying servers that returned no tools, in milliseconds. It doubles each time. */
 const FIRST_RETRY_MS = 30_000;
 
 /**
- * A catalog for which the tools of servers without files, as somebody wrote them into a configuration, are generated when it is
- * listed. Those of slow servers are in a later list.
+ * A catalog that, when listed, generates the tools of configured servers without files. Tools of slow servers appear in a
+ * later list.
  *
- * @param generate - Generates the files of one server, and rejects for none.
+ * @param generate - Generates the files of one server. Never rejects.
  */
 export function generatingMissing(
   catalog: ToolCatalog,
   { servers, folders }: GeneratedParts,
   generate: (server: string) => Promise<void>,
 ): ToolCatalog {
-  /** The servers under way in the newest attempt, by their folders. */
+  /** The servers in progress in the latest attempt, by folder. */
   let missing = new Map<string, { server: string; generated: Promise<void> }>();
   let begun: Promise<void> | undefined;
   let first: Promise<unknown> | undefined;
@@ -67,7 +67,7 @@ export function generatingMissing(
   const begin = async (): Promise<void> => {
     const found: typeof missing = new Map();
     for (const [server, { enabled, error }] of servers.byName) {
-      // A lock that can't be read is reported where it is used.
+      // An unreadable lock file is reported where it is used.
       const directory = await servers.folderOf(server);
       const read = await folders.read(directory).catch(() => "unreadable");
       if (!enabled || error !== undefined || read !== undefined) continue;
@@ -114,7 +114,7 @@ export function generatingMissing(
 }
 
 /**
- * Writes the files of servers' tools, all servers at once. A server that fails costs no other.
+ * Writes the files of servers' tools, all servers concurrently. A failing server does not affect others.
  *
  * @throws CemError `SERVER_NOT_FOUND` for a name that is not configured.
  */
@@ -140,7 +140,7 @@ export async function generateServers(
   );
 }
 
-/** Writes the files of one server's tools. To be called in the server's turn. */
+/** Writes the files of one server's tools. Must be called in the server's turn. */
 export async function generateServer(
   { servers, folders, holdChanged }: GeneratedParts,
   server: string,
@@ -181,13 +181,13 @@ export async function generateServer(
   };
 }
 
-/** The definitions that the server lists, with the accepted ones in place of those that changed. */
+/** The listed definitions, with accepted ones in place of those that changed. */
 function withAccepted(listed: readonly unknown[], changed: readonly ChangedTool[]): unknown[] {
   const accepted = new Map<unknown, unknown>(changed.map(({ name, locked }) => [name, locked.definition]));
   return listed.map((definition) => accepted.get((definition as { name?: unknown }).name) ?? definition);
 }
 
-/** Refuses a folder that holds files of the user's. */
+/** Refuses a folder that contains the user's files. */
 async function assertFree(server: string, directory: string): Promise<void> {
   const { listForeignModules } = await import("@cem/tool-files");
   const [foreign] = await listForeignModules(directory);

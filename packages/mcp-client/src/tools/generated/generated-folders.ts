@@ -9,7 +9,7 @@ import type { McpServers } from "../servers/mcp-servers.ts";
 
 /** The lock file's name. Repeated from @cem/tool-files, which is loaded only for folders that have one. */
 const LOCK_FILE = "tools.lock.json";
-/** The server's own name is shown only if it can't be more than a name. */
+/** Pattern of a plain name. A server's self-reported name is only shown if it matches. */
 const PLAIN_NAME = /^[\w@./-]{1,64}$/;
 
 /** A server's folder of generated files, read from its lock file. */
@@ -17,30 +17,30 @@ export interface GeneratedFolder {
   lock: ServerLock;
   /** The server with its tools, as the catalog lists it. The same object until the lock changes. */
   server: ToolServer;
-  /** By the name that the server calls the tool. */
+  /** By the tool's name at the server. */
   locked: ReadonlyMap<string, LockedTool>;
-  /** By the name that the server calls the tool. */
+  /** By the tool's name at the server. */
   definitions: ReadonlyMap<string, ToolDefinition>;
 }
 
-/** Reads generated folders, and parses a lock file again only when it changed, which it looks up at each read. */
+/** Reads generated folders. Checks lock files for changes at each read, and parses them again only if they changed. */
 export class GeneratedFolders {
   readonly #known = new Map<string, { stamp: string; generated: GeneratedFolder }>();
   readonly #compared = new WeakMap<ToolList, { lock: ServerLock; comparison: LockComparison }>();
 
-  /** Compares what a server lists with a lock. The result for each list and its lock is cached. */
+  /** Compares a server's list with a lock. Results are cached per list and lock. */
   async compare(list: ToolList, lock: ServerLock): Promise<LockComparison> {
     const present = this.#compared.get(list);
     if (present?.lock === lock) return present.comparison;
     const { compareWithLock } = await import("@cem/tool-files");
     const comparison = compareWithLock(definitionsOf(list), lock);
-    // The functions for resources and prompts are ours: they are never changed.
+    // The functions for resources and prompts are ours and never count as changed.
     comparison.changed = comparison.changed.filter(({ name }) => !isServerRequest(name));
     this.#compared.set(list, { lock, comparison });
     return comparison;
   }
 
-  /** A folder as it was read, unless its lock has changed since. */
+  /** Returns the folder as last read, unless its lock has changed since. */
   current(folder: string): GeneratedFolder | undefined {
     const known = this.#known.get(folder);
     return known?.stamp === stampOf(path.join(folder, LOCK_FILE)) ? known?.generated : undefined;
@@ -65,7 +65,7 @@ export class GeneratedFolders {
   }
 }
 
-/** Runs work that reads or writes the files of a server when all such work that came before has ended. */
+/** Runs work that reads or writes the files of a server after all earlier such work has ended. */
 export type InTurn = <Result>(server: string, work: () => Result | Promise<Result>) => Promise<Result>;
 
 /** The servers whose tools were generated, and their files. */
@@ -78,8 +78,8 @@ export interface GeneratedParts {
 }
 
 /**
- * Identifies a state of a file. Synchronous, since every call of a tool asks: this takes 2 µs, and a thread of the pool
- * takes from 25 µs up to a place in the queue.
+ * Identifies a state of a file. Synchronous, since every tool call needs it: this takes 2 µs, while the thread pool takes
+ * 25 µs or more.
  */
 function stampOf(file: string): string | undefined {
   try {
@@ -102,14 +102,14 @@ function toGenerated(name: string, lock: ServerLock, tools: ToolDefinition[]): G
   };
 }
 
-/** The definitions of a list, as the server sent them, and those of the functions for its resources and prompts. */
+/** The definitions of a list as sent by the server, and those of the functions for its resources and prompts. */
 export function definitionsOf(list: ToolList): unknown[] {
   return [...list.tools.map(({ definition }) => definition), ...serverRequestDefinitions(list)];
 }
 
 const MAX_LISTED_PLACES = 3;
 
-/** `TOOL_CHANGED`: the definition that the server sends is not the one that was accepted. */
+/** `TOOL_CHANGED`: the server's definition differs from the accepted one. */
 export function toolChanged(
   server: string,
   { definition: { name: tool } }: LockedTool,

@@ -7,13 +7,13 @@ import { toolChanged } from "./generated-folders.ts";
 import type { GeneratedFolder, GeneratedParts } from "./generated-folders.ts";
 
 export interface GeneratedToolSourceSettings extends GeneratedParts {
-  /** Keeps images, other bytes and large results. */
+  /** Stores images, other bytes and large results. */
   store?: ResultStore | undefined;
   /** Receives each tool whose results can't be checked, once, with the reason. */
   onUnvalidated?: OnUnvalidated | undefined;
 }
 
-/** A server's list and its lock, as they were read. */
+/** A server's list and its lock, as last read. */
 interface ReadServer {
   folder: string;
   generated: GeneratedFolder;
@@ -21,10 +21,10 @@ interface ReadServer {
   changed: LockComparison["changed"];
 }
 
-/** Makes the source of generated tools, for the bridge to call. Each is called as it was accepted. */
+/** Creates the source of generated tools for the bridge. Each tool is called by its accepted definition. */
 export function createGeneratedToolSource(settings: GeneratedToolSourceSettings): ToolSource {
   const { servers, folders, holdChanged, store, onUnvalidated } = settings;
-  /** Each server as it was read. */
+  /** Servers as last read. */
   const read = new Map<string, ReadServer>();
 
   const readServer = async (server: string, tool: string): Promise<KnownTool | undefined> => {
@@ -56,7 +56,7 @@ export function createGeneratedToolSource(settings: GeneratedToolSourceSettings)
     return listed;
   };
 
-  /** Whether neither the server's list nor its lock has changed since. */
+  /** Whether the server's list and lock are unchanged. */
   const isCurrent = (server: string, { folder, generated, list }: ReadServer): boolean =>
     servers.openConnections()?.currentTools(server) === list && folders.current(folder) === generated;
 

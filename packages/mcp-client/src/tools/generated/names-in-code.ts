@@ -4,7 +4,7 @@ import { serverFolders } from "../servers/mcp-servers.ts";
 import type { McpServers } from "../servers/mcp-servers.ts";
 import { GeneratedFolders } from "./generated-folders.ts";
 
-/** Finds the names that a tool of an MCP server has in code. `undefined`: they are those that it has anyway. */
+/** Finds the names that a tool of an MCP server has in code. `undefined`: the names are the same. */
 export type FindNameInCode = (tool: FailedTool) => Promise<FailedTool | undefined>;
 
 /** Reads names in code from the files that were generated for servers. Connects to nothing. */
@@ -13,7 +13,7 @@ export function namesInCode(servers: readonly { name: string }[], serversDir: st
   return createNameFinder(new Set(names), serverFolders(names, serversDir), new GeneratedFolders());
 }
 
-/** The same, from folders that are read already. */
+/** The same, with an existing reader of folders. */
 export function createNameFinder(
   servers: { has(name: string): boolean },
   folderOf: McpServers["folderOf"],

@@ -4,23 +4,23 @@ import type { LogEntry, ToolList } from "../../connection/connection-types.ts";
 import { definitionsOf } from "./generated-folders.ts";
 import type { GeneratedParts, InTurn } from "./generated-folders.ts";
 
-/** How the tools that a server lists now differ from those that were generated. */
+/** The differences between the tools that a server lists and the generated ones. */
 export interface ToolsChange {
   server: string;
-  /** New tools, which code can import from now on. */
+  /** New tools, which code can now import. */
   added: string[];
-  /** Tools whose definition is another than the accepted one. */
+  /** Tools whose definition differs from the accepted one. */
   changed: string[];
   /** Whether those are held back. */
   held: boolean;
-  /** Tools that the server has no more. Their files stay, so that they can't come back as other tools unseen. */
+  /** Tools that the server no longer has. Their files are kept, so that they can't silently return as different tools. */
   removed: string[];
 }
 
 /**
- * Writes the files of the tools that a server has since they were generated.
+ * Writes the files of tools that were added since the server's tools were generated.
  *
- * @returns `undefined` for a server whose tools were not generated.
+ * @returns `undefined` for a server without generated tools.
  */
 export async function takeInChanges(
   { servers, folders, holdChanged }: GeneratedParts,
@@ -57,8 +57,8 @@ export async function takeInChanges(
 }
 
 /**
- * Follows the lists of tools that servers send while they are connected: takes those of a server in one after another, and
- * announces those that differ from the one before.
+ * Watches the lists of tools of connected servers. Processes the lists of a server one after another, and announces
+ * differences.
  */
 export function watchChanges(
   takeIn: (server: string, list: ToolList) => Promise<ToolsChange | undefined>,
@@ -85,7 +85,7 @@ export function watchChanges(
       const change = await takeIn(server, list);
       if (change === undefined) return;
       const { added, changed, removed } = change;
-      // Added tools are known the next time; those held back or gone stay so.
+      // Added tools are known the next time, while held-back and removed ones are reported again.
       const lasting = JSON.stringify([changed, removed]);
       const isSame = added.length === 0 && lasting === (last.get(server) ?? "[[],[]]");
       last.set(server, lasting);
@@ -97,12 +97,12 @@ export function watchChanges(
   };
 
   return {
-    /** To be called with each further list of a server. */
+    /** Must be called with each further list of a server. */
     onListed: (server: string, list: ToolList) => void inTurn(server, () => take(server, list)),
     announce,
     onChange: (listener: (change: ToolsChange) => void) => void listeners.add(listener),
     inTurn,
-    /** Resolves when no work is under way. */
+    /** Resolves when no work is pending. */
     settled: async (): Promise<void> => {
       await Promise.all([...turns.values()].map((turn) => turn(() => {})));
     },

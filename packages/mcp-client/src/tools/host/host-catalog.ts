@@ -10,7 +10,7 @@ import type {
 } from "@cem/core";
 import type { LoadedHostTools } from "./load-host-tools.ts";
 
-/** A catalog with host tools added: to the server of their name, or to one of their own. */
+/** Adds host tools to a catalog: to the server of that name if it exists, else as a new server. */
 export function withHostTools(
   catalog: ToolCatalog,
   descriptions: readonly HostToolDescription[],

@@ -11,19 +11,19 @@ import { isWithin, resolveOwnPackage } from "@cem/core/files";
 import type { OwnPackage } from "@cem/core/files";
 import { listFolder } from "../files/server-entries.ts";
 
-/** Where files of host tools stand, and which of them may run on the host. */
+/** The location of host tool files, and which of them may run on the host. */
 export interface HostToolFolders {
   /** The folder that holds `<server>/<tool>.host.ts`. Absolute. */
   serversDir: string;
-  /** Folders that guest code can write to. A file in one of them is never run. Absolute. */
+  /** Folders that guest code can write to. Files in them are never run. Absolute. */
   writableDirs: readonly string[];
   /**
    * Why a file may not be imported.
    *
-   * @defaultValue each may be
+   * @defaultValue all may be
    */
   obstacleOf?: ((tool: string, file: string) => Promise<CemError | undefined>) | undefined;
-  /** The package that such files may import where nothing is installed beside them. */
+  /** The package that such files can import even if it is not installed next to them. */
   ownPackage?: OwnPackage | undefined;
 }
 
@@ -36,7 +36,7 @@ const LOAD_TIMEOUT_MS = 30_000;
 
 export interface HostToolFile {
   server: string;
-  /** The tool's name: the file's, without its ending. */
+  /** The tool's name: the file name without its extension. */
   name: string;
   /** Absolute path. */
   file: string;
@@ -59,10 +59,9 @@ export async function findHostToolFiles(serversDir: string): Promise<HostToolFil
 }
 
 /**
- * Imports a file of the user's on the host and takes the tool it exports. A file that guest code can write is never
- * imported.
+ * Imports a user's file on the host and returns the tool it exports. A file that guest code can write is never imported.
  *
- * @returns what is wrong with a file that can't be used.
+ * @returns the problem of an unusable file.
  */
 async function importTool(
   { name, file }: HostToolFile,
@@ -91,21 +90,22 @@ async function importTool(
 /** Host tools by server and name. */
 export type HostToolsByServer = Readonly<Record<string, Readonly<Record<string, HostTool>>>>;
 
-/** The host tools there are, from code and from files. */
+/** All host tools, from code and from files. */
 export interface LoadedHostTools {
   tools: HostToolsByServer;
   /** The file a tool was read from, by `server.name`. */
   files: ReadonlyMap<string, string>;
   /** Files that can't be used as tools. */
   problems: readonly ToolProblem[];
-  /** Why tools that are listed can't be called, by `server.name`. Their files were not imported. */
+  /** Why listed tools are held back, by `server.name`. Their files were not imported. */
   held: ReadonlyMap<string, ErrorInfo>;
   /** Guest paths of all files of host tools. */
   hidden: readonly string[];
 }
 
 /**
- * Gathers the host tools given in code and those in `servers/<server>/<tool>.host.ts`. Those given in code win.
+ * Collects the host tools given in code and those in `servers/<server>/<tool>.host.ts`. Tools given in code take
+ * precedence.
  *
  * @throws CemError `TOOL_INVALID` for a name, given in code, that can't be imported.
  */
@@ -141,7 +141,7 @@ export async function loadHostTools(
   return { tools, files, problems, held, hidden };
 }
 
-/** Stands for a tool whose file is not imported. */
+/** A placeholder for a tool whose file is not imported. */
 function heldBack(obstacle: CemError): HostTool {
   return defineTool({
     description: "Held back: what it does is known once its folder is trusted.",
@@ -152,7 +152,7 @@ function heldBack(obstacle: CemError): HostTool {
   });
 }
 
-/** Without a prototype, so that no server's name is one of `Object`'s. */
+/** Without a prototype, so that no server name collides with a member of `Object`. */
 async function copyChecked(given: HostToolsByServer): Promise<Record<string, Record<string, HostTool>>> {
   const tools = Object.create(null) as Record<string, Record<string, HostTool>>;
   for (const [server, own] of Object.entries(given)) {
@@ -171,7 +171,7 @@ async function copyChecked(given: HostToolsByServer): Promise<Record<string, Rec
 
 const SERVER_NAME = /^[\p{L}\p{N}][\p{L}\p{N}_.@-]*$/u;
 
-/** Why a tool can't have a name. `undefined` where it can. */
+/** Why a tool can't have a name. `undefined` if it can. */
 export async function toolNameFault(server: string, name: string): Promise<string | undefined> {
   if (!SERVER_NAME.test(server))
     return "has a server's name that can't stand in an import. Use letters, digits, _, - and .";

@@ -12,7 +12,7 @@ export interface McpServersSettings extends Pick<McpConnectionsSettings, "isOwne
   /**
    * Why an enabled server may not be connected to.
    *
-   * @defaultValue each may be
+   * @defaultValue all may be
    */
   obstacleOf?: ((server: string) => CemError | undefined) | undefined;
   /** The folder that holds a folder of generated files for each server. Absolute. */
@@ -25,9 +25,9 @@ export interface McpServersSettings extends Pick<McpConnectionsSettings, "isOwne
    * @defaultValue the process's environment
    */
   variable?: ((name: string) => string | undefined) | undefined;
-  /** Receives what servers write to stderr, and what goes wrong with them. */
+  /** Receives servers' stderr output, and their failures. */
   onLog?: ((entry: LogEntry) => void) | undefined;
-  /** Answers servers that ask the user something. Absent: such questions are cancelled. */
+  /** Answers questions of servers to the user. Absent: such questions are cancelled. */
   elicit?: Elicit | undefined;
 }
 
@@ -37,14 +37,14 @@ export type ServerChanges = Pick<McpConnectionsSettings, "onToolsListed" | "onCo
 /** The state of a server that is known without connecting to it. */
 export interface ConfiguredServer {
   enabled: boolean;
-  /** Why it is not connected to. What is wrong with its settings is known once the connections were asked for. */
+  /** Why it can't be connected. Errors in its settings are known once the connections were requested. */
   error?: CemError | undefined;
 }
 
-/** The MCP servers that are set up, with connections that are made when first asked for. */
+/** The configured MCP servers, with connections that are created on first use. */
 export type McpServers = ReturnType<typeof createMcpServers>;
 
-/** Sets up servers. Nothing is loaded or started before it is needed. */
+/** Sets up servers. Everything is loaded and started on first use. */
 export function createMcpServers(settings: McpServersSettings, changes: ServerChanges) {
   const { servers, serversDir, authFolder, isOwnerThere, elicit, onLog } = settings;
   const variable = settings.variable ?? ((name: string) => process.env[name]);
@@ -63,7 +63,7 @@ export function createMcpServers(settings: McpServersSettings, changes: ServerCh
         return fillVariables(server, variable);
       } catch (error) {
         if (!CemError.isInstance(error)) throw error;
-        // A server that is set up wrong costs no other anything.
+        // A misconfigured server does not affect others.
         byName.set(server.name, { enabled: true, error });
         return { ...server, enabled: false };
       }
@@ -77,12 +77,12 @@ export function createMcpServers(settings: McpServersSettings, changes: ServerCh
     byName: byName as ReadonlyMap<string, ConfiguredServer>,
     /** The folder of a server's generated tools, absolute. */
     folderOf: serverFolders([...byName.keys()], serversDir),
-    /** The connections, made at the first call. No server is started by that. */
+    /** The connections, created at the first call. This starts no server. */
     connections: () => connections.get(),
     /**
      * The connections, for use with one server.
      *
-     * @throws what is wrong with the server's settings.
+     * @throws the error in the server's settings.
      */
     connectionsFor: async (server: string): Promise<McpConnections> => {
       const made = await connections.get();
@@ -90,7 +90,7 @@ export function createMcpServers(settings: McpServersSettings, changes: ServerCh
       if (error !== undefined) throw error;
       return made;
     },
-    /** The connections, if they were made already. */
+    /** The connections, if already created. */
     openConnections: () => connections.current,
     /** Ends every connection and server process. Safe to call twice. */
     async close(): Promise<void> {
@@ -113,7 +113,7 @@ export function serverFolders(
   };
 }
 
-/** The name of the server that a lock file is of. */
+/** The name of the server in a lock file. */
 function lockedServer(file: string): string | undefined {
   if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true) return undefined;
   const lock = parseJson(readFileSync(file, "utf8"));

@@ -2,12 +2,12 @@ import type { JsonEncoder } from "./json.ts";
 import type { Pending } from "./pending.ts";
 import type { Primordials } from "./primordials.ts";
 
-/** Of the current run. */
+/** State of the current run's calls. */
 export interface CallState {
   callsInFlight: number;
   /** Limit of one message to the host, in characters of JSON. */
   payloadBytes: number;
-  /** The id of the next call. Unique in a guest, so that a late result is never taken for another's. */
+  /** The id of the next call. Unique in a guest, so that a late result is never taken for the result of another call. */
   nextId: number;
 }
 
@@ -28,7 +28,7 @@ export interface ClientSettings {
   send(json: string): void;
   state: CallState;
   pending: Pending;
-  /** Gives handles in a result their methods. */
+  /** Adds the methods to handles in a result. */
   reviveHandles(value: unknown): unknown;
 }
 
@@ -44,7 +44,7 @@ export function createClient(
   const MAX_NAME_CHARACTERS = 256;
   // Resources and prompts of servers are requested from the host as calls with these reserved names.
   const RESERVED = "mcp:";
-  // No server has such a name.
+  // No server can have this name.
   const SKILLS = "cem:skills";
 
   let inFlight = 0;
@@ -172,7 +172,7 @@ export function createClient(
       settled(result);
     },
     endByLimit,
-    /** Notified of each call that goes to the host. */
+    /** Called for each call to the host. */
     onHostCall: (_server: string): void => {},
     /** Converts the error of a tool that runs in the guest to the error that a tool on the host would cause. */
     toolError(thrown: unknown, server: string, tool: string): unknown {

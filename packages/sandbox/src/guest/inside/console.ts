@@ -4,10 +4,10 @@ import type { Printer } from "./printed.ts";
 type Members = Record<string, unknown>;
 
 /**
- * Creates the console of a realm: a light one has the methods that print, and no others.
+ * Creates the console of a realm: in a light realm, only the methods that print.
  *
- * @param write - Takes a text, and whether it is for stderr.
- * @param runtime - The runtime's console, which has all others.
+ * @param write - Receives a text, and whether it is for stderr.
+ * @param runtime - The runtime's console, for all other methods.
  */
 export function createConsole(
   primordials: Primordials,
@@ -58,7 +58,7 @@ export function createConsole(
   }
   function put(name: string, text: string): void {
     if (runtime === undefined) write(name === "warn" || name === "error", `${text}\n`);
-    // It indents what stands in a group.
+    // It indents output in groups.
     else apply(runtime[name], runtime, [text]);
   }
   for (const name of PRINTING) add(name, (...args) => put(name, format(args)));

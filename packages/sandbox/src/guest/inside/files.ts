@@ -1,8 +1,8 @@
 import type { Ask, Primordials } from "./primordials.ts";
 
 /**
- * Adds the functions of Deno for text files and folders to a realm that has nothing else of the runtime. Paths, texts and
- * options cross as texts. Each is done at once, so that nothing of it is left when the program ends.
+ * Adds Deno's functions for text files and folders to a light realm. Paths, texts and options cross the boundary as
+ * text. All are synchronous inside, so that nothing is pending when the program ends.
  */
 export function installFiles(primordials: Primordials, ask: Ask): void {
   const { constructors, create, defineValue, parseJson, stringify, toText } = primordials;

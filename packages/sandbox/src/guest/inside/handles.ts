@@ -1,6 +1,6 @@
 import type { Ask, HostFunction, Primordials } from "./primordials.ts";
 
-/** Creates what programs make of results that the host keeps in files. */
+/** Creates the functions that give programs access to results that the host keeps in files. */
 export function createHandles(primordials: Primordials, host: HostFunction, ask: Ask) {
   const { ProxyConstructor, SafeWeakMap, byteText, bytesOf, constructors, create } = primordials;
   const { defineValue, execPattern, has, indexOfText, isArray, keys, max, ownKeys, ownProperty } =
@@ -14,9 +14,9 @@ export function createHandles(primordials: Primordials, host: HostFunction, ask:
   const DEFAULT_PAGE_BYTES = 64 * 1024;
   /** A character takes up to four bytes; a page has room for one. */
   const MIN_PAGE_BYTES = 4;
-  /** A larger result is not read as a whole: as values it takes several times its size. */
+  /** A larger result is not read as a whole: parsed, it takes several times its size. */
   const MAX_READ_BYTES = 32 * 1024 * 1024;
-  /** A larger list is read when the program first looks at it. */
+  /** A larger list is read when the program first accesses it. */
   const MAX_READ_AT_ONCE_BYTES = 8 * 1024 * 1024;
   const CHUNK_BYTES = 256 * 1024;
   const unread = new SafeWeakMap<object | undefined>();
@@ -29,7 +29,7 @@ export function createHandles(primordials: Primordials, host: HostFunction, ask:
     shape?: Shape;
   }
 
-  /** The form of a result that was kept as a whole: of an object the names, and the members that are small. */
+  /** The form of a result that was kept as a whole; for an object, its names and small members. */
   type Shape =
     | { kind: "list" | "text" | "record" }
     | { kind: "object"; names: string[]; small: Record<string, unknown> };
@@ -37,9 +37,9 @@ export function createHandles(primordials: Primordials, host: HostFunction, ask:
   /** A page of a kept text. */
   interface TextPage {
     text: string;
-    /** Where it begins, in bytes. */
+    /** Its offset, in bytes. */
     offset: number;
-    /** Where the next one begins; `null` after the last. */
+    /** The offset of the next one; `null` after the last. */
     next: number | null;
     /** The whole, in bytes. */
     size: number;
@@ -96,7 +96,7 @@ export function createHandles(primordials: Primordials, host: HostFunction, ask:
     return onUse(handle, shape);
   }
 
-  /** The value of a result. @throws RangeError that says how to read one that is too large for that. */
+  /** Reads the value of a result. @throws RangeError for one that is too large, with the way to read it. */
   function readWhole({ size, path }: Handle): unknown {
     if (size <= MAX_READ_BYTES) return parseJson(readText(path));
     throw new constructors.RangeError(
@@ -104,13 +104,13 @@ export function createHandles(primordials: Primordials, host: HostFunction, ask:
     );
   }
 
-  /** A list or an object, into which its members are read when the program first looks at one that did not come with it. */
+  /** Creates a list or an object that is loaded when the program first accesses a member that was not sent with it. */
   function onUse(handle: Handle, shape: Shape): object {
     const target: object = shape.kind === "list" ? [] : {};
     const known = shape.kind === "object" ? shape : undefined;
     for (let index = 0; index < (known?.names.length ?? 0); index += 1) {
       const name = known?.names[index] as string;
-      // JSON has no `undefined`: it stands for a member that is not read yet.
+      // JSON has no `undefined`: it marks a member that is not read yet.
       defineValue(target, name, ownProperty(known?.small as object, name)?.value, true);
     }
     addMethods(target, handle);
@@ -122,7 +122,7 @@ export function createHandles(primordials: Primordials, host: HostFunction, ask:
       for (let index = 0; index < names.length; index += 1) {
         const name = names[index] as string;
         const own = ownProperty(target, name);
-        // A program may have put something in its place, or deleted it.
+        // A program may have replaced or deleted it.
         if (known === undefined || (own !== undefined && own.value === undefined))
           defineValue(target, name, whole[name], true);
       }
@@ -130,7 +130,7 @@ export function createHandles(primordials: Primordials, host: HostFunction, ask:
     };
     const isThere = (name: string | symbol): boolean => {
       const own = ownProperty(target, name);
-      // `then` is looked for wherever a result is awaited.
+      // `then` is looked up whenever a result is awaited.
       if (own === undefined) return known !== undefined || name === "then";
       return own.value !== undefined && (name !== "length" || !isArray(target));
     };
@@ -146,7 +146,7 @@ export function createHandles(primordials: Primordials, host: HostFunction, ask:
     return proxy;
   }
 
-  /** Adds the methods of a handle, and of a result in its own shape also what the handle tells. */
+  /** Adds the methods of a handle; to a result in its original shape, also the fields of the handle. */
   function addMethods(target: object, handle: Handle): void {
     // The methods use these copies, whatever the program does to the object.
     const { type, mimeType, path } = handle;
@@ -193,7 +193,7 @@ export function createHandles(primordials: Primordials, host: HostFunction, ask:
 
   function assertCount(name: string, value: unknown): void {
     if (typeof value === "number" && value >= 0 && (value % 1 === 0 || value === Infinity)) return;
-    // An object is not written: its code would run here.
+    // An object is not converted to text: its code would run here.
     const given = typeof value === "number" || value === null ? `${value}` : typeof value;
     throw new RangeError(`${name} is a whole number of bytes from 0 on, not ${given}.`);
   }
@@ -208,11 +208,11 @@ export function createHandles(primordials: Primordials, host: HostFunction, ask:
     return { bytes: bytesOf(sliceText(answer, comma + 1)), size };
   }
 
-  /** The items of a list in a kept result, of which one at a time is read. The names lead to the list. */
+  /** Yields the items of a list in a kept result, reading one at a time. The names are the path to the list. */
   function* items(path: string, names: readonly string[]): Generator {
-    /** A character for each byte: those of JSON that are not letters or digits are of ASCII. */
+    /** One character per byte: the structural characters of JSON are ASCII. */
     let piece = "";
-    /** Where the value begins that is read, and the next byte. */
+    /** The start of the value that is being read, and the next byte. */
     let start = 0;
     let at = 0;
     let offset = 0;
@@ -233,7 +233,7 @@ export function createHandles(primordials: Primordials, host: HostFunction, ask:
       while (next() === " " || next() === "\n" || next() === "\r" || next() === "\t") at += 1;
       start = at;
     };
-    /** Whether this character comes next, which is passed then. */
+    /** Consumes this character if it comes next. Returns whether it did. */
     const takes = (character: string): boolean => {
       passSpace();
       if (next() !== character) return false;
@@ -295,7 +295,7 @@ export function createHandles(primordials: Primordials, host: HostFunction, ask:
     };
   }
 
-  /** Whether a character begins so many bytes before the end, and is longer. */
+  /** Whether a character begins this many bytes before the end and is longer. */
   function begins(bytes: Uint8Array, back: number): boolean {
     const byte = bytes[bytes.length - back] ?? 0;
     return byte >= 0xc0 && (byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2) > back;
@@ -303,11 +303,11 @@ export function createHandles(primordials: Primordials, host: HostFunction, ask:
 
   return {
     /**
-     * Gives every handle in a tool's result its methods. A result that was kept as a whole has the shape that the tool gave
-     * it: what is large in it is read when the program first looks at it.
+     * Adds the methods to every handle in a tool's result. A result that was kept as a whole has its original shape:
+     * large parts are read when the program first accesses them.
      */
     revive: (value: unknown): unknown => revive(value, 0),
-    /** The handle of a result whose large parts were not read yet: what to return in its place. */
+    /** The handle to return in place of a result whose large parts were not read yet. */
     standIn: (value: object): object | undefined => unread.get(value),
   };
 }

@@ -12,18 +12,18 @@ import { createThrownReader } from "./thrown.ts";
 import { installTimers } from "./timers.ts";
 import { createTracer } from "./tracer.ts";
 
-/** Given to the program's own realm only: where a program runs among the runtime, there is nothing to keep from it. */
+/** Used only when the program runs in the guest's own realm, where nothing of the runtime has to be kept from it. */
 export interface RuntimeParts {
   inspect(value: unknown): string;
   /** The runtime's console, for what {@link createConsole} lacks. */
   console: Record<string, unknown>;
-  /** Whether a name is of the language alone. */
+  /** Whether a name belongs to the language itself. */
   isLanguage(name: string): boolean;
-  /** Beginnings of the names of the runner's own files, where these are paths of the host. */
+  /** Prefixes of the names of the runner's own files, when these are host paths. */
   runnerFolders: readonly string[];
 }
 
-/** By index. In an object, since a namespace with an export named `then` must never be the value of a promise. */
+/** Namespaces by index. In an object, since a namespace with an export named `then` must never be the value of a promise. */
 type Namespaces = Record<number, unknown>;
 
 interface Import {
@@ -32,8 +32,8 @@ interface Import {
 }
 
 /**
- * Puts the parts together in a new realm: the part of the guest that lives in a realm with the program. Its methods take
- * primitives, and objects of the realm itself. None of them throws.
+ * Creates the part of the guest that lives in a realm with the program. Its methods take primitives and objects of the
+ * realm itself. None of them throws.
  */
 function createInside(parts: typeof PARTS, hostFunction: HostFunction, runtime: RuntimeParts | undefined) {
   const primordials = parts.createPrimordials();
@@ -46,9 +46,9 @@ function createInside(parts: typeof PARTS, hostFunction: HostFunction, runtime: 
   const isPrimitive = (value: unknown): boolean =>
     value === null || (typeof value !== "object" && typeof value !== "function");
 
-  /** Where the guest's function throws, as it does at the end of the stack, the error is one of its own realm. */
+  /** When the guest's function throws, as on a stack overflow, the error belongs to the guest's own realm. */
   function host(operation: string, a?: Primitive, b?: Primitive, c?: Primitive, d?: Primitive): Primitive {
-    // An object in place of a number would have its methods called by the guest.
+    // The guest would call methods of an object passed in place of a primitive.
     if (!isPrimitive(a) || !isPrimitive(b) || !isPrimitive(c) || !isPrimitive(d))
       throw new constructors.TypeError("An object can't be given here.");
     try {
@@ -58,7 +58,7 @@ function createInside(parts: typeof PARTS, hostFunction: HostFunction, runtime: 
     }
   }
 
-  /** The answer of the guest: a text, or an error. */
+  /** Asks the guest: returns a text, or throws an error. */
   function ask(operation: string, a?: Primitive, b?: Primitive, c?: Primitive, d?: Primitive): string {
     const answer = host(operation, a, b, c, d) as string;
     const text = primordials.sliceText(answer, 1);
@@ -103,7 +103,7 @@ function createInside(parts: typeof PARTS, hostFunction: HostFunction, runtime: 
   const client = parts.createClient(primordials, json, { send, state: run, pending, reviveHandles });
   defineValue(globalThis, "ToolError", client.exports["ToolError"], false);
   const traced = parts.createTracer(primordials, json, client, pending, host);
-  /** Imports that go on. */
+  /** Pending imports. */
   const imports = create(null) as Record<number, Import>;
   let nextImport = 1;
 
@@ -132,7 +132,7 @@ function createInside(parts: typeof PARTS, hostFunction: HostFunction, runtime: 
     host("failed", `{"kind":"${kind}",${readThrown(thrown)}}`);
   }
 
-  /** The value of a last expression, which the program did not say is its result: what is no data is none. */
+  /** Encodes the value of a last expression, which the program did not return explicitly: anything but data is ignored. */
   function encodedLast(value: unknown): string | undefined {
     if (isOfRuntime(value)) return undefined;
     try {
@@ -143,7 +143,7 @@ function createInside(parts: typeof PARTS, hostFunction: HostFunction, runtime: 
     }
   }
 
-  /** Whether an object is made by a class of the runtime, such as a URL. */
+  /** Whether an object is an instance of a runtime class, such as a URL. */
   function isOfRuntime(value: unknown): boolean {
     if (typeof value !== "object" || value === null) return false;
     if (timers.isTimer(value)) return true;
@@ -155,7 +155,10 @@ function createInside(parts: typeof PARTS, hostFunction: HostFunction, runtime: 
 
   const isClass = (value: object): boolean => ownProperty(value, "prototype")?.writable === false;
 
-  /** Whether an export of a program that has done its work is for others: a class, a function of arguments, an object of functions. */
+  /**
+   * Whether an export is meant for other modules and is not a result: a class, a function with parameters, an object of
+   * functions.
+   */
   function isForOthers(value: unknown): boolean {
     if (typeof value === "function") return ownProperty(value, "length")?.value !== 0 || isClass(value);
     if (typeof value !== "object" || value === null) return false;
@@ -174,7 +177,7 @@ function createInside(parts: typeof PARTS, hostFunction: HostFunction, runtime: 
   async function encoded(main: (runtime: object) => Promise<unknown>): Promise<string | undefined> {
     const own = {
       import: importModules,
-      // Where a program imports while it runs, it has the runtime.
+      // A program with dynamic imports has the runtime.
       load: runtime === undefined ? undefined : load,
       meta: {
         url: "file:///workspace/program.ts",
@@ -201,7 +204,7 @@ function createInside(parts: typeof PARTS, hostFunction: HostFunction, runtime: 
       run.nextId = nextId;
       run.hasActed = false;
     },
-    /** Runs a compiled program. It ends by the operations `done` and `failed`. */
+    /** Runs a compiled program. Ends with the operation `done` or `failed`. */
     run(main: unknown): void {
       void promiseThen(primordials.resolved, () => {
         const ended = encoded(main as (runtime: object) => Promise<unknown>);
@@ -210,16 +213,16 @@ function createInside(parts: typeof PARTS, hostFunction: HostFunction, runtime: 
         void promiseThen(ended, (text) => void host("done", text), fail);
       });
     },
-    /** Ends the run for what was thrown and not caught. */
+    /** Ends the run with an uncaught error. */
     fail,
-    /** Takes a call's result, as the host's message. */
+    /** Receives a call's result, as the host's message. */
     settle: (message: string): void => client.settle(primordials.parseJson(message) as CallResult),
     fire: timers.fire,
     isWaitedFor: pending.isWaitedFor,
     listUnawaited: pending.list,
     /** The id of the next call to the host. */
     nextCallId: (): number => run.nextId,
-    /** Whether the host has calls to answer. */
+    /** Whether calls to the host are unanswered. */
     hasCalls: client.hasCalls,
     imported(id: number, namespaces: Namespaces): void {
       imports[id]?.resolve(namespaces);
@@ -238,11 +241,11 @@ function createInside(parts: typeof PARTS, hostFunction: HostFunction, runtime: 
       (url: string) =>
       (specifier: unknown): string =>
         ask("resolve", primordials.toText(specifier), url),
-    /** Parses JSON to values of the realm. */
+    /** Parses JSON into values of the realm. */
     parse: primordials.parseJson,
-    /** Makes an error of the realm. */
+    /** Creates an error of the realm. */
     makeError,
-    /** Adds the place in the program that an error stems from to its stack. */
+    /** Adds the position in the program that caused an error to its stack. */
     addPlace: pending.addPlace,
   };
 }
@@ -266,8 +269,8 @@ const PARTS = {
 };
 
 /**
- * The text of a script that gives a function which makes the inside of the realm in which the script runs. It is made of
- * the functions of this folder, each of which stands for itself.
+ * The source of a script that evaluates to a function, which creates the inside of the script's realm. It consists of
+ * the functions of this folder, each of which is self-contained.
  */
 export function insideSource(): string {
   const members = Object.entries(PARTS).map(([name, part]) => `${name}: ${part.toString()}`);

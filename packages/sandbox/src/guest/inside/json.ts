@@ -1,6 +1,6 @@
 import type { Primordials } from "./primordials.ts";
 
-/** How a program prints what is not plain data. */
+/** How a program prints anything but plain data. */
 export interface Printing {
   string(text: string): string;
   /** Text of an object that is not printed by its members. */
@@ -14,7 +14,7 @@ export interface Printing {
 /**
  * Creates the encoder of a realm.
  *
- * @param standIn - Gives what a result has in place of an object.
+ * @param standIn - Returns the replacement of an object in a result, if any.
  */
 export function createJsonEncoder(primordials: Primordials, standIn: (value: object) => object | undefined) {
   const { PromiseConstructor, SafeWeakMap, apply, attempt, byteLength, defineValue, execPattern } =
@@ -39,7 +39,7 @@ export function createJsonEncoder(primordials: Primordials, standIn: (value: obj
   const { asyncIterator, iterator } = Symbol;
   const MAX_NOTES = 5;
   const UNREAD = {};
-  /** A larger number without an exponent may have been read from one with more digits. */
+  /** A larger number without an exponent may have lost digits. */
   const MAX_SAFE = 9_007_199_254_740_991n;
 
   /** Thrown when a value has no form in JSON; the message says where and what to do. */
@@ -56,11 +56,11 @@ export function createJsonEncoder(primordials: Primordials, standIn: (value: obj
     names: Record<string, true>;
     nameCount: number;
     what: string;
-    /** Objects from the root to here. */
+    /** The objects on the path from the root. */
     open: InstanceType<typeof SafeWeakMap<boolean>>;
-    /** Whether bytes are written as what comes closest. */
+    /** Whether bytes are written in their closest representation. */
     isResult: boolean;
-    /** Of a value that is printed. */
+    /** Set for a value that is printed. */
     printing: Printing | undefined;
     notes: string;
     noteCount: number;
@@ -74,11 +74,12 @@ export function createJsonEncoder(primordials: Primordials, standIn: (value: obj
   }
 
   /**
-   * The value as JSON text; `undefined` for `undefined`. A Map becomes an object, or a list of entries where a key is no
-   * string; a Set and numbers in a typed array become lists; a BigInt that no number holds becomes its text.
+   * Encodes a value as JSON text; `undefined` for `undefined`. A Map becomes an object, or a list of entries when a key
+   * is not a string; a Set and numbers in a typed array become lists; a BigInt beyond the range of exact numbers
+   * becomes text.
    *
    * @param what - Names the value in messages.
-   * @param limit - The most characters of the text.
+   * @param limit - Maximum length of the text, in characters.
    * @throws TypeError for functions, symbols, promises, bytes and cycles; TooLargeError.
    */
   function encode(value: unknown, what: string, limit: number): string | undefined {
@@ -88,7 +89,7 @@ export function createJsonEncoder(primordials: Primordials, standIn: (value: obj
     return encoder.text;
   }
 
-  /** Encodes a program's result, of bytes their count. Also gives lines for its output, of what the text can't tell. */
+  /** Encodes a program's result; bytes become their count. Also returns notes for its output on what the text can't express. */
   function encodeResult(value: unknown, what: string, limit: number) {
     if (value === undefined) return { text: undefined, notes: "" };
     const encoder = begin(what, limit, true);
@@ -99,8 +100,8 @@ export function createJsonEncoder(primordials: Primordials, standIn: (value: obj
   }
 
   /**
-   * Writes a value as a program prints it: as compact JSON, where what JSON has no form for has a name, such as
-   * `Map(1) {"a":1}`, `Point {"x":1}` and `[Circular]`. A text that is longer than the limit is cut.
+   * Formats a value as a program prints it: as compact JSON, with names for what JSON can't express, such as `Map(1)
+   * {"a":1}`, `Point {"x":1}` and `[Circular]`. Text beyond the limit is cut.
    */
   function encodePrinted(value: unknown, limit: number, printing: Printing) {
     const encoder = begin("", limit, false, printing);
@@ -210,7 +211,7 @@ export function createJsonEncoder(primordials: Primordials, standIn: (value: obj
     writeMembers(encoder, value, path, depth);
   }
 
-  /** Writes a collection or bytes as what comes closest. False for anything else. */
+  /** Writes a collection or bytes in their closest representation. False for anything else. */
   function writeCollection(encoder: Encoder, value: object, path: string, depth: number): boolean {
     if (isInstance(MapConstructor, value)) writeMap(encoder, value, path, depth);
     else if (isInstance(SetConstructor, value)) writeSet(encoder, value, path, depth);
@@ -317,7 +318,7 @@ export function createJsonEncoder(primordials: Primordials, standIn: (value: obj
     for (let index = 0; index < names.length; index += 1) {
       const name = names[index] as string;
       const read = (): unknown => (value as Record<string, unknown>)[name];
-      // A getter that throws is printed as one.
+      // A throwing getter is printed as such.
       const member = encoder.printing === undefined ? read() : attempt(read, UNREAD);
       if (member === undefined && encoder.printing === undefined) continue;
       countName(encoder, name);

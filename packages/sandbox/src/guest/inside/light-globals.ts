@@ -1,17 +1,17 @@
 import type { HostFunction, Primordials } from "./primordials.ts";
 
 /**
- * Leaves in a realm what the language has, without what calls back or makes code by itself, and adds the few things of
- * the runtime that are made of primitives.
+ * Reduces a realm to the language, without features that call back later or are of no use, and adds the few features of
+ * the runtime that work with primitives.
  */
 export function installLightGlobals(primordials: Primordials, host: HostFunction): void {
   const { create, defineProperty, defineValue, symbols, toNumber } = primordials;
   const own = globalThis as unknown as Record<string, unknown>;
-  // Finalizers and waits for threads call back after a run; the others are of the guest's own realm, or of no use.
+  // Finalizers and thread waits call back after a run; the others belong to the guest's own realm or are of no use.
   for (const name of "Atomics FinalizationRegistry SharedArrayBuffer Temporal WeakRef WebAssembly".split(" "))
     delete own[name];
   delete (Date.prototype as unknown as Record<string, unknown>)["toTemporalInstant"];
-  // The runtime gives the function that is found there frames of its own realm.
+  // The runtime would call a function found here with frames of its own realm.
   const fixed = { __proto__: null, writable: false, enumerable: false, configurable: false };
   defineProperty(Error, "prepareStackTrace", { ...fixed, value: undefined });
   defineProperty(globalThis, "Error", { ...fixed, value: Error });

@@ -9,28 +9,28 @@ interface Work {
   name: string;
   /** Its stack says where the work was begun. */
   place: Error;
-  /** Of a timer: whether the run waits for it. */
+  /** For a timer: whether the run waits for it. */
   isKept: ((hasValue: boolean) => boolean) | undefined;
 }
 
 /**
  * The pending work of one run.
  *
- * @param onEnd - Called at the end of each piece of work, before the program goes on.
+ * @param onEnd - Called at the end of each piece of work, before the program continues.
  */
 export function createPending(primordials: Primordials, onEnd: () => void) {
   const { attempt, constructors, create, defineValue, includesText, indexOfText } = primordials;
   const { isInstance, keys, quote, sliceText, toText } = primordials;
-  /** The most pieces of work that are listed. */
+  /** Maximum number of listed pieces of work. */
   const MAX_LISTED = 40;
   const MAX_STACK_CHARACTERS = 4_096;
   const PROGRAM = "blob:program:";
   const works = create(null) as Record<number, Work>;
   let next = 0;
 
-  /** Adds the program's stack frames, and what is before them, to an error without any. An awaited error has them already. */
+  /** Adds the program's stack frames, and those before them, to an error without any. An awaited error already has them. */
   function addPlace(error: unknown, begun: unknown): void {
-    // The program decides what a stack is.
+    // The program can put anything in place of a stack.
     attempt(() => {
       if (!isInstance(constructors.Error, error)) return;
       const { stack } = error as Error;
@@ -55,16 +55,16 @@ export function createPending(primordials: Primordials, onEnd: () => void) {
           delete works[id];
           onEnd();
         },
-        /** Gives an error that the work ended with the place where it was begun, where its stack has none of the program. */
+        /** Adds the position where the work was begun to an error that ended it, unless its stack has frames of the program. */
         place: (error: unknown) => addPlace(error, place.stack),
       };
     },
-    /** Whether a run goes on after its program has returned. */
+    /** Whether a run continues after its program has returned. */
     isWaitedFor(hasValue: boolean): boolean {
       for (const id in works) if (isKept(works[id] as Work, hasValue)) return true;
       return false;
     },
-    /** Lists the work that the run waits for, or what it stops, oldest first, as the items of a JSON array. */
+    /** Lists the work that the run waits for, or that it stops, oldest first, as the items of a JSON array. */
     list(hasValue: boolean, kept: boolean): string {
       const ids = keys(works);
       let listed = "";
@@ -84,5 +84,5 @@ export function createPending(primordials: Primordials, onEnd: () => void) {
 }
 
 export type Pending = ReturnType<typeof createPending>;
-/** Work that goes on. */
+/** Pending work. */
 export type BegunWork = ReturnType<Pending["begin"]>;

@@ -3,11 +3,11 @@ type Uncurried<Call extends Method> = (self: unknown, ...args: Parameters<Call>)
 
 /**
  * Built-ins of a realm, captured before any program runs there, so that a program that patches `JSON.parse` or
- * `Array.prototype.push` changes nothing here. For the same reason what uses them iterates arrays by index and never
- * spreads them.
+ * `Array.prototype.push` changes nothing here. For the same reason, code that uses them iterates arrays by index and
+ * never spreads them.
  *
- * Like every function in this folder it stands for itself: its text is evaluated in each realm, so it refers to nothing
- * outside of it.
+ * Like every function in this folder it is self-contained: its source is evaluated in each realm, so it must not refer
+ * to anything outside.
  */
 export function createPrimordials() {
   const { bind, call } = Function.prototype;
@@ -26,7 +26,7 @@ export function createPrimordials() {
     fulfilled: (value: Value) => Next,
     rejected?: (reason: unknown) => Next,
   ) => Promise<Next>;
-  /** Arguments of one call. */
+  /** Maximum number of arguments of one call. */
   const PIECE_BYTES = 4_096;
   const TypedArray = (getPrototypeOf(Uint8Array.prototype) as { constructor: { prototype: object } })
     .constructor;
@@ -43,7 +43,7 @@ export function createPrimordials() {
   const isView = ArrayBuffer.isView as (value: unknown) => boolean;
   const weakGet = uncurry(WeakMap.prototype.get);
   const weakSet = uncurry(WeakMap.prototype.set);
-  // Made once: making an object without prototypes takes longer than the definition of a property.
+  // Created once: creating an object without a prototype takes longer than defining a property.
   const data = create(null) as PropertyDescriptor;
   data.writable = data.configurable = true;
 
@@ -60,7 +60,7 @@ export function createPrimordials() {
 
   return {
     SafeWeakMap,
-    /** Gives a function's result, or `otherwise` when it throws, as whatever looks at a program's values may. */
+    /** Returns a function's result, or `otherwise` when it throws, as any access to a program's values may. */
     attempt<Result>(action: () => Result, otherwise: Result): Result {
       try {
         return action();
@@ -84,7 +84,7 @@ export function createPrimordials() {
       data.value = undefined;
       return isDefined;
     },
-    /** The descriptor of an own property, without what a program has put into `Object.prototype`. */
+    /** The descriptor of an own property, unaffected by a patched `Object.prototype`. */
     ownProperty(target: object, key: string | symbol): PropertyDescriptor | undefined {
       const descriptor = getOwnPropertyDescriptor(target, key);
       return descriptor === undefined ? undefined : (setPrototypeOf(descriptor, null) as PropertyDescriptor);
@@ -96,7 +96,7 @@ export function createPrimordials() {
     PromiseConstructor: Promise,
     RegExpConstructor: RegExp,
     promiseThen,
-    /** Code that has to run on a stack without frames of the guest follows it. */
+    /** A resolved promise, for code that must run on a stack without frames of the guest. */
     resolved: promiseThen(new Promise<void>((resolve) => resolve()), () => {}),
     ByteArray,
     subarray,
@@ -132,7 +132,10 @@ export function createPrimordials() {
     isView,
     /** The name of a typed array's type; `undefined` for a `DataView`. */
     typedArrayName,
-    /** The length of a view or a buffer, of which a program's own class may tell another. @throws TypeError for anything else. */
+    /**
+     * The true length of a view or a buffer, even if a program's subclass reports another. @throws TypeError for
+     * anything else.
+     */
     byteLength(value: object): number {
       if (!isView(value)) return lengths.buffer(value) as number;
       return (typedArrayName(value) === undefined ? lengths.dataView : lengths.typedArray)(value) as number;
@@ -143,9 +146,9 @@ export function createPrimordials() {
     constructors: { __proto__: null as never, Error, RangeError, ReferenceError, SyntaxError, TypeError },
     symbols: {
       __proto__: null as never,
-      /** By which Node's `promisify` finds a function's own version with promises. */
+      /** The key by which Node's `promisify` finds a function's own promise version. */
       promisify: Symbol.for("nodejs.util.promisify.custom"),
-      /** By which the runtime finds an object's own way to be printed. */
+      /** The keys by which the runtime finds an object's own printer. */
       printers: [
         Symbol.for("Deno.privateCustomInspect"),
         Symbol.for("Deno.customInspect"),
@@ -165,8 +168,8 @@ export type Primordials = ReturnType<typeof createPrimordials>;
 export type Primitive = string | number | boolean | undefined;
 
 /**
- * The one function by which a realm reaches the guest. It takes and gives primitives only, so that no object of the
- * guest's own realm is ever within a program's reach.
+ * The only function through which a realm reaches the guest. It takes and returns primitives only, so that no object of
+ * the guest's own realm is ever within a program's reach.
  */
 export type HostFunction = (operation: string, ...values: Primitive[]) => Primitive;
 

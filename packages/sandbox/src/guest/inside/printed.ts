@@ -1,13 +1,13 @@
 import type { JsonEncoder } from "./json.ts";
 import type { Primordials } from "./primordials.ts";
 
-/** Gives the text of a value that a program prints: compact JSON, which is whole and which a model reads well. */
+/** Formats a value that a program prints: as compact JSON, which is complete and easy for a model to read. */
 export type Printer = (value: unknown) => string;
 
 /**
  * Creates the printer of a realm.
  *
- * @param inspect - Prints what the runtime prints better: objects of its own.
+ * @param inspect - Formats the runtime's own objects, which the runtime prints better.
  */
 export function createPrinter(
   primordials: Primordials,
@@ -18,13 +18,13 @@ export function createPrinter(
     primordials;
   const { isNativeError, keys, ownProperty, quote, sliceText, symbols, timeOf, toText } = primordials;
   const MAX_CHARACTERS = 64 * 1024;
-  /** Of an object whose text is longer. */
+  /** Characters to show of an object with a longer text. */
   const SHOWN_CHARACTERS = 8 * 1024;
   const MAX_NAMED_KEYS = 30;
   const MAX_NAME_CHARACTERS = 80;
   const MAX_SHOWN_BYTES = 32;
   const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
-  /** Long enough to be no word or digest. */
+  /** Long enough not to be a word or a digest. */
   const BASE64 =
     /^(?:data:([\w.+/-]{0,100})[^,]{0,100};base64,)?(?=[^,]*[a-z])(?=[^,]*[A-Z])(?=[^,]*\d)[\w+/-]{256,}={0,2}$/;
   const patternText = RegExp.prototype.toString;
@@ -57,7 +57,7 @@ export function createPrinter(
     return has(value, symbols.toStringTag) || keys(value).length === 0;
   }
 
-  /** An object that has more to it than members: by its name only, where there is no runtime to ask. */
+  /** Formats an object that is more than its members; by its name only when there is no runtime. */
   function byRuntime(value: object): string {
     if (inspect !== undefined) return inspect(value, IN_ONE_LINE);
     const { [symbols.toStringTag]: tag } = value as { [symbols.toStringTag]?: unknown };
@@ -86,7 +86,7 @@ export function createPrinter(
     return typeof constructor === "function" ? nameOf(constructor) : "";
   }
 
-  /** An error with its stack, its own members, and its cause. */
+  /** Formats an error with its stack, its own members, and its cause. */
   function errorText(error: unknown, depth: number): string {
     if (!isNativeError(error)) return typeof error === "string" ? error : print(error);
     const { stack, cause } = error as Error;
@@ -124,7 +124,7 @@ export function createPrinter(
     }
   }
 
-  /** The beginning of a long text, and what the rest has. */
+  /** The beginning of a long text, and the size of the rest. */
   function beginning(text: string, value: object): string {
     const isList = isArray(value);
     const names = isList ? [] : keys(value);

@@ -5,8 +5,8 @@ interface CallSite {
 }
 
 /**
- * Leaves frames of the guest runner, whose files have paths of the host, out of the stacks of this realm's errors. A
- * program may still format stacks by a function of its own.
+ * Removes frames of the guest runner, whose files have host paths, from the stacks of this realm's errors. A program
+ * may still format stacks with a function of its own.
  */
 export function hideRunnerFrames(primordials: Primordials, runnerFolders: readonly string[]): void {
   const { apply, constructors, defineProperty, defineValue, startsWith, toText } = primordials;
@@ -33,7 +33,7 @@ export function hideRunnerFrames(primordials: Primordials, runnerFolders: readon
     try {
       text = apply(headOf, error, []) as string;
     } catch {
-      // The program decides what its errors are named.
+      // The program can put anything in place of its errors' names.
     }
     for (let index = 0; index < shown.length; index += 1) text += `\n    at ${toText(shown[index])}`;
     return text;

@@ -1,11 +1,11 @@
 import type { Primordials } from "./primordials.ts";
 
 /**
- * Creates the function that reads what a program threw, as members of a JSON object; the stack is empty for what is not an
- * error. The message goes on with what caused the error, and with the errors that it collects. It survives every getter and
+ * Creates the function that reads what a program threw, as members of a JSON object; the stack is empty for anything
+ * but errors. The message includes the error's causes and the errors that it aggregates. Safe against any getter and
  * proxy.
  *
- * @param print - Gives the text of an object that is no error.
+ * @param print - Formats an object that is not an error.
  */
 export function createThrownReader(
   primordials: Primordials,
@@ -48,7 +48,7 @@ export function createThrownReader(
     if (count > MAX_COLLECTED) message += `\n- and ${count - MAX_COLLECTED} more`;
     const cause = member(error, "cause");
     if (cause === undefined) return message;
-    // Many that wrap an error repeat its message.
+    // Many errors that wrap another repeat its message.
     const own = isErrorLike(cause) ? read(cause, "message", MAX_MESSAGE_CHARACTERS) : "";
     return own !== "" && includesText(message, own)
       ? message

@@ -8,11 +8,11 @@ interface SetTimer {
   isRepeated: boolean;
   /** In milliseconds. */
   dueAt: number;
-  /** Absent where the run is not to wait for it. */
+  /** Absent when the run must not wait for it. */
   work: BegunWork | undefined;
 }
 
-/** Puts timers into a realm, and `queueMicrotask`. */
+/** Adds timers and `queueMicrotask` to a realm. */
 export function installTimers(
   primordials: Primordials,
   host: HostFunction,
@@ -21,9 +21,9 @@ export function installTimers(
 ) {
   const { PromiseConstructor, SafeWeakMap, apply, constructors, create, defineValue } = primordials;
   const { promiseThen, resolved, symbols, toNumber } = primordials;
-  /** The longest wait for a timer once the program has its value, in milliseconds. */
+  /** Maximum wait for a timer after the program returned a value, in milliseconds. */
   const VALUE_WAIT_MS = 1_000;
-  /** The same for a program without one. A longer timer is most often what another promise was raced with. */
+  /** The same for a program without a value. A longer timer is usually a timeout raced against another promise. */
   const WAIT_MS = 10_000;
   const timers = create(null) as Record<number, SetTimer>;
   const ids = new SafeWeakMap<number>();
@@ -48,7 +48,7 @@ export function installTimers(
     }
   }
 
-  /** An interval never ends by itself. */
+  /** Makes the run wait for a timer; not for an interval, which never ends by itself. */
   function waitFor(timer: SetTimer): void {
     if (timer.isRepeated) return;
     const isSoon = (hasValue: boolean): boolean =>

@@ -23,7 +23,7 @@ export function createTracer(
 
   interface Trace {
     server: string;
-    /** The name by which the server's modules call it, which a folder can't always have. */
+    /** The name by which the server's modules call it, which is not always valid as a folder name. */
     ownName: string;
     /** Whether the call went to the host, which records it itself. */
     hosted: boolean;
@@ -82,7 +82,7 @@ export function createTracer(
           current = outer;
         }
         if (!isInstance(PromiseConstructor, result)) return completed(result);
-        // The client notes its own calls.
+        // The client tracks its own calls.
         const work = trace.hosted ? undefined : pending.begin("call", tool, server);
         return promiseThen(
           result as Promise<unknown>,

@@ -4,7 +4,7 @@ import { recordingInvoker } from "./harness.ts";
 import { FIND_FOREIGN, START } from "./reachable.ts";
 import { SessionHarness } from "./sessions.ts";
 
-/** A way to get hold of what a program is not given. It calls `look` with whatever it finds. */
+/** An attempt to reach objects that are withheld from programs. It calls `look` with whatever it finds. */
 type Breakout = [name: string, code: string];
 
 const BREAKOUTS: Breakout[] = [
@@ -121,7 +121,7 @@ for (const given of [odd, wrapped, Object(1), [odd]]) for (const use of [() => h
   ],
 ];
 
-/** Programs that try to get hold of an object of the guest's own realm, and what is left of them in a later run. */
+/** Contract tests: programs that try to reach an object of the guest's own realm, and what remains of them in a later run. */
 export function breakoutsContract(makeProvider: () => SandboxProvider, files: Record<string, string>): void {
   const withSession = (use: (session: SessionHarness) => Promise<void>) =>
     SessionHarness.with(makeProvider, files, use);

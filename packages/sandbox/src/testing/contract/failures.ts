@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { Harness } from "./harness.ts";
 
-/** How a program's errors come back. */
+/** Contract tests: how errors of programs are reported. */
 export function failuresContract(harness: () => Harness): void {
   it("tells a syntax error with its line and column, and runs nothing", async () => {
     const outcome = await harness().run("console.log('ran');\nconst x: = 1;");

@@ -223,7 +223,7 @@ return { same: new Set(texts).size, listed, real, there, told };`;
         real: [file, file],
         there: "/workspace/servers",
       });
-      // A path that is not mapped is named as the program wrote it.
+      // A path that is not mapped is reported as the program wrote it.
       expect(value["told"]).toMatch(/(?:^|[^\w/])(?:\/workspace\/)?servers\/none\.ts/);
     });
 

@@ -17,7 +17,10 @@ import type {
 /** Limits that keep the contract's runs short. */
 export const CONTRACT_LIMITS = { timeoutMs: 20_000, memoryMb: 128 } as const;
 
-/** `programs`: what a program finds and gives. `guest`: what holds it, and the life of a sandbox. `realms`: what its runs share. */
+/**
+ * `programs`: the environment and results of programs. `guest`: isolation, and the lifecycle of a sandbox. `realms`:
+ * what runs share.
+ */
 export type ContractGroup = "programs" | "guest" | "realms";
 
 /** Capabilities of a provider, which select the contract tests. */
@@ -44,7 +47,7 @@ export interface ContractOptions {
   groups?: readonly ContractGroup[] | undefined;
 }
 
-/** Options of a run beside its code. */
+/** Options of a run besides its code. */
 export type RunOptions = Omit<RunRequest, "code">;
 
 const TOOL_FOLDER = /^(?:servers|skills)\//;
@@ -61,7 +64,7 @@ export class Harness {
     this.sandbox = sandbox;
   }
 
-  /** Creates a workspace with these files, those of `servers` and `skills` as mounts that no program can change. */
+  /** Creates a workspace with these files; `servers` and `skills` become mounts that no program can change. */
   static async make(
     provider: SandboxProvider,
     files: Record<string, string> = {},

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { guestBootFile } from "../../guests/guest-boot.ts";
 import type { Harness } from "./harness.ts";
 
-/** Programs that show what the runtime knows of where it is, by value, output and error. */
+/** Programs that show what the runtime knows of its location, by value, output and error. */
 const PROGRAMS: Record<string, string> = {
   "the runtime": `return [Deno.mainModule, Deno.execPath(), Deno.cwd(), Deno.realPathSync("."), Deno.makeTempDirSync({ dir: "." }), import.meta, Deno.inspect(Deno.mainModule)];`,
   "the process": `console.log(process.argv, process.execPath, process.argv0); return [process.argv, process.execPath, process.argv0, process.title, process.cwd(), "" + process.execPath, JSON.stringify(process.argv)];`,
@@ -40,7 +40,7 @@ return found;`,
 let worker; try { worker = new Worker(url, { type: "module" }); } catch (error) { return [error.message]; } worker.postMessage(1); const told = await new Promise((go) => { worker.onmessage = ({ data }) => go(data); worker.onerror = (event) => { event.preventDefault(); go([event.message]); }; }); worker.terminate(); return told;`,
 };
 
-/** No program learns where it lies on the host. */
+/** Contract tests: no program learns where it is on the host. */
 export function hostPathsContract(harness: () => Harness): void {
   describe("names no path of the host", () => {
     const HOST_PATHS = () => [

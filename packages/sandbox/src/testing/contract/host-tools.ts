@@ -6,7 +6,7 @@ import { recordingInvoker, type Harness } from "./harness.ts";
 /** The host tools of the contract's sandbox, by server. */
 export const HOST_TOOLS = { crm: ["find_customer"], calculator: ["multiply"] };
 
-/** Tools on the host that no file stands for. */
+/** Contract tests: tools on the host that have no file. */
 export function hostToolsContract(harness: () => Harness): void {
   it("imports them like any other, and keeps a record of each call", async () => {
     const invoker = recordingInvoker(({ args }) => ({ got: args }));
@@ -134,7 +134,7 @@ export default [
         onWaiting?.(true);
         await new Promise((resolve) => setTimeout(resolve, ms));
         onWaiting?.(false);
-        // The end of a call ends its waiting too.
+        // The end of a call also ends its waiting.
         return { ok: true, value: 1 };
       },
     });

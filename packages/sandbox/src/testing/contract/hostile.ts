@@ -7,7 +7,7 @@ import { recordingInvoker, type Harness } from "./harness.ts";
 
 const CLIENT = `import { callTool } from "cem:client";\n`;
 
-/** Programs that mean harm, and honest ones that look alike. */
+/** Contract tests: malicious programs, and legitimate ones that look alike. */
 export function hostileContract(harness: () => Harness): void {
   it("takes raw text that looks like its own messages as output", async () => {
     const lines = [
@@ -253,7 +253,7 @@ for (const WASI of found) for (const folder of ${JSON.stringify(folders)}) try {
 } catch {} finally { try { Deno.removeSync("wasi"); } catch {} }
 return made;`;
     const made = (await harness().value(code)) as string[];
-    // A guest with a file system view of its own makes links that lead nowhere else.
+    // Links in a guest with a file system view of its own can't lead out of it.
     const refused = harness().sandbox.isolation.level === "permissions" ? ["a link", "canary"] : ["canary"];
     expect(made.filter((one) => refused.includes(one))).toEqual([]);
   });

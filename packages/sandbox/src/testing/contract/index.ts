@@ -40,7 +40,7 @@ export function describeSandboxContract(
   });
 }
 
-/** One sandbox for all tests of a group that need none of their own. */
+/** One sandbox for all tests of a group that don't need their own. */
 function useHarness(makeProvider: () => SandboxProvider): () => Harness {
   let harness: Harness;
   beforeAll(async () => {

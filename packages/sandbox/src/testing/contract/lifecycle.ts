@@ -4,7 +4,7 @@ import { Harness, recordingInvoker, until } from "./harness.ts";
 
 const CLIENT = `import { callTool } from "cem:client";\n`;
 
-/** Concurrent runs and how they end. */
+/** Contract tests: concurrent runs and how they end. */
 export function lifecycleContract(makeProvider: () => SandboxProvider): void {
   const withHarness = (use: (harness: Harness) => Promise<void>) => async () => {
     const harness = await Harness.make(makeProvider());

@@ -56,7 +56,7 @@ await new Promise(() => {});`,
       ],
     ])("ends what fills %s", async (_, code) => {
       const outcome = await harness().run(code);
-      // There are no workers where the guest has no view of files of its own.
+      // There are no workers when the guest has no file system view of its own.
       const isRefused = outcome.status === "failed" && /starts no threads/.test(outcome.error.message);
       const ended = { status: "out-of-memory", limitMb: CONTRACT_LIMITS.memoryMb };
       expect(outcome).toMatchObject(isRefused ? { status: "failed" } : ended);

@@ -13,7 +13,7 @@ function listen(server: Server | HttpServer, place: number | string): Promise<vo
   });
 }
 
-/** `tell` takes each port at which the program listens. It ends with those at which the host reaches it. */
+/** `tell` receives each port on which the program listens. The value is the list of ports on which the host reaches it. */
 const LISTEN = `import { callTool } from "cem:client"; import net from "node:net"; import { createRequire } from "node:module";
 const serve = (net, Type, tell) => { const handle = new Type(1); if (handle.listen(8) !== 0) return; const at = {}; handle.getsockname(at); net.createServer((socket) => socket.end("guest")).listen(handle); tell(at.port); };
 const ofSocket = (net) => { const socket = new net.Socket(); socket.on("error", () => {}); try { socket.connect(1, "127.0.0.1"); } catch {} return socket._handle.constructor; };
@@ -35,7 +35,7 @@ const WAYS = {
   ),
 };
 
-/** Whether a program answers at this port of the host. */
+/** Whether a program answers on this port of the host. */
 function isGuestAt(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, "127.0.0.1", () => socket.write("GET / HTTP/1.0\r\n\r\n"));
@@ -67,7 +67,7 @@ export function networkContract(makeProvider: () => SandboxProvider, options: Co
     server.close();
   });
 
-  /** Tries an address in every way the runtime has. */
+  /** Tries to reach an address in every way that the runtime offers. */
   const reach = (host: string) => `const results = [];
 const url = "http://${host}:${port}/";
 try { results.push(await (await fetch(url, { signal: AbortSignal.timeout(2000) })).text()); } catch (error) { results.push(error.name); }

@@ -7,15 +7,15 @@ import { SessionHarness } from "./sessions.ts";
 export const START = `import * as client from "cem:client"; import * as tools from "./servers/counter/index.ts"; const { callTool } = client;
 `;
 
-/** `look` takes a value, and notes it where it is of another realm. */
+/** `look` takes a value and records it if it belongs to another realm. */
 export const FIND_FOREIGN = `const found = []; const ownRoot = Object.prototype; const prototypeOf = Object.getPrototypeOf;
 function isForeign(value) { if ((typeof value !== "object" && typeof value !== "function") || value === null) return false; let root = value; try { for (let next = prototypeOf(value); next !== null; next = prototypeOf(next)) root = next; } catch { return false; } return root !== ownRoot && root !== value; }
 function look(value) { if (isForeign(value)) found.push(typeof value); }
 `;
 
 /**
- * Walks from every value that it has to whatever it leads to: members, prototypes, getters, and what functions give, throw
- * and pass to callbacks, called with odd arguments. No callback is ever called by the guest's own code.
+ * Walks from every known value to everything reachable: members, prototypes, getters, and what functions return, throw
+ * and pass to callbacks when called with odd arguments. No callback is ever called by the guest's own code.
  */
 const FUZZ = `let state = SEED; const random = (below) => { state = (state * 1103515245 + 12345) % 2147483648; return state % below; };
 const names = [Object, Function.prototype, Array, Number, Boolean, String, Symbol, Date, Promise, RegExp, Error, AggregateError, RangeError, TypeError, JSON, Math, Intl, ArrayBuffer, Uint8Array, Float64Array, DataView, Map, BigInt, Set, WeakMap, WeakSet, Iterator, Proxy, Reflect];
@@ -43,7 +43,10 @@ while (clock() < until) { for (let turn = 0; turn < 200; turn += 1) { step(rando
 const seenAll = calls;
 `;
 
-/** A program that looks for objects of another realm for some milliseconds. Its value is how many calls it made, and what it found. */
+/**
+ * A program that searches for objects of another realm for some milliseconds. Its value is the number of calls it made,
+ * and what it found.
+ */
 function fuzzProgram(seed: number, ms: number): string {
   const walk = FUZZ.replace("SEED", String(seed)).replace("LONG_MS", String(ms));
   return `${START}${FIND_FOREIGN}${walk}return [seenAll, found.slice(0, 20)];`;
@@ -64,10 +67,10 @@ export function reachableContract(makeProvider: () => SandboxProvider, files: Re
 }
 
 /**
- * Runs programs that look for objects of another realm, each with a seed of its own.
+ * Runs programs that search for objects of another realm, each with its own seed.
  *
- * @returns how many programs ran, how many of them a limit or an error ended, how many functions the others called, and
- * what they found.
+ * @returns the number of programs that ran, the number of those ended by a limit or an error, the number of functions
+ *   that the others called, and what they found.
  */
 export async function fuzzRealm(
   makeProvider: () => SandboxProvider,
@@ -84,7 +87,7 @@ export async function fuzzRealm(
         limits: { calls: 1_000_000 },
       });
       const value = outcome.status === "completed" ? (outcome.value as [number, string[]]) : undefined;
-      // It may print, call or set timers until a limit ends it, and throw where nobody catches; never find anything.
+      // It may print, call or set timers until a limit ends it, or throw an uncaught error; it must never find anything.
       counts.programs += 1;
       if (value === undefined) counts.ended += 1;
       else counts.calls += value[0];

@@ -16,7 +16,7 @@ const FILES = {
   "servers/counter/count.ts": `let calls = 0;\nexport async function count(_: object) { return ++calls; }\n`,
 };
 const COUNT = `import { count } from "./servers/counter/index.ts";\nexport default await count({});`;
-/** Long enough for what an earlier run left behind to be called. */
+/** Long enough for leftovers of an earlier run to be called. */
 const WAIT = "await new Promise((resolve) => setTimeout(resolve, 40));";
 /** Code by which a run leaves something behind, code by which the next run looks for it, and the expected value. */
 type Left = [name: string, leave: string, look: string, found: unknown];
@@ -116,7 +116,7 @@ const RUNTIME: Left[] = [
   ],
 ];
 
-/** Programs after which the guest is ended, since they had the runtime in reach. */
+/** Programs after which the guest is ended, since they could reach the runtime. */
 const COSTLY: [name: string, code: string, limits?: { timeoutMs: number }][] = [
   ["a global of the runtime", "new URL('a:b');"],
   ["a function of Deno for more than texts", "Deno.readFileSync('note.txt');"],
@@ -141,7 +141,7 @@ const COSTLY: [name: string, code: string, limits?: { timeoutMs: number }][] = [
   ],
 ];
 
-/** Runs of one session, one after another in the same guest: each has a realm of its own. */
+/** Contract tests: runs of one session, one after another in the same guest, each in a realm of its own. */
 export function realmsContract(makeProvider: () => SandboxProvider): void {
   let session: SessionHarness;
   beforeAll(async () => {
@@ -169,7 +169,7 @@ export function realmsContract(makeProvider: () => SandboxProvider): void {
   function itPassesNothingOn(rows: readonly Left[]): void {
     it.each(rows)("by %s", async (_, leave, look, found) => {
       await session.run("return 1");
-      // A timer that a busy machine calls before the run has ended may rightly fail it.
+      // On a busy machine, the timer may fire before the run has ended, and then rightly fail it.
       await expect
         .poll(() => session.run(`${leave}\nexport default 1;`, { invoker }))
         .toMatchObject({ status: "completed", value: 1 });
@@ -361,7 +361,7 @@ throw new Error("end");`;
   });
 }
 
-/** An invoker whose answer comes when it is asked for. */
+/** An invoker that answers on demand. */
 function answerLater(): { invoker: ToolInvoker; answer(): void } {
   const { promise, resolve } = Promise.withResolvers<void>();
   const invoker = recordingInvoker(async () => {

@@ -6,7 +6,7 @@ import { recordingInvoker, type Harness } from "./harness.ts";
 
 const GET = `import { callTool } from "./client/index.ts";\nconst result: any = await callTool("host", "get");\n`;
 
-/** Results that are kept as files, and reach the program as handles. */
+/** Contract tests: results that are kept as files and reach the program as handles. */
 export function resultsContract(harness: () => Harness): void {
   const keep = (name: string, content: string | Uint8Array, more: Record<string, JsonValue> = {}) => {
     const folder = join(harness().workspace, "results");

@@ -292,7 +292,7 @@ export const RUNTIME_FILES: Record<string, string> = {
   "servers/typed/kind-of.ts": `import { Kind } from "./types.ts";\nexport function kindOf(kind: Kind): string { return kind.name; }\n`,
 };
 
-/** The language and the runtime, as a program knows them from elsewhere. */
+/** Contract tests: the language and the runtime, as programs know them from elsewhere. */
 export function runtimeContract(harness: () => Harness): void {
   const itRuns = (programs: readonly Program[]): void => {
     it.each(programs)("%s", async (_, code, value) => {

@@ -1,7 +1,7 @@
 import type { JsonValue, RunOutcome, SandboxProvider, SandboxSpec, SandboxStats } from "@cem/core";
 import { Harness, until, type RunOptions } from "./harness.ts";
 
-/** A sandbox whose runs are all of one session, for the contract's tests. */
+/** A sandbox for runs of one session, for the contract's tests. */
 export class SessionHarness {
   readonly #harness: Harness;
 
@@ -18,7 +18,7 @@ export class SessionHarness {
     return new SessionHarness(await Harness.make(makeProvider(), files, own));
   }
 
-  /** Makes a test with a sandbox, and so a guest, of its own. */
+  /** Creates a test with its own sandbox, and therefore its own guest. */
   static with(
     makeProvider: () => SandboxProvider,
     files: Record<string, string>,
@@ -61,7 +61,7 @@ export class SessionHarness {
     return value;
   }
 
-  /** Guests that wait for the next run: 1, or 0 where the one of the last run was replaced. */
+  /** Guests kept for the next run: 1, or 0 when the guest of the last run was replaced. */
   get kept(): number {
     return this.stats().kept;
   }

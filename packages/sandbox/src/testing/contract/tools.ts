@@ -3,7 +3,7 @@ import { recordingInvoker, type Harness } from "./harness.ts";
 
 const CLIENT = `import { callTool } from "cem:client";\n`;
 
-/** Tools in the guest and on the host. */
+/** Contract tests: tools in the guest and on the host. */
 export function toolsContract(harness: () => Harness): void {
   it("runs tools that are files, and keeps a record and a sample of each call", async () => {
     const seen: string[] = [];
@@ -224,7 +224,7 @@ return [await then({}), await toString({}), await constructor({})];`;
   });
 }
 
-/** A server whose tools have unlucky names. */
+/** A server whose tools have awkward names. */
 export const ODD_FILES: Record<string, string> = {
   "servers/odd/index.ts": `export async function then(_: object) { return "then"; }
 export async function toString(_: object) { return "toString"; }

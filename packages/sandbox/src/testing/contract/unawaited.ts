@@ -6,7 +6,7 @@ import { SessionHarness } from "./sessions.ts";
 const CLIENT = `import { callTool } from "./client/index.ts";\n`;
 const FILES = { ...TOOL_FILES, "note.txt": "noted\n" };
 
-/** Work that a program does not await: the run goes on until it has ended, and says so. */
+/** Contract tests: work that a program does not await. The run continues until it has ended, and reports it. */
 export function unawaitedContract(makeProvider: () => SandboxProvider): void {
   let session: SessionHarness;
   beforeAll(async () => {
@@ -14,7 +14,7 @@ export function unawaitedContract(makeProvider: () => SandboxProvider): void {
   });
   afterAll(() => session?.dispose());
 
-  /** Answers a moment after a program that doesn't wait has returned. */
+  /** Answers shortly after a program that doesn't await it has returned. */
   const invoker = recordingInvoker(async ({ args }) => {
     await new Promise((resolve) => setTimeout(resolve, 20));
     return args;
@@ -27,7 +27,7 @@ export function unawaitedContract(makeProvider: () => SandboxProvider): void {
     isStopped: false,
   });
 
-  /** Runs code that must complete, after which the next run hears nothing. */
+  /** Runs code that must complete and must not affect the next run. */
   async function complete(code: string, kept = 1): Promise<RunOutcome> {
     const outcome = await session.run(code, { invoker });
     expect(outcome).toMatchObject({ status: "completed" });
@@ -132,7 +132,7 @@ console.log(first);`;
       ["timer", false],
       ["timer", true],
     ]);
-    // Nobody has won yet.
+    // No promise has settled yet.
     const open = `${CLIENT}${setUp}
 void Promise.race([sleep(40), new Promise(() => {})]).then(() => console.log("decided"));`;
     expect((await session.run(open, { invoker })).output).toBe("decided\n");
