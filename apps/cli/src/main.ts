@@ -20,8 +20,7 @@ type Mode = "json" | "quiet" | "report";
  *
  * @param given - The arguments after the command's name.
  * @param io - The streams and signals to use: `process`.
- * @returns The exit code, once everything is written. Anything that an interrupted command left running ends with the
- * process.
+ * @returns The exit code, once everything is written. Anything that an interrupted command left running ends with the process.
  */
 export async function main(given: readonly string[], io: CommandIo): Promise<number> {
   // Package managers pass on the "--" of  npm exec -- cem -- tools .

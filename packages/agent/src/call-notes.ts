@@ -33,8 +33,7 @@ const KEPT_REMARK =
 
 /**
  * Shows the results of calls made by code that threw, which often contain the reason: an unexpected shape, or a failure
- * that a tool reports in its answer. For code that completed, only names the tools whose answers may have made its result
- * wrong.
+ * that a tool reports in its answer. For code that completed, only names the tools whose answers may have made its result wrong.
  *
  * @param code - The code. Arguments that appear in it are not repeated.
  * @param describeCall - Names a tool as code does.

@@ -47,10 +47,7 @@ function textOf(tools: readonly ToolDefinition[]): string {
   return tools.length === 0 ? "" : signaturesOf(tools).text;
 }
 
-/**
- * Interleaves servers: the first tool of each, then the second of each, so that a large server does not crowd out the
- * others.
- */
+/** Interleaves servers: the first tool of each, then the second of each, so that a large server does not crowd out the others. */
 function inTurns(groups: readonly (readonly ToolDefinition[])[]): ToolDefinition[] {
   const longest = Math.max(...groups.map(({ length }) => length));
   return Array.from({ length: longest }, (_, at) => groups.map((group) => group[at]))

@@ -7,10 +7,7 @@ import type { ApprovedCodeOptions, SearchToolsOptions } from "./options.ts";
 import { askOnce, attachmentsFor, base64Of } from "./run-code.ts";
 import type { CodeOutput } from "./run-code.ts";
 
-/**
- * Creates the Mastra tool that runs code. Code that needs approval suspends the agent's run until it is approved or
- * declined.
- */
+/** Creates the Mastra tool that runs code. Code that needs approval suspends the agent's run until it is approved or declined. */
 export async function executeCodeTool(
   agent: Agent,
   options: ApprovedCodeOptions = {},

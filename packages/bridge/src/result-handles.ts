@@ -114,10 +114,7 @@ export async function fitJson(
     : keep(tool, "json", size, () => Buffer.from(json), keeping);
 }
 
-/**
- * Does the same for the bytes of a text or of other JSON. If they are stored, only the small members of an object are
- * parsed.
- */
+/** Does the same for the bytes of a text or of other JSON. If they are stored, only the small members of an object are parsed. */
 export async function fitBytes(
   tool: FittedTool,
   type: "text" | "json",

@@ -153,10 +153,7 @@ const ANY_CASE = /\(\?[a-z]*i/i;
 const OWN_SIZE = 20;
 const LONG_SIZE = 700;
 
-/**
- * An upper bound of a pattern's compiled instructions. Repetitions are expanded; the contents of character classes count
- * once.
- */
+/** An upper bound of a pattern's compiled instructions. Repetitions are expanded; the contents of character classes count once. */
 function sizeOf(pattern: string): number {
   if (AMBIGUOUS.test(pattern) && pattern.includes("{")) return Infinity;
   const outer: number[] = [];

@@ -33,8 +33,7 @@ export type PreparedSchema =
 /**
  * Copies a schema into a form that is safe to compile, within bounds on its size and depth.
  *
- * @param compilePattern - Throws for a pattern that can't be compiled, which is then left out. Default: accepts any
- *   pattern.
+ * @param compilePattern - Throws for a pattern that can't be compiled, which is then left out. Default: accepts any pattern.
  */
 export function prepareSchema(
   original: JsonSchema,

@@ -87,8 +87,7 @@ async function compile(original: JsonSchema): Promise<SchemaCheck> {
     unvalidated: unusable && `${unusable.slice(0, 200)} can't be used; all else is checked`,
     check(value, subject = "arguments") {
       try {
-        // Results are checked leniently: a tool has already done its work, and a text's format is no reason to lose the
-        // result.
+        // Results are checked leniently: a tool has already done its work, and a text's format is no reason to lose the result.
         const violation = compiled(value, subject === "result");
         if (violation === undefined) return undefined;
         // A schema with parts left out matches more values, so these keywords may fail wrongly.

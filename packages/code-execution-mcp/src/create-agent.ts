@@ -98,10 +98,7 @@ async function setUp(
   };
 }
 
-/**
- * Creates the configured stages, except those given in the options. Each stage is created, and its package loaded, on first
- * use.
- */
+/** Creates the configured stages, except those given in the options. Each stage is created, and its package loaded, on first use. */
 async function createStages(
   loaded: Project,
   options: AgentOptions,

@@ -48,8 +48,7 @@ export interface ConfigSource {
    * folder, the user's keys for its addresses, settings that could do harm. With `false`, a file named by `configFile`
    * counts as a file of the folder, too.
    *
-   * @defaultValue what was trusted by `cem trust` or `CEM_TRUST_FOLDER`; a file named by `configFile` counts as the
-   * program's own
+   * @defaultValue what was trusted by `cem trust` or `CEM_TRUST_FOLDER`; a file named by `configFile` counts as the program's own
    */
   trustFolder?: boolean | undefined;
   /**
@@ -154,10 +153,7 @@ export function assertTaskOptions(options: AgentOptions & ExecuteOptions): void 
 }
 
 export interface ServerOptions extends AgentOptions {
-  /**
-   * Your own agent, which you warm and dispose. Default: an agent created from the configuration, which the server
-   * disposes.
-   */
+  /** Your own agent, which you warm and dispose. Default: an agent created from the configuration, which the server disposes. */
   agent?: Agent | undefined;
   /** Your own tools in addition to the server's. Their handlers receive the agent and the configuration. */
   customTools?: readonly AnyCustomTool<Config>[] | undefined;

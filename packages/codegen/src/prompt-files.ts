@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 
-// One folder above this file, and above what is built of it.
+// One folder above this file, and above the built file.
 const FOLDER = new URL("../prompts/", import.meta.url);
 
 const read = new Map<string, string>();
 
-/** Reads a file of `prompts/` and puts values in the place of its `{{names}}`. */
+/** Reads a file of `prompts/` and replaces its `{{names}}` by values. */
 export function readPrompt(name: string, values: Readonly<Record<string, string>> = {}): string {
   let text = read.get(name);
   if (text === undefined) {

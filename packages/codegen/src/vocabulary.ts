@@ -1,4 +1,4 @@
-/** One number made of many. */
+/** Words for aggregates. */
 export const AGGREGATES = byMeaning({
   sum: "sum, total, sum up, add up, total up, sum of, total of",
   average: "average, mean, avg, average of, mean of",
@@ -9,7 +9,7 @@ export const AGGREGATES = byMeaning({
   spread: "difference, spread, range, difference in, difference of, range of, spread of",
 });
 
-/** A table of numbers about all columns. */
+/** Words for statistics of all columns. */
 export const STATISTICS = byMeaning({
   statistics: "statistics, stats, summary statistics, statistical summary, basic statistics, some statistics",
 });
@@ -27,7 +27,7 @@ export const EQUALITIES = byMeaning({
   "!==": "!=, !==, <>, not equal to, other than, different from, not exactly, anything but",
 });
 
-/** `the oldest`: the property, and which end of it. */
+/** Superlatives such as `the oldest`: the property and the direction. */
 export const SUPERLATIVES = byMeaning({
   "age high": "oldest",
   "age low": "youngest",
@@ -94,7 +94,7 @@ export const NOUN_GROUPS = [
   "branch branches",
 ];
 
-/** Words that ask for more than the sentence without them would: none may go unclaimed. */
+/** Words that change what is asked for, none of which may be ignored. */
 export const DEMANDING_WORDS: ReadonlySet<string> = new Set(
   `twice thrice once not no except excluding without but unless instead versus vs than compare compared difference average mean
   median sum total sorted sort ordered descending ascending count percentage percent ratio per each every both all again repeat
@@ -104,7 +104,7 @@ export const DEMANDING_WORDS: ReadonlySet<string> = new Set(
   ),
 );
 
-/** Phrases by what they mean, from lists of phrases for each meaning: `{ ">": "above, over" }`. */
+/** Maps phrases to meanings, from lists of phrases per meaning: `{ ">": "above, over" }`. */
 function byMeaning(lists: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   return Object.fromEntries(
     Object.entries(lists).flatMap(([meaning, list]) =>

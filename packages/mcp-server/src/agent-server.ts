@@ -45,7 +45,10 @@ export interface AgentServerSettings<Config = unknown> extends ServedParts {
   upstream?: UpstreamContents | undefined;
   /** Receives the reason if the items of an upstream server are missing from a list. */
   onMissing?: ((server: string, error: unknown) => void) | undefined;
-  /** How `/readyz` finds out whether runs can be executed. Default: it runs a program. */
+  /**
+   * Asks what runs need besides this process, with each request of `/readyz`. That runs a program before, unless workers
+   * execute the runs of the agent. Default: nothing is asked.
+   */
   probe?: Probe | undefined;
   /** The replicas of this server behind the same address. Absent: there is one. */
   replicas?: Replicas | undefined;
@@ -83,7 +86,7 @@ export type ListName = "tools" | Exposed;
 export interface Servable {
   readonly agent: Agent;
   readonly runs: RunRegistry;
-  /** How `/readyz` finds out whether runs can be executed. Absent: it runs a program. */
+  /** Asks what runs need besides this process. */
   readonly probe?: Probe | undefined;
   /** The replicas of this server behind the same address. */
   readonly replicas?: Replicas | undefined;
@@ -111,8 +114,7 @@ export interface AgentServer<Config = unknown> extends Servable {
   /** Adds several tools, or none if one of them is refused. */
   registerTools(tools: readonly AnyCustomTool<Config>[]): void;
   /**
-   * Notifies the connected clients that a list changed; for `tools`, also if the tools that can be found and called
-   * changed.
+   * Notifies the connected clients that a list changed; for `tools`, also if the tools that can be found and called changed.
    *
    * @param message - What changed. Clients of protocol 2025-11-25 and older get it as a log message.
    */

@@ -11,8 +11,8 @@ export interface HttpExchange {
   /** Absent for a request forwarded by another replica. */
   readonly requestId?: string | undefined;
   /**
-   * The client whose quota of sessions and runs the request uses: the one named by its token, else its network. A shared
-   * token does not distinguish clients.
+   * The customer or client whose quota of sessions and runs the request uses: the one named by its token or by a proxy, else
+   * its network. A shared token does not distinguish clients.
    */
   quotaOwner: string;
   /** Calls the listener when the answer was sent or the client has disconnected. */
@@ -52,7 +52,7 @@ export function reportFault(error: unknown): void {
   fault(toErrorInfo(error).message);
 }
 
-/** The client whose quota the current request uses. Empty over stdio. */
+/** The customer or client whose quota the current request uses. Empty over stdio. */
 export function currentQuotaOwner(): string {
   return currentExchange().quotaOwner;
 }

@@ -4,10 +4,7 @@ import type { CallToolResult } from "@modelcontextprotocol/server";
 
 const MAX_NAMED_TOOLS = 10;
 
-/**
- * A run that ended with an exception after it had called tools. Its client must know of the calls in order not to repeat
- * them.
- */
+/** A run that ended with an exception after it had called tools. Its client must know of the calls in order not to repeat them. */
 export class BrokenRun extends CemError {
   readonly calls: readonly ToolCallRecord[];
 

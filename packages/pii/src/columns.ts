@@ -1,11 +1,11 @@
 import type { Finding } from "./context.ts";
 
-/** A heading of a table whose columns tell what stands in them. */
+/** A table heading whose names tell the type of values in the columns. */
 export interface Heading {
   delimiter: string;
-  /** The names that tell, by their columns, from 0. */
+  /** The telling names by column, from 0. */
   columns: ReadonlyMap<number, string>;
-  /** The number of cells of each line. */
+  /** The number of cells per line. */
   count: number;
   /** Whether spaces follow the delimiters, as in prose. */
   isSpaced: boolean;
@@ -13,39 +13,39 @@ export interface Heading {
 
 /** Reads the names of columns and finds the values below them. */
 export interface ColumnFinder {
-  /** Whether a line may hold such a name: a quick look. */
+  /** Quick test whether a line may contain such a name. */
   mayTell(line: string): boolean;
-  /** Whether a name says what stands under it. */
+  /** Whether a name tells the type of the values below it. */
   tells(name: string): boolean;
   /** Finds the values in a cell under such a name. */
   find(cell: string, name: string): Finding[];
 }
 
 const DELIMITERS = [",", ";", "\t", "|"];
-/** No line of code: without brackets of blocks, assignments, tags and escapes, and without a call. */
+/** A line that is not code: without block brackets, assignments, tags, escapes and calls. */
 const HEADING = /^(?!.{0,4096}[\w$]\()[^{}=<>\\[\]]{3,4096}$/u;
-/** No member of an object, and no sentence. */
+/** Neither a member of an object nor a sentence. */
 const NAME = /^(?!.{0,64}:\s*\S)[^"`]{0,64}$/u;
 /** A name of a few words. */
 const TELLING = /^[\p{L}_](?!(?:\S{1,64}\s+){4})[\p{L}\p{N}_ .'()/°-]{0,40}$/u;
-/** Marks and notes around the name of a column: `**Password** (initial)`, `Password 1:`. */
+/** Markup and notes around a column name: `**Password** (initial)`, `Password 1:`. */
 const DECORATION = /[*`:?#]+|\([^()]{0,64}\)| \d{1,4}$/gu;
-/** A name and a value in a row of their own. */
+/** A row of just a name and a value. */
 const PAIR =
   /^[ \t]{0,32}\|?[ \t]{0,32}"?(?<name>[\p{L}_][\p{L}\p{N}_ .-]{1,40}?)"?[ \t]{0,32}(?<delimiter>[|\t;,])[ \t]{0,32}"?(?<value>[^\s|;,"]{3,128})"?[ \t]{0,32}\|?[ \t\r]{0,32}$/u;
 /** The first cell of a line, if it may be the name of a column or of a value. */
 const FIRST_CELL = /[^\n{}=<>\\[\],;|\t]{0,80}[,;|\t]/uy;
 const RULE_BEGINS = /[\s|+:=-]/u;
-/** The line between the heading of a table and its rows. */
+/** The separator line between the heading of a table and its rows. */
 const RULE = /^[\s|+:=-]{3,}$/u;
-/** One word with a digit or a sign in it. */
+/** One word that contains a digit or a symbol. */
 const UNLIKE_WORDS = /^(?=\S*[^\p{L}\s])\S+$/u;
 
 /**
  * Finds values in the columns of a table (CSV and the like) whose heading names them, and in rows of a name and a value.
  *
- * @param heading - That of the table's beginning, where the text is a later part of it.
- * @returns the heading of what follows the text, too.
+ * @param heading - The heading of the table if the text is a later part of it.
+ * @returns the findings, and the heading that applies to the text that follows.
  */
 export function findColumns(
   text: string,
@@ -54,7 +54,7 @@ export function findColumns(
 ): { found: Finding[]; heading: Heading | undefined } {
   const found: Finding[] = [];
   let current = heading;
-  // Below a line of hyphens stand rows alone, but for the first of a frame around a table.
+  // Below a line of hyphens there are only rows, except below the first line of a framed table.
   let isRuled = false;
   let isFramed = false;
   for (let start = 0; start < text.length;) {
@@ -72,7 +72,7 @@ export function findColumns(
       const row = text.slice(start, end);
       const isRow = current !== undefined && addCells(row, start, current, finder, found);
       if (!isRow && finder.mayTell(row)) {
-        // A line with another number of cells may be the rest of a cell with a line end in it.
+        // A line with a different number of cells may be the rest of a multi-line cell.
         const pair = current === undefined ? PAIR.exec(row)?.groups : undefined;
         const isPair =
           pair !== undefined &&
@@ -91,7 +91,7 @@ function headingOf(line: string, finder: ColumnFinder): Heading | undefined {
   for (const delimiter of DELIMITERS) {
     if (!line.includes(delimiter)) continue;
     const names = line.split(delimiter).map((cell) => cell.trim().replaceAll(/^"|"$/gu, ""));
-    // A table may have its delimiters around each line, too.
+    // A table may also have delimiters around each line.
     const isFramed = delimiter === "|" && names.length > 2 && names[0] === "" && names.at(-1) === "";
     const inner = isFramed ? names.slice(1, -1) : names;
     if (!inner.every((name) => NAME.test(name))) continue;
@@ -101,7 +101,7 @@ function headingOf(line: string, finder: ColumnFinder): Heading | undefined {
       const telling = parts.find((one) => one !== "pass" && finder.tells(one));
       return telling === undefined ? [] : [[at, telling]];
     });
-    // Texts by their keys, or of a form, have such names in all cells of a line.
+    // If all cells of a line are such names, it is a list of keys or a form, not a heading.
     if (told.length === 0 || told.length === inner.filter((name) => name !== "").length) return undefined;
     const isSpaced = delimiter !== "|" && line.includes(`${delimiter} `);
     return { delimiter, columns: new Map(told), count: names.length, isSpaced };
@@ -109,7 +109,7 @@ function headingOf(line: string, finder: ColumnFinder): Heading | undefined {
   return undefined;
 }
 
-/** @returns whether the line is one of the table. */
+/** @returns whether the line belongs to the table. */
 function addCells(
   line: string,
   start: number,
@@ -143,7 +143,7 @@ function isBlank(text: string, start: number, end: number): boolean {
   return at >= end;
 }
 
-/** Whether the line before has as many cells. */
+/** Whether the previous line has the same number of cells. */
 function isLikePrevious(text: string, start: number, line: string, delimiter: string): boolean {
   if (start === 0) return false;
   const previous = text.slice(text.lastIndexOf("\n", start - 2) + 1, start - 1);
@@ -160,22 +160,22 @@ function addPair(
 ): boolean {
   if (!UNLIKE_WORDS.test(value) || !finder.tells(name)) return false;
   const own = finder.find(value, name);
-  // A number alone counts what its name says, such as mobile devices.
+  // A plain number is a count of what the name says, such as mobile devices.
   if (own.some(({ type }) => type === "PHONE") && !/\D/u.test(value)) return false;
   addFound(found, own, start + line.lastIndexOf(value));
   return own.length > 0;
 }
 
-/** Cells of HTML: of tables, and of lists of names and values. */
+/** HTML cells of tables and definition lists. */
 const CELL = /<(?<tag>th|td|dt|dd)(?:\s[^<>]{0,256})?>(?<value>[^<>]{0,256})<\/|<tr(?=[\s>])/giu;
 
-/** Finds values in HTML, below or beside the cells that name them. */
+/** Finds values in HTML cells below or next to the cells that name them. */
 export function findCells(text: string, finder: ColumnFinder): Finding[] {
   const found: Finding[] = [];
   let names: string[] = [];
   let isHeading = false;
   let column = 0;
-  /** The name beside the cells of a row. */
+  /** The name in the header cell of a row. */
   let beside: string | undefined;
   for (const { 0: cell, index, groups } of text.matchAll(CELL)) {
     const { tag = "tr", value = "" } = groups ?? {};

@@ -3,21 +3,21 @@ import { isTellingKey } from "./detect.ts";
 import { embeddedText, membersOf } from "./embedded-data.ts";
 import type { EmbeddedText } from "./embedded-data.ts";
 
-/** How long work goes on before others have the thread, in milliseconds. */
+/** How long work runs before it yields, in milliseconds. */
 const TURN_MS = 8;
 
-/** Divides long work into turns of the event loop. */
+/** Divides long work into event loop turns. */
 export class Turns {
   #until = performance.now() + TURN_MS;
 
-  /** Resolves when the work may go on. `undefined` while its turn is not over. */
+  /** Resolves when the work may continue. `undefined` while its turn is not over. */
   next(): Promise<void> | undefined {
     return performance.now() < this.#until ? undefined : this.#wait();
   }
 
   async #wait(): Promise<void> {
     await new Promise<void>((resolve) => {
-      // Where there is no such function, as in a browser, timers give others their turn too.
+      // Without `setImmediate`, as in a browser, timers are used.
       if (typeof setImmediate === "function") setImmediate(resolve);
       else setTimeout(resolve);
     });
@@ -25,7 +25,7 @@ export class Turns {
   }
 }
 
-/** Deeper parts of data are left out, since nothing can be said of them. */
+/** Deeper parts of data are left out, since they are not inspected. */
 const MAX_DEPTH = 1_000;
 const TOO_DEEP = "[left out: nested too deep]";
 
@@ -36,17 +36,17 @@ export interface LeafChanges {
   /** Changes the name of a property. */
   name(name: string): string;
   /**
-   * Changes texts and numbers that stand beside each other, in a list or an object, and did not change alone.
+   * Changes adjacent texts and numbers in a list or an object that did not change individually.
    *
-   * @returns `undefined` where none changes.
+   * @returns `undefined` if none changes.
    */
   cells?(cells: readonly (string | number)[]): (string | number)[] | undefined | void;
 }
 
-/** A longer text is no part of what is split over cells. */
+/** Longer texts are not considered parts of a value split over cells. */
 const MAX_CELL_CHARACTERS = 64;
 
-/** Changes values that stand beside each other, of those that did not change alone. */
+/** Changes adjacent values that did not change individually. */
 function changeCells(given: readonly unknown[], values: readonly unknown[], changes: LeafChanges): unknown[] {
   let changed: unknown[] | undefined;
   for (let from = 0; from < values.length - 1; from += 1) {
@@ -63,16 +63,16 @@ function isCell(value: unknown): boolean {
   return typeof value === "number" || (typeof value === "string" && value.length <= MAX_CELL_CHARACTERS);
 }
 
-/** The key that data stands under; for the rows of a table the names of its columns. */
+/** The key of data; for table rows, the column names. */
 type Key = string | readonly string[] | undefined;
 
-/** The key of an item: that of its list, or of its column. The names of columns have none. */
+/** The key of an item: that of its list, or its column name. Column names themselves have none. */
 function keyOfItem(item: unknown, at: number, key: Key): Key {
   if (item === key) return undefined;
   return typeof key !== "object" || Array.isArray(item) ? key : key[at];
 }
 
-/** The key of a list's items: for rows below a row of names these names. */
+/** The key of a list's items: for rows below a row of names, these names. */
 function keyOfItems(items: readonly unknown[], key: Key): Key {
   const [heading, row] = items;
   const isTable =
@@ -80,19 +80,19 @@ function keyOfItems(items: readonly unknown[], key: Key): Key {
   return isTable && tells(heading) ? heading : key;
 }
 
-/** Whether all are names, one of which says what stands under it. */
+/** Whether all items are names, of which at least one is telling. */
 function tells(heading: readonly unknown[]): heading is readonly string[] {
   return heading.every((one) => typeof one === "string") && heading.some(isTellingKey);
 }
 
-/** Members of a JSON Schema that hold values of what it describes. */
+/** Members of a JSON Schema that contain values. */
 const OF_SCHEMAS: ReadonlySet<string> = new Set(["default", "const", "enum", "examples", "example"]);
 
 /**
- * The key of a member: its name; of a `value` the name beside it; of a table's rows the names of its columns; of a schema's
- * values the name of what it describes.
+ * The key of a member: its name; for `value`, the name next to it; for table rows, the column names; for values in a
+ * schema, the name of the described property.
  *
- * @param outer - The key that the data itself stands under.
+ * @param outer - The key of the data itself.
  */
 function keyOfMember(data: object, own: string, value: unknown, outer: Key): Key {
   if (typeof outer === "string" && OF_SCHEMAS.has(own) && isTellingKey(outer)) return outer;
@@ -106,9 +106,8 @@ function keyOfMember(data: object, own: string, value: unknown, outer: Key): Key
 }
 
 /**
- * Copies data with its leaves changed. Data of which nothing changes is returned as it is, so that what holds nothing
- * costs a look and no copy. Of an object with `toJSON` what it stands for in JSON is looked through; what JSON has no form for,
- * such as a `Map`, stays as it is.
+ * Copies data with its leaves changed. Unchanged data is returned as is, without a copy. For an object with `toJSON`, its
+ * JSON form is walked. Objects without a JSON form, such as a `Map`, are kept.
  */
 export function mapLeaves(data: unknown, changes: LeafChanges, key?: Key, depth = 0): unknown {
   switch (typeof data) {
@@ -125,17 +124,17 @@ export function mapLeaves(data: unknown, changes: LeafChanges, key?: Key, depth 
   }
 }
 
-/** Data of up to so many leaves, or a text of so many characters, is gone through at once. */
+/** Data with up to this many leaves, or a text of up to this many characters, is processed without yielding. */
 const MAX_LEAVES_AT_ONCE = 64;
 export const MAX_CHARACTERS_AT_ONCE = 4_096;
 
 /** Changes to the leaves of large data. */
 export interface LargeLeafChanges extends LeafChanges {
-  /** Changes a text that takes long. */
+  /** Changes a text that takes long to process. */
   longText(text: string, key: string | undefined): Promise<string>;
 }
 
-/** Does what {@link mapLeaves} does, with turns for others in between. */
+/** Like {@link mapLeaves}, but yields to the event loop in between. */
 export async function mapLeavesInTurns(
   data: unknown,
   changes: LargeLeafChanges,
@@ -158,7 +157,7 @@ export async function mapLeavesInTurns(
     const embedded = name === undefined ? undefined : embeddedText(data as object, name, value);
     const own =
       name === undefined ? keyOfItem(value, index, keyOfRows) : keyOfMember(data as object, name, value, key);
-    // A small part is not awaited: large data has many small parts.
+    // Small parts are processed synchronously, since large data has many of them.
     const changed =
       embedded !== undefined
         ? mapEmbedded(embedded, value, changes, depth)
@@ -170,7 +169,7 @@ export async function mapLeavesInTurns(
   return rebuilt(data as object, names, given, values ?? given, changes);
 }
 
-/** Data with changed values and names. The same where none changed. */
+/** Returns data with changed values and names, or the same object if none changed. */
 function rebuilt(
   data: object,
   names: readonly string[] | undefined,
@@ -184,7 +183,7 @@ function rebuilt(
   for (let index = 0; index < names.length; index += 1) {
     const name = names[index] ?? "";
     const changed = changes.name(name);
-    // Unlike an assignment a list of entries gives `__proto__` no meaning.
+    // Unlike an assignment, `Object.fromEntries` treats `__proto__` as an ordinary name.
     if (changed !== name || (name === "__proto__" && values !== given))
       (renamed ??= names.slice())[index] = changed;
   }
@@ -196,7 +195,7 @@ function rebuilt(
   return copy;
 }
 
-/** Whether data has few leaves and little text. It is not looked at further than that. */
+/** Whether data has few leaves and little text. Stops at the limits. */
 export function isSmall(
   data: unknown,
   leaves = MAX_LEAVES_AT_ONCE,
@@ -205,7 +204,7 @@ export function isSmall(
   return sizeLeft(data, { leaves, characters });
 }
 
-/** @returns whether data is no larger than what is left, from which its size is taken. */
+/** @returns whether data fits into the remaining budget, from which its size is deducted. */
 function sizeLeft(data: unknown, left: { leaves: number; characters: number }): boolean {
   left.leaves -= 1;
   if (typeof data === "string") left.characters -= data.length;
@@ -238,7 +237,7 @@ function mapObject(data: object, changes: LeafChanges, key: Key, depth: number):
   return changed === json ? data : changed;
 }
 
-/** The JSON form of an object: an address, a sum or a document has a method for it. */
+/** The JSON form of an object with a `toJSON` method. */
 function asJson(data: unknown): unknown {
   const { toJSON } = (data ?? {}) as { toJSON?: unknown };
   return typeof toJSON === "function" ? toJSON.call(data, "") : data;
@@ -261,7 +260,7 @@ function mapProperties(data: object, changes: LeafChanges, key: Key, depth: numb
   return rebuilt(data, names, given, values ?? given, changes);
 }
 
-/** @param value - The base64, which stays as it is written where nothing in it changes. */
+/** @param value - The base64, which is kept if nothing in it changes. */
 function mapEmbedded(embedded: EmbeddedText, value: unknown, changes: LeafChanges, depth: number): unknown {
   if (embedded === "bytes") return value;
   const { data, write } = membersOf(embedded.text);
@@ -269,7 +268,7 @@ function mapEmbedded(embedded: EmbeddedText, value: unknown, changes: LeafChange
   return changed === embedded.text ? value : embedded.encode(changed);
 }
 
-/** Calls a function with each text in data and the key under which it stands. */
+/** Calls a function with each text in data and its key. */
 export function visitTexts(data: unknown, visit: (text: string, key: string | undefined) => void): void {
   mapLeaves(data, {
     text: (text, key) => (visit(text, key), text),

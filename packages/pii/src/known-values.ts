@@ -16,30 +16,33 @@ import {
 import type { Known } from "./value-characters.ts";
 import type { Finding } from "./context.ts";
 
-/** Shorter values are found by their form or not at all. In letters and digits. */
+/** Minimum letters and digits of a known value. Shorter ones are only found by their form. */
 export const MIN_CHARACTERS = 5;
-/** Characters that may stand between two letters or digits of a value: `202) 555`, `ada <at> example`, or the same with line ends. */
+/**
+ * Maximum number of characters between two letters or digits of a value: `202) 555`, `ada <at> example`, or the same with
+ * line ends.
+ */
 const MAX_BETWEEN = 5;
-/** The same with the blanks that align the columns of a table, which do not count. */
+/** The same including spaces that align table columns. */
 const MAX_ALIGNED = 256;
-/** A value of the vault in a text: as it was written there, or `alike` but for its separators and its case. */
+/** A value of the vault in a text: exactly (`entry`), or `alike` except for separators and case. */
 export interface KnownFinding<Entry> extends Finding {
   entry?: Entry | undefined;
   alike: readonly Entry[];
 }
 
 /**
- * Finds again the values that a vault holds, wherever they stand, in about linear time however many they are. Values are
- * compared by their letters and digits, so that one is found whatever stands between these.
+ * Finds the values of a vault anywhere in a text, in about linear time regardless of their number. Values are compared by
+ * letters and digits, so that separators don't matter.
  */
 export class KnownValues<Entry extends Known> {
-  /** By a hash of their letters and digits. */
+  /** Entries by a hash of their letters and digits. */
   readonly #byHash = new Map<number, Entry | Entry[]>();
-  /** The lengths of values that begin alike, longest first. */
+  /** The lengths of values with the same beginning, longest first. */
   readonly #lengths = new Map<number, number[]>();
-  /** Values by how they begin, of the same beginnings. */
+  /** Values by the same beginnings. */
   readonly #begun = new Map<number, Entry[]>();
-  /** Which beginnings there may be, by a hash: most places of a text begin no value. */
+  /** A Bloom-like filter of beginnings, since at most positions of a text no value begins. */
   #filter = new Uint8Array(1 << 12);
   /** Values with fewer letters and digits, such as `!a!b!`. */
   readonly #marks = new Map<string, Entry>();
@@ -65,7 +68,7 @@ export class KnownValues<Entry extends Known> {
     if (to - from < count && to - from >= MIN_LOOSE_DIGITS) this.#add(from, to, entry);
   }
 
-  /** Adds an entry by the letters and digits from one place to another of those that were read. */
+  /** Adds an entry by a range of the last read letters and digits. */
   #add(from: number, to: number, entry: Entry): void {
     const hash = hashOfRun(from, to);
     const same = this.#byHash.get(hash);
@@ -95,7 +98,7 @@ export class KnownValues<Entry extends Known> {
     this.#filter[hashOf(beginning) & (this.#filter.length - 1)] = 1;
   }
 
-  /** Whether a value may begin in a text, or in cells that follow each other. Most hold none. */
+  /** Quick test whether a value may begin in a text, or in consecutive cells. Most contain none. */
   mayHold(text: string | readonly (string | number)[]): boolean {
     if (this.#marks.size > 0) return true;
     if (this.#lengths.size === 0) return false;
@@ -106,7 +109,7 @@ export class KnownValues<Entry extends Known> {
     return beginning === FOUND;
   }
 
-  /** Looks at the letters and digits of a text that follow others. @returns its last five, or `FOUND`. */
+  /** Continues the search with the letters and digits of a text. @returns the last five, or `FOUND`. */
   #lookOn(text: string, before: number): number {
     const filter = this.#filter;
     const mask = filter.length - 1;
@@ -124,7 +127,7 @@ export class KnownValues<Entry extends Known> {
   /**
    * Lists the values in a text.
    *
-   * @param isCut - Whether the text is cut, so that its end may be the beginning of a value.
+   * @param isCut - Whether the text is truncated, so that its end may be the beginning of a value.
    */
   find(text: string, isCut = false): KnownFinding<Entry>[] {
     const found: KnownFinding<Entry>[] = [];
@@ -175,7 +178,7 @@ export class KnownValues<Entry extends Known> {
       const loose = same.find((entry) => isLoose(entry, compact, text.slice(start, end)));
       if (loose === undefined || !isClose(text, first, length)) continue;
       if (isShortPart(loose, compact) && !standsAlone(text, start, end, length)) continue;
-      // Letters may be joined to digits, as a unit or a prefix is.
+      // Letters may be joined to digits, as in units and prefixes.
       const isJoined = /^\d+$/.test(compact) ? isInNumber : isInWord;
       const from = isJoined(text, start) ? prefixBefore(text, start, loose) : start;
       if (from !== undefined && !isJoined(text, end))
@@ -184,7 +187,7 @@ export class KnownValues<Entry extends Known> {
     return undefined;
   }
 
-  /** A value whose beginning is all the rest of a text. */
+  /** A value that begins with the whole rest of the text. */
   #beginningAt(
     text: string,
     first: number,
@@ -201,11 +204,11 @@ export class KnownValues<Entry extends Known> {
   }
 }
 
-/** Letters and digits of the text that is looked at, in lower case, and where each stands. Used again for each text. */
+/** Letters and digits of the current text in lower case, and their positions. The buffers are reused. */
 let codes = new Uint16Array(4_096);
 let places = new Int32Array(4_096);
 
-/** @returns how many there are. */
+/** @returns their number. */
 function readCompact(text: string): number {
   if (text.length > codes.length) {
     codes = new Uint16Array(text.length * 2);
@@ -225,10 +228,10 @@ function readCompact(text: string): number {
 const BEGINNING = 0x3fff_ffff;
 const NO_BITS = 64;
 const FOUND = -1;
-/** The filter has so many places for each beginning. */
+/** Minimum filter slots per beginning. */
 const MIN_SPARSE = 32;
 const MAX_PLACES = 1 << 22;
-/** The bits of each character of ASCII, see {@link withNext}. */
+/** The bits of each ASCII character, see {@link withNext}. */
 const BITS = Uint8Array.from(LOWERED, bitsOf);
 
 function textOf(from: number, to: number): string {
@@ -241,7 +244,7 @@ function hashOfRun(from: number, to: number): number {
   return hash;
 }
 
-/** Whether the letters and digits of a value, or of a phone's number without its extension, end with those from one place to another. */
+/** Whether the letters and digits of a value, or of a phone number without its extension, end with those of a range. */
 function endsWithRun(entry: Known, from: number, to: number): boolean {
   const text = String(entry.value);
   if (endsIn(text, from, to)) return true;
@@ -259,7 +262,7 @@ function endsIn(text: string, from: number, to: number): boolean {
   return at === from;
 }
 
-/** Whether the letters and digits of a value, those after the code of its country, or its digits begin with those of a run. */
+/** Whether the letters and digits of a value, those after its country code, or its digits begin with those of a range. */
 function beginsWithRun(entry: Known, from: number, to: number): boolean {
   const whole = String(entry.value);
   const matches = (text: string, skipped = 0): boolean => {
@@ -298,12 +301,12 @@ function hashOf(beginning: number): number {
   return Math.imul(beginning, 0x9e37_79b1) >>> 10;
 }
 
-/** Most values are like no other: they are kept without a list. */
+/** Most values are unique and stored without a list. */
 function listOf<Entry extends Known>(entries: Entry | Entry[] | undefined): Entry[] {
   return entries === undefined ? [] : Array.isArray(entries) ? entries : [entries];
 }
 
-/** Whether no more than a few characters stand between any two of a value. */
+/** Whether there are only a few characters between any two of a value. */
 function isClose(text: string, first: number, length: number): boolean {
   for (let at = first + 1; at < first + length; at += 1) {
     const [from, to] = [(places[at - 1] ?? 0) + 1, places[at] ?? 0];

@@ -1,13 +1,13 @@
 import { CemError } from "@cem/core";
 import type { Finding, Recognizer } from "./context.ts";
 
-/** The part of the library that is used. */
+/** The used part of the library. */
 interface Transformers {
   env: { allowRemoteModels: boolean };
   pipeline(task: "token-classification", model: string): Promise<Classify>;
 }
 
-/** Gives the words of a text labels. */
+/** Labels the words of a text. */
 type Classify = (text: string) => Promise<{ entity: string; score: number; word: string }[]>;
 
 /** Settings of {@link createNameRecognizer}. */
@@ -17,11 +17,11 @@ export interface NameRecognizerSettings {
 }
 
 const LIBRARY: string = "@huggingface/transformers";
-/** The least certainty, from 0 to 1. */
+/** Minimum score, from 0 to 1. */
 const MIN_SCORE = 0.6;
 /** Longer texts are read in parts. Models read about 512 tokens. */
 const MAX_PART_CHARACTERS = 1_000;
-/** Labels of models, without `B-` and `I-`. */
+/** Labels of models, without the prefixes `B-` and `I-`. */
 const TYPES: Readonly<Record<string, string>> = {
   PER: "NAME",
   PERSON: "NAME",
@@ -33,8 +33,8 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Creates a recognizer of names and addresses by a model that runs here, through the optional package
- * `@huggingface/transformers`, which is loaded at the first use.
+ * Creates a recognizer of names and addresses that runs a local model, using the optional package
+ * `@huggingface/transformers`, which is loaded on first use.
  */
 export function createNameRecognizer({ modelDir }: NameRecognizerSettings): Recognizer {
   let loading: Promise<Classify> | undefined;
@@ -72,7 +72,7 @@ async function recognizeIn(text: string, classify: Classify): Promise<Finding[]>
 
 async function load(modelDir: string): Promise<Classify> {
   try {
-    // A name in a variable: the package is optional, and its types are not needed to build this one.
+    // The name is in a variable, since the package is optional and its types must not be needed for the build.
     const library = (await import(LIBRARY)) as Transformers;
     library.env.allowRemoteModels = false;
     return await library.pipeline("token-classification", modelDir);

@@ -9,23 +9,23 @@ import type { Detector, Finding, PiiType } from "./context.ts";
 import { MAX_DECODED, MIN_NUMBER, MIN_TEXT_CHARACTERS, PLAIN_WORD } from "./value-finder.ts";
 import type { PlainTexts, ValueFinder } from "./value-finder.ts";
 
-/** Large results are looked through for more than secrets only where what leaves may have more of them. In characters. */
+/** Total size of large results that are searched only for secrets until outgoing data may contain other values. In characters. */
 const MAX_UNREAD = 64 * 1024 * 1024;
-/** How many files are remembered that were looked through. */
+/** Maximum number of processed files that are remembered. */
 export const MAX_FILES = 2;
 const MAX_FILE_CHARACTERS = 4 * 1024 * 1024;
-/** The size that a result is taken to have which code got at once. */
+/** The assumed size of a result that was returned to code inline. */
 const INLINE_CHARACTERS = 1024 * 1024;
-/** A result of no more than that is looked through for all values. */
+/** Results up to this size are searched for all values immediately. */
 const MAX_LEAVES_READ = 1_024;
 const MAX_CHARACTERS_READ = 256 * 1024;
-/** In longer texts, words around a value tell what it is. */
+/** In longer texts, words around a value may identify it. */
 const LONG_TEXT_CHARACTERS = 64;
-/** Digits as no detector needs to know them. */
+/** Fewer digits are of no interest to any detector. */
 const MIN_HELD_CHARACTERS = 7;
 const MANY_DIGITS = /(?<!\d)(?!\d{4}-\d\d-\d\d)\d(?:\D{0,3}\d){6}/;
 const MOMENTS = /\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?/g;
-/** The end of an address of email, and a letter alone: cells of what may be split. */
+/** Cells that may be parts of a split value: the end of an email address, or a single letter. */
 const SPLIT_CELL = /^@?[\w-]+(?:\.[\w-]+)*\.[A-Za-z]{2,}$|^[^\s\d]$/;
 const SPLIT_NUMBER = /^[\d\s()+.-]+$/;
 const MIN_SPLIT_DIGITS = 6;
@@ -36,26 +36,26 @@ interface Observed {
   origin: string | undefined;
 }
 
-/** The parts that results are looked through with. */
+/** The parts used to search results. */
 interface Looking {
   finder: Pick<ValueFinder, "detected" | "findColumns">;
   plain: PlainTexts;
-  /** Finds secrets alone. Absent where they are not looked for. */
+  /** Finds only secrets. Absent if secrets are not detected. */
   secrets: Detector | undefined;
   keep: (value: string | number, type: PiiType, origin: string | undefined) => void;
 }
 
-/** Keeps results of tools whose values are to be known when something leaves. */
+/** Collects tool results whose values must be recognized in outgoing data. */
 export function createObservedResults({ finder, plain, secrets, keep }: Looking) {
   const unread: Observed[] = [];
-  /** The latest files that were looked through: programs ask for the same again. */
+  /** Recently processed files, since programs read the same ones repeatedly. */
   const read: Observed[] = [];
 
   function keepAll(text: string, found: readonly Finding[], origin: string | undefined): void {
     for (const { start, end, type } of found) keep(text.slice(start, end), type, origin);
   }
 
-  /** Keeps the values in a text, however it is read. */
+  /** Keeps the values in a text, including decoded ones. */
   function note(text: string, key: string | undefined, origin: string | undefined, depth = 0): string {
     if (text.length < MIN_TEXT_CHARACTERS || plain.has(text, key)) return text;
     const traits = traitsOf(text);
@@ -82,7 +82,7 @@ export function createObservedResults({ finder, plain, secrets, keep }: Looking)
     };
   }
 
-  /** Keeps the secrets that only their surroundings tell, since these may be gone where they leave. */
+  /** Keeps the secrets that are only recognizable by context, which may be missing in outgoing data. */
   function noteSecrets({ data, origin }: Observed): void {
     if (secrets === undefined) return;
     const look = (text: string, key: string | undefined): void => {
@@ -98,7 +98,7 @@ export function createObservedResults({ finder, plain, secrets, keep }: Looking)
     mapLeaves(dataOf(observed), changes(observed.origin));
   }
 
-  /** The same, with turns for others in between. Long texts are read in pieces. */
+  /** The same, yielding to the event loop in between. Long texts are processed in pieces. */
   async function learnInTurns(observed: Observed, turns: Turns): Promise<void> {
     const { data, origin } = observed;
     if (read.some((one) => one.data === data && one.origin === origin)) return;
@@ -118,20 +118,20 @@ export function createObservedResults({ finder, plain, secrets, keep }: Looking)
   return {
     learn,
     learnInTurns,
-    /** Whether there are large results of which only the secrets are known. */
+    /** Whether there are large results that were searched only for secrets. */
     get hasUnread(): boolean {
       return unread.length > 0;
     },
-    /** Keeps the values of a result; of a large one the secrets, and the others once something may have them. */
+    /** Keeps the values of a result. Of a large one, keeps the secrets, and other values once outgoing data may contain them. */
     add(observed: Observed): void {
       const { data, origin } = observed;
       if (isSmall(data, MAX_LEAVES_READ, MAX_CHARACTERS_READ)) return learn(observed);
-      // The same answer to the same question.
+      // An identical result of a repeated call.
       if (unread.some((one) => one.data === data && one.origin === origin)) return;
       noteSecrets(observed);
       unread.push(observed);
     },
-    /** How many of the oldest are more than may wait. */
+    /** The number of oldest results beyond the limit. */
     get tooMany(): number {
       let characters = 0;
       for (let at = unread.length; at > 0; at -= 1) {
@@ -141,14 +141,14 @@ export function createObservedResults({ finder, plain, secrets, keep }: Looking)
       }
       return 0;
     },
-    /** Looks the oldest results through that were left for later, or all of them. */
+    /** Processes the oldest deferred results, or all of them. */
     learnUnread(count = unread.length): void {
       for (const one of unread.splice(0, count)) learn(one);
     },
     async learnUnreadInTurns(turns: Turns, count = unread.length): Promise<void> {
       for (const one of unread.slice(0, count)) {
         await learnInTurns(one, turns);
-        // Until its values are known, others who ask look it through themselves.
+        // It stays listed until its values are known, so that concurrent callers process it themselves.
         const at = unread.indexOf(one);
         if (at !== -1) unread.splice(at, 1);
       }
@@ -156,7 +156,7 @@ export function createObservedResults({ finder, plain, secrets, keep }: Looking)
   };
 }
 
-/** Whether a file takes long to look through, and is not too large to be remembered. */
+/** Whether a file takes long to process, but is not too large to be remembered. */
 export function isLargeFile({ length }: string): boolean {
   return length > MAX_CHARACTERS_READ && length <= MAX_FILE_CHARACTERS;
 }
@@ -165,11 +165,11 @@ function dataOf({ data }: Observed): unknown {
   return typeof data === "string" ? membersOf(data).data : data;
 }
 
-/** Whether cells beside each other may be parts of a value. */
+/** Whether adjacent cells may be parts of a value. */
 export function mayBeSplit(cells: readonly (string | number)[]): boolean {
   let digits = 0;
   for (const cell of cells) {
-    // A fraction, such as a measured time, is no part of a number.
+    // A fraction, such as a measured time, is not part of a number.
     const text = typeof cell === "number" && !Number.isInteger(cell) ? "" : String(cell);
     if ((text.length === 1 || text.includes(".")) && SPLIT_CELL.test(text)) return true;
     digits = text.length < MIN_HELD_CHARACTERS && SPLIT_NUMBER.test(text) ? digits + text.length : 0;
@@ -178,7 +178,7 @@ export function mayBeSplit(cells: readonly (string | number)[]): boolean {
   return false;
 }
 
-/** Whether a text has more than what was found in it that may be a value in another form. */
+/** Whether the rest of a text may contain a value in another form. */
 export function mayHoldMore(text: string, found: readonly Pick<Finding, "start" | "end">[]): boolean {
   const [first] = found;
   if (first?.start === 0 && first.end === text.length) return false;

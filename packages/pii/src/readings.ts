@@ -2,64 +2,64 @@ import { bytesOf } from "./embedded-data.ts";
 import { AMPERSAND, BACKSLASH, EQUALS, PERCENT, traitsOf } from "./traits.ts";
 import type { Traits } from "./traits.ts";
 
-/** A text as it reads once it is decoded. */
+/** A decoded reading of a text. */
 export interface Reading {
   text: string;
-  /** Where in the encoded text a place of the reading is. */
+  /** Maps a range of the reading to the encoded text. */
   placeOf(start: number, end: number): { start: number; end: number };
 }
 
-/** Percent-encoding, entities of HTML, and escapes of JSON and JavaScript however often they were quoted. */
+/** Percent-encoding, HTML entities, and JSON and JavaScript escapes at any level of quoting. */
 const ESCAPE =
   /(?:%[\da-f]{2})+|&(?:#\d{1,7};?|#x[\da-f]{1,6};?|[a-z]{2,7};)|(?<!\\)\\+(?:u[\da-f]{4}|u\{[\da-f]{1,6}\}|x[\da-f]{2}|["'/nrt])/gi;
-/** Octets in quoted-printable, and line ends that it adds, also within a character of several. */
+/** Octets in quoted-printable and its soft line breaks, even within a multi-byte character. */
 const QUOTED_PRINTABLE = /(?:=[\dA-F]{2}(?:=\r?\n(?==[\dA-F]{2}))?)+|=\r?\n/g;
 /** Base64 in one line, or in lines of the same length. */
 const BASE64 = /(?:[\w+/-]{60,76}(?:\r?\n|\\r\\n|\\n)){0,4000}(?:[\w+/-]{8,}={0,2}|[\w+/-]{2,7}={1,2})/y;
-/** The rest of base64 whose beginning is not in the text. */
+/** The rest of base64 whose beginning is outside of the text. */
 const BASE64_REST = /^[\w+/-]{64,}={0,2}/;
 /**
- * The signs between two values of printed data, with the name of the second: of JSON, YAML, cells of HTML and query strings.
- * And what stands within one: tags, colours of a terminal (after a control character), a `+` for a space.
+ * The text between two values of printed data (JSON, YAML, HTML cells, query strings), with the name of the second. Also
+ * markup within a value: tags, terminal colours (after a control character), a `+` for a space.
  */
 const BETWEEN_PRINTED =
   /[{,][\s{[]{0,32}(?:(?:"[^"\\\n]{0,64}"|'[^'\\\n]{0,64}'|[\w$]{1,64}):[\s{[]{0,32})*|\n[ \t-]{0,32}[\w$]{1,64}(?::[ \t]|[ \t]?=)[ \t]{0,8}|<\/\w{1,16}>\s{0,32}(?:<\/?\w[^<>]{0,64}>\s{0,32}){1,4}|<(?:!--|\/?[A-Za-z])[^<>]{0,256}>|[^\s -\uFFFF]\[[\d;]{0,16}m|[&;] ?[\w-]{1,64}=|(?<=\S)\+(?=\S)/g;
-/** Of these, what stands within a value. Only colours end with this letter. */
+/** The matches that are markup within a value. Only colours end with this letter. */
 const WITHIN_PRINTED = /m$|^<(?!br)[^<]*$/i;
 const MIN_BASE64_CHARACTERS = 12;
-/** No more of a path stands before base64. */
+/** Maximum length of a path before base64. */
 const MAX_PATH_CHARACTERS = 256;
 const ENCODING = PERCENT | AMPERSAND | BACKSLASH | EQUALS;
 const NONE: readonly Reading[] = [];
-/** As many as the shortest line of base64 has. */
+/** The length of the shortest base64 line. */
 const PROBED_CHARACTERS = 60;
-/** The rest of base64 stands in a shorter text only where that is all of it. */
+/** In a shorter text, the rest of base64 is only recognized if it is the whole text. */
 const MIN_REST_CHARACTERS = 256;
 const NOT_ASCII = /[\x80-\xFF]/;
 const REST_OF_CHARACTER = /^[\x80-\xBF]{1,3}/;
-/** Reads names of characters, each with a colon and its character. */
+/** Parses a list of `name:character`. */
 function charactersByName(list: string): Readonly<Record<string, string>> {
   return Object.fromEntries(list.split(" ").map((named) => [named.slice(0, -2), named.slice(-1)]));
 }
 
-/** Entities of characters that stand in values. */
+/** HTML entities of characters that occur in values. */
 const ENTITIES: Readonly<Record<string, string>> = {
   nbsp: " ",
   ...charactersByName(
     `shy:\u00AD ensp:\u2002 emsp:\u2003 thinsp:\u2009 amp:& lt:< gt:> quot:" apos:' commat:@ period:. plus:+ hyphen:- dash:- lowbar:_ colon:: equals:= sol:/ lpar:( rpar:) num:# excl:! szlig:ß aelig:æ oslash:ø lstrok:ł eth:ð thorn:þ dollar:$ percnt:% ast:* comma:,`,
   ),
 };
-/** Marks above and below letters, by the names that entities of HTML have for them. */
+/** Diacritics by their names in HTML entities. */
 const MARKS = charactersByName(
   "acute:\u0301 caron:\u030C cedil:\u0327 circ:\u0302 grave:\u0300 ogon:\u0328 ring:\u030A tilde:\u0303 uml:\u0308",
 );
 
-/** Whether a text can be read in another way than it is written, as far as its characters tell. */
+/** Whether a text may be encoded, judging by its characters. */
 export function mayBeEncoded({ signs, word, isMoment }: Traits): boolean {
   return (word >= MIN_BASE64_CHARACTERS || (signs & ENCODING) !== 0) && !isMoment;
 }
 
-/** The ways in which a text can be read besides the way it is written. Empty for most texts. */
+/** The decoded readings of a text. Empty for most texts. */
 export function readingsOf(text: string, traits = traitsOf(text)): readonly Reading[] {
   const { signs, word } = traits;
   if (!mayBeEncoded(traits)) return NONE;
@@ -70,7 +70,7 @@ export function readingsOf(text: string, traits = traitsOf(text)): readonly Read
   return readings;
 }
 
-/** Printed data as its values read one after the other, without names. `undefined` for other texts. */
+/** The values of printed data one after the other, without names. `undefined` for other texts. */
 export function printedValues(text: string): Reading | undefined {
   const isPrinted =
     (text.includes(",") && /["':]/.test(text)) ||
@@ -95,7 +95,7 @@ function addDecoded(
 ): void {
   let decoded = "";
   let from = 0;
-  /** Where each decoded part begins in the reading, and where it stands in the text. */
+  /** Positions of each decoded part in the reading and in the text. */
   const parts: { at: number; start: number; end: number }[] = [];
   for (const { 0: escape, index } of text.matchAll(pattern)) {
     const plain = decode(escape);
@@ -158,7 +158,7 @@ function unquoted(escape: string): string {
 
 function addBase64(text: string, readings: Reading[]): void {
   let start = 0;
-  /** Lines before it are read, together. */
+  /** The end of the lines that were already decoded together. */
   let tried = 0;
   for (let at = 0; at <= text.length; at += 1) {
     if (sixtyFourth(text, at) !== NONE_OF_64) continue;
@@ -182,7 +182,7 @@ function addBase64(text: string, readings: Reading[]): void {
   }
 }
 
-/** Reads what is base64 to the end of its line: after a sign, since paths have others before it, or all of a line. */
+/** Decodes base64 at the end of a line: after a symbol, since a path may precede it, or the whole line. */
 function addPart(
   text: string,
   run: { start: number; end: number; isLine: boolean },
@@ -200,12 +200,12 @@ function addPart(
   }
 }
 
-/** A reading of which no part can be told from the others. */
+/** A reading whose parts can't be mapped individually. */
 function wholeReading(text: string, start: number, end: number): Reading {
   return { text, placeOf: () => ({ start, end }) };
 }
 
-/** @returns `undefined` where it is no base64, or base64 of bytes that are no text. */
+/** @returns `undefined` if it is not base64 of text. */
 function decodedBase64(run: string): string | undefined {
   const plain = run
     .replace(/\\[rn]|[\s=]/g, "")
@@ -216,7 +216,7 @@ function decodedBase64(run: string): string | undefined {
     const characters = atob(plain.length % 4 === 1 ? plain.slice(0, -1) : plain);
     if (!mayBeText(characters)) return undefined;
     if (!NOT_ASCII.test(characters)) return characters;
-    // Pieces of a long text may begin and end within a character.
+    // Pieces of a long text may begin or end within a character.
     const bytes = bytesOf(characters.replace(REST_OF_CHARACTER, ""));
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes, { stream: true });
   } catch {
@@ -224,7 +224,7 @@ function decodedBase64(run: string): string | undefined {
   }
 }
 
-/** Whether characters, one for each byte, are those of a text: none that controls. */
+/** Whether bytes, one per character, may be text: without control characters. */
 function mayBeText(characters: string): boolean {
   for (let at = 0; at < characters.length; at += 1) if (!isOfText(characters.charCodeAt(at))) return false;
   return true;
@@ -236,21 +236,21 @@ function isOfText(byte: number): boolean {
 
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const NONE_OF_64 = 64;
-/** Of `+`, `-`, `/` and `_`. */
+/** The values of `+`, `-`, `/` and `_` start here. */
 const FIRST_SIGN = 62;
 const SIXTY_FOURTHS = Uint8Array.from({ length: 128 }, (_, code) => {
   const at = ALPHABET.indexOf(String.fromCharCode(code).replace("-", "+").replace("_", "/"));
   return at === -1 ? NONE_OF_64 : at;
 });
 
-/** The six bits that a character of base64 stands for. */
+/** The six bits of a base64 character. */
 function sixtyFourth(text: string, at: number): number {
   return at < text.length ? (SIXTY_FOURTHS[text.charCodeAt(at)] ?? NONE_OF_64) : NONE_OF_64;
 }
 
 /**
- * Whether base64 of some length begins as that of a text does: words of letters and digits seldom read like one. A line of it
- * may begin within a character.
+ * Whether a run decodes to plausible text at its beginning, which ordinary words rarely do. A line of base64 may begin
+ * within a character.
  */
 function mayBeginText(text: string, start: number, length: number): boolean {
   let [held, bits, before] = [0, 0, length < PROBED_CHARACTERS ? 0 : 0x80];
@@ -262,7 +262,7 @@ function mayBeginText(text: string, start: number, length: number): boolean {
     if (bits < 8) continue;
     bits -= 8;
     const byte = (held >> bits) & 0xff;
-    // Of UTF-8: the rest of a character stands after its beginning, and nothing else does.
+    // UTF-8: continuation bytes only follow a multi-byte character's first byte.
     const mayFollow = (byte & 0xc0) === 0x80 ? before > 127 : before < 0xc0;
     if (!mayFollow || !isOfText(byte)) return false;
     before = byte;

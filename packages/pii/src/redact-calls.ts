@@ -15,8 +15,8 @@ import type { Pieces } from "./large-kept-work.ts";
 import { decodeText } from "./embedded-data.ts";
 
 /**
- * Creates a middleware that puts values in the place of tokens in the arguments of calls; and, where code in the sandbox
- * is to see tokens only, tokens in the place of values in results and errors.
+ * Creates a middleware that replaces tokens by values in the arguments of calls and, if code in the sandbox sees tokens
+ * only, values by tokens in results and errors.
  */
 export function redactCalls(redactor: Redactor): (next: ToolInvoker) => ToolInvoker {
   return (next) => ({
@@ -36,13 +36,13 @@ export function redactCalls(redactor: Redactor): (next: ToolInvoker) => ToolInvo
           elicit === undefined && sample === undefined ? context : { ...context, elicit, sample },
         );
       } catch (error) {
-        // An error that a tool throws is as much its answer as a result.
+        // An error thrown by a tool is redacted like a result.
         if (redactor.guest === "tokens") throw await withoutValues(error, redactor, scope);
         redactor.observe(toErrorInfo(error) as unknown as JsonValue, scope);
         throw error;
       }
       if (redactor.guest === "values") {
-        // The error that code is shown may hold as many values as an answer.
+        // An error shown to code may contain values like an answer.
         redactor.observe(result.ok ? result.value : (result.error as unknown as JsonValue), scope);
         return result;
       }
@@ -51,7 +51,10 @@ export function redactCalls(redactor: Redactor): (next: ToolInvoker) => ToolInvo
   });
 }
 
-/** Puts tokens into the questions that tools ask a user, and values into the answers, as far as rules let the asking tool have them. */
+/**
+ * Replaces values by tokens in tools' questions to a user, and tokens by values in the answers, as far as rules allow it
+ * for the asking tool.
+ */
 export function redactQuestions(
   elicit: Elicit,
   redactor: Redactor,
@@ -59,12 +62,12 @@ export function redactQuestions(
 ): Elicit {
   return async (request) => {
     const { server, message, mode } = request;
-    // A page is for the user to open, at its address as it is.
+    // A URL must stay unchanged, since the user opens it.
     const question = mode === "form" ? { message, requestedSchema: request.requestedSchema } : { message };
     const shown = await tokenizeInTurns(redactor, question, { session, server });
     const answer = await elicit({ ...request, ...shown });
     if (answer.action !== "accept" || answer.content === undefined) return answer;
-    // Not every question comes while its tool is called.
+    // A question may arrive outside of a call of its tool.
     const { tool = "*" } = asking.server === server ? asking : {};
     try {
       const content = await redactor.detokenize(answer.content, { session, server, tool });
@@ -77,8 +80,8 @@ export function redactQuestions(
 }
 
 /**
- * Puts tokens into what servers ask a model for, and values into the model's answer: those that the server itself gave.
- * Any other token stays one, since a model has no say in where values go.
+ * Replaces values by tokens in servers' sampling requests, and in the model's answer restores those that came from the same
+ * server. Other tokens are kept, since a model must not decide where values go.
  */
 export function redactSamples(sample: Sample, redactor: Redactor, session: string | undefined): Sample {
   return async (request) => {
@@ -104,15 +107,14 @@ function waiting(elicit: Elicit | undefined, { onWaiting }: InvokeContext): Elic
 }
 
 const READ_TIMEOUT_MS = 60_000;
-/** A file is observed as a whole, which costs next to nothing until something leaves that may be of it. */
+/** A file up to this size is observed as a whole, which is cheap until outgoing data may contain values of it. */
 const MAX_OBSERVED_BYTES = 4 * 1024 * 1024;
 
 /**
- * Has what is kept as a file for code pass by the same door as what is returned to code: where code sees tokens only, it has
- * tokens, and where it sees values, these are known when they leave, and to have come from the scope's tool. Other work has its
- * turns in between.
+ * Redacts files stored for code in the same way as results: if code sees tokens only, values are replaced; otherwise they
+ * are recognized when they leave, with the scope's tool as their origin. Yields to the event loop in between.
  *
- * @returns the bytes to keep: the same where nothing is replaced, also for bytes that are no text.
+ * @returns the bytes to store: unchanged if nothing is replaced, or if they are not text.
  */
 export async function redactKept(
   bytes: Uint8Array,
@@ -137,7 +139,7 @@ export async function redactKept(
   return bytes;
 }
 
-/** Has the values of a large file be known: it is looked through apart from this thread, and read in small pieces. */
+/** Collects the values of a large file, which is split in a work thread and processed in small pieces. */
 async function observeLarge(given: Uint8Array, redactor: Redactor, scope: RedactionScope): Promise<void> {
   const module = moduleBeside("large-kept-work", import.meta.url);
   const cut = await offload<Pieces>(

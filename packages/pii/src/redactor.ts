@@ -11,26 +11,26 @@ import { PlainTexts } from "./value-finder.ts";
 import { Vault } from "./vault.ts";
 import type { VaultData } from "./vault.ts";
 
-/** Sessions beyond are forgotten, those first that were not used for longest. */
+/** Maximum number of sessions. The least recently used one is forgotten first. */
 const MAX_SESSIONS = 10_000;
 const MIN_NAME_CHARACTERS = 3;
-/** Of a workspace of which so many values are known, the next session begins anew. */
+/** Maximum number of values in a workspace's index, after which the next session starts a new one. */
 const MAX_VALUES = 1_000_000;
 
-/** Keeps the values of sessions beyond the process. */
+/** Persists the values of sessions. */
 export interface VaultStore {
   load(session: string): VaultData | undefined;
   save(session: string, data: VaultData): Promise<void>;
   remove(session: string): Promise<void>;
 }
 
-/** Keeps the values of sessions where other machines keep theirs. */
+/** Persists the values of sessions for all machines. */
 export interface SharedVaults {
   load(session: string): Promise<VaultData | undefined>;
   /**
-   * Adds to what is kept of a session.
+   * Merges data into the stored values of a session.
    *
-   * @returns all that is kept of it now.
+   * @returns all stored values of the session.
    */
   save(session: string, data: VaultData): Promise<VaultData>;
 }
@@ -38,27 +38,27 @@ export interface SharedVaults {
 /** Settings of {@link createRedactor}. */
 export interface RedactorSettings extends DetectorSettings {
   /**
-   * Whether code in the sandbox sees values, or tokens only.
+   * Whether code in the sandbox sees values or only tokens.
    *
    * @defaultValue `values`
    */
   guest?: "values" | "tokens" | undefined;
-  /** Between which tools values may go. Without rules, between all. */
+  /** The tools between which values may flow. Without rules, all. */
   rules?: readonly FlowRule[] | undefined;
-  /** Finds the names of tools in code, which rules may use as well as those of their servers. */
+  /** Finds the names of tools in code, which rules may use in addition to those of their servers. */
   findNameInCode?: FindNameInCode | undefined;
   /**
-   * The workspace of a session, with rules. Sessions of one workspace read each other's files: what a session does not know
-   * has the origins that it has in the others, as long as the process lives.
+   * Returns the workspace of a session, used with rules. Sessions of one workspace read each other's files, so the origins
+   * of values that a session does not know are taken from the others, for the life of the process.
    *
-   * @defaultValue each session has its own
+   * @defaultValue each session has its own workspace
    */
   workspaceOf?: ((session: string) => string) | undefined;
   /** Finds names and addresses. */
   recognizer?: Recognizer | undefined;
-  /** Keeps values on disk. Default: in memory only. */
+  /** Persists values on disk. Default: in memory only. */
   store?: VaultStore | undefined;
-  /** Keeps values for all machines, instead of `store`. Ending a session forgets them here only. */
+  /** Persists values for all machines, instead of `store`. Ending a session only forgets them on this machine. */
   shared?: SharedVaults | undefined;
 }
 
@@ -73,7 +73,7 @@ export function createRedactor(settings: RedactorSettings = {}): Redactor {
   const { guest = "values", rules = [], recognizer, store, shared, types, regions, custom } = settings;
   const { workspaceOf } = settings;
   for (const rule of rules) assertKnownOptions(rule, OF_RULES, "a rule of createRedactor");
-  /** Where values came from, by workspace. */
+  /** Origins of values, by workspace. */
   const indexes = new Map<string, Vault>();
 
   const originsOf = (session: string): Vault | undefined => {
@@ -100,16 +100,16 @@ export function createRedactor(settings: RedactorSettings = {}): Redactor {
       data: store?.load(session),
       origins: originsOf(session),
     });
-    // Values that a model recognizes have to be known when the next text is looked at.
+    // Values recognized by a model must be known for the next text.
     if (isLate === true && recognizer === undefined && !sessions.has(session)) return found;
-    // The last one in the map is the one used last.
+    // Moves it to the end of the map as the most recently used.
     sessions.delete(session);
     sessions.set(session, found);
     if (sessions.size > MAX_SESSIONS) sessions.delete(sessions.keys().next().value ?? "");
     return found;
   };
 
-  /** How much of each session is kept beyond the process. */
+  /** The number of persisted changes of each session. */
   const saved = new WeakMap<RedactionSession, number>();
 
   async function restore(session = ""): Promise<void> {
@@ -144,7 +144,7 @@ export function createRedactor(settings: RedactorSettings = {}): Redactor {
       } catch (error) {
         if (shared === undefined || !CemError.isInstance(error) || error.code !== "TOKEN_UNKNOWN")
           throw error;
-        // Another machine may have made it a moment ago.
+        // Another machine may have just created the token.
         await restore(target.session);
         return open(target).restorer.restore(args, target);
       }

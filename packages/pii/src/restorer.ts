@@ -6,10 +6,10 @@ import { MAX_DECODED, MIN_NUMBER, MIN_TEXT_CHARACTERS } from "./value-finder.ts"
 import type { ValueFinder } from "./value-finder.ts";
 import type { Vault, VaultEntry } from "./vault.ts";
 
-/** The call that values are put into. */
+/** The call whose tokens are replaced. */
 type RedactionTarget = Parameters<Redactor["detokenize"]>[1];
 
-/** Whether values may go from one place to another. */
+/** A rule for the flow of values. */
 export interface FlowRule {
   /** A server, tools (`server.tool`, `server.read_*`), or a type of value (`EMAIL`). Default: anywhere. */
   from?: string | undefined;
@@ -26,22 +26,22 @@ export type FindNameInCode = (tool: FailedTool) => Promise<FailedTool | undefine
 /** A tool, with its names in code. */
 type Place = Omit<ToolCall, "args">;
 
-/** A way that a value would go: from one `server.tool` to another. */
+/** A flow of a value from one `server.tool` to another. */
 type Flow = Record<"type" | "from" | "to", string>;
 
-/** Whether a place is meant. Names of servers may have dots, which tell a server from its tools in other patterns. */
+/** Creates a matcher for tools. Names of servers may contain dots, which separate server and tool in other patterns. */
 function matchPlace(pattern = "*"): (place: Place) => boolean {
   const isMeant = matchTools([pattern]);
   return (place) => isMeant(place) || pattern === place.server || pattern === place.inCode?.server;
 }
 
-/** The server of `server.tool`. Names of servers may have dots, those of tools in code have none. */
+/** The server of `server.tool`. Server names may contain dots, tool names in code don't. */
 function serverOf(place: string): string {
   const dot = place.lastIndexOf(".");
   return dot === -1 ? place : place.slice(0, dot);
 }
 
-/** Checks by rules whether values may go where a call would take them. For one session. */
+/** Creates the check of flow rules for one session. */
 function createFlowCheck(rules: readonly FlowRule[], findNameInCode: FindNameInCode = async () => undefined) {
   const compiled = rules.map(({ from, to, action }) => ({
     action,
@@ -49,10 +49,10 @@ function createFlowCheck(rules: readonly FlowRule[], findNameInCode: FindNameInC
     isFrom: matchPlace(from),
     isTo: matchPlace(to),
   }));
-  /** Answers of the user, by way. */
+  /** Answers of the user, by flow. */
   const answers = new Map<string, Promise<boolean>>();
 
-  /** The tool of `server.tool`. Of a server that is set up, it may have dots as well. */
+  /** Splits `server.tool`. At a configured server, the tool may contain dots as well. */
   async function placeOf(origin: string): Promise<Place> {
     for (let dot = origin.lastIndexOf("."); dot > 0; dot = origin.lastIndexOf(".", dot - 1)) {
       const named = { server: origin.slice(0, dot), tool: origin.slice(dot + 1) };
@@ -64,8 +64,8 @@ function createFlowCheck(rules: readonly FlowRule[], findNameInCode: FindNameInC
   }
 
   /**
-   * Decides whether values may go to a tool. The first rule that fits decides. With rules, what none of them names stays with
-   * the server that it came from: what returns there discloses nothing new.
+   * Decides whether values may flow to a tool. The first matching rule applies. If none matches, values may only flow back
+   * to the server that they came from, which discloses nothing new.
    */
   function decide(type: string, from: Place, to: Place): FlowAction {
     const rule = compiled.find((one) => one.isTo(to) && (one.isFrom(from) || one.type === type));
@@ -75,7 +75,7 @@ function createFlowCheck(rules: readonly FlowRule[], findNameInCode: FindNameInC
     return servers.includes(from.server) ? "allow" : "deny";
   }
 
-  /** Asks once for each way and type. An answer that nobody gave, or that was not awaited, is no answer to the next call. */
+  /** Asks once per flow and type. A missing or cancelled answer does not apply to the next call. */
   function askOnce(flow: Flow, target: RedactionTarget): Promise<boolean> {
     const way = JSON.stringify([flow.type, flow.from, flow.to]);
     const earlier = answers.get(way);
@@ -95,14 +95,14 @@ function createFlowCheck(rules: readonly FlowRule[], findNameInCode: FindNameInC
     return answer;
   }
 
-  /** @throws CemError `FLOW_DENIED` for values of the first type that may not go there, with all places that they came from. */
+  /** @throws CemError `FLOW_DENIED` for the first type of values whose flow is not allowed, with all their origins. */
   return async (entries: Iterable<VaultEntry>, target: RedactionTarget): Promise<void> => {
     const { server, tool } = target;
     const to = { server, tool, inCode: await findNameInCode({ server, tool }) };
     const flows = new Map<string, Flow & { action: FlowAction }>();
     for (const { type, origins } of entries) {
       for (const from of origins) {
-        // Values that a user wrote disclose nothing new. A list may have thousands of one kind.
+        // Values written by a user disclose nothing new. Each origin and type is checked once, since a list may have thousands.
         if (from === "" || flows.has(`${type} ${from}`)) continue;
         const action = decide(type, await placeOf(from), to);
         flows.set(`${type} ${from}`, { type, from, to: `${server}.${tool}`, action });
@@ -144,9 +144,9 @@ async function ask(
   return answer.action === "accept" && answer.content?.["allow"] === true;
 }
 
-/** Values that can be written into a literal of code of any kind, and into JSON within it. */
+/** Values that are safe inside any kind of literal, and in JSON inside it. */
 const HARMLESS_IN_CODE = /^[^"\\\n\r\u2028\u2029[\]]*$/;
-/** Characters of such values that would end a literal or a comment, unless they are escaped. */
+/** Characters that would end a literal or a comment unless escaped. */
 const ESCAPED_IN_CODE = /['`$/]/g;
 
 /** Parts of the session that a restorer reads. */
@@ -161,7 +161,7 @@ export interface RestorerSettings {
   origins?: Vault | undefined;
 }
 
-/** Puts values in the place of a session's tokens: in the arguments of calls, as far as rules allow it, and in code. */
+/** Replaces a session's tokens by values: in arguments of calls, as far as rules allow it, and in code. */
 export function createRestorer(settings: RestorerSettings) {
   const { vault, finder, rules, seesTokens, origins } = settings;
   const assertAllowed = createFlowCheck(rules, settings.findNameInCode);
@@ -188,7 +188,7 @@ export function createRestorer(settings: RestorerSettings) {
     return rewrite(text, use, tokens);
   }
 
-  /** The id of a token in a text that has no tokens: a tool would get it as it is. Code that sees values has none to encode. */
+  /** Finds the id of a damaged token, which a tool would receive unchanged. Code that sees values has no tokens to encode. */
   function lostId(text: string, depth = seesTokens ? 0 : MAX_DECODED): string | undefined {
     const id = vault.idIn(text);
     if (id !== undefined || depth === MAX_DECODED) return id;
@@ -209,13 +209,13 @@ export function createRestorer(settings: RestorerSettings) {
     return from === 0 ? text : result + text.slice(from);
   }
 
-  /** Values that stand in arguments as they are, in whatever way they are written. */
+  /** Values that occur in arguments in plain or encoded form. */
   function valuesIn(args: JsonValue): VaultEntry[] {
     const values: VaultEntry[] = [];
     const look = (text: string): string => {
       for (const written of writtenIn(text)) {
         values.push(...vault.known.find(written).flatMap(({ alike }) => alike));
-        // A value that this session got from no tool may stand in a file that another session got.
+        // A value without an origin in this session may come from a file of another session.
         for (const one of origins?.valuesIn(written) ?? []) {
           const known = vault.known.find(String(one.value)).flatMap(({ alike }) => alike);
           if (!known.some((same) => same.origins.length > 0)) values.push(one);
@@ -233,7 +233,7 @@ export function createRestorer(settings: RestorerSettings) {
   }
 
   return {
-    /** Puts values into the arguments of a call. Rules may forbid some. */
+    /** Replaces tokens in the arguments of a call, if rules allow it. */
     async restore(args: JsonValue, target: RedactionTarget): Promise<JsonValue> {
       const entries = new Set<VaultEntry>();
       const use: ValueOf = (entry) => {
@@ -250,15 +250,15 @@ export function createRestorer(settings: RestorerSettings) {
         name: (name) => restoreIn(name, target, use),
       }) as JsonValue;
       if (rules.length > 0 && target.isKept !== true) {
-        // A value in clear is the code's own where it sees tokens only: to compare it would answer its guesses.
+        // If code sees tokens only, a plain value is its own guess, and checking it would confirm the guess.
         const flowing = seesTokens ? entries : new Set([...entries, ...valuesIn(restored)]);
         await assertAllowed(flowing, target);
       }
       return restored;
     },
     /**
-     * Puts values into code, unless that sees tokens only. One that could end a literal stays a token, which the bridge turns
-     * back. Whoever wrote the code knows the values that it has in its text, wherever else they came from.
+     * Replaces tokens in code, unless code sees tokens only. A value that could end a literal stays a token, which the
+     * bridge replaces later. The author of the code knows the values in its text, so they count as written by the user.
      */
     reveal(code: string): string {
       if (rules.length > 0)
@@ -273,14 +273,14 @@ export function createRestorer(settings: RestorerSettings) {
   };
 }
 
-/** A text and what can be read in it. */
+/** A text and its decoded readings. */
 function writtenIn(text: string, depth = 0): string[] {
   const written = [text, printedValues(text)?.text ?? ""];
   if (depth === MAX_DECODED) return written;
   return [...written, ...readingsOf(text).flatMap((reading) => writtenIn(reading.text, depth + 1))];
 }
 
-/** The value to put in the place of a token. `undefined`: the token stays. */
+/** The replacement of a token. `undefined`: the token is kept. */
 type ValueOf = (entry: VaultEntry) => string | number | undefined;
 
 function isFrom(server: string, { origins }: VaultEntry): boolean {

@@ -20,31 +20,36 @@ import type { FindingPlace, PlainTexts, ValueFinder } from "./value-finder.ts";
 import { Vault } from "./vault.ts";
 import type { ValueFinding, VaultData, VaultEntry } from "./vault.ts";
 
-/** How many texts of a key are remembered while data is gone through, and how long they are. */
+/** Maximum number and length of texts that are cached per key while data is processed. */
 const MAX_REPEATED = 256;
 const MAX_REPEATED_CHARACTERS = 64;
 
 const TOLD_BY_KEYS: ReadonlySet<string> = new Set(["SECRET", "BIRTH_DATE", "NATIONAL_ID"]);
 
 interface SessionSettings extends Omit<RestorerSettings, "vault" | "finder"> {
-  /** Finds secrets alone. Absent where they are not looked for. */
+  /** Finds only secrets. Absent if secrets are not detected. */
   secrets: TextDetector | undefined;
-  /** Texts that hold nothing, which sessions share. */
+  /** A cache of texts without values, shared by sessions. */
   plain: PlainTexts;
   data: VaultData | undefined;
 }
 
-/** The values of one session: found, replaced by tokens, and turned back. */
+/** The values of one session: finds them, replaces them by tokens, and restores them. */
 export class RedactionSession {
   readonly vault: Vault;
   readonly #finder: ValueFinder;
-  /** Counts values that came to be known by a key or a word. They may stand elsewhere before it: data is then read again. */
+  /**
+   * Counts values that were identified by a key or a word. They may also occur earlier in the data, which is then processed again.
+   */
   #toldByKeys = 0;
   readonly #observed: ReturnType<typeof createObservedResults>;
-  /** Puts values in the place of the session's tokens. */
+  /** Replaces the session's tokens by values. */
   readonly restorer: ReturnType<typeof createRestorer>;
   readonly #hasRules: boolean;
-  /** The latest files with their tokens: programs ask for the same again. What came to be known since has left with them. */
+  /**
+   * Recent files with their tokens, since programs read the same ones repeatedly. Values that became known later have
+   * already left with them.
+   */
   readonly #files: { text: string; origin: string | undefined; shown: string }[] = [];
 
   /** See {@link TextDetector.findColumns}. */
@@ -70,7 +75,7 @@ export class RedactionSession {
     return this.#toldByKeys === before ? changed : (mapLeaves(data, this.#changes(placeOf(scope))) as Data);
   }
 
-  /** Does what `tokenize` does, with turns for others in between. Long texts are read in pieces. */
+  /** Like `tokenize`, but yields to the event loop in between. Long texts are processed in pieces. */
   async tokenizeInTurns<Data>(data: Data, scope: RedactionScope): Promise<Data> {
     const turns = new Turns();
     await this.#observed.learnUnreadInTurns(turns, this.#observed.tooMany);
@@ -87,9 +92,9 @@ export class RedactionSession {
   }
 
   /**
-   * Does the same for the text of a file, in JSON by its members.
+   * Does the same for the text of a file; JSON is processed by its members.
    *
-   * @param recognize - Has a model find names in it first, where there is one.
+   * @param recognize - Recognizes names by a model first, if there is one.
    */
   async tokenizeFile(
     text: string,
@@ -108,10 +113,13 @@ export class RedactionSession {
   }
 
   #changes(place: Place): LeafChanges {
-    // One for all leaves: there are many.
+    // One object is shared by all leaves, since there are many.
     const leaf: Place = { ...place };
     const unchangedNames = new Set<string>();
-    /** Short texts that did not change, by key: columns of records have few. What came to be known since has left with them. */
+    /**
+     * Unchanged short texts by key, since columns of records have few distinct ones. Values that became known later have
+     * already left with them.
+     */
     const unchanged = new Map<string | undefined, Set<string>>();
     const at = (key: string | undefined): Place => {
       leaf.key = key;
@@ -130,7 +138,7 @@ export class RedactionSession {
       number: (value, key) => this.#replaceNumber(value, at(key)),
       name: (name) => {
         if (!unchangedNames.has(name)) {
-          // In a word no detector finds anything.
+          // No detector finds anything in a plain word.
           if (!PLAIN_WORD.test(name) || this.vault.known.find(name).length > 0)
             return this.#replaceIn(name, { ...place, isCut: undefined });
           unchangedNames.add(name);
@@ -163,7 +171,7 @@ export class RedactionSession {
     await this.#observed.learnInTurns({ data, origin: originOf(scope) }, new Turns());
   }
 
-  /** Keeps a value of a known type, and returns its token. */
+  /** Stores a value of a known type, and returns its token. */
   keep(value: string | number, type: string, scope: RedactionScope): string {
     return this.vault.tokenOf(this.#known(value, type, originOf(scope)));
   }
@@ -175,13 +183,16 @@ export class RedactionSession {
     return this.#learnUnread(place) ? this.#finder.find(text, place) : found;
   }
 
-  /** Where a known value begins of which the text's end is not the value's. */
+  /** The start of a known value that is truncated by the end of the text. */
   beginningIn(text: string): number | undefined {
     const last = this.vault.known.find(text, true).at(-1);
     return last?.end === text.length ? last.start : undefined;
   }
 
-  /** @returns whether they are known now: a pass in turns looks them through in turns too, and is made again. */
+  /**
+   * Processes deferred results. @returns whether they are known now; an asynchronous pass processes them later and is then
+   * repeated.
+   */
   #learnUnread({ pass }: Pick<Place, "pass">): boolean {
     if (pass === undefined) this.#observed.learnUnread();
     else pass.wantsUnread = true;
@@ -189,7 +200,7 @@ export class RedactionSession {
   }
 
   replace(text: string, found: readonly ValueFinding[], place: Partial<Place> = {}): string {
-    // Of an address it is to be a part that addresses may have: brackets end the name of a host.
+    // In a URI the token must be a valid part of it: brackets would end a host name.
     const form = place.key === "uri" || place.key === "uriTemplate" ? "email" : "plain";
     let result = "";
     let from = 0;
@@ -201,7 +212,7 @@ export class RedactionSession {
     return result + text.slice(from);
   }
 
-  /** The entry of a finding as it is written. One that is like known ones came from where these did. */
+  /** The entry of a finding. A value similar to known ones inherits their origins. */
   #entryOf(text: string, finding: ValueFinding, { origin, isOfCode }: Partial<Place> = {}): VaultEntry {
     if (finding.entry !== undefined) return finding.entry;
     const value = text.slice(finding.start, finding.end);
@@ -216,7 +227,9 @@ export class RedactionSession {
     return entry;
   }
 
-  /** Keeps a value. What has others in it came from where these did, too: it hides them from a look at what leaves. */
+  /**
+   * Stores a value. It inherits the origins of known values that it contains, since it hides them from the check of outgoing data.
+   */
   #known(
     value: string | number,
     type: PiiType,
@@ -236,7 +249,7 @@ export class RedactionSession {
     return entry;
   }
 
-  /** Replaces the parts of values that are split over cells which stand beside each other. */
+  /** Replaces the parts of values that are split over adjacent cells. */
   #replaceSplit(cells: readonly (string | number)[], place: Place): (string | number)[] | undefined {
     if (this.#observed.hasUnread && mayBeSplit(cells)) this.#learnUnread(place);
     const { known } = this.vault;
@@ -292,7 +305,7 @@ export class RedactionSession {
     if (this.vault.entryByNumber(value) !== undefined) return value;
     const text = String(value);
     if (!isWhole && !this.vault.known.mayHold(text)) return value;
-    // With a sign or a fraction it is a known value or none.
+    // A negative number or a fraction is either a known value or no value.
     const isPlain = isWhole && value > 0;
     const first = this.findIn(text, place).find(({ start, end, alike, entry }) =>
       isPlain ? start === 0 && end === text.length : (alike ?? entry) !== undefined,
@@ -308,7 +321,7 @@ export class RedactionSession {
 
 interface Place extends FindingPlace {
   origin: string | undefined;
-  /** The pass in turns that this belongs to, and whether it met what a result may have that was left for later. */
+  /** The asynchronous pass, and whether it met text that may occur in a deferred result. */
   pass?: { wantsUnread: boolean } | undefined;
 }
 

@@ -6,13 +6,13 @@ import { MAX_CHARACTERS_AT_ONCE } from "./json-walk.ts";
 import type { Turns } from "./json-walk.ts";
 import type { ValueFinding } from "./vault.ts";
 
-/** The most that is held back of a text without an end of line. */
+/** Maximum number of characters held back without a line end. */
 const MAX_HELD_CHARACTERS = 8_192;
-/** Values are no longer, but for keys in several lines. */
+/** Maximum length of a value, except for multi-line keys. */
 const MAX_VALUE_CHARACTERS = 512;
-/** Words before a value tell what it is. */
+/** Number of characters of context kept before a value. */
 const CONTEXT_CHARACTERS = 64;
-/** The end of a line of base64 or of quoted-printable, in which a value may go on in the next line. */
+/** The end of a base64 or quoted-printable line, after which a value may continue on the next line. */
 const GOES_ON = /(?:[\w+/-]{60,76}|=)\r?\n$/;
 const MAX_LINE_CHARACTERS = 80;
 const KEY_BEGINS = "-----BEGIN ";
@@ -21,21 +21,21 @@ const KEY_ENDS = /-----END [A-Z\d ]{1,60}-----/;
 /** The part of a session that a stream needs. */
 interface StreamSession {
   findIn(text: string): ValueFinding[];
-  /** Where a known value begins whose rest may follow. */
+  /** The start of a known value whose rest may follow. */
   beginningIn?(text: string): number | undefined;
   findColumns: TextDetector["findColumns"];
   replace(text: string, found: readonly ValueFinding[]): string;
 }
 
 /**
- * Replaces values in a text that comes in pieces. Whole lines go on at once; of a line without its end, as much as may
- * hold the beginning of a value is held back.
+ * Replaces values in a text that arrives in pieces. Complete lines are emitted immediately. Of an incomplete line, the part
+ * that may contain the beginning of a value is held back.
  */
 export function createRedactionStream(session: StreamSession): RedactionStream {
   let held = "";
   let context = "";
   let heading: Heading | undefined;
-  /** Whether a private key has begun, whose rest is swallowed. */
+  /** Whether a private key has begun, whose rest is dropped. */
   let isInKey = false;
 
   const emit = (length: number): string => {
@@ -46,7 +46,7 @@ export function createRedactionStream(session: StreamSession): RedactionStream {
       ...session.findIn(text).filter(({ end }) => end > from),
       ...cells.map((cell) => ({ ...cell, start: cell.start + from, end: cell.end + from })),
     ]) as ValueFinding[];
-    // A value that reaches beyond the end waits, unless it is longer than what may wait.
+    // A value that extends beyond the end is held back, unless it is longer than the limit.
     const crossing = found.find(({ start, end }) => start < from + length && end > from + length);
     const until =
       crossing !== undefined && crossing.start > from
@@ -62,7 +62,7 @@ export function createRedactionStream(session: StreamSession): RedactionStream {
     return result;
   };
 
-  /** Of lines, those before a value that may go on in the next ones. */
+  /** The length of the lines before a value that may continue on the next ones. */
   const withoutBeginning = (length: number): number => {
     if (held.length > MAX_HELD_CHARACTERS) return length;
     const text = context + held.slice(0, length);
@@ -98,7 +98,7 @@ export function createRedactionStream(session: StreamSession): RedactionStream {
   };
 }
 
-/** How much of a text holds no beginning of a value that its end cuts. */
+/** The length of the text before a possibly truncated value at its end. */
 function safeLength(text: string): number {
   const end = Math.max(text.lastIndexOf("\n"), text.lastIndexOf("\r")) + 1;
   const goesOn = GOES_ON.test(text.slice(Math.max(0, end - MAX_LINE_CHARACTERS), end));
@@ -107,11 +107,11 @@ function safeLength(text: string): number {
   if (rest <= MAX_VALUE_CHARACTERS) return line;
   const space = text.lastIndexOf(" ", text.length - MAX_VALUE_CHARACTERS);
   if (space >= line) return space + 1;
-  // A word without an end: more than a value can be.
+  // An unfinished word that is longer than any value.
   return rest > MAX_HELD_CHARACTERS ? text.length - MAX_VALUE_CHARACTERS : line;
 }
 
-/** Reads a long text in pieces that cut no value, with turns for others in between. */
+/** Processes a long text in pieces that don't split values, yielding to the event loop in between. */
 export async function streamInTurns(
   text: string,
   session: StreamSession,

@@ -1,9 +1,9 @@
 import { SECRET_MARKS } from "./detectors/secret-names.ts";
 
-/** The outcome of one look at a text: which detectors may find something in it, and in which ways it may be encoded. */
+/** The result of a single scan of a text: which detectors may find something in it, and how it may be encoded. */
 export interface Traits {
   digits: number;
-  /** The most digits that stand together, with no more than two separators from one to the next. */
+  /** The maximum number of digits in sequence, with at most two separators in between. */
   joined: number;
   /** The length of the longest run of letters, digits, `_`, `-`, `+` and `/`. */
   word: number;
@@ -11,7 +11,7 @@ export interface Traits {
   signs: number;
   /** The kinds of values that words in the text may name: {@link NAMES_SECRET} and the others. */
   names: number;
-  /** Whether it is a date, with or without a time: half of what records hold. */
+  /** Whether it is a date, with or without a time, like half of the texts in records. */
   isMoment: boolean;
 }
 
@@ -22,17 +22,17 @@ export const EQUALS = 8;
 export const AMPERSAND = 16;
 export const BACKSLASH = 32;
 export const DOT = 64;
-/** A space, or any character that is not of ASCII. */
+/** A space, or any non-ASCII character. */
 export const SPACE = 128;
 export const LETTER = 256;
 export const LINE_END = 512;
-/** A character that may stand between the digits of a number. */
+/** A separator between the digits of a number. */
 const SEPARATOR = 1_024;
 const DIGIT = 2_048;
 const IN_WORD = 4_096;
-/** A character that is not of ASCII. */
+/** A non-ASCII character. */
 export const WIDE = 8_192;
-/** From here on, which letter it is: 1 to 26, else 0. */
+/** The upper bits: the letter's number from 1 to 26, else 0. */
 const LETTER_SHIFT = 14;
 const OTHER_LETTER = 27;
 const MAX_SEPARATORS = 2;
@@ -57,8 +57,8 @@ export const NAMES_SECRET = 1;
 export const NAMES_IDENTITY = 2;
 export const NAMES_BIRTH = 4;
 /**
- * Four characters of each such name, which few other words have. A space stands for any character that is no letter, a
- * question mark for any letter that is not of ASCII.
+ * Four characters of each such name that are rare in other words. A space means any non-letter, a question mark any
+ * non-ASCII letter.
  */
 const NAMES: readonly (readonly [number, string])[] = [
   [NAMES_SECRET, SECRET_MARKS.join("|")],
@@ -85,19 +85,19 @@ function letterOf(sign: string): number {
   return /[a-z]/i.test(sign) ? sign.charCodeAt(0) & 31 : 0;
 }
 
-/** Where four letters are noted. Others may share the place. */
+/** The slot of four letters, which others may share. */
 function placeOf(four: number): number {
   return (four ^ (four >>> 7)) & 0xffff;
 }
 
-/** Reads a text once. */
+/** Scans a text once. */
 export function traitsOf(text: string): Traits {
   let digits = 0;
   let joined = 0;
   let word = 0;
   let signs = 0;
   let names = 0;
-  // Of the word, of the number and of the name that are being read.
+  // The state of the current word, number and name.
   let run = 0;
   let number = 0;
   let separators = 0;

@@ -5,42 +5,42 @@ import type { Traits } from "./traits.ts";
 import { mayBeEncoded, printedValues, readingsOf } from "./readings.ts";
 import type { ValueFinding, Vault } from "./vault.ts";
 
-/** How often what is decoded is decoded again: JSON in a query string in base64. */
+/** Maximum levels of decoding: JSON in a query string in base64. */
 export const MAX_DECODED = 3;
-/** Numbers below are no number of a card, a phone or a person. */
+/** Smaller numbers are not a card, phone or identity number. */
 export const MIN_NUMBER = 1_000_000;
-/** Numbers below are no code that is known without its key. */
+/** Smaller numbers are not recognized as a code without its key. */
 export const MIN_CODE = 10_000;
 export const MIN_TEXT_CHARACTERS = 3;
 const NONE: ValueFinding[] = [];
 /** A word, which no detector finds anything in. */
 export const PLAIN_WORD = /^[A-Za-z_]{1,32}$/;
-/** Addresses that are of nobody: this machine, any, masks, and the networks that all may use. */
+/** Non-personal addresses: localhost, wildcards, masks, and reserved networks. */
 const NOBODYS =
   /^(?:(?:127|0|255)\.[\d.]+(?:\/\d+)?|::1?(?:\/\d+)?|10\.0\.0\.0\/8|172\.16\.0\.0\/12|192\.168\.0\.0\/16)$/;
 
 const QUOTED_END = '"... is not valid JSON';
 
-/** Where a text stands. */
+/** The location of a text. */
 export interface FindingPlace {
   key?: string | undefined;
-  /** Whether the text is cut, so that its end may be the beginning of a value. */
+  /** Whether the text is truncated, so that its end may be the beginning of a value. */
   isCut?: boolean | undefined;
-  /** Whether code wrote it that sees tokens only, and is told nothing of what the vault knows. */
+  /** Whether it was written by code that sees tokens only, which must not learn what the vault knows. */
   isOfCode?: boolean | undefined;
 }
 
-/** Shorter texts are looked through sooner than they are remembered. */
+/** For shorter texts a search is faster than the cache. */
 const MIN_REMEMBERED = 32;
 const MAX_REMEMBERED = 8_192;
-/** Of all texts that are remembered, in characters. */
+/** Maximum total size of cached texts, in characters. */
 const MAX_REMEMBERED_IN_ALL = 2_000_000;
-/** Results of our own stand under it. It tells nothing of a text, as no key does. */
+/** The key of our own results, which is treated like no key. */
 const RESULT_KEY = "value";
 
 /**
- * Remembers texts in which no detector sees a value, however they are read: the same text comes in, is printed, is returned
- * and is kept in a record. For all sessions.
+ * Caches texts in which no detector finds a value in any reading, since the same text is received, printed, returned and
+ * recorded. Shared by all sessions.
  */
 export class PlainTexts {
   readonly #byKey = new Map<string | undefined, Set<string>>();
@@ -65,9 +65,9 @@ export class PlainTexts {
 }
 
 /**
- * Finds values in texts: those that a detector sees and those that a vault knows, also in what is encoded.
+ * Finds values in texts, including encoded ones: those found by a detector and those in a vault.
  *
- * @param hasRules - Whether rules ask for all values that one is like.
+ * @param hasRules - Whether flow rules need all values that one is similar to.
  */
 export function createValueFinder(
   detector: TextDetector,
@@ -88,9 +88,9 @@ export function createValueFinder(
     const isPlain = plain.has(text, key);
     if (isPlain && !mayBeKnown) return NONE;
     const traits = traitsOf(text);
-    // Most texts hold nothing, and cost this look.
+    // Fast path for most texts, which contain nothing.
     if (!mayBeKnown && !mayBeEncoded(traits) && !detector.mayFind(text, key, traits)) return NONE;
-    // A text that is a value as a whole is that value, whatever it is like. Only rules ask that.
+    // A text that equals a value is that value. Only rules need similar ones.
     const whole = mayBeKnown && !hasRules ? vault.whole(text) : undefined;
     if (whole !== undefined) return [{ start: 0, end: text.length, type: whole.type, entry: whole }];
     if (vault.isToken(text)) return NONE;
@@ -103,7 +103,7 @@ export function createValueFinder(
       for (const { start, end, type, alike } of vault.known.find(printed.text))
         known.push({ ...printed.placeOf(start, end), type, alike });
     const readings = isPlain || depth === MAX_DECODED ? [] : readingsOf(text, traits);
-    // The places of what is encoded are those of its encoded form.
+    // Ranges of decoded values are mapped to the encoded text.
     const decoded = readings.flatMap((reading) =>
       find(reading.text, { key, isOfCode }, depth + 1).map(({ start, end, type, entry, alike }) => ({
         ...reading.placeOf(start, end),
@@ -115,14 +115,14 @@ export function createValueFinder(
       if (!isPlain && readings.length === 0 && depth < MAX_DECODED) plain.add(text, key);
       return [];
     }
-    // A value that was seen whole wins over what a detector makes of a part of it.
+    // A known value takes precedence over a detector's match of a part of it.
     const longer = notWithin(known, found);
-    // One that lost may have had a known one in it, to which the next is joined.
+    // A discarded finding may have contained a known value adjacent to the next.
     const seen = [...withoutOverlaps([...longer, ...found]), ...known];
     return withoutTokens(text, withoutOverlaps([...notWithin(seen, decoded), ...decoded]));
   }
 
-  /** The beginning of a value at the end of what `JSON.parse` quotes of a text, in the message of its error. */
+  /** Finds the beginning of a value at the end of the text quoted in an error message of `JSON.parse`. */
   function quotedIn(text: string): ValueFinding[] {
     const end = text.indexOf(QUOTED_END);
     const last = end === -1 ? undefined : vault.known.find(text.slice(0, end), true).at(-1);
@@ -137,7 +137,7 @@ export function createValueFinder(
     return found.filter((one) => endBefore(one.end) <= one.start);
   }
 
-  /** Values by their form or their surroundings. */
+  /** Values recognized by their form or context. */
   function detected(text: string, key: string | undefined, traits?: Traits): ValueFinding[] {
     const found = detector.find(text, key, traits);
     return found.length === 0
@@ -152,14 +152,14 @@ export function createValueFinder(
 
 export type ValueFinder = ReturnType<typeof createValueFinder>;
 
-/** Those that are not part of a longer one of the others. */
+/** Findings that are not part of a longer one of the others. */
 function notWithin(found: ValueFinding[], others: readonly ValueFinding[]): ValueFinding[] {
   if (others.length === 0) return found;
   const endBefore = furthestEnds(others);
   return found.filter(({ start, end }) => endBefore(start) < end && endBefore(start + 1) <= end);
 }
 
-/** Gives the furthest end of the ranges that begin before a place; 0 for none. */
+/** Returns the furthest end of the ranges that begin before an index; 0 for none. */
 function furthestEnds(ranges: readonly { start: number; end: number }[]): (place: number) => number {
   const sorted = ranges.toSorted((a, b) => a.start - b.start);
   let furthest = 0;

@@ -5,15 +5,15 @@ import type { Finding, PiiType } from "./context.ts";
 type RedactionToken = ReturnType<typeof redactionTokensIn>[number];
 
 const ALPHABET = "abcdefghijklmnopqrstuvwxyz234567";
-/** 80 bits: not to be guessed. */
+/** 80 bits, so that it can't be guessed. */
 const ID_CHARACTERS = 16;
-/** A domain that never receives mail and is never found (RFC 6761). */
+/** A domain that never resolves or receives mail (RFC 6761). */
 const DOMAIN = "redacted.invalid";
 
-/** `email`: a part that addresses may have. */
+/** `email`: valid as an email address and as a part of a URI. */
 type TokenForm = "plain" | "email";
 
-/** Many ids are made at once. */
+/** Random bytes for many ids at once. */
 const random = new Uint8Array(ID_CHARACTERS * 512);
 let ids = "";
 let used = 0;
@@ -31,7 +31,7 @@ function formatToken(type: PiiType, id: string, form: TokenForm = "plain"): stri
   return form === "email" ? `user.${id}@${DOMAIN}` : `[[${type}:${id}]]`;
 }
 
-/** A random number of 16 digits that is no number of a card: none begins with 89. */
+/** A random number of 16 digits that is not a card number, since none begins with 89. */
 function randomNumber(): number {
   const [high = 0, low = 0] = globalThis.crypto.getRandomValues(new Uint32Array(2));
   return 8_900_000_000_000_000 + ((high * 2 ** 20 + low) % 99_999_999_999_999);
@@ -39,17 +39,20 @@ function randomNumber(): number {
 
 /** A value and its tokens. */
 export interface VaultEntry {
-  /** Empty until a token is asked for: most of what tools return is never shown. */
+  /** Empty until a token is needed, since most values in tool results are never shown. */
   id: string;
   type: PiiType;
   value: string | number;
-  /** Where the value came from: `server.tool`, or an empty text where a user or a program wrote it. */
+  /** The origins of the value: `server.tool`, or an empty text if it was written by a user or a program. */
   origins: string[];
-  /** Its tokens where data has a number. The smallest is used: several machines may have given it one at the same time. */
+  /**
+   * Its numeric tokens, for data that requires a number. The smallest is used, since several machines may have created one
+   * concurrently.
+   */
   numbers?: number[] | undefined;
-  /** Whether the value is a part of one, which says nothing where it stands alone. */
+  /** Whether the value is a part of a split value, which means nothing on its own. */
   isPart?: boolean | undefined;
-  /** Whether code that sees tokens only wrote the value. It is not known from what tools returned, or by it. */
+  /** Whether the value was written by code that sees tokens only. It is kept separate from values in tool results. */
   isOfCode?: boolean | undefined;
 }
 
@@ -59,14 +62,14 @@ export interface VaultData {
   entries: VaultEntry[];
 }
 
-/** The part of a token that a text may still have: its id, or its number. */
+/** The distinctive part of a token: its id or number. */
 const ID = /(?<![a-z\d])(?:[a-z2-7]{16}|89\d{14})(?![a-z\d])/gi;
-/** The token of a number in a text. */
+/** A numeric token in a text. */
 const NUMBER = /(?<!\d)89\d{14}(?!\d)/g;
 
 /**
- * Keeps the values of one session, each with its token. One without tokens keeps where the values of all sessions of a
- * workspace came from, for as long as its files hold them.
+ * Stores the values of one session, each with its token. A vault without tokens stores the origins of the values of all
+ * sessions of a workspace, whose files may contain them.
  */
 export class Vault {
   readonly #byId = new Map<string, VaultEntry>();
@@ -75,7 +78,7 @@ export class Vault {
   readonly #byNumber = new Map<number, VaultEntry>();
   readonly known = new KnownValues<VaultEntry>();
   readonly #origins: Vault | undefined;
-  /** How often something was added here. What was merged does not count. */
+  /** Number of additions on this machine. Merged data does not count. */
   changes = 0;
 
   constructor(data?: VaultData, origins?: Vault) {
@@ -87,12 +90,12 @@ export class Vault {
     return this.#byValue.size;
   }
 
-  /** Whether a value has a token, also one that only code wrote. */
+  /** Whether any value has a token, including values written by code. */
   get hasTokens(): boolean {
     return this.#byId.size + this.#byNumber.size > 0;
   }
 
-  /** Adds what another vault of the same session has. Of two tokens of one value both stand for it, and one is used. */
+  /** Merges another vault of the same session. If a value has two tokens, both are valid and one is used. */
   merge({ entries }: VaultData): void {
     for (const entry of entries) {
       const sameValue = (entry.isOfCode === true ? this.#ofCode : this.#byValue).get(entry.value);
@@ -111,7 +114,7 @@ export class Vault {
     return { version: 1, entries: [...this.#byId.values()] };
   }
 
-  /** The entry of a value, which is made when it is new. */
+  /** Returns the entry of a value, creating it if needed. */
   entryOf(value: string | number, type: PiiType, origin?: string, isPart?: true): VaultEntry {
     let entry = this.#byValue.get(value);
     if (entry === undefined || (entry.isPart === true && isPart !== true)) {
@@ -128,7 +131,7 @@ export class Vault {
     return entry;
   }
 
-  /** The entry of a value that code wrote which sees tokens only: one of its own, unless whoever asked wrote the value. */
+  /** Returns the entry of a value written by code that sees tokens only: a separate one, unless the user wrote the value. */
   entryOfCode(value: string | number, type: PiiType): VaultEntry {
     const written = this.#byValue.get(value);
     if (written !== undefined && written.origins.every((origin) => origin === "")) return written;
@@ -140,19 +143,19 @@ export class Vault {
     return entry;
   }
 
-  /** The value that a text as a whole is, of those that are known wherever they stand. */
+  /** The entry of a text that equals a known value, except parts of split values. */
   whole(text: string): VaultEntry | undefined {
     const entry = text.length < MIN_CHARACTERS ? undefined : this.#byValue.get(text);
     return entry?.isPart === true ? undefined : entry;
   }
 
-  /** The values in a text, in whatever way they are written. */
+  /** The values in a text, in any notation. */
   valuesIn(text: string): readonly VaultEntry[] {
     const whole = this.whole(text);
     return [...(whole === undefined ? [] : [whole]), ...this.known.find(text).flatMap(({ alike }) => alike)];
   }
 
-  /** Whether a text is a token, and nothing else. */
+  /** Whether a text is exactly a token. */
   isToken(text: string): boolean {
     if (!text.startsWith("[[") || !text.endsWith("]]")) return false;
     const id = text.slice(-2 - ID_CHARACTERS, -2);
@@ -165,7 +168,7 @@ export class Vault {
     return formatToken(entry.type, this.#idOf(entry), form);
   }
 
-  /** The token of an entry in the place of a number. */
+  /** The numeric token of an entry. */
   numberOf(entry: VaultEntry): number {
     const [known] = entry.numbers ?? [];
     if (known !== undefined) return known;
@@ -177,12 +180,12 @@ export class Vault {
     return token;
   }
 
-  /** The entry of a token that is a number. */
+  /** The entry of a numeric token. */
   entryByNumber(token: number): VaultEntry | undefined {
     return this.#byNumber.get(token);
   }
 
-  /** The tokens in a text, of whatever form, in its order; without an entry where they are of another vault or of none. */
+  /** The tokens in a text, of any form, in text order; without an entry if they belong to no vault or to another one. */
   tokensIn(text: string): (Omit<RedactionToken, "id"> & { entry: VaultEntry | undefined })[] {
     const found = redactionTokensIn(text).map(({ id, ...match }) => ({
       ...match,
@@ -196,7 +199,7 @@ export class Vault {
     return found.toSorted((a, b) => a.start - b.start);
   }
 
-  /** An id of a token that stands in a text, or the number that is one. */
+  /** The id or number of a token in a text. */
   idIn(text: string): string | undefined {
     return text.match(ID)?.find((id) => this.#byId.has(id.toLowerCase()) || this.#byNumber.has(Number(id)));
   }
@@ -213,7 +216,7 @@ export class Vault {
     if (entry.id !== "") this.#byId.set(entry.id, entry);
     this.#knowNumbers(entry);
     if (entry.isOfCode === true) return void this.#ofCode.set(entry.value, entry);
-    // The same on every machine, whichever it saw first.
+    // Chosen in the same way on every machine, regardless of order.
     const before = this.#byValue.get(entry.value);
     if (before === undefined || entry.id <= before.id) {
       this.#byValue.set(entry.value, entry);
@@ -222,7 +225,7 @@ export class Vault {
     if (entry.isPart !== true) for (const origin of entry.origins) this.#tellOrigin(entry, origin);
   }
 
-  /** Adds what another machine knows of an entry. */
+  /** Merges another machine's data of an entry. */
   #join(own: VaultEntry, { origins, numbers = [] }: VaultEntry): void {
     own.origins = [...new Set([...own.origins, ...origins])];
     for (const origin of origins) this.#tellOrigin(own, origin);
@@ -231,7 +234,7 @@ export class Vault {
     this.#knowNumbers(own);
   }
 
-  /** A value that a user or a program wrote is known in the session where it was written. */
+  /** Records the origin in the workspace's index. A value written by a user or a program is only known in its session. */
   #tellOrigin({ value, type }: VaultEntry, origin: string): void {
     if (origin !== "") this.#origins?.entryOf(String(value), type, origin);
   }
@@ -241,7 +244,7 @@ export class Vault {
   }
 }
 
-/** A value in a text; with those of the vault that it is, or is like. */
+/** A value in a text, with the vault's entries that it equals or resembles. */
 export type ValueFinding = Finding & {
   entry?: VaultEntry | undefined;
   alike?: readonly VaultEntry[] | undefined;

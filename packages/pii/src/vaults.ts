@@ -22,36 +22,39 @@ import type { VaultData } from "./vault.ts";
 const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-/** The format of the file, which is authenticated with it. */
+/** The format of the file, which is part of the authenticated data. */
 const HEADER = Buffer.from("cem-vault-1\n");
 const TAG_AT = HEADER.length + NONCE_BYTES;
 const BODY_AT = TAG_AT + TAG_BYTES;
-/** All that is encrypted begins so, which tells its key. */
+/** Known plaintext at the beginning, by which the right key is identified. */
 const BEGINNING = Buffer.from(`{"version":1,`);
-/** How long after its last change a session's values are kept. */
+/** How long a session's values are kept after their last change. */
 const KEPT_MS = 30 * 86_400_000;
 
 /** Settings of {@link createVaultFiles}. */
 interface VaultFilesSettings {
   /**
-   * The folder of the files, one for each session. Only its owner may enter it. A function tells the folder of a session:
-   * where there is none, nothing is kept.
+   * The folder of the files, one for each session. Only its owner may access it. A function returns the folder of a
+   * session; without one, nothing is kept.
    */
   folder: string | ((session: string) => string | undefined);
-  /** 32 bytes in hex or base64, or several with commas: the first encrypts, all of them open. Keep it apart from the folder. */
+  /**
+   * 32 bytes in hex or base64, or several separated by commas: the first encrypts, all of them decrypt. Store it separately
+   * from the folder.
+   */
   key: string | undefined;
 }
 
 /**
- * Keeps the values of sessions in files, encrypted with AES-256-GCM.
+ * Persists the values of sessions in files, encrypted with AES-256-GCM.
  *
- * @throws CemError `VAULT_KEY_INVALID`. Loading throws `VAULT_UNREADABLE` for a file of another key, or a changed one.
+ * @throws CemError `VAULT_KEY_INVALID`. Loading throws `VAULT_UNREADABLE` for a file with another key, or a modified one.
  */
 export function createVaultFiles({ folder, key }: VaultFilesSettings): VaultStore {
   const keys = readKeys(key);
   const folderOf = typeof folder === "string" ? () => folder : folder;
   const fileIn = (own: string, session: string): string => path.join(own, `${hash("sha256", session)}.vault`);
-  /** The last save: they are made in the order in which they are asked for. */
+  /** The last save. Saves are executed in order. */
   let saving = Promise.resolve();
   const write = async (session: string, content: Buffer): Promise<void> => {
     const own = folderOf(session);
@@ -83,19 +86,19 @@ export function createVaultFiles({ folder, key }: VaultFilesSettings): VaultStor
   };
 }
 
-/** Removes the files of sessions that did not change for 30 days: those of a process that was killed would stay for good. */
+/** Removes the files of sessions without changes for 30 days, since a killed process does not remove its own. */
 export function removeOldVaults(folder: string): void {
   try {
     for (const file of vaultsIn(folder)) if (statSync(file).mtimeMs < Date.now() - KEPT_MS) rmSync(file);
   } catch {
-    // Another process was faster, or the folder can't be written.
+    // Another process was faster, or the folder is not writable.
   }
 }
 
 /**
- * Counts the files of a folder that an older one of the keys encrypted.
+ * Counts the files of a folder that are encrypted with an older key.
  *
- * @throws CemError `VAULT_UNREADABLE` for one that none of them opens.
+ * @throws CemError `VAULT_UNREADABLE` for a file that no key decrypts.
  */
 export function countOlderKeys(folder: string, key: string | undefined): number {
   const keys = readKeys(key);
@@ -121,7 +124,7 @@ function readKeys(text = ""): Buffer[] {
   });
 }
 
-/** The name of the session is authenticated too, so that a file can't be put in the place of another. */
+/** The session's name is authenticated too, so that a file can't replace another. */
 function encrypt(data: VaultData, keys: readonly Buffer[], session: string): Buffer {
   const nonce = randomBytes(NONCE_BYTES);
   const context = Buffer.concat([HEADER, Buffer.from(session)]);
@@ -138,7 +141,7 @@ function decrypt(bytes: Buffer, keys: readonly Buffer[], session: string): Vault
   return JSON.parse(text) as VaultData;
 }
 
-/** The key that a file was encrypted with. To authenticate its content takes the session, which the file does not tell. */
+/** Identifies the key of a file. Its content can't be authenticated without the session, which the file does not contain. */
 function keyOf(bytes: Buffer, keys: readonly Buffer[]): Buffer {
   const start = bytes.subarray(BODY_AT, BODY_AT + BEGINNING.length);
   const found = keys.find((key) => decipherOf(bytes, key).update(start).equals(BEGINNING));
@@ -150,7 +153,7 @@ function decipherOf(bytes: Buffer, key: Buffer) {
   return createDecipheriv("aes-256-gcm", key, bytes.subarray(HEADER.length, TAG_AT));
 }
 
-/** The part of a file that tells its key. */
+/** The part of a file that identifies its key. */
 function headOf(file: string): Buffer {
   const head = Buffer.alloc(BODY_AT + BEGINNING.length);
   const descriptor = openSync(file, "r");
@@ -172,17 +175,17 @@ function reading<Content>(file: string, read: () => Content): Content {
 
 /** Settings of {@link createSharedVaults}. */
 interface SharedVaultsSettings {
-  /** Has to seal what it keeps. */
+  /** Must be an encrypted store. */
   store: Store;
-  /** The key of a session's values. `undefined`: nothing of it is kept. */
+  /** Returns the store key of a session's values. `undefined`: nothing is kept. */
   keyOf: (session: string) => Promise<StoreKey | undefined>;
 }
 
 /**
- * Keeps the values of sessions in a store, so that tokens of one machine stand for the same values on others. What several
- * machines add at the same time is joined. Values are kept for 30 days after the last change of their session.
+ * Persists the values of sessions in a store, so that tokens are valid on all machines. Concurrent additions are merged.
+ * Values are kept for 30 days after the last change of their session.
  *
- * @throws CemError `STORE_UNAVAILABLE`, and `VAULT_UNREADABLE` for what is no vault.
+ * @throws CemError `STORE_UNAVAILABLE`, and `VAULT_UNREADABLE` for invalid data.
  */
 export function createSharedVaults({ store, keyOf }: SharedVaultsSettings): SharedVaults {
   return {

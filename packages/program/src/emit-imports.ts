@@ -46,8 +46,7 @@ export interface PlannedImport {
 }
 
 /**
- * Determines the import that a declaration needs at run time. Names that are only used as types are left out, as in
- * TypeScript.
+ * Determines the import that a declaration needs at run time. Names that are only used as types are left out, as in TypeScript.
  *
  * @param used - The names that the program refers to at run time.
  * @param ofDefault - The variable for the value that is re-exported as `default`.

@@ -30,8 +30,7 @@ export function askingOf({ io, interrupt }: CommandContext): { onElicit?: Elicit
 }
 
 /**
- * Asks one question at a time. Enter alone and the end of the input mean no. After approval for the session, it does not
- * ask again.
+ * Asks one question at a time. Enter alone and the end of the input mean no. After approval for the session, it does not ask again.
  */
 export function createApprove(settings: Omit<PromptSettings, "signal">, turns: Turns): Approve {
   const approved = new Set<string>();

@@ -89,8 +89,7 @@ export const CATALOG_SETTINGS: readonly SettingName[] = ["config", "servers", "s
 export const CODE_SETTINGS: readonly SettingName[] = ALL_SETTINGS.filter((name) => name !== "mode");
 
 /**
- * Options that take precedence over the configuration. All of them are accepted, since they may also precede a command's
- * name.
+ * Options that take precedence over the configuration. All of them are accepted, since they may also precede a command's name.
  *
  * @param acting - Settings that affect the command, which its help shows. Default: all.
  */

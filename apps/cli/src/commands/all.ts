@@ -17,10 +17,7 @@ import { skills } from "./skills.ts";
 import { trust } from "./trust.ts";
 import { workflow } from "./workflow.ts";
 
-/**
- * The commands, in the order of the help. Each loads its dependencies when it runs, so that mistakes are reported
- * immediately.
- */
+/** The commands, in the order of the help. Each loads its dependencies when it runs, so that mistakes are reported immediately. */
 export const COMMANDS: readonly CommandDefinition[] = [
   init,
   add,

@@ -65,10 +65,7 @@ async function modulesIn(project: string, folder: string): Promise<string[]> {
   );
 }
 
-/**
- * Plans the new configuration. @returns the folders named in the old one, relative to the project, without those outside of
- * it.
- */
+/** Plans the new configuration. @returns the folders named in the old one, relative to the project, without those outside of it. */
 async function planConfig(migration: Migration) {
   const { folder, left } = migration;
   for (const name of CONFIG_FILES) {

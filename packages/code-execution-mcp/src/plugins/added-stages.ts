@@ -97,10 +97,7 @@ function failedVerdict(error: unknown, { isRequired }: PluginUse): Verdict {
   return { allowed: !isRequired, findings: [{ rule: "plugin-failed", severity, message, hint }] };
 }
 
-/**
- * A verdict whose rules carry the plugin's name. A finding of severity error refuses the code, even if the plugin allowed
- * it.
- */
+/** A verdict whose rules carry the plugin's name. A finding of severity error refuses the code, even if the plugin allowed it. */
 function toVerdict({ allowed, findings = [] }: Partial<Verdict>, plugin: string): Verdict {
   const given: readonly (Partial<Finding> | undefined)[] = findings;
   const named = given.slice(0, MAX_FINDINGS).map((finding = {}): Finding => {

@@ -7,15 +7,15 @@ import { CALL, CANNOT } from "./prompt.ts";
 /** The program in a model's answer, or what the model says is missing. */
 export type Answer = { code: string; calls?: ReadCall[] | undefined } | { missing: string };
 
-/** A line that begins a block of code, or ends one where nothing follows. */
+/** A line that opens a code block, or closes one if nothing follows. */
 const FENCE = /^[ \t]*(?<fence>`{3,}(?!`)|~{3,}(?!~))(?<rest>.*)$/su;
 const PROGRAM_LANGUAGE = /^(?:ts|typescript|js|javascript|tsx|mts|mjs)$/iu;
 const THINKING = /<think>(?:(?!<think>)[\s\S])*?<\/think>/gu;
-/** The end of thoughts that the prompt of a model began, as some templates of chats do. */
+/** The end of thinking that the prompt template itself opened, as in some chat templates. */
 const THOUGHT_END = /^[ \t]*<\/think>[ \t]*$/mu;
 const CODE_LINE = /^[ \t]*(?:import|export|const|let|await|return|console|async function|function|\/\/)\b/mu;
 const CALL_START = new RegExp(`^(?:\`{3,}\\w*\\s)?[^\\w/]*${CALL}\\b`, "u");
-/** Enough of an answer to tell a call from a program. */
+/** Number of characters needed to distinguish a call from a program. */
 const TELLING_CHARACTERS = 16;
 
 /** The kind of an answer, recognised from its beginning. */
@@ -58,7 +58,7 @@ function withoutThoughts(text: string): string {
   return end === null ? rest : rest.slice(end.index + end[0].length);
 }
 
-/** The longest block of code; of those in another language, such as an example of the result, where there is no other. */
+/** The longest code block. Blocks in another language, such as an example of the result, only count if there is no other. */
 function longestProgram(said: string): string {
   const blocks = codeBlocks(said);
   const named = blocks.filter(({ isProgram }) => isProgram);
@@ -66,7 +66,7 @@ function longestProgram(said: string): string {
   return longest?.code ?? "";
 }
 
-/** Each fenced block of code, and whether it names a language of programs. An unclosed one goes on to the end. */
+/** All fenced code blocks, and whether each names a programming language. An unclosed one extends to the end. */
 function codeBlocks(text: string) {
   const lines = text.split(/\r?\n/u);
   const blocks: { isProgram: boolean; code: string }[] = [];

@@ -11,7 +11,7 @@ const IDENTIFIER = /^[A-Za-z_$][\w$]*$/u;
 const OPENING = "{[(";
 const CLOSING = "}])";
 
-/** A call as a model wrote it. */
+/** A call in a model's answer. */
 interface CallLine {
   name: string;
   /** The text of its arguments: an object, as JSON or as code. */
@@ -24,7 +24,7 @@ export interface ReadCall {
   args: JsonObject;
 }
 
-/** The calls in an answer, in order. Empty where there are none. */
+/** The calls in an answer, in order. */
 export function findCallLines(said: string): CallLine[] {
   const found = [...said.matchAll(CALL_LINE)];
   return found.map(({ 0: matched, groups, index }, at) => ({
@@ -35,10 +35,10 @@ export function findCallLines(said: string): CallLine[] {
 }
 
 /**
- * Turns calls into a program that makes one after the other.
+ * Converts calls to a program that makes one after the other.
  *
- * @returns the program; and the calls, where each is of an offered tool and has JSON for arguments.
- * @throws CemError `LLM_ANSWER_UNUSABLE` when a tool was not offered, or its name is that of several.
+ * @returns the program, and the calls if all are of offered tools with JSON arguments.
+ * @throws CemError `LLM_ANSWER_UNUSABLE` if a tool was not offered, or its name is ambiguous.
  */
 export function programOfCalls(lines: readonly CallLine[], tools: readonly ToolDefinition[], model: string) {
   const read = lines.map((line) => readCall(line, tools, model));
@@ -65,14 +65,14 @@ function isSame(one: Importable, other: Importable): boolean {
   return one.name === other.name && one.module === other.module;
 }
 
-/** Two tools of one name from different servers: each but the first gets a number. */
+/** A unique local name: tools with the name of another server's tool get a number. */
 function localName(tool: Importable, used: readonly Importable[]): string {
   const at = used.findIndex((one) => isSame(one, tool));
   const before = used.slice(0, at).filter(({ name }) => name === tool.name).length;
   return before === 0 ? tool.name : `${tool.name}${before + 1}`;
 }
 
-/** A call with its arguments as code. JSON is printed anew, so that it can't become other code. */
+/** Converts a call to code. JSON is serialized again, so that it can't inject code. */
 function readCall({ name, args: text }: CallLine, tools: readonly ToolDefinition[], model: string) {
   const args = parseJson(text) as JsonObject | undefined;
   const found = tools.filter((tool) => isNamed(tool, name));
@@ -86,7 +86,7 @@ function readCall({ name, args: text }: CallLine, tools: readonly ToolDefinition
       call: { tool, args },
     };
   }
-  // Whether such a tool exists is seen when the code is checked.
+  // Whether such a tool exists is checked with the code.
   const other = found.length === 0 ? importableOf(name) : undefined;
   if (other !== undefined) return { tool: other, given: args === undefined ? text : JSON.stringify(args) };
   const what =
@@ -108,14 +108,14 @@ function importableOf(name: string): Importable | undefined {
   return { name: tool, module: `./servers/${server}/index.ts` };
 }
 
-/** Whether a tool has all parameters that are given, and is given all that it requires. */
+/** Whether the arguments have only known parameters and all required ones. */
 function takes({ inputSchema }: ToolDefinition, args: JsonObject): boolean {
   const { properties = {}, required = [] } = inputSchema as { properties?: object; required?: string[] };
   const given = Object.keys(args);
   return given.every((key) => Object.hasOwn(properties, key)) && required.every((key) => given.includes(key));
 }
 
-/** The object that a text begins with, up to its closing brace; `{}` where none begins. */
+/** The object at the beginning of a text, up to its closing brace; `{}` if there is none. */
 function objectIn(text: string): string {
   if (text[0] !== "{") return "{}";
   let depth = 0;

@@ -6,7 +6,7 @@ import { adaptDialect, guessDialect, toRequest } from "./dialect.ts";
 /** The status that the client puts before the API's message. */
 const LEADING_STATUS = /^\d{3} /u;
 const MAX_MESSAGE_CHARACTERS = 400;
-/** API keys as providers write them, whole or masked, in case a message repeats another key than the one in use. */
+/** Formats of API keys, plain or masked, in case a message contains a different key than the one in use. */
 const KEY_SHAPE = /\b(?:sk|xai|gsk|key)-[\w*.-]{6,}/giu;
 
 /** An error of the client or its API. */
@@ -20,7 +20,7 @@ function readFailure(error: unknown) {
     name,
     message: message.replace(LEADING_STATUS, ""),
     status,
-    /** Whether the API itself said that it failed, with a status or within a stream. */
+    /** Whether the API itself reported the failure, with a status or within a stream. */
     isOfApi: said !== undefined,
     code: code ?? undefined,
     /** The request parameter that the API names. */
@@ -29,7 +29,7 @@ function readFailure(error: unknown) {
   };
 }
 
-/** After how long the API asks to be asked again, and whether it says that the same request may succeed then. */
+/** Reads the API's retry delay, and whether it says that a retry may succeed. */
 function readWish(headers: Headers): { retryAfterMs: number | undefined; isPassing: boolean | undefined } {
   const after = headers.get("retry-after") ?? "";
   const waits = [
@@ -52,7 +52,7 @@ function isTransient({ name, status, isPassing }: ApiFailure): boolean {
 }
 
 /**
- * Converts a failure to a CemError. The original is not its cause, since it may hold the API key.
+ * Converts a failure to a CemError. The original is not set as its cause, since it may contain the API key.
  *
  * @param settings - The request's settings; the key is removed from messages.
  */
@@ -85,7 +85,7 @@ function llmError(
   return fail("LLM_UNREACHABLE", `The API of ${model} can't be reached or closed the connection: ${said}`);
 }
 
-/** `LLM_ANSWER_UNUSABLE`: what answered is something else than the API of a model. */
+/** `LLM_ANSWER_UNUSABLE`: the response is not from a model's API. */
 function noAnswer(body: string, type: string, { model, apiKey }: CompletionSettings): CemError {
   const said = withoutKeys(body, apiKey);
   const message = `What answered for ${model} sent no answer of a model but ${type || "this"}: ${said} Is the URL of the API right?`;
@@ -104,33 +104,33 @@ function withoutKeys(text: string, apiKey: string): string {
 }
 
 const MS_PER_SECOND = 1_000;
-/** The delay before the first retry, where the API asks for none. It doubles with each. */
+/** The delay before the first retry if the API sends none. It doubles with each retry. */
 const FIRST_DELAY_MS = 500;
 const MAX_DELAY_MS = 8_000;
-/** For how many times the timeout an API may send what holds nothing, to say that it is at work. */
+/** Maximum number of timeouts that an API may extend with empty keep-alive data. */
 const MAX_EMPTY_TIMEOUTS = 10;
-/** The longest answer that is read. */
+/** Maximum length of an answer. */
 const MAX_ANSWER_CHARACTERS = 512 * 1024;
 
 /** A message of the Chat Completions API. */
 export type Message = OpenAI.Chat.ChatCompletionMessageParam;
 
-/** Settings that all requests of {@link createCompletions} share. */
+/** Settings shared by all requests of {@link createCompletions}. */
 interface CompletionSettings {
   model: string;
   /** Removed from the messages of errors. */
   apiKey: string;
   temperature: number;
-  /** The longest time without data from the API. */
+  /** Maximum time without data from the API. */
   timeoutMs: number;
-  /** The most retries of one request. */
+  /** Maximum number of retries of one request. */
   maxRetries: number;
 }
 
 /** One request for a completion. */
 export interface CompletionRequest {
   messages: Message[];
-  /** The most tokens of the answer. */
+  /** Maximum number of tokens of the answer. */
   maxTokens: number;
   /** Called with the answer so far. */
   onProgress?: ((text: string) => void) | undefined;
@@ -142,18 +142,18 @@ export interface Completion {
   text: string;
   /** The words in which the model declined to answer. Usually empty. */
   refusal: string;
-  /** Why it ended: `stop`, `length`, `content_filter` or another reason of the API's. */
+  /** Why it ended: `stop`, `length`, `content_filter` or another reason of the API. */
   finish: string;
-  /** Each absent where the API reports none. */
+  /** Each is absent if the API reports none. */
   usage?: { inputTokens: number | undefined; outputTokens: number | undefined } | undefined;
 }
 
-/** A part of an answer; or all of it, from an API that does not stream. */
+/** A part of an answer, or the complete answer of an API that does not stream. */
 type Chunk = OpenAI.Chat.ChatCompletionChunk;
 type UnfinishedAnswer = Omit<Completion, "finish"> & { finish?: string | undefined };
 type Choice = Chunk["choices"][number];
 
-/** Adds a part to an answer. @returns whether it holds any of it. */
+/** Adds a part to an answer. @returns whether the part has content. */
 function addTo(answer: UnfinishedAnswer, chunk: Chunk | undefined): boolean {
   const choice: (Choice & { message?: Choice["delta"] }) | undefined = chunk?.choices?.[0];
   const said = choice?.delta ?? choice?.message ?? {};
@@ -165,18 +165,18 @@ function addTo(answer: UnfinishedAnswer, chunk: Chunk | undefined): boolean {
   return Object.entries(said).some(([name, value]) => name !== "role" && Boolean(value));
 }
 
-/** A number of tokens as an API reports it, where it is one. */
+/** A number of tokens reported by an API, if it is valid. */
 function countOf(tokens: unknown): number | undefined {
   return Number.isSafeInteger(tokens) && (tokens as number) >= 0 ? (tokens as number) : undefined;
 }
 
 /**
  * Creates a function that requests one completion of a model, as a stream. It remembers which request parameters the model
- * supports, and retries what failed for a passing reason after the time that the API asks for, else with exponential backoff. It
- * does not wait for an API that asks for more than the timeout, all its waits together.
+ * supports, and retries transient failures after the delay that the API asks for, else with exponential backoff. It gives
+ * up if the delays exceed the timeout in total.
  *
  * The function throws CemError `LLM_KEY_REFUSED`, `LLM_RATE_LIMITED`, `LLM_REQUEST_REFUSED`, `LLM_FAILED`, `LLM_TIMED_OUT`,
- * `LLM_UNREACHABLE` or `LLM_ANSWER_UNUSABLE`; the signal's reason when it is aborted.
+ * `LLM_UNREACHABLE` or `LLM_ANSWER_UNUSABLE`; the signal's reason if it is aborted.
  */
 export function createCompletions(client: OpenAI, settings: CompletionSettings) {
   const { maxRetries, model, temperature, timeoutMs } = settings;
@@ -195,7 +195,7 @@ export function createCompletions(client: OpenAI, settings: CompletionSettings) 
       const answering = client.chat.completions.create(asked, { signal: AbortSignal.any(signals) });
       const { data: chunks, response } = await answering.withResponse();
       const type = response.headers.get("content-type") ?? "";
-      // To be read as a whole where it turns out to be no stream.
+      // A copy to be read as a whole if it turns out not to be a stream.
       let copy = type.includes("event-stream") ? undefined : response.clone();
       const answer: UnfinishedAnswer = { text: "", refusal: "" };
       for await (const chunk of chunks) {

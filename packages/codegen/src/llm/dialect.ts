@@ -2,7 +2,7 @@ import type { OpenAI } from "openai";
 
 type StreamingRequest = OpenAI.Chat.ChatCompletionCreateParamsStreaming;
 
-/** The request parameters a model supports, of those that not every model does. */
+/** The optional request parameters that a model supports. */
 export interface Dialect {
   tokenLimit: "max_tokens" | "max_completion_tokens";
   temperature: boolean;
@@ -23,7 +23,7 @@ export function guessDialect(model: string): Dialect {
 interface ParameterRefusal {
   status?: number | undefined;
   code?: string | undefined;
-  /** The parameter that the API names beside its message. */
+  /** The parameter that the API names in addition to its message. */
   parameter?: string | undefined;
   message: string;
 }
@@ -31,7 +31,7 @@ interface ParameterRefusal {
 /**
  * Adapts a dialect after the API refused a parameter.
  *
- * @returns The new dialect; `undefined` when the error is about something else, or about what was adapted before.
+ * @returns The new dialect; `undefined` if the error is about something else, or about a parameter that was adapted before.
  */
 export function adaptDialect(
   dialect: Dialect,

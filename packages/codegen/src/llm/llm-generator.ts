@@ -20,25 +20,24 @@ import { affordableTokens, usageOf } from "./spending.ts";
 
 const DEFAULT_MAX_TOKENS = 2_000;
 const DEFAULT_TOOL_TOKENS = 6_000;
-/** The share of a task's budget that the tools in one prompt may take. */
+/** The fraction of a task's budget that the tools in one prompt may use. */
 const TOOLS_SHARE = 0.25;
 
 /**
- * Creates a generator that asks a language model. The client library `openai` is loaded with the first request, and
- * nothing is sent before.
+ * Creates a generator that asks a language model. The client library `openai` is loaded with the first request.
  *
  * `generate` throws CemError `LLM_KEY_MISSING`, `LLM_ENDPOINT_MISSING`, `LLM_KEY_REFUSED`, `LLM_RATE_LIMITED`,
  * `LLM_REQUEST_REFUSED`, `LLM_FAILED`, `LLM_TIMED_OUT`, `LLM_UNREACHABLE`, `LLM_ANSWER_UNUSABLE`,
- * `LLM_BUDGET_EXCEEDED` or `LLM_PACKAGE_MISSING`. `details.usage` of `LLM_ANSWER_UNUSABLE` has the tokens that a
- * complete but unusable answer cost. No message, detail or cause holds the API key.
+ * `LLM_BUDGET_EXCEEDED` or `LLM_PACKAGE_MISSING`. `details.usage` of `LLM_ANSWER_UNUSABLE` contains the tokens of a
+ * complete but unusable answer. No message, detail or cause contains the API key.
  */
 export function createLlmGenerator(settings: LlmSettings): CodeGenerator {
   const { acceptsArguments, budget, maxTokens = DEFAULT_MAX_TOKENS, model, prices } = settings;
   const affordableForTools = Math.floor((budget?.tokens ?? Infinity) * TOOLS_SHARE);
-  /** The package or the key that was missing may be there at the next request. */
+  /** Retried at the next request, since a missing package or key may be available then. */
   const lazyComplete = new Lazy(() => completionsOf(settings));
 
-  /** Whether an answer is calls alone, all of whose arguments satisfy the schemas of their tools. */
+  /** Whether an answer consists only of calls whose arguments satisfy their tools' schemas. */
   const areAccepted = async (calls: readonly ReadCall[] | undefined): Promise<boolean> => {
     if (calls === undefined || acceptsArguments === undefined) return false;
     const answers = await Promise.all(calls.map(({ tool, args }) => acceptsArguments(tool, args)));
@@ -116,7 +115,7 @@ function readWithUsage(
   }
 }
 
-/** @throws CemError `LLM_ANSWER_UNUSABLE` when the answer was cut off. */
+/** @throws CemError `LLM_ANSWER_UNUSABLE` if the answer was truncated. */
 function checkFinish({ finish }: Completion, model: string, maxTokens: number): void {
   if (finish === "length") {
     const limit = maxTokens.toLocaleString("en");
@@ -139,14 +138,14 @@ function refusal(task: string, hint: string): GenerationRefused {
 }
 
 /**
- * Creates a generator that asks `first`, and `second` when `first` throws; the result's `notes` then say so.
+ * Creates a generator that asks `first`, and falls back to `second` if `first` throws, which is mentioned in the result's `notes`.
  *
- * A request with the feedback of a run is never passed to `second`: it does not know which calls have already happened
- * and would repeat them. The error of `first` is thrown instead.
+ * A request with feedback on a run is never passed to `second`, which does not know which calls have already been made and
+ * would repeat them. The error of `first` is thrown instead.
  *
  * @param first - The generator to ask first, such as that of `createLlmGenerator`.
  * @param second - The generator to fall back to, such as that of `createRulesGenerator`.
- * @param onFailure - Receives the error of `first`, once `second` has answered, with that answer.
+ * @param onFailure - Receives the error of `first` and the answer of `second`.
  */
 export function createFallbackGenerator(
   first: CodeGenerator,

@@ -9,29 +9,29 @@ type EarlierCall = NonNullable<GenerateFeedback["calls"]>[number];
 const CONTROL_OR_SEPARATOR = /[\p{Cc}\p{Cf}\u2028\u2029]+/gu;
 
 /**
- * Encloses untrusted text in marks that it can't contain, since they are derived from a digest of the text. The same
- * text gets the same marks, so that a provider's prompt cache stays valid.
+ * Encloses untrusted text in delimiters that it can't contain, since they are derived from a digest of the text. Equal
+ * texts get equal delimiters, so that a provider's prompt cache stays valid.
  */
 function fence(text: string): string {
   const mark = `data-${createHash("sha256").update(text).digest("hex").slice(0, 8)}`;
   return `<${mark}>\n${text}\n</${mark}>`;
 }
 
-/** Puts text on one line, without control and invisible characters, cut to a length in UTF-16 units. */
+/** Reduces text to one line, without control and invisible characters, truncated to a length in UTF-16 units. */
 function oneLine(text: string, maxCharacters: number): string {
   const line = text.replaceAll(CONTROL_OR_SEPARATOR, " ").replaceAll(/\s+/gu, " ").trim();
   return line.length > maxCharacters ? `${line.slice(0, maxCharacters - 1)}…` : line;
 }
 
-/** Of what an earlier attempt printed. */
+/** Limit of an earlier attempt's output. */
 const MAX_OUTPUT_CHARACTERS = 1_000;
 const MAX_CALL_CHARACTERS = 400;
 const MAX_CALLS = 30;
 const MAX_LINE_CHARACTERS = 160;
-/** Models repair the problem that comes first. */
+/** Maximum number of findings, since models repair the first problem. */
 const MAX_FINDINGS = 30;
 
-/** Tells a model what became of its code, and what to do about it. */
+/** Describes the outcome of a model's code, and what to do about it. */
 function repairMessage(feedback: GenerateFeedback): string {
   const { code, findings = [], error, output = "", calls = [], returnedNothing, addedTools = [] } = feedback;
   const parts: string[] = [];
@@ -47,7 +47,7 @@ function repairMessage(feedback: GenerateFeedback): string {
   return [...parts, readPrompt("repair")].join("\n\n");
 }
 
-/** Each finding with the line of the code that it is about. */
+/** Formats findings with the line of code that each is about. */
 function findingLines(findings: readonly Finding[], code: string): string {
   const lines = code.split("\n");
   const told = findings.slice(0, MAX_FINDINGS).map(({ line, message }) => {
@@ -62,7 +62,7 @@ function errorLines({ details, message }: ErrorInfo, code: string): string {
   return `${message}${sourceAt(typeof line === "number" ? line : undefined, code.split("\n"))}`;
 }
 
-/** A line of the code, on a line of its own. */
+/** A line of the code, on a separate line. */
 function sourceAt(line: number | undefined, lines: readonly string[]): string {
   const source = line === undefined ? "" : oneLine(lines[line - 1] ?? "", MAX_LINE_CHARACTERS);
   return source === "" ? "" : `\n  ${source}`;
@@ -92,7 +92,7 @@ function inOrder(tools: readonly ToolDefinition[]): ToolDefinition[] {
   return tools.toSorted((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
 }
 
-/** Names tools by server, on a line for each. */
+/** Lists tool names, one line per server. */
 function nameList(tools: readonly ToolDefinition[]): string {
   const byServer = Map.groupBy(inOrder(tools), ({ server }) => server);
   const lines = [...byServer].map(([server, group]) => {
@@ -104,7 +104,7 @@ function nameList(tools: readonly ToolDefinition[]): string {
 
 const MAX_CONTEXT_CHARACTERS = 8_000;
 const MAX_FACTS_CHARACTERS = 6_000;
-/** Earlier attempts that are shown with their code. */
+/** Maximum number of earlier attempts shown with their code. */
 const MAX_ATTEMPTS = 2;
 
 /** The word that begins an answer of a single call. */
@@ -113,7 +113,7 @@ export const CALL = "CALL";
 /** The word that begins an answer saying that the tools can't do the task. */
 export const CANNOT = "CANNOT:";
 
-/** All tools that a model is told of. */
+/** All tools mentioned to a model. */
 export function toldTools({ tools, otherTools = [], namedTools = [] }: GenerateRequest): ToolDefinition[] {
   return [...new Set([...tools, ...otherTools, ...namedTools])];
 }
@@ -146,7 +146,7 @@ function instructions({ mode = "auto" }: GenerateRequest, hasTools: boolean): st
   return readPrompt("program", { ...words, call });
 }
 
-/** The last attempts. The first of them has the calls of those that are left out. */
+/** The last attempts. The first of them includes the calls of those left out. */
 function lastAttempts(feedback: readonly GenerateFeedback[]): GenerateFeedback[] {
   const earlierCalls = feedback.slice(0, -MAX_ATTEMPTS).flatMap(({ calls = [] }) => calls);
   return feedback

@@ -2,7 +2,7 @@ import { CemError } from "@cem/core";
 import type { JsonObject, ToolDefinition } from "@cem/core";
 import type { OpenAI } from "openai";
 
-/** The API that is called. `openai` is any service that speaks its Chat Completions API. */
+/** The API to call. `openai` is any service with a compatible Chat Completions API. */
 export type LlmProvider = "openai" | "azure_openai" | "anthropic";
 
 /** The prices of a model, in US dollars per million tokens. */
@@ -11,7 +11,7 @@ export interface LlmPrices {
   outputPerMillion: number;
 }
 
-/** The most that one task may use, over all its attempts. */
+/** The maximum that one task may use, over all its attempts. */
 export interface LlmBudget {
   /** Input and output tokens together. */
   tokens?: number | undefined;
@@ -24,10 +24,10 @@ export interface LlmSettings {
   /**
    * The API to call.
    *
-   * @defaultValue `openai`, which is also any service that speaks its Chat Completions API at `baseUrl`
+   * @defaultValue `openai`, which includes any service with a compatible Chat Completions API at `baseUrl`
    */
   provider?: LlmProvider | undefined;
-  /** Name of the model, as the API knows it. */
+  /** Name of the model in the API. */
   model: string;
   /** API key. Required unless `baseUrl` is set. */
   apiKey?: string | undefined;
@@ -48,45 +48,45 @@ export interface LlmSettings {
   /** @defaultValue `2024-10-21` */
   azureApiVersion?: string | undefined;
   /**
-   * Sampling temperature. Not sent to models that support none.
+   * Sampling temperature. Not sent to models that don't support it.
    *
    * @defaultValue 0.3
    */
   temperature?: number | undefined;
   /**
-   * The most tokens of one answer.
+   * Maximum number of tokens of one answer.
    *
    * @defaultValue 2,000
    */
   maxTokens?: number | undefined;
   /**
-   * The longest time without data from the API, in milliseconds.
+   * Maximum time without data from the API, in milliseconds.
    *
    * @defaultValue 60,000
    */
   timeoutMs?: number | undefined;
   /**
-   * The most retries of a request that failed for a passing reason: rate limit, server error, broken connection.
+   * Maximum number of retries of a request after a transient failure: rate limit, server error, broken connection.
    *
    * @defaultValue 2
    */
   maxRetries?: number | undefined;
-  /** Prices of the model. With them, `usage` has a `cost`. */
+  /** Prices of the model. If set, `usage` includes a `cost`. */
   prices?: LlmPrices | undefined;
   /**
-   * The most that one task may use.
+   * The maximum that one task may use.
    *
    * @defaultValue unlimited
    */
   budget?: LlmBudget | undefined;
   /**
-   * The most tokens that the descriptions of all tools in a prompt may have.
+   * Maximum number of tokens of all tool descriptions in a prompt.
    *
    * @defaultValue 6,000
    */
   toolTokens?: number | undefined;
   /**
-   * Checks the arguments of an answer that is a call against the tool's schema. What satisfies it needs no check of types.
+   * Checks the arguments of a call in an answer against the tool's schema. Valid calls need no type check.
    *
    * @defaultValue none: calls are checked like programs
    */
@@ -110,11 +110,11 @@ const KEY_VARIABLES = {
   azure_openai: "AZURE_OPENAI_API_KEY",
   anthropic: "ANTHROPIC_API_KEY",
 };
-/** The key for services that need none: the client requires one. */
+/** A dummy key for services that need none, since the client requires one. */
 const NO_KEY = "none";
 
 /**
- * Determines the endpoint that the settings describe.
+ * Determines the endpoint from the settings.
  *
  * @throws CemError `LLM_KEY_MISSING` or `LLM_ENDPOINT_MISSING`; `details.variable` is the provider's environment variable.
  */
@@ -151,7 +151,7 @@ function keyMissing(provider: LlmProvider): CemError {
 /**
  * Creates the API client of an endpoint. It reads no environment variable.
  *
- * @throws CemError `LLM_PACKAGE_MISSING` when the optional package `openai` is not installed.
+ * @throws CemError `LLM_PACKAGE_MISSING` if the optional package `openai` is not installed.
  */
 export async function createClient(
   { provider, baseUrl, apiKey, apiVersion, deployment }: Endpoint,
@@ -162,7 +162,7 @@ export async function createClient(
     apiKey,
     baseURL: baseUrl,
     timeout: timeoutMs,
-    // Its waits would count as silence of the API.
+    // The client's retry delays would count as inactivity of the API.
     maxRetries: 0,
     organization: null,
     project: null,

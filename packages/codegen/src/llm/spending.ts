@@ -7,7 +7,7 @@ import type { LlmBudget, LlmSettings } from "./settings.ts";
 const PER_MILLION = 1_000_000;
 /** Tokens that an API adds to each message. */
 const TOKENS_PER_MESSAGE = 4;
-/** The shortest answer that can hold a program. */
+/** Minimum number of tokens of an answer with a program. */
 const MIN_ANSWER_TOKENS = 50;
 
 /** Counts with the o200k_base vocabulary, which is loaded at the first call. */
@@ -20,7 +20,7 @@ async function promptTokens(messages: readonly Message[]): Promise<number> {
   return (await countTokens(text)) + messages.length * TOKENS_PER_MESSAGE;
 }
 
-/** The usage of one request. Tokens are counted here where the API reports none. */
+/** The usage of one request. Tokens are counted locally if the API reports none. */
 export async function usageOf(
   { text, usage }: Pick<Completion, "text" | "usage">,
   messages: readonly Message[],
@@ -39,7 +39,7 @@ export async function usageOf(
  *
  * @param messages - The messages of the next request.
  * @param spent - What the task has used so far.
- * @throws CemError `LLM_BUDGET_EXCEEDED` when too few are left for a program.
+ * @throws CemError `LLM_BUDGET_EXCEEDED` if too few are left for a program.
  */
 export async function affordableTokens(
   messages: readonly Message[],

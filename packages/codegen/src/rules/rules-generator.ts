@@ -6,7 +6,7 @@ import type { Plan } from "./planning/plan.ts";
 import { prepareDates } from "./calls/fill-kinds.ts";
 import { MAX_TASK_CHARACTERS, planTask } from "./tasks/plan-task.ts";
 
-/** The results that fed no other result; one stands alone, several get their names. */
+/** The results that are not used by another result: a single one as is, several as an object by name. */
 function chooseValue(plan: Plan): Expression {
   const open = plan.values.filter((value) => !value.consumed);
   const [only] = open;
@@ -19,7 +19,7 @@ function chooseValue(plan: Plan): Expression {
 /** Settings of {@link createRulesGenerator}. */
 export interface RulesGeneratorSettings {
   /**
-   * The clock that "today" and "tomorrow" are read from.
+   * The clock for "today" and "tomorrow".
    *
    * @defaultValue the system clock
    */
@@ -27,11 +27,11 @@ export interface RulesGeneratorSettings {
 }
 
 /**
- * Creates a generator that writes code by rules: it splits the task into steps, and reads each as a call of a tool, a calculation,
- * or work on files and rows. Arguments are values that the text has or that earlier steps gave.
+ * Creates a generator that writes code by rules: it splits the task into steps, and interprets each as a tool call, a
+ * calculation, or an operation on files and rows. Arguments are values in the text or results of earlier steps.
  *
- * It is deterministic and needs neither a model nor a network. A task with a word that has no meaning for it is refused with the
- * step and the word; no value is invented.
+ * It is deterministic and needs neither a model nor a network. A task with a word that it can't interpret is refused,
+ * naming the step and the word. Values are never invented.
  */
 export function createRulesGenerator(settings: RulesGeneratorSettings = {}): CodeGenerator {
   const now = settings.now ?? (() => new Date());

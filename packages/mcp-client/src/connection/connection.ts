@@ -259,8 +259,7 @@ export function createConnection(
     const { requiredScope } = error.details;
     if (typeof requiredScope === "string") await signIn?.requireScope(requiredScope);
     const isUnauthorized = error.code === "AUTH_REQUIRED";
-    // The connection is kept for other requests. If there are none, it is dropped, so that the next sign-in gets a new
-    // session.
+    // The connection is kept for other requests. If there are none, it is dropped, so that the next sign-in gets a new session.
     const isRefused = thrown instanceof InsufficientScopeError || (isUnauthorized && calls.count > 1);
     if (isRefused) onToolsChanged(false);
     if (isRefused || (isLost && opened.transportKind === "http")) noteFailure(error, true);

@@ -59,10 +59,7 @@ export function createFileTokenStore(
       return undefined;
     }
   };
-  /**
-   * The sign-in that servers with this plain URL shared. The first to write takes it over, since it may be renewed only
-   * once.
-   */
+  /** The sign-in that servers with this plain URL shared. The first to write takes it over, since it may be renewed only once. */
   const loadShared = async (url: string): Promise<TokenRecord | undefined> => {
     const record = url.includes("#") ? await load(plainUrl(url)) : undefined;
     return record?.isExact === true ? undefined : record;

@@ -92,10 +92,7 @@ export function readText(text: string): JsonValue {
   return ((exact ?? parseJson(text)) as JsonValue | undefined) ?? text;
 }
 
-/**
- * Structured content with all digits of its integers, taken from a text part with the same content. `undefined` if there is
- * none.
- */
+/** Structured content with all digits of its integers, taken from a text part with the same content. `undefined` if there is none. */
 export function exactContent({ structuredContent, content }: RawToolResult): JsonValue | undefined {
   const texts = structuredContent === undefined ? [] : content.map((part) => textOf(part) ?? "");
   const same = (text: string): boolean => isDeepStrictEqual(parseJson(text), structuredContent);

@@ -220,10 +220,7 @@ export class LegacySession implements EventStore {
     this.#cancelled.add(requestId);
   }
 
-  /**
-   * Cancels a request and answers it. The SDK does not answer, so the stream would stay open and the client would resume
-   * it.
-   */
+  /** Cancels a request and answers it. The SDK does not answer, so the stream would stay open and the client would resume it. */
   #cancel(requestId: RequestId, reason: string, message: string): void {
     const params = { requestId, reason };
     this.transport.onmessage?.({ jsonrpc: "2.0", method: "notifications/cancelled", params });

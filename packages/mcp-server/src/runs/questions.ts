@@ -41,10 +41,7 @@ const NO_MODEL = { action: "cancel", reason: "The client offers no model." } as 
 
 type Content = NonNullable<(ElicitAnswer & { action: "accept" })["content"]>;
 
-/**
- * A request of a tool's server to the client: a question to its user (elicitation), or a completion by its model
- * (sampling).
- */
+/** A request of a tool's server to the client: a question to its user (elicitation), or a completion by its model (sampling). */
 export type Question = ElicitRequest | (SampleRequest & { mode: "sample" });
 export type Answer = ElicitAnswer | { action: "sampled"; result: JsonObject };
 

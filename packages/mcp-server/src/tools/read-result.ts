@@ -79,8 +79,7 @@ async function readPage(
 }
 
 /**
- * Replaces values by tokens in a page. A value that crosses the page boundary is shown, as its token, on the page where it
- * begins.
+ * Replaces values by tokens in a page. A value that crosses the page boundary is shown, as its token, on the page where it begins.
  */
 async function redactPage(
   page: ResultPage,

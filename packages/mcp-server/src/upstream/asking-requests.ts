@@ -15,8 +15,7 @@ type Begin = (
 ) => Promise<JsonObject>;
 
 /**
- * Keeps requests to upstream servers that ask the client something, until the client repeats them with its answers
- * (2026-07-28).
+ * Keeps requests to upstream servers that ask the client something, until the client repeats them with its answers (2026-07-28).
  *
  * @returns a function that begins a request, or continues a repeated one, up to its result or its questions. The target is
  *   the prompt or resource, so that the state of one is not accepted for another.

@@ -117,8 +117,7 @@ export function createUpstreamLists(
     all,
     shownUri,
     /**
-     * Finds a resource by its exposed URI, or, if only one server has it, by the server's own URI, which tool results
-     * mention.
+     * Finds a resource by its exposed URI, or, if only one server has it, by the server's own URI, which tool results mention.
      *
      * @throws ResourceNotFoundError
      */

@@ -17,22 +17,22 @@ import { weightedSum } from "stdnum/lib/cjs/util/checksum.js";
 import { before, byKey, separated, spaced, standsAlone } from "../context.ts";
 import type { Detector, Finding, PiiType } from "../context.ts";
 
-/** A number of a person, by which a state or an office knows them. */
+/** A kind of personal identity number. */
 interface Kind {
   /** Its written forms. */
   shape: RegExp;
-  /** Words before it that say so, or that the name of its key has. */
+  /** Words before it or in its key that identify it. */
   words: RegExp;
-  /** The forms that need no words. */
+  /** Distinctive forms, which need no words. */
   distinct?: RegExp;
   isValid?: (found: string) => boolean;
-  /** Whether many other numbers have its form: its words stand with at most three others before it. */
+  /** Whether many other numbers have its form, so that there may be at most three other words in between. */
   isNear?: boolean;
 }
 
 const NEAR = "[^\\p{L};]{0,24}(?:\\p{L}{1,24}[^\\p{L};]{1,24}){0,3}$";
 
-/** Names as words, also where they are joined to one for a number, as in German. */
+/** Matches names as words, including German compounds with a word for number. */
 function words(text: string): RegExp {
   return new RegExp(`(?<!\\p{L})(?:${text.split(", ").join("|")})(?:nummer|nr)?(?!\\p{L})`, "u");
 }
@@ -139,7 +139,7 @@ const NUMBERED = [
     isNear: true,
   },
   {
-    // Not a word in capitals before the number.
+    // Excludes a capitalized word before the number.
     shape:
       /(?<![\p{L}\d])(?!VAT|TVA|BTW|IVA|(?:UID|NIF|NIP|CIF|ID) )(?:(?=[A-Z]{2} ?[A-Z]{0,2}[ .]?\d)[A-Z]{2} ?[A-Z\d](?:[ .]?[A-Z\d]){6,13}|CHE-\d{3}\.\d{3}\.\d{3})/gu,
     words:
@@ -152,9 +152,9 @@ const KINDS: readonly Kind[] = NUMBERED.map((kind) => {
   return { ...kind, words: "isNear" in kind ? new RegExp(named.source + NEAR, "u") : named };
 });
 const ANY_WORD = words(NUMBERED.map((kind) => kind.words).join(", "));
-/** Whether a key says that a number of identity stands under it. */
+/** Whether a key names an identity number. */
 export const isIdentityKey = byKey((key) => ANY_WORD.test(spaced(key).toLowerCase()));
-/** Matches every form that needs no words: groups as no other number has them. */
+/** Matches every distinctive form, whose groups no other number has. */
 export const DISTINCT_IDENTITY =
   /\d{3}\.\d{3}\.\d{3}-|\d{3}\/\d{4}-|756\.\d{4}\.|\d{2}\.\d{2}\.\d{2}-\d{3}\.|[A-Z]{6}\d{2}[A-Z]\d{2}[A-Z]\d{3}|[12] \d{2} \d{2} |[XYZ]-\d{7}|[A-Z]{2} \d{2} \d{2} \d{2}|9\d{2}-\d{2}-\d{4}/u;
 
@@ -167,7 +167,7 @@ const BIRTH: Kind = {
   isValid: (found) => Number(/\d{4}/u.exec(found)?.[0] ?? 0) <= new Date().getFullYear(),
 };
 
-/** Finds numbers of identity: of persons to their states, of passports, driving licences and for VAT. */
+/** Finds identity numbers: national ids, passports, driving licences and VAT numbers. */
 export const identityDetector: Detector = {
   find(text, key) {
     const isNamed = (key !== undefined && isIdentityKey(key)) || ANY_WORD.test(separated(text).toLowerCase());
@@ -178,7 +178,7 @@ export const identityDetector: Detector = {
   },
 };
 
-/** Finds dates of birth, which words or the name of their key tell from other dates. */
+/** Finds dates of birth, which are identified by words or their key. */
 export const birthDateDetector: Detector = {
   find(text, key) {
     const isNamed = (key !== undefined && isBirthKey(key)) || BIRTH.words.test(separated(text).toLowerCase());
@@ -186,7 +186,7 @@ export const birthDateDetector: Detector = {
   },
 };
 
-/** Whether a key says that a date of birth stands under it. */
+/** Whether a key names a date of birth. */
 export const isBirthKey = byKey((key) => BIRTH.words.test(spaced(key).toLowerCase()));
 
 function findKind(text: string, key: string | undefined, kind: Kind, type: PiiType): Finding[] {
@@ -194,7 +194,7 @@ function findKind(text: string, key: string | undefined, kind: Kind, type: PiiTy
   for (const { 0: match, index: start } of text.matchAll(kind.shape)) {
     const end = start + match.length;
     if (!standsAlone(text, start, end)) continue;
-    // The words of an earlier line, or before another number and a semicolon, are of another value.
+    // Words on an earlier line, or before another number and a semicolon, belong to another value.
     const isTold =
       kind.distinct?.test(match) === true ||
       kind.words.test(
@@ -207,7 +207,7 @@ function findKind(text: string, key: string | undefined, kind: Kind, type: PiiTy
   return found;
 }
 
-/** The check of the United Kingdom's NHS. */
+/** The checksum of UK NHS numbers. */
 function passesModulus11(found: string): boolean {
   const digits = found.replace(/\D/gu, "");
   return weightedSum(digits, { weights: [10, 9, 8, 7, 6, 5, 4, 3, 2, 1], modulus: 11 }) === 0;

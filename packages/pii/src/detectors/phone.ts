@@ -22,7 +22,9 @@ const MIN_DIGITS = 7;
 const MAX_DIGITS = 15;
 const INDIAN_DIGITS = 10;
 const SURE_DIGITS = 9;
-/** Of seven digits at least, without a date or a time after them. One such as `+4915112345678` ends with its first group. */
+/**
+ * At least seven digits, not followed by a date or a time. An ungrouped number such as `+4915112345678` ends with its first group.
+ */
 const CANDIDATE =
   /[+(]{0,2}(?=\d(?:[ ./()-]{0,2}\d){6})(?:(?<=\+)\d{10,15}(?!\d)|\d+(?:[ ./()-]{1,2}(?!(?:\d{4}-\d\d-|\d\d:)\d\d)\d+)*)(?: ?(?:x|ext\.? ?|extension )\d{1,6})?/gi;
 const DATE =
@@ -33,9 +35,9 @@ const SINGLE_DIGITS = /^\d{1,2}(?:[ -]\d{1,2}){4,}$/;
 const FRENCH = /^0[1-9](?:[ .-]\d{2}){4}$/;
 const INTERNATIONAL = /^\(?(?:\+|00)/;
 const WITH_EXIT_CODE = /^00(?:[1-9]\d{0,2}[-. ]\d|[-. ][1-9])/;
-/** A country's code and groups after it, but not of thousands: `+10 000 000 users`. */
+/** A country code followed by groups, but not thousands groups: `+10 000 000 users`. */
 const WITH_CODE = /^\(?\+\d{1,3}\)?(?=[ (-])(?!(?: \d{3})+$)/;
-/** Words before numbers that nobody calls, though they may have the form of a phone's. */
+/** Words before numbers that look like phone numbers but are not. */
 const NOT_CALLED = new Set([
   ...THINGS,
   ...wordSet(
@@ -45,42 +47,42 @@ const NOT_CALLED = new Set([
 ]);
 const NOT_CALLED_BY_NUMBER =
   /(?:customer|member|client|meeting|conference|event|webinar|receipt|identification|employee|student|loan|badge|file|docket|report|vendor|supplier|store|terminal|che(?:ck|que)|tax|flight|room|seat|product|catalog|bed|deposit|gate|house|block|patient|contract)[ _-]?(?:no|nr|number)\W{1,3}(?:\([a-z]{2,6}\)\W{1,2})?(?:is )?$/;
-/** The same word says of a phone's number alone that it is somebody's. */
+/** Phrases such as `my number` in other languages, which refer to a phone number. */
 const SAYS_OWN_NUMBER =
   /(?<!\p{L})(?:mein|dein|ihr|unser|mon|ton|votre|mi|tu|su|mio|tuo|suo|mijn|jouw|mój|meu|seu)e?[nr]? (?:\(?\p{L}{2,10}\)? )?(?:nummer|n[uú]m[eé]ro|numer)(?! d)(?: \p{L}{1,4}){0,3}\W{0,3}$/u;
-/** The number of an article of a journal after that of its publisher: `10.1016/j.cell.2019.05.031`. */
+/** A DOI: `10.1016/j.cell.2019.05.031`. */
 const DOI = /10\.\d{4,9}\/\S{0,40}$/;
-/** A fraction, and groups with dots of which one within has one digit, as versions have. */
+/** A fraction, or dotted groups with an inner single digit, as in versions. */
 const VERSION = /^\d+\.\d+$|^(?=[\d.]+$).*\.\d\./;
-/** The property of a card of a person (RFC 6350), with its parameters. */
+/** A vCard property (RFC 6350) with its parameters. */
 const CARD_PROPERTY = /(?:^|\n)tel;[^:\n]{1,40}:$/;
-/** Countries whose numbers begin with a 0 as they are written at home. */
+/** Countries with the trunk prefix 0 in national format. */
 const TRUNK_ZERO = new Set(
   "AE AR AT AU BD BE BG CH CN DE EG FI FR GB HR HU ID IE IL JP KE KR LT LU MA MY NG NL NZ PH PK RO RS SE SI SK TH TR TW UA VN ZA".split(
     " ",
   ),
 );
-/** Groups as numbers without a 0 before them have: three at least with one separator, an area in brackets, five digits, two groups of four or a hyphen before the last four. */
+/** Groups of numbers without a leading 0: at least three with one separator, an area code in brackets, five digits, two groups of four, or a hyphen before the last four. */
 const GROUPED =
   /^\d{2,4}([ .-])\d{2,4}(?:\1\d{2,4})+$|^\(\d{2,3}\)|^[6-9]\d{4}[ -]\d{5}$|^[5689]\d{3} \d{4}$|^\d{2}[ -]9?\d{4}-\d{4}$/;
-/** The kind of a number, written after it: `(03) 5327 5996 office`. */
+/** The kind of a number after it: `(03) 5327 5996 office`. */
 const SAYS_PHONE_AFTER = /^[ \-(,|]{1,2}(?:office|fax|mobile|cell|home|work|desk|landline|phone|tel)\b/;
 const MONEY_BEFORE = /[$€£¥#]\s?$|\d[.:]$/;
 const MONEY_AFTER = /^(?:\s?(?:%|€|usd|eur|gbp|kg|km|ms|bytes|kb|mb|gb|°| times\b)|:\d|\.\d|[\p{L}_@=])/u;
 
-/** Whether a key says that a phone number stands under it. */
+/** Whether a key names a phone number. */
 export const isPhoneKey = byKey((key) => hasWord(spaced(key).toLowerCase(), PHONE_KEYS));
 
 /**
- * Creates a detector of phone numbers: international ones, those of the given regions, and others that words tell.
+ * Creates a detector of phone numbers: international ones, national ones of the given regions, and others identified by words.
  *
- * @param regions - Countries whose numbers are found as they are written at home, as ISO codes. Default: US.
+ * @param regions - Countries whose numbers are found in national format, as ISO codes. Default: US.
  */
 export function createPhoneDetector(regions: readonly string[] = ["US"]): Detector {
   const isKnown = (number: string, region?: string): boolean =>
     parsePhoneNumberFromString(number, region as CountryCode | undefined)?.isValid() === true;
 
-  /** @param number - Without its extension, of so many digits. */
+  /** @param number - The number without its extension. */
   const isPhone = (
     text: string,
     { start, end, number, digits }: { start: number; end: number; number: string; digits: number },
@@ -92,10 +94,10 @@ export function createPhoneDetector(regions: readonly string[] = ["US"]): Detect
     const words = rightBefore(text, start);
     const rest = after(text, end);
     if (words !== "" && MONEY_BEFORE.test(words.slice(-3))) return false;
-    // After a number with its country's code, `_` is that of a file's name or of Markdown.
+    // After a number with a country code, `_` belongs to a file name or Markdown.
     if (rest !== "" && !(rest.startsWith("_") && INTERNATIONAL.test(number)) && MONEY_AFTER.test(rest))
       return false;
-    // A comma before or after plain digits is that of a fraction, or of thousands.
+    // A comma next to plain digits belongs to a fraction or thousands groups.
     const isPlain = !/\D/.test(number);
     const isAmount = isPlain || /^00[. ]/.test(number);
     if (isAmount && (/\d,$/.test(words.slice(-2)) || /^,\d/.test(rest))) return false;
@@ -104,7 +106,7 @@ export function createPhoneDetector(regions: readonly string[] = ["US"]): Detect
     const isOfThing = endsWith(words, NOT_CALLED) || (label !== "" && endsWith(label, NOT_CALLED));
     if (!hasCode && (isOfThing || /\p{L}[-/#]$|#$/u.test(words.slice(-3)))) return false;
     const clause = lastClause(words);
-    // Digits alone may be a figure of what the word says, such as "mobile sessions: 12345678".
+    // Digits alone may be a count, as in "mobile sessions: 12345678".
     const isFigure = isPlain && (digits < SURE_DIGITS || /[:=]\s*$/.test(clause));
     const says = isFigure ? endsWith : hasWord;
     const isLabelled = label !== "" && (says(label, PHONE_KEYS) || CARD_PROPERTY.test(words));
@@ -127,7 +129,7 @@ export function createPhoneDetector(regions: readonly string[] = ["US"]): Detect
         (region) =>
           hasZero === TRUNK_ZERO.has(region) &&
           (region !== "IN" || digits === INDIAN_DIGITS) &&
-          // Theirs of three groups were found above.
+          // US numbers of three groups were found above.
           (region !== "US" || number.startsWith("(")) &&
           isKnown(number, region),
       )
@@ -142,7 +144,7 @@ export function createPhoneDetector(regions: readonly string[] = ["US"]): Detect
         const plain = /[a-z]/i.test(match) ? match.replace(PHONE_EXTENSION, "") : match;
         const digits = plain.replace(/\D/g, "").length;
         if (digits < MIN_DIGITS || digits > MAX_DIGITS) continue;
-        // A bracket that is not closed stands around the number.
+        // An unclosed bracket encloses the number and more.
         const lead = match.startsWith("(") && !match.includes(")") ? 1 : 0;
         const [start, end] = [index + lead, index + match.length];
         if (isWordBefore(text, start) || (text[start - 1] === "_" && !INTERNATIONAL.test(plain))) continue;

@@ -1,9 +1,8 @@
 import { spaced, wordSet } from "../context.ts";
 
 /**
- * Reads names of secrets, each with `=` and four characters of it that few other words have, by which `traits.ts` sees that
- * a text is worth a closer look. An underscore in a name stands for whatever joins two words, one in the four characters
- * for any character that is no letter.
+ * Parses names of secrets, each with `=` and four of its characters that are rare in other words, which `traits.ts` uses as
+ * a prefilter. An underscore in a name matches any separator of words, one in the four characters any non-letter.
  */
 function namesOf(text: string): { pattern: string; marks: string[] } {
   const entries = [...wordSet(text)].map((entry) => {
@@ -15,25 +14,25 @@ function namesOf(text: string): { pattern: string; marks: string[] } {
   return { pattern, marks: entries.flatMap(({ marks }) => marks) };
 }
 
-/** Under these stands a password, whatever it looks like. */
+/** Names whose values are passwords, whatever they look like. */
 const PASSWORDS = namesOf(
   `passwords?=assw passwd=assw pass_phrase=assp passcode=assc pwd=pwd_
   passwort=assw kennwort=ennw zugangscode=ugan wachtwoord=twoo toegangscode=egan l[oö]senord=osen,l?se
   contrase[nñ]a=tras senha=senh palavra_passe=avra mot_de_passe=de_p,depa mdp=mdp_ parola_d'ordine=rola has[łl]o(?:_dostępu)?=as?o,aslo
   code_d'acc[eè]s=cc?s chiave_di_accesso=hiav`,
 );
-/** Under these stands a secret, unless it is a word or a name itself. */
+/** Names whose values are secrets, unless the value is itself a word or a name. */
 const SECRETS = namesOf(
   `secret=ecre secret_key=_key api_(?:key|schl[uü]ssel|sleutel)=ikey,hl?s,hlus,leut access_key=skey account_key=tkey
   private_key=ekey signing_key=gkey encryption_key=nkey (?:chave_(?:de_)?|clave_|chiave_|cl[eé]_|klucz_)api=chav,hiav,l?_a,lucz`,
 );
-/** The same in texts alone, where what stands there may have to look like a secret. */
+/** The same, but only in texts, where the value may have to look like a secret. */
 const SECRETS_IN_TEXT = namesOf(
   `(?:token|clave)(?:_de_acceso)?=oken,lave jeton=eton parola_chiave=hiav jwt=jwt_ otp=_otp sharedaccesskey=skey jsessionid=jses
   phpsessid=phps cookie(?::\\s?[\\w.-]{1,64}(?==))?=ooki
   (?<=["'&?]|(?:db|user|admin|root|smtp|mail|ftp|proxy|auth|login).)pass=ass_`,
 );
-/** Last words of keys alone. A token of pages is none. */
+/** Final words that only count in keys. A pagination token is not a secret. */
 const SECRETS_AS_KEY =
   "(?<!(?:page|next|continuation|sync|cursor) )token|session ?id|credentials?|(?:db|database|user|admin|root|smtp|mail|ftp|proxy|auth|login) pass|parola|jwt|otp|(?:session )?cookie|client secret|connection string";
 /** Codes of three to eight digits. */
@@ -45,12 +44,12 @@ const CODES = namesOf(
   c[oó]digo_(?:de_)?segur(?:idad|ança)=egur c[oó]digo_(?:de_)?verifica(?:ci[oó]n|[cç][aã]o)=rifi
   codice_(?:di_)?verifica=rifi verificatie_code=rifi code_(?:secret|(?:de_)?v[eé]rification)=rifi,ecre kod_weryfikacyjny=ryfi`,
 );
-/** Codes of four digits at least that are sent. */
+/** Sent codes of at least four digits. */
 const CODES_SENT = "(?:(?:2fa|mfa|sms) code|(?:your|ihr|dein|votre|tu|su|seu|tuo) (?:code|c[oó]digo|codice))";
-/** Codes of cards, also right before three digits. */
+/** Card codes, even right before three digits. */
 const CODES_OF_CARDS =
   "cvv2?|cvc2?|csc|security code|cryptogramme|c[oó]digo de segurança|(?:karten)?pr[uü]f(?:ziffer|nummer)|codice di sicurezza|beveiligingscode";
-/** Other codes, where they can't be read as something else: a key `confirmationCode` has the code of a booking. */
+/** Other codes that are unambiguous in texts: a key `confirmationCode` is usually a booking code. */
 const CODES_IN_TEXT = "confirmation code|best[äa]tigungscode";
 const CODES_AS_KEY = "(?:card )?security number|codice segreto";
 
@@ -59,9 +58,9 @@ export const SECRET_MARKS: readonly string[] = [
   ...[PASSWORDS, SECRETS, SECRETS_IN_TEXT, CODES].flatMap(({ marks }) => marks),
   "irma",
   "igun",
-  // Of codes that are sent: `your code`.
+  // For sent codes: `your code`.
   ..." fa ,sms ,ur c, ihr,dein,otre,tu c,su c,eu c,uo c".split(","),
-  // Of `basic` and `bearer`.
+  // For `basic` and `bearer`.
   "asic",
   "eare",
 ];
@@ -69,7 +68,7 @@ export const SECRET_MARKS: readonly string[] = [
 /** The verb between a name and its value. */
 const VERB = "is|ist|lautet|es|est|[eé]|è|(?<=[łl]o )to";
 const SET = "[ \\t]{0,16}[:=][ \\t]{0,16}";
-/** A name, as far as what is set. */
+/** A name up to the assigned value. */
 export const ASSIGNED = new RegExp(
   `(?:${PASSWORDS.pattern}|${SECRETS.pattern}|${SECRETS_IN_TEXT.pattern})["']?(?:${SET}(?:[|>][-+]?\\r?\\n {1,16})?| (?:${VERB}):? )["'\`]?`,
   "gi",
@@ -82,27 +81,30 @@ const SECRET_KEY = new RegExp(
   "i",
 );
 const CODE_KEY = new RegExp(`(?:^| )(?:${CODES.pattern}|${CODES_AS_KEY})$`, "i");
-/** After the name alone come only as many digits as such a code has. A number of six after `PIN code` is one of a place in India. */
+/**
+ * Without an assignment, a name must be followed by as many digits as such a code has. Six digits after `PIN code` are an
+ * Indian postal code.
+ */
 export const CODE = new RegExp(
   `(?<![\\p{L}\\d])(?:(?:${CODES.pattern}|${CODES_IN_TEXT})["']?(?:${SET}| (?:${VERB}):? )["']?|${CODES_SENT}(?:${SET}| (?:${VERB}):? )(?=\\d{4})|(?:${CODES_OF_CARDS})(?= \\d{3}(?!\\d)) |(?:pin ?code|geheimzahl|pin-?nummer)(?= \\d{4}(?!\\d)) |(?:otp|passcode|(?:2fa|mfa|sms) code)(?= \\d{5,8}(?!\\d)) )(?<!pin[ -]?code["']?${SET}["']?(?=\\d{6}(?!\\d)))(\\d{3,8})(?![\\d.,]\\d|\\d| \\d{3}(?!\\d))`,
   "giu",
 );
-/** Names of facts about passwords, which are none themselves. */
+/** Names of facts about passwords, which are not secret. */
 const ABOUT_PASSWORDS =
   /^(?:has|is|no|show|hide|forgot|reset|require[sd]?|needs?|wrong|invalid) |(?: |^)(?:age|length|counts?|reset|changed|updated|expires?|expiry|policy|strength|attempts|hint|label|error|min|max|field|title|message|placeholder|url|link|at)$/;
 
-/** Whether the name of a key says that a password stands under it. */
+/** Whether a key names a password. */
 export function isPasswordKey(key: string): boolean {
   const name = spaced(key).toLowerCase();
   return HAS_PASSWORD.test(name) && !ABOUT_PASSWORDS.test(name);
 }
 
-/** Whether the name of a key ends with that of a secret. */
+/** Whether a key ends with the name of a secret. */
 export function endsWithSecret(key: string): boolean {
   return SECRET_KEY.test(spaced(key));
 }
 
-/** Whether the name of a key says that so many digits under it are a code. Of six India's codes of places are, which are named so. */
+/** Whether a key names a code of this many digits. Six digits may be an Indian postal code of the same name. */
 export function isCodeKey(key: string, digits?: number): boolean {
   const name = spaced(key);
   return CODE_KEY.test(name) && !(digits === 6 && /pin ?code$/i.test(name));

@@ -21,20 +21,20 @@ import {
   sharedCustomers,
 } from "./shared-owner.ts";
 
-/** A folder on its way out. No customer's id begins so. */
+/** Prefix of a folder that is being deleted. No customer's id begins like this. */
 const LEAVING = ".leaving-";
 const MS_PER_DAY = 86_400_000;
 
-/** The folders of one customer. Nobody but the owner of the process can enter them. */
+/** The folders of one customer. Only the owner of the process can access them. */
 export type CustomerFolder = ReturnType<typeof foldersIn>;
 
 /** Disk and quota usage of a customer. */
 export interface CustomerUsage {
   id: string;
   bytes: number;
-  /** Files and folders. */
+  /** Number of files and folders. */
   entries: number;
-  /** When the customer was last at work, in ISO 8601. */
+  /** When the customer was last active, in ISO 8601. */
   lastUsed: string;
   /** Usage of each quota. Absent if no quotas are set. */
   quotas?: QuotaUsage[] | undefined;
@@ -44,21 +44,21 @@ export interface CustomerUsage {
 export interface CustomerFoldersSettings {
   /** Quotas of every customer, reported by `usage` of {@link CustomerFolders}. */
   quotas?: readonly OwnerQuota[] | undefined;
-  /** Where machines share what customers have used, and who was deleted. */
+  /** The store in which machines share customers' usage and deletions. */
   store?: Store | undefined;
   /**
-   * How long a deletion waits for the other machines to notice it, in milliseconds.
+   * How long a deletion waits for other machines to notice it, in milliseconds.
    *
    * @defaultValue 2000
    */
   noticeMs?: number | undefined;
-  /** Removes what there is elsewhere under the name of a deleted customer, once every machine has noticed. Tells whether there was any. */
+  /** Removes data of a deleted customer elsewhere, after every machine has noticed. Returns whether there was any. */
   removeMore?: ((name: string) => Promise<boolean>) | undefined;
-  /** Whether customers are named by a claim of their tokens, as which their ids are then given. */
+  /** Whether customers are identified by a token claim. Ids are then given as claims. */
   areClaims?: boolean | undefined;
 }
 
-/** The customers whose folders are under one root. */
+/** The customers with folders below one root. */
 export type CustomerFolders = ReturnType<typeof createCustomerFolders>;
 
 /** @param root - Absolute path of the folder with one folder for each customer. */
@@ -97,24 +97,24 @@ export function createCustomerFolders(
   }
 
   async function removeHere(id: string): Promise<void> {
-    // Out of the way at once: what opens the customer meanwhile finds nothing else.
+    // Renamed first, so that opening the customer meanwhile finds no partial folder.
     const leaving = path.join(root, `${LEAVING}${id}-${process.hrtime.bigint()}`);
     await rename(homeOf(id), leaving).catch(ignoreMissing);
     await removeFolder(leaving);
-    // Those too that a process which was killed has left on their way out. One that can't be removed keeps no other.
+    // Also removes folders left by killed processes. A failure does not affect the others.
     const left = (await readdir(root)).filter((name) => name.startsWith(LEAVING));
     await Promise.allSettled(left.map((name) => removeFolder(path.join(root, name))));
     await removeEndedUsage(root);
   }
 
-  /** Removes what there is beyond the store's. @returns whether there was any. */
+  /** Removes data outside the store. @returns whether there was any. */
   async function removeBeyond(id: string): Promise<boolean> {
     const wasHere = await isHere(id);
     if (wasHere) await removeHere(id);
     return (await removeMore(id)) || wasHere;
   }
 
-  /** Goes on with a deletion that was broken off. */
+  /** Resumes an interrupted deletion. */
   function goOn(shared: Store, id: string): Promise<boolean> {
     return removeShared(shared, id, { noticeMs, removeMore: () => removeBeyond(id) }, true);
   }
@@ -125,10 +125,10 @@ export function createCustomerFolders(
   }
 
   return {
-    /** The ids of all customers, those of whom only the store has something among them, sorted. */
+    /** The sorted ids of all customers, including those with data only in the store. */
     list,
     /**
-     * Makes a customer's folders where they are missing, and notes that they are used. A deletion that was broken off is finished before.
+     * Creates a customer's missing folders, and records their use. An interrupted deletion is completed first.
      *
      * @throws CemError `OWNER_GONE` while the customer is being deleted.
      */
@@ -153,7 +153,7 @@ export function createCustomerFolders(
       const home = store === undefined || !isCustomerId(id) ? await requireHome(id) : homeOf(id);
       const size = await measure(home);
       const idleMs = await idleMsOf(home, store);
-      // Other machines may know of it.
+      // Other machines may have data of it.
       if (idleMs === undefined && !(await isInStore(id))) await requireHome(id);
       const lastUsed = new Date(Date.now() - (idleMs ?? 0)).toISOString();
       const kept = store === undefined ? createUsageFile(home) : createSharedUsage(store, id);
@@ -161,7 +161,7 @@ export function createCustomerFolders(
       const used = usage && quotas.map((quota) => quotaUsage(usage, quota));
       return { id, ...size, lastUsed, quotas: used };
     },
-    /** The customers that were not used for some days. */
+    /** The customers that have been inactive for a number of days. */
     async inactive(days: number): Promise<string[]> {
       const inactive: string[] = [];
       for (const id of await listHere()) {
@@ -170,19 +170,19 @@ export function createCustomerFolders(
       }
       return inactive;
     },
-    /** Removes the folders of customers that other machines have deleted, and finishes deletions that were broken off. @returns The ids of these customers. */
+    /** Removes the folders of customers deleted by other machines, and completes interrupted deletions. @returns The ids of these customers. */
     async removeDeleted(): Promise<string[]> {
       if (store === undefined) return [];
       const removed: string[] = [];
       for (const id of await everDeleted(store, await listHere()))
         if (await removeStale(path.join(root, id), store)) removed.push(id);
-      // One that can't be removed keeps no other.
+      // A failure does not affect the others.
       for (const id of await beingDeleted(store))
         if (await goOn(store, id).catch(() => false)) removed.push(id);
       return removed;
     },
     /**
-     * Removes everything of a customer, also while code of theirs runs: agents of this and of other processes end it.
+     * Removes all data of a customer, even while their code runs: agents of this and other processes end it.
      *
      * @throws CemError `CUSTOMER_NOT_FOUND`
      */
@@ -203,17 +203,17 @@ function foldersIn(home: string) {
     id: path.basename(home),
     /** `<root>/<id>`. */
     home,
-    /** The folder that programs of the customer see as `/workspace`. */
+    /** The folder mounted as `/workspace` for the customer's programs. */
     workspaceDir: path.join(home, "workspace"),
     /** The customer's own skills. */
     skillsDir: path.join(home, "skills"),
-    /** The customer's and the shared skills, as code sees them. */
+    /** The merged customer's and shared skills, as visible to code. */
     mergedSkillsDir: path.join(home, ".skills"),
-    /** The logs of the customer's sessions, which code sees as `/workspace/sessions` and can't write. */
+    /** The logs of the customer's sessions, mounted read-only as `/workspace/sessions`. */
     sessionsDir: path.join(home, "sessions"),
     /** Sign-ins at MCP servers. */
     authDir: path.join(home, "auth"),
-    /** Values that are kept from the model, encrypted. */
+    /** Encrypted values that are hidden from the model. */
     vaultDir: path.join(home, "vault"),
     /** Runs of workflows. */
     workflowsDir: path.join(home, "workflows"),
@@ -222,7 +222,7 @@ function foldersIn(home: string) {
   };
 }
 
-/** Counts without following links, and without what a program has made so that nobody can enter it. */
+/** Measures a folder without following links, and without folders that a program made inaccessible. */
 async function measure(folder: string): Promise<{ bytes: number; entries: number }> {
   let [bytes, entries] = [0, 0];
   const pending = [folder];
@@ -245,7 +245,7 @@ function notFound(id: string, known: readonly string[]): CemError {
   });
 }
 
-/** Ids that are made from an identity, or from an id with capital letters. */
+/** Ids derived from an identity, or from an id with capital letters. */
 const DERIVED = /^(?:[a-z0-9][a-z0-9_-]{0,27}-)?id-[0-9a-f]{32}$/u;
 const MAX_READABLE_CHARACTERS = 28;
 const DERIVED_CHARACTERS = 32;
@@ -253,9 +253,9 @@ const DERIVED_CHARACTERS = 32;
 /**
  * Checks a customer's id.
  *
- * @returns The name that the customer's folder and values have. It differs from an id with capital letters, so that ids that
- *   differ in case alone stay apart where a file system knows no case.
- * @throws CemError `CUSTOMER_INVALID` for one that could be taken for another's.
+ * @returns The name of the customer's folder and data. It differs from an id with capital letters, so that ids that differ
+ *   only in case stay distinct on case-insensitive file systems.
+ * @throws CemError `CUSTOMER_INVALID` for an id that could be confused with another's.
  */
 export function requireCustomerId(id: unknown): string {
   if (isGivenOwnerId(id)) return id;
@@ -269,8 +269,8 @@ export function requireCustomerId(id: unknown): string {
 }
 
 /**
- * Derives an id from who somebody is, such as issuer, client and subject of a token. The parts are kept apart, so that no
- * two identities share an id.
+ * Derives an id from an identity, such as issuer, client and subject of a token. The parts are encoded unambiguously, so
+ * that no two identities share an id.
  */
 export function customerIdOf(identity: readonly string[]): string {
   return `id-${hash("sha256", JSON.stringify(identity), "hex").slice(0, DERIVED_CHARACTERS)}`;
@@ -281,12 +281,12 @@ function isCustomerId(name: string): boolean {
   return DERIVED.test(name) || isGivenOwnerId(name);
 }
 
-/** The id of the customer that a claim of a token names. */
+/** The id of the customer in a token claim. */
 export function customerIdOfClaim(claim: string): string {
   return isGivenOwnerId(claim) ? claim : customerIdOf(["claim", claim]);
 }
 
-/** The name of a customer's folder, of an id as it was given or of the name itself. */
+/** The name of a customer's folder, from a given id or the name itself. */
 function nameOf(id: string, areClaims: boolean): string {
   if (areClaims) return isCustomerId(id) ? id : customerIdOfClaim(id);
   return !isCustomerId(id) && GIVEN_OWNER_ID.test(id) ? requireCustomerId(id) : id;

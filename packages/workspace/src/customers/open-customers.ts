@@ -7,24 +7,24 @@ import { isIncarnationThere, ownerGone } from "./shared-owner.ts";
 
 const SWEEPS_PER_IDLE_TIME = 4;
 const BUSY_POLL_MS = 100;
-/** A host that was handed out so shortly before its first request begins is not idle. */
+/** How long a host counts as busy after it was handed out, until its first request begins. */
 const HANDED_OUT_MS = 1_000;
 /** How long runs of a deleted customer have to notice the deletion. */
 const DELETED_GRACE_MS = 2_000;
 
-/** A customer with a host of its own. */
+/** A customer with its own host. */
 export interface OpenCustomer<Host> {
   host: Host;
-  /** Tells customers with the same id apart, one of whom was deleted. Absent where machines share no store. */
+  /** Distinguishes a customer from a deleted one with the same id. Absent if machines share no store. */
   incarnation: string | undefined;
-  /** Requests under way. */
+  /** Number of running requests. */
   readonly busy: number;
   /** When the last request began or ended, on the clock of `performance.now()`. */
   readonly used: number;
-  /** Whether the customer was not deleted. */
+  /** Whether the customer still exists. */
   isThere(): Promise<boolean>;
   dispose(): Promise<void>;
-  /** Called once it is disposed, where the customer was deleted. */
+  /** Called after it is disposed if the customer was deleted. */
   forget(): Promise<void>;
 }
 
@@ -33,17 +33,17 @@ export interface OpenCustomersSettings<Host> {
   /** The folder with one folder for each customer. */
   dir: string;
   store: Lazy<Store> | undefined;
-  /** Customers that are open at once. */
+  /** Maximum number of open customers. */
   maxOpen: number;
   idleMs: number;
   open(id: string): Promise<OpenCustomer<Host>>;
-  /** Called now and then: removes what is left of customers who were deleted, and what is too old. */
+  /** Called occasionally to remove leftovers of deleted customers and old data. */
   tidy?(): Promise<void>;
 }
 
 /**
- * The customers that a process has at work, each with a host of its own: no guest, connection, cache or value is ever
- * another's. The longest idle are let go first.
+ * The active customers of a process, each with its own host: guests, connections, caches and values are never shared. The
+ * longest-idle ones are disposed first.
  */
 export class OpenCustomers<Host> {
   readonly #settings: OpenCustomersSettings<Host>;
@@ -65,20 +65,20 @@ export class OpenCustomers<Host> {
   }
 
   /**
-   * The host of a customer, opened where it is not.
+   * Returns the host of a customer, opening it if needed.
    *
-   * @param id - Checked or derived before.
-   * @throws CemError `RATE_LIMITED` where as many customers are at work as may be.
+   * @param id - Already validated or derived.
+   * @throws CemError `RATE_LIMITED` if the maximum number of customers is active.
    */
   async get(id: string): Promise<Host> {
     return (await this.#find(id)).host;
   }
 
   /**
-   * The host of a customer who was not deleted since.
+   * Returns the host of a customer, unless it was deleted since.
    *
-   * @param incarnation - Absent where it is not known.
-   * @throws CemError `RATE_LIMITED`, or `OWNER_GONE` where it is another one by now.
+   * @param incarnation - Absent if unknown.
+   * @throws CemError `RATE_LIMITED`, or `OWNER_GONE` if the incarnation is a different one.
    */
   async getSame(id: string, incarnation: string | undefined): Promise<Host> {
     const found = await this.#find(id);
@@ -102,7 +102,7 @@ export class OpenCustomers<Host> {
   async #find(id: string): Promise<OpenCustomer<Host>> {
     let opening = this.#open.get(id);
     if (opening !== undefined) await this.#isThere(id, opening);
-    // While this waits, others are let go and take the room that there was.
+    // Repeated, since other requests may take the free slot while this waits.
     while ((opening = this.#open.get(id)) === undefined && this.size >= this.#settings.maxOpen)
       await this.#makeRoom();
     if (opening === undefined) {
@@ -122,30 +122,30 @@ export class OpenCustomers<Host> {
     return opened;
   }
 
-  /** Ends what is open of a customer who was deleted, by this or another process. */
+  /** Closes a customer that was deleted by this or another process. */
   async #isThere(id: string, opening: Promise<OpenCustomer<Host>>): Promise<boolean> {
     const opened = await opening.catch(() => undefined);
     if (opened === undefined || (await opened.isThere())) return true;
     if (this.#open.get(id) !== opening) return false;
     this.#open.delete(id);
-    // Runs end by themselves now, and say why.
+    // Runs end by themselves now, with the reason.
     const ended = idleOf(opened, DELETED_GRACE_MS);
     this.#close(ended.then(() => opened.dispose()).then(() => opened.forget()));
     return false;
   }
 
-  /** Looks for customers who are deleted while they are at work. */
+  /** Watches for customers that are deleted while they are active. */
   #watch(): void {
     if (this.#watcher !== undefined) return;
     this.#watcher = watch(this.#settings.dir, { persistent: false }, (_, name) => {
       const opening = name === null ? undefined : this.#open.get(name);
       if (name !== null && opening !== undefined) void this.#isThere(name, opening);
     });
-    // The next request of a customer looks too.
+    // The next request of a customer checks too.
     this.#watcher.on("error", () => this.#watcher?.close());
   }
 
-  /** Lets the longest idle customer go where there is no room for another. */
+  /** Disposes the longest-idle customer if there is no room for another. */
   async #makeRoom(): Promise<void> {
     const opened = await this.#opened();
     if (this.size < this.#settings.maxOpen) return;
@@ -177,7 +177,7 @@ export class OpenCustomers<Host> {
     return settled.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
   }
 
-  /** Lets a customer's host go: the next request opens another. Requests under way are finished first. */
+  /** Disposes a customer's host after its running requests. The next request opens a new one. */
   #leave(id: string): void {
     const opening = this.#open.get(id);
     if (opening === undefined) return;
@@ -191,7 +191,7 @@ export class OpenCustomers<Host> {
   }
 }
 
-/** Resolves once a customer has nothing under way, or the time is over. */
+/** Resolves when a customer is idle, or after the timeout. */
 async function idleOf(customer: { readonly busy: number }, timeoutMs = Infinity): Promise<void> {
   const until = performance.now() + timeoutMs;
   while (customer.busy > 0 && performance.now() < until) await delay(BUSY_POLL_MS, undefined, { ref: false });

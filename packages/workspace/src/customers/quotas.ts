@@ -6,13 +6,13 @@ import type { RunStop, Store, StoreKey } from "@cem/core";
 import { ignoreMissing, PRIVATE_FOLDER, replaceFile } from "@cem/core/files";
 import { withLock } from "../files/file-lock.ts";
 
-/** The lengths of the periods that a quota may be for, in milliseconds. */
+/** The lengths of quota periods, in milliseconds. */
 const QUOTA_PERIODS = { minute: 60_000, hour: 3_600_000, day: 86_400_000, week: 604_800_000 } as const;
 
-/** The name of a period that a quota may be for. */
+/** The name of a quota period. */
 export type QuotaPeriod = keyof typeof QUOTA_PERIODS;
 
-/** The runs and seconds that may be used in one period, which begins with the first run in it. */
+/** The runs and seconds allowed in one period, which begins with the first run in it. */
 export interface OwnerQuota {
   per: QuotaPeriod;
   runs?: number | undefined;
@@ -26,44 +26,44 @@ export interface QuotaUsage {
   maxRuns?: number | undefined;
   seconds: number;
   maxSeconds?: number | undefined;
-  /** Until the period is over and all is free again, in milliseconds. `undefined` before its first run. */
+  /** Time until the period ends and the quota is reset, in milliseconds. `undefined` before its first run. */
   resetsInMs?: number | undefined;
 }
 
 interface UsedPeriod {
-  /** On the clock of whoever keeps the usage. */
+  /** On the clock of the usage's storage. */
   startedMs: number;
   runs: number;
   ranMs: number;
 }
 
-/** The use of all periods under way. */
+/** The usage of all current periods. */
 export interface Usage {
   nowMs: number;
   periods: Partial<Record<QuotaPeriod, UsedPeriod>>;
 }
 
-/** Keeps the usage of one owner, between processes. Usage outlives an owner who is deleted, until its periods end. */
+/** Stores the usage of one owner across processes. Usage outlives a deleted owner until its periods end. */
 export interface UsageKeeper {
   read(): Promise<Usage>;
   /** Changes the usage in place, one process after another. */
   update<Result>(change: (usage: Usage) => Result): Promise<Result>;
 }
 
-/** The folder beside those of owners. No owner's id begins with a dot. */
+/** The folder next to those of owners. No owner's id begins with a dot. */
 const FOLDER = ".quotas";
 const MS_PER_SECOND = 1_000;
 const MS_PER_MINUTE = 60_000;
 const MS_PER_HOUR = 3_600_000;
-/** Time that is paid for before it is used, so that runs of several processes together stay below a quota. */
+/** Time that is charged in advance, so that runs of several processes together stay within a quota. */
 const SLICE_MS = 1_000;
 
-/** Stands for an owner in places that must not name a deleted one. */
+/** A digest of an owner for places that must not identify a deleted one. */
 export function digestOf(id: string): string {
   return hash("sha256", id);
 }
 
-/** Keeps usage in a file beside the owners' folders, where code can't reach it. */
+/** Stores usage in a file next to the owners' folders, where code can't reach it. */
 export function createUsageFile(home: string): UsageKeeper {
   const id = path.basename(home);
   const folder = path.join(path.dirname(home), FOLDER);
@@ -93,10 +93,10 @@ export async function removeEndedUsage(root: string): Promise<void> {
   }
 }
 
-/** Keeps usage in a store, by the store's clock, for all machines together. */
+/** Stores usage in a store across all machines, by the store's clock. */
 export function createSharedUsage(store: Store, id: string): UsageKeeper {
   const key: StoreKey = ["quotas", digestOf(id)];
-  /** Updates of one process wait for each other, where they would only overtake each other. */
+  /** Serializes updates of one process, which would otherwise conflict. */
   const inTurn = createTurns();
   return {
     async read() {
@@ -116,7 +116,7 @@ export function createSharedUsage(store: Store, id: string): UsageKeeper {
   };
 }
 
-/** The periods that are under way. Files are replaced as a whole, so what can't be parsed was never written by this. */
+/** Parses the current periods. Files are replaced atomically, so unparsable content was not written by this code. */
 function parseUsage(text: string | Uint8Array | undefined, nowMs: number): Usage {
   const periods: Usage["periods"] = {};
   const stored = parseJson(text ?? "{}") as Usage["periods"] | null | undefined;
@@ -124,21 +124,21 @@ function parseUsage(text: string | Uint8Array | undefined, nowMs: number): Usage
     const period = stored?.[per];
     if (period === undefined || ![period.startedMs, period.runs, period.ranMs].every(Number.isFinite))
       continue;
-    // A clock that went back must not make a period longer.
+    // A clock that was set back must not extend a period.
     const startedMs = Math.min(period.startedMs, nowMs);
     if (nowMs < startedMs + lengthMs) periods[per] = { ...period, startedMs };
   }
   return { nowMs, periods };
 }
 
-/** The slices that one run has paid for. */
+/** The slices charged to one run. */
 export interface RunCharge {
   paidMs: number;
-  /** In which periods, by their beginning: what is left over goes back into those only. */
+  /** The charged periods by their start. A refund only goes to these. */
   periods: Map<QuotaPeriod, number>;
 }
 
-/** Charges a run that begins. */
+/** Charges a starting run. */
 export function chargeRun(usage: Usage, quotas: readonly OwnerQuota[]): RunCharge | RunStop {
   for (const quota of quotas) {
     const used = quotaUsage(usage, quota);
@@ -155,7 +155,7 @@ export function chargeRun(usage: Usage, quotas: readonly OwnerQuota[]): RunCharg
 /**
  * Charges the next slice of a run's time.
  *
- * @param outcome - The run's fate where nothing is left, as a sentence.
+ * @param outcome - The outcome of the run if nothing is left, as a sentence.
  */
 export function chargeTime(
   usage: Usage,
@@ -177,7 +177,7 @@ export function chargeTime(
   return undefined;
 }
 
-/** Charges what a run has used beyond what it paid, or gives back what is left over. */
+/** Charges the time that a run used beyond its slices, or refunds the rest. */
 export function settleRun(
   usage: Usage,
   quotas: readonly OwnerQuota[],
@@ -200,7 +200,7 @@ function addTime(usage: Usage, quotas: readonly OwnerQuota[], charge: RunCharge,
   }
 }
 
-/** The use of a quota so far. */
+/** The current usage of a quota. */
 export function quotaUsage({ nowMs, periods }: Usage, { per, runs, seconds }: OwnerQuota): QuotaUsage {
   const period = periods[per];
   return {

@@ -5,11 +5,11 @@ import { chargeRun, chargeTime, createSharedUsage, createUsageFile, settleRun } 
 import type { OwnerQuota, RunCharge } from "./quotas.ts";
 import { followOwner, goneStop, noteUse } from "./shared-owner.ts";
 
-/** Between two looks at a run under way. */
+/** Interval between two checks of a running run. */
 const PERIOD_MS = 100;
-/** Before what is paid is used up, the next slice is paid for. */
+/** How long before the end of a charged slice the next one is charged. */
 const AHEAD_MS = 300;
-/** Between two notes that an owner is at work. */
+/** Interval between two records of an owner's activity. */
 const NOTE_PERIOD_MS = 600_000;
 const NOT_BEGUN = "Nothing was run.";
 const STOPPED = "The run was stopped.";
@@ -17,17 +17,16 @@ const STOPPED = "The run was stopped.";
 export interface RunMeterSettings {
   /** Absolute path of the owner's folder, which exists. */
   home: string;
-  /** All of them hold. */
+  /** All of them apply. */
   quotas: readonly OwnerQuota[];
-  /** Where machines share usage. Default: a file beside the owner's folder. */
+  /** The store in which machines share usage. Default: a file next to the owner's folder. */
   store?: Store | undefined;
 }
 
 /**
  * Creates the meter of an owner's runs. It charges runs and their time to the owner's quotas, together with other
  * processes of this machine, or of all machines with a store, and ends runs when the quotas are used up or the owner is
- * deleted. Time is paid for in slices before it is used, so a process that is killed loses one slice for each run at most,
- * and gains none.
+ * deleted. Time is charged in slices in advance, so a killed process loses at most one slice per run, and gains none.
  */
 export function createRunMeter({ home, quotas, store }: RunMeterSettings): RunMeter {
   const id = path.basename(home);
@@ -37,7 +36,7 @@ export function createRunMeter({ home, quotas, store }: RunMeterSettings): RunMe
   // Without a store, opening the folder has just noted its use.
   let notedAt = store === undefined ? performance.now() : -Infinity;
 
-  /** A run that can't be charged may not begin or go on. */
+  /** A run that can't be charged must not begin or continue. */
   async function orStop<Result>(outcome: string, work: () => Promise<Result>): Promise<Result | RunStop> {
     try {
       if (!(await isThere())) return goneStop(id, outcome);
@@ -57,17 +56,17 @@ export function createRunMeter({ home, quotas, store }: RunMeterSettings): RunMe
   }
 
   function ticketOf(charge: RunCharge | undefined): RunTicket {
-    /** The charge, where a quota limits time. */
+    /** The charge, if a quota limits time. */
     const limited = hasSeconds ? charge : undefined;
     let watched: MeteredRun | undefined;
     let timer: NodeJS.Timeout | undefined;
     let looking: Promise<void> | undefined;
     let isSettled = false;
-    /** Why there is no further slice. The run goes on for what is paid. */
+    /** Why there is no further slice. The run continues for the charged time. */
     let last: RunStop | undefined;
 
     async function look(run: MeteredRun): Promise<void> {
-      // Whether the owner is still there is asked again while the store can't say.
+      // While the store is unreachable, the owner counts as existing, and the check is repeated.
       if (!(await isThere().catch(() => true))) return run.stop(goneStop(id, STOPPED));
       if (limited === undefined) return;
       if (last === undefined && limited.paidMs - run.spentMs() < AHEAD_MS)
@@ -95,7 +94,7 @@ export function createRunMeter({ home, quotas, store }: RunMeterSettings): RunMe
         await looking;
         if (charge === undefined) return;
         const spentMs = watched?.spentMs() ?? 0;
-        // A charge that can't be settled stays as it is.
+        // A charge that can't be settled is kept.
         await usage.update((used) => settleRun(used, quotas, charge, spentMs)).catch(() => {});
       },
     };

@@ -8,25 +8,25 @@ import type { RunStop, Store, StoreKey } from "@cem/core";
 import { ignoreMissing, PRIVATE_FILE, removeFolder } from "@cem/core/files";
 import { digestOf } from "./quotas.ts";
 
-/** The file in a customer's folder that names the last deletion of the customer before the folder was made. */
+/** The file in a customer's folder that identifies the customer's last deletion before the folder was created. */
 const MARKER = ".deletion";
-/** How long an answer of the store counts. */
+/** How long an answer of the store is cached. */
 const LOOK_PERIOD_MS = 1_000;
-/** By then every machine has looked, and has sent what it was sending. */
+/** After this time every machine has checked, and has finished its uploads. */
 export const NOTICE_MS = 2 * LOOK_PERIOD_MS;
-/** A deletion under way says so in this time, again and again. Else it was broken off, and others go on with it. */
+/** Lease of a running deletion, which is renewed repeatedly. When it expires, others resume the deletion. */
 const HOLDS_MS = 30_000;
 const SIGNS_PER_HOLD = 3;
 const MS_PER_SECOND = 1_000;
 /** Sorts after every other part of a key. */
 const LAST_PART = "\u{10ffff}";
 
-/** All that a store has of a customer is below this key. */
+/** The key prefix of all data of a customer in a store. */
 export function ownerKey(id: string, ...parts: string[]): StoreKey {
   return ["customers", id, ...parts];
 }
 
-/** Notes that a customer is at work: as the time of the folder, and in the store by its clock. */
+/** Records a customer's activity: as the folder's time, and in the store by its clock. */
 export async function noteUse(home: string, store: Store | undefined): Promise<void> {
   const now = new Date();
   await utimes(home, now, now);
@@ -35,7 +35,7 @@ export async function noteUse(home: string, store: Store | undefined): Promise<v
   await store.write(ownerKey(path.basename(home), "used"), Buffer.from(String(nowMs)));
 }
 
-/** How long a customer was at work on no machine, in milliseconds. `undefined` where nothing is known of them. */
+/** How long a customer has been inactive on all machines, in milliseconds. `undefined` if unknown. */
 export async function idleMsOf(home: string, store: Store | undefined): Promise<number | undefined> {
   const folder = await stat(home).catch(() => undefined);
   const here = folder && Math.max(0, Date.now() - folder.mtimeMs);
@@ -47,8 +47,8 @@ export async function idleMsOf(home: string, store: Store | undefined): Promise<
 }
 
 /**
- * Tells whether a customer is still the one that there was when the folder was made: it may have been deleted, here or by
- * another machine.
+ * Returns a function that tells whether a customer is still the one for which the folder was created, or was deleted by
+ * this or another machine.
  */
 export function followOwner(home: string, store: Store | undefined): () => Promise<boolean> {
   const isSame = followFolder(home);
@@ -72,19 +72,19 @@ export function followOwner(home: string, store: Store | undefined): () => Promi
   };
 }
 
-/** Whether there is a customer now: their folder, and no deletion by another machine since it was made. */
+/** Whether a customer exists: its folder exists, and no other machine has deleted it since. */
 export async function isOwnerThere(home: string, store: Store): Promise<boolean> {
   return existsSync(home) && !(await isStale(home, store));
 }
 
 /**
- * Has other machines end what runs there of a customer and remove what they have, then removes all that the store has. Until
- * then nobody opens the customer anew, also where this is broken off: what is removed is the old one's.
+ * Makes other machines end a customer's runs and remove its data, then removes all its data in the store. Until then the
+ * customer can't be opened again, even if this is interrupted, so that only old data is removed.
  *
  * @param noticeMs - How long the others may take to notice.
- * @param removeMore - Removes what there is beyond the store's.
- * @param isBegun - Whether to go on with what was broken off, unless somebody has finished it.
- * @returns `false` where another process is deleting the customer.
+ * @param removeMore - Removes data outside the store.
+ * @param isBegun - Whether to resume an interrupted deletion, unless it was completed.
+ * @returns `false` if another process is deleting the customer.
  */
 export async function removeShared(
   store: Store,
@@ -116,7 +116,7 @@ export async function removeShared(
   }
 }
 
-/** The customers whose deletion is under way or was broken off. Marks of earlier versions name nobody, and expire. */
+/** The customers whose deletion is running or was interrupted. Marks of earlier versions contain no id, and expire. */
 export async function beingDeleted(store: Store): Promise<string[]> {
   const ids: string[] = [];
   for await (const key of keysIn(store, ["deleting"])) {
@@ -139,7 +139,7 @@ export function ownerGone(customer: string, outcome = "Nothing was run."): CemEr
 }
 
 /**
- * @param goOn - Finishes a deletion that was broken off. Tells whether it did.
+ * @param goOn - Completes an interrupted deletion. Returns whether it did.
  * @throws CemError `OWNER_GONE` while the customer is being deleted.
  */
 export async function assertNotDeleting(
@@ -156,7 +156,7 @@ export async function assertNotDeleting(
   );
 }
 
-/** Whether a customer was not deleted since an incarnation of it began. A store that has lost what it knew has no say. */
+/** Whether an incarnation of a customer still exists. If the store has lost its data, the customer counts as existing. */
 export async function isIncarnationThere(store: Store, id: string, incarnation: string): Promise<boolean> {
   return ["", incarnation].includes(await textAt(store, deletionKey(id)));
 }
@@ -165,20 +165,20 @@ async function isStale(home: string, store: Store): Promise<boolean> {
   return !(await isIncarnationThere(store, path.basename(home), await incarnationOf(home)));
 }
 
-/** Removes a customer's folder where the customer was deleted by another machine since it was made. @returns whether */
+/** Removes a customer's folder if another machine has deleted the customer since it was created. @returns whether it was removed */
 export async function removeStale(home: string, store: Store): Promise<boolean> {
   if (!(await isStale(home, store))) return false;
   await removeFolder(home);
   return true;
 }
 
-/** Notes in a new folder which deletion of the customer came before it. */
+/** Records in a new folder the customer's last deletion before it. */
 export async function markFolder(home: string, store: Store): Promise<void> {
   const last = await textAt(store, deletionKey(path.basename(home)));
   if (last !== "") await writeFile(path.join(home, MARKER), last, { mode: PRIVATE_FILE });
 }
 
-/** The ids of the customers of whom a store has something. */
+/** The ids of the customers with data in a store. */
 export async function sharedCustomers(store: Store): Promise<string[]> {
   const ids: string[] = [];
   for (;;) {
@@ -191,7 +191,7 @@ export async function sharedCustomers(store: Store): Promise<string[]> {
   }
 }
 
-/** Those of some customers that were ever deleted. */
+/** Returns the customers among these that were ever deleted. */
 export async function everDeleted(store: Store, ids: readonly string[]): Promise<string[]> {
   const deleted = new Set<string>();
   for await (const [, digest = ""] of keysIn(store, ["deleted"])) deleted.add(digest);
@@ -203,7 +203,10 @@ async function textAt(store: Store, key: StoreKey): Promise<string> {
   return found === undefined ? "" : Buffer.from(found.value).toString("utf8");
 }
 
-/** Names which of the customers with an id has a folder: after a deletion another one may come. Empty before the first. */
+/**
+ * The incarnation of the customer that owns a folder, since a new customer may have the id of a deleted one. Empty before
+ * the first deletion.
+ */
 export async function incarnationOf(home: string): Promise<string> {
   return (await readFile(path.join(home, MARKER), "utf8").catch(ignoreMissing)) ?? "";
 }
@@ -218,8 +221,7 @@ function deletingKey(id: string, ...parts: string[]): StoreKey {
 }
 
 /**
- * Tells whether a folder is still the one that it was at the first call: it may have been removed, and another made in its
- * place.
+ * Returns a function that tells whether a folder is still the same as at the first call, or was removed and recreated.
  */
 export function followFolder(folder: string): () => Promise<boolean> {
   let first: { dev: bigint; ino: bigint; bornNs: bigint } | undefined;
@@ -227,11 +229,11 @@ export function followFolder(folder: string): () => Promise<boolean> {
     const found = await stat(folder, { bigint: true }).catch(() => undefined);
     if (found?.isDirectory() !== true) return false;
     const { dev, ino, birthtimeNs, ctimeNs } = found;
-    // Where there is no time of birth, the time of the last change stands in its place.
+    // Without a birth time, some file systems report the change time.
     const bornNs = birthtimeNs === ctimeNs ? 0n : birthtimeNs;
     first ??= { dev, ino, bornNs };
     if (dev !== first.dev || ino !== first.ino) return false;
-    // A number may be given to another folder. The time of birth is not known on every file system.
+    // An inode number may be reused. The birth time is not available on every file system.
     if (first.bornNs === 0n) first = { dev, ino, bornNs };
     return bornNs === 0n || bornNs === first.bornNs;
   };

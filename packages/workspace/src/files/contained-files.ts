@@ -17,12 +17,12 @@ import { promisify } from "node:util";
 import { openHandle, PRIVATE_FILE, PRIVATE_FOLDER, writeTo } from "@cem/core/files";
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants;
-/** Paths below an open folder's descriptor stay valid when the folder is swapped for a link meanwhile. */
+/** Paths below an open folder's descriptor stay valid even if the folder is replaced by a link meanwhile. */
 const DESCRIPTORS = "/proc/self/fd";
 const HAS_DESCRIPTORS = existsSync(DESCRIPTORS);
 const UNFINISHED = /^[0-9a-f]{12}\.tmp$/;
 
-/** Thrown when a part of the path is a link or anything else that is not a folder. */
+/** Thrown if a part of the path is a link or otherwise not a folder. */
 export class NotAFolder extends Error {}
 
 /** A folder below a root, held open so that it stays the same folder while its files are used. */
@@ -32,26 +32,26 @@ export interface ContainedFolder extends AsyncDisposable {
   /**
    * Opens a folder in this one. No link is followed.
    *
-   * @returns `undefined` when it does not exist.
+   * @returns `undefined` if it does not exist.
    * @throws NotAFolder
    */
   open(name: string): Promise<ContainedFolder | undefined>;
   /**
    * Writes a file atomically: other processes see the old content or the new, never a part.
    *
-   * @param isDurable - Whether to wait until the disk has it. Default: yes.
+   * @param isDurable - Whether to wait until it is flushed to disk. Default: yes.
    */
   replace(name: string, bytes: Uint8Array, isDurable?: boolean): Promise<void>;
-  /** Removes what was left of files that were being written when their process was killed. */
+  /** Removes temporary files left by killed processes. */
   removeUnfinished(name: string): Promise<void>;
 }
 
 /**
  * Opens a folder below a root without following links, which guest code may have created.
  *
- * @param parts - The names of the folders on the way, each without a separator.
- * @param create - Creates the folders that do not exist.
- * @returns `undefined` when the folder does not exist and `create` is false.
+ * @param parts - The names of the folders in the path, each without a separator.
+ * @param create - Whether to create missing folders.
+ * @returns `undefined` if the folder does not exist and `create` is false.
  * @throws NotAFolder
  */
 export async function openContained(
@@ -113,7 +113,7 @@ function hold(descriptor: number, folder: string): ContainedFolder {
   };
 }
 
-/** Makes a private folder where there is nothing. */
+/** Creates a private folder if it is missing. */
 export function makeFolder(folder: string): void {
   try {
     mkdirSync(folder, PRIVATE_FOLDER);
@@ -124,7 +124,7 @@ export function makeFolder(folder: string): void {
 
 function openFolder(folder: string): number | undefined {
   try {
-    // Without descriptors' paths the system may follow the link although O_NOFOLLOW is set.
+    // Without descriptor paths, the system may follow a link despite O_NOFOLLOW.
     if (!HAS_DESCRIPTORS && lstatSync(folder).isSymbolicLink()) throw new NotAFolder(folder);
     return openSync(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
   } catch (error) {
@@ -137,14 +137,14 @@ function openFolder(folder: string): number | undefined {
 
 const PIECE_BYTES = 1024 * 1024;
 
-/** Thrown when there is something else than a file by the name. Its message follows "it can't be used:". */
+/** Thrown if the name is not a file. Its message follows "it can't be used:". */
 export class UnusableFile extends Error {}
 
 /**
  * Reads a file that guest code may have put there, or a part of it, without following a link.
  *
  * @param options - `check` gets the file's size and may throw.
- * @returns `undefined` when there is no file.
+ * @returns `undefined` if there is no file.
  * @throws UnusableFile
  */
 export async function readContained(
@@ -166,7 +166,7 @@ export async function readContained(
     check?.(found.size);
     const buffer = Buffer.alloc(Math.max(0, Math.min(limit, found.size - offset)));
     let read = 0;
-    // Not to the end: guest code may go on writing.
+    // Not until the end, since guest code may keep writing.
     while (read < buffer.length) {
       signal?.throwIfAborted();
       const length = Math.min(PIECE_BYTES, buffer.length - read);

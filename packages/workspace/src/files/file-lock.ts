@@ -9,13 +9,12 @@ import { makeFolder } from "./contained-files.ts";
 const DEFAULT_WAIT_MS = 10_000;
 
 /**
- * Holds a lock between the processes of this user on this machine while an action runs. The lock of a process that was
- * killed does not hold.
+ * Holds an inter-process lock of this user on this machine while an action runs. The lock of a killed process is released.
  *
- * @param key - Name of the lock. Locks lie outside of the workspace, where guest code can't reach them.
- * @param shown - The same for people.
+ * @param key - Name of the lock. Locks are outside of the workspace, where guest code can't reach them.
+ * @param shown - The name to show to people.
  * @param waitMs - Default: 10 seconds.
- * @throws CemError `STATE_BUSY` when it is held for so long.
+ * @throws CemError `STATE_BUSY` if it is held for that long.
  */
 export async function withLock<Result>(
   key: string,

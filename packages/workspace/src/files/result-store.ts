@@ -10,17 +10,17 @@ import type { ContainedFolder } from "./contained-files.ts";
 const RESULTS_FOLDER = "results";
 const GUEST_PREFIX = `/workspace/${RESULTS_FOLDER}/`;
 const DEFAULT_MAX_KEPT_BYTES = 2 * 1024 * 1024 * 1024;
-/** The size of a page when the caller sets no limit. */
+/** The default size of a page. */
 const DEFAULT_PAGE_BYTES = 1024 * 1024;
 const MAX_NAME_CHARACTERS = 100;
 const RANDOM_BYTES = 6;
 const MAX_SHOWN_CHARACTERS = 200;
-/** The names that the store gives its files. They hold no separator, so they can't leave the folder. */
+/** The format of the store's file names. They contain no separator, so they can't leave the folder. */
 const STORED_NAME = /^[0-9a-f]{12}-[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}$/;
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
 
 export interface ResultStoreSettings {
-  /** Absolute host path of the folder that the guest sees as `/workspace`. */
+  /** Absolute host path of the folder mounted as `/workspace`. */
   workspaceDir: string;
   /**
    * Total size in bytes above which this store removes its oldest results. The newest result is always stored.
@@ -31,10 +31,10 @@ export interface ResultStoreSettings {
 }
 
 /**
- * Creates a store that keeps results as files in the workspace's `results` folder. Guest code may change, remove or
- * replace these files: the store does not follow links and treats what it reads as bytes.
+ * Creates a store that keeps results as files in the workspace's `results` folder. Guest code may change, remove or replace
+ * these files, so the store does not follow links and treats contents as bytes.
  *
- * Its methods throw CemError `RESULTS_UNUSABLE` when `results` is not a folder.
+ * Its methods throw CemError `RESULTS_UNUSABLE` if `results` is not a folder.
  */
 export function createResultStore(settings: ResultStoreSettings): ResultStore {
   const { workspaceDir, maxKeptBytes = DEFAULT_MAX_KEPT_BYTES } = settings;
@@ -89,7 +89,7 @@ async function openResults(workspaceDir: string, create: boolean, path = ""): Pr
   throw resultNotFound(path);
 }
 
-/** Writes a new file. Of one that the disk has no room for, nothing stays. */
+/** Writes a new file, or nothing if the disk is full. */
 async function writeWhole(file: string, bytes: Uint8Array): Promise<void> {
   try {
     await using handle = await openHandle(file, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
@@ -114,7 +114,7 @@ function resultNotFound(path: string): CemError {
   );
 }
 
-/** Turns a suggested name into a portable file name. */
+/** Converts a suggested name to a portable file name. */
 function plainName(suggested: string): string {
   const plain = suggested
     .replaceAll(/[^A-Za-z0-9._-]+/g, "-")

@@ -18,21 +18,21 @@ const MAX_VALUE_CHARACTERS = 16 * 1024;
 const MAX_CALLS = 500;
 const OWNER_DIGITS = 32;
 
-/** Puts tokens in place of personal data in records. */
+/** Replaces personal data by tokens in records. */
 export interface RecordRedactor {
   redactor: Redactor;
-  /** Whether results of runs went through it before. */
+  /** Whether results of runs were already redacted by it. */
   isOfRuns: boolean;
 }
 
 /** Input of {@link createRunRecord} besides the run. */
 export interface RunRecordParts {
-  /** The calls on the host, in their order. */
+  /** The calls on the host, in order. */
   calls: RecordedCall[];
   /**
-   * Finds the names in code of a tool on the host, by which results list its calls.
+   * Finds the names in code of a host tool, which results use for its calls.
    *
-   * @defaultValue they are those of the call
+   * @defaultValue the names in the call
    */
   nameInCode?: ((call: FailedTool) => Promise<FailedTool | undefined>) | undefined;
   redactor: RecordRedactor;
@@ -42,19 +42,19 @@ export interface RunRecordParts {
   owner?: string | undefined;
 }
 
-/** Makes the record of a run that has ended, with tokens in place of personal data and without secrets. */
+/** Creates the record of an ended run, with tokens in place of personal data and without secrets. */
 export async function createRunRecord(run: EndedRun, parts: RunRecordParts): Promise<RunRecord> {
   const { redactor, isOfRuns } = parts.redactor;
   const record = toRecord(run, await byNameInCode(parts), parts.owner);
   const { input, code, error, value, output, calls, notes } = record;
-  // Texts that the runs' own redactor went through have their tokens already.
+  // Texts processed by the runs' own redactor already contain tokens.
   const texts = isOfRuns ? { input, calls } : { input, code, error, value, output, calls, notes };
   const isCut = run.input.length > input.length || !record.codeIsWhole || record.outputIsCut;
   const shown = await tokenizeInTurns(redactor, texts, { session: run.session, isLate: isOfRuns, isCut });
   return parts.hideSecrets({ ...record, ...shown });
 }
 
-/** Stands for the owner of a record, without telling who it is. */
+/** A digest of the owner of a record, which does not identify it. */
 export function ownerDigest(owner: string): string {
   return hash("sha256", `owner ${owner}`).slice(0, OWNER_DIGITS);
 }
@@ -65,7 +65,7 @@ type CallsByName = Map<string, RecordedCall[]>;
 async function byNameInCode({ calls, nameInCode }: RunRecordParts): Promise<CallsByName> {
   const named: CallsByName = new Map();
   for (const [name, same] of Map.groupBy(calls, nameOf)) {
-    // A lock file may be damaged by now.
+    // A lock file may have been damaged meanwhile.
     const inCode = same[0] && (await nameInCode?.(same[0]).catch(() => undefined));
     named.set(inCode ? nameOf(inCode) : name, same);
   }

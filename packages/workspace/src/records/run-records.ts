@@ -3,18 +3,18 @@ import { setImmediate } from "node:timers/promises";
 import { CemError, copyBeginning, keysIn, Lazy, parseJson, runTitle } from "@cem/core";
 import type { RunRecord, RunRecordFilter, RunRecords, RunRecordSummary, Store, StoreKey } from "@cem/core";
 
-/** Of a record's text, which is kept in memory to be searched. */
+/** Limit of a record's searchable text in memory. */
 const MAX_SEARCHED_CHARACTERS = 2_000;
 
-/** A record as it was found, without what only its reader needs. */
+/** The indexed part of a record. */
 type Known = ReturnType<typeof knownOf>;
 
-/** The summary and, in lower case, the searchable text of a record, which are kept in memory. */
+/** The in-memory summary and lower-case searchable text of a record. */
 function knownOf(key: StoreKey, record: RunRecord) {
   const { id, kind, input, status, startedAt, ms, workspaceOwner, owner, calls, callsLeftOut, error } =
     record;
   const tools = new Set(calls.map(({ server, tool }) => `${server}.${tool}`));
-  // The longest text comes last, and the code of a code run once.
+  // The longest text comes last, and the code of a code run is included once.
   const texts = [
     error?.code ?? "",
     error?.message ?? "",
@@ -47,17 +47,17 @@ function isMatch({ summary, text }: Known, filter: RunRecordFilter): boolean {
   return filter.text === undefined || text.includes(filter.text.toLowerCase());
 }
 
-/** Records wait so long for others, to be written together. */
+/** How long records are batched before they are written. */
 const BATCH_MS = 250;
-/** So many are written or read at once, so that nothing else waits long for them. */
+/** Number of records written or read concurrently, so that other work is not delayed. */
 const AT_ONCE = 32;
-/** More are left out than wait for a store that is slow or gone. */
+/** Maximum number of queued records. Further ones are dropped while the store is slow or unreachable. */
 const MAX_WAITING = 1_000;
 const DEFAULT_LISTED = 50;
-/** Records beyond the bounds are removed after so many records or bytes of this process. */
+/** Records beyond the bounds are pruned after this many records or bytes of this process. */
 const PRUNE_RECORDS = 100;
 const PRUNE_BYTES = 4 * 1024 * 1024;
-/** Keys sort so that the newest record is first. */
+/** Keys sort with the newest record first. */
 const END_OF_TIME = 10 ** 14;
 const TIME_DIGITS = 14;
 
@@ -70,28 +70,25 @@ export interface RunRecordBounds {
 
 /** Settings of {@link createRunRecords}. */
 export interface RunRecordsSettings {
-  /** Opens where they are kept. Called with the first use. The records close it. */
+  /** Opens their store. Called on first use. The records close it. */
   open: () => Promise<Store>;
   bounds: RunRecordBounds;
-  /** Whether the owner of the records still exists. If not, nothing is created anew. */
+  /** Whether the owner of the records still exists. If not, nothing is created. */
   isThere?: (() => Promise<boolean>) | undefined;
-  /** Receives why records can't be written. */
+  /** Receives the error if records can't be written. */
   onProblem?: ((error: unknown) => void) | undefined;
 }
 
-/**
- * Keeps records of runs in a store. They are written in batches in the background; a kill loses those that waited and harms
- * no other.
- */
+/** Stores records of runs. They are written in batches in the background. If the process is killed, only queued ones are lost. */
 export function createRunRecords({ open, bounds, isThere, onProblem }: RunRecordsSettings): RunRecords {
   const opened = new Lazy(open);
-  /** Written since the last pruning. */
+  /** Records written since the last pruning. */
   const added = { count: Infinity, bytes: 0 };
   const waiting: (() => Promise<RunRecord>)[] = [];
   let writing: Promise<void> = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
   let leftOut = 0;
-  /** Records read so far, by key: none changes. */
+  /** Records read so far, by key. Records are immutable. */
   let known = new Map<string, Known>();
 
   async function readByKey(key: StoreKey): Promise<RunRecord | undefined> {
@@ -105,7 +102,7 @@ export function createRunRecords({ open, bounds, isThere, onProblem }: RunRecord
     return record === undefined ? found : knownOf(key, record);
   }
 
-  /** All records within the bounds, those that began last first. */
+  /** All records within the bounds, latest first. */
   async function all(): Promise<Known[]> {
     await flush();
     if ((await isThere?.()) === false) return [];
@@ -124,7 +121,7 @@ export function createRunRecords({ open, bounds, isThere, onProblem }: RunRecord
   }
 
   async function put(store: Store, records: readonly Uint8Array[]): Promise<void> {
-    // Also of an owner who does not come back.
+    // Expires even if the owner never returns.
     const options = { expiresInMs: bounds.ageMs };
     await Promise.all(records.map((record) => store.write(newKey(record.byteLength), record, options)));
     added.count += records.length;
@@ -187,7 +184,7 @@ export function createRunRecords({ open, bounds, isThere, onProblem }: RunRecord
   };
 }
 
-/** The keys of all records, the newest first. They tell when a record was written and how large it is, so that none is read to remove it. */
+/** The keys of all records, newest first. They contain time and size, so that records need not be read to be pruned. */
 async function keysOf(store: Store): Promise<StoreKey[]> {
   const keys: StoreKey[] = [];
   for await (const key of keysIn(store, ["records"])) keys.push(key);
@@ -212,7 +209,7 @@ export async function pruneRunRecords(store: Store, { count, bytes, ageMs }: Run
     await Promise.all(beyond.slice(from, from + AT_ONCE).map((key) => store.remove(key)));
 }
 
-/** Makes records, one at a time: what else there is to do, such as answering runs, comes between them. */
+/** Creates records one at a time, yielding to other work in between, such as answering runs. */
 async function encoded(
   waiting: readonly (() => Promise<RunRecord>)[],
   onProblem: (error: unknown) => void,
@@ -230,7 +227,7 @@ async function encoded(
   return entries;
 }
 
-/** A record of a newer or broken version is passed over. */
+/** Parses a record. Damaged records and those of newer versions are skipped. */
 function parse(bytes: Uint8Array): RunRecord | undefined {
   const record = (parseJson(bytes) ?? {}) as RunRecord;
   return typeof record.id === "string" && Array.isArray(record.calls) ? record : undefined;

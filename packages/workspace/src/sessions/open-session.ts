@@ -18,10 +18,10 @@ import type { StoredSession } from "./session-files.ts";
 import { redacted, toSessionTask } from "./session-task.ts";
 import type { Redact, SessionRun } from "./session-task.ts";
 
-/** A longer log goes on in another file, so that writing one stays cheap. */
+/** A longer log continues in another file, so that writing stays cheap. */
 const MAX_TASKS = 1_000;
 const MAX_CHARACTERS = 8 * 1024 * 1024;
-/** The shortest time between two writes: each waits for the disk twice. */
+/** Minimum time between two writes, since each waits for the disk twice. */
 const MIN_REST_MS = 500;
 const MAX_REST_MS = 1_000;
 const MAX_STATE_FILES = 50;
@@ -34,21 +34,21 @@ const NAMED_FILE = new RegExp(
 
 /** How a session begins. */
 interface SessionStart {
-  /** When the next write to the disk of all sessions' logs may begin, unless somebody waits for it. */
+  /** The earliest time of the next write of any session's log, unless a caller waits for it. */
   disk: { restUntil: number };
-  /** The log to go on with. */
+  /** The log to continue. */
   earlier: Promise<StoredSession> | undefined;
-  /** Resolves when the log before this one is written, whose number is lower. */
+  /** Resolves when the previous log, whose number is lower, is written. */
   before: Promise<void> | undefined;
   startedAt: Date;
 }
 
-/** A log that is gone on with may come from a clock that was ahead. */
+/** A continued log may have times of a clock that was ahead. */
 function latest(one: string, other: string): string {
   return Date.parse(one) < Date.parse(other) ? other : one;
 }
 
-/** The log of one session while it goes on. */
+/** The log of one active session. */
 export class OpenSession {
   readonly #settings: SessionLogSettings;
   readonly #start: SessionStart;
@@ -56,7 +56,7 @@ export class OpenSession {
   /** Each task as JSON, in the order of the file. */
   readonly #written: string[] = [];
   readonly #tasks: SessionTask[] = [];
-  /** How many of them are in the file, and how the file was known when this log had written it. */
+  /** The number of them in the file, and the file's identity after this log's last write. */
   #stored = 0;
   #mark: string | undefined;
   readonly #stateFiles = new Set<string>();
@@ -70,7 +70,7 @@ export class OpenSession {
   /** Why the last write failed. */
   #problem: unknown;
   #cutRest: AbortController | undefined;
-  /** How many wait until all is written. */
+  /** The number of callers that wait until everything is written. */
   #waiting = 0;
 
   constructor(settings: SessionLogSettings, start: SessionStart) {
@@ -121,7 +121,7 @@ export class OpenSession {
   }
 
   async #writeAll(): Promise<void> {
-    // The answer goes first.
+    // Lets the answer go first.
     await new Promise((resolve) => setImmediate(resolve));
     await this.#start.before;
     while (this.#isDue) {
@@ -132,7 +132,7 @@ export class OpenSession {
         this.#problem = undefined;
       } catch (error) {
         const problem = writeFailure(error, "The log of the session", "the file system of the workspace");
-        // Told once while it lasts.
+        // Reported once while it persists.
         if (String(problem) !== String(this.#problem)) this.#settings.onProblem?.(problem);
         this.#problem = problem;
         return;
@@ -142,8 +142,8 @@ export class OpenSession {
   }
 
   /**
-   * Waits before a write, unless somebody waits for it. A process may end meanwhile: everything is written. The logs of all
-   * sessions take turns, so that many of them write no more often than one, but for those that have waited for long.
+   * Delays a write, unless a caller waits for it. If the process exits meanwhile, everything is written. The logs of all
+   * sessions take turns, so that many sessions don't write more often than one, except for logs that have waited too long.
    */
   async #rest(): Promise<void> {
     const latest = performance.now() + MAX_REST_MS;
@@ -176,7 +176,7 @@ export class OpenSession {
     markCurrent(folder, this.#id as string);
   }
 
-  /** Takes in what other logs have written: several may go on with a session at once. */
+  /** Merges tasks written by other logs, since several may continue a session concurrently. */
   async #takeOthers(folder: ContainedFolder, file: string): Promise<void> {
     if (this.#mark !== undefined && this.#mark === (await markOf(folder, file))) return;
     const found = await readRecord(folder, file);
@@ -209,13 +209,13 @@ export class OpenSession {
     if (this.#id === undefined)
       this.#id = await createNext(folder, (id) => this.#encode(id), this.#settings.nextNumber);
     else {
-      // Where machines share sessions, the shared storage waits for its own disk.
+      // If machines share sessions, the shared storage ensures durability.
       const isDurable = this.#settings.nextNumber === undefined;
       await folder.replace(`${this.#id}.json`, this.#encode(this.#id), isDurable);
     }
   }
 
-  /** Where it fails, nothing of the context is kept. */
+  /** If it fails, the context is dropped. */
   async #redactContext(context: JsonValue): Promise<JsonValue> {
     try {
       return this.#settings.redact === undefined ? context : await this.#settings.redact(context);
@@ -292,18 +292,18 @@ async function markOf(folder: ContainedFolder, file: string): Promise<string | u
 }
 
 export interface SessionLogSettings {
-  /** Absolute host path of the folder that the guest sees as `/workspace`. */
+  /** Absolute host path of the folder mounted as `/workspace`. */
   workspaceDir: string;
   /** The folder that holds the folder `sessions`. Default: the workspace. */
   logDir?: string | undefined;
-  /** Whether that folder is still the same. Where it is not, nothing is written. */
+  /** Whether that folder is still the same. If not, nothing is written. */
   isThere?: (() => Promise<boolean>) | undefined;
   ownerId?: string | undefined;
-  /** The session to go on with, for runs that name none: `session_001`, `1`, or `last`. */
+  /** The session to resume, for runs that name none: `session_001`, `1`, or `last`. */
   resume?: string | undefined;
-  /** Gives the number of the next session, where other machines write logs, too. Taken ones are passed over. */
+  /** Returns the number of the next session if other machines write logs, too. Used numbers are skipped. */
   nextNumber?: (() => Promise<number>) | undefined;
   redact?: Redact | undefined;
-  /** Receives why a log could not be written. Runs go on without it. */
+  /** Receives the error if a log could not be written. Runs continue without it. */
   onProblem?: ((error: unknown) => void) | undefined;
 }

@@ -8,7 +8,7 @@ import type { ContainedFolder } from "../files/contained-files.ts";
 
 /** The folder of session logs in the workspace. */
 export const SESSIONS_FOLDER = "sessions";
-/** A second name of the log that was written last. */
+/** A second name of the log that was last written. */
 const CURRENT_FILE = "current_session.json";
 const FILE_NAME = /^session_(\d{3,9})\.json$/;
 const SESSION_ID = /^(?:session_)?0*(\d{1,9})$/;
@@ -20,7 +20,7 @@ function sessionId(number: number): string {
   return `session_${String(number).padStart(NUMBER_DIGITS, "0")}`;
 }
 
-/** The number in a session's id as people write it (`session_001`, `001`, `1`), or in the name of its file. */
+/** Parses the number in a session's id (`session_001`, `001`, `1`), or in the name of its file. */
 function numberOf(text: string, pattern = SESSION_ID): number | undefined {
   const found = pattern.exec(text)?.[1];
   return found === undefined ? undefined : Number(found);
@@ -34,7 +34,7 @@ export interface StoredSession extends SessionRecord {
   customer_uid: string | null;
 }
 
-/** Reads a session's log, which guest code may have changed. `undefined` when it is none. */
+/** Parses a session's log, which guest code may have modified. `undefined` if it is invalid. */
 function toSessionRecord(text: string): StoredSession | undefined {
   const parsed = parseJson(text);
   if (!isObject(parsed) || typeof parsed["session_id"] !== "string") return undefined;
@@ -78,7 +78,7 @@ function textOf(value: unknown): string {
 const MAX_SESSION_BYTES = 64 * 1024 * 1024;
 const MAX_SHOWN_CHARACTERS = 100;
 const DEFAULT_LISTED = 20;
-/** Names that are tried when other processes take the next ones. */
+/** Maximum number of names tried if other processes take the next ones. */
 const MAX_TRIES = 1_000;
 
 /** A session in a list. */
@@ -93,7 +93,7 @@ export interface SessionSummary extends Pick<SessionRecord, "session_id" | "star
 /**
  * Lists sessions, newest first.
  *
- * @param options - `max`: the most to list. Default 20.
+ * @param options - `max`: the maximum number to list. Default 20.
  */
 export async function listSessions(
   workspaceDir: string,
@@ -118,7 +118,7 @@ export async function listSessions(
 /**
  * Reads a session's log.
  *
- * @param id - `session_001`, `1`, or `last` for the one that was written last.
+ * @param id - `session_001`, `1`, or `last` for the one that was last written.
  * @throws CemError `SESSION_NOT_FOUND`
  */
 export async function readSession(workspaceDir: string, id: string): Promise<StoredSession> {
@@ -126,7 +126,7 @@ export async function readSession(workspaceDir: string, id: string): Promise<Sto
   const name = id === "last" ? CURRENT_FILE : number === undefined ? undefined : `${sessionId(number)}.json`;
   await using folder = name === undefined ? undefined : await openSessions(workspaceDir, false);
   const record = folder && (await readRecord(folder, name as string));
-  // Guest code may have written another id, which names a file.
+  // Guest code may have written a different id, which is used as a file name.
   const own = number ?? numberOf(record?.session_id ?? "");
   if (record !== undefined && own !== undefined) return { ...record, session_id: sessionId(own) };
   const shown = JSON.stringify(id.slice(0, MAX_SHOWN_CHARACTERS));
@@ -151,7 +151,7 @@ export async function openSessions(
   }
 }
 
-/** Creates the next session's file with a content of which nobody sees a part; gives its id. */
+/** Atomically creates the next session's file with its content; returns its id. */
 export async function createNext(
   folder: ContainedFolder,
   contentOf: (id: string) => Uint8Array,
@@ -184,12 +184,12 @@ export function markCurrent(folder: ContainedFolder, id: string): void {
     linkSync(folder.child(`${id}.json`), beside);
     renameSync(beside, folder.child(CURRENT_FILE));
   } finally {
-    // Two names of one file: renaming one to the other does nothing.
+    // Renaming between two names of the same file does nothing.
     rmSync(beside, { force: true });
   }
 }
 
-/** Whether a file of the workspace exists; what links lead to does not count. */
+/** Whether a workspace file exists; targets of links don't count. */
 export async function hasFile(
   workspaceDir: string,
   folders: readonly string[],
@@ -211,7 +211,7 @@ async function numbersIn(folder: ContainedFolder): Promise<number[]> {
     .toSorted((one, other) => one - other);
 }
 
-/** Reads a session's log from its file. `undefined` when there is none. */
+/** Reads a session's log from its file. `undefined` if there is none. */
 export async function readRecord(folder: ContainedFolder, name: string): Promise<StoredSession | undefined> {
   try {
     const check = (bytes: number): void => {

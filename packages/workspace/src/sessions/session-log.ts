@@ -5,20 +5,20 @@ import { readSession } from "./session-files.ts";
 import type { StoredSession } from "./session-files.ts";
 import { recapSession } from "./session-task.ts";
 
-/** Sessions of which the log is held open. A session of a client that comes again later has another log. */
+/** Maximum number of open session logs. A session of a client that returns later gets another log. */
 const MAX_OPEN_SESSIONS = 1_000;
 
 /**
  * Creates a log of sessions: files `sessions/session_001.json` and so on in the workspace, which guest code can read, and
- * `sessions/current_session.json`, a second name of the last one. Each is replaced as a whole, so that it can be read at any
- * moment, also after a kill. Nothing is read or written before the first run.
+ * `sessions/current_session.json`, a second name of the last one. Each is replaced atomically, so that it is always
+ * readable, even after a kill. Nothing is read or written before the first run.
  */
 export function createSessionLog(settings: SessionLogSettings): SessionLog {
   const { logDir, resume, workspaceDir } = settings;
   const sessions = new Map<string, OpenSession>();
   const disk = { restUntil: 0 };
   const ending = new Set<Promise<void>>();
-  /** In milliseconds. Read once: a clock that is set while the log goes on does not turn its order round. */
+  /** In milliseconds. Read once, so that clock changes don't affect the order of the log. */
   const epoch = Date.now() - performance.now();
   let resumed: Promise<StoredSession> | undefined;
   const now = (): Date => new Date(epoch + performance.now());
@@ -37,7 +37,7 @@ export function createSessionLog(settings: SessionLogSettings): SessionLog {
   function sessionOf(key: string): OpenSession {
     const known = sessions.get(key);
     if (known !== undefined && !known.isFull) {
-      // Used last.
+      // Moved to the end as the most recently used.
       sessions.delete(key);
       sessions.set(key, known);
       return known;

@@ -14,7 +14,7 @@ const WITHHELD = "(withheld)";
 /** Removes values that must not be stored, such as personal data, from data of any shape before it is written. */
 export type Redact = <Value>(value: Value) => Value | Promise<Value>;
 
-/** A run as a task of a log, cut to size. */
+/** Converts a run to a task of a log, truncated to its limits. */
 export function toSessionTask({ task, result }: SessionRun, at: Date): SessionTask {
   const { code, value, output, error } = result;
   return {
@@ -29,7 +29,7 @@ export function toSessionTask({ task, result }: SessionRun, at: Date): SessionTa
   };
 }
 
-/** Applies a redaction. Where it fails, nothing of the task is kept but that there was one. */
+/** Applies a redaction. If it fails, only the fact that there was a task is kept. */
 export async function redacted(task: SessionTask, redact: Redact | undefined): Promise<SessionTask> {
   if (redact === undefined) return task;
   try {
@@ -41,7 +41,7 @@ export async function redacted(task: SessionTask, redact: Redact | undefined): P
   }
 }
 
-/** Whether a value is JSON and has at most about so many characters. Stops where it has more. */
+/** Whether a value is JSON of about this many characters at most. Stops at the limit. */
 function fits(root: JsonValue, most: number): boolean {
   let left = most;
   const pending: JsonValue[] = [root];

@@ -13,22 +13,22 @@ const MAX_NAME_BYTES = 200;
 // eslint-disable-next-line no-control-regex -- control characters are refused on purpose
 const NOT_PORTABLE = /[\u0000-\u001F\u007F\\:*?"<>|]/u;
 
-// Intl has a list like this, and takes 20 ms in each process to load its data.
+// Intl.ListFormat would take 20 ms per process to load its data.
 const ENDINGS = STATE_ENDINGS.join(", ").replace(/, (?=[^,]*$)/u, ", or ");
 
 /** The path of a state file below the workspace. */
 export interface StatePath {
   folders: readonly string[];
-  /** The file name. Its ending says the format. */
+  /** The file name. Its extension determines the format. */
   name: string;
-  /** As guest code sees it: `/workspace/state.json`. */
+  /** The path in the guest: `/workspace/state.json`. */
   guestPath: string;
 }
 
 /**
  * Parses and checks the path of a state file.
  *
- * @param file - Relative to the workspace, or absolute as the guest sees it (`/workspace/…`).
+ * @param file - Relative to the workspace, or an absolute guest path (`/workspace/…`).
  *
  * @throws CemError `STATE_PATH_INVALID`
  */
@@ -64,7 +64,7 @@ function refusalReason(relative: string, parts: readonly string[]): string | und
   return isNamed ? undefined : `it does not end in ${ENDINGS}`;
 }
 
-/** Reads a state file; `undefined` where there is none. @throws CemError `STATE_TOO_LARGE` */
+/** Reads a state file; `undefined` if there is none. @throws CemError `STATE_TOO_LARGE` */
 export async function readStateFile(
   folder: ContainedFolder,
   statePath: StatePath,
@@ -79,7 +79,7 @@ export async function readStateFile(
   }
 }
 
-/** Opens the folder of a state file; `undefined` where there is none and none is to be made. */
+/** Opens the folder of a state file; `undefined` if it is missing and must not be created. */
 export async function openStateFolder(
   workspaceDir: string,
   { folders, guestPath }: StatePath,
@@ -106,7 +106,7 @@ export function requireSize({ name, guestPath }: StatePath, bytes: number, maxBy
   );
 }
 
-/** Keeps a broken file under another name. The file itself stays until it is replaced, where the file system allows. */
+/** Keeps a broken file under another name. The original stays in place until it is replaced, if the file system supports it. */
 export async function keepAside(folder: ContainedFolder, { name, guestPath }: StatePath): Promise<string> {
   const ending = name.slice(name.lastIndexOf("."));
   const aside = `${name.slice(0, -ending.length)}.broken-${randomBytes(4).toString("hex")}${ending}`;
@@ -115,17 +115,17 @@ export async function keepAside(folder: ContainedFolder, { name, guestPath }: St
   return guestPath.slice(0, -name.length) + aside;
 }
 
-/** More YAML is not read or written in a few milliseconds. */
+/** Larger YAML takes more than a few milliseconds to parse or serialize. */
 const MAX_QUICK_BYTES = 8 * 1024;
 
-/** Does what `parseState` does. Much YAML is read by the process's threads. */
+/** Like `parseState`, but large YAML is parsed in a work thread. */
 export async function parseStateFile(bytes: Uint8Array, format: StateFormat): Promise<ParsedState> {
   const here = () => parseState(bytes, format);
   if (format !== "yaml" || bytes.byteLength <= MAX_QUICK_BYTES) return here();
   return offload(() => workOf("parseState", bytes, format), here);
 }
 
-/** Does what `encodeState` does. Much YAML is written by the process's threads. */
+/** Like `encodeState`, but large YAML is serialized in a work thread. */
 export async function encodeStateFile(value: JsonValue, format: StateFormat): Promise<Uint8Array> {
   const here = () => encodeState(value, format);
   if (format !== "yaml" || JSON.stringify(value).length <= MAX_QUICK_BYTES) return here();

@@ -1,7 +1,7 @@
 import { CemError } from "@cem/core";
 import type { JsonValue } from "@cem/core";
 
-/** How a state file is written. `binary` is MessagePack. */
+/** Formats of state files. `binary` is MessagePack. */
 export const STATE_FORMATS = ["json", "yaml", "binary"] as const;
 
 /** One of {@link STATE_FORMATS}. */
@@ -14,22 +14,22 @@ const MIB = 1024 * 1024;
 const INDENT = 2;
 const MAX_INDENTED_CHARACTERS = 256 * 1024;
 const MAX_DEPTH = 1_000;
-/** The format's ending in a file's name; the first is the one that it is given. */
+/** File extensions by format; the first is used for new files. */
 const ENDINGS: Readonly<Record<StateFormat, readonly string[]>> = {
   json: [".json"],
   yaml: [".yaml", ".yml"],
   binary: [".msgpack"],
 };
 const PICKLE_ENDINGS = [".pickle", ".pkl"];
-/** The largest file, in bytes, by format. Reading YAML takes a hundred times as long as JSON. */
+/** Maximum file size by format, in bytes. Parsing YAML takes a hundred times as long as JSON. */
 const MAX_BYTES: Readonly<Record<StateFormat, number>> = { json: Infinity, yaml: 4 * MIB, binary: Infinity };
 /** First byte of Python's pickle protocols 2 to 5. In MessagePack it is an empty map, which would end the file. */
 const PICKLE_MARK = 0x80;
 
-/** All endings of state files' names. */
+/** All extensions of state files. */
 export const STATE_ENDINGS: readonly string[] = Object.values(ENDINGS).flat();
 
-/** The format that a file's name says; `undefined` for other files. */
+/** The format of a file by its extension; `undefined` for other files. */
 export function formatOf(name: string): StateFormat | undefined {
   return STATE_FORMATS.find((format) => ENDINGS[format].some((ending) => name.endsWith(ending)));
 }
@@ -41,19 +41,19 @@ export function nameInFormat(name: string, format: StateFormat): string {
   return name.slice(0, name.length - known.length) + ENDINGS[format][0];
 }
 
-/** The names under which Python's pickle may hold what the file is to hold. */
+/** The names under which the Python original may have pickled the same state. */
 export function pickleNames(name: string): string[] {
   return PICKLE_ENDINGS.map((ending) => nameInFormat(name, "json").replace(/\.json$/, ending));
 }
 
-/** The largest size of a file, in bytes. */
+/** The maximum size of a file, in bytes. */
 export function largestOf(format: StateFormat, maxBytes: number): number {
   return Math.min(maxBytes, MAX_BYTES[format]);
 }
 
-/** Encodes state. @throws CemError `STATE_UNREADABLE` for what could not be read again. */
+/** Encodes state. @throws CemError `STATE_UNREADABLE` for a value that could not be parsed again. */
 export async function encodeState(given: JsonValue, format: StateFormat): Promise<Uint8Array> {
-  // YAML and MessagePack write what they could not read again, such as NaN and dates: it is saved as JSON has it.
+  // YAML and MessagePack can serialize values that don't round-trip, such as NaN and dates. These are converted to JSON first.
   const isJson = format === "json" || jsonProblem(given) === undefined;
   const value = isJson ? given : (JSON.parse(jsonOf(given)) as JsonValue);
   switch (format) {
@@ -85,7 +85,7 @@ function unsaved(format: string, reason: string, wayOut: string): CemError {
   return new CemError("STATE_UNREADABLE", message, { details: { reason } });
 }
 
-/** A large file is for no reader, and half of it would be indentation. */
+/** A large file is not pretty-printed, since half of it would be indentation. */
 function jsonOf(value: JsonValue): string {
   let compact: string | undefined;
   let reason = `it is no JSON, but ${typeof value}`;
@@ -98,7 +98,7 @@ function jsonOf(value: JsonValue): string {
   return compact.length > MAX_INDENTED_CHARACTERS ? compact : JSON.stringify(value, undefined, INDENT);
 }
 
-/** Reads a state file's bytes, which a hostile program may have written. Never throws. */
+/** Parses a state file's bytes, which may be hostile. Never throws. */
 export async function parseState(bytes: Uint8Array, format: StateFormat): Promise<ParsedState> {
   try {
     const value: unknown = await decode(bytes, format);
@@ -110,7 +110,7 @@ export async function parseState(bytes: Uint8Array, format: StateFormat): Promis
   }
 }
 
-/** Whether bytes are those of a Python pickle. */
+/** Whether bytes are a Python pickle. */
 export function isPickle(bytes: Uint8Array): boolean {
   const [mark, protocol = 0] = bytes;
   return mark === PICKLE_MARK && protocol >= 2 && protocol <= 5 && bytes.at(-1) === ".".charCodeAt(0);
@@ -123,7 +123,7 @@ async function decode(bytes: Uint8Array, format: StateFormat): Promise<unknown> 
       return JSON.parse(text());
     case "yaml": {
       const { parse } = await import("yaml");
-      // Looking for keys that come twice takes quadratic time.
+      // Detecting duplicate keys takes quadratic time.
       const options = {
         uniqueKeys: false,
         maxAliasCount: 0,
@@ -134,7 +134,7 @@ async function decode(bytes: Uint8Array, format: StateFormat): Promise<unknown> 
     }
     case "binary": {
       const { decode: decodeBinary } = await import("@msgpack/msgpack");
-      // A header may claim more than there is.
+      // A header may claim more than the actual data.
       const most = bytes.byteLength;
       const limits = {
         maxStrLength: most,
@@ -148,7 +148,7 @@ async function decode(bytes: Uint8Array, format: StateFormat): Promise<unknown> 
   }
 }
 
-/** Why a decoded value is no JSON. */
+/** Why a decoded value is not JSON. */
 function jsonProblem(root: unknown): string | undefined {
   const pending: [value: unknown, depth: number][] = [[root, 0]];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {

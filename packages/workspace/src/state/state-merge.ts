@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { isObject } from "@cem/core";
 import type { JsonObject, JsonValue } from "@cem/core";
 
-/** Two changes of one value put together, or the keys that both changed. */
+/** The merge of two changes of one value, or the conflicting keys. */
 export type Merged = { ok: true; value: JsonValue } | { ok: false; keys: string[] };
 
 /** Deeper members are compared as a whole. */
@@ -12,7 +12,7 @@ type Member = JsonValue | typeof ABSENT;
 
 /**
  * Merges two changes of one value, key by key in objects and the objects in them. A key that both changed is a conflict,
- * also where both set it to the same: each may have counted up from what it read.
+ * even if both set it to the same value: each may have incremented what it read.
  */
 export function mergeChanges(base: JsonValue, mine: JsonValue, theirs: JsonValue): Merged {
   const keys: string[] = [];
@@ -38,7 +38,7 @@ function merge([base, mine, theirs]: [Member, Member, Member], path: string[], c
     const member = merge([of(base, name), of(mine, name), of(theirs, name)], [...path, name], conflicts);
     if (member !== ABSENT) members.push([name, member]);
   }
-  // Sets "__proto__" as any other name.
+  // Treats "__proto__" like any other name.
   return Object.fromEntries(members);
 }
 
@@ -52,13 +52,13 @@ function isSame(one: Member, other: Member): boolean {
   return isDeepStrictEqual(one, other);
 }
 
-/** Contents that are kept to merge with, in bytes. Larger ones are not. */
+/** Maximum size of contents kept for merging, in bytes. */
 const MAX_KEPT_BYTES = 8 * 1024 * 1024;
 
-/** Contents of state files that a store has read or written, by file and version. The oldest go first. */
+/** Caches contents of state files that a store has read or written, by file and version. The oldest are evicted first. */
 export class KnownStates {
   readonly #contents = new Map<string, Uint8Array>();
-  /** The version that each file was last seen with, and could be read in. */
+  /** The last version of each file that was readable. */
   readonly #readable = new Map<string, string>();
   #bytes = 0;
 
@@ -79,7 +79,7 @@ export class KnownStates {
     return this.#contents.get(`${file} ${version}`);
   }
 
-  /** Whether the file could be read when it had this version, so that a large one is not parsed to know it. */
+  /** Whether the file is known to be readable in this version, without parsing it again. */
   isReadable(file: string, version: string): boolean {
     return this.#readable.get(file) === version;
   }

@@ -27,23 +27,22 @@ const DEFAULT_MAX_STATE_BYTES = 64 * 1024 * 1024;
 const VERSION_CHARACTERS = 16;
 
 export interface StateStoreSettings {
-  /** Absolute host path of the folder that the guest sees as `/workspace`. It must exist when state is saved. */
+  /** Absolute host path of the folder mounted as `/workspace`. It must exist when state is saved. */
   workspaceDir: string;
   /**
-   * The file that is read and written when the caller names none, relative to the workspace. Its ending is replaced by
-   * that of the format.
+   * The default file, relative to the workspace. Its extension is replaced by that of the format.
    *
    * @defaultValue `state.json`
    */
   stateFile?: string | undefined;
   /**
-   * The format of that file. Files that the caller names are of the format that their ending says.
+   * The format of that file. The format of other files is determined by their extension.
    *
    * @defaultValue `json`
    */
   format?: StateFormat | undefined;
   /**
-   * The largest state file that is read or written, in bytes. YAML is limited to 4 MiB in any case.
+   * The maximum size of a state file, in bytes. YAML is limited to 4 MiB in any case.
    *
    * @defaultValue 64 MiB
    */
@@ -54,8 +53,8 @@ export interface StateStoreSettings {
  * Creates a store that keeps state as files in the workspace, where guest code reads and writes the same files: JSON, YAML
  * or, in binary, MessagePack.
  *
- * Writes are atomic and durable, also across processes and when the process is killed. Links in the workspace are not
- * followed. A file that can't be read is never overwritten: saving keeps it as `<name>.broken-<random>.<ending>`.
+ * Writes are atomic and durable, across processes and even if the process is killed. Links in the workspace are not
+ * followed. An unreadable file is never overwritten: saving keeps it as `<name>.broken-<random>.<ending>`.
  */
 export function createStateStore({
   workspaceDir,
@@ -67,7 +66,7 @@ export function createStateStore({
   /** The last pending save of each file; saves of one file run in the order they were requested. */
   const saves = new Map<string, Promise<SavedState>>();
   const known = new KnownStates();
-  /** Files of which nothing unfinished of another process is left. */
+  /** Files whose unfinished temporary files of other processes were removed. */
   const tidied = new Set<string>();
 
   async function parse({ name, guestPath }: StatePath, bytes: Uint8Array): Promise<ReadState> {
@@ -119,9 +118,9 @@ export function createStateStore({
   }
 
   /**
-   * Puts a change and what others changed meanwhile together.
+   * Merges a change with concurrent changes.
    *
-   * @throws CemError `STATE_CONFLICT` when both changed the same, or the state that the change is based on is not known.
+   * @throws CemError `STATE_CONFLICT` if both changed the same key, or the base state of the change is unknown.
    */
   async function merge(
     statePath: StatePath,
@@ -160,7 +159,7 @@ export function createStateStore({
       const statePath = parseStatePath(file ?? defaultFile);
       await using folder = await openStateFolder(workspaceDir, statePath, false);
       if (folder === undefined) return { exists: false, data: {}, version: NO_VERSION };
-      // Another setting of the format may have left the default file under another name.
+      // An earlier format setting may have left the default file under another name.
       const others = STATE_FORMATS.map((format) => nameInFormat(statePath.name, format));
       for (const name of new Set([statePath.name, ...(file === undefined ? others : [])])) {
         const found = withName(statePath, name);
@@ -193,7 +192,7 @@ export function createStateStore({
   };
 }
 
-/** The state before there was a file. */
+/** The state of a missing file. */
 const EMPTY = new Uint8Array();
 
 const FORMAT_NAMES = { json: "JSON", yaml: "YAML", binary: "MessagePack" } as const;
@@ -206,10 +205,10 @@ function versionOf(bytes: Uint8Array): string {
   return hash("sha256", bytes).slice(0, VERSION_CHARACTERS);
 }
 
-/** The version of a file that is not there. */
+/** The version of a missing file. */
 const NO_VERSION = "";
 
-/** `STATE_CONFLICT`: the file is not of the version that a save is based on. */
+/** `STATE_CONFLICT`: the file's version differs from the one that a save is based on. */
 function stateConflict(
   file: string,
   { expected, found, keys }: { expected: string; found: string; keys: readonly string[] | undefined },
@@ -226,7 +225,7 @@ function stateConflict(
 
 const MAX_SHOWN_KEYS = 10;
 
-/** Refuses a name that ends as a Python pickle's does. */
+/** Refuses a file name with the extension of a Python pickle. */
 function refusePickle(file: string | undefined): void {
   if (file !== undefined && /\.(?:pkl|pickle)$/.test(file)) throw pickleRefused(file);
 }
@@ -234,7 +233,7 @@ function refusePickle(file: string | undefined): void {
 /** `STATE_UNREADABLE`: the file is a Python pickle. */
 function pickleRefused(file: string): CemError {
   const last = file.slice(file.lastIndexOf("/") + 1);
-  // It stands in a command.
+  // The name is used in a shell command.
   const name = /^[\w.-]{1,200}$/.test(last) ? last : "state.pkl";
   const target = nameInFormat(name, "json");
   return new CemError(

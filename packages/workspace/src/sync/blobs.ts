@@ -1,7 +1,7 @@
 import { CemError, keysIn } from "@cem/core";
 import type { Store, StoreKey } from "@cem/core";
 
-/** The storage of files does not answer, or refuses. */
+/** `FILES_UNAVAILABLE`: the file storage does not respond or refuses access. */
 export function filesUnavailable(location: string, why: string, cause?: unknown): CemError {
   const message = `The shared files at ${location} can't be used: ${why}.`;
   return new CemError("FILES_UNAVAILABLE", message, { cause, details: { location } });
@@ -13,29 +13,29 @@ export function filesDamaged(location: string, what: string): CemError {
   return new CemError("FILES_DAMAGED", message, { details: { location } });
 }
 
-/** There is more than a workspace may hold. */
+/** The files exceed the limits of a workspace. */
 export function tooManyFiles(count: number, bytes: number, limits: Limits): CemError {
   const message = `The workspace has ${count} files with ${bytes} bytes; at most ${limits.maxFiles} files with ${limits.maxBytes} bytes are shared.`;
   return new CemError("WORKSPACE_FULL", message, { details: { files: count, bytes, ...limits } });
 }
 
-/** The workspace was deleted by someone else. */
+/** The workspace was deleted by another process. */
 export function workspaceGone(): CemError {
   return new CemError("OWNER_GONE", "The workspace was deleted meanwhile, and what the run wrote, too.");
 }
 
-/** Maximum size of a shared workspace: its quota and some room. */
+/** Maximum size of a shared workspace: its quota and some margin. */
 export interface Limits {
   maxFiles: number;
   maxBytes: number;
 }
 
-/** Where the pieces of one workspace's files are. Names are letters, digits, `-`, `_` and `.`. */
+/** Storage of the pieces of one workspace's files. Names are letters, digits, `-`, `_` and `.`. */
 export interface BlobStore {
   readonly specificationVersion: "v1";
-  /** Where it is, for people. Without user and password. */
+  /** Its location, for display. Without user and password. */
   readonly location: string;
-  /** Tells it from other places, as far as a name does: one place may have several. */
+  /** Identifies the storage by name; the same storage may have several names. */
   readonly place: string;
   read(name: string): Promise<Uint8Array | undefined>;
   write(name: string, bytes: Uint8Array): Promise<void>;
@@ -46,7 +46,7 @@ export interface BlobStore {
 
 const PIECES = "pieces";
 
-/** Keeps pieces as values of a store, which is enough for small workspaces. */
+/** Stores pieces as values of a store, which suffices for small workspaces. */
 export function createStoreBlobs(store: Store): BlobStore {
   const keyOf = (name: string): StoreKey => [PIECES, name];
   return {
@@ -64,13 +64,13 @@ export function createStoreBlobs(store: Store): BlobStore {
 
 /** Encrypts pieces, such as with the keys of a sealed store. */
 export interface BlobSealer {
-  /** @param context - Binds what is sealed to its place: it opens nowhere else. */
+  /** @param context - Binds the encrypted data to its location, so that it can't be decrypted elsewhere. */
   seal: (context: Buffer, bytes: Uint8Array) => Uint8Array;
-  /** @param place - The place for messages. */
+  /** @param place - The location, for messages. */
   unseal: (context: Buffer, sealed: Uint8Array, place: string) => Uint8Array;
 }
 
-/** Seals pieces before they leave. A sealed piece opens as the same piece of the same place only. */
+/** Encrypts pieces before they are uploaded. A piece can only be decrypted under the same name and location. */
 export function sealBlobs(blobs: BlobStore, { seal, unseal }: BlobSealer): BlobStore {
   const contextOf = (name: string): Buffer => Buffer.from(`piece:${blobs.location}:${name}`);
   return {

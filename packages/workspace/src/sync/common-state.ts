@@ -11,13 +11,13 @@ export interface CommonState {
   /** The head and its version in the store. */
   head: Head | undefined;
   version: string;
-  /** The files, with the names of their pieces and the signatures that they have here. */
+  /** The files, with the names of their pieces and their local signatures. */
   files: LocalFiles;
-  /** Which folders they lie in. */
+  /** The identities of their root folders. */
   roots: Record<string, string>;
 }
 
-/** The state that a head comes from: the newest of those that this machine may have reached. */
+/** The newest state that this machine may have reached and that matches a head. */
 export function pickCommon(
   states: readonly CommonState[],
   { head, version }: ReadHead,
@@ -30,14 +30,14 @@ export function pickCommon(
   return found === undefined ? states.at(-1) : { ...found, head, version };
 }
 
-/** Whether the workspace that this machine has was deleted. */
+/** Whether this machine's workspace was deleted. */
 export function isGone({ head, version }: ReadHead, common: CommonState | undefined): boolean {
   if (head === undefined || common === undefined || version === common.version) return false;
   const salt = common.head?.salt ?? "";
   return head.manifest === undefined || (salt !== "" && head.buried.includes(salt));
 }
 
-/** The files of which this machine has what is shared, and what both had in common of the others. */
+/** The files that equal the shared copy here, and the base state of all others. */
 export function sharedHere(files: LocalFiles, remote: Files, base: Files): LocalFiles {
   const here: LocalFiles = new Map(base);
   for (const [path, entry] of remote) {
@@ -48,7 +48,7 @@ export function sharedHere(files: LocalFiles, remote: Files, base: Files): Local
   return here;
 }
 
-/** A folder that is another one than before was not emptied by anybody: it has nothing yet. */
+/** The files of unchanged root folders. A recreated folder was not emptied by a user, so its files don't count as deleted. */
 export function filesIn({ files, roots: before }: CommonState, roots: Record<string, string>): LocalFiles {
   const same = new Set(Object.keys(roots).filter((name) => roots[name] === before[name]));
   return new Map([...files].filter(([path]) => same.has(path.split("/", 1)[0] ?? "")));
@@ -59,12 +59,12 @@ export function isUnchanged(before: Files, now: Files): boolean {
   return before.size === now.size && [...now].every(([path, file]) => isSame(before.get(path), file));
 }
 
-/** Whether signatures are surer than they were. */
+/** Whether more signatures are reliable than before. */
 export function hasNewSignature(before: LocalFiles, now: LocalFiles): boolean {
   return [...now].some(([path, { signature }]) => signature !== before.get(path)?.signature);
 }
 
-/** Files of this machine with the names of their pieces. */
+/** Adds the names of pieces to this machine's files. */
 export function withNames(named: LocalFiles, now: LocalFiles): LocalFiles {
   return new Map(
     [...now].map(([path, file]) => [path, { ...file, pieces: named.get(path)?.pieces ?? file.pieces }]),
@@ -72,11 +72,11 @@ export function withNames(named: LocalFiles, now: LocalFiles): LocalFiles {
 }
 
 const FORMAT = 1;
-/** From here on the record is written anew. */
+/** Above this size the record is rewritten. */
 const MAX_RECORD_BYTES = 262_144;
 const BOOT_ID = "/proc/sys/kernel/random/boot_id";
 
-/** Identifies the machine's run from start to shutdown, as far as the system tells it. */
+/** Identifies the current boot of the machine, if available. */
 function bootId(): string {
   try {
     return readFileSync(BOOT_ID, "utf8").trim();
@@ -92,9 +92,9 @@ interface Written extends Omit<CommonState, "files"> {
 }
 
 /**
- * The file that notes what this machine and the shared copy had in common, where code in the sandbox can't reach it. Without
- * it, or after a restart of the machine, which may have lost what was written last, files that differ are kept twice. Its last
- * whole line holds: each run adds two, and a line is added without waiting for the disk, which replacing a file may have to.
+ * The file that records the common state of this machine and the shared copy, out of reach of code in the sandbox. Without
+ * it, or after a reboot, which may have lost the last writes, both versions of differing files are kept. The last complete
+ * line applies. Each run appends two lines, since appending does not wait for the disk, unlike replacing the file.
  */
 export class LocalRecord {
   readonly #file: string;
@@ -104,7 +104,7 @@ export class LocalRecord {
     this.#file = file;
   }
 
-  /** The last states, newest first: of a process that was killed it is not known whether the newest was reached. */
+  /** The last states, newest first. If a process was killed, it is unknown whether the newest was reached. */
   async read(): Promise<readonly CommonState[]> {
     const identity = this.#identity();
     if (this.#known?.identity === identity) return this.#known.states;
@@ -125,7 +125,7 @@ export class LocalRecord {
     const line = Buffer.from(`${JSON.stringify(written)}\n`);
     const before = this.#known?.identity === this.#identity() ? this.#known.bytes : 0;
     const isAdded = before > 0 && before + line.length < MAX_RECORD_BYTES;
-    // A line that a full disk cut off is not joined with the next.
+    // Starts with a line break, in case the previous line was truncated by a full disk.
     if (isAdded) appendFileSync(this.#file, Buffer.concat([Buffer.from("\n"), line]));
     else await replaceFile(this.#file, line);
     const bytes = isAdded ? before + 1 + line.length : line.length;
@@ -157,7 +157,7 @@ function parse(text: string): CommonState[] {
         return { head, version, roots, files };
       });
     } catch {
-      // Empty, or cut off: the line before holds.
+      // Empty or truncated; the previous line applies.
     }
   }
   return [];

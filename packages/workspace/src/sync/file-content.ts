@@ -4,36 +4,36 @@ import type { BigIntStats } from "node:fs";
 import { promisify } from "node:util";
 import { AT_ONCE_BYTES } from "@cem/core/files";
 
-/** Files are kept in pieces of at most this size, so that what is added to a long one does not send all of it again. */
+/** Maximum size of a file's pieces, so that appending to a long file does not upload all of it again. */
 export const PIECE_BYTES = 1024 * 1024;
 
 const NONCE_BYTES = 9;
 const PIECE_NAME = /^[\w-]{43}\.[\w-]{12}$/;
 
-/** A file's content: its size, and the pieces that it is kept in. */
+/** A file's content: its size and its pieces. */
 export interface FileEntry {
   size: number;
-  /** Of a local file their digests, of a shared one their names. */
+  /** Digests for a local file, names for a shared one. */
   pieces: readonly string[];
 }
 
 /** Files by their paths: `workspace/state.json`. */
 export type Files = ReadonlyMap<string, FileEntry>;
 
-/** The digest of a piece, which nobody can guess from its content without the salt. */
+/** The digest of a piece, which can't be computed from its content without the salt. */
 export function digestPiece(salt: string, bytes: Uint8Array): string {
   return createHmac("sha256", salt).update(bytes).digest("base64url");
 }
 
 /**
- * A new name for a piece. It is not used again once it is gone, so that removing what nobody names takes nothing from who
- * writes the same content meanwhile.
+ * A new name for a piece. Names are never reused, so that garbage collection can't remove a piece with the same content
+ * that is being uploaded.
  */
 export function namePiece(digest: string): string {
   return `${digest}.${randomBytes(NONCE_BYTES).toString("base64url")}`;
 }
 
-/** The digest of a piece by its name. */
+/** The digest in a piece's name. */
 export function digestOf(name: string): string {
   return name.split(".", 1)[0] ?? "";
 }
@@ -42,7 +42,7 @@ export function isPieceName(name: unknown): name is string {
   return typeof name === "string" && PIECE_NAME.test(name);
 }
 
-/** Whether two entries have the same content. `undefined` is no file. */
+/** Whether two entries have the same content. `undefined` means no file. */
 export function isSame(one: FileEntry | undefined, other: FileEntry | undefined): boolean {
   if (one === undefined || other === undefined) return one === other;
   return (
@@ -52,7 +52,7 @@ export function isSame(one: FileEntry | undefined, other: FileEntry | undefined)
   );
 }
 
-/** The size of the pieces that some files have and others have not. */
+/** The total size of pieces in `files` that are not in `others`. */
 export function bytesOfPieces(files: Files, others: Files): number {
   const known = new Set([...others.values()].flatMap(({ pieces }) => pieces));
   let bytes = 0;
@@ -70,7 +70,7 @@ const MAX_NAME_BYTES = 255;
 const MAX_PARTS = 64;
 const FORBIDDEN = process.platform === "win32" ? /[\0\\:]/ : /\0/;
 
-/** Why a path can't be shared; `undefined` where it can. It may come from another machine, or from hostile code. */
+/** Why a path can't be shared; `undefined` if it can. It may come from another machine, or from hostile code. */
 export function pathProblem(path: string): string | undefined {
   if (!path.isWellFormed() || path.includes("\uFFFD")) return "its name is no valid Unicode";
   if (Buffer.byteLength(path) > MAX_PATH_BYTES) return `its path has more than ${MAX_PATH_BYTES} bytes`;
@@ -83,13 +83,13 @@ export function pathProblem(path: string): string | undefined {
   return undefined;
 }
 
-/** The folders that a path leads through: `a`, `a/b` for `a/b/c`. */
+/** The parent folders of a path: `a`, `a/b` for `a/b/c`. */
 export function foldersOf(path: string): string[] {
   const parts = path.split("/");
   return parts.slice(1).map((_, at) => parts.slice(0, at + 1).join("/"));
 }
 
-/** The name beside a file for another content of it. The same content has the same name. */
+/** The name of a conflicting version next to a file. Equal contents get equal names. */
 export function nameBeside(path: string, digest: string): string {
   const cut = path.lastIndexOf("/") + 1;
   const name = path.slice(cut);
@@ -115,24 +115,24 @@ export function nameOf(path: string): string {
 
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
 const readLater = promisify(read);
-/** A file that was changed so shortly before it was read may be changed again without its time telling. */
+/** A file modified this shortly before it was read may be modified again without a change of its time. */
 const UNSURE_MS = 100;
 
-/** A file of this machine. */
+/** A local file. */
 export interface LocalFile extends FileEntry {
-  /** Of the file's inode, size and times. Absent where they may stay the same when the content changes. */
+  /** Made of the file's inode, size and times. Absent if they are unreliable, because the content may change without them. */
   signature?: string | undefined;
 }
 
 export type LocalFiles = Map<string, LocalFile>;
 
-/** Thrown when a file was changed since it was looked at. */
+/** Thrown if a file was changed since it was scanned. */
 export class ChangedMeanwhile extends Error {}
 
 /**
- * Reads a file piece by piece, each into a buffer of its own.
+ * Reads a file piece by piece, each into a new buffer.
  *
- * @returns its signature where it is sure, and whether it stayed as it was. `undefined` where it is gone, or is no file.
+ * @returns its signature if reliable, and whether it was unchanged. `undefined` if it is missing or not a file.
  */
 export async function readPieces(
   file: string,
@@ -149,7 +149,7 @@ export async function readPieces(
       const piece = Buffer.allocUnsafe(Math.min(PIECE_BYTES, size - at));
       const read = await readAt(descriptor, piece, at);
       if (read > 0) await take(piece.subarray(0, read));
-      // Cut off meanwhile.
+      // The file was truncated meanwhile.
       if (read < piece.length) break;
     }
     const signature = signatureOf(before);
@@ -160,7 +160,7 @@ export async function readPieces(
   }
 }
 
-/** Without O_NONBLOCK a named pipe that guest code put there would block. */
+/** Opens a file with O_NONBLOCK, since a named pipe created by guest code would block otherwise. */
 function openFile(file: string): number | undefined {
   try {
     return openSync(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
@@ -185,7 +185,7 @@ async function readAt(descriptor: number, piece: Buffer, at: number): Promise<nu
   return read;
 }
 
-/** Reads a file's digests. @returns `undefined` where it is gone, or is no file. */
+/** Reads a file's digests. @returns `undefined` if it is missing or not a file. */
 export async function digestFile(file: string, salt: string): Promise<LocalFile | undefined> {
   const pieces: string[] = [];
   let size = 0;
@@ -200,7 +200,7 @@ export function signatureOf({ ino, size, mtimeNs, ctimeNs }: BigIntStats): strin
   return [ino, size, mtimeNs, ctimeNs].join(".");
 }
 
-/** Whether a change after this moment would show in the file's times, which nobody in the sandbox can set. */
+/** Whether a later change would be visible in the file's change time, which code in the sandbox can't set. */
 export function isSettled({ ctimeMs }: BigIntStats, atMs: number): boolean {
   return Number(ctimeMs) < atMs - UNSURE_MS;
 }

@@ -31,9 +31,9 @@ export class LocalFolders extends RootFolders {
   }
 
   /**
-   * Reads a file piece by piece, each into a buffer of its own.
+   * Reads a file piece by piece, each into a new buffer.
    *
-   * @returns its signature, where it is sure.
+   * @returns its signature, if reliable.
    * @throws ChangedMeanwhile
    */
   async read(path: string, take: (piece: Buffer) => void | Promise<void>): Promise<string | undefined> {
@@ -44,9 +44,9 @@ export class LocalFolders extends RootFolders {
   }
 
   /**
-   * Puts a file in place, as a whole.
+   * Writes a file atomically.
    *
-   * @param expected - What is there.
+   * @param expected - The expected current file.
    * @throws ChangedMeanwhile
    */
   async write(
@@ -64,21 +64,21 @@ export class LocalFolders extends RootFolders {
       await this.#clear(folder, path, expected);
       await rename(temporary, target);
       const found = await lstat(target, { bigint: true });
-      // The file was there before under a name that nobody could guess, so nobody else has written it.
+      // The file had an unguessable temporary name before, so nothing else has written to it.
       return found.ino === written.ino && isSettled(found, Date.now()) ? signatureOf(found) : undefined;
     } finally {
       await rm(temporary, { force: true });
     }
   }
 
-  /** Gives a file another name. @throws ChangedMeanwhile */
+  /** Renames a file. @throws ChangedMeanwhile */
   async move(from: string, to: string, expected: LocalFile): Promise<void> {
     await using folder = await this.make(parentOf(from));
     await this.#expect(folder, from, expected);
     await rename(folder.child(nameOf(from)), folder.child(nameOf(to)));
   }
 
-  /** Removes a file, and the folders that are empty then. @throws ChangedMeanwhile */
+  /** Removes a file, and folders that become empty. @throws ChangedMeanwhile */
   async remove(path: string, expected: LocalFile): Promise<void> {
     {
       await using folder = await this.open(parentOf(path));
@@ -97,7 +97,7 @@ export class LocalFolders extends RootFolders {
     }
   }
 
-  /** Removes all that is in the roots. */
+  /** Removes the contents of the roots. */
   async clear(): Promise<void> {
     for (const { folder } of this.roots) {
       const names = await readdir(folder).catch(ignoreMissing);
@@ -106,7 +106,7 @@ export class LocalFolders extends RootFolders {
     }
   }
 
-  /** Makes way for a file: what stands there and is none is not shared, and is not followed. */
+  /** Makes way for a file: removes anything that is not a file, which is neither shared nor followed. */
   async #clear(folder: ContainedFolder, path: string, expected: LocalFile | undefined): Promise<void> {
     const target = folder.child(nameOf(path));
     const found = await lstat(target, { bigint: true }).catch(ignoreMissing);
@@ -116,7 +116,7 @@ export class LocalFolders extends RootFolders {
     else if (expected !== undefined) throw new ChangedMeanwhile(path);
   }
 
-  /** An unsure signature tells nothing: the content is read again. */
+  /** Without a reliable signature, the content is read again. */
   async #expect(folder: ContainedFolder, path: string, expected: LocalFile | undefined): Promise<void> {
     const file = folder.child(nameOf(path));
     const found = await lstat(file, { bigint: true }).catch(ignoreMissing);

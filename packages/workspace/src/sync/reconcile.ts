@@ -10,14 +10,14 @@ import type { SharedCopy } from "./shared-copy.ts";
 const MAX_MERGED_BYTES = 4 * 1024 * 1024;
 const MERGED = /^workspace\/(?!sessions\/).*\.json$/;
 
-/** Where the two sides are. */
+/** The two sides of a merge. */
 interface MergePlaces {
   local: LocalFolders;
   shared: SharedCopy;
   salt: string;
 }
 
-/** Merges the JSON files of which both sides changed different keys, and writes them on this machine. @returns them as they are there now. */
+/** Merges JSON files in which both sides changed different keys, and writes them locally. @returns the merged files. */
 export async function mergeStates(sides: Sides, places: MergePlaces) {
   const merged: { path: string; file: LocalFile }[] = [];
   for (const [path, mine] of sides.local) {
@@ -36,7 +36,7 @@ export async function mergeStates(sides: Sides, places: MergePlaces) {
   return merged;
 }
 
-/** @returns `undefined` where they can't be merged. */
+/** @returns `undefined` if they can't be merged. */
 async function merge(
   { path, base, theirs }: { path: string; base: FileEntry | undefined; theirs: FileEntry },
   { local, shared, salt }: MergePlaces,
@@ -75,7 +75,7 @@ async function stateOf(
   return parsed.ok ? parsed.value : undefined;
 }
 
-/** The three states of the files: what both sides had last, what is here, and what is shared. */
+/** The three states of the files: the last common one, the local one, and the shared one. */
 export interface Sides {
   base: Files;
   local: Files;
@@ -84,24 +84,24 @@ export interface Sides {
 
 /** The merged files with their sources, and the paths that both sides changed. */
 export interface Reconciled {
-  /** Where each file's content comes from: the side, and its path there. */
+  /** The source of each file's content: the side, and its path there. */
   files: Map<string, { from: "local" | "remote"; path: string }>;
-  /** Changed differently by both: the shared one keeps its path, the local one stands beside. */
+  /** Files that both changed differently: the shared one keeps its path, the local one is stored next to it. */
   conflicts: { path: string; beside: string }[];
-  /** Deleted by one side and changed by the other: the change is kept. */
+  /** Files deleted by one side and changed by the other: the change is kept. */
   revived: string[];
 }
 
-/** A second name of a file, which is there under its own name, too. */
+/** A second name of a file that also exists under its own name. */
 const SECOND_NAME = /(?:^|\/)sessions\/current_session\.json$/;
 
-/** Whether both sides changed a path, and not to the same. */
+/** Whether both sides changed a path differently. */
 function isConflict(path: string, { base, local, remote }: Sides): boolean {
   const [before, mine, theirs] = [base.get(path), local.get(path), remote.get(path)];
   return !isSame(mine, theirs) && !isSame(before, mine) && !isSame(before, theirs);
 }
 
-/** Puts the changes of both sides together, file by file, so that nothing that either wrote is lost. */
+/** Merges the changes of both sides, file by file, so that nothing that either wrote is lost. */
 export function reconcile(sides: Sides): Reconciled {
   const { base, local, remote } = sides;
   const result: Reconciled = { files: new Map(), conflicts: [], revived: [] };
@@ -134,14 +134,14 @@ function setBeside(
 ): void {
   const beside = nameBeside(path, mine.pieces[0] ?? "empty");
   conflicts.push({ path, beside });
-  // Put there before, by a process that was killed right after.
+  // Already written by a process that was killed right afterwards.
   files.set(
     beside,
     isSame(remote.get(beside), mine) ? { from: "remote", path: beside } : { from: "local", path },
   );
 }
 
-/** Where one side has a file and the other a folder of the same name, the file goes beside. */
+/** If one side has a file and the other a folder of the same name, the file is renamed. */
 function untangle({ files, conflicts }: Reconciled, { local, remote }: Sides): void {
   const folders = new Set([...files.keys()].flatMap((path) => foldersOf(path)));
   for (const [path, source] of files) {

@@ -3,7 +3,7 @@ import { AwsClient } from "aws4fetch";
 import { filesUnavailable } from "./blobs.ts";
 import type { BlobStore } from "./blobs.ts";
 
-/** A place in S3-compatible storage. */
+/** A location in S3-compatible storage. */
 export interface S3Place {
   bucket: string;
   /** Without a slash at either end; may be empty. */
@@ -60,7 +60,7 @@ export interface S3BlobsSettings {
   place: S3Place;
   credentials: S3Credentials;
   /**
-   * The time after which a request ends, with its answer and all tries, in milliseconds.
+   * Total timeout of a request, including its response and all retries, in milliseconds.
    *
    * @defaultValue 60 seconds
    */
@@ -68,9 +68,9 @@ export interface S3BlobsSettings {
 }
 
 /**
- * Keeps pieces in S3-compatible storage: put, get, delete and list, by path style, and nothing that only some servers have.
+ * Stores pieces in S3-compatible storage, using only put, get, delete and list with path-style URLs, which all servers support.
  *
- * @param folder - Where in the bucket, below the place's prefix: letters, digits, `-`, `_` and `/`.
+ * @param folder - The folder in the bucket, below the prefix: letters, digits, `-`, `_` and `/`.
  */
 export function createS3Blobs(
   { place, credentials, timeoutMs = DEFAULT_TIMEOUT_MS }: S3BlobsSettings,
@@ -84,13 +84,13 @@ export function createS3Blobs(
   const location = `s3://${bucket}/${base}`;
   const root = `${endpoint.origin}${endpoint.pathname.replace(/\/$/, "")}/${bucket}`;
 
-  /** Once more where the server or the way to it failed, not where it refused. All tries together end in time. */
+  /** Retries after server and network failures, but not after refusals. The timeout covers all tries. */
   async function ask(url: string, init: RequestInit = {}): Promise<{ isFound: boolean; body: Buffer }> {
     const signal = AbortSignal.timeout(timeoutMs);
     for (let attempt = 1; ; attempt += 1) {
       let why: unknown;
       try {
-        // Not client.fetch, whose request alone has the signal and may be collected before the body has come: then nothing ends it.
+        // Not client.fetch: only its request object holds the signal, and may be garbage-collected before the body arrives.
         const answer = await fetch(await client.sign(url, init), { signal });
         const body = Buffer.from(await answer.arrayBuffer());
         if (answer.ok || answer.status === 404) return { isFound: answer.ok, body };
@@ -128,7 +128,7 @@ export function createS3Blobs(
       let last: string | undefined;
       do {
         const query = new URLSearchParams({ prefix: `${base}/` });
-        // The first version of the list, which every server has: it goes on after a name.
+        // ListObjects version 1, which every server supports: it continues after a name.
         if (last !== undefined) query.set("marker", last);
         const { isFound, body } = await ask(`${root}?${query.toString()}`);
         const text = body.toString();
@@ -147,7 +147,7 @@ function reasonIn(text: string): string {
   return code === undefined ? "" : ` (${code.slice(0, MAX_REASON_CHARACTERS)})`;
 }
 
-/** The cause of a failed fetch says more than the failure. */
+/** The cause of a failed fetch is more informative than the error itself. */
 function textOf(why: unknown): string {
   const cause = (why as { cause?: { code?: string; message?: string } } | undefined)?.cause;
   const text = cause?.code ?? cause?.message ?? (why instanceof Error ? why.message : String(why));

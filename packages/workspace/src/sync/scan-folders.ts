@@ -11,7 +11,10 @@ import type { Limits } from "./blobs.ts";
 import { ChangedMeanwhile, digestFile, nameOf, parentOf, pathProblem, signatureOf } from "./file-content.ts";
 import type { LocalFile, LocalFiles } from "./file-content.ts";
 
-/** Asked at once, which takes a tenth of the time of asking for each by itself. Others have their turn between. */
+/**
+ * Number of files examined synchronously per turn, which takes a tenth of the time of individual asynchronous calls. Yields
+ * in between.
+ */
 const STATS_AT_ONCE = 64;
 const DIGESTS_AT_ONCE = 8;
 /** Names of temporary files of the state store and session logs, which are renamed once written. */
@@ -24,7 +27,7 @@ export type Scanned = Awaited<ReturnType<typeof scanFolders>>;
 /**
  * Lists all files.
  *
- * @param known - Of those whose signature is as it was known the content is not read again.
+ * @param known - Known files. Their content is not read again if the signature is unchanged.
  * @throws CemError `WORKSPACE_FULL`
  */
 export async function scanFolders(
@@ -34,7 +37,7 @@ export async function scanFolders(
   known: ReadonlyMap<string, LocalFile>,
 ) {
   const files: LocalFiles = new Map();
-  /** Files that can't be shared, and why. */
+  /** Files that can't be shared, with the reason. */
   const left: string[] = [];
   let entries = 0;
   let bytes = 0;
@@ -93,18 +96,18 @@ export async function scanFolders(
   return { files, left };
 }
 
-/** Hostile code put something else there meanwhile. */
+/** Ignores errors of files that hostile code has replaced meanwhile. */
 function ignoreReplaced(error: unknown): undefined {
   if (!(error instanceof NotAFolder)) throw error;
 }
 
-/** A folder of this machine that is kept in step, and the name that its files' paths begin with. */
+/** A synchronized local folder, and the prefix of its files' paths. */
 export interface Root {
   name: string;
   folder: string;
 }
 
-/** Opens the folders of a workspace, where hostile code may have put anything. Links are not followed. */
+/** Opens the folders of a workspace, whose contents may be hostile. Links are not followed. */
 export class RootFolders {
   readonly roots: readonly Root[];
 
@@ -112,12 +115,12 @@ export class RootFolders {
     this.roots = roots;
   }
 
-  /** Which folders the roots are, so that one that was removed and made anew is not taken for one that was emptied. */
+  /** The identities of the roots, so that a recreated folder is not mistaken for an emptied one. */
   identities(): Record<string, string> {
     return Object.fromEntries(this.roots.map(({ name, folder }) => [name, identityOf(folder)]));
   }
 
-  /** @returns `undefined` where there is none. */
+  /** @returns `undefined` if there is none. */
   open(path: string): Promise<ContainedFolder | undefined> {
     return this.#open(path, false).catch((error: unknown) => {
       if (error instanceof NotAFolder) return undefined;
@@ -125,7 +128,7 @@ export class RootFolders {
     });
   }
 
-  /** Makes a folder where there is none. Links that stand in the way are removed. @throws ChangedMeanwhile */
+  /** Creates a folder if missing. Links in the way are removed. @throws ChangedMeanwhile */
   async make(path: string): Promise<ContainedFolder> {
     for (let tries = 0; ; tries += 1) {
       try {
@@ -161,7 +164,7 @@ export class RootFolders {
   }
 }
 
-/** A number may be given to another folder when the first is gone; the time of birth tells them apart. */
+/** An inode number may be reused for another folder; the birth time distinguishes them. */
 function identityOf(folder: string): string {
   let found = statSync(folder, { bigint: true, throwIfNoEntry: false });
   if (found === undefined) {
@@ -169,7 +172,7 @@ function identityOf(folder: string): string {
     found = statSync(folder, { bigint: true });
   }
   if (found.birthtimeNs === found.ctimeNs) {
-    // Just made; or the file system knows no time of birth, and gives that of the last change, which this moves.
+    // Either just created, or the file system reports the change time as the birth time, which this call changes.
     chmodSync(folder, Number(found.mode) & MODE_BITS);
     found = statSync(folder, { bigint: true });
   }

@@ -8,33 +8,33 @@ import { digestOf, digestPiece, foldersOf, isPieceName, pathProblem, PIECE_BYTES
 import type { FileEntry, Files } from "./file-content.ts";
 
 const HEAD = ["head"];
-/** The pieces that no manifest named some time ago. */
+/** Pieces that were unreferenced at the last check. */
 export const MARKED: StoreKey = ["marked"];
 const SESSIONS: StoreKey = ["sessions"];
 const FORMAT = 1;
 const SALT_BYTES = 32;
 const MAX_BURIED = 16;
-/** Machines that have a local copy of what was deleted are to know for so long. */
+/** How long tombstones are kept for machines with a local copy. */
 const KEEP_TOMBSTONE_MS = 365 * 86_400_000;
 export const PIECES_AT_ONCE = 8;
 
-/** Where the newest manifest is: the one value that is written by compare-and-set. */
+/** Points to the newest manifest: the only value that is written by compare-and-set. */
 export interface Head {
-  /** Digests are made with it. Another one means that it is another workspace. */
+  /** The salt of digests. A different salt means a different workspace. */
   salt: string;
-  /** The pieces of the manifest. `undefined` where the workspace was deleted. */
+  /** The pieces of the manifest. `undefined` if the workspace was deleted. */
   manifest: readonly string[] | undefined;
-  /** Where the pieces are. Absent: an earlier version wrote the head. */
+  /** The location of the pieces. Absent: written by an earlier version. */
   place?: string | undefined;
-  /** The salts of those that were deleted before. */
+  /** The salts of workspaces that were deleted before. */
   buried: readonly string[];
-  /** How often pieces that no manifest names were removed. Pieces sent before the last removal are sent again. */
+  /** Number of garbage collections. Pieces sent before the last one are sent again. */
   sweeps: number;
-  /** The size of the pieces that were replaced and are not removed, at most. Absent: none. */
+  /** Upper bound of the size of replaced pieces that are not removed yet. Absent: none. */
   replaced?: number | undefined;
 }
 
-/** A head as it was read. The version is empty where there is none. */
+/** A head as read from the store. The version is empty if there is none. */
 export interface ReadHead {
   head: Head | undefined;
   version: string;
@@ -47,11 +47,11 @@ export interface SharedCopySettings {
   blobs: BlobStore;
   roots: ReadonlySet<string>;
   limits: Limits;
-  /** Ends the wait for what is read. What is written is written whole. */
+  /** Cancels reads. Writes are always completed. */
   signal?: AbortSignal | undefined;
 }
 
-/** The copy of a workspace that machines share. */
+/** The shared copy of a workspace. */
 export class SharedCopy {
   readonly #settings: SharedCopySettings;
 
@@ -67,7 +67,7 @@ export class SharedCopy {
     return this.#settings.limits;
   }
 
-  /** The same for work that a signal ends. */
+  /** Returns a copy whose reads are cancelled by a signal. */
   until(signal: AbortSignal): SharedCopy {
     return new SharedCopy({ ...this.#settings, signal });
   }
@@ -85,15 +85,15 @@ export class SharedCopy {
     return { head, version: found.version };
   }
 
-  /** Makes a manifest the newest one. @throws CemError `STORE_CONFLICT` when another was meanwhile. */
+  /** Publishes a manifest. @throws CemError `STORE_CONFLICT` if another was published meanwhile. */
   async writeHead(head: Head, version: string): Promise<string> {
     return this.#settings.store.write(HEAD, encodeHead(head), { version });
   }
 
-  /** @throws CemError `FILES_UNAVAILABLE` where the pieces of a head are in another place: put into two, they would be whole nowhere. */
+  /** @throws CemError `FILES_UNAVAILABLE` if the pieces of a head are in another storage, since neither would then be complete. */
   async assertHere({ manifest: [first] = [], place }: Partial<Head> = {}): Promise<void> {
     const { blobs } = this.#settings;
-    // It may be the same place by another name, or a copy of it.
+    // It may be the same storage under another name, or a copy of it.
     if (first === undefined || place === blobs.place || (await this.#read(first)) !== undefined) return;
     const why = "those of this workspace were put elsewhere, under another store.files (CEM_STORE_FILES)";
     throw filesUnavailable(blobs.location, `${why}. Set it back, or copy all of them here`);
@@ -119,7 +119,7 @@ export class SharedCopy {
   }
 
   /**
-   * Deletes the workspace. Machines that have a copy drop it, and what runs there now write is dropped, too.
+   * Deletes the workspace. Machines drop their copies, including the output of current runs.
    *
    * @returns whether there was one.
    */
@@ -144,7 +144,7 @@ export class SharedCopy {
   }
 }
 
-/** The number of the next session of a workspace, on whichever machine. */
+/** The number of the next session of a workspace, across machines. */
 export async function nextSessionNumber(store: Store): Promise<number> {
   return updateStored(store, SESSIONS, (found) => {
     const result = Number(Buffer.from(found ?? []).toString() || 0) + 1;
@@ -152,7 +152,7 @@ export async function nextSessionNumber(store: Store): Promise<number> {
   });
 }
 
-/** Makes the first head of a workspace. */
+/** Creates the first head of a workspace. */
 export function newHead({ buried = [] }: Partial<Head> = {}): Head {
   return { salt: randomBytes(SALT_BYTES).toString("base64url"), manifest: [], buried, sweeps: 0 };
 }
@@ -177,7 +177,7 @@ function parseHead(bytes: Uint8Array): Head | undefined {
   return typeof replaced === "number" ? { ...head, replaced } : head;
 }
 
-/** The files of a workspace as bytes. The same files give the same bytes. */
+/** Serializes the files of a workspace deterministically. */
 export function encodeManifest(files: Files): Buffer {
   const rows = [...files]
     .toSorted(([one], [other]) => (one < other ? -1 : 1))
@@ -186,10 +186,10 @@ export function encodeManifest(files: Files): Buffer {
 }
 
 /**
- * Reads a manifest that another machine wrote.
+ * Parses a manifest written by another machine.
  *
- * @param roots - The folders that paths begin with.
- * @throws CemError `FILES_DAMAGED`, or `WORKSPACE_FULL` for more than may be fetched.
+ * @param roots - The allowed root folders of paths.
+ * @throws CemError `FILES_DAMAGED`, or `WORKSPACE_FULL` if it exceeds the limits.
  */
 function parseManifest(
   bytes: Uint8Array,

@@ -29,7 +29,7 @@ function listRemarks(remarks: readonly string[], left: readonly string[]): strin
   return more > 0 && all.length >= MAX_SHOWN ? [...all, `And ${more} more.`] : all;
 }
 
-/** The sides that are brought together. */
+/** The sides that are synchronized. */
 export interface SyncSides {
   shared: SharedCopy;
   local: LocalFolders;
@@ -39,7 +39,7 @@ export interface SyncSides {
 /** Result of a synchronization. */
 export interface Synced {
   remarks: string[];
-  /** Whether files came from elsewhere. */
+  /** Whether files were fetched. */
   isFetched: boolean;
   /** Whether the shared copy was changed. */
   isWritten: boolean;
@@ -48,11 +48,11 @@ export interface Synced {
 const NOTHING: Synced = { remarks: [], isFetched: false, isWritten: false };
 
 /**
- * Begins one synchronization, which is attempted again when something changed meanwhile. Pieces that were sent are not sent
+ * Begins one synchronization, which is retried if something changed meanwhile. Pieces that were already sent are not sent
  * again.
  *
- * @returns The function that makes an attempt. It is told whether the head has to be read, instead of being taken for the
- *   last one that was known, and throws CemError `STORE_CONFLICT` or ChangedMeanwhile where it has to be begun again.
+ * @returns A function that makes an attempt. Its argument is whether to read the head instead of using the last known one.
+ *   It throws CemError `STORE_CONFLICT` or ChangedMeanwhile if it has to be retried.
  */
 export function createSync(
   { shared, local, record }: SyncSides,
@@ -79,7 +79,7 @@ export function createSync(
     const scanned = await local.scan(head.salt, known);
     const { files, left } = scanned;
     if (common?.version === read.version && isUnchanged(common.files, files)) {
-      // Their signatures are surer now.
+      // More signatures are reliable now.
       if (hasNewSignature(common.files, files) || states.length > 1)
         await record.write([{ ...common, files: withNames(common.files, files), roots }]);
       return { ...NOTHING, remarks: listRemarks([...remarks], left) };
@@ -87,7 +87,7 @@ export function createSync(
     return bringTogether({ read, common, roots }, { head, known, scanned });
   }
 
-  /** @param common - The last state that this machine and the shared copy had in common. */
+  /** @param common - The last common state of this machine and the shared copy. */
   async function bringTogether(
     { read, common, roots }: { read: ReadHead; common: CommonState | undefined; roots: CommonState["roots"] },
     { head, known, scanned: { files, left } }: { head: Head; known: Files; scanned: Scanned },
@@ -109,7 +109,7 @@ export function createSync(
       remarks.add(`One run deleted /${path} while another changed it. It is kept, as it was changed.`);
     const sides = { shared, local, files, remote, salt };
     const isFetched = await applyPlan(plan, sides);
-    // Cut off from here on, it would take what came from elsewhere, and was changed then, for a change that contradicts it.
+    // Recorded now: if interrupted later, fetched files that are then changed would look like conflicts.
     let reachedBefore = common;
     if ((isFetched || merged.length > 0) && isSameSalt && !isCurrent) {
       reachedBefore = { ...common, files: sharedHere(files, remote, base), roots };
@@ -127,20 +127,20 @@ export function createSync(
     return { isFetched, isWritten, remarks: listRemarks([...remarks], left) };
   }
 
-  /** Makes files the newest ones. Both states are noted before: it is not known afterwards, when it is cut off. */
+  /** Publishes files. Both states are recorded first, since after an interruption it is unknown which one was reached. */
   async function publish(
     { head, ...reached }: CommonState & { head: Head },
     { before, replaced }: { before: CommonState | undefined; replaced: number },
   ): Promise<void> {
     const { manifest, bytes } = sender.sendManifest(reached.files, head.salt);
-    // Each manifest is replaced by the next.
+    // Counts the manifest too, since each is replaced by the next.
     const next = {
       ...reached,
       head: { ...head, manifest, replaced: (head.replaced ?? 0) + replaced + bytes },
     };
     await record.write([next, ...(before === undefined ? [] : [before])]);
     await sender.settle();
-    // Once others have gone on, the head no longer tells which of the two was reached.
+    // Recorded with the version, since the head no longer identifies the reached state once others have published.
     const version = await shared.writeHead(next.head, reached.version);
     await record.write([{ ...next, version }]);
   }
@@ -155,7 +155,7 @@ export function createSync(
     try {
       return await run(states, read);
     } catch (error) {
-      // A piece of what was the newest when it was read may be gone when it no longer is.
+      // A piece of an outdated head may have been removed.
       const isAbsent = CemError.isInstance(error) && error.code.startsWith("FILES_");
       if (isAbsent && (await shared.readHead()).version !== read.version)
         throw new ChangedMeanwhile(error.message);
@@ -166,7 +166,7 @@ export function createSync(
 
 const SESSION_LOG = /^(?:workspace\/)?sessions\//;
 
-/** The changes on this machine since it was brought together with the shared copy last. Waits for nobody, and asks nobody. */
+/** The local changes since the last synchronization. Takes no lock and makes no requests. */
 export async function changedHere({
   local,
   record,

@@ -15,16 +15,16 @@ import type { Synced } from "./sync-attempt.ts";
 
 const REST: StoreKey = ["marked", "rest"];
 const SHORT_REST: StoreKey = ["marked", "short-rest"];
-/** Where more was replaced than the workspace may hold: long enough for who is reading it. */
+/** The rest time if the replaced pieces exceed the workspace's limit: long enough for current readers. */
 const SHORT_REST_MS = 120_000;
 
 /**
- * Removes pieces that no manifest names: what was replaced, and what a machine that was killed had sent. They are marked first,
- * and removed when they are still not named some time later, on the store's own clock. The head is written before, so that who
- * sent pieces and has not named them yet fails to, and sends them again. A name is never used again.
+ * Removes unreferenced pieces: replaced ones, and those sent by a killed machine. They are marked first, and removed if
+ * they are still unreferenced some time later, by the store's clock. The head is written before, so that a machine with
+ * sent but unreferenced pieces fails to publish them and sends them again. Names are never reused.
  *
- * @param restMs - That time. It is two minutes at most where more was replaced than the workspace may hold.
- * @returns how many were removed.
+ * @param restMs - That time. It is at most two minutes if the replaced pieces exceed the workspace's limit.
+ * @returns the number of removed pieces.
  */
 export async function collectGarbage(store: Store, shared: SharedCopy, restMs: number): Promise<number> {
   const { head, version } = await shared.readHead();
@@ -45,7 +45,7 @@ export async function collectGarbage(store: Store, shared: SharedCopy, restMs: n
       const left = Math.min(replaced, unused.length * PIECE_BYTES);
       await shared.writeHead({ ...head, sweeps: sweeps + 1, replaced: left }, version);
     } catch (error) {
-      // Somebody is at work: another time.
+      // Another machine is active; try another time.
       if (isConflict(error)) return 0;
       throw error;
     }
@@ -60,11 +60,11 @@ export async function collectGarbage(store: Store, shared: SharedCopy, restMs: n
 const MAX_ATTEMPTS = 30;
 const MAX_PAUSE_MS = 50;
 const LOCK_WAIT_MS = 600_000;
-/** After a run its session's log is put at the latest: what a lost machine loses of logs, as it would without others. */
+/** Maximum delay after a run before its session's log is uploaded, which bounds the loss of logs with a machine. */
 const LOGS_FOLLOW_MS = 1_000;
 const PUT_TRIES = 3;
 const PUT_PAUSE_MS = 300;
-/** At the end so long is waited for storage that does not answer. */
+/** How long closing waits for unresponsive storage. */
 const CLOSE_WAIT_MS = 3_000;
 const DEFAULT_GARBAGE_REST_MS = 86_400_000;
 const GARBAGE_CHECK_MS = 60_000;
@@ -73,29 +73,29 @@ const GARBAGE_CHECK_MS = 60_000;
 export interface WorkspaceSyncSettings {
   /** The part of a store that belongs to the workspace. */
   store: Store;
-  /** Where the pieces of its files are. */
+  /** Storage of the pieces of its files. */
   blobs: BlobStore;
-  /** Its folders on this machine, by the names that they have in the shared copy. */
+  /** Its local folders, by their names in the shared copy. */
   roots: readonly Root[];
-  /** Where this machine notes what it has, out of the reach of code in the sandbox. */
+  /** The file in which this machine records its state, out of reach of code in the sandbox. */
   recordFile: string;
   /** Maximum number and total size of the files. */
   limits: Limits;
-  /** Whether the folders still belong to the workspace. They are not touched where not. */
+  /** Whether the folders still belong to the workspace. If not, they are not touched. */
   isThere?: (() => Promise<boolean>) | undefined;
-  /** Is told when files came from elsewhere. */
+  /** Called when files were fetched from elsewhere. */
   onFetched?: (() => Promise<void>) | undefined;
-  /** Is told what went wrong beside the runs. */
+  /** Receives errors outside of runs. */
   onProblem?: ((error: unknown) => void) | undefined;
   /**
-   * After so many milliseconds pieces that no file has are removed, or after two minutes where there are more than the limits say.
+   * Time after which unreferenced pieces are removed, in milliseconds; two minutes if they exceed the limits.
    *
    * @defaultValue a day
    */
   garbageRestMs?: number | undefined;
 }
 
-/** Keeps a workspace on this machine in step with a copy that machines share. */
+/** Synchronizes a local workspace with a shared copy. */
 export function createWorkspaceSync({
   store,
   blobs,
@@ -111,9 +111,9 @@ export function createWorkspaceSync({
   const here = { local: new LocalFolders(roots, limits), record: new LocalRecord(recordFile) };
   const inTurn = createTurns();
   const closing = new AbortController();
-  /** Whether there may be something here that was not put back: a process was killed, or the storage was gone. */
+  /** Whether there may be local changes that were not uploaded, because a process was killed or the storage was unreachable. */
   let isBehind = true;
-  /** Runs while a log waits to be put. */
+  /** Set while a log waits to be uploaded. */
   let following: NodeJS.Timeout | undefined;
   let checkedGarbageAt = -Infinity;
   let collecting: Promise<unknown> = Promise.resolve();
@@ -136,7 +136,7 @@ export function createWorkspaceSync({
     return sync("put");
   }
 
-  /** Says so where what a run wrote could not be put back. It is kept here. An ended run waits for one try only. */
+  /** Returns a remark if a run's changes could not be uploaded; they are kept locally. An aborted run only waits for one try. */
   async function putPatiently(logsFollow: boolean, signal?: AbortSignal): Promise<string[]> {
     for (let tries = 1; ; tries += 1) {
       try {
@@ -156,7 +156,7 @@ export function createWorkspaceSync({
     }
   }
 
-  /** One at a time, also between the processes of this machine. */
+  /** Synchronizes one at a time, across the processes of this machine. */
   async function sync(kind: "fetch" | "put", signal?: AbortSignal): Promise<string[]> {
     const { remarks, isFetched, isWritten } = await inTurn(() =>
       withLock(recordFile, "the files of the workspace", () => syncLocked(kind, signal), LOCK_WAIT_MS),
@@ -188,7 +188,7 @@ export function createWorkspaceSync({
     );
   }
 
-  /** In the background, and seldom. */
+  /** Collects garbage occasionally, in the background. */
   function tidy(): void {
     const now = performance.now();
     if (now - checkedGarbageAt < Math.min(GARBAGE_CHECK_MS, garbageRestMs)) return;
@@ -203,7 +203,7 @@ export function createWorkspaceSync({
     fetch,
     put: () => put(false),
     async during(work, { logsFollow = false, signal } = {}) {
-      // Also the wait for the turn of others ends with the signal.
+      // The signal also cancels waiting for the lock.
       const remarks = await abandonOnAbort(fetch(signal), signal);
       try {
         const result = await work();
@@ -212,7 +212,7 @@ export function createWorkspaceSync({
         await putPatiently(logsFollow, signal);
         throw error;
       } finally {
-        // A log is written after the answer of its run.
+        // A log is written after its run was answered.
         if (logsFollow)
           following ??= setTimeout(() => {
             following = undefined;
@@ -225,7 +225,7 @@ export function createWorkspaceSync({
       const late = setTimeout(() => {
         closing.abort(filesUnavailable(blobs.location, "it did not answer until the end"));
       }, CLOSE_WAIT_MS);
-      // The log of the last run may not have been put yet.
+      // The log of the last run may not be uploaded yet.
       await put(false).catch(() => {});
       await inTurn(() => {});
       await collecting;
@@ -235,9 +235,9 @@ export function createWorkspaceSync({
 }
 
 /**
- * Deletes a workspace from what machines share.
+ * Deletes the shared copy of a workspace.
  *
- * @returns whether it was there.
+ * @returns whether it existed.
  */
 export async function deleteSharedWorkspace({
   store,

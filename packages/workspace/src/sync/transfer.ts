@@ -10,17 +10,17 @@ import type { Head, SharedCopy } from "./shared-copy.ts";
 const FILES_AT_ONCE = 8;
 const MAX_WRITING_BYTES = FILES_AT_ONCE * PIECE_BYTES;
 
-/** The files of both sides, which a plan brings together. */
+/** The files of both sides for a plan. */
 export interface PlannedSides {
   shared: SharedCopy;
   local: LocalFolders;
-  /** The files of this machine. They are changed to what is here afterwards. */
+  /** The local files. Updated in place. */
   files: LocalFiles;
   remote: Files;
   salt: string;
 }
 
-/** Gives this machine what the plan has. @returns whether something came from elsewhere. */
+/** Applies a plan locally. @returns whether something was fetched. */
 export async function applyPlan({ files: planned }: Reconciled, sides: PlannedSides): Promise<boolean> {
   const { files, local } = sides;
   const before = files.size;
@@ -65,18 +65,18 @@ async function fetchFiles(
   return fetched.length > 0;
 }
 
-/** Sends pieces of files, and none a second time while it may still be there. */
+/** Uploads pieces of files, skipping those that may still be stored. */
 export function createFileSender({ shared: { blobs }, local }: Pick<PlannedSides, "shared" | "local">) {
-  /** The names of pieces that were sent, by salt and digest. */
+  /** The names of sent pieces, by salt and digest. */
   const sent = new Map<string, string>();
   let sweeps: number | undefined;
-  /** All that was written, and goes when the workspace is deleted meanwhile. */
+  /** All written pieces, which are removed if the workspace is deleted meanwhile. */
   const allWritten: string[] = [];
-  /** Writes under way, and how many bytes they hold in memory. */
+  /** Pending writes, and the bytes they hold in memory. */
   const writing: Promise<void>[] = [];
   let writingBytes = 0;
 
-  /** Waits until all is written, also where a part fails: nothing is to be written after an attempt has ended. */
+  /** Waits for all writes even if one fails, since nothing may be written after an attempt has ended. */
   async function settle(): Promise<void> {
     const ends = await Promise.allSettled(writing.splice(0));
     const failed = ends.find((end) => end.status === "rejected");
@@ -104,13 +104,13 @@ export function createFileSender({ shared: { blobs }, local }: Pick<PlannedSides
     return { size, pieces, signature };
   }
 
-  /** Begins to write a piece. */
+  /** Starts to write a piece. */
   function write(bytes: Uint8Array, digest: string): { name: string; written: Promise<void> } {
     const name = namePiece(digest);
     allWritten.push(name);
     writingBytes += bytes.length;
     const written = blobs.write(name, bytes).finally(() => (writingBytes -= bytes.length));
-    // Thrown where it is waited for.
+    // Thrown where it is awaited.
     written.catch(() => {});
     writing.push(written);
     return { name, written };
@@ -118,13 +118,13 @@ export function createFileSender({ shared: { blobs }, local }: Pick<PlannedSides
 
   return {
     settle,
-    /** Ends what an attempt before was writing, and forgets what may have been swept away since it was sent. */
+    /** Waits for writes of the previous attempt, and forgets pieces that may have been garbage-collected since. */
     async begin(head: Head | undefined): Promise<void> {
       await Promise.allSettled(writing.splice(0));
       if (sweeps !== head?.sweeps) sent.clear();
       sweeps = head?.sweeps;
     },
-    /** Sends what is new here; all of it is written once `settle` resolves. @returns the files with the names of their pieces. */
+    /** Uploads new local content, which is complete when `settle` resolves. @returns the files with the names of their pieces. */
     async send({ files: planned }: Reconciled, { files, remote, salt }: PlannedSides): Promise<LocalFiles> {
       const names = new Map<string, string>();
       for (const { pieces } of remote.values()) for (const name of pieces) names.set(digestOf(name), name);
@@ -141,7 +141,7 @@ export function createFileSender({ shared: { blobs }, local }: Pick<PlannedSides
       );
       return target;
     },
-    /** Sends the list of all files, which is written once `settle` resolves. @returns the names of its pieces, and its size. */
+    /** Uploads the list of all files, which is complete when `settle` resolves. @returns the names of its pieces, and its size. */
     sendManifest(files: Files, salt: string): { manifest: string[]; bytes: number } {
       const bytes = encodeManifest(files);
       const manifest: string[] = [];
@@ -151,7 +151,7 @@ export function createFileSender({ shared: { blobs }, local }: Pick<PlannedSides
       }
       return { manifest, bytes: bytes.length };
     },
-    /** Removes all that was sent. */
+    /** Removes everything that was sent. */
     async takeBack(): Promise<void> {
       await pMap(allWritten, (name) => blobs.remove(name), { concurrency: FILES_AT_ONCE });
     },

@@ -50,8 +50,7 @@ function hasCustomers({ customers, server }: Config): boolean {
 /**
  * The id of the customer that a request comes from.
  *
- * @throws CemError `CUSTOMER_UNKNOWN` if the request does not identify one, `CUSTOMER_INVALID` for a header that is not a
- *   valid id.
+ * @throws CemError `CUSTOMER_UNKNOWN` if the request does not identify one, `CUSTOMER_INVALID` for a header that is not a valid id.
  */
 async function customerIdFor({ given, identity }: OwnerName, { customers }: Config): Promise<string> {
   const [{ customerIdOf, customerIdOfClaim, requireCustomerId }, { ownerUnknown }] = await Promise.all([

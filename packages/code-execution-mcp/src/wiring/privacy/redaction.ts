@@ -9,10 +9,7 @@ import { configuredVaults } from "./vaults.ts";
 
 /** Session and tool of the call being executed. */
 const scopeOfCall = new AsyncLocalStorage<RedactionScope>();
-/**
- * Sessions that made the latest calls. Output of a server process belongs to no particular call, but may contain their
- * values.
- */
+/** Sessions that made the latest calls. Output of a server process belongs to no particular call, but may contain their values. */
 const latestSessions = new WeakMap<Redactor, Set<string | undefined>>();
 const MAX_LATEST_SESSIONS = 8;
 
@@ -67,10 +64,7 @@ async function createConfiguredRedactor(loaded: Project): Promise<Redactor> {
   });
 }
 
-/**
- * The middleware of the bridge that replaces tokens by values and, if code sees tokens only, values by tokens on the way
- * back.
- */
+/** The middleware of the bridge that replaces tokens by values and, if code sees tokens only, values by tokens on the way back. */
 export async function redactCallsOf(redactor: Redactor): Promise<Middleware> {
   const { redactCalls } = await import("@cem/pii");
   const latest = new Set<string | undefined>();

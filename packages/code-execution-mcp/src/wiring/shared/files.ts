@@ -25,8 +25,7 @@ export function lazySync(loaded: Sharing, onFetched?: () => Promise<void>): Lazy
 }
 
 /**
- * Deletes the files of an owner from the shared storage. Called after all machines know of the deletion, so it leaves no
- * tombstone.
+ * Deletes the files of an owner from the shared storage. Called after all machines know of the deletion, so it leaves no tombstone.
  *
  * @returns whether there were any.
  */

@@ -97,7 +97,7 @@ const text = await Deno.readTextFile(file).catch((error) => {
   throw error;
 });
 const state = JSON.parse(text.trim() || "{}");
-// A counter in a file without saved progress counts something else.
+// A counter that was never saved with progress counts something else.
 const step = state.progress === undefined ? (state.step ?? progress.step) : progress.step;
 const saved = { ...state, step, progress: { ...progress, saved_at: new Date().toISOString() } };
 await Deno.mkdir(file.slice(0, file.lastIndexOf("/")), { recursive: true });

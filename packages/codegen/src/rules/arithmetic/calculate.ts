@@ -13,7 +13,7 @@ import { COMPARATORS, EQUALITIES } from "../../vocabulary.ts";
 
 const ASK = "(?:calculate|compute|evaluate|solve|determine|find|get|what is|how much is)";
 const CALCULATE = form(`(?:${ASK} )?(?:(?:new|next) (?:step|value|result) )?{what}(?: = {stated:number})?`);
-/** Orders with their operator; what is left out is the number that came last. */
+/** Instructions with their operator. A missing operand is the latest number. */
 const ORDERS: readonly (readonly [RegExp, Operator])[] = [
   [form("add {right} to {left}"), "+"],
   [form("subtract {right}(?: from {left})?"), "-"],
@@ -41,7 +41,7 @@ const WORDS: Readonly<Record<string, string>> = {
   "%": "remainder",
 };
 
-/** Plans a step that calculates; `false` where it does not. */
+/** Plans a calculation; `false` if the step is none. */
 export function planCalculation(phrase: Phrase, plan: Plan): boolean {
   const [plain = phrase] = phrase.split(USE);
   return planOrder(plain, plan) || planRounding(plain, plan) || planCalculations(plain, plan);
@@ -60,7 +60,7 @@ function planCalculations(phrase: Phrase, plan: Plan): boolean {
     calculations.push(calculation);
   } while (reader.skip(", and") || reader.skip("and") || reader.skip(","));
   if (!reader.isAtEnd || calculations.every(({ kind }) => kind === "result")) return false;
-  // A number alone is nothing to calculate: `get 3`.
+  // A single number is not a calculation: `get 3`.
   const isNumber = calculations.every(({ kind }) => kind === "number");
   if (isNumber && !/^(?:calculate|compute|evaluate)/u.test(phrase.shape)) return false;
   checkStated(calculations, found, plan);
@@ -93,7 +93,7 @@ function planOrder(phrase: Phrase, plan: Plan): boolean {
   return listed !== undefined && planListed(listed, plan);
 }
 
-/** `add 2 and 3`, `add both results`, `the sum of 2, 4 and 9`; `add 5` to the number that came last */
+/** `add 2 and 3`, `add both results`, `the sum of 2, 4 and 9`; `add 5` to the latest number */
 function planListed(found: Match, plan: Plan): boolean {
   const parts = operandsOf(found.part("what"), plan);
   const verb = found.lower("verb");
@@ -127,7 +127,7 @@ function planRounding(phrase: Phrase, plan: Plan): boolean {
   return true;
 }
 
-/** A part of a step; where it is left out, the number that came last. */
+/** An operand in a step; if missing, the latest number. */
 function operand(found: Match, part: string, plan: Plan): Calculation | undefined {
   const phrase = found.part(part);
   return phrase === undefined ? lastNumber(plan) : readOne(phrase, plan);
@@ -139,7 +139,7 @@ function lastNumber(plan: Plan): Calculation | undefined {
   return { kind: "result", expression: value.expression, value };
 }
 
-/** Reads a phrase that is one calculation and nothing else. */
+/** Parses a phrase that consists of a single calculation. */
 function readOne(phrase: Phrase | undefined, plan: Plan): Calculation | undefined {
   if (phrase === undefined) return undefined;
   const reader = new CalculationReader(phrase, plan);
@@ -174,7 +174,7 @@ function declare(calculation: Calculation, plan: Plan): void {
   plan.declare(expressionOf(calculation, plan), { words: words ?? "result", schema, constant, field });
 }
 
-/** Calculated by the calculator where there is one and all numbers are known; otherwise in the program. */
+/** Calculated by a calculator tool if there is one and all numbers are known; otherwise in the program. */
 function expressionOf(calculation: Calculation, plan: Plan): Expression {
   const expression = lower(calculation);
   const calculator = calculatorIn(plan.tools);
@@ -186,14 +186,14 @@ function expressionOf(calculation: Calculation, plan: Plan): Expression {
   return isExact(calculation) ? expression : useHelper("readable", expression);
 }
 
-/** Whether floating point can't add noise: whole numbers that are not divided. */
+/** Whether floating-point arithmetic is exact: integers without division. */
 function isExact(calculation: Calculation): boolean {
   if (calculation.kind === "number") return Number.isInteger(calculation.value);
   if (calculation.kind === "result" || calculation.operator === "/") return false;
   return isExact(calculation.left) && isExact(calculation.right);
 }
 
-/** The only tool that takes an arithmetic expression and is sure to give a number. */
+/** The only tool that takes an arithmetic expression and always returns a number. */
 function calculatorIn(tools: readonly ToolDefinition[]): ToolDefinition | undefined {
   const found = tools.filter(
     ({ name: toolName, inputSchema, outputSchema }) =>
@@ -214,7 +214,7 @@ const NUMBERS = form(
   `{left} (?:${IS} )?(?<comparator>${oneOf(COMPARATORS)}|${oneOf(EQUALITIES)}) {right}(?<degrees> degrees?)?`,
 );
 
-/** Reads what a condition compares; `undefined` where it is none. */
+/** Parses a comparison in a condition; `undefined` if it is none. */
 export function readComparison(phrase: Phrase, plan: Plan): Expression | undefined {
   const found = phrase.match(NUMBERS);
   if (found === undefined) return undefined;
@@ -226,7 +226,7 @@ export function readComparison(phrase: Phrase, plan: Plan): Expression | undefin
   return binary(lower(left), operator, lower(right));
 }
 
-/** `it` is a temperature where it is above so many degrees. */
+/** `it` is a temperature if it is compared with degrees. */
 function readLeft(found: Match, plan: Plan): Calculation | undefined {
   const left = found.part("left");
   const isWarmth = found.lower("degrees") !== "" && /^(?:it|that|this)$/u.test(left?.shape ?? "");

@@ -7,7 +7,7 @@ import { isNumeric, type Value } from "../planning/value.ts";
 import { binary, type Expression, literal } from "../program/expression.ts";
 import { useHelper } from "../program/print-program.ts";
 
-/** A calculation: its numbers and results of earlier steps. */
+/** A calculation with numbers and results of earlier steps. */
 export type Calculation =
   | { kind: "number"; value: number }
   | { kind: "result"; expression: Expression; value: Value; field?: string | undefined }
@@ -15,7 +15,7 @@ export type Calculation =
 
 export type Operator = "+" | "-" | "*" | "/" | "%" | "**";
 
-/** Operators in words, the longest first, with how strongly they bind. */
+/** Operators in words, longest first, with their precedence. */
 const OPERATORS: readonly (readonly [string, Operator, number])[] = [
   ["to the power of", "**", 3],
   ["raised to", "**", 3],
@@ -36,11 +36,11 @@ const OPERATORS: readonly (readonly [string, Operator, number])[] = [
   ["+", "+", 1],
   ["-", "-", 1],
 ];
-/** Deeper nesting than this is no calculation that a person writes. */
+/** Maximum nesting of a hand-written calculation. */
 const MAX_DEPTH = 60;
 const MAX_REFERENCE_WORDS = 3;
 
-/** Reads calculations from the tokens of a phrase, one after another. */
+/** Parses calculations from the tokens of a phrase, one after another. */
 export class CalculationReader {
   readonly #tokens: readonly Token[];
   readonly #plan: Plan;
@@ -56,7 +56,7 @@ export class CalculationReader {
     return this.#at >= this.#tokens.length;
   }
 
-  /** Steps over words, where they come next. */
+  /** Skips words if they come next. */
   skip(words: string): boolean {
     const parts = words.split(" ");
     if (!parts.every((word, at) => this.#isWord(this.#at + at, word))) return false;
@@ -64,7 +64,7 @@ export class CalculationReader {
     return true;
   }
 
-  /** A whole calculation; `undefined` where there is none. */
+  /** Parses a complete calculation; `undefined` if there is none. */
   read(weakest = 1): Calculation | undefined {
     this.#depth += 1;
     let left = this.#depth > MAX_DEPTH ? undefined : this.#readOperand();
@@ -156,7 +156,7 @@ function negate(of: Calculation | undefined): Calculation | undefined {
   return { kind: "binary", operator: "-", left: { kind: "number", value: 0 }, right: of };
 }
 
-/** The result of a calculation of numbers alone; `undefined` where it needs a result of the run. */
+/** The result of a calculation with only numbers; `undefined` if it depends on a result of the run. */
 export function evaluate(calculation: Calculation): number | undefined {
   if (calculation.kind === "number") return calculation.value;
   if (calculation.kind === "result") return undefined;
@@ -174,14 +174,14 @@ const EVALUATE: Readonly<Record<Operator, (left: number, right: number) => numbe
   "**": (left, right) => left ** right,
 };
 
-/** As an expression of the program. */
+/** Converts it to an expression of the program. */
 export function lower(calculation: Calculation): Expression {
   if (calculation.kind === "number") return literal(calculation.value);
   if (calculation.kind === "result") return calculation.expression;
   return binary(lower(calculation.left), calculation.operator, lower(calculation.right));
 }
 
-/** The earlier results that go into it. */
+/** The earlier results that it uses. */
 export function resultsIn(calculation: Calculation): (Calculation & { kind: "result" })[] {
   if (calculation.kind === "number") return [];
   if (calculation.kind === "result") return [calculation];

@@ -16,7 +16,7 @@ import type { Phrase } from "../language/phrase.ts";
 
 const ASKED = byVerb(ASKING_VERBS);
 const OWN = byVerb(TOOL_VERBS);
-/** Verbs that say nothing about what is to be done. */
+/** Verbs without a specific action. */
 const LOOSE = new Set("use call invoke apply do perform make take".split(" "));
 const LOOKING = ["read", "list", "search"] as const;
 
@@ -28,7 +28,7 @@ function byVerb(table: Readonly<Record<ActionKind, string>>): ReadonlyMap<string
   return kinds;
 }
 
-/** Whether a verb looks at something, whatever it is: `get`, `list`. */
+/** Whether a verb is a generic read: `get`, `list`. */
 function isGeneric(verb: string): boolean {
   return LOOKING.some((kind) => ASKED.get(verb)?.has(kind));
 }
@@ -37,7 +37,7 @@ export function isToolVerb(word: string): boolean {
   return OWN.has(word);
 }
 
-/** Whether a word says by itself that nothing is particular is to be done with a tool: `use`, `call`. */
+/** Whether a word names no specific action: `use`, `call`. */
 export function isLoose(word: string): boolean {
   return LOOSE.has(word);
 }
@@ -59,7 +59,7 @@ export function changes(tool: ToolDefinition): boolean {
   return isNamedAsChange(tool.name);
 }
 
-/** Whether a step's verb says that something is to be changed, by a tool with such a name. */
+/** Whether a step's verb requests a change by a tool with such a name. */
 function ordersChange(verb: string, nameWords: readonly string[]): boolean {
   if (nameWords.includes(verb)) return true;
   const kind = kindOfTool(nameWords);
@@ -72,22 +72,22 @@ function ordersChange(verb: string, nameWords: readonly string[]): boolean {
 }
 
 /**
- * How well a step's verb suits a tool's: 1 for the same verb, 0.6 for the same kind of action, 0.4 for a tool without a verb
- * that is to be looked at, 0 if either is unknown, -1 for another kind.
+ * How well a step's verb matches a tool's: 1 for the same verb, 0.6 for the same kind of action, 0.4 for reading with a
+ * tool without a verb, 0 if either is unknown, -1 for another kind.
  */
 export function verbFit(verb: string, nameWords: readonly string[], isReadOnly: boolean): number {
   if (nameWords.includes(verb)) return 1;
   const named = kindOfTool(nameWords);
-  // A read-only tool counts as reading, whatever its name says.
+  // A read-only tool counts as reading, whatever its name.
   const kind = isReadOnly && named !== undefined && CHANGING.has(named) ? undefined : named;
   const kinds = ASKED.get(verb);
   if (kinds === undefined) return isVerb(verb) && !LOOSE.has(verb) ? -1 : 0;
-  // `git_log`: a name without a verb is of something to look at.
+  // `git_log`: a name without a verb is something to read.
   if (kind === undefined) return LOOKING.some((one) => kinds.has(one)) ? 0.4 : -1;
   return kinds.has(kind) ? 0.6 : -1;
 }
 
-/** The kind of argument that a value shows by its form. */
+/** The kind of argument that is recognizable by the value's form. */
 const SHOWN: Partial<Record<TokenKind, string>> = {
   url: "url page",
   email: "email",
@@ -107,18 +107,18 @@ for (const group of NOUN_GROUPS) {
   for (const one of stems) SAME.set(one, stems);
 }
 
-/** The stems of a word and of those that mean the same. */
+/** The stems of a word and its synonyms. */
 export function meaningsOf(word: string): readonly string[] {
   return SAME.get(stem(word)) ?? [stem(word)];
 }
 
-/** The word that a step begins with, without what is said out of politeness. */
+/** The first word of a step, after polite phrases. */
 export function verbOf(phrase: Phrase): string {
   const token = phrase.tokens.find((one) => !isSmall(one));
   return token?.kind === "word" ? token.lower : "";
 }
 
-/** The words of a step, in stems, with those that mean the same. */
+/** The stems of a step's words, with synonyms. */
 function stemsOf(phrase: Phrase): ReadonlySet<string> {
   const words = phrase.tokens.filter(({ kind }) => kind === "word").flatMap(({ text }) => splitWords(text));
   const shown = phrase.tokens.flatMap(({ kind }) => SHOWN[kind]?.split(" ") ?? []);
@@ -165,8 +165,8 @@ function rate(
 }
 
 /**
- * The words of a tool's name beside its verb, and beside its server's name where something is left. Without `current`, which
- * nobody says who asks for something as it is.
+ * The words of a tool's name without its verb, and without its server's name if other words are left. Also without
+ * `current`, which people rarely say.
  */
 function nounsOf(name: readonly string[], server: readonly string[]): readonly string[] {
   const nouns = name.filter((word) => !isToolVerb(word) && !isStopWord(word) && word !== "current");
@@ -175,8 +175,8 @@ function nounsOf(name: readonly string[], server: readonly string[]): readonly s
 }
 
 /**
- * The tool that shares most with a step, to be shown where none fits: words of its name and its server's beside the verb, then
- * the verb. For a change it is one that makes such a change.
+ * The tool that is most similar to a step, to be shown if none fits: first by words of its name and its server's, then by
+ * the verb. For a change, only tools that make such a change.
  */
 export function nearestTool(phrase: Phrase, tools: readonly ToolDefinition[]): ToolDefinition | undefined {
   const stems = stemsOf(phrase);

@@ -15,14 +15,16 @@ const HINT =
 
 let chrono: typeof Chrono | undefined;
 
-/** Loads what reads dates, where a task may have one: it takes longer than to read most tasks. Before {@link findDates}. */
+/**
+ * Loads the date parser if a task may contain a date, since loading takes longer than most tasks. Call it before {@link findDates}.
+ */
 export async function prepareDates(task: string): Promise<void> {
   if (HINT.test(task)) chrono ??= await import("chrono-node/en");
 }
 
 /**
- * Finds dates and times such as `2024-05-01`, `tomorrow at 3pm` or `next Friday`. Their values are of ISO 8601, with a time where
- * the text gives one or the schema wants one.
+ * Finds dates and times such as `2024-05-01`, `tomorrow at 3pm` or `next Friday`. Their values are in ISO 8601, with a time
+ * if the text contains one or the schema requires one.
  */
 function findDates(text: string, schema: JsonSchema, now: Date) {
   const parsed = chrono?.parse(text.slice(0, MAX_DATE_TEXT_CHARACTERS), now, { forwardDate: true }) ?? [];
@@ -38,7 +40,7 @@ function findDates(text: string, schema: JsonSchema, now: Date) {
     });
 }
 
-/** The kinds of tokens that a role takes wherever they stand. */
+/** The kinds of tokens that a role accepts at any position. */
 const KINDS: Partial<Record<Role, readonly TokenKind[]>> = {
   url: ["url"],
   email: ["email"],
@@ -53,7 +55,7 @@ const TARGET = /^(?:to|target|destination|dst|new)$/u;
 const SOURCE = /^(?:from|source|src|origin|old|base)$/u;
 const FOLDER = /\b(?:repo|repository|directory|folder|dir|root)\b/u;
 
-/** Values that show by themselves what they are: paths, addresses, dates, numbers, values of an enum. */
+/** Fills parameters with values of a recognizable kind: paths, addresses, dates, numbers, enum values. */
 export function fillByKind(filling: Filling): void {
   fillSlug(filling);
   for (const parameter of filling.open) {
@@ -67,7 +69,7 @@ export function fillByKind(filling: Filling): void {
   fillNumber(filling);
 }
 
-/** Whether the word before a token says that it belongs elsewhere: `from USD to EUR`. */
+/** Whether the word before a token assigns it to another parameter: `from USD to EUR`. */
 function isLedAway(filling: Filling, at: number, { words }: Parameter): boolean {
   const before = filling.before(at);
   if (words.some((word) => TARGET.test(word))) return !/^(?:to|into|in)$/u.test(before);
@@ -95,7 +97,7 @@ function fillSlug(filling: Filling): void {
   filling.take(at);
 }
 
-/** Folders go to parameters for folders, files to those for files; of two paths, the one behind "to" to the target. */
+/** Folders go to parameters for folders, files to those for files. Of two paths, the one after "to" is the target. */
 function fillPaths(filling: Filling, parameter: Parameter): void {
   const isFile = (at: number): boolean => /\.[A-Za-z]\w{0,4}$/u.test(filling.text(at));
   const wantsFolder = FOLDER.test(parameter.words.join(" "));
@@ -112,7 +114,7 @@ function fillPaths(filling: Filling, parameter: Parameter): void {
   if (chosen.length === 1 || isMany) filling.setTexts(parameter, chosen);
 }
 
-/** Dates in words; quoted texts are none. */
+/** Dates in words, but not in quoted texts. */
 function fillDate(filling: Filling, parameter: Parameter): void {
   const { source } = filling.phrase;
   let text = source;
@@ -128,7 +130,7 @@ function fillDate(filling: Filling, parameter: Parameter): void {
   for (const at of places) filling.take(at);
 }
 
-/** One of the values it is limited to; several of them, and the tool is called once for each. */
+/** One of the enum's values. If there are several, the tool is called once for each. */
 function fillEnum(filling: Filling, parameter: Parameter): void {
   const values: (string | number)[] = [];
   for (const value of enumOf(parameter.schema)) {
@@ -149,7 +151,7 @@ function fillEnum(filling: Filling, parameter: Parameter): void {
   filling.setAll(parameter, values);
 }
 
-/** Codes such as `AAPL` or `A-17`, and numbers where an identifier is text. */
+/** Codes such as `AAPL` or `A-17`, and numbers if an identifier is text. */
 function fillCodes(filling: Filling, parameter: Parameter): void {
   const places = filling.places(({ kind, text }, at) => {
     const isCode = kind === "word" && text.length > 1 && CODE.test(text);
@@ -159,7 +161,7 @@ function fillCodes(filling: Filling, parameter: Parameter): void {
   if (parameter.isRequired) filling.setTexts(parameter, places);
 }
 
-/** The only number of a step for the only required parameter that takes one. */
+/** The only number of a step, for the only required parameter that accepts one. */
 function fillNumber(filling: Filling): void {
   const [at, second] = filling.places(({ kind, value }) => kind === "number" && typeof value === "number");
   const [parameter, other] = filling.missing.filter(({ role }) => role === "number");

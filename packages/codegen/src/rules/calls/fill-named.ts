@@ -8,9 +8,9 @@ import { enumOf, type Parameter } from "./parameters.ts";
 const CONNECTOR = /^(?:=|:|is|of|to|as|named|called|the|a|an|equals?)$/u;
 const NAMING = /^(?:=|:|named|called)$/u;
 const JOINT = /^(?:,|and|&)$/u;
-/** Words that say of a name no more than that somebody or something has it. */
+/** Generic words for the owner of a name. */
 const THING = /^(?:person|people|someone|somebody|user|friend|one|thing|item)$/u;
-/** A word that can only be a value: it has a capital, a digit or a sign in it. */
+/** A word that can only be a value: it contains a capital, a digit or a symbol. */
 const DISTINCT = /^\p{Lu}|[\d_.-]/u;
 
 /** `name value` pairs: `subject 'Hi'`, `max_count: 3`, `branch named topic`, `3 days`. */
@@ -20,7 +20,7 @@ export function fillByName(filling: Filling): void {
     const names = [parameter.words, [parameter.name.toLowerCase()]];
     if (!names.some((words) => takePair(filling, parameter, words))) takeReversed(filling, parameter);
   }
-  // A part of a longer name will do where no other parameter has it: `branch` for `branch_name`.
+  // A part of a longer name suffices if no other parameter contains it: `branch` for `branch_name`.
   const taken = all.flatMap(({ words }) => [...new Set(words)]);
   for (const parameter of filling.open.filter(({ words }) => words.length > 1)) {
     const own = parameter.words.filter((word) => taken.filter((one) => one === word).length === 1);
@@ -41,7 +41,7 @@ function takePair(filling: Filling, parameter: Parameter, words: readonly string
   return true;
 }
 
-/** The values that follow each other with no more than commas and "and" between them, and where they end. */
+/** Consecutive values, separated only by commas and "and", and their end. */
 function valuesFrom(filling: Filling, parameter: Parameter, from: number, isNaming: boolean) {
   const values: JsonValue[] = [];
   const names = parameter.role === "enum" ? [] : filling.names();
@@ -76,7 +76,7 @@ function takeReversed(filling: Filling, parameter: Parameter): void {
   filling.take(/^(?:next|coming)$/u.test(filling.lower(at - 2)) ? at - 2 : at - 1, at + 1);
 }
 
-/** `a branch named topic`, `the person named Ada`: the name of the only thing that has one. */
+/** `a branch named topic`, `the person named Ada`: the only name in a step. */
 function takeNamed(filling: Filling): void {
   const [at] = filling.places(
     ({ kind, lower }) => kind === "word" && /^(?:named|called|titled)$/u.test(lower),
@@ -93,7 +93,7 @@ function takeNamed(filling: Filling): void {
   if (filling.setAll(parameter, values)) filling.take(THING.test(filling.lower(at - 1)) ? at - 1 : at, to);
 }
 
-/** The argument that a token gives; `undefined` where the parameter does not take it. */
+/** The argument from a token; `undefined` if the parameter does not accept it. */
 export function valueFor(parameter: Parameter, token: Token, isNaming = false): JsonValue | undefined {
   const { kind, lower, text, value } = token;
   const { schema, role } = parameter;
@@ -108,7 +108,7 @@ export function valueFor(parameter: Parameter, token: Token, isNaming = false): 
   return text;
 }
 
-/** Whether a parameter takes a text, or a list of texts. */
+/** Whether a parameter accepts a text, or a list of texts. */
 export function takesText({ schema, role }: Parameter): boolean {
   if (role === "boolean" || role === "number" || role === "object" || role === "enum") return false;
   const isUntyped = schema.type === undefined && schema.anyOf === undefined;
@@ -119,12 +119,12 @@ export function takesText({ schema, role }: Parameter): boolean {
   );
 }
 
-/** Whether a number is of the schema's type. */
+/** Whether a number matches the schema's type. */
 export function fits({ schema }: Parameter, value: number): boolean {
   return hasType(schema, "number") || (hasType(schema, "integer") && Number.isInteger(value));
 }
 
-/** The value of an enum that a word or quoted text is. */
+/** The enum value that equals a word or quoted text. */
 export function enumValue({ schema }: Parameter, { kind, text, value }: Token): string | number | undefined {
   const said = splitWords(typeof value === "string" ? value : text).join(" ");
   const isSame = (one: string | number): boolean => {

@@ -11,7 +11,7 @@ import { Filling } from "./filling.ts";
 import type { Name } from "./filling.ts";
 import type { Parameter, Role } from "./parameters.ts";
 
-/** Roles that a name with a capital fills; longer texts are quoted. */
+/** Roles that accept a capitalized name; longer texts must be quoted. */
 const NAMED: ReadonlySet<Role> = new Set(["name", "place", "person", "identifier"]);
 const PLACE_BEFORE = /^(?:in|for|at|near|of)$/u;
 /** Words for a place itself. */
@@ -20,12 +20,12 @@ const JOINT = /^(?:,|and|or|&)$/u;
 /** Words that introduce a text. */
 const SAYING = /^(?:saying|says|reading|text)$/u;
 
-/** Whether a parameter takes the name of a time zone as IANA has it: `Europe/Berlin`. */
+/** Whether a parameter takes an IANA time zone name: `Europe/Berlin`. */
 function takesZone({ words, schema }: Parameter): boolean {
   return words.join("") === "timezone" && /\biana\b|\b[A-Z]\w+\/[A-Z]\w+/iu.test(schema.description ?? "");
 }
 
-/** The time zone that is called after a place. */
+/** The time zone named after a place. */
 function zoneOf(place: string): string | undefined {
   const ending = `/${place.replaceAll(" ", "_")}`;
   return Intl.supportedValuesOf("timeZone").find((zone) => zone.endsWith(ending));
@@ -51,7 +51,7 @@ function fillPlaces(
   for (const at of filling.places(({ lower }) => PLACE_WORD.test(lower))) filling.take(at);
 }
 
-/** Quoted texts for the only parameter that takes one; required ones come first. */
+/** Quoted texts, for the only parameter that accepts one; required ones come first. */
 function fillQuotes(filling: Filling): void {
   const quotes = filling.places(({ kind }) => kind === "quote");
   const open = filling.open.filter(takesText);
@@ -64,7 +64,7 @@ function fillQuotes(filling: Filling): void {
   if (SAYING.test(filling.lower(first - 1))) filling.take(first - 1);
 }
 
-/** A name with a capital, for the only required parameter that takes one: `Greet Ada`. */
+/** A capitalized name, for the only required parameter that accepts one: `Greet Ada`. */
 function fillNames(filling: Filling): void {
   const names = filling.names();
   const [only, other] = filling.missing.filter(takesText);
@@ -74,7 +74,7 @@ function fillNames(filling: Filling): void {
   for (const { from, to } of names) filling.take(from, to);
 }
 
-/** Whether values follow each other with no more than commas and "and" between them. */
+/** Whether values are separated only by commas and "and". */
 function isJoined(filling: Filling, parts: readonly Pick<Name, "from" | "to">[]): boolean {
   return parts.every(({ to }, index) => {
     const next = parts[index + 1];
@@ -91,7 +91,7 @@ function takesName(parameter: Parameter): boolean {
 
 const REFERENCES =
   "first result,second result,last result,result,results,it,them,that,this,sum,product,total,average";
-/** Parameters that take any text, not one in a language of its own. */
+/** Parameters that accept any text, rather than a formal language. */
 const TEXT = /\b(?:text|message|contents?|body|comment|note|input|string|data|markdown|html|title|value)\b/u;
 
 /** Fills a tool's parameters from a step: named values first, then values by their kind, then texts and earlier results. */
@@ -108,7 +108,7 @@ export function fillArguments(tool: ToolDefinition, phrase: Phrase, plan: Plan):
   return filling;
 }
 
-/** Earlier results that a step speaks of, for the required parameter that is left: `double the result`, `post it`. */
+/** Earlier results that a step refers to, for the remaining required parameter: `double the result`, `post it`. */
 function fillReference(filling: Filling): void {
   const [parameter, other] = filling.missing;
   if (parameter === undefined || other !== undefined) return;

@@ -13,7 +13,7 @@ export interface Name {
   text: string;
 }
 
-/** A call of a tool while its arguments are read from the tokens of a step. */
+/** A tool call whose arguments are being filled from the tokens of a step. */
 export class Filling {
   readonly tool: ToolDefinition;
   readonly plan: Plan;
@@ -22,7 +22,7 @@ export class Filling {
   readonly args = new Map<string, Expression>();
   /** The tool is called once for each of these. */
   each: { parameter: Parameter; values: readonly JsonValue[] } | undefined;
-  /** Earlier results that went in. */
+  /** Earlier results that are used. */
   readonly consumed: Value[] = [];
   readonly #taken: boolean[];
 
@@ -34,7 +34,7 @@ export class Filling {
     this.#taken = this.tokens.map(() => false);
   }
 
-  /** The parameters that have no value yet, required ones first. */
+  /** The parameters without a value, required ones first. */
   get open(): readonly Parameter[] {
     const open = readParameters(this.tool).filter(({ name }) => !this.args.has(name));
     return [...open.filter(({ isRequired }) => isRequired), ...open.filter(({ isRequired }) => !isRequired)];
@@ -48,7 +48,7 @@ export class Filling {
     this.args.set(parameter.name, literal(value));
   }
 
-  /** Several values: a list where the parameter takes one, otherwise a call for each. */
+  /** Sets several values: a list if the parameter accepts one, otherwise one call for each. */
   setAll(parameter: Parameter, values: readonly JsonValue[]): boolean {
     const [only] = values;
     if (only === undefined || (values.length > 1 && this.each !== undefined)) return false;
@@ -61,7 +61,7 @@ export class Filling {
     return true;
   }
 
-  /** Gives a parameter the texts of tokens, and takes these. */
+  /** Sets a parameter to the texts of tokens, and claims these. */
   setTexts(parameter: Parameter, places: readonly number[]): boolean {
     const texts = places.map((at) => this.text(at));
     if (!this.setAll(parameter, texts)) return false;
@@ -69,7 +69,7 @@ export class Filling {
     return true;
   }
 
-  /** Whether no argument has taken a token yet. */
+  /** Whether a token is not claimed by an argument yet. */
   isFree(at: number): boolean {
     return at >= 0 && at < this.tokens.length && this.#taken[at] === false;
   }
@@ -78,7 +78,7 @@ export class Filling {
     this.#taken.fill(true, Math.max(from, 0), to);
   }
 
-  /** The places of free tokens that fit. */
+  /** The indices of matching free tokens. */
   places(fits: (token: Token, at: number) => boolean): number[] {
     return [...this.tokens.keys()].filter((at) => this.isFree(at) && fits(this.tokens[at] as Token, at));
   }
@@ -92,14 +92,14 @@ export class Filling {
     return token === undefined ? "" : textOf(token);
   }
 
-  /** The nearest word before a place that is no small word. */
+  /** The nearest word before an index, ignoring small words. */
   before(place: number): string {
     let at = place - 1;
     while (isSmall(this.tokens[at])) at -= 1;
     return this.lower(at);
   }
 
-  /** Where words stand among the free tokens, one behind the other. */
+  /** Finds consecutive words among the free tokens. */
   findWords(words: readonly string[]): { from: number; to: number } | undefined {
     const [from] = this.places((_, at) =>
       words.every(
@@ -125,7 +125,7 @@ export class Filling {
     return found;
   }
 
-  /** The first word of a step has a capital though it is no name. */
+  /** Whether a token is a name. The first word of a step is capitalized without being one. */
   #isName(at: number): boolean {
     const token = this.tokens[at];
     return (

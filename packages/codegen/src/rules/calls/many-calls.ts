@@ -19,7 +19,7 @@ const EACH = form(
 );
 const THAT_MANY = form("{call} (?:for|of|in) that many {what}(?: (?:starting|beginning) with {first})?");
 
-/** Plans a call for each row of an earlier result, or for as many things as an earlier number says; `false` where it is neither. */
+/** Plans a call for each row of an earlier result, or for a number of things given by an earlier result; `false` if it is neither. */
 export function planManyCalls(phrase: Phrase, plan: Plan): boolean {
   const each = phrase.match(EACH);
   if (each !== undefined && planEach(each, plan)) return true;
@@ -63,7 +63,7 @@ function planThatMany(found: Match, plan: Plan): boolean {
   return true;
 }
 
-/** The call with all arguments but the one that differs. */
+/** Fills all arguments except the one that varies. */
 function fillAllButOne(found: Match, plan: Plan): [Filling | undefined, Parameter | undefined] {
   const phrase = found.part("call");
   if (phrase === undefined) return [undefined, undefined];
@@ -80,7 +80,7 @@ function convert(item: Expression, { schema }: Parameter): Expression {
   return hasType(schema, "string") ? call("String", item) : item;
 }
 
-/** The tool that lists all things of a kind, with their names, and takes no required arguments. */
+/** The tool that lists all things of a kind with their names, without required arguments. */
 function findList(noun: string, tools: readonly ToolDefinition[]): ToolDefinition | undefined {
   const found = tools.filter(
     (tool) =>
@@ -93,7 +93,7 @@ function findList(noun: string, tools: readonly ToolDefinition[]): ToolDefinitio
   return found.length === 1 ? found[0] : undefined;
 }
 
-/** Refuses to count, filter or go through what may be one page of more. */
+/** Refuses to count, filter or iterate a result that may be one of several pages. */
 export function onePage(rows: Value, plan: Plan): Error {
   const page = `${rows.pageOf ?? ""} may give one page of more rows`;
   return plan.unread("rows", `${page}, so ${cite(plan.stepText)} might leave some out.`);

@@ -100,7 +100,7 @@ export function enumOf(schema: JsonSchema): readonly (string | number)[] {
   return [...own, ...parts].filter((value) => typeof value === "string" || typeof value === "number");
 }
 
-/** The parameter that takes SQL, where a tool has one. */
+/** The parameter of a tool that takes SQL, if any. */
 export function sqlParameter(tool: ToolDefinition): Parameter | undefined {
   return readParameters(tool).find(({ role }) => role === "sql");
 }
@@ -111,7 +111,7 @@ const PAGE_TEXT =
   /\b(?:paginat\w*|pages? (?:size|of results)|per page|cursor|at most \d+|up to \d+|(?:first|last|top|latest|most recent) \d+|max(?:imum)? (?:number|of)|limit(?:ed)? (?:to|the number)|truncat\w*)/iu;
 const PAGE_FIELD = /^(?:next\w*|has_?more|\w*cursor|total\w*|is_?truncated|incomplete\w*|page|pages)$/iu;
 
-/** Whether a result of a tool may be one page of more, so that nothing is to be counted or filtered in it. */
+/** Whether a result of a tool may be one of several pages, so that it must not be counted or filtered. */
 export function mayBeOnePage(tool: ToolDefinition): boolean {
   const names = Object.keys(tool.inputSchema.properties ?? {});
   const isPaged = names.some((name) => PAGE_PARAMETER.test(splitWords(name).join("_")));

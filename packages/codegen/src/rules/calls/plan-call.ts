@@ -13,9 +13,9 @@ import { mayBeOnePage } from "./parameters.ts";
 import { unclaimed } from "./unclaimed.ts";
 
 /**
- * Reads a step as a call of the tool that it names, or that is evident from its words.
+ * Interprets a step as a call of the tool that it names, or that is evident from its words.
  *
- * @returns the tool with arguments, where every word of the step is understood; else why the nearest tool can't be called.
+ * @returns the tool with arguments if every word of the step is understood; else why the closest tool can't be called.
  */
 export function readCall(phrase: Phrase, plan: Plan) {
   const candidates = findCandidates(phrase, plan.tools, plan.preferred);
@@ -57,7 +57,7 @@ function refusalOf(filling: Filling, rest: readonly string[], phrase: Phrase, pl
   return word === undefined ? undefined : plan.unread(word, `In ${step}, ${unread}`, tool);
 }
 
-/** Puts a call into the program, or one for each item. */
+/** Adds a call to the program, or one for each item. */
 export function lowerCall(filling: Filling, plan: Plan, items = listedItems(filling, plan)): Value {
   const { tool, args } = filling;
   plan.flush();

@@ -11,15 +11,14 @@ const TOOL_WORDS = new Set(
   "tool skill server function api mcp import run call invoke apply make perform".split(" "),
 );
 
-/** Words for something beside the step, which would be left out. */
+/** Words for something outside the step, which would be left out. */
 const POINTING = new Set("following above below attached".split(" "));
 
 const GREETING = /^(?:hi|hello|hey)$/u;
 const POINTING_BACK = /^(?:it|them|this|that|these|those)$/u;
 
 /**
- * Whether a word that could be small talk is what the tool is to be called with: `echo hello`. Such words come behind the tool's
- * name, without a comma.
+ * Whether a word that could be small talk is an argument: `echo hello`. Such words follow the tool's name without a comma.
  */
 function isObject(at: number, { tool, tokens, open }: Filling, name: readonly string[]): boolean {
   const nameAt = tokens.findIndex(({ lower }) => name.includes(lower));
@@ -27,19 +26,19 @@ function isObject(at: number, { tool, tokens, open }: Filling, name: readonly st
   const word = tokens[at]?.lower ?? "";
   if (GREETING.test(word)) return true;
   const takesWords = open.some(takesText) || tool.inputSchema.additionalProperties === true;
-  // A longer name says itself what is meant: `get user data`.
+  // A longer name is self-explanatory: `get user data`.
   if (!takesWords || name.length > 1) return false;
   return (SMALL_TALK.has(word) && !TOOL_WORDS.has(word)) || POINTING_BACK.test(word);
 }
 
-/** The words of a step that nothing claims: no argument, not the tool's own words, and no small talk. */
+/** The unclaimed words of a step: neither arguments, nor the tool's own words, nor small talk. */
 export function unclaimed(filling: Filling): string[] {
   const { tool } = filling;
   const own = ownStems(filling);
   const name = splitWords(tool.name);
   const verb = verbOf(filling.phrase);
   const isOwnVerb = isLoose(verb) || verbFit(verb, name, tool.annotations?.readOnlyHint === true) > 0;
-  // A tool that lists gives all there is, unless that may be a page of it.
+  // A listing tool returns everything, unless its result may be a page.
   const listsAll = !mayBeOnePage(tool) && name.some((word) => /^(?:list|search|find|query)$/u.test(word));
   let isFirst = true;
   return filling.tokens.flatMap((token, at) => {
@@ -64,7 +63,7 @@ function isClaimed(word: string, own: ReadonlySet<string>, name: readonly string
   return meaningsOf(word).some((one) => own.has(one));
 }
 
-/** The stems of the tool's own words; a parameter that got no value claims nothing. */
+/** The stems of the tool's own words. A parameter without a value claims no words. */
 function ownStems({ tool, args }: Filling): ReadonlySet<string> {
   const [about = ""] = tool.description.split(/(?<=\.)\s|\n/u);
   const parameters = readParameters(tool).filter(({ name }) => args.has(name));

@@ -14,7 +14,7 @@ const SUM_OF_FIELD = form(
   "(?:sum|total)(?: of)? all (?<field>[\\p{L}_]+)(?: in [\\p{L}_]+(?: array| list)?)?",
 );
 
-/** A field of a JSON file and what it is set to. */
+/** A field of a JSON file and its new value. */
 export interface Field {
   key: string;
   expression: Expression;
@@ -35,7 +35,7 @@ export function readFields(phrase: Phrase, plan: Plan): Field[] | undefined {
   return fields.length === 0 ? undefined : fields;
 }
 
-/** The fields that are listed below a step. A field whose value is stated, though it was calculated, gets what was calculated. */
+/** Parses the fields listed below a step. If a stated value was also calculated, the calculated one is used. */
 export function readListed(fields: readonly StepField[], plan: Plan): Field[] {
   return fields.map(({ key, value }) => {
     const phrase = PhraseOf.read(value);
@@ -53,7 +53,7 @@ function calculatedAs(key: string, stated: JsonValue | undefined, plan: Plan): V
   throw plan.unread(key, hint);
 }
 
-/** A value of a field: what is written, an earlier result, or the sum of a list in the file. */
+/** Parses the value of a field: a literal, an earlier result, or the sum of a list in the file. */
 export function readField(key: string, phrase: Phrase, plan: Plan): Field | undefined {
   const written = phrase.literal;
   if (written !== undefined) return { key, expression: literal(written.value) };
@@ -70,7 +70,7 @@ export function readField(key: string, phrase: Phrase, plan: Plan): Field | unde
   return { key, expression: literal(token.text) };
 }
 
-/** Fields as the entries of an object; later ones replace earlier ones of the same name. */
+/** Converts fields to entries of an object; later ones replace earlier ones of the same name. */
 export function entriesOf(fields: readonly Field[]): ObjectEntry[] {
   for (const { value } of fields) if (value !== undefined) value.consumed = true;
   const byKey = new Map(fields.map((field) => [field.key, field.expression]));
@@ -79,11 +79,11 @@ export function entriesOf(fields: readonly Field[]): ObjectEntry[] {
 
 export interface Saved extends Pick<Value, "expression" | "schema"> {
   value?: Value | undefined;
-  /** Where it is written in the task. */
+  /** The value, if it is a literal in the task. */
   written?: JsonValue | undefined;
 }
 
-/** The earlier result, quoted text or call of a tool that words mean. */
+/** Resolves words to an earlier result, a quoted text or a tool call. */
 export function readWhat(phrase: Phrase, plan: Plan): Saved | undefined {
   const written = phrase.literal;
   if (written !== undefined)

@@ -88,7 +88,7 @@ const READ = form(
 const READ_SEVERAL = form("(?:read|load|open)(?: files)? {files}");
 const READ_BACK = form("read (?:it|file|that|content)(?: back)?(?: again)?");
 
-/** Plans a step that reads, writes, changes or prints files of the workspace; `false` where it does not. */
+/** Plans a step that reads, writes, changes or prints workspace files; `false` if it does not. */
 export function planFiles(phrase: Phrase, fields: readonly StepField[], plan: Plan): boolean {
   const [hadChanged, dirty] = [plan.hasChanged, countDirty(plan)];
   plan.hasChanged = false;
@@ -118,7 +118,7 @@ function countDirty({ documents }: Plan): number {
   return documents.filter(({ isDirty }) => isDirty).length;
 }
 
-/** Plans a step that reads files of the workspace; `false` where it does not. */
+/** Plans a step that reads workspace files; `false` if it does not. */
 function planRead(phrase: Phrase, plan: Plan): boolean {
   const one = phrase.match(READ)?.text("file") ?? (phrase.match(READ_BACK) && plan.lastPath);
   const several = listOf(phrase.match(READ_SEVERAL)?.part("files") ?? phrase.slice(0, 0));

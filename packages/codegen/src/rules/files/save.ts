@@ -15,7 +15,7 @@ const SAVE_STATE = form(
   "(?:save|store|write)(?: (?:it|them|state|changes|file|workflow|updated (?:state|file)|final state|new state|current state))?(?: back)?",
 );
 
-/** Plans a step that saves a result; `false` where it does not. */
+/** Plans a step that saves a result; `false` if it does not. */
 export function planSave(phrase: Phrase, listed: readonly StepField[], plan: Plan): boolean {
   const found = phrase.match(SAVE);
   if (found === undefined) return planSaveState(phrase, plan);
@@ -61,12 +61,12 @@ function lastMade(plan: Plan): Saved | undefined {
   return last === undefined || last.consumed ? undefined : { ...last, value: last };
 }
 
-/** JSON files that hold an object keep what is in them: fields are set, everything else stays. */
+/** Existing objects in JSON files are kept: only the given fields are set. */
 function saveJson(saved: Saved | undefined, fields: readonly Field[], path: string, plan: Plan): void {
   const document = plan.documents.find((one) => one.path === path);
   const own = saved?.value?.document;
   if (own !== undefined) {
-    // Saved under another name, the first file stays as it was.
+    // If saved under another name, the first file is not changed.
     own.path = path;
     own.isDirty = true;
     setAll(own, fields, plan);
@@ -89,7 +89,7 @@ function saveJson(saved: Saved | undefined, fields: readonly Field[], path: stri
   plan.flush();
 }
 
-/** JSON with fields adds these; a result goes to the field that it was calculated from, else to `result`. */
+/** Adds the fields. A result goes to the field that it was calculated from, else to `result`. */
 function withResult(saved: Saved, fields: readonly Field[]): Field[] {
   const { written } = saved;
   if (typeof written === "object" && written !== null && !Array.isArray(written))
@@ -109,7 +109,7 @@ function setAll(document: StateDocument, fields: readonly Field[], plan: Plan): 
   plan.flush();
 }
 
-/** Text as it is, numbers as they are printed, everything else as JSON; never into a file of another kind. */
+/** Saves text unchanged, numbers as printed, and everything else as JSON; never to a file of another kind. */
 function saveText(saved: Saved | undefined, fields: readonly Field[], path: string, plan: Plan): void {
   const { expression, schema = {} } = saved ?? {};
   const isText = hasType(schema, "string") && !hasType(schema, "object", "array");

@@ -19,7 +19,7 @@ const CREATE_JSON = form(
   `(?:(?:create|make|initialize|write)${KIND}${NAMED}(?: at)?|save state to) {file:path}(?: (?:with|containing)(?: (?:fields|contents?|following|following fields))?)?(?: :)?(?: {fields})?`,
 );
 
-/** Plans a step that writes a text; `false` where it does not. */
+/** Plans a step that writes a text; `false` if it does not. */
 export function planText(phrase: Phrase, plan: Plan): boolean {
   const append = phrase.match(APPEND);
   const found = phrase.match(WRITE) ?? phrase.match(CREATE) ?? append;
@@ -36,13 +36,13 @@ export function planText(phrase: Phrase, plan: Plan): boolean {
   plan.makeFolder(path);
   plan.do(plan.callFileSystem(append === undefined ? "writeFile" : "appendFile", literal(path), content));
   plan.lastPath = path;
-  // Afterwards "it" means the written text, which is no result of the task.
+  // Afterwards "it" refers to the written text, which is not a result of the task.
   if (append === undefined)
     plan.track(content, "content", { words: "content", schema: { type: "string" } }).consumed = true;
   return true;
 }
 
-/** Plans a step that makes a JSON file with fields. */
+/** Plans a step that creates a JSON file with fields. */
 export function planJson(phrase: Phrase, listed: readonly StepField[], plan: Plan): boolean {
   const found = phrase.match(CREATE_JSON);
   const path = found?.text("file") ?? "";
@@ -78,7 +78,7 @@ export function planSet(phrase: Phrase, plan: Plan): boolean {
   const fields = part === undefined ? undefined : readFields(part, plan);
   const document = found === undefined || fields === undefined ? undefined : documentOf(found, plan);
   if (document === undefined || fields === undefined) return false;
-  // `Update current_step to 4 (completed)`: the note asks for nothing.
+  // `Update current_step to 4 (completed)`: the note is not an instruction.
   if (note?.[1] !== undefined) plan.add({ kind: "comment", text: note[1] });
   for (const field of fields) setField(document, field, plan);
   return true;

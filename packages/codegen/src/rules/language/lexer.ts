@@ -2,8 +2,8 @@ import type { JsonValue } from "@cem/core";
 import { findQuotes } from "@cem/core/text";
 
 /**
- * The kind of a token. `braces` is something in brackets that is no JSON: `{"answer": result}`. `tag` is `#general` or `@ada`.
- * `mark` is punctuation, `sign` any other character that is no letter.
+ * The kind of a token. `braces` is bracketed text that is not JSON: `{"answer": result}`. `tag` is `#general` or `@ada`.
+ * `mark` is punctuation, `sign` any other non-letter.
  */
 export type TokenKind =
   | "word"
@@ -22,23 +22,23 @@ export type TokenKind =
 /** One word, number, quoted text or sign of a step. */
 export interface Token {
   readonly kind: TokenKind;
-  /** As it is written. */
+  /** The original text. */
   readonly text: string;
   /** The text for comparisons: in lower case, apostrophes straight. */
   readonly lower: string;
   /** The value of a number, a quoted text or JSON. */
   readonly value?: JsonValue | undefined;
-  /** Where it begins and ends in the step, in UTF-16 units. */
+  /** Its range in the step, in UTF-16 units. */
   readonly start: number;
   readonly end: number;
 }
 
-/** Words that change nothing about what is asked for. */
+/** Words that don't change what is asked for. */
 const SMALL = new Set(
   "the a an please just simply kindly also me us my our your now right currently".split(" "),
 );
 
-/** A quoted text without its quotes; any other token as it is written. */
+/** A quoted text without its quotes; the original text of any other token. */
 export function textOf({ kind, text, value }: Token): string {
   return kind === "quote" && typeof value === "string" ? value : text;
 }
@@ -51,7 +51,7 @@ const URL = /[a-z][a-z0-9+.-]{1,15}:\/\/[^\s,;"'<>]*[^\s,;"'<>.!?)]/iuy;
 const EMAIL = /[\p{L}\p{N}._%+-]{1,64}@[\p{L}\p{N}-]{1,63}(?:\.[\p{L}\p{N}-]{1,63})+/uy;
 const TAG = /[#@][\p{L}\p{N}][\p{L}\p{N}_.-]{0,79}/uy;
 const DATE = /\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2})?(?:\.\d+)?(?:Z|[+-]\d{2}:?\d{2})?)?(?![\d-])/uy;
-/** A path with a folder, or a file with an ending. */
+/** A path with a folder, or a file with an extension. */
 const PATH =
   /(?:(?:\.{1,2}|~)?\/[\p{L}\p{N}_.@+-]+(?:\/[\p{L}\p{N}_.@+-]+)*\/?|(?<=^|\s)\.{1,2}(?=\s|$)|[\p{L}\p{N}_-]+(?:\/[\p{L}\p{N}_.-]+)+|[\p{L}\p{N}_-]+(?:\.[\p{L}\p{N}_-]+)*\.[A-Za-z][A-Za-z0-9]{0,4})(?![\p{L}\p{N}@])/uy;
 const NUMBER = /[$€£]?(?:\d+(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?(?:[eE][-+]?\d+)?|\.\d+)(?![\p{L}\d_])/uy;
@@ -80,12 +80,12 @@ const SIGN_OF: Readonly<Record<string, string>> = {
   "≤": "<=",
   "≠": "!=",
 };
-/** Numbers in words, from zero. `one` is mostly none: `the warmest one`. */
+/** Numbers in words, from zero. `one` is left out, since it is mostly a pronoun: `the warmest one`. */
 const NUMBERS = "zero . two three four five six seven eight nine ten eleven twelve".split(" ");
-/** `it's` is `it is`; any other `'s` belongs to somebody. */
+/** `it's` means `it is`; other `'s` are possessive. */
 const IS = /^(?:it|that|there|what|who|where|how|when|he|she|here)$/u;
 
-/** Reads the tokens of a step. Runs in linear time for any text. */
+/** Tokenizes a step in linear time. */
 export function readTokens(source: string): Token[] {
   const tokens: Token[] = [];
   const ends = blockEnds(source);
@@ -104,7 +104,7 @@ export function readTokens(source: string): Token[] {
   return tokens;
 }
 
-/** Where quoted texts and balanced braces and brackets end, by where they begin; nothing inside another. */
+/** The ends of quoted texts and balanced braces and brackets, by their start; nested ones are left out. */
 function blockEnds(source: string): Map<number, number> {
   const quotes = new Map(findQuotes(source).map(({ start, end }) => [start, end]));
   const ends = new Map<number, number>();
@@ -142,7 +142,7 @@ function readSingle(source: string, start: number): Token {
     pattern.lastIndex = start;
     const found = pattern.exec(source)?.[0];
     if (found === undefined) continue;
-    // A full stop behind a path ends the sentence.
+    // A full stop after a path ends the sentence.
     const text = kind === "path" && found.length > 2 ? found.replace(/(?<!\.)\.+$/u, "") : found;
     const end = start + text.length;
     const lower = text.toLowerCase().replaceAll("’", "'");

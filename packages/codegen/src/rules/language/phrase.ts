@@ -2,23 +2,23 @@ import type { JsonValue } from "@cem/core";
 import { isSmall, readTokens, textOf, type Token } from "./lexer.ts";
 
 const [OPEN, CLOSE] = ["‹", "›"];
-/** Signs that stand in a shape as they are. */
+/** Symbols that are kept in a shape. */
 const PLAIN_SIGN = /^(?:[-+*/%^()=<>&]|<=|>=|!=|==|===|!==|<>|\*\*)$/u;
-/** The tokens that have a value of their own. */
+/** Tokens with a value. */
 const VALUE = `(?:- )?${OPEN}(?:number|quote|json|date|path|url|email|tag)\\d+${CLOSE}|true|false|null`;
 const NAME = `[\\p{L}_][\\p{L}\\p{N}\\p{M}_'-]*|${OPEN}quote\\d+${CLOSE}`;
 
 /**
- * Some tokens of a step that follow each other, and their shape: the words in lower case, one space between them, small words
- * left out, and for everything else its kind and place: `save sum to ‹path3›`. Operations read shapes with regular expressions
- * of the whole of it, so that no word goes unread; text from the task never gets into them.
+ * Consecutive tokens of a step, and their shape: words in lower case separated by one space, without small words, and the
+ * kind and index of all other tokens: `save sum to ‹path3›`. Operations match complete shapes with regular expressions, so
+ * that no word is ignored. Text from the task never becomes part of an expression.
  */
 export class Phrase {
   readonly tokens: readonly Token[];
   readonly shape: string;
-  /** The text that the tokens are from. */
+  /** The text of the tokens. */
   readonly source: string;
-  /** Where each token begins in the shape; -1 for small words. */
+  /** The start of each token in the shape; -1 for small words. */
   readonly #places: readonly number[];
 
   constructor(source: string, tokens: readonly Token[]) {
@@ -53,7 +53,7 @@ export class Phrase {
     return new Phrase(this.source, this.tokens.slice(start, end));
   }
 
-  /** The parts of it between what a pattern finds in the shape. */
+  /** Splits it at the matches of a pattern in the shape. */
   split(pattern: RegExp): Phrase[] {
     const parts: Phrase[] = [];
     let start = 0;
@@ -64,7 +64,7 @@ export class Phrase {
     return [...parts, this.within(start, this.shape.length)].filter(({ tokens }) => tokens.length > 0);
   }
 
-  /** Reads the whole shape by a {@link form}. */
+  /** Matches the whole shape with a {@link form}. */
   match(pattern: RegExp): Match | undefined {
     const found = pattern.exec(this.shape);
     return found === null ? undefined : new Match(this, found);
@@ -89,7 +89,7 @@ export class Phrase {
     return isNamed ? { value: first.lower === "null" ? null : first.lower === "true" } : undefined;
   }
 
-  /** A word or a quoted text, without quotes; several words with a space between them. */
+  /** Words or quoted texts, without quotes, separated by spaces. */
   get words(): string {
     return this.tokens
       .filter((token) => !isSmall(token) || this.tokens.length === 1)
@@ -113,13 +113,13 @@ export class Match {
     this.#found = found;
   }
 
-  /** A part; `undefined` where it was left out. */
+  /** A part; `undefined` if it is missing. */
   part(name: string): Phrase | undefined {
     const range = this.#found.indices?.groups?.[name];
     return range === undefined ? undefined : this.#phrase.within(range[0], range[1]);
   }
 
-  /** A part in words, without quotes; empty where it was left out. */
+  /** A part as text, without quotes; empty if it is missing. */
   text(name: string): string {
     return this.part(name)?.words ?? "";
   }
@@ -140,8 +140,8 @@ export class Match {
 }
 
 /**
- * A regular expression of a whole shape, in which `{what}` is any words, `{file:path}` a token of a kind, `{field:name}` a word or
- * quoted text, and `{value:value}` whatever has a value of its own.
+ * Creates a regular expression for a whole shape, in which `{what}` matches any words, `{file:path}` a token of a kind,
+ * `{field:name}` a word or quoted text, and `{value:value}` any token with a value.
  */
 export function form(text: string): RegExp {
   const source = text.replaceAll(/(?<!\\p)\{(\w+)(?::(\w+))?\}/gu, (_, name: string, kind?: string) => {
@@ -167,13 +167,13 @@ export function listOf(phrase: Phrase): Phrase[] {
   return parts;
 }
 
-/** A regular expression's alternatives of phrases, the longest first. */
+/** Joins phrases to alternatives of a regular expression, longest first. */
 export function oneOf(phrases: Readonly<Record<string, string>> | readonly string[]): string {
   const all = Array.isArray(phrases) ? (phrases as readonly string[]) : Object.keys(phrases);
   return (
     all
       .toSorted((a, b) => b.length - a.length)
-      // As the shape of a step has it: without small words.
+      // In the form of a shape: without small words.
       .map((phrase) =>
         phrase.replaceAll(/\b(?:the|a|an)\s/gu, "").replaceAll(/[.*+?^${}()|[\]\\]/gu, String.raw`\$&`),
       )
@@ -181,7 +181,7 @@ export function oneOf(phrases: Readonly<Record<string, string>> | readonly strin
   );
 }
 
-/** The meaning of a phrase, as it stands in a shape. */
+/** The meaning of a phrase in a shape. */
 export function meaningOf(phrase: string, phrases: Readonly<Record<string, string>>): string | undefined {
   return Object.hasOwn(phrases, phrase) ? phrases[phrase] : undefined;
 }

@@ -23,7 +23,7 @@ interface Declaration extends Pick<
   Partial<Value>,
   "isReceipt" | "constant" | "field" | "pageOf" | "isSorted"
 > {
-  /** The words it is named by, in the program and in later steps. */
+  /** The words that name it in the program and in later steps. */
   words: string;
   schema?: JsonSchema | undefined;
 }
@@ -31,11 +31,11 @@ interface Declaration extends Pick<
 /** A program under construction: its statements, and the values that later steps can refer to. */
 export class Plan {
   readonly tools: readonly ToolDefinition[];
-  /** The clock that "today" is read from. */
+  /** The clock for "today". */
   readonly now: () => Date;
   /** The results so far, in order. */
   readonly values: Value[] = [];
-  /** The JSON files that steps loaded or made. */
+  /** The JSON files that steps loaded or created. */
   readonly documents: StateDocument[] = [];
   /** Imported names by module. */
   readonly imports = new Map<string, Set<string>>();
@@ -44,13 +44,13 @@ export class Plan {
   readonly names = new Names();
   /** Whether something was written or changed. */
   hasChanged = false;
-  /** The step that is planned is part of a question, which changes nothing. */
+  /** Whether the current step is part of a question, which changes nothing. */
   isQuestion = false;
   /** Text of the step being planned. */
   stepText = "";
   /** The skill that a step mentioned without calling it. */
   preferred: ToolDefinition | undefined;
-  /** The path that a step named last. */
+  /** The last path named by a step. */
   lastPath: string | undefined;
   /** The block that statements are added to. */
   block: Statement[] = [];
@@ -69,7 +69,7 @@ export class Plan {
     return this.track(name(variable), variable, declaration);
   }
 
-  /** Makes an expression known to later steps without a variable of its own. */
+  /** Makes an expression known to later steps without declaring a variable. */
   track(expression: Expression, variable: string, { schema = {}, ...rest }: Declaration): Value {
     const about = this.stepText;
     const value: Value = { ...rest, name: variable, expression, schema, about, consumed: false };
@@ -77,12 +77,12 @@ export class Plan {
     return value;
   }
 
-  /** Refuses the step for words that have no meaning for what it asks for. */
+  /** Refuses the step because of words that it can't interpret. */
   unread(argument: string, hint: string, tool?: ToolDefinition): Unfilled {
     return refuse({ step: this.stepText, reason: "not-understood", argument, hint }, tool);
   }
 
-  /** Refuses the step for a value that it lacks. */
+  /** Refuses the step because of a missing value. */
   lacks(argument: string, hint: string, tool?: ToolDefinition): Unfilled {
     return refuse({ step: this.stepText, reason: "missing-argument", argument, hint }, tool);
   }
@@ -95,32 +95,32 @@ export class Plan {
     this.add({ kind: "do", value });
   }
 
-  /** Takes a name from a module. */
+  /** Imports a name from a module. */
   import(module: string, imported: string): void {
     const names = this.imports.get(module) ?? new Set<string>();
     this.imports.set(module, names.add(imported));
   }
 
-  /** A call of a function of `node:fs/promises`. */
+  /** Calls a function of `node:fs/promises`. */
   callFileSystem(functionName: FileFunction, ...args: Expression[]): Expression {
     this.import(FILE_SYSTEM, functionName);
     if (functionName === "writeFile" || functionName === "appendFile") this.hasChanged = true;
     return awaited(call(functionName, ...args));
   }
 
-  /** A call of a tool with its arguments by name. */
+  /** Calls a tool with arguments by name. */
   callTool(tool: ToolDefinition, args: ReadonlyMap<string, Expression>): Expression {
     const called = this.startCall(tool, args);
     const isSynchronous = tool.kind === "skill" && !tool.signature.includes("Promise<");
     return isSynchronous ? called : awaited(called);
   }
 
-  /** A call of a tool that is not waited for. */
+  /** Calls a tool without awaiting it. */
   startCall(tool: ToolDefinition, args: ReadonlyMap<string, Expression>): Expression {
     return call(this.#importTool(tool), ...toolArguments(tool, args));
   }
 
-  /** Two tools of one name from different modules: the second gets its server's name in front. */
+  /** Imports a tool. If another module's tool has the same name, it is prefixed with its server's name. */
   #importTool(tool: ToolDefinition): string {
     const isTaken = [...this.uses].some(
       (other) => other !== tool && other.name === tool.name && other.module !== tool.module,
@@ -167,7 +167,7 @@ export class Plan {
     this.do(method(name("console"), "log", isPlain ? expression : call("toText", expression)));
   }
 
-  /** Makes the folder of a path, unless the workspace itself is it. */
+  /** Creates the folder of a path, unless it is the workspace itself. */
   makeFolder(path: string): void {
     const folder = path.slice(0, path.lastIndexOf("/") + 1).replace(/(?<=.)\/$/u, "");
     if (["", ".", "/", "/workspace"].includes(folder)) return;

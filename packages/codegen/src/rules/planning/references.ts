@@ -6,21 +6,21 @@ import type { Plan } from "./plan.ts";
 import { cite, isNumeric, type Value } from "./value.ts";
 
 const TEXT_FILE = /\.(?:txt|md|log|csv|tsv|json|ya?ml|xml|html?|ts|js|ini|toml)$/iu;
-/** Rows of which nothing else is known. */
+/** The schema of rows of unknown structure. */
 export const ROW_LIST: JsonSchema = { type: "array", items: { type: "object" } };
 
-/** Whether a path is one of the workspace, where programs read and write files themselves. */
+/** Whether a path is in the workspace, where programs access files directly. */
 export function isInWorkspace(path: string): boolean {
   if (/(?:^|\/)\.\.(?:\/|$)/u.test(path)) return false;
   return !/^[/~]/u.test(path) || path === "/workspace" || path.startsWith("/workspace/");
 }
 
-/** Whether a file holds text, by its ending. */
+/** Whether a file contains text, by its extension. */
 export function isTextFile(path: string): boolean {
   return TEXT_FILE.test(path);
 }
 
-/** Reads a file of the workspace: JSON as a document, CSV as rows, anything else as text. */
+/** Loads a workspace file: JSON as a document, CSV as rows, anything else as text. */
 export function loadFile(path: string, plan: Plan, words?: string): Value {
   const open = plan.documents.find((document) => document.path === path);
   if (open !== undefined) return open.value;
@@ -44,15 +44,15 @@ export function stemOf(path: string): string {
   return /state/iu.test(stem) ? "state" : stem.replaceAll(/[_.-]+/gu, " ");
 }
 
-/** Words for the result that came last, whatever it is. */
+/** Words for the latest result of any kind. */
 const PRONOUN =
   /^(?:it|that|this|them|these|those|they|result|results|answer|output|data|value|content|contents|there)$/u;
 const PLURAL = /^(?:them|these|those|they|results|both|both results|both of them|all results|all of them)$/u;
 const ORDINAL = /^(first|second|third|last|previous) (?:result|number|value|answer|one)$/u;
-/** Other names of what a step calculated. */
+/** Synonyms of calculated results. */
 const ALSO = new Map(Object.entries({ total: "sum", mean: "average", max: "maximum", min: "minimum" }));
 
-/** The result of an earlier step that words mean: `it`, `the result`, `the sum`, `users`. */
+/** Resolves words to the result of an earlier step: `it`, `the result`, `the sum`, `users`. */
 export function referTo(words: string, plan: Plan): Value | undefined {
   const text = words.trim().toLowerCase();
   const results = plan.values.filter(({ isReceipt }) => isReceipt !== true);
@@ -94,7 +94,7 @@ function unclear(text: string, values: readonly Value[], plan: Plan): Error {
   );
 }
 
-/** All results that `both`, `all results` mean, where there are so many. */
+/** Resolves `both` or `all results`, if there are that many. */
 export function referToAll(words: string, plan: Plan): readonly Value[] | undefined {
   const text = words.trim().toLowerCase();
   if (!PLURAL.test(text)) return undefined;
@@ -112,7 +112,7 @@ interface Part {
   key: string;
 }
 
-/** The property of the newest record that one of some words names. */
+/** The property of the latest record that is named by one of the words. */
 export function partOf(words: readonly string[], plan: Plan): Part | undefined {
   for (const value of plan.values.toReversed()) {
     const part = propertyIn(value, words);
@@ -121,7 +121,7 @@ export function partOf(words: readonly string[], plan: Plan): Part | undefined {
   return undefined;
 }
 
-/** The property of a record; in a file its name can't be known before the program runs. */
+/** The property of a record. In a file, property names are unknown before the program runs. */
 function propertyIn(value: Value, words: readonly string[]): Part | undefined {
   const { document, expression, schema } = value;
   const [field] = words;
@@ -132,7 +132,7 @@ function propertyIn(value: Value, words: readonly string[]): Part | undefined {
   return found && { expression: member(expression, found[0]), schema: found[1], value, key: found[0] };
 }
 
-/** A part as a number: what a file or a tool gives may be something else, which then is an error of the run. */
+/** A part as a number. If a file or a tool returns something else, the run fails. */
 export function asNumber({ expression, schema, value, key }: Part): Expression {
   if (isNumeric(schema)) return expression;
   return value.document === undefined

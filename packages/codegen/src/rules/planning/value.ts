@@ -5,25 +5,25 @@ import type { Expression } from "../program/expression.ts";
 export interface Value {
   name: string;
   expression: Expression;
-  /** Describes what it holds. `{}` when nothing is known. */
+  /** The schema of the value. `{}` if unknown. */
   schema: JsonSchema;
   /** The words for it in the task: `sum`, `users`. */
   words: string;
-  /** The text of the step that made it. */
+  /** The text of the step that created it. */
   about: string;
-  /** Feeds a later result, so it is no result of its own. */
+  /** Whether a later result uses it, so that it is not a result of the task. */
   consumed: boolean;
-  /** The result of a tool that changes something: a receipt, not what the task speaks of as "it". */
+  /** Whether it is the result of a tool that changes something, to which "it" does not refer. */
   isReceipt?: boolean | undefined;
-  /** Known before the program runs. */
+  /** The number, if known before the program runs. */
   constant?: number | undefined;
   /** The field of a file that it was calculated from. */
   field?: string | undefined;
-  /** The tool that may have returned one page of more rows. */
+  /** The tool whose result may be one of several pages. */
   pageOf?: string | undefined;
-  /** Its rows are in an order that the task asked for. */
+  /** Whether its rows are in an order that the task asked for. */
   isSorted?: boolean | undefined;
-  /** A JSON file that the program holds in memory. */
+  /** The JSON file that the program holds in memory. */
   document?: StateDocument | undefined;
 }
 
@@ -53,7 +53,7 @@ export function isNumeric(schema: JsonSchema): boolean {
   return hasType(schema, "number", "integer") && !hasType(schema, "string", "object", "array");
 }
 
-/** Whether it holds a list of records by its schema. */
+/** Whether it is a list of records, by its schema. */
 export function isRows({ schema }: Value): boolean {
   return hasType(schema, "array") && hasType(schema.items ?? {}, "object");
 }
@@ -70,7 +70,7 @@ export class Unfilled extends Error {
   }
 }
 
-/** A refusal with the tool that comes nearest. */
+/** Creates a refusal with the closest tool. */
 export function refuse(step: UnfilledStep, tool?: ToolDefinition): Unfilled {
   return new Unfilled(
     tool === undefined ? step : { ...step, tool: idOf(tool), hint: `${step.hint}\n${nearest(tool)}` },
@@ -81,7 +81,7 @@ export function idOf({ server, name }: ToolDefinition): string {
   return `${server}.${name}`;
 }
 
-/** The tool that comes nearest to a step, with what it takes. */
+/** Describes the closest tool with its signature. */
 function nearest({ server, signature }: ToolDefinition): string {
   const call = signature.replace(/\)\s*:[^]*$/u, ")");
   return `The nearest tool is ${server}.${call.length > 200 ? `${call.slice(0, 200)}…` : call}.`;

@@ -1,9 +1,9 @@
 import type { JsonValue } from "@cem/core";
 
-/** A TypeScript expression. Text from outside only ever gets in through `literal` and object keys. */
+/** A TypeScript expression. Untrusted text only enters it through `literal` and object keys. */
 export interface Expression {
   readonly text: string;
-  /** How strongly it binds: in parentheses where its surroundings bind more strongly. */
+  /** Its precedence: it is parenthesized if its context binds more strongly. */
   readonly level: number;
 }
 
@@ -32,7 +32,7 @@ const LEVELS: Readonly<Record<string, number>> = {
   "**": 13,
 };
 const [LOOSE, UNARY, POSTFIX, WHOLE, NAME] = [0, 14, 17, 18, 19];
-/** Objects, lists and arguments that are longer have a line for each part. */
+/** Longer objects, lists and arguments have one line per part. */
 const MAX_LINE_CHARACTERS = 80;
 
 export const name = (text: string): Expression => ({ text, level: NAME });
@@ -90,7 +90,7 @@ export function object(entries: Readonly<Record<string, Expression>> | readonly 
   return { text: enclosed("{ ", all.map(printEntry), " }"), level: WHOLE };
 }
 
-/** A value as text with a line break behind it. */
+/** A value as text, followed by a line break. */
 export function line({ text }: Expression): Expression {
   return { text: `\`\${${text}}\\n\``, level: WHOLE };
 }
@@ -99,12 +99,12 @@ function textsOf(expressions: readonly Expression[]): string[] {
   return expressions.map(({ text }) => text);
 }
 
-/** In parentheses where it binds weaker than its surroundings. */
+/** Adds parentheses if it binds weaker than its context. */
 function within({ text, level }: Expression, surroundings: number): string {
   return level < surroundings ? `(${text})` : text;
 }
 
-/** `open` items `close`, on one line or one item per line. No literal has a line break in its text. */
+/** `open` items `close`, on one line or one item per line. Literals contain no line breaks. */
 function enclosed(open: string, items: readonly string[], close: string): string {
   if (items.length === 0) return `${open.trim()}${close.trim()}`;
   const inOne = `${open}${items.join(", ")}${close}`;
@@ -141,7 +141,7 @@ function printJson(value: JsonValue): string {
   return enclosed("{ ", entries, " }");
 }
 
-/** Text as a string literal that holds any text: quotes, line breaks and separators can't end it. */
+/** Converts any text to a string literal, in which quotes, line breaks and separators are escaped. */
 export function quote(text: string): string {
   return JSON.stringify(text)
     .replaceAll("\u2028", "\\u2028")
@@ -151,7 +151,7 @@ export function quote(text: string): string {
     });
 }
 
-/** Whether a text can stand after a dot or as an object's key. */
+/** Whether a text is valid after a dot or as an object key. */
 function isIdentifier(text: string): boolean {
   return /^[A-Za-z_$][A-Za-z0-9_$]{0,80}$/u.test(text);
 }
@@ -166,7 +166,7 @@ const RESERVED = new Set(
   Buffer fetch crypto performance structuredClone self window`.split(/\s+/),
 );
 
-/** Words as a variable's name: `active users` to `activeUsers`. Empty when nothing is left of them. */
+/** Converts words to a variable name: `active users` to `activeUsers`. Empty if nothing is left. */
 export function camelCase(words: string): string {
   const parts = words.match(/[A-Z]{2,}(?=[A-Z][a-z]|\b|_|\d)|[A-Za-z][a-z]*|\d+/gu) ?? [];
   const joined = parts
@@ -179,16 +179,16 @@ export function camelCase(words: string): string {
   return /^\d/u.test(joined) ? `_${joined}` : joined;
 }
 
-/** Gives out names that are valid and not taken. */
+/** Allocates valid, unique names. */
 export class Names {
   readonly #taken = new Set<string>();
 
-  /** Keeps a name from being given out. */
+  /** Reserves a name. */
   reserve(name: string): void {
     this.#taken.add(name);
   }
 
-  /** A free name made of words, or of the fallback when they hold no letters. */
+  /** A free name derived from words, or from the fallback if they contain no letters. */
   take(words: string, fallback: string): string {
     const base = camelCase(words) || camelCase(fallback) || "result";
     const safe = RESERVED.has(base) ? `${base}Value` : base;

@@ -1,4 +1,4 @@
-/** Small functions that a program carries when it needs them, with an empty line between them. */
+/** Helper functions that are included in a program on demand, separated by empty lines. */
 export const HELPER_CODE = `
 /** A field of a record. A missing field is an error. */
 function fieldOf(data: unknown, field: string): unknown {

@@ -2,7 +2,7 @@ import { call, indented, quote } from "./expression.ts";
 import type { Expression, Statement } from "./expression.ts";
 import { HELPER_CODE } from "./helper-code.ts";
 
-/** Small functions that a program carries when it needs them: their code by name. */
+/** Helper functions that are included in a program on demand: their code by name. */
 const HELPERS: ReadonlyMap<string, string> = new Map(
   HELPER_CODE.split("\n\n").map((code) => [/function (\w+)/u.exec(code)?.[1] ?? "", code.trim()]),
 );
@@ -14,10 +14,10 @@ export function useHelper(helper: string, ...args: Expression[]): Expression {
   return call(helper, ...args);
 }
 
-/** A string literal, in which a name is no call. */
+/** A string literal, in which a name is not a call. */
 const STRING = /"(?:[^"\\]|\\[^])*\\?(?:"|$)/gu;
 
-/** The code of the helpers that a program calls, and of those that they call, in the order of the list. */
+/** The code of the helpers that a program calls directly or indirectly, in list order. */
 function helperCode(program: string): string[] {
   const wanted = new Set<string>();
   const wantCalled = (code: string): void => {
@@ -33,13 +33,13 @@ function helperCode(program: string): string[] {
 }
 
 interface Program {
-  /** Module to the names taken from it. */
+  /** Imported names by module. */
   imports: ReadonlyMap<string, ReadonlySet<string>>;
   statements: readonly Statement[];
   value: Expression;
 }
 
-/** A program as TypeScript, with the helpers that it calls. */
+/** Prints a program as TypeScript, with the helpers that it calls. */
 export function printProgram({ imports, statements, value }: Program): string {
   const body = [printStatements(statements), `export default ${value.text};`];
   const sections = [printImports(imports), ...helperCode(body.join("\n")), ...body];

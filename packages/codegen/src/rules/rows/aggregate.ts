@@ -27,7 +27,7 @@ const HELPERS: Readonly<Record<string, string>> = {
   max: "largest",
   min: "smallest",
 };
-/** Words for the numbers of a list that has nothing else. */
+/** Words for the numbers of a plain list of numbers. */
 const NUMBERS = /^(?:numbers|values|them|it|list|all|all numbers|entries)$/u;
 
 /** `count them`, `how many rows are in sales.csv` */
@@ -45,7 +45,7 @@ export function planCount(phrase: Phrase, plan: Plan): boolean {
   return true;
 }
 
-/** `the sum of all results`: of the list in the field of a JSON file. */
+/** `the sum of all results`: of a list in a field of a JSON file. */
 export function planListField(phrase: Phrase, plan: Plan): boolean {
   const found = phrase.match(LIST_FIELD);
   const helper = found && helperOf(found);
@@ -92,7 +92,7 @@ export function planColumnNumber(phrase: Phrase, plan: Plan): boolean {
   return true;
 }
 
-/** The rows that a step names, or those that came last. */
+/** The rows that a step names, or the latest ones. */
 export function sourceOf(found: Match, plan: Plan): Value | undefined {
   const source = found.part("source");
   return source === undefined ? currentRows(plan) : readSource(source, plan);

@@ -16,7 +16,7 @@ const ADJECTIVE = form(
 );
 const PLACED = form("(?:(?<noun>[\\p{L}_]+) )?(?:in|from) {place}");
 
-/** Keeps the rows that fit what words say of them; `undefined` where they say nothing of the kind. */
+/** Filters rows by a condition in words; `undefined` if the words are not a condition. */
 export function filterRows(rows: Value, phrase: Phrase, plan: Plan): Value | undefined {
   const [first, ...others] = phrase.split(/ and /gu);
   let current = first && (compareColumn(rows, first, plan) ?? findText(rows, first, plan));
@@ -51,7 +51,7 @@ function wordValue(phrase: Phrase | undefined): string | undefined {
   return phrase?.tokens.length === 1 && token?.kind === "word" ? token.text : undefined;
 }
 
-/** `active users`, `users in Tokyo`: a text that some column holds. */
+/** `active users`, `users in Tokyo`: a text in some column. */
 function findText(rows: Value, phrase: Phrase, plan: Plan): Value | undefined {
   const placed = phrase.match(PLACED);
   const place = placed?.part("place");
@@ -69,7 +69,7 @@ function holding(rows: Value, word: string, plan: Plan): Expression {
   return method(list, "filter", useHelper("holds", list, literal(word)));
 }
 
-/** Rows that were made of others keep their name and what is known of them. */
+/** Declares derived rows, which keep the name and schema of their source. */
 export function declareRows(expression: Expression, from: Value, plan: Plan, isSorted = from.isSorted) {
   return plan.declare(expression, {
     words: from.words,

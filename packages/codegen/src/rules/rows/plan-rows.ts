@@ -29,7 +29,7 @@ const BEST = form(
   `(?:(?:find|get|show|give|return|which is|what is|print) )?(?<which>${oneOf(SUPERLATIVES)})(?: (?<noun>[\\p{L}_]+))?`,
 );
 
-/** Plans a step that works on rows: of a table, a file or an earlier result; `false` where it does not. */
+/** Plans a step that works on rows of a table, a file or an earlier result; `false` if it does not. */
 export function planRows(phrase: Phrase, plan: Plan): boolean {
   return (
     planQuery(phrase, plan) ||
@@ -108,7 +108,7 @@ function planBest(rows: Value, phrase: Phrase, plan: Plan): boolean {
     words: which,
     schema: rows.schema.items,
   });
-  // The compared values stay a result beside the best of them.
+  // The compared values remain a result in addition to the best of them.
   rows.consumed = isConsumed;
   return true;
 }

@@ -11,7 +11,7 @@ import { useHelper } from "../program/print-program.ts";
 
 const FILE = form("(?:file )?{file:path}(?: file)?");
 const TABLE = form("(?:{table:name} table|table {named:name}|{listed:name} (?:in|from|of) database)");
-/** Words for rows, whatever they are. */
+/** Generic words for rows. */
 const ANY_ROWS =
   /^(?:rows?|records?|entries|items|results?|lines of data|them|it|these|those|ones?|list|of them)$/u;
 
@@ -53,7 +53,7 @@ export function queryTable(table: string, tool: ToolDefinition, plan: Plan): Val
   });
 }
 
-/** The rows that came last. */
+/** The latest rows. */
 export function currentRows(plan: Plan): Value | undefined {
   const last = plan.values.at(-1);
   if (last === undefined || last.isReceipt === true || hasType(last.schema, "number", "integer", "boolean"))
@@ -61,14 +61,14 @@ export function currentRows(plan: Plan): Value | undefined {
   return last;
 }
 
-/** Whether a noun may stand for rows: any word for rows, or what the result is called. */
+/** Whether a noun may refer to rows: a generic word, or the name of the result. */
 export function meansRows(noun: string, rows: Value): boolean {
   if (noun === "" || ANY_ROWS.test(noun)) return true;
   const own = splitWords(rows.words).at(-1) ?? "";
   return singular(noun) === singular(own);
 }
 
-/** The rows of a value as an expression, and that the value fed another result. */
+/** Returns the rows of a value as an expression, and marks the value as used. */
 export function rowsOf(value: Value, plan: Plan): Expression {
   if (value.pageOf !== undefined) throw onePage(value, plan);
   value.consumed = true;

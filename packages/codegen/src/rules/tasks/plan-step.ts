@@ -18,9 +18,9 @@ const ASKS_WHAT_THERE_IS =
   /^(?:please )?(?:what (?:can|could) (?:you|i|we|it|cem) do(?: (?:here|for me|with (?:this|you|it)))?|what (?:tools|servers) (?:are there|do you have|can you use)|(?:list|show)(?: me)?(?: all| the| your| all the)? (?:available )?tools|help(?: me)?)[\s?.!]*$/iu;
 
 /**
- * Plans one step: as what names a tool, files, rows, a calculation, or a call that is evident.
+ * Plans one step: a named tool, files, rows, a calculation, or an evident call.
  *
- * @throws Unfilled where a part of it is not understood.
+ * @throws Unfilled if a part of it is not understood.
  */
 export function planStep(phrase: Phrase, fields: readonly StepField[], plan: Plan): void {
   if (NEGATION.test(phrase.text))
@@ -43,7 +43,7 @@ export function planStep(phrase: Phrase, fields: readonly StepField[], plan: Pla
 
 const TAKES_FIELDS = /^(?:create|make|initialize|write|save|store|put|export)\b/u;
 
-/** `import the double_number skill`: a later step says on what. */
+/** `import the double_number skill`: a later step provides the arguments. */
 function planMention(phrase: Phrase, plan: Plan): boolean {
   const named = phrase.match(MENTION)?.lower("tool");
   const tool = named === undefined ? undefined : plan.tools.find(({ name }) => name.toLowerCase() === named);

@@ -23,16 +23,16 @@ function openBranch(plan: Plan, condition: StepCondition) {
   const firstDocument = plan.documents.length;
   return {
     number: condition.branch,
-    /** Sends what is planned next into one side of the branch. */
+    /** Adds the following statements to one side of the branch. */
     enter(holds: boolean): void {
       plan.flush();
       plan.block = holds ? then : otherwise;
     },
-    /** Puts the branch into the program: `const x = test ? … : null` where that says it all. */
+    /** Adds the branch to the program: as `const x = test ? … : null` if that suffices. */
     close(): void {
       plan.flush();
       plan.block = outer;
-      // A file that only one side read is not there after it.
+      // A file read on only one side is not available after the branch.
       plan.documents.splice(firstDocument);
       const made = plan.values.slice(firstValue);
       const [only, other] = [onlyConst(then), onlyConst(otherwise)];
@@ -44,7 +44,7 @@ function openBranch(plan: Plan, condition: StepCondition) {
         for (const value of made) value.consumed = true;
         plan.track(name(variable), variable, { words: "result", schema: made[0]?.schema });
       } else {
-        // Values that steps of one branch made don't exist after the branch.
+        // Values of steps in one side don't exist after the branch.
         plan.values.splice(firstValue);
         const isElse = then.length === 0;
         const sides = isElse ? { body: otherwise, otherwise: [] } : { body: then, otherwise };
@@ -61,7 +61,7 @@ function onlyConst(block: readonly Statement[]): (Statement & { kind: "const" })
   return block.length === 1 && only?.kind === "const" ? only : undefined;
 }
 
-/** The longest task that rules read, in UTF-16 units. */
+/** Maximum length of a task for rules, in UTF-16 units. */
 export const MAX_TASK_CHARACTERS = 4_000;
 
 /**
@@ -69,7 +69,7 @@ export const MAX_TASK_CHARACTERS = 4_000;
  *
  * @param task - The task in plain words.
  * @param tools - The tools that steps may use.
- * @param now - The clock that "today" and "tomorrow" are read from.
+ * @param now - The clock for "today" and "tomorrow".
  * @param signal - Aborts planning; its reason is thrown.
  * @returns the plan; incomplete with the first step that can't be planned and the reason.
  */
@@ -128,11 +128,11 @@ function changeBranch(open: Branch | undefined, step: TaskStep, plan: Plan): Bra
 
 const ASKS =
   /^(?:what|which|who|whom|whose|when|where|why|how|is|are|was|were|do|does|did|will|would|should|shall|may|might|must|has|have|had|can|could)\b/iu;
-/** A question by its form that is an order. */
+/** Questions that are instructions. */
 const ORDER =
   /^(?:(?:hi|hello|hey|ok|okay|well|so|and|then|please)\b[\s,!]*)*(?:could|can|would|will) you\b/iu;
 
-/** The sentences of a task that are questions: what they ask for changes nothing. */
+/** Finds the sentences of a task that are questions, which must not change anything. */
 function findQuestions(task: string): (step: string) => boolean {
   const [questions, orders]: [string[], string[]] = [[], []];
   const mask = outline(task);

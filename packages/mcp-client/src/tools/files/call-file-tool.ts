@@ -68,8 +68,7 @@ export async function callFileTool(
 }
 
 /**
- * Times out a call shortly before its run, so that code can handle the error. The clock is paused while the run waits for a
- * person.
+ * Times out a call shortly before its run, so that code can handle the error. The clock is paused while the run waits for a person.
  */
 function deadlineOf({ signal, limits, leftMs }: InvokeContext) {
   const over = new AbortController();

@@ -56,10 +56,7 @@ export async function takeInChanges(
   };
 }
 
-/**
- * Watches the lists of tools of connected servers. Processes the lists of a server one after another, and announces
- * differences.
- */
+/** Watches the lists of tools of connected servers. Processes the lists of a server one after another, and announces differences. */
 export function watchChanges(
   takeIn: (server: string, list: ToolList) => Promise<ToolsChange | undefined>,
   log: (entry: LogEntry) => void,

@@ -104,8 +104,7 @@ export interface LoadedHostTools {
 }
 
 /**
- * Collects the host tools given in code and those in `servers/<server>/<tool>.host.ts`. Tools given in code take
- * precedence.
+ * Collects the host tools given in code and those in `servers/<server>/<tool>.host.ts`. Tools given in code take precedence.
  *
  * @throws CemError `TOOL_INVALID` for a name, given in code, that can't be imported.
  */
