@@ -17,6 +17,7 @@ describe("a table", () => {
     ["Name,**Passwort**/PIN (initial)\nAda,Lumi2019!", ["SECRET Lumi2019!"]],
     ["id\tpesel\n17\t44051401359", ["NATIONAL_ID 44051401359"]],
     ["id,phone,note\n17,4156823371,x", ["PHONE 4156823371"]],
+    ["id;phone no;city\n17;40610025;Oslo", ["PHONE 40610025"]],
     [`id,ssn,note\n17,403228469,${"x".repeat(60)}\n18,403228460,x`, ["SSN 403228469", "SSN 403228460"]],
     [
       `| Employee | Social Security Number | Pay |\n|---|---|---|\n| ${"A".repeat(40)} | 169842490 | 1 |`,
@@ -57,6 +58,7 @@ describe("a table", () => {
     "Clave;Producto\nA-120;Mesa",
     "secret,namespace\ndb-credentials,default",
     "device,sessions\nmobile,12345678",
+    "day,mobile sessions\nMonday,12345678",
     "metric,value\npasswords_reset,1204",
     "user,has_password,password_age\nalice,yes,120",
     "| Method | Password | PIN |\n|---|---|---|\n| Max length | 128 | 6 |",

@@ -15,7 +15,7 @@ export const PII_TYPES = [
   "ADDRESS",
 ] as const;
 
-/** One of {@link PII_TYPES}, or a type of your own: upper case, digits and underscores. */
+/** One of {@link PII_TYPES}, or a custom type: upper case, digits and underscores. */
 export type PiiType = (typeof PII_TYPES)[number] | (string & {});
 
 /** A value that was found. Offsets are indices of the string, in UTF-16 code units; the end is exclusive. */
@@ -29,12 +29,12 @@ export interface Finding {
 export interface Detector {
   /**
    * @param text - Any text.
-   * @param key - The name under which the text stands in an object, as a hint: `phone`.
+   * @param key - The key of the text in an object, as a hint: `phone`.
    */
   find(text: string, key?: string): Finding[];
 }
 
-/** Finds all that a pattern matches. */
+/** Finds all matches of a pattern. */
 export function findAll(text: string, pattern: RegExp, type: PiiType): Finding[] {
   return [...text.matchAll(pattern)].map(({ 0: match, index: start }) => ({
     start,
@@ -43,7 +43,7 @@ export function findAll(text: string, pattern: RegExp, type: PiiType): Finding[]
   }));
 }
 
-/** Finds names and addresses, which takes a model. */
+/** Finds names and addresses, which requires a model. */
 export interface Recognizer {
   readonly specificationVersion: "v1";
   /** Finds values in several texts at once, in the order of the texts. */
@@ -53,18 +53,18 @@ export interface Recognizer {
 /** A run of digits. */
 export type DigitGroup = ReturnType<typeof digitSequences>[number][number];
 
-/** Of twelve digits at least. */
+/** A sequence of at least twelve digits. */
 const SEQUENCE = /(?=\d(?:[ ./()-]{0,2}\d){11})\d+(?:[ ./()-]{1,2}\d+)*/g;
 const GROUP = /\d+/g;
-/** Groups of a longer sequence stand in a table of numbers. */
+/** A longer sequence is a table of numbers. */
 const MAX_SEQUENCE_CHARACTERS = 4_096;
 
-/** A text with the blanks and hyphens of word processors as those of keyboards, each at its place. */
+/** Replaces typographic spaces and hyphens by plain ones, keeping offsets. */
 export function typed(text: string): string {
   return text.replace(/[\u00A0\u2007-\u2009\u202F]/g, " ").replace(/[\u2010-\u2013]/g, "-");
 }
 
-/** Lists what could be a long number that people write in groups: groups with at most two characters between one and the next. */
+/** Lists possible long numbers written in groups: groups with at most two characters in between. */
 export function digitSequences(text: string) {
   return [...text.matchAll(SEQUENCE)]
     .filter(({ 0: { length } }) => length <= MAX_SEQUENCE_CHARACTERS)
@@ -82,18 +82,18 @@ export function standsAlone(text: string, start: number, end: number): boolean {
   return !isWordBefore(text, start) && !isWordCharacter(text.charCodeAt(end));
 }
 
-/** Whether a word ends right before a place. The letter of an escape such as `\n` in a quoted text is none. */
+/** Whether a word ends right before an index. The letter of an escape such as `\n` in a quoted text does not count. */
 export function isWordBefore(text: string, start: number): boolean {
   if (start === 0 || !isWordCharacter(text.charCodeAt(start - 1))) return false;
   return !isEscape(text, start - 1);
 }
 
-/** Whether the character is the letter of `\n`, `\r` or `\t` in a quoted text. */
-export function isEscape(text: string, index: number): boolean {
-  return index > 0 && text[index - 1] === "\\" && "nrt".includes(text[index] ?? "-");
+/** Whether the character ends an escape such as `\n` or `\u003c` in a quoted text. */
+function isEscape(text: string, index: number): boolean {
+  return /\\(?:[nrt]|u[\da-fA-F]{4}|x[\da-fA-F]{2})$/.test(text.slice(Math.max(0, index - 5), index + 1));
 }
 
-function isWordCharacter(code: number): boolean {
+export function isWordCharacter(code: number): boolean {
   return (
     (code >= 48 && code <= 57) ||
     (code >= 65 && code <= 90) ||
@@ -117,9 +117,9 @@ const LABEL = /(?<![\p{L}\w-])([\p{L}\w-]{2,40})["']?\s{0,16}[:=]\s{0,16}["']?$/
 const MAX_FILLERS = 3;
 /** Words that may stand between a name and its number: `order number is 123`. */
 const FILLERS = wordSet(
-  "no nr num number code key is was of at to from lautet ist é es est è de di privat dienstlich contacto casa home work",
+  "no nr num number code key is was of at to from me us lautet ist é es est è de di privat dienstlich contacto casa home work",
 );
-/** Words that say that a number names a thing: an order, a place, a moment. */
+/** Words that say that a number identifies a thing: an order, a place, a moment. */
 export const THINGS = wordSet(
   `order orders invoice invoices tracking parcel shipment isbn issn ean upc gtin sku asin doi imei vin serial build
   commit version versions ver revision release ticket issue case reference ref id ids uuid guid hash sha md checksum
@@ -130,7 +130,7 @@ export const THINGS = wordSet(
   licenses passport voucher coupon permit article nhs cpf cnpj aadhaar aadhar pesel bsn steueridentifikationsnummer`,
 );
 
-/** Of these, and others that stand before numbers, the elements of HTML and those for any row, which name nothing within. */
+/** Words of this kind that are also HTML elements or generic row elements, which say nothing about their content. */
 const ELEMENTS = wordSet("span time article section figure table record row item line page");
 
 /** The text before a value in lower case. */
@@ -138,13 +138,13 @@ export function rightBefore(text: string, start: number): string {
   return text.slice(Math.max(0, start - CHARACTERS_BEFORE), start).toLowerCase();
 }
 
-/** The words around a value: the key it stands under and the text before it, in lower case, names of variables as words. */
+/** The context of a value: its key and the text before it, in lower case, with variable names split into words. */
 export function before(text: string, start: number, key?: string): string {
   const nearby = start === 0 ? "" : separated(text.slice(Math.max(0, start - CHARACTERS_BEFORE), start));
   return (key === undefined ? nearby : `${spaced(key)}: ${nearby}`).toLowerCase();
 }
 
-/** The name that a value is given right before it, in lower case: of `"workPhone": "` it is `work phone`. */
+/** The label right before a value, in lower case: `work phone` for `"workPhone": "`. */
 export function labelOf(text: string, start: number): string {
   const nearby = text.slice(Math.max(0, start - CHARACTERS_BEFORE), start);
   if (!":=".includes(withoutEnding(nearby, "\"' \t").at(-1) ?? "-")) return "";
@@ -158,7 +158,7 @@ export function after(text: string, end: number): string {
 
 const MAX_KEYS = 10_000;
 
-/** Remembers answers by key: the same few keys stand over many texts. */
+/** Memoizes a function by key, since many texts share the same few keys. */
 export function byKey<Answer>(answer: (key: string) => Answer): (key: string) => Answer {
   const answers = new Map<string, Answer>();
   return (key) => {
@@ -175,18 +175,24 @@ export function byKey<Answer>(answer: (key: string) => Answer): (key: string) =>
 /** `workPhone_number` as words. */
 export const spaced = byKey((key) => separated(key.slice(0, MAX_KEY_CHARACTERS)).replace(/[.-]/g, " "));
 
-/** A text with names such as `workPhone_number` as words, longer by a space for each capital within. */
+/** Splits names such as `workPhone_number` into words, which adds a space for each inner capital. */
 export function separated(text: string): string {
   return text.replace(/([a-z\d])([A-Z])/g, "$1 $2").replaceAll("_", " ");
 }
 
+/** A sentence after one that ends with another number. */
+const NEXT_SENTENCE = /(?<=\d)\. \p{L}[^.]*$/u;
+
 /** The text before a value in its own clause. Text before a comma or a line's end belongs to another value. */
 export function lastClause(text: string): string {
   const words = text.trimEnd();
-  return words.slice(Math.max(words.lastIndexOf(","), words.lastIndexOf(";"), words.lastIndexOf("\n")) + 1);
+  const clause = words.slice(
+    Math.max(words.lastIndexOf(","), words.lastIndexOf(";"), words.lastIndexOf("\n")) + 1,
+  );
+  return clause.slice(clause.search(NEXT_SENTENCE) + 1);
 }
 
-/** Whether words end with one of a set, with at most a few like `number is` after it. */
+/** Whether words end with one of a set, followed by at most a few fillers like `number is`. */
 export function endsWith(words: string, names: ReadonlySet<string>): boolean {
   let end = words.length;
   for (let fillers = 0; fillers <= MAX_FILLERS; fillers += 1) {
@@ -201,7 +207,7 @@ export function endsWith(words: string, names: ReadonlySet<string>): boolean {
   return false;
 }
 
-/** Whether a word is the name of an element: one that ends names nothing after it. */
+/** Whether a word is an element name. A closing tag says nothing about what follows. */
 function isElement(words: string, start: number, word: string): boolean {
   return words[start - 1] === "<" ? ELEMENTS.has(word) : start > 1 && words.startsWith("</", start - 2);
 }
@@ -211,22 +217,25 @@ function isOfWord(text: string, at: number): boolean {
   return code < 128 ? isWordCharacter(code) && code > 64 : /[\p{L}\p{M}§]/u.test(text[at] ?? "");
 }
 
-/** Whether words say that the number after them names a thing and not a person. */
-export function namesThing(words: string): boolean {
-  return endsWith(words, THINGS);
+/** A delimiter right before a value, and another one earlier in the line. */
+const SECOND_DELIMITER = /[,;\t|][^\n,;\t|]*[,;\t|][ "']{0,2}$/;
+
+/** Whether words identify a thing. In a row of two cells, the first may be a label; in a longer row, it is another value. */
+export function namesThing(words: string, names = THINGS): boolean {
+  return endsWith(words, names) && !SECOND_DELIMITER.test(words);
 }
 
-/** Whether words hold one of a set. */
+/** Whether words contain one of a set. */
 export function hasWord(words: string, names: ReadonlySet<string>): boolean {
   return words !== "" && (words.match(WORD) ?? []).some((word) => names.has(word));
 }
 
-/** A set of words, written as one text. */
+/** A set of words, parsed from one text. */
 export function wordSet(words: string): ReadonlySet<string> {
   return new Set(words.split(/\s+/));
 }
 
-/** The extension at the end of a phone's number. */
+/** The extension at the end of a phone number. */
 export const PHONE_EXTENSION = / ?(?:x|ext\.? ?|extension )\d{1,6}$/i;
 
 /** Names of properties that hold phone numbers. */

@@ -1,7 +1,7 @@
 import { assertKnownOptions, CemError } from "@cem/core";
 import { nearest } from "@cem/core/text";
 import { isSupportedCountry } from "libphonenumber-js/min";
-import { byKey, findAll, PII_TYPES, typed } from "./context.ts";
+import { byKey, endsWith, findAll, PHONE_KEYS, PII_TYPES, spaced, typed } from "./context.ts";
 import { creditCardDetector, ibanDetector, isSsnKey, ssnDetector } from "./detectors/account-numbers.ts";
 import { cryptoAddressDetector, emailDetector, ipDetector, macDetector } from "./detectors/addresses.ts";
 import {
@@ -32,7 +32,7 @@ import {
 import type { Detector, Finding, PiiType } from "./context.ts";
 import type { Traits } from "./traits.ts";
 
-/** Whether a text may hold a value: most texts of records are words that hold none. */
+/** Quick test whether a text may contain a value: most texts in records are plain words. */
 function mayHold(traits: Traits, text: string): boolean {
   const { digits, signs } = traits;
   return (
@@ -48,16 +48,16 @@ export interface DetectorSettings {
   /**
    * The types to find.
    *
-   * @defaultValue all that need no model
+   * @defaultValue all that don't need a model
    */
   types?: readonly PiiType[] | undefined;
-  /** Countries whose phone numbers are found as they are written at home. See {@link createPhoneDetector}. */
+  /** Countries whose phone numbers are also found in national format. See {@link createPhoneDetector}. */
   regions?: readonly string[] | undefined;
-  /** Custom types to find in addition. Where two overlap, these win. */
+  /** Custom types to find in addition. They take precedence over overlapping built-in ones. */
   custom?: readonly CustomDetector[] | undefined;
 }
 
-/** Of two values that overlap, the one of the earlier type is kept. */
+/** If two values overlap, the one of the earlier type is kept. */
 const PRECEDENCE = [
   "SECRET",
   "IBAN",
@@ -89,21 +89,21 @@ const HINTS: Readonly<Record<(typeof PRECEDENCE)[number], (traits: Traits, text:
   IP: ({ digits, signs }, text) =>
     (digits >= 4 && (signs & DOT) !== 0 && /\d\.\d{1,3}\.\d/.test(text)) ||
     ((signs & COLON) !== 0 && BETWEEN_COLONS.test(text)),
-  // Digits alone are a phone's number under a key that says so, or with the code of a country.
+  // Digits alone are only a phone number under such a key, or with a country code.
   PHONE: ({ joined }, text) =>
     joined >= 7 && (joined < text.length || text.startsWith("00")) && LONG_NUMBER.test(text),
 };
-/** Seven digits as numbers of phones, cards and persons have them. A date alone is none. */
+/** Seven digits in the form of phone, card and identity numbers. A date alone does not match. */
 const LONG_NUMBER = /\d(?<!\d\d)(?!\d{3}-\d\d-\d\d(?!\d))(?:[ ./()-]{0,2}\d){6}/;
-/** A part of an address, of the internet protocol or of a device. */
+/** A part of an IPv6 or MAC address. */
 const BETWEEN_COLONS = /:[\da-f]{0,4}:/i;
 const SHORTEST_VALUE = 3;
 const SHORTEST_TABLE = 8;
-/** Parts of the names of columns that tell what stands in them, besides those that {@link Traits} note. */
+/** Parts of telling column names, in addition to those noted in {@link Traits}. */
 const HEADINGS =
   /ssn|social|taxpayer|pass|secret|key|cookie|connection|clave|pw|phone|t(?:el|lf)|mob|m[oó]vil|cel|fax|handy|gsm|natel/i;
 const NONE: readonly (typeof PRECEDENCE)[number][] = [];
-/** The same for the name of the key that a text stands under, as far as its name makes what stands there a value. */
+/** The same for the key of a text, if the key alone makes the text a value. */
 const KEY_TESTS: Partial<Readonly<Record<PiiType, (key: string) => boolean>>> = {
   SECRET: isSecretKey,
   NATIONAL_ID: isIdentityKey,
@@ -112,25 +112,27 @@ const KEY_TESTS: Partial<Readonly<Record<PiiType, (key: string) => boolean>>> = 
   SSN: isSsnKey,
 };
 
-/** Whether the name of a key says what stands under it. */
+/** Whether a key tells the type of its value. */
 export const isTellingKey = byKey((key) => Object.values(KEY_TESTS).some((test) => test?.(key)));
 
-/** Whether a cell has a name or a figure where its column could have a secret or a phone's number. */
+/** Whether a cell is only a word or a count in a column that could contain secrets or phone numbers. */
 function isCount(type: PiiType, cell: string, name: string): boolean {
-  if (type === "PHONE") return /^\d{1,8}$/.test(cell);
+  // Under `mobile sessions`, eight digits are a count as well.
+  const most = endsWith(spaced(name).toLowerCase(), PHONE_KEYS) ? 7 : 8;
+  if (type === "PHONE") return /^\d+$/.test(cell) && cell.length <= most;
   return type === "SECRET" && !isPasswordKey(name) && !/\d/.test(cell);
 }
 
-/** A detector that is told what was seen of a text already. */
+/** A detector that receives the known traits of a text. */
 export interface TextDetector extends Detector {
   find(text: string, key?: string, traits?: Traits): Finding[];
-  /** Whether anything may be found in a text: a look at its characters, and no pattern. */
+  /** Quick test whether anything may be found in a text, by its characters without patterns. */
   mayFind(text: string, key: string | undefined, traits: Traits): boolean;
   /**
-   * Finds what the columns of a table name.
+   * Finds values in table columns by their headings.
    *
-   * @param heading - That of the table's beginning, where the text is a later part of it.
-   * @returns the heading of what follows the text, too.
+   * @param heading - The heading of the table if the text is a later part of it.
+   * @returns the findings, and the heading that applies to the text that follows.
    */
   findColumns(
     text: string,
@@ -139,12 +141,21 @@ export interface TextDetector extends Detector {
   ): { found: Finding[]; heading?: Heading | undefined };
 }
 
+/** Terminal colours and erasures, as control characters or as their escapes. */
+const COLOUR = /(?:(?!\s)\p{Cc}|\\(?:u001[bB]|x1[bB]|033|e)|\^\[)\[[\d;]{0,24}[mK]/gu;
+
+/** Replaces typographic characters and terminal colours by plain ones, keeping offsets. */
+function readable(text: string, { signs }: Pick<Traits, "signs">): string {
+  const plain = text.includes("[") ? text.replace(COLOUR, ({ length }) => " ".repeat(length)) : text;
+  return (signs & WIDE) === 0 ? plain : typed(plain);
+}
+
 /** The options of {@link createDetector}. */
 export const DETECTOR_OPTIONS = { types: "a list", regions: "a list", custom: "a list" } as const;
-/** The form that tokens have for the name of a type. */
+/** The format of a type's name in tokens. */
 const TYPE_NAME = /^[A-Z][A-Z\d_]{0,31}$/;
 
-/** Refuses names by which nothing would be found, or not be found again. */
+/** Rejects invalid names of types and regions. */
 function checkNames({ types = [], regions = [], custom = [] }: DetectorSettings): void {
   const known = [...PII_TYPES, ...custom.map(({ type }) => type)];
   const type = known.find((one) => !TYPE_NAME.test(one)) ?? types.find((one) => !known.includes(one));
@@ -198,19 +209,19 @@ export function createDetector(settings: DetectorSettings = {}): TextDetector {
     findColumns(text, heading, { names, signs } = traitsOf(text)) {
       const mayBegin = names !== 0 || HEADINGS.test(text);
       if (heading === undefined && !mayBegin) return { found: [] };
-      return findColumns((signs & WIDE) === 0 ? text : typed(text), columns, heading);
+      return findColumns(readable(text, { signs }), columns, heading);
     },
     mayFind: (text, key, traits) => own.length > 0 || !isPlain(text, key, traits),
     find(written, key, traits = traitsOf(written)) {
       if (written.length < SHORTEST_VALUE) return [];
       const found = own.length === 0 ? [] : own.flatMap((detector) => detector.find(written, key));
       if (isPlain(written, key, traits)) return found;
-      const text = (traits.signs & WIDE) === 0 ? written : typed(written);
+      const text = readable(written, traits);
       const told = toldOf(key);
       for (const type of wanted) {
         if (!told.includes(type) && !HINTS[type](traits, text)) continue;
         for (const finding of known[type].find(text, key, traits)) found.push(finding);
-        // No later type has a part of what is a value as a whole.
+        // If the whole text is a value, no later type can match a part of it.
         if (found.length === 1 && found[0]?.start === 0 && found[0].end === text.length) return found;
       }
       if (isTable(text, traits))
@@ -223,7 +234,7 @@ export function createDetector(settings: DetectorSettings = {}): TextDetector {
   };
 }
 
-/** Findings in the order of the text, of which none overlaps another. Those listed first win. */
+/** Returns non-overlapping findings in text order. Earlier items of the list take precedence. */
 export function withoutOverlaps(found: readonly Finding[]): Finding[] {
   const ranked = found
     .map((finding, rank) => ({ finding, rank }))
@@ -243,17 +254,17 @@ export function withoutOverlaps(found: readonly Finding[]): Finding[] {
 /** A custom type of value to find: by pattern, by list, or by a function. */
 export type CustomDetector = { type: PiiType } & (
   | {
-      /** Should be linear: it is tried on every text. */
+      /** Should be linear, since it is applied to every text. */
       pattern: RegExp;
     }
   | {
-      /** Values to find wherever they stand as whole words, whatever their case. */
+      /** Values to find as whole words, ignoring case. */
       values: readonly string[];
     }
   | { find: (text: string, key?: string) => readonly { start: number; end: number }[] }
 );
 
-/** Turns what a user declares into a detector. */
+/** Creates a detector from a custom type. */
 export function createCustomDetector(custom: CustomDetector): Detector {
   const { type } = custom;
   if ("find" in custom) {

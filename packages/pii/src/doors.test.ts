@@ -40,6 +40,7 @@ describe("text in base64", () => {
     ["Latin-1", Buffer.from(`Müller;${EMAIL}`, "latin1"), "text/csv"],
     ["UTF-16", utf16(`Müller;${EMAIL}`), "text/csv"],
     ["UTF-16, big end first", utf16(`Müller;${EMAIL}`, true), "text/csv"],
+    ["texts between NULs", Buffer.from(`USER=ada\0MAIL=${EMAIL}\0SSN=536-22-8726\0`), "text/plain"],
     ["text with a stray control character", Buffer.from(`${"note ".repeat(20)}\0${EMAIL}`), "text/plain"],
   ])("has tokens: %s", async (_what, bytes, mimeType) => {
     const redactor = createRedactor();
@@ -52,6 +53,15 @@ describe("text in base64", () => {
     expect(text).toMatch(/\[\[(?:EMAIL|SECRET):[a-z2-7]{16}\]\]/);
     expect(text).not.toMatch(/ada@example\.com|letmein/);
     expect(await redactor.detokenize(shown, mail)).toEqual({ contents: [resource] });
+  });
+
+  it.each([true, false])("has tokens: UTF-16 without a byte order mark, low byte first: %s", (isLittle) => {
+    const bytes = utf16(`Müller, Łódź;${EMAIL}`, !isLittle).subarray(2);
+    const shown = createRedactor().tokenize({ uri: "doc://1", blob: base64(bytes) }, crm);
+    const seen = Buffer.from(shown.blob, "base64");
+    expect((isLittle ? seen : seen.swap16()).toString("utf16le")).toMatch(
+      /^Müller, Łódź;\[\[EMAIL:[a-z2-7]{16}\]\]$/,
+    );
   });
 
   it("stays where it holds bytes or nothing to find, and is looked at as a value where it may be one", () => {

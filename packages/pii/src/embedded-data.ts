@@ -1,46 +1,50 @@
 import { parseJson } from "@cem/core";
 
-/** The alphabet of the protocol's base64, which may be broken into lines. */
+/** The alphabet of the protocol's base64, which may contain line breaks. */
 const BASE64_WHOLE = /^[A-Za-z\d+/=\s]{4,}$/;
-/** Base64 of bytes that are no text. What is shorter may as well be a value: a key, a password. */
+/** Minimum length of base64 that counts as binary. Shorter ones may be a value: a key, a password. */
 const MIN_BINARY_CHARACTERS = 256;
-/** So much of bytes tells whether they are text. */
+/** Number of bytes examined to decide whether they are text. */
 const PROBED_BYTES = 65_536;
-/** A text may have a stray control character; images, archives and programs have one in ten and more. */
+/** Maximum fraction of control characters in text. Images, archives and programs have 10 % and more. */
 const MAX_CONTROL_SHARE = 0.02;
+/** Half of all characters with a NUL as their high byte. */
+const MIN_UTF16_NUL_SHARE = 0.25;
 const CHARACTERS_AT_ONCE = 8_192;
 
-/** The text that bytes are, with the way back to bytes of the same encoding. */
+/** Decoded text, with a function that encodes it in the same way. */
 interface DecodedText {
   text: string;
   encode(text: string): Uint8Array;
 }
 
 /**
- * Reads bytes as text, whatever type they are declared to have: UTF-8, UTF-16 with a byte order mark, else Latin-1.
+ * Decodes bytes as text, regardless of their declared type: UTF-8, UTF-16 (without a byte order mark if most
+ * characters are Latin letters), else Latin-1.
  *
- * @returns `undefined` for bytes that are no text.
+ * @returns `undefined` for bytes that are not text.
  */
 export function decodeText(bytes: Uint8Array): DecodedText | undefined {
-  const [first, second] = bytes;
-  if (first === 0xff && second === 0xfe) return decodeUtf16(bytes, true);
-  if (first === 0xfe && second === 0xff) return decodeUtf16(bytes, false);
-  if (isBinary(bytes)) return undefined;
+  const encoding = encodingOf(bytes);
+  if (encoding === undefined) return undefined;
+  if (encoding !== "utf-8") return decodeUtf16(bytes, encoding);
   try {
     const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
     return { text, encode: (changed) => new TextEncoder().encode(changed) };
   } catch {
+    // In data that is not UTF-8, NULs are not separators.
+    if (nulsIn(bytes) > bytes.length * MAX_CONTROL_SHARE) return undefined;
     return { text: charactersOf(bytes), encode: bytesOf };
   }
 }
 
-/** A text that stands in data as base64. `bytes`: bytes that are no text. */
+/** A text embedded in data as base64. `bytes`: bytes that are not text. */
 export type EmbeddedText = { text: string; encode(text: string): string } | "bytes";
 
 /**
- * Reads the base64 that a member of an object holds: `blob` of a resource, `data` of an image, a sound or a file.
+ * Decodes base64 in a member of an object: `blob` of a resource, `data` of an image, audio or a file.
  *
- * @returns `undefined` for a member that holds no base64.
+ * @returns `undefined` for a member that is not base64.
  */
 export function embeddedText(holder: object, name: string, value: unknown): EmbeddedText | undefined {
   if (name !== "blob" && name !== "data") return undefined;
@@ -57,12 +61,15 @@ export function embeddedText(holder: object, name: string, value: unknown): Embe
   return { text: decoded.text, encode: (changed) => btoa(charactersOf(decoded.encode(changed))) };
 }
 
-/** JSON is looked at by its members, any other text as it is. */
+/** Parses JSON; any other text is returned unchanged. */
 function parsedText(text: string): unknown {
   return /^\s*[[{]/.test(text) ? (parseJson(text) ?? text) : text;
 }
 
-/** JSON, and lines of JSON, by their members; any other text as it is. With the way back: what nothing changed stays as it is written. */
+/**
+ * Parses JSON and JSON lines; any other text is kept. Also returns a function to serialize it, which keeps unchanged parts
+ * as written.
+ */
 export function membersOf(text: string): { data: unknown; write: (changed: unknown) => string } {
   const whole = parsedText(text);
   const lines = typeof whole === "string" ? text.split("\n") : [];
@@ -78,25 +85,47 @@ export function membersOf(text: string): { data: unknown; write: (changed: unkno
   };
 }
 
-function isBinary(bytes: Uint8Array): boolean {
-  const probed = Math.min(bytes.length, PROBED_BYTES);
-  let controls = 0;
-  for (let at = 0; at < probed; at += 1) {
-    const byte = bytes[at] ?? 0;
-    // Tab, line feed, form feed and the like are of texts, and so is the escape of coloured output.
-    if (byte < 9 || (byte > 13 && byte < 32 && byte !== 27)) controls += 1;
+/** The encoding of a text, where UTF-8 may also be Latin-1; `undefined` for binary data. */
+export function encodingOf(bytes: Uint8Array): "utf-8" | "utf-16le" | "utf-16be" | undefined {
+  const [first, second] = bytes;
+  if (first === 0xff && second === 0xfe) return "utf-16le";
+  if (first === 0xfe && second === 0xff) return "utf-16be";
+  const probed = bytes.subarray(0, PROBED_BYTES);
+  const nuls = nulsIn(probed);
+  if (nuls > probed.length * MIN_UTF16_NUL_SHARE) {
+    const wide = nulsIn(probed, 1, 2) > nuls / 2 ? "utf-16le" : "utf-16be";
+    const { text } = decodeUtf16(probed, wide);
+    if (isText(Uint16Array.from(text, (character) => character.charCodeAt(0)))) return wide;
   }
-  return controls > probed * MAX_CONTROL_SHARE;
+  return isText(probed) ? "utf-8" : undefined;
 }
 
-function decodeUtf16(bytes: Uint8Array, isLittle: boolean): DecodedText {
-  const encoding = isLittle ? "utf-16le" : "utf-16be";
+function nulsIn(bytes: Uint8Array, from = 0, step = 1): number {
+  if (!bytes.includes(0)) return 0;
+  let nuls = 0;
+  for (let at = from; at < bytes.length; at += step) if (bytes[at] === 0) nuls += 1;
+  return nuls;
+}
+
+function isText(codes: ArrayLike<number>): boolean {
+  let controls = 0;
+  for (let at = 0; at < codes.length; at += 1) {
+    const code = codes[at] ?? 0;
+    // A single NUL separates texts, as in the output of `env -0`. Tab, line feed, form feed and the like occur in text, as does
+    // the escape character in coloured output.
+    const isControl = code === 0 ? codes[at + 1] === 0 : code < 9 || (code > 13 && code < 32 && code !== 27);
+    if (isControl) controls += 1;
+  }
+  return controls <= codes.length * MAX_CONTROL_SHARE;
+}
+
+function decodeUtf16(bytes: Uint8Array, encoding: "utf-16le" | "utf-16be"): DecodedText {
   return {
     text: new TextDecoder(encoding, { ignoreBOM: true }).decode(bytes),
     encode(changed) {
       const encoded = new DataView(new ArrayBuffer(changed.length * 2));
       for (let at = 0; at < changed.length; at += 1)
-        encoded.setUint16(at * 2, changed.charCodeAt(at), isLittle);
+        encoded.setUint16(at * 2, changed.charCodeAt(at), encoding === "utf-16le");
       return new Uint8Array(encoded.buffer);
     },
   };

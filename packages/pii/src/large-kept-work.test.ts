@@ -41,6 +41,7 @@ describe("piecesOf", () => {
     ["a text in quotes, with a line end", (text: string) => utf8(` ${JSON.stringify(text)}\n`), String],
     ["lines of JSON", (text: string) => utf8(`{"a":1}\n${text}`), String],
     ["UTF-16", (text: string) => Buffer.from(`\uFEFF${text}`, "utf16le"), String],
+    ["UTF-16 without a byte order mark", (text: string) => Buffer.from(text, "utf16le"), String],
     ["Latin-1", (text: string) => Buffer.from(text.replaceAll("😀", "ü"), "latin1"), String],
   ])("cuts %s without losing a value", (_, bytesOf, textOf) => {
     const text = rows.map(({ email, note }) => `${email} ${note}`).join("\n");

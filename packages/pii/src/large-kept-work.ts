@@ -1,21 +1,21 @@
 import { isJson, partsOfJson, pastCharacter } from "@cem/core";
-import { decodeText } from "./embedded-data.ts";
+import { decodeText, encodingOf } from "./embedded-data.ts";
 
-/** Bytes of a piece, about. */
+/** Approximate size of a piece. */
 const PIECE_BYTES = 256 * 1024;
-/** Of a text that is cut, the next piece begins so many bytes before the end of the last: no value is lost there. */
+/** Pieces of a text overlap by this many bytes, so that no value is lost at the boundary. */
 const OVERLAP_BYTES = 256;
 const CHECKED_BYTES = 1024 * 1024;
 const MAX_SPACE = 32;
 const QUOTE = 0x22;
 const LINE_END = [0x0a];
-/** In a text within JSON. */
+/** A line end in a JSON string. */
 const ESCAPED_LINE_END = [0x5c, 0x6e];
 const MAX_HEADING_BYTES = 4 * 1024;
-/** Before a longer line a piece begins within it. */
+/** Within a longer line, a piece may begin anywhere. */
 const MAX_LINE_BYTES = 64 * 1024;
 
-/** A small part of a file: JSON with what is written around it, or a text. */
+/** A small part of a file: JSON with its enclosing brackets, or a text. */
 export interface Piece {
   start: number;
   end: number;
@@ -25,20 +25,17 @@ export interface Piece {
 
 /** A file in pieces. */
 export interface Pieces {
-  /** The file in UTF-8, where it is in another encoding. */
+  /** The file in UTF-8 if it has another encoding. */
   bytes?: Uint8Array;
   isJson: boolean;
   pieces: Piece[];
 }
 
-/** Finds the pieces of a file, on the thread that it is called on. Bytes that are no text have none. */
+/** Finds the pieces of a file, on the calling thread. Binary files have none. */
 export function piecesOf(given: Uint8Array): Pieces {
-  if (!isUtf8(given)) {
-    const bytes = new TextEncoder().encode(decodeText(given)?.text ?? "");
-    return { bytes, ...cut(bytes) };
-  }
-  const isText = decodeText(given.subarray(0, CHECKED_BYTES)) !== undefined;
-  return isText ? cut(given) : { isJson: false, pieces: [] };
+  if (encodingOf(given) === "utf-8" && isUtf8(given)) return cut(given);
+  const bytes = new TextEncoder().encode(decodeText(given)?.text ?? "");
+  return { bytes, ...cut(bytes) };
 }
 
 function isUtf8(bytes: Uint8Array): boolean {
@@ -55,13 +52,13 @@ function isUtf8(bytes: Uint8Array): boolean {
 
 function cut(bytes: Uint8Array): Pieces {
   const whole: Piece = { start: 0, end: bytes.length, open: "", close: "" };
-  // A text in quotes is looked through as it is written, as any other text.
+  // A JSON string is processed as raw text.
   const isStructure = bytes.find((byte) => byte > MAX_SPACE) !== QUOTE && isJson(bytes);
   if (isStructure) return { isJson: true, pieces: [...piecesOfJson(bytes, whole)] };
   return { isJson: false, pieces: [...piecesOfText(bytes, whole)] };
 }
 
-/** Each piece begins with a line, after the first line of all: the columns of a table are named there. */
+/** Each piece begins at a line and is preceded by the first line of the text, which may contain column names. */
 function* piecesOfText(bytes: Uint8Array, { start, end, open, close }: Piece): Generator<Piece> {
   const lineEnd = open.endsWith('"') ? ESCAPED_LINE_END : LINE_END;
   const isLineEnd = (at: number): boolean => lineEnd.every((byte, index) => bytes[at + index] === byte);

@@ -6,6 +6,7 @@ import {
   endsWith,
   hasWord,
   isWordBefore,
+  isWordCharacter,
   lastClause,
   namesThing,
   PHONE_KEYS,
@@ -16,7 +17,7 @@ import {
 } from "../context.ts";
 import type { Detector, DigitGroup, Finding } from "../context.ts";
 
-/** Beginnings of card numbers and their lengths, by brand. */
+/** Prefixes and lengths of card numbers, by brand. */
 const BRANDS: readonly (readonly [RegExp, readonly number[]])[] = [
   [/^4/, [13, 16, 19]], // Visa
   [/^(?:5[1-5]|222[1-9]|22[3-9]|2[3-6]|27[01]|2720)/, [16]], // Mastercard
@@ -32,28 +33,28 @@ const BRANDS: readonly (readonly [RegExp, readonly number[]])[] = [
   [/^9792/, [16]], // Troy
 ];
 /**
- * Beginnings that only count where words speak of a card, or in a text of nothing else: UATP, and ranges of JCB that are not
- * in use. Numbers of accounts begin with 1000.
+ * Prefixes that only count if words mention a card, or if the number is the whole text: UATP, and unused ranges of JCB.
+ * Account numbers begin with 1000.
  */
 const RARE = /^(?:1\d{14}|35\d{14})$/;
-/** Brands whose beginnings say little: without a word that says so, only the usual lengths count. */
+/** Unusual lengths, which only count if words mention a card. */
 const UNUSUAL_LENGTHS: ReadonlySet<number> = new Set([12, 13, 14, 17, 18]);
 const MAX_GROUPS = 6;
 const CARD_CONTEXT = wordSet(
   "card cards cc credit debit visa mastercard amex american discover diners jcb unionpay maestro pan creditcard cardnumber ccn billed payment",
 );
-/** Words before a number that is one of a card, also of a brand that is not known. */
+/** Words before a card number, even of an unknown brand. */
 const SAYS_CARD = /(?:credit|debit|payment) ?card(?: (?:no|number|#))?\W{0,3}$/;
 const SEPARATORS = /^[ -]$/;
-/** Others, which only count where words speak of a card. */
+/** Rare separators, which only count if words mention a card. */
 const RARE_SEPARATORS = /^(?:\.| {2})$/;
-/** A number, a date or the like in the cell before, and no whole part of a fraction. */
+/** A number, a date or the like in the previous cell, but not the integer part of a fraction. */
 const CELL_BEFORE = /(?:^|[\n,"'])[\d +()./-]{1,20}(?<!(?:^|[\n,"'])0),$/;
 const CELL_CHARACTERS = 22;
 /** The beginning of the first track of a magnetic stripe. */
 const STRIPE = /^%B$/;
 
-/** Finds numbers of payment cards of all brands by beginning, length and the check of Luhn. */
+/** Finds payment card numbers of all brands by prefix, length and Luhn check. */
 export const creditCardDetector: Detector = {
   find(text, key) {
     const found: Finding[] = [];
@@ -71,7 +72,7 @@ export const creditCardDetector: Detector = {
   },
 };
 
-/** How many groups from one on make a card's number: 0 where none does. */
+/** How many groups from an index on form a card number, or 0. */
 function groupsOfCard(
   text: string,
   groups: readonly DigitGroup[],
@@ -81,11 +82,11 @@ function groupsOfCard(
   const first = groups[from];
   if (first === undefined || isFraction(text, first.start)) return 0;
   if (isWordBefore(text, first.start) && !STRIPE.test(text.slice(0, first.start).slice(-2))) return 0;
-  // After a plus sign that is no space of a query, so many digits are those of a phone.
+  // After a plus sign that is not an encoded space, shorter numbers are phone numbers.
   const least = text[first.start - 1] === "+" && !isWordBefore(text, first.start - 1) ? 16 : 12;
   let digits = "";
   let separator: string | undefined;
-  // A shorter valid number may be the beginning of a longer one.
+  // A valid number may be the beginning of a longer one.
   let longest = 0;
   for (let count = 1; count <= MAX_GROUPS; count += 1) {
     const group = groups[from + count - 1];
@@ -113,10 +114,10 @@ function groupsOfCard(
 function isFraction(text: string, start: number): boolean {
   const nearby = text.slice(Math.max(0, start - CELL_CHARACTERS), start);
   if (CELL_BEFORE.test(nearby)) return false;
-  return /\p{L}[-/]$|[\d.,$€£][.,$€£]$|[$€£]$|(?:^|[^\p{L}])[.]$|\d,$/u.test(nearby);
+  return /\p{L}[-/]$|[$€£]$|(?:^|\P{L})\.$|(?:^|\s)\d{1,12},$/u.test(nearby);
 }
 
-/** Groups as printed on cards: four digits first, none of one digit. */
+/** Groups as printed on cards: first four digits, and none of a single digit. */
 function isGrouped(groups: readonly DigitGroup[]): boolean {
   if (groups.length === 1) return true;
   return (
@@ -140,7 +141,7 @@ function isMeant(
   return /^(?:36|30|38|39|4)/.test(digits) && !isArticle(digits) && !hasWord(lastClause(words), PHONE_KEYS);
 }
 
-/** Whether a number may be one of an article of trade (EAN), which are 13 digits: Germany's begin with 4. */
+/** Whether a number may be an EAN of 13 digits; German ones begin with 4. */
 function isArticle(digits: string): boolean {
   return digits.length === 13 && weightedSum(digits, { weights: [1, 3], modulus: 10 }) === 0;
 }
@@ -150,7 +151,7 @@ function hasBrand(digits: string): boolean {
   return BRANDS.some(([beginning, lengths]) => lengths.includes(digits.length) && beginning.test(digits));
 }
 
-/** Lengths of IBANs by country, of the registry of SWIFT and of those in partial use. */
+/** Lengths of IBANs by country, from the SWIFT registry and for countries in partial use. */
 const LENGTHS: Readonly<Record<string, number>> = Object.fromEntries(
   `AD24 AE23 AL28 AO25 AT20 AX18 AZ28 BA20 BE16 BF28 BG22 BH22 BI27 BJ28 BL27 BR29 BY28 CF27 CG27 CH21 CI28 CM27 CR22
   CV25 CY28 CZ24 DE22 DJ27 DK18 DO28 DZ26 EE20 EG29 ES24 FI18 FK18 FO18 FR27 GA27 GB22 GE22 GF27 GG22 GI23 GL18 GP27
@@ -164,7 +165,7 @@ const LENGTHS: Readonly<Record<string, number>> = Object.fromEntries(
 /** The shortest has 15 letters and digits. */
 const BEGINNING = /[A-Z]{2}[ -]?\d{2}(?=(?:[ .-]?[A-Z\d]){11})|[a-z]{2}\d{2}(?=(?:[ .-]?[a-z\d]){11})/g;
 
-/** Its name, and the number of a field of a statement of SWIFT (MT940): `?31`. */
+/** Text before an IBAN: its name, or a field number of a SWIFT statement (MT940): `?31`. */
 const BEFORE_IBAN = /iban$|\?\d\d$/i;
 
 /** Finds international bank account numbers by country, length and checksum (ISO 13616). */
@@ -179,7 +180,7 @@ export const ibanDetector: Detector = {
       const length = LENGTHS[beginning.slice(0, 2).toUpperCase()];
       if (length === undefined) continue;
       const end = endOf(text, start, length, /^[a-z]/.test(beginning) ? /[a-z\d]/ : /[A-Z\d]/);
-      if (end === undefined || /[\p{L}\d]/u.test(text[end] ?? "")) continue;
+      if (end === undefined || isWordCharacter(text.charCodeAt(end))) continue;
       const iban = text.slice(start, end).replace(/[ .-]/g, "").toUpperCase();
       if (!mod97base10Validate(iban.slice(4) + iban.slice(0, 4))) continue;
       found.push({ start, end, type: "IBAN" });
@@ -189,7 +190,7 @@ export const ibanDetector: Detector = {
   },
 };
 
-/** The end of so many letters and digits with single separators between them. */
+/** The end of a number of letters and digits with single separators. */
 function endOf(text: string, start: number, length: number, character: RegExp): number | undefined {
   let index = start;
   for (let count = 0; count < length; count += 1) {
@@ -201,26 +202,26 @@ function endOf(text: string, start: number, length: number, character: RegExp): 
 }
 
 const SHAPE = /\d{3}(?:(?<separator>[- .])\d{2}\k<separator>\d{4}|-\d{6}|\d{2}-\d{4}|\d{6})(?!\d)/g;
-/** The end of a clause that names nothing else. */
+/** The end of a clause with a generic id. */
 const ID_ALONE = /(?:tax[ -]?|^\W*)id\W*$/;
 const SSN_CONTEXT = wordSet("ssn ssns social taxpayer itin tin");
-/** Whether a key says that such a number stands under it. */
+/** Whether a key names such a number. */
 export const isSsnKey = byKey((key) => hasWord(spaced(key).toLowerCase(), SSN_CONTEXT));
-/** Numbers that were printed in advertisements and became nobody's. */
+/** Numbers that were used in advertisements and are invalid. */
 const ADVERTISED: ReadonlySet<string> = new Set(["078051120", "219099999"]);
 const SEQUENCES: ReadonlySet<string> = new Set(["123456789", "987654321"]);
-/** Words before the numbers of rooms and seats, after which a house number may follow. */
+/** Words before room and seat numbers, which may be followed by a house number. */
 const PLACES = wordSet(
   "suite ste apt apartment unit room rm floor fl box flat building bldg gate locker aisle bin shelf seat flight bus",
 );
-/** A further group of digits, as in a table or a list of dimensions; not one more number of this form. */
+/** Another group of digits, as in a table or a list of dimensions, but not another number of this form. */
 const GROUP_BEFORE = /(?<!\d{3} \d{2} \d{3})\d $/;
 const GROUP_AFTER = /^ (?!\d{3} \d{2} \d{4})\d/;
 const NUMBER_CHARACTERS = 12;
 const ZIP_CODE = /^\s*\d{5}-\d{4}\s*$/;
 const MAX_LIST_CHARACTERS = 64;
 
-/** Finds US social security numbers. Nine digits without separators need a word that says so. */
+/** Finds US social security numbers. Nine digits without separators need a telling word. */
 export const ssnDetector: Detector = {
   find(text, key) {
     const found: Finding[] = [];
@@ -228,10 +229,10 @@ export const ssnDetector: Detector = {
       const end = start + match.length;
       if (!standsAlone(text, start, end) || !isIssued(match.replace(/\D/g, ""))) continue;
       if (joinsNumber(text, start, end) || isOfThing(before(text, start))) continue;
-      // Only hyphens or spaces in their places are a form of its own.
+      // Only hyphens or spaces in the right places are distinctive.
       const isPlain = !/^\d{3}([- ])\d{2}\1/.test(match);
       const words = before(text, start, key);
-      // Numbers of phones are written in such groups too, though not with hyphens.
+      // Phone numbers have such groups too, though not with hyphens.
       if (match[3] !== "-" && hasWord(lastClause(words), SAYS_PHONE) && !hasWord(words, SSN_CONTEXT))
         continue;
       if (!match.includes("-") && !hasWord(words, SSN_CONTEXT) && isOneOfMany(text, start, end, words))
@@ -249,7 +250,7 @@ function isOfThing(words: string): boolean {
   return namesThing(words) && !hasWord(clause, SSN_CONTEXT) && !ID_ALONE.test(clause);
 }
 
-/** Whether groups between spaces belong to an address, or to more groups. */
+/** Whether groups separated by spaces belong to an address or a longer sequence of groups. */
 function isOneOfMany(text: string, start: number, end: number, words: string): boolean {
   return (
     endsWith(words, PLACES) ||
@@ -258,7 +259,7 @@ function isOneOfMany(text: string, start: number, end: number, words: string): b
   );
 }
 
-/** Whether a text that stands for itself is nothing but such numbers. */
+/** Whether a text without a key consists only of such numbers. */
 function isAlone(text: string, key: string | undefined): boolean {
   return (
     key === undefined &&
@@ -268,7 +269,7 @@ function isAlone(text: string, key: string | undefined): boolean {
   );
 }
 
-/** Whether the number goes on before or after, so that it is a part of another. */
+/** Whether the number is part of a longer one. */
 function joinsNumber(text: string, start: number, end: number): boolean {
   return (
     /[\p{L}\d)][-./+]$/u.test(text.slice(Math.max(0, start - 2), start)) ||

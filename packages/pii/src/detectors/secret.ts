@@ -13,7 +13,7 @@ import {
 import { AT, COLON, NAMES_SECRET, traitsOf } from "../traits.ts";
 import type { Traits } from "../traits.ts";
 
-/** Keys and tokens whose issuers give them a beginning of their own. */
+/** Keys and tokens with an issuer's prefix. */
 const MARKED: readonly RegExp[] = [
   /(?<![A-Za-z\d])(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7\d]{16}(?![A-Za-z\d])/g,
   /(?<![A-Za-z\d])(?:gh[pousr]_[A-Za-z\d]{30,}|github_pat_\w{22,}|glpat-[\w-]{20,}|npm_[A-Za-z\d]{36}|pypi-[\w-]{32,})/g,
@@ -28,24 +28,26 @@ const MIN_KEYED_CHARACTERS = 4;
 const MAX_KEYED_CHARACTERS = 4_096;
 const MAX_QUOTED_CHARACTERS = 128;
 const MAX_PASSPHRASE_WORDS = 6;
-/** Marks of clauses between words, as no password has. */
+/** Punctuation between words, which passwords don't have. */
 const SENTENCE = /[,.;:()] /u;
 const MIN_JWT_PART_CHARACTERS = 8;
 const KEY_BEGIN = /-----BEGIN (?:[A-Z\d]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----/g;
 const KEY_END = "-----END ";
-/** The user and the password in an address, as far as the `@`. */
+/** The user and the password in a URL, up to the `@`. */
 const USER_INFO = /(?<=[a-z\d]:\/\/)[^\s:@/?#"'<>]{0,128}:[^\s@/?#"'<>]{1,256}(?=@[\w\xC0-\uD7FF.[-])/gi;
-/** The same without a scheme: `admin:Passw0rd@10.0.0.1`. Ranges of letters cost less here than their property does. */
+/** The same without a scheme: `admin:Passw0rd@10.0.0.1`. Character ranges are faster here than the Unicode property. */
 const USER_AND_PASSWORD =
   /(?<![\w\xC0-\u1FFF\u3040-\uD7FF.%+/:@-])[\w\xC0-\u1FFF\u3040-\uD7FF.-]{1,64}:[^\s:@/?#"'<>,;(){}]{4,128}(?=@[\w\xC0-\uD7FF[])/g;
 const PERSON = /^\p{L}+\d{0,4}(?:[._+-][\p{L}\d]+)*$/u;
-const HOST = /^@(?:[\p{L}\d_-]{1,63}\.){1,8}\p{L}{2,24}(?![\w.-]*[:/])/u;
-/** A version in the place of a host: `npm:react@18`. */
+/** A field before an email address in a log or a query: `10:15|ada@…`, `t=10:15&user=ada@…`. */
+const WORD_BEFORE = /^(?:[\p{L}_-]+|\d+Z?)(?:[|=]|&\w{1,16}=)/u;
+const HOST = /^@(?:[\p{L}\d_-]{1,63}\.){1,8}\p{L}{2,24}(?![\w.-]*(?:\/|:(?:\d|[a-z~][\w.~-]*\/)))/u;
+/** A version in place of a host: `npm:react@18`. */
 const VERSION = /^@v?\d+(?:\.\d+){0,2}(?!\.?\w)/;
-/** A mere word or number. It is a password where what follows is surely a host, and none in `Room:Berlin@floor2`. */
+/** A plain word or number. It is a password only if a host follows, unlike in `Room:Berlin@floor2`. */
 const PLAIN = /^(?:[\p{L}_-]+|\d+)$/u;
 const CERTAIN_HOST = /^@(?:localhost|\[|[\p{L}\d_-]{1,63}\.[\p{L}\d])/u;
-/** Words before a colon and an address of email. */
+/** Words before a colon and an email address. */
 const LABELS = wordSet(
   `mailto mail email emails to from cc bcc reply sip sips xmpp acct contact sender recipient address author user username
   login id name owner by npm jsr e-mail reply-to delivered-to return-path signed-off-by kontakt contacto contatto correo courriel
@@ -54,34 +56,34 @@ const LABELS = wordSet(
 const OPTION_NAME = / -u| --user/;
 const OPTION = /(?<=\s(?:-u|--user)[ =])[^\s:"']{1,64}:[^\s"']{4,128}/g;
 const BEARER = /(?<=\b(?:bearer|basic) )[\w.~+/-]{16,4000}=*/gi;
-/** Words before a name of a secret that make it none, and the beginning of a token. */
+/** Words before a secret's name that negate it, and the beginning of a token. */
 const NO_NAME_BEFORE =
   /public[ _-]?(?:key)?$|\[\[$|(?:wrong|forgot|reset|show|hide|has|is|no|invalid)[_ -]?$/i;
-/** Code in the place of a value: a call, a member of something, a name. */
+/** Code in place of a value: a call, a member, a name. */
 const CODE_VALUE = /^[\p{L}_$][\w$]*(?:\.[\p{L}_$][\w$]*)*$/u;
 const CODE_BEGINS =
   /^(?:z|this|self|process|os|env|config|cfg|conf|req|request|options|opts|args|params|settings|ctx|props|data|state|form|input)\./;
 const SAYS_SECRET = /pass|pwd|secret|token|key|hash/i;
-/** An element of XML, whose name tells what it holds. */
+/** An XML element, whose name may identify its content. */
 const ELEMENT = /<(?:[\w.-]{1,32}:)?([\w.-]{1,64})(?:\s[^<>]{0,256})?>([^<>\n]{3,256})<\//g;
-/** A tag or an object, of which one part may be the name of another: `<input name="password" value="…">`. */
+/** A tag or an object in which one part may name another: `<input name="password" value="…">`. */
 const PAIR = /[<{][^<>{}]{1,1024}[>}]/g;
 const PAIR_NAME = /["'\s{](?:name|key|id|type)["']?\s?[=:]\s?["']([^"'<>{}]{1,64})["']/gi;
 const PAIR_VALUE = /(?<=["'\s{]value["']?\s?[=:]\s?["'])[^"'<>{}\n]{3,256}(?=["'])/i;
-/** An ampersand within is of it, where no other parameter or entity follows. */
+/** An inner ampersand belongs to it, unless another parameter or entity follows. */
 const ASSIGNED_VALUE = /(?:[^\s"'`,;&<>{}()[\]]|&(?![\w.-]{0,64}[=;]|[&\s"'`<]|$)){6,512}/y;
-/** A cookie's value without its name is long, or it is none. */
+/** A cookie's value without a name only counts if it is long. */
 const OF_LONG_TOKEN = /^cookie\W{1,32}$/i;
 const MIN_TOKEN_CHARACTERS = 16;
-/** Names of keys over what may be a word. */
+/** Keys whose value may be a plain word. */
 const MAY_BE_WORD =
   /^clave$|(?<!(?:auth|access|refresh|bearer|api|session) )token$|session ?id$|credentials?$/i;
-/** Texts in the place of a secret that are none: words, placeholders, names of variables. */
+/** Texts in place of a secret that are not secret: words, placeholders, variable names. */
 const NO_SECRET =
   /^(?:\p{Lu}?\p{Ll}+|[A-Z]+|(?=[A-Z_]{3,80}$)[A-Z_]*?(?:KEY|TOKEN|SECRET|PASS|YOUR|EXAMPLE|CHANGE)[A-Z_]*|[\d.]{1,7}|\$.*|\*+|x+|<.*|%.*|\[\[.*|process\.env.*|os\.environ.*|(?:null|none|true|false|undefined|string|required|optional|redacted)\b.*)$/u;
-/** The shortest of what its beginning tells, and its longest word. */
+/** Minimum length of a text with a distinctive prefix, and of its longest word. */
 const MIN_MARKED_CHARACTERS = 15;
-/** A code before what it is for. */
+/** A code that precedes its description. */
 const CODE_BEFORE =
   /(?<![\p{L}\d.,-])\d{4,8}(?= (?:is|ist|es|est|è|é) (?:your|ihr|dein|tu|su|votre|il tuo|o seu) [\p{L} -]{0,24}(?:otp|pin|code|password|código|codice)(?!\p{L}))/giu;
 const PLACEHOLDERS = wordSet(
@@ -91,13 +93,13 @@ const PLACEHOLDERS = wordSet(
   dimenticata errata requis obligatoire oublié incorrect requerida obligatoria olvidada incorrecta verplicht vergeten onjuist wymagane
   zapomniane buffer boolean number object`,
 );
-/** A sentence about a password, in its place. */
+/** A sentence about a password in place of one. */
 const ABOUT =
   /^(?:is|ist|est|es|è|é|muss|doit|debe|deve|moet|wird|are|was|must|should|can|cannot|can't|could|does|doesn't|do|has|have|needs?|may|too|not|please|at least|minimum|mindestens|au moins|almeno|al menos|optional|see|enter|choose|the|your|this|it|a|an|no),? /i;
 const MARKS =
   /AKIA|ASIA|ABIA|ACCA|gh[pousr]_|_pat_|glpat|xox|xapp|sk-|[srp]k_|whsec|AIza|ya29|GOCSPX|npm_|pypi-|hf_|SG\.|_v1_|shp|lin_|sq0|key-|AC[a-f\d]|SK[a-f\d]/;
 
-/** Whether a text may hold a secret, by its own signs: the name of one, a long word, or marks as only secrets have them. */
+/** Quick test whether a text may contain a secret: the name of one, a long word, or distinctive characters. */
 export function mayHoldSecretText({ word, signs, names }: Traits, text: string): boolean {
   return (
     word >= MIN_MARKED_CHARACTERS ||
@@ -107,7 +109,7 @@ export function mayHoldSecretText({ word, signs, names }: Traits, text: string):
   );
 }
 
-/** Finds keys, tokens, private keys, passwords in addresses and in settings. */
+/** Finds keys, tokens, private keys, and passwords in URLs and settings. */
 export const secretDetector = {
   find(text: string, key?: string, { word, signs, names }: Traits = traitsOf(text)): Finding[] {
     if (key !== undefined && isSecretUnder(text, key))
@@ -132,7 +134,7 @@ export const secretDetector = {
   },
 };
 
-/** Finds a user's name and password with a colon between them. */
+/** Finds user names and passwords separated by a colon. */
 function findCredentials(text: string, hasAt: boolean, add: Add): void {
   if (hasAt) {
     if (text.includes("://")) addAll(text, USER_INFO, add);
@@ -143,16 +145,16 @@ function findCredentials(text: string, hasAt: boolean, add: Add): void {
       const host = text.slice(index + match.length);
       if (LABELS.has(label.toLowerCase()) || VERSION.test(host)) continue;
       if (PLAIN.test(password) && !CERTAIN_HOST.test(host)) continue;
-      // A name before a host is found as an address, and so is any text under a name such as `customerEmail`.
+      // A name before a host is found as an email address, as is any text labelled like `customerEmail`.
       const isNamed = LABELS.has(spaced(label).toLowerCase().split(" ").at(-1) ?? "");
-      const isAddress = (isNamed || PERSON.test(password)) && HOST.test(host);
+      const isAddress = (isNamed || PERSON.test(password.replace(WORD_BEFORE, ""))) && HOST.test(host);
       if (!isAddress) add(index, index + match.length);
     }
   }
   if (OPTION_NAME.test(text)) addAll(text, OPTION, add);
 }
 
-/** Adds a place to what was found. */
+/** Adds a range to the findings. */
 type Add = (start: number, end: number) => void;
 
 function addAll(text: string, pattern: RegExp, add: Add): void {
@@ -167,7 +169,7 @@ function findJwts(text: string, add: Add): void {
   }
 }
 
-/** Where three parts of a JSON web token end, or where what is none may be followed by one. */
+/** The end of a JWT's three parts, or else the index where the search continues. */
 function endOfJwt(text: string, start: number): { at: number; isJwt: boolean } {
   let at = start;
   for (let part = 0; part < 3; part += 1) {
@@ -193,7 +195,7 @@ function findAssigned(text: string, add: Add): void {
   }
 }
 
-/** A text in the place of a value. */
+/** A text assigned as a value. */
 interface AssignedValue {
   text: string;
   isQuoted: boolean;
@@ -208,11 +210,11 @@ function valueAt(text: string, start: number): AssignedValue {
   return { text: withoutEnding(value, ".:?\\"), isQuoted, next: text[start + value.length] ?? "" };
 }
 
-/** The text up to the quote that closes it. */
+/** The text up to its closing quote. */
 function quotedAt(text: string, start: number): AssignedValue | undefined {
   const quote = text[start - 1] ?? "";
   if (!/["'`]/.test(quote)) return undefined;
-  // As long as a password may be: one that is never closed must not cost the rest of the text.
+  // Limited to the length of a password, so that an unclosed quote does not scan the rest of the text.
   const near = text.slice(start, start + MAX_QUOTED_CHARACTERS);
   const end = near.indexOf(quote);
   if (end === -1) return undefined;
@@ -234,18 +236,18 @@ function isAssigned(
       ? text.length >= MIN_ASSIGNED_CHARACTERS && hasBoth(text) && !isPlaceholder(text)
       : isRandom;
   if (text.length < (isPassword && isQuoted ? MIN_KEYED_CHARACTERS : MIN_ASSIGNED_CHARACTERS)) return false;
-  // The beginning of a template.
+  // The beginning of a template placeholder.
   if (next === "{" && text.endsWith("$")) return false;
   if (isPassword ? isPlaceholder(text) : NO_SECRET.test(text) || /^https?:\/\//i.test(text)) return false;
-  // A call, a member, or a name of a secret.
+  // A call, a member, or the name of a secret.
   const isCode = next === "(" || (!/\d/.test(text) && (CODE_BEGINS.test(text) || SAYS_SECRET.test(text)));
   if (!isQuoted && isCode && CODE_VALUE.test(text)) return false;
-  // Names that texts use in other ways too, among them those of two words: `the access key: Ctrl+S`.
+  // Names that also have other meanings in texts, including those of two words: `the access key: Ctrl+S`.
   const isCommon = /^(?:token|jeton|clave|pass\b|jsess|phps|cookie|jwt|otp|\p{L}+ \p{L})/iu.test(name);
   return isPassword || !isCommon || isRandom;
 }
 
-/** Finds what stands in an element or beside a name. */
+/** Finds secrets in elements or next to a name in markup. */
 function findMarkedUp(text: string, add: Add): void {
   for (const { 0: match, 1: name = "", 2: value = "", index } of text.matchAll(ELEMENT)) {
     const end = index + match.length - "</".length;
@@ -270,10 +272,10 @@ function findPrivateKeys(text: string, add: Add): void {
   }
 }
 
-/** Whether the name of a key says that a secret stands under it. */
+/** Whether a key names a secret. */
 export const isSecretKey = byKey((key) => endsWithSecret(key) || isCodeKey(key) || isPasswordKey(key));
 
-/** Parts of the names of secrets: a quick look for them in a long text. */
+/** Parts of secrets' names, for a quick test of long texts. */
 export const SECRET_STEMS =
   /pass|pwd|secret|key|token|session|credential|mfa|connection|cookie|bearer|senha|contrase|kennwort|wachtwoord|has[łl]o|parola|mot|jwt|otp|pin|cvv|cvc|csc|tan/i;
 
@@ -281,15 +283,15 @@ function isSecretUnder(text: string, key: string): boolean {
   if (/^\d{3,8}$/u.test(text)) return isCodeKey(key, text.length) || (text.length > 3 && isPasswordKey(key));
   if (text.length < MIN_KEYED_CHARACTERS || text.length > MAX_KEYED_CHARACTERS) return false;
   if (!endsWithSecret(key)) return false;
-  // Passphrases have spaces. What else has some is a sentence.
+  // Passphrases have spaces. Other values with spaces are sentences.
   if (isPasswordKey(key)) return !isPlaceholder(text);
   if (/\s/.test(text.trim())) return false;
-  // Under it reports say, too, what was found.
+  // Such keys are also used for descriptions.
   if (MAY_BE_WORD.test(spaced(key))) return looksRandom(text);
   return /^(?:pass|pw)$/i.test(key) ? hasBoth(text) : looksRandom(text) || !NO_SECRET.test(text);
 }
 
-/** Whether a text stands where a password would be. */
+/** Whether a text is a placeholder for a password. */
 function isPlaceholder(text: string): boolean {
   return (
     PLACEHOLDERS.has(text.toLowerCase()) ||
@@ -299,7 +301,7 @@ function isPlaceholder(text: string): boolean {
   );
 }
 
-/** Whether a text speaks of passwords, as labels and messages do. */
+/** Whether a text is about passwords, like labels and messages. */
 function isLabel(text: string): boolean {
   if (/\d/.test(text)) return false;
   const words = text.toLowerCase();
@@ -310,7 +312,7 @@ function isLabel(text: string): boolean {
   );
 }
 
-/** Whether a text has letters and digits, as made-up ones have. */
+/** Whether a text has letters and digits, like generated ones. */
 function looksRandom(text: string): boolean {
   return text.length >= 8 && hasBoth(text) && !/^\d{4}-\d\d-\d\d/.test(text);
 }
