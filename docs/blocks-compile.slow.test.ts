@@ -41,15 +41,26 @@ it("the blocks of the pages compile, where they are TypeScript", () => {
     mkdirSync(path.join(folder, place, "client"), { recursive: true });
     writeFileSync(path.join(folder, place, "client/index.ts"), CLIENT);
   }
+  const bundled = path.join(folder, "docs-how-to-nextjs-md");
+  const lenient = { noUnusedLocals: false, noPropertyAccessFromIndexSignature: false };
+  const extended = path.join(root, "tsconfig.base.json");
   writeFileSync(
     path.join(folder, "tsconfig.json"),
+    JSON.stringify({ extends: extended, compilerOptions: lenient, include: ["**/*.ts"], exclude: [bundled] }),
+  );
+  // As `next build` sets it, which takes no file endings in imports. The packages' own have them here.
+  const ofNext = { module: "ESNext", moduleResolution: "bundler", allowImportingTsExtensions: false };
+  writeFileSync(
+    path.join(bundled, "tsconfig.json"),
     JSON.stringify({
-      extends: "../../../tsconfig.base.json",
-      compilerOptions: { noUnusedLocals: false, noPropertyAccessFromIndexSignature: false },
-      include: ["**/*.ts"],
+      extends: extended,
+      compilerOptions: { ...lenient, ...ofNext },
+      include: ["*.ts", "app/**/*.ts", "lib/**/*.ts"],
     }),
   );
   const tsc = path.join(root, "node_modules/@typescript/native/bin/tsc");
-  const { stdout } = spawnSync(process.execPath, [tsc, "-p", folder], { encoding: "utf8" });
-  expect(stdout).toBe("");
+  const problemsIn = (cwd: string): string[] =>
+    spawnSync(process.execPath, [tsc, "-p", cwd], { cwd, encoding: "utf8" }).stdout.split("\n");
+  expect(problemsIn(folder)).toEqual([""]);
+  expect(problemsIn(bundled).filter((line) => !line.startsWith(".."))).toEqual([""]);
 });

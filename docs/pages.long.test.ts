@@ -72,7 +72,10 @@ describe("the code of the pages", () => {
     const route = pathToFileURL(path.join(folder, "nextjs/app/api/ask/route.ts"));
     writeFileSync(
       path.join(folder, "nextjs/main.ts"),
-      `const { POST } = await import(${JSON.stringify(route)});
+      `import { registerHooks } from "node:module";
+// Next.js finds a module without its ending.
+registerHooks({ resolve: (name, context, next) => next(name.endsWith("/lib/agent") ? name + ".ts" : name, context) });
+const { POST } = await import(${JSON.stringify(route)});
 const request = new Request("http://localhost/api/ask", { method: "POST", body: ${JSON.stringify(JSON.stringify(QUESTION))} });
 const answer = await POST(request);
 console.log(\`answer: \${await answer.text()}\`);

@@ -4,7 +4,14 @@ import { InMemoryStore } from "@mastra/core/storage";
 import type { ToolsInput } from "@mastra/core/agent";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import type { ChatServer } from "../../codegen/fixtures/chat-server.ts";
-import { modelThatCalls, modelThatRuns, openShop, PNG, PROGRAMS } from "../fixtures/shop.ts";
+import {
+  modelThatCalls,
+  modelThatCallsAtOnce,
+  modelThatRuns,
+  openShop,
+  PNG,
+  PROGRAMS,
+} from "../fixtures/shop.ts";
 import { executeCodeTool, searchToolsTool } from "./mastra.ts";
 
 const shop = openShop();
@@ -60,6 +67,17 @@ describe("executeCodeTool, with Mastra", () => {
       : await clerk.declineToolCallGenerate(answer);
     expect(second.text).toBe("Done.");
     expect(shop.deleted.splice(0)).toEqual(approved ? [7] : []);
+  });
+
+  it("takes the answer about one call not for another of the same code", async () => {
+    const call = { name: "execute_code", arguments: { code: PROGRAMS.remove } };
+    server = await modelThatCallsAtOnce(call, call);
+    let asked = 0;
+    const tools = { execute_code: await executeCodeTool(agent, { needsApproval: () => ++asked >= 2 }) };
+    const first = await clerkWith(tools).generate("?");
+    expect(first.finishReason).toBe("suspended");
+    expect(asked).toBe(2);
+    expect(shop.deleted).toEqual([]);
   });
 
   it("ends the run when it is aborted", async () => {

@@ -61,6 +61,18 @@ describe("executeCodeTool, with @openai/agents", () => {
     expect(sent(1)).toContain("delete_order was not called");
   });
 
+  it.each([undefined, "destructive"] as const)(
+    "tells the model of arguments that are none, needsApproval: %s",
+    async (needsApproval) => {
+      const broken = needsApproval === undefined ? ['{"code":', ""] : [];
+      const slips = ["null", '{"kode":1}', ...broken];
+      server = await modelThatCalls(...slips.map((text) => ({ name: "execute_code", arguments: text })));
+      const tools = [await executeCodeTool(agent, { needsApproval })];
+      const { finalOutput } = await runner().run(new Agent({ name: "Clerk", model: "gpt-5", tools }), "?");
+      expect(finalOutput).toBe("Done.");
+    },
+  );
+
   it("ends the run when it is aborted", async () => {
     server = await modelThatRuns(PROGRAMS.wait);
     const clerk = new Agent({ name: "Clerk", model: "gpt-5", tools: [await executeCodeTool(agent)] });

@@ -2,7 +2,7 @@ import type { Agent } from "@cem/core";
 import { tool } from "@openai/agents";
 import type { FunctionTool, ToolOutputFileContent, ToolOutputImage, ToolOutputText } from "@openai/agents";
 import { describeExecution, findTools } from "./describe-tools.ts";
-import { EXECUTE_CODE, SEARCH_DESCRIPTION, SEARCH_TOOLS, textInputSchema } from "./options.ts";
+import { EXECUTE_CODE, SEARCH_DESCRIPTION, SEARCH_TOOLS, textIn, textInputSchema } from "./options.ts";
 import type { ApprovedCodeOptions, SearchToolsOptions, TextInputSchema } from "./options.ts";
 import { askOnce, base64Of, fileNameOf } from "./run-code.ts";
 import type { CodeAnswer } from "./run-code.ts";
@@ -12,6 +12,7 @@ export async function executeCodeTool<Context = unknown>(
   agent: Agent,
   options: ApprovedCodeOptions = {},
 ): Promise<FunctionTool<Context, TextInputSchema<"code">>> {
+  const { needsApproval = false } = options;
   const { isAsked, run } = askOnce(agent, options);
   return tool<TextInputSchema<"code">, Context>({
     name: EXECUTE_CODE,
@@ -19,7 +20,13 @@ export async function executeCodeTool<Context = unknown>(
     parameters: textInputSchema("code"),
     execute: async ({ code }, _context, details) =>
       contentOf(await run(code, details?.signal, details?.toolCall?.callId)),
-    needsApproval: async (_context, { code }, call) => isAsked(code, call),
+    // With a function, the SDK interrupts the run for arguments that it can't parse.
+    ...(needsApproval !== false && {
+      async needsApproval(_context: unknown, input: unknown, call?: string) {
+        const code = textIn(input, "code");
+        return code !== undefined && isAsked(code, call);
+      },
+    }),
     errorFunction: tellModel,
   });
 }

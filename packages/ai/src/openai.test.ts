@@ -48,12 +48,16 @@ describe("executeCodeTool, with chat.completions.runTools", () => {
     expect(String(await ended)).toMatch(/abort/iu);
   });
 
-  it("answers arguments that are none", async () => {
-    server = await modelThatCalls({ name: "execute_code", arguments: { program: "return 1" } });
+  it.each([
+    [{ program: "return 1" }, "The code is empty"],
+    ['{"code":', "JSON"],
+    ["", "JSON"],
+  ])("tells the model of arguments that are none: %j", async (given, answer) => {
+    server = await modelThatCalls({ name: "execute_code", arguments: given });
     const tools = [await executeCodeTool(agent)];
     const runner = client().chat.completions.runTools({ model: "gpt-5", messages: [user], tools });
     expect(await runner.finalContent()).toBe("Done.");
-    expect(sent(1)).toContain("The code is empty");
+    expect(sent(1)).toContain(answer);
   });
 });
 

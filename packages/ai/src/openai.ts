@@ -8,13 +8,13 @@ import type { ApprovedCodeOptions, ExecuteCodeOptions, SearchToolsOptions } from
 import { base64Of, fileNameOf, runCode } from "./run-code.ts";
 import type { CodeAnswer } from "./run-code.ts";
 
-const CODE = { name: EXECUTE_CODE, parameters: textInputJsonSchema("code"), strict: true } as const;
+/** With `strict`, `runTools` would end at arguments that are no JSON; without it, the model is told. */
+const CODE = { name: EXECUTE_CODE, parameters: textInputJsonSchema("code") };
 const SEARCH = {
   name: SEARCH_TOOLS,
   description: SEARCH_DESCRIPTION,
   parameters: textInputJsonSchema("query"),
-  strict: true,
-} as const;
+};
 
 /**
  * Creates the tool for `chat.completions.runTools` that runs code. Chat Completions accepts only text from a tool, so
@@ -62,7 +62,7 @@ export async function executeCodeFunction(
   options: ExecuteCodeOptions = {},
 ): Promise<RunnerFunction> {
   return {
-    tool: { type: "function", ...CODE, description: await describe(agent, options) },
+    tool: { type: "function", ...CODE, strict: true, description: await describe(agent, options) },
     async execute(input, { signal } = { signal: undefined }) {
       return blocksOf(await runCode(agent, textIn(input, "code") ?? "", options, false, signal));
     },
@@ -72,7 +72,7 @@ export async function executeCodeFunction(
 /** Creates the Responses API function that searches for tools. */
 export function searchToolsFunction(agent: Agent, options: SearchToolsOptions = {}): RunnerFunction {
   return {
-    tool: { type: "function", ...SEARCH },
+    tool: { type: "function", ...SEARCH, strict: true },
     execute: (input, { signal } = { signal: undefined }) =>
       findTools(agent, textIn(input, "query") ?? "", options, signal),
   };

@@ -49,21 +49,34 @@ export async function runCode(
   }
 }
 
+/** Answers kept for code that was never run, such as refused code. */
+const KEPT_ANSWERS = 1_000;
+
 /**
  * Decides once for each call whether its code needs approval. If a second decision differed from the one the framework
- * used, code that nobody saw would run as approved.
+ * used, code that nobody saw would run as approved. Without an id of the call, as in Mastra, code that was asked about
+ * several times runs as approved only if each answer that is left was yes.
  */
 export function askOnce(agent: Agent, options: ApprovedCodeOptions) {
-  const answers = new Map<string, boolean>();
-  const isAsked = async (code: string, call = "") => {
-    const answer = answers.get(call + code) ?? (await needsYes(agent, code, options));
-    answers.set(call + code, answer);
+  const answersFor = new Map<string, Promise<boolean>[]>();
+  const isAsked = (code: string, call = ""): Promise<boolean> => {
+    const answers = answersFor.get(call + code) ?? [];
+    const [known] = answers;
+    if (known !== undefined && call !== "") return known;
+    const answer = needsYes(agent, code, options);
+    answers.push(answer);
+    answersFor.set(call + code, answers);
+    const [oldest] = answersFor.keys();
+    if (oldest !== undefined && answersFor.size > KEPT_ANSWERS) answersFor.delete(oldest);
     return answer;
   };
   const run = async (code: string, signal: AbortSignal | undefined, call = "") => {
-    const isApproved = await isAsked(code, call);
-    answers.delete(call + code);
-    return runCode(agent, code, options, isApproved, signal);
+    if (!answersFor.has(call + code)) await isAsked(code, call);
+    const left = answersFor.get(call + code) ?? [];
+    const answers = await Promise.all(left.map((answer) => answer.catch(() => false)));
+    void left.splice(Math.max(0, answers.indexOf(false)), 1);
+    if (left.length === 0) answersFor.delete(call + code);
+    return runCode(agent, code, options, !answers.includes(false), signal);
   };
   return { isAsked, run };
 }
@@ -80,7 +93,7 @@ export async function attachmentsFor(
   { attachments = true }: ApprovedCodeOptions,
 ): Promise<Attachment[]> {
   const results = attachments ? await agent.openResults?.() : undefined;
-  return results === undefined ? [] : attachmentsOf(result, results);
+  return results === undefined ? [] : (await attachmentsOf(result, results)).attachments;
 }
 
 /** The base64 of an attachment. */
