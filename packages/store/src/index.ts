@@ -14,4 +14,3 @@ export {
 export { countOlderKeys, parseSealingKeys, seal, sealStore, unseal } from "./sealed-store.ts";
 export type { SealingKey } from "./sealed-store.ts";
 export { evictionRisk, storeUnavailable } from "./unavailable.ts";
-export type { EvictionRisk } from "./unavailable.ts";

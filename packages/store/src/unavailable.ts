@@ -46,16 +46,13 @@ interface AskedServer {
   config(command: "GET", setting: string): Promise<unknown>;
 }
 
-/** A memory policy of a server that may make it lose data. */
-export interface EvictionRisk {
-  /** Whether the policy is known: INFO and CONFIG may both be forbidden. */
-  isKnown: boolean;
-  /** The risk and the remedy, in sentences. */
-  text: string;
-}
-
-/** The risk that a server evicts data when its memory is full. `undefined`: it refuses writes instead. */
-export async function evictionRisk(server: AskedServer): Promise<EvictionRisk | undefined> {
+/**
+ * The risk that a server evicts data when its memory is full, and the remedy. `undefined`: it refuses writes instead.
+ * `isKnown`: whether the server tells its policy, since INFO and CONFIG may both be forbidden.
+ */
+export async function evictionRisk(
+  server: AskedServer,
+): Promise<{ isKnown: boolean; text: string } | undefined> {
   const memory = await ifPermitted(server.info("memory"));
   let policy = /^maxmemory_policy:(\S+)/mu.exec(memory ?? "")?.[1];
   if (policy === undefined) {
@@ -63,13 +60,11 @@ export async function evictionRisk(server: AskedServer): Promise<EvictionRisk | 
     if (Array.isArray(answer)) policy = answer[1] as string | undefined;
   }
   if (policy === "noeviction") return undefined;
-  if (policy === undefined) {
-    const text =
-      "It does not say what it drops when its memory is full. See to it that maxmemory-policy is noeviction.";
-    return { isKnown: false, text };
-  }
-  const text = `It may drop what it has when its memory is full (maxmemory-policy ${policy}). Set noeviction.`;
-  return { isKnown: true, text };
+  const isKnown = policy !== undefined;
+  const text = isKnown
+    ? `It may drop what it has when its memory is full (maxmemory-policy ${policy}). Set noeviction.`
+    : "It does not say what it drops when its memory is full. See to it that maxmemory-policy is noeviction.";
+  return { isKnown, text };
 }
 
 /** The answer; `undefined` when the server does not permit or does not know the command. */

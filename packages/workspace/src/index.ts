@@ -14,16 +14,16 @@ export type {
   CustomerUsage,
 } from "./customers/customer-folders.ts";
 export type { OwnerQuota, QuotaPeriod, QuotaUsage } from "./customers/quotas.ts";
-export { OpenCustomers } from "./customers/open-customers.ts";
-export type { OpenCustomer, OpenCustomersSettings } from "./customers/open-customers.ts";
+export { createOpenCustomers } from "./customers/open-customers.ts";
+export type { OpenCustomer, OpenCustomers, OpenCustomersSettings } from "./customers/open-customers.ts";
 export { createRunMeter } from "./customers/run-meter.ts";
 export { createRunRecord, ownerDigest } from "./records/run-record.ts";
 export type { RecordRedactor, RunRecordParts } from "./records/run-record.ts";
 export { createRunRecords, pruneRunRecords } from "./records/run-records.ts";
 export type { RunRecordsSettings } from "./records/run-records.ts";
 export type { RunMeterSettings } from "./customers/run-meter.ts";
-export { followFolder } from "./customers/shared-owner.ts";
-export { followOwner, incarnationOf, isOwnerThere, ownerGone, ownerKey } from "./customers/shared-owner.ts";
+export { followFolder, followOwner, incarnationOf } from "./customers/shared-owner.ts";
+export { isOwnerThere, ownerGone, ownerKey } from "./customers/shared-owner.ts";
 export { customerIdOf, customerIdOfClaim, requireCustomerId } from "./customers/customer-folders.ts";
 export { createStateStore } from "./state/state-store.ts";
 export type { StateStoreSettings } from "./state/state-store.ts";

@@ -34,7 +34,7 @@ describeWith("postgresql")("a store in PostgreSQL", () => {
   };
 
   describeStoreContract("postgres", async () => ({
-    open: () => createPostgresStore({ url: server.url, maxConnections: 3 }),
+    open: () => createPostgresStore({ url: server.url }),
     reset: async () => {
       await query("drop table if exists cem_values, cem_migrations");
     },
@@ -54,6 +54,36 @@ describeWith("postgresql")("a store in PostgreSQL", () => {
     await open().write(["swept", "kept"], bytes("2"));
     const { rows } = await query("select count(*)::int as count from cem_values where value = '1'::bytea");
     expect(rows).toEqual([{ count: 0 }]);
+  });
+
+  it("removes soon what is left of a full sweep, and not only with the next period", async () => {
+    const store = open();
+    await store.removeAll(["swept"]);
+    await query(`insert into cem_values select decode(md5(n::text), 'hex'), 'old', gen_random_uuid(), now() - interval '1 day'
+      from generate_series(1, 2500) n`);
+    const left = async () => {
+      await store.write(["swept", "kept"], bytes("2"));
+      const { rows } = await query(
+        "select count(*)::int as count from cem_values where value = 'old'::bytea",
+      );
+      return rows[0] as unknown;
+    };
+    await expect.poll(left, { timeout: 30_000 }).toEqual({ count: 0 });
+  });
+
+  it("outlives the loss of its connection while it waits for the tables", async () => {
+    const other = new Client(server.url);
+    await other.connect();
+    onTestFinished(() => other.end());
+    await other.query("select pg_advisory_lock(4207601)");
+    const store = open();
+    const reading = store.read(["a"]).catch((error: unknown) => error);
+    const end =
+      "select pg_terminate_backend(pid) from pg_stat_activity where wait_event_type = 'Lock' and wait_event = 'advisory'";
+    await expect.poll(async () => (await other.query(end)).rowCount, { timeout: 30_000 }).toBe(1);
+    expect(await reading).toMatchObject({ code: "STORE_UNAVAILABLE" });
+    await other.query("select pg_advisory_unlock(4207601)");
+    expect(await store.read(["a"])).toBeUndefined();
   });
 
   it("leaves tables of a newer version alone", async () => {

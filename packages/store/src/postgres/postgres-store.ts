@@ -8,10 +8,11 @@ import { storeUnavailable } from "../unavailable.ts";
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const QUERY_TIMEOUT_MS = 30_000;
-const DEFAULT_MAX_CONNECTIONS = 10;
+const MAX_CONNECTIONS = 10;
 const SWEEP_PERIOD_MS = 600_000;
-/** Maximum number of rows that one sweep removes, so that nobody waits long for it. */
+/** Maximum number of rows that one sweep removes, so that nobody waits long for it. After a full one, the next follows soon. */
 const SWEPT_ROWS = 1_000;
+const NEXT_SWEEP_MS = 1_000;
 /** Condition for values that have not expired, by the server's clock. Qualified, since an upsert sees two rows. */
 const LIVES = "(cem_values.expires_at is null or cem_values.expires_at > now())";
 const expiry = (parameter: string): string =>
@@ -21,22 +22,17 @@ const expiry = (parameter: string): string =>
 export interface PostgresStoreSettings {
   /** `postgresql://` with user, password, host, port and database; `?sslmode=verify-full` for an encrypted connection. */
   url: string;
-  /** @defaultValue 10 */
-  maxConnections?: number | undefined;
 }
 
 /**
  * Creates a store in PostgreSQL 13 or newer: tables with the prefix `cem_`, created on first use. Reconnects when the
  * connection is lost.
  */
-export function createPostgresStore({
-  url,
-  maxConnections = DEFAULT_MAX_CONNECTIONS,
-}: PostgresStoreSettings): Store {
+export function createPostgresStore({ url }: PostgresStoreSettings): Store {
   const location = shownLocation(url);
   const pool = new Pool({
     connectionString: url,
-    max: maxConnections,
+    max: MAX_CONNECTIONS,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     query_timeout: QUERY_TIMEOUT_MS,
     allowExitOnIdle: true,
@@ -44,7 +40,7 @@ export function createPostgresStore({
   // The error of an idle connection; the next query uses a new one.
   pool.on("error", () => {});
   const ready = new Lazy(() => makeTables(pool));
-  let sweptAt = -Infinity;
+  let sweepAt = -Infinity;
 
   const ask = async <Row extends QueryResultRow>(sql: string, values: unknown[] = []) => {
     try {
@@ -57,10 +53,11 @@ export function createPostgresStore({
 
   /** Removes expired values from time to time. */
   const sweep = async (): Promise<void> => {
-    if (performance.now() - sweptAt < SWEEP_PERIOD_MS) return;
-    sweptAt = performance.now();
+    if (performance.now() < sweepAt) return;
+    sweepAt = performance.now() + SWEEP_PERIOD_MS;
     const expired = `select key from cem_values where expires_at <= now() limit ${SWEPT_ROWS} for update skip locked`;
-    await ask(`delete from cem_values where key in (${expired})`);
+    const { rowCount } = await ask(`delete from cem_values where key in (${expired})`);
+    if (rowCount === SWEPT_ROWS) sweepAt = performance.now() + NEXT_SWEEP_MS;
   };
 
   return {
@@ -156,6 +153,9 @@ const LOCK = 4_207_601;
  */
 async function makeTables(pool: Pool): Promise<void> {
   const client = await pool.connect();
+  // The pool listens to its idle connections only: unheard, the loss of this one would end the process.
+  const ignore = (): void => {};
+  client.on("error", ignore);
   try {
     await client.query("begin");
     await client.query("select pg_advisory_xact_lock($1)", [LOCK]);
@@ -172,9 +172,10 @@ async function makeTables(pool: Pool): Promise<void> {
     }
     await client.query("commit");
   } catch (error) {
-    await client.query("rollback").catch(() => undefined);
+    // Closed, which rolls back.
+    client.release(true);
     throw error;
-  } finally {
-    client.release();
   }
+  client.off("error", ignore);
+  client.release();
 }

@@ -12,13 +12,13 @@ import {
   beingDeleted,
   everDeleted,
   idleMsOf,
-  ownerKey,
   markFolder,
   NOTICE_MS,
   noteUse,
   removeShared,
   removeStale,
   sharedCustomers,
+  sharedKeys,
 } from "./shared-owner.ts";
 
 /** Prefix of a folder that is being deleted. No customer's id begins like this. */
@@ -93,7 +93,8 @@ export function createCustomerFolders(
   }
 
   async function isInStore(id: string): Promise<boolean> {
-    return store !== undefined && (await store.list(ownerKey(id), { limit: 1 })).length > 0;
+    for (const key of sharedKeys(id)) if ((await store?.list(key, { limit: 1 }))?.length) return true;
+    return false;
   }
 
   async function removeHere(id: string): Promise<void> {

@@ -2,17 +2,12 @@ import { mkdtemp, rm } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { OpenCustomers } from "./open-customers.ts";
-import type { OpenCustomer } from "./open-customers.ts";
-
-interface Opened extends OpenCustomer<string> {
-  busy: number;
-  used: number;
-}
+import { createOpenCustomers } from "./open-customers.ts";
+import type { OpenCustomer, OpenCustomers } from "./open-customers.ts";
 
 let dir: string;
 let customers: OpenCustomers<string>;
-let opened: Map<string, Opened>;
+let opened: Map<string, OpenCustomer<string>>;
 let gone: Set<string>;
 let log: string[];
 
@@ -21,18 +16,17 @@ function setUp(limits: { maxOpen?: number; idleMs?: number } = {}): void {
   opened = new Map();
   gone = new Set();
   log = [];
-  customers = new OpenCustomers<string>({
+  customers = createOpenCustomers<string>({
     dir,
     store: undefined,
     maxOpen: limits.maxOpen ?? 2,
     idleMs: limits.idleMs ?? 60_000,
     async open(id) {
       log.push(`open ${id}`);
-      const customer: Opened = {
+      const customer: OpenCustomer<string> = {
         host: id,
         incarnation: undefined,
-        busy: 0,
-        used: performance.now(),
+        activity: { busy: 0, used: performance.now() },
         isThere: async () => !gone.has(id),
         dispose: async () => void log.push(`dispose ${id}`),
         forget: async () => void log.push(`forget ${id}`),
@@ -47,7 +41,7 @@ function setUp(limits: { maxOpen?: number; idleMs?: number } = {}): void {
 async function use(id: string): Promise<void> {
   await customers.get(id);
   const customer = opened.get(id);
-  if (customer !== undefined) customer.used = performance.now() + 0.001;
+  if (customer !== undefined) customer.activity.used = performance.now() + 0.001;
 }
 
 beforeEach(async () => {
@@ -58,7 +52,7 @@ afterEach(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-describe("OpenCustomers", () => {
+describe("createOpenCustomers", () => {
   it("opens each customer once, however many requests come at once", async () => {
     setUp();
     expect(await Promise.all(["ada", "ada", "bob", "ada"].map((id) => customers.get(id)))).toEqual([
@@ -111,7 +105,7 @@ describe("OpenCustomers", () => {
     await use("ada");
     await customers.get("bob");
     const ada = opened.get("ada");
-    if (ada !== undefined) ada.busy = 1;
+    if (ada !== undefined) ada.activity.busy = 1;
     await expect(customers.get("eve")).rejects.toMatchObject({
       code: "RATE_LIMITED",
       details: { customers: 2 },
@@ -123,7 +117,7 @@ describe("OpenCustomers", () => {
     await use("ada");
     await use("bob");
     const bob = opened.get("bob");
-    if (bob !== undefined) bob.busy = 1;
+    if (bob !== undefined) bob.activity.busy = 1;
     await vi.waitFor(() => expect(log).toContain("dispose ada"));
     expect(log).not.toContain("dispose bob");
   });
@@ -140,7 +134,7 @@ describe("OpenCustomers", () => {
 
   it("opens again after a failure", async () => {
     setUp();
-    const failing = new OpenCustomers<string>({
+    const failing = createOpenCustomers<string>({
       dir,
       store: undefined,
       maxOpen: 1,
@@ -156,7 +150,7 @@ describe("OpenCustomers", () => {
     setUp();
     const tidy = vi.fn<() => Promise<void>>(async () => {}).mockRejectedValueOnce(new Error("no disk"));
     const open = vi.fn<() => Promise<OpenCustomer<string>>>();
-    const looking = new OpenCustomers<string>({
+    const looking = createOpenCustomers<string>({
       dir,
       store: undefined,
       maxOpen: 1,

@@ -17,10 +17,8 @@ export interface OpenCustomer<Host> {
   host: Host;
   /** Distinguishes a customer from a deleted one with the same id. Absent if machines share no store. */
   incarnation: string | undefined;
-  /** Number of running requests. */
-  readonly busy: number;
-  /** When the last request began or ended, on the clock of `performance.now()`. */
-  readonly used: number;
+  /** The number of running requests, and when the last one began or ended, on the clock of `performance.now()`. */
+  readonly activity: { busy: number; used: number };
   /** Whether the customer still exists. */
   isThere(): Promise<boolean>;
   dispose(): Promise<void>;
@@ -28,7 +26,7 @@ export interface OpenCustomer<Host> {
   forget(): Promise<void>;
 }
 
-/** Settings of {@link OpenCustomers}. */
+/** Settings of {@link createOpenCustomers}. */
 export interface OpenCustomersSettings<Host> {
   /** The folder with one folder for each customer. */
   dir: string;
@@ -41,158 +39,155 @@ export interface OpenCustomersSettings<Host> {
   tidy?(): Promise<void>;
 }
 
+/** The active customers of a process. */
+export type OpenCustomers<Host> = ReturnType<typeof createOpenCustomers<Host>>;
+
 /**
- * The active customers of a process, each with its own host: guests, connections, caches and values are never shared. The
- * longest-idle ones are disposed first.
+ * Opens the active customers of a process, each with its own host: guests, connections, caches and values are never shared.
+ * The longest-idle ones are disposed first.
  */
-export class OpenCustomers<Host> {
-  readonly #settings: OpenCustomersSettings<Host>;
-  readonly #open = new Map<string, Promise<OpenCustomer<Host>>>();
-  readonly #handedOut = new WeakMap<OpenCustomer<Host>, number>();
-  readonly #timer: NodeJS.Timeout;
-  readonly #closing = new Set<Promise<void>>();
-  #watcher: FSWatcher | undefined;
+export function createOpenCustomers<Host>(settings: OpenCustomersSettings<Host>) {
+  type Customer = OpenCustomer<Host>;
+  const { idleMs, maxOpen } = settings;
+  const customers = new Map<string, Promise<Customer>>();
+  const handedOut = new WeakMap<Customer, number>();
+  const closing = new Set<Promise<void>>();
+  const timer = setInterval(() => void sweep(), idleMs / SWEEPS_PER_IDLE_TIME).unref();
+  let watcher: FSWatcher | undefined;
 
-  constructor(settings: OpenCustomersSettings<Host>) {
-    this.#settings = settings;
-    const { idleMs } = settings;
-    this.#timer = setInterval(() => void this.#sweep(idleMs), idleMs / SWEEPS_PER_IDLE_TIME).unref();
-  }
-
-  /** How many customers are open. */
-  get size(): number {
-    return this.#open.size;
-  }
-
-  /**
-   * Returns the host of a customer, opening it if needed.
-   *
-   * @param id - Already validated or derived.
-   * @throws CemError `RATE_LIMITED` if the maximum number of customers is active.
-   */
-  async get(id: string): Promise<Host> {
-    return (await this.#find(id)).host;
-  }
-
-  /**
-   * Returns the host of a customer, unless it was deleted since.
-   *
-   * @param incarnation - Absent if unknown.
-   * @throws CemError `RATE_LIMITED`, or `OWNER_GONE` if the incarnation is a different one.
-   */
-  async getSame(id: string, incarnation: string | undefined): Promise<Host> {
-    const found = await this.#find(id);
-    const store = await this.#settings.store?.get();
-    if (store === undefined || incarnation === undefined || found.incarnation === incarnation)
-      return found.host;
-    if (await isIncarnationThere(store, id, incarnation)) return found.host;
-    throw ownerGone(id);
-  }
-
-  async dispose(): Promise<void> {
-    clearInterval(this.#timer);
-    this.#watcher?.close();
-    const opening = this.#opened();
-    this.#open.clear();
-    const opened = await opening;
-    await Promise.allSettled(opened.map(({ customer }) => customer.dispose()));
-    await Promise.allSettled(this.#closing);
-  }
-
-  async #find(id: string): Promise<OpenCustomer<Host>> {
-    let opening = this.#open.get(id);
-    if (opening !== undefined) await this.#isThere(id, opening);
+  async function find(id: string): Promise<Customer> {
+    let opening = customers.get(id);
+    if (opening !== undefined) await closeDeleted(id, opening);
     // Repeated, since other requests may take the free slot while this waits.
-    while ((opening = this.#open.get(id)) === undefined && this.size >= this.#settings.maxOpen)
-      await this.#makeRoom();
+    while ((opening = customers.get(id)) === undefined && customers.size >= maxOpen) await makeRoom();
     if (opening === undefined) {
-      opening = this.#openOwner(id);
-      this.#open.set(id, opening);
-      opening.catch(() => this.#open.delete(id));
+      opening = openOwner(id);
+      customers.set(id, opening);
+      opening.catch(() => customers.delete(id));
     }
     const opened = await opening;
-    this.#handedOut.set(opened, performance.now());
+    handedOut.set(opened, performance.now());
     return opened;
   }
 
-  async #openOwner(id: string): Promise<OpenCustomer<Host>> {
-    const opened = await this.#settings.open(id);
-    this.#handedOut.set(opened, performance.now());
-    this.#watch();
+  async function openOwner(id: string): Promise<Customer> {
+    const opened = await settings.open(id);
+    handedOut.set(opened, performance.now());
+    watchFolder();
     return opened;
   }
 
   /** Closes a customer that was deleted by this or another process. */
-  async #isThere(id: string, opening: Promise<OpenCustomer<Host>>): Promise<boolean> {
+  async function closeDeleted(id: string, opening: Promise<Customer>): Promise<void> {
     const opened = await opening.catch(() => undefined);
-    if (opened === undefined || (await opened.isThere())) return true;
-    if (this.#open.get(id) !== opening) return false;
-    this.#open.delete(id);
+    if (opened === undefined || (await opened.isThere()) || customers.get(id) !== opening) return;
+    customers.delete(id);
     // Runs end by themselves now, with the reason.
     const ended = idleOf(opened, DELETED_GRACE_MS);
-    this.#close(ended.then(() => opened.dispose()).then(() => opened.forget()));
-    return false;
+    close(ended.then(() => opened.dispose()).then(() => opened.forget()));
   }
 
   /** Watches for customers that are deleted while they are active. */
-  #watch(): void {
-    if (this.#watcher !== undefined) return;
-    this.#watcher = watch(this.#settings.dir, { persistent: false }, (_, name) => {
-      const opening = name === null ? undefined : this.#open.get(name);
-      if (name !== null && opening !== undefined) void this.#isThere(name, opening);
+  function watchFolder(): void {
+    if (watcher !== undefined) return;
+    watcher = watch(settings.dir, { persistent: false }, (_, name) => {
+      const opening = name === null ? undefined : customers.get(name);
+      if (name !== null && opening !== undefined) void closeDeleted(name, opening);
     });
     // The next request of a customer checks too.
-    this.#watcher.on("error", () => this.#watcher?.close());
+    watcher.on("error", () => watcher?.close());
   }
 
   /** Disposes the longest-idle customer if there is no room for another. */
-  async #makeRoom(): Promise<void> {
-    const opened = await this.#opened();
-    if (this.size < this.#settings.maxOpen) return;
-    const idle = opened.filter(({ id, customer }) => this.#open.has(id) && this.#isIdle(customer));
-    const [longest] = idle.toSorted((one, other) => one.customer.used - other.customer.used);
+  async function makeRoom(): Promise<void> {
+    const opened = await allOpened();
+    if (customers.size < maxOpen) return;
+    const idle = opened.filter(({ id, customer }) => customers.has(id) && isIdle(customer));
+    const [longest] = idle.toSorted(
+      (one, other) => one.customer.activity.used - other.customer.activity.used,
+    );
     if (longest === undefined) {
-      const message = `${this.#open.size} customers are at work, the most that are served at once. Try again soon.`;
-      throw new CemError("RATE_LIMITED", message, { details: { customers: this.#open.size } });
+      const message = `${customers.size} customers are at work, the most that are served at once. Try again soon.`;
+      throw new CemError("RATE_LIMITED", message, { details: { customers: customers.size } });
     }
-    this.#leave(longest.id);
+    leave(longest.id);
   }
 
-  async #sweep(idleMs: number): Promise<void> {
-    await this.#settings.tidy?.().catch(() => {});
+  async function sweep(): Promise<void> {
+    await settings.tidy?.().catch(() => {});
     const before = performance.now() - idleMs;
-    for (const { id, customer } of await this.#opened())
-      if (this.#isIdle(customer) && customer.used < before) this.#leave(id);
+    for (const { id, customer } of await allOpened())
+      if (isIdle(customer) && customer.activity.used < before) leave(id);
   }
 
-  #isIdle(customer: OpenCustomer<Host>): boolean {
-    const handedOut = this.#handedOut.get(customer) ?? 0;
-    const hasBegun = customer.used > handedOut || performance.now() - handedOut > HANDED_OUT_MS;
-    return customer.busy === 0 && hasBegun;
+  function isIdle(customer: Customer): boolean {
+    const { busy, used } = customer.activity;
+    const handedOutAt = handedOut.get(customer) ?? 0;
+    return busy === 0 && (used > handedOutAt || performance.now() - handedOutAt > HANDED_OUT_MS);
   }
 
-  async #opened(): Promise<{ id: string; customer: OpenCustomer<Host> }[]> {
-    const all = [...this.#open].map(async ([id, opening]) => ({ id, customer: await opening }));
+  async function allOpened(): Promise<{ id: string; customer: Customer }[]> {
+    const all = [...customers].map(async ([id, opening]) => ({ id, customer: await opening }));
     const settled = await Promise.allSettled(all);
     return settled.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
   }
 
   /** Disposes a customer's host after its running requests. The next request opens a new one. */
-  #leave(id: string): void {
-    const opening = this.#open.get(id);
+  function leave(id: string): void {
+    const opening = customers.get(id);
     if (opening === undefined) return;
-    this.#open.delete(id);
-    this.#close(opening.then((customer) => idleOf(customer).then(() => customer.dispose())));
+    customers.delete(id);
+    close(opening.then((customer) => idleOf(customer).then(() => customer.dispose())));
   }
 
-  #close(closing: Promise<void>): void {
-    const closed = closing.catch(() => {}).finally(() => this.#closing.delete(closed));
-    this.#closing.add(closed);
+  function close(work: Promise<void>): void {
+    const closed = work.catch(() => {}).finally(() => closing.delete(closed));
+    closing.add(closed);
   }
+
+  return {
+    /** How many customers are open. */
+    get size(): number {
+      return customers.size;
+    },
+    /**
+     * Returns the host of a customer, opening it if needed.
+     *
+     * @param id - Already validated or derived.
+     * @throws CemError `RATE_LIMITED` if the maximum number of customers is active.
+     */
+    get: async (id: string) => (await find(id)).host,
+    /**
+     * Returns the host of a customer, unless it was deleted since.
+     *
+     * @param incarnation - Absent if unknown.
+     * @throws CemError `RATE_LIMITED`, or `OWNER_GONE` if the incarnation is a different one.
+     */
+    async getSame(id: string, incarnation: string | undefined): Promise<Host> {
+      const found = await find(id);
+      const store = await settings.store?.get();
+      if (store === undefined || incarnation === undefined || found.incarnation === incarnation)
+        return found.host;
+      if (await isIncarnationThere(store, id, incarnation)) return found.host;
+      throw ownerGone(id);
+    },
+    async dispose(): Promise<void> {
+      clearInterval(timer);
+      watcher?.close();
+      const opening = allOpened();
+      customers.clear();
+      const opened = await opening;
+      await Promise.allSettled(opened.map(({ customer }) => customer.dispose()));
+      await Promise.allSettled(closing);
+    },
+  };
 }
 
 /** Resolves when a customer is idle, or after the timeout. */
-async function idleOf(customer: { readonly busy: number }, timeoutMs = Infinity): Promise<void> {
+async function idleOf(
+  { activity }: Pick<OpenCustomer<unknown>, "activity">,
+  timeoutMs = Infinity,
+): Promise<void> {
   const until = performance.now() + timeoutMs;
-  while (customer.busy > 0 && performance.now() < until) await delay(BUSY_POLL_MS, undefined, { ref: false });
+  while (activity.busy > 0 && performance.now() < until) await delay(BUSY_POLL_MS, undefined, { ref: false });
 }

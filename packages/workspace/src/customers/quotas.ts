@@ -1,9 +1,9 @@
 import { hash } from "node:crypto";
 import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import path from "node:path";
-import { createTurns, parseJson, updateStored } from "@cem/core";
+import { CemError, createTurns, parseJson, updateStored, writeFailure } from "@cem/core";
 import type { RunStop, Store, StoreKey } from "@cem/core";
-import { ignoreMissing, PRIVATE_FOLDER, replaceFile } from "@cem/core/files";
+import { ignoreMissing, openHandle, PRIVATE_FOLDER, replaceFile } from "@cem/core/files";
 import { withLock } from "../files/file-lock.ts";
 
 /** The lengths of quota periods, in milliseconds. */
@@ -77,10 +77,30 @@ export function createUsageFile(home: string): UsageKeeper {
         const usage = await read();
         const result = change(usage);
         await mkdir(folder, { recursive: true, mode: PRIVATE_FOLDER });
-        await replaceFile(file, JSON.stringify(usage.periods));
+        await writeUsage(file, JSON.stringify(usage.periods));
         return result;
       }),
   };
+}
+
+/** @throws CemError `DISK_FULL` or `NOT_WRITABLE` */
+async function writeUsage(file: string, text: string): Promise<void> {
+  try {
+    await replaceFile(file, text);
+  } catch (error) {
+    const failure = writeFailure(error, "The usage of quotas", "the file system of the customers' folders");
+    if (!CemError.isInstance(failure) || failure.code !== "DISK_FULL") throw failure;
+    // Overwriting needs no room: on a disk that is full, a run must still be able to delete files.
+    await overwrite(file, text).catch(() => {
+      throw failure;
+    });
+  }
+}
+
+async function overwrite(file: string, text: string): Promise<void> {
+  await using handle = await openHandle(file, "r+");
+  const { size } = await handle.stat();
+  await handle.write(text.padEnd(size), 0);
 }
 
 /** Removes the files of usage whose periods have ended. */

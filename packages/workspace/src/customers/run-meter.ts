@@ -44,8 +44,9 @@ export function createRunMeter({ home, quotas, store }: RunMeterSettings): RunMe
     } catch (error) {
       if (!(await isThere().catch(() => true))) return goneStop(id, outcome);
       const { code, message } = toErrorInfo(error);
+      if (CemError.isInstance(error)) return { code, message: `${message} ${outcome}` };
       const why = `The usage can't be noted: ${message}. ${outcome}`;
-      return { code: CemError.isInstance(error) ? code : "WORKSPACE_UNUSABLE", message: why };
+      return { code: "WORKSPACE_UNUSABLE", message: why };
     }
   }
 

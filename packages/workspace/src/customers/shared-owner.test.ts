@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import os from "node:os";
@@ -225,6 +226,47 @@ describe("a customer who is deleted on one machine", () => {
     expect((await one.folders.usage("ada")).quotas).toMatchObject([{ runs: 1 }]);
     await one.folders.remove("ada");
     expect(await one.folders.list()).toEqual([]);
+  });
+
+  it("is listed, and can be deleted again, where a machine that was killed has left files of them", async () => {
+    const left = (one: Machine) => ["files", ...ownerKey("ada", "pieces", one.root)];
+    const one = machine("a", HOUR, async () => (await one.store.removeAll(["files"]), true));
+    await one.folders.open("ada");
+    await one.folders.remove("ada");
+    await one.store.write(left(one), Buffer.from("late"));
+    expect(await one.folders.list()).toEqual(["ada"]);
+    expect(await one.folders.usage("ada")).toMatchObject({ bytes: 0 });
+    await one.folders.remove("ada");
+    expect(await one.store.list(["files"])).toEqual([]);
+    await expect(one.folders.usage("ada")).rejects.toMatchObject({ code: "CUSTOMER_NOT_FOUND" });
+  });
+});
+
+describe("a store that was set back to an earlier state", () => {
+  it.each([
+    ["with an earlier deletion", (mark: string) => mark],
+    ["of a version whose deletions have no time", () => randomUUID()],
+  ])("has no folder of somebody who came back since removed: one %s", async (_, markOf) => {
+    const warned = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
+    onTestFinished(() => warned.mockRestore());
+    const one = machine("a");
+    const deleted = ["deleted", digestOf("ada")];
+    await one.folders.open("ada");
+    await one.folders.remove("ada");
+    const earlier = Buffer.from((await one.store.read(deleted))?.value ?? []).toString();
+    await one.folders.open("ada");
+    await one.folders.remove("ada");
+    const { workspaceDir } = await one.folders.open("ada");
+    await writeFile(path.join(workspaceDir, "kept.txt"), "kept");
+    await one.store.write(deleted, Buffer.from(markOf(earlier)));
+    await one.folders.open("ada");
+    await one.folders.removeDeleted();
+    expect(await readdir(workspaceDir)).toEqual(["kept.txt"]);
+    expect(isTicket(await (await meterOf(one)).admit())).toBe(true);
+    // Whoever is deleted from then on goes, on every machine.
+    await machine("b").folders.remove("ada");
+    expect(await one.folders.removeDeleted()).toEqual(["ada"]);
+    expect(existsSync(workspaceDir)).toBe(false);
   });
 });
 

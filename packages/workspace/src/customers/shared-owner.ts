@@ -18,6 +18,9 @@ export const NOTICE_MS = 2 * LOOK_PERIOD_MS;
 const HOLDS_MS = 30_000;
 const SIGNS_PER_HOLD = 3;
 const MS_PER_SECOND = 1_000;
+const SET_BACK =
+  "Customers have folders that are newer than the last deletion of them in the store: it was set back, such as to a backup. The folders are kept. Delete again who was deleted since.";
+let hasWarned = false;
 /** Sorts after every other part of a key. */
 const LAST_PART = "\u{10ffff}";
 
@@ -104,7 +107,8 @@ export async function removeShared(
   try {
     if (isBegun && (await textAt(store, deletingKey(id))) === "") return true;
     await store.write(deletingKey(id), Buffer.from(id));
-    await store.write(deletionKey(id), Buffer.from(randomUUID()));
+    const atMs = Math.max(await store.now(), orderOf(await textAt(store, deletionKey(id))) + 1);
+    await store.write(deletionKey(id), Buffer.from(`${atMs}.${randomUUID()}`));
     await sleep(noticeMs);
     await removeMore();
     await store.removeAll(ownerKey(id));
@@ -156,9 +160,23 @@ export async function assertNotDeleting(
   );
 }
 
-/** Whether an incarnation of a customer still exists. If the store has lost its data, the customer counts as existing. */
+/**
+ * Whether an incarnation of a customer still exists. It counts as existing if the store has lost its data, or was set back to
+ * an earlier state: the store's last deletion is then not known to be later than the one before the incarnation.
+ */
 export async function isIncarnationThere(store: Store, id: string, incarnation: string): Promise<boolean> {
-  return ["", incarnation].includes(await textAt(store, deletionKey(id)));
+  const last = await textAt(store, deletionKey(id));
+  if (last === "" || last === incarnation) return true;
+  if (incarnation === "" || orderOf(last) > orderOf(incarnation)) return false;
+  if (!hasWarned) process.emitWarning(SET_BACK, "CemWarning");
+  hasWarned = true;
+  return true;
+}
+
+/** The time of a deletion by the store's clock. Marks of earlier versions have none. */
+function orderOf(mark: string): number {
+  const [atMs, uuid] = mark.split(".");
+  return uuid === undefined ? 0 : Number(atMs);
 }
 
 async function isStale(home: string, store: Store): Promise<boolean> {
@@ -178,17 +196,26 @@ export async function markFolder(home: string, store: Store): Promise<void> {
   if (last !== "") await writeFile(path.join(home, MARKER), last, { mode: PRIVATE_FILE });
 }
 
+/** The keys of a store below which it has data of a customer, or of all of them: their own, and their shared files. */
+export function sharedKeys(id?: string): StoreKey[] {
+  const key = id === undefined ? ["customers"] : ownerKey(id);
+  return [key, ["files", ...key]];
+}
+
 /** The ids of the customers with data in a store. */
 export async function sharedCustomers(store: Store): Promise<string[]> {
   const ids: string[] = [];
-  for (;;) {
-    const last = ids.at(-1);
-    const after = last === undefined ? undefined : ownerKey(last, LAST_PART);
-    const [next] = await store.list(["customers"], { after, limit: 1 });
-    const id = next?.[1];
-    if (id === undefined) return ids;
-    ids.push(id);
+  for (const prefix of sharedKeys()) {
+    let after: StoreKey | undefined;
+    for (;;) {
+      const [next] = await store.list(prefix, { after, limit: 1 });
+      const id = next?.[prefix.length];
+      if (id === undefined) break;
+      ids.push(id);
+      after = [...prefix, id, LAST_PART];
+    }
   }
+  return ids;
 }
 
 /** Returns the customers among these that were ever deleted. */

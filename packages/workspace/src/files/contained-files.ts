@@ -7,6 +7,8 @@ import {
   lstatSync,
   mkdirSync,
   openSync,
+  read,
+  readSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -14,7 +16,7 @@ import {
 import { readdir, rm } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
-import { openHandle, PRIVATE_FILE, PRIVATE_FOLDER, writeTo } from "@cem/core/files";
+import { AT_ONCE_BYTES, openHandle, PRIVATE_FILE, PRIVATE_FOLDER, writeTo } from "@cem/core/files";
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants;
 /** Paths below an open folder's descriptor stay valid even if the folder is replaced by a link meanwhile. */
@@ -135,6 +137,29 @@ function openFolder(folder: string): number | undefined {
   }
 }
 
+const readLater = promisify(read);
+
+/** Fills a buffer from a position of a file on. @returns the bytes read: fewer at its end, since guest code may shorten it. */
+export async function readAt(
+  descriptor: number,
+  buffer: Buffer,
+  from: number,
+  signal?: AbortSignal,
+): Promise<number> {
+  let done = 0;
+  while (done < buffer.length) {
+    signal?.throwIfAborted();
+    const length = Math.min(PIECE_BYTES, buffer.length - done);
+    const bytes =
+      buffer.length <= AT_ONCE_BYTES
+        ? readSync(descriptor, buffer, done, length, from + done)
+        : (await readLater(descriptor, buffer, done, length, from + done)).bytesRead;
+    if (bytes === 0) break;
+    done += bytes;
+  }
+  return done;
+}
+
 const PIECE_BYTES = 1024 * 1024;
 
 /** Thrown if the name is not a file. Its message follows "it can't be used:". */
@@ -165,17 +190,9 @@ export async function readContained(
     if (!found.isFile()) throw new UnusableFile("it is not a regular file");
     check?.(found.size);
     const buffer = Buffer.alloc(Math.max(0, Math.min(limit, found.size - offset)));
-    let read = 0;
-    // Not until the end, since guest code may keep writing.
-    while (read < buffer.length) {
-      signal?.throwIfAborted();
-      const length = Math.min(PIECE_BYTES, buffer.length - read);
-      const { bytesRead } = await handle.read(buffer, read, length, offset + read);
-      if (bytesRead === 0) break;
-      read += bytesRead;
-    }
+    const bytesRead = await readAt(handle.fd, buffer, offset, signal);
     signal?.throwIfAborted();
-    return { bytes: buffer.subarray(0, read), size: found.size };
+    return { bytes: buffer.subarray(0, bytesRead), size: found.size };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") return undefined;

@@ -24,13 +24,9 @@ export async function withLock<Result>(
 ): Promise<Result> {
   const place = join(lockFolder(), `${hash("sha256", key)}.lock`);
   const busy = (): Error => stillWritten(shown, waitMs);
-  let lock: FileLock;
-  try {
-    lock = await FileLock.take(place, { waitMs, busy });
-  } catch (error) {
-    if (CemError.isInstance(error)) throw error;
+  const lock = await FileLock.take(place, { waitMs, busy }).catch((error: unknown) => {
     throw writeFailure(error, `A lock for ${shown}`, "the file system of temporary files");
-  }
+  });
   try {
     return await action();
   } finally {

@@ -49,95 +49,74 @@ function latest(one: string, other: string): string {
 }
 
 /** The log of one active session. */
-export class OpenSession {
-  readonly #settings: SessionLogSettings;
-  readonly #start: SessionStart;
-  readonly #added: SessionTask[] = [];
+export type OpenSession = ReturnType<typeof startSession>;
+
+/** Begins the log of one session. */
+export function startSession(
+  settings: SessionLogSettings,
+  { disk, earlier, before, startedAt }: SessionStart,
+) {
+  const { isThere, logDir, nextNumber, ownerId, redact, workspaceDir } = settings;
+  const added: SessionTask[] = [];
   /** Each task as JSON, in the order of the file. */
-  readonly #written: string[] = [];
-  readonly #tasks: SessionTask[] = [];
-  /** The number of them in the file, and the file's identity after this log's last write. */
-  #stored = 0;
-  #mark: string | undefined;
-  readonly #stateFiles = new Set<string>();
-  #record: StoredSession | undefined;
-  #checkpoint: { step: number | undefined; context: JsonValue; at: Date } | undefined;
-  #id: string | undefined;
-  #endedAt: Date | undefined;
-  #characters = 0;
-  #isDue = false;
-  #writing: Promise<void> | undefined;
+  const written: string[] = [];
+  const tasks: SessionTask[] = [];
+  const stateFiles = new Set<string>();
+  const record: StoredSession = {
+    session_id: "",
+    customer_uid: ownerId ?? null,
+    started_at: startedAt.toISOString(),
+    ended_at: null,
+    tasks: [],
+    state_files: [],
+    checkpoint: null,
+  };
+  let isLoaded = false;
+  /** The number of tasks in the file, and the file's identity after this log's last write. */
+  let stored = 0;
+  let mark: string | undefined;
+  let nextCheckpoint: { step: number | undefined; context: JsonValue; at: Date } | undefined;
+  let endedAt: Date | undefined;
+  let characters = 0;
+  let isDue = false;
+  let writing: Promise<void> | undefined;
   /** Why the last write failed. */
-  #problem: unknown;
-  #cutRest: AbortController | undefined;
+  let problem: unknown;
+  let cutRest: AbortController | undefined;
   /** The number of callers that wait until everything is written. */
-  #waiting = 0;
+  let waiting = 0;
+  earlier?.catch(() => {});
 
-  constructor(settings: SessionLogSettings, start: SessionStart) {
-    this.#settings = settings;
-    this.#start = start;
-    start.earlier?.catch(() => {});
+  async function settle(): Promise<void> {
+    waiting += 1;
+    cutRest?.abort();
+    for (let one = writing; one !== undefined; one = writing) await one;
+    waiting -= 1;
   }
 
-  get isFull(): boolean {
-    return this.#tasks.length + this.#added.length >= MAX_TASKS || this.#characters > MAX_CHARACTERS;
+  function writeSoon(): void {
+    isDue = true;
+    writing ??= writeAll().finally(() => (writing = undefined));
   }
 
-  add(run: SessionRun, at: Date): void {
-    this.#added.push(toSessionTask(run, at));
-    this.#writeSoon();
-  }
-
-  async checkpoint(step: number | undefined, context: JsonValue, at: Date): Promise<SessionCheckpoint> {
-    this.#checkpoint = { step, context, at };
-    this.#writeSoon();
-    await this.#settled();
-    const checkpoint = this.#record?.checkpoint;
-    if (this.#problem !== undefined || checkpoint === undefined || checkpoint === null) throw this.#problem;
-    return checkpoint;
-  }
-
-  async read(): Promise<SessionRecord | undefined> {
-    await this.#settled();
-    return this.#record && { ...this.#record, tasks: [...this.#tasks] };
-  }
-
-  async end(at: Date): Promise<void> {
-    this.#endedAt = at;
-    this.#writeSoon();
-    await this.#settled();
-  }
-
-  async #settled(): Promise<void> {
-    this.#waiting += 1;
-    this.#cutRest?.abort();
-    while (this.#writing !== undefined) await this.#writing;
-    this.#waiting -= 1;
-  }
-
-  #writeSoon(): void {
-    this.#isDue = true;
-    this.#writing ??= this.#writeAll().finally(() => (this.#writing = undefined));
-  }
-
-  async #writeAll(): Promise<void> {
+  async function writeAll(): Promise<void> {
     // Lets the answer go first.
     await new Promise((resolve) => setImmediate(resolve));
-    await this.#start.before;
-    while (this.#isDue) {
-      await this.#rest();
-      this.#isDue = false;
+    await before;
+    while (isDue) {
+      await rest();
+      isDue = false;
       try {
-        await this.#write();
-        this.#problem = undefined;
+        await write();
+        problem = undefined;
       } catch (error) {
-        const problem = writeFailure(error, "The log of the session", "the file system of the workspace");
+        const failure = writeFailure(error, "The log of the session", "the file system of the workspace");
         // Reported once while it persists.
-        if (String(problem) !== String(this.#problem)) this.#settings.onProblem?.(problem);
-        this.#problem = problem;
+        if (String(failure) !== String(problem)) settings.onProblem?.(failure);
+        problem = failure;
         return;
       }
-      this.#start.disk.restUntil = performance.now() + MIN_REST_MS;
+      disk.restUntil = performance.now() + MIN_REST_MS;
     }
   }
 
@@ -145,144 +124,151 @@ export class OpenSession {
    * Delays a write, unless a caller waits for it. If the process exits meanwhile, everything is written. The logs of all
    * sessions take turns, so that many sessions don't write more often than one, except for logs that have waited too long.
    */
-  async #rest(): Promise<void> {
-    const latest = performance.now() + MAX_REST_MS;
+  async function rest(): Promise<void> {
+    const latestAt = performance.now() + MAX_REST_MS;
     for (;;) {
-      const ms = Math.min(this.#start.disk.restUntil, latest) - performance.now();
-      if (ms <= 0 || this.#waiting > 0) break;
-      this.#cutRest = new AbortController();
-      await sleep(ms, undefined, { signal: this.#cutRest.signal }).catch(() => {});
+      const ms = Math.min(disk.restUntil, latestAt) - performance.now();
+      if (ms <= 0 || waiting > 0) break;
+      cutRest = new AbortController();
+      await sleep(ms, undefined, { signal: cutRest.signal }).catch(() => {});
     }
-    this.#start.disk.restUntil = performance.now() + MIN_REST_MS;
+    disk.restUntil = performance.now() + MIN_REST_MS;
   }
 
-  async #write(): Promise<void> {
-    await this.#loadEarlier();
-    await this.#takeAdded();
-    const { isThere, logDir, workspaceDir } = this.#settings;
+  async function write(): Promise<void> {
+    await loadEarlier();
+    await takeAdded();
     if ((await isThere?.()) === false) return;
     const root = logDir ?? workspaceDir;
     await using folder = await openSessions(root, true);
     if (folder === undefined) return;
-    const id = this.#id;
-    if (id === undefined) await this.#writeTo(folder);
+    const id = record.session_id;
+    if (id === "") await writeTo(folder);
     else
       await withLock(path.join(root, SESSIONS_FOLDER, id), `the log of ${id}`, async () => {
-        await this.#takeOthers(folder, `${id}.json`);
-        await this.#writeTo(folder);
-        this.#mark = await markOf(folder, `${id}.json`);
+        await takeOthers(folder, `${id}.json`);
+        await writeTo(folder);
+        mark = await markOf(folder, `${id}.json`);
       });
-    this.#stored = this.#tasks.length;
-    markCurrent(folder, this.#id as string);
+    stored = tasks.length;
+    markCurrent(folder, record.session_id);
   }
 
   /** Merges tasks written by other logs, since several may continue a session concurrently. */
-  async #takeOthers(folder: ContainedFolder, file: string): Promise<void> {
-    if (this.#mark !== undefined && this.#mark === (await markOf(folder, file))) return;
+  async function takeOthers(folder: ContainedFolder, file: string): Promise<void> {
+    if (mark !== undefined && mark === (await markOf(folder, file))) return;
     const found = await readRecord(folder, file);
     if (found === undefined) return;
-    const own = this.#tasks.splice(this.#stored);
-    this.#written.length = this.#stored;
-    for (const task of [...found.tasks.slice(this.#stored), ...own])
-      this.#keep({ ...task, task_id: this.#nextTaskId() });
-    for (const stateFile of found.state_files) this.#stateFiles.add(stateFile);
-    const record = this.#record as StoredSession;
+    const own = tasks.splice(stored);
+    written.length = stored;
+    for (const task of [...found.tasks.slice(stored), ...own]) keep({ ...task, task_id: nextTaskId() });
+    for (const stateFile of found.state_files) stateFiles.add(stateFile);
     record.checkpoint = found.checkpoint ?? record.checkpoint;
   }
 
-  async #writeTo(folder: ContainedFolder): Promise<void> {
-    const record = this.#record as StoredSession;
-    if (this.#checkpoint !== undefined) {
-      const { step, context, at } = this.#checkpoint;
-      const last = this.#tasks.at(-1)?.task_id ?? null;
+  async function writeTo(folder: ContainedFolder): Promise<void> {
+    if (nextCheckpoint !== undefined) {
+      const { step, context, at } = nextCheckpoint;
       record.checkpoint = {
-        step: step ?? this.#tasks.length,
-        last_task: last,
-        context: await this.#redactContext(context),
+        step: step ?? tasks.length,
+        last_task: tasks.at(-1)?.task_id ?? null,
+        context: await redactContext(context),
         timestamp: at.toISOString(),
       };
-      this.#checkpoint = undefined;
+      nextCheckpoint = undefined;
     }
-    record.ended_at =
-      this.#endedAt === undefined ? null : latest(this.#endedAt.toISOString(), record.started_at);
-    record.state_files = [...this.#stateFiles];
-    if (this.#id === undefined)
-      this.#id = await createNext(folder, (id) => this.#encode(id), this.#settings.nextNumber);
+    record.ended_at = endedAt === undefined ? null : latest(endedAt.toISOString(), record.started_at);
+    record.state_files = [...stateFiles];
+    if (record.session_id === "") record.session_id = await createNext(folder, encode, nextNumber);
     else {
       // If machines share sessions, the shared storage ensures durability.
-      const isDurable = this.#settings.nextNumber === undefined;
-      await folder.replace(`${this.#id}.json`, this.#encode(this.#id), isDurable);
+      const isDurable = nextNumber === undefined;
+      await folder.replace(`${record.session_id}.json`, encode(record.session_id), isDurable);
     }
   }
 
   /** If it fails, the context is dropped. */
-  async #redactContext(context: JsonValue): Promise<JsonValue> {
+  async function redactContext(context: JsonValue): Promise<JsonValue> {
     try {
-      return this.#settings.redact === undefined ? context : await this.#settings.redact(context);
+      return redact === undefined ? context : await redact(context);
     } catch {
       return null;
     }
   }
 
-  async #loadEarlier(): Promise<void> {
-    if (this.#record !== undefined) return;
-    const earlier = await this.#start.earlier;
-    this.#record = earlier ?? {
-      session_id: "",
-      customer_uid: this.#settings.ownerId ?? null,
-      started_at: this.#start.startedAt.toISOString(),
-      ended_at: null,
-      tasks: [],
-      state_files: [],
-      checkpoint: null,
-    };
-    this.#id = earlier?.session_id;
-    for (const file of earlier?.state_files ?? []) this.#stateFiles.add(file);
-    for (const task of earlier?.tasks ?? []) this.#keep(task);
-    this.#stored = this.#tasks.length;
+  async function loadEarlier(): Promise<void> {
+    if (isLoaded) return;
+    const loaded = await earlier;
+    isLoaded = true;
+    if (loaded === undefined) return;
+    Object.assign(record, loaded);
+    for (const file of loaded.state_files) stateFiles.add(file);
+    for (const task of loaded.tasks) keep(task);
+    stored = tasks.length;
   }
 
-  async #takeAdded(): Promise<void> {
-    for (const task of this.#added.splice(0)) {
-      task.task_id = this.#nextTaskId();
-      await this.#noteStateFiles(task.code);
-      this.#keep(await redacted(task, this.#settings.redact));
+  async function takeAdded(): Promise<void> {
+    for (const task of added.splice(0)) {
+      task.task_id = nextTaskId();
+      await noteStateFiles(task.code);
+      keep(await redacted(task, redact));
     }
   }
 
-  #nextTaskId(): string {
-    return `task_${String(this.#tasks.length + 1).padStart(TASK_DIGITS, "0")}`;
+  function nextTaskId(): string {
+    return `task_${String(tasks.length + 1).padStart(TASK_DIGITS, "0")}`;
   }
 
-  #keep(task: SessionTask): void {
+  function keep(task: SessionTask): void {
     const text = JSON.stringify(task);
-    this.#characters += text.length;
-    this.#written.push(text);
-    this.#tasks.push(task);
+    characters += text.length;
+    written.push(text);
+    tasks.push(task);
   }
 
-  async #noteStateFiles(code: string): Promise<void> {
+  async function noteStateFiles(code: string): Promise<void> {
     for (const [, found = ""] of code.matchAll(NAMED_FILE)) {
-      if (this.#stateFiles.size >= MAX_STATE_FILES) return;
+      if (stateFiles.size >= MAX_STATE_FILES) return;
       const parts = found.split("/");
-      if (parts.includes("..") || parts[0] === SESSIONS_FOLDER || this.#stateFiles.has(`/workspace/${found}`))
+      if (parts.includes("..") || parts[0] === SESSIONS_FOLDER || stateFiles.has(`/workspace/${found}`))
         continue;
       const name = parts.at(-1) ?? "";
-      if (await hasFile(this.#settings.workspaceDir, parts.slice(0, -1), name))
-        this.#stateFiles.add(`/workspace/${found}`);
+      if (await hasFile(workspaceDir, parts.slice(0, -1), name)) stateFiles.add(`/workspace/${found}`);
     }
   }
 
-  #encode(id: string): Uint8Array {
-    const record = this.#record as StoredSession;
-    record.session_id = id;
-    const { tasks: _, checkpoint, state_files: files, ...head } = record;
+  function encode(id: string): Uint8Array {
+    const { tasks: _, checkpoint, state_files: files, ...head } = { ...record, session_id: id };
     const opening = JSON.stringify(head).slice(0, -1);
-    const tasks = this.#written.length === 0 ? "[]" : `[\n${this.#written.join(",\n")}\n]`;
+    const all = written.length === 0 ? "[]" : `[\n${written.join(",\n")}\n]`;
     return Buffer.from(
-      `${opening},\n"tasks":${tasks},\n"state_files":${JSON.stringify(files)},\n"checkpoint":${JSON.stringify(checkpoint)}}\n`,
+      `${opening},\n"tasks":${all},\n"state_files":${JSON.stringify(files)},\n"checkpoint":${JSON.stringify(checkpoint)}}\n`,
     );
   }
+
+  return {
+    isFull: () => tasks.length + added.length >= MAX_TASKS || characters > MAX_CHARACTERS,
+    add(run: SessionRun, at: Date): void {
+      added.push(toSessionTask(run, at));
+      writeSoon();
+    },
+    async checkpoint(step: number | undefined, context: JsonValue, at: Date): Promise<SessionCheckpoint> {
+      nextCheckpoint = { step, context, at };
+      writeSoon();
+      await settle();
+      if (problem !== undefined || record.checkpoint === null) throw problem;
+      return record.checkpoint;
+    },
+    async read(): Promise<SessionRecord | undefined> {
+      await settle();
+      return isLoaded ? { ...record, tasks: [...tasks] } : undefined;
+    },
+    async end(at: Date): Promise<void> {
+      endedAt = at;
+      writeSoon();
+      await settle();
+    },
+  };
 }
 
 /** Changes with each write of a file. */

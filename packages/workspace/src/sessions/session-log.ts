@@ -1,6 +1,6 @@
 import type { SessionLog } from "@cem/core";
-import { OpenSession } from "./open-session.ts";
-import type { SessionLogSettings } from "./open-session.ts";
+import { startSession } from "./open-session.ts";
+import type { OpenSession, SessionLogSettings } from "./open-session.ts";
 import { readSession } from "./session-files.ts";
 import type { StoredSession } from "./session-files.ts";
 import { recapSession } from "./session-task.ts";
@@ -36,7 +36,7 @@ export function createSessionLog(settings: SessionLogSettings): SessionLog {
 
   function sessionOf(key: string): OpenSession {
     const known = sessions.get(key);
-    if (known !== undefined && !known.isFull) {
+    if (known !== undefined && !known.isFull()) {
       // Moved to the end as the most recently used.
       sessions.delete(key);
       sessions.set(key, known);
@@ -44,7 +44,7 @@ export function createSessionLog(settings: SessionLogSettings): SessionLog {
     }
     const before = known && end(known);
     const earlier = known === undefined && key === "" ? resumedSession() : undefined;
-    const made = new OpenSession(settings, { disk, earlier, before, startedAt: now() });
+    const made = startSession(settings, { disk, earlier, before, startedAt: now() });
     sessions.set(key, made);
     const [oldest] = sessions;
     if (sessions.size > MAX_OPEN_SESSIONS && oldest !== undefined) {

@@ -96,6 +96,34 @@ told.push((await problem(() => state.save({ step: 2 }))).code, (await state.read
   });
 });
 
+describe.runIf(canMount)("a disk that a customer has filled", () => {
+  it("lets runs begin within the quota, which can delete files; who has no usage yet is told that it is full", () => {
+    const { workspaceDir } = temporaryWorkspace();
+    const program = `const { createRunMeter } = await import(${MODULE}); const { mkdirSync } = await import("node:fs");
+const admit = async (id) => {
+  const home = path.join(workspaceDir, id); mkdirSync(home, { recursive: true });
+  const { code, message } = await createRunMeter({ home, quotas: [{ per: "day", runs: 2 }] }).admit();
+  told.push(code === undefined ? "begun" : { code, message });
+};
+await admit("ada");
+try { for (;;) writeFileSync(path.join(workspaceDir, "filler"), Buffer.alloc(4_096), { flag: "a" }); } catch {}
+await admit("ada"); await admit("ada"); await admit("eve");
+unlinkSync(path.join(workspaceDir, "filler"));
+await admit("eve");`;
+    expect(onOwnDisk(workspaceDir, program)).toEqual([
+      "begun",
+      "begun",
+      { code: "QUOTA_EXCEEDED", message: expect.stringContaining("2 of 2 runs") },
+      {
+        code: "DISK_FULL",
+        message:
+          "The usage of quotas can't be written: the file system of the customers' folders is full (ENOSPC). What was there before is unchanged. Nothing was run.",
+      },
+      "begun",
+    ]);
+  });
+});
+
 describe.runIf(canMount)("a read-only workspace", () => {
   it("is read, and says so where it is written", () => {
     const { workspaceDir } = temporaryWorkspace();

@@ -56,31 +56,26 @@ function isSame(one: Member, other: Member): boolean {
 const MAX_KEPT_BYTES = 8 * 1024 * 1024;
 
 /** Caches contents of state files that a store has read or written, by file and version. The oldest are evicted first. */
-export class KnownStates {
-  readonly #contents = new Map<string, Uint8Array>();
+export function createKnownStates() {
+  const contents = new Map<string, Uint8Array>();
   /** The last version of each file that was readable. */
-  readonly #readable = new Map<string, string>();
-  #bytes = 0;
-
-  add(file: string, version: string, content: Uint8Array): void {
-    this.#readable.set(file, version);
-    const key = `${file} ${version}`;
-    if (content.byteLength > MAX_KEPT_BYTES || this.#contents.has(key)) return;
-    this.#contents.set(key, content);
-    this.#bytes += content.byteLength;
-    for (const [oldest, { byteLength }] of this.#contents) {
-      if (this.#bytes <= MAX_KEPT_BYTES) return;
-      this.#contents.delete(oldest);
-      this.#bytes -= byteLength;
-    }
-  }
-
-  contentOf(file: string, version: string): Uint8Array | undefined {
-    return this.#contents.get(`${file} ${version}`);
-  }
-
-  /** Whether the file is known to be readable in this version, without parsing it again. */
-  isReadable(file: string, version: string): boolean {
-    return this.#readable.get(file) === version;
-  }
+  const readable = new Map<string, string>();
+  let bytes = 0;
+  return {
+    add(file: string, version: string, content: Uint8Array): void {
+      readable.set(file, version);
+      const key = `${file} ${version}`;
+      if (content.byteLength > MAX_KEPT_BYTES || contents.has(key)) return;
+      contents.set(key, content);
+      bytes += content.byteLength;
+      for (const [oldest, { byteLength }] of contents) {
+        if (bytes <= MAX_KEPT_BYTES) return;
+        contents.delete(oldest);
+        bytes -= byteLength;
+      }
+    },
+    contentOf: (file: string, version: string) => contents.get(`${file} ${version}`),
+    /** Whether the file is known to be readable in this version, without parsing it again. */
+    isReadable: (file: string, version: string) => readable.get(file) === version,
+  };
 }

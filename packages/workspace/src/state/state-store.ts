@@ -16,7 +16,7 @@ import {
 import type { StatePath } from "./state-files.ts";
 import { formatOf, isPickle, nameInFormat, pickleNames, STATE_FORMATS } from "./state-format.ts";
 import type { StateFormat } from "./state-format.ts";
-import { KnownStates, mergeChanges } from "./state-merge.ts";
+import { createKnownStates, mergeChanges } from "./state-merge.ts";
 
 type ReadState = Awaited<ReturnType<StateStore["read"]>>;
 type SavedState = Awaited<ReturnType<StateStore["save"]>>;
@@ -65,7 +65,7 @@ export function createStateStore({
   const defaultFile = nameInFormat(stateFile, defaultFormat);
   /** The last pending save of each file; saves of one file run in the order they were requested. */
   const saves = new Map<string, Promise<SavedState>>();
-  const known = new KnownStates();
+  const known = createKnownStates();
   /** Files whose unfinished temporary files of other processes were removed. */
   const tidied = new Set<string>();
 

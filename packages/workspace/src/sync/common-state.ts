@@ -1,6 +1,6 @@
 import { appendFileSync, lstatSync, readFileSync } from "node:fs";
 import os from "node:os";
-import { readFile, rm } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { replaceFile } from "@cem/core/files";
 import { isSame } from "./file-content.ts";
 import type { Files, LocalFiles } from "./file-content.ts";
@@ -91,56 +91,54 @@ interface Written extends Omit<CommonState, "files"> {
   files: [path: string, size: number, pieces: readonly string[], signature: string | null][];
 }
 
+/** See {@link createLocalRecord}. */
+export type LocalRecord = ReturnType<typeof createLocalRecord>;
+
 /**
  * The file that records the common state of this machine and the shared copy, out of reach of code in the sandbox. Without
  * it, or after a reboot, which may have lost the last writes, both versions of differing files are kept. The last complete
  * line applies. Each run appends two lines, since appending does not wait for the disk, unlike replacing the file.
  */
-export class LocalRecord {
-  readonly #file: string;
-  #known: { states: CommonState[]; identity: string; bytes: number } | undefined;
+export function createLocalRecord(file: string) {
+  let known: { states: CommonState[]; identity: string; bytes: number } | undefined;
 
-  constructor(file: string) {
-    this.#file = file;
-  }
-
-  /** The last states, newest first. If a process was killed, it is unknown whether the newest was reached. */
-  async read(): Promise<readonly CommonState[]> {
-    const identity = this.#identity();
-    if (this.#known?.identity === identity) return this.#known.states;
-    const text = await readFile(this.#file, "utf8").catch(() => "");
-    const states = parse(text);
-    this.#known = { states, identity, bytes: Buffer.byteLength(text) };
-    return states;
-  }
-
-  async write(states: CommonState[]): Promise<void> {
-    const boot = bootId();
-    const written = states.map(({ files, ...rest }): Written => ({
-      ...rest,
-      format: FORMAT,
-      boot,
-      files: [...files].map(([path, { size, pieces, signature }]) => [path, size, pieces, signature ?? null]),
-    }));
-    const line = Buffer.from(`${JSON.stringify(written)}\n`);
-    const before = this.#known?.identity === this.#identity() ? this.#known.bytes : 0;
-    const isAdded = before > 0 && before + line.length < MAX_RECORD_BYTES;
-    // Starts with a line break, in case the previous line was truncated by a full disk.
-    if (isAdded) appendFileSync(this.#file, Buffer.concat([Buffer.from("\n"), line]));
-    else await replaceFile(this.#file, line);
-    const bytes = isAdded ? before + 1 + line.length : line.length;
-    this.#known = { states, identity: this.#identity(), bytes };
-  }
-
-  async remove(): Promise<void> {
-    this.#known = undefined;
-    await rm(this.#file, { force: true });
-  }
-
-  #identity(): string {
-    const found = lstatSync(this.#file, { bigint: true, throwIfNoEntry: false });
+  function identity(): string {
+    const found = lstatSync(file, { bigint: true, throwIfNoEntry: false });
     return found === undefined ? "" : `${found.ino}.${found.size}.${found.ctimeNs}`;
   }
+
+  return {
+    /** The last states, newest first. If a process was killed, it is unknown whether the newest was reached. */
+    async read(): Promise<readonly CommonState[]> {
+      const now = identity();
+      if (known?.identity === now) return known.states;
+      const text = await readFile(file, "utf8").catch(() => "");
+      known = { states: parse(text), identity: now, bytes: Buffer.byteLength(text) };
+      return known.states;
+    },
+    async write(states: CommonState[]): Promise<void> {
+      const boot = bootId();
+      const written = states.map(({ files, ...rest }): Written => ({
+        ...rest,
+        format: FORMAT,
+        boot,
+        files: [...files].map(([path, { size, pieces, signature }]) => [
+          path,
+          size,
+          pieces,
+          signature ?? null,
+        ]),
+      }));
+      const line = Buffer.from(`${JSON.stringify(written)}\n`);
+      const before = known?.identity === identity() ? known.bytes : 0;
+      const isAdded = before > 0 && before + line.length < MAX_RECORD_BYTES;
+      // Starts with a line break, in case the previous line was truncated by a full disk.
+      if (isAdded) appendFileSync(file, Buffer.concat([Buffer.from("\n"), line]));
+      else await replaceFile(file, line);
+      const bytes = isAdded ? before + 1 + line.length : line.length;
+      known = { states, identity: identity(), bytes };
+    },
+  };
 }
 
 function parse(text: string): CommonState[] {

@@ -1,8 +1,8 @@
 import { createHmac, randomBytes } from "node:crypto";
-import { closeSync, constants, fstatSync, openSync, read, readSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync } from "node:fs";
 import type { BigIntStats } from "node:fs";
-import { promisify } from "node:util";
-import { AT_ONCE_BYTES } from "@cem/core/files";
+import { join, parse } from "node:path/posix";
+import { readAt } from "../files/contained-files.ts";
 
 /** Maximum size of a file's pieces, so that appending to a long file does not upload all of it again. */
 export const PIECE_BYTES = 1024 * 1024;
@@ -91,30 +91,19 @@ export function foldersOf(path: string): string[] {
 
 /** The name of a conflicting version next to a file. Equal contents get equal names. */
 export function nameBeside(path: string, digest: string): string {
-  const cut = path.lastIndexOf("/") + 1;
-  const name = path.slice(cut);
-  const dot = name.lastIndexOf(".");
-  const ending = dot > 0 && name.length - dot <= MAX_ENDING ? name.slice(dot) : "";
+  const { dir, base, ext } = parse(path);
+  const ending = ext.length <= MAX_ENDING ? ext : "";
   const mark = `.conflict-${digest.slice(0, MARK_CHARACTERS).replaceAll("_", "-")}`;
-  let stem = ending === "" ? name : name.slice(0, -ending.length);
+  let stem = base.slice(0, base.length - ending.length);
   while (Buffer.byteLength(stem + mark + ending) > MAX_NAME_BYTES)
     stem = Array.from(stem).slice(0, -1).join("");
-  return path.slice(0, cut) + stem + mark + ending;
+  return join(dir, stem + mark + ending);
 }
 
 const MAX_ENDING = 12;
 const MARK_CHARACTERS = 12;
 
-export function parentOf(path: string): string {
-  return path.slice(0, Math.max(0, path.lastIndexOf("/")));
-}
-
-export function nameOf(path: string): string {
-  return path.slice(path.lastIndexOf("/") + 1);
-}
-
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
-const readLater = promisify(read);
 /** A file modified this shortly before it was read may be modified again without a change of its time. */
 const UNSURE_MS = 100;
 
@@ -169,20 +158,6 @@ function openFile(file: string): number | undefined {
     if (code !== "ENOENT" && code !== "ELOOP") throw error;
     return undefined;
   }
-}
-
-async function readAt(descriptor: number, piece: Buffer, at: number): Promise<number> {
-  let read = 0;
-  while (read < piece.length) {
-    const [left, from] = [piece.length - read, at + read];
-    const bytes =
-      piece.length <= AT_ONCE_BYTES
-        ? readSync(descriptor, piece, read, left, from)
-        : (await readLater(descriptor, piece, read, left, from)).bytesRead;
-    if (bytes === 0) break;
-    read += bytes;
-  }
-  return read;
 }
 
 /** Reads a file's digests. @returns `undefined` if it is missing or not a file. */

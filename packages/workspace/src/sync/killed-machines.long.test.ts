@@ -15,7 +15,7 @@ import { createRedisStore } from "../../../store/src/redis/redis-store.ts";
 import { startRedis } from "../../../store/test/redis-server.ts";
 import { contentOf } from "../../test/sync/machine-process.ts";
 import { createStoreBlobs } from "./blobs.ts";
-import { SharedCopy } from "./shared-copy.ts";
+import { createSharedCopy } from "./shared-copy.ts";
 import { collectGarbage } from "./synced-workspace.ts";
 
 const KILLS = { long: 10, all: 100 }[process.env["CEM_TESTS"] ?? ""] ?? 2;
@@ -170,7 +170,7 @@ describeWith("redis-server")("machines that are killed", () => {
     onTestFinished(() => store.close());
     const scope = scopeStore(store, "files", "one");
     const limits = { maxFiles: 10_000, maxBytes: 1024 ** 3 };
-    const shared = new SharedCopy({
+    const shared = createSharedCopy({
       store: scope,
       blobs: createStoreBlobs(scope),
       roots: new Set(["workspace"]),

@@ -48,17 +48,11 @@ const FIRST_PAUSE_MS = 100;
 const DEFAULT_TIMEOUT_MS = 60_000;
 const MAX_REASON_CHARACTERS = 200;
 
-/** AWS credentials, read from the usual environment variables. */
-export interface S3Credentials {
-  accessKeyId: string;
-  secretAccessKey: string;
-  sessionToken?: string | undefined;
-}
-
 /** Settings of {@link createS3Blobs}. */
 export interface S3BlobsSettings {
   place: S3Place;
-  credentials: S3Credentials;
+  /** As in AWS's environment variables. */
+  credentials: { accessKeyId: string; secretAccessKey: string; sessionToken?: string | undefined };
   /**
    * Total timeout of a request, including its response and all retries, in milliseconds.
    *

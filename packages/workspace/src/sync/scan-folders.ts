@@ -1,6 +1,7 @@
 import { chmodSync, lstatSync, mkdirSync, readdirSync, statSync, unlinkSync } from "node:fs";
 import type { BigIntStats } from "node:fs";
 import { mkdir } from "node:fs/promises";
+import { basename, dirname } from "node:path/posix";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { ignoreMissing, isTemporaryFile, PRIVATE_FOLDER } from "@cem/core/files";
 import pMap from "p-map";
@@ -8,7 +9,7 @@ import { NotAFolder, openContained } from "../files/contained-files.ts";
 import type { ContainedFolder } from "../files/contained-files.ts";
 import { tooManyFiles } from "./blobs.ts";
 import type { Limits } from "./blobs.ts";
-import { ChangedMeanwhile, digestFile, nameOf, parentOf, pathProblem, signatureOf } from "./file-content.ts";
+import { ChangedMeanwhile, digestFile, pathProblem, signatureOf } from "./file-content.ts";
 import type { LocalFile, LocalFiles } from "./file-content.ts";
 
 /**
@@ -107,47 +108,30 @@ export interface Root {
   folder: string;
 }
 
+/** See {@link createRootFolders}. */
+export type RootFolders = ReturnType<typeof createRootFolders>;
+
 /** Opens the folders of a workspace, whose contents may be hostile. Links are not followed. */
-export class RootFolders {
-  readonly roots: readonly Root[];
-
-  constructor(roots: readonly Root[]) {
-    this.roots = roots;
-  }
-
-  /** The identities of the roots, so that a recreated folder is not mistaken for an emptied one. */
-  identities(): Record<string, string> {
-    return Object.fromEntries(this.roots.map(({ name, folder }) => [name, identityOf(folder)]));
+export function createRootFolders(roots: readonly Root[]) {
+  async function openOrMake(path: string, create: boolean): Promise<ContainedFolder | undefined> {
+    const [name, ...parts] = path.split("/");
+    const root = roots.find((one) => one.name === name);
+    if (root === undefined) throw new TypeError(`There is no folder for ${path}.`);
+    if (create) await mkdir(root.folder, { recursive: true, mode: PRIVATE_FOLDER });
+    return openContained(root.folder, parts, create).catch(ignoreMissing);
   }
 
   /** @returns `undefined` if there is none. */
-  open(path: string): Promise<ContainedFolder | undefined> {
-    return this.#open(path, false).catch((error: unknown) => {
-      if (error instanceof NotAFolder) return undefined;
-      throw error;
-    });
+  function open(path: string): Promise<ContainedFolder | undefined> {
+    return openOrMake(path, false).catch(ignoreReplaced);
   }
 
-  /** Creates a folder if missing. Links in the way are removed. @throws ChangedMeanwhile */
-  async make(path: string): Promise<ContainedFolder> {
-    for (let tries = 0; ; tries += 1) {
-      try {
-        const folder = await this.#open(path, true);
-        if (folder !== undefined) return folder;
-      } catch (error) {
-        if (!(error instanceof NotAFolder) || tries > path.split("/").length) throw error;
-        await this.#removeObstacle(path);
-      }
-      if (tries > path.split("/").length) throw new ChangedMeanwhile(path);
-    }
-  }
-
-  async #removeObstacle(path: string): Promise<void> {
+  async function removeObstacle(path: string): Promise<void> {
     const parts = path.split("/");
     for (let length = 2; length <= parts.length; length += 1) {
       const part = parts.slice(0, length).join("/");
-      await using above = await this.open(parentOf(part));
-      const child = above?.child(nameOf(part));
+      await using above = await open(dirname(part));
+      const child = above?.child(basename(part));
       const found = child === undefined ? undefined : lstatSync(child, { throwIfNoEntry: false });
       if (child === undefined || found === undefined) return;
       if (found.isFile()) throw new ChangedMeanwhile(part);
@@ -155,13 +139,28 @@ export class RootFolders {
     }
   }
 
-  async #open(path: string, create: boolean): Promise<ContainedFolder | undefined> {
-    const [name, ...parts] = path.split("/");
-    const root = this.roots.find((one) => one.name === name);
-    if (root === undefined) throw new TypeError(`There is no folder for ${path}.`);
-    if (create) await mkdir(root.folder, { recursive: true, mode: PRIVATE_FOLDER });
-    return openContained(root.folder, parts, create).catch(ignoreMissing);
-  }
+  return {
+    roots,
+    /** The identities of the roots, so that a recreated folder is not mistaken for an emptied one. */
+    identities(): Record<string, string> {
+      return Object.fromEntries(roots.map(({ name, folder }) => [name, identityOf(folder)]));
+    },
+    open,
+    /** Creates a folder if missing. Links in the way are removed. @throws ChangedMeanwhile */
+    async make(path: string): Promise<ContainedFolder> {
+      for (let tries = 0; ; tries += 1) {
+        const isLast = tries > path.split("/").length;
+        try {
+          const folder = await openOrMake(path, true);
+          if (folder !== undefined) return folder;
+        } catch (error) {
+          if (!(error instanceof NotAFolder) || isLast) throw error;
+          await removeObstacle(path);
+        }
+        if (isLast) throw new ChangedMeanwhile(path);
+      }
+    },
+  };
 }
 
 /** An inode number may be reused for another folder; the birth time distinguishes them. */

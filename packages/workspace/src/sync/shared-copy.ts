@@ -40,7 +40,7 @@ export interface ReadHead {
   version: string;
 }
 
-/** Settings of {@link SharedCopy}. */
+/** Settings of {@link createSharedCopy}. */
 export interface SharedCopySettings {
   /** The part of a store that belongs to the workspace. */
   store: Store;
@@ -52,32 +52,13 @@ export interface SharedCopySettings {
 }
 
 /** The shared copy of a workspace. */
-export class SharedCopy {
-  readonly #settings: SharedCopySettings;
+export type SharedCopy = ReturnType<typeof createSharedCopy>;
 
-  constructor(settings: SharedCopySettings) {
-    this.#settings = settings;
-  }
+/** Opens the shared copy of a workspace. */
+export function createSharedCopy({ store, blobs, roots, limits, signal }: SharedCopySettings) {
+  const read = (name: string) => abandonOnAbort(blobs.read(name), signal);
 
-  get blobs(): BlobStore {
-    return this.#settings.blobs;
-  }
-
-  get limits(): Limits {
-    return this.#settings.limits;
-  }
-
-  /** Returns a copy whose reads are cancelled by a signal. */
-  until(signal: AbortSignal): SharedCopy {
-    return new SharedCopy({ ...this.#settings, signal });
-  }
-
-  #read(name: string): Promise<Uint8Array | undefined> {
-    return abandonOnAbort(this.#settings.blobs.read(name), this.#settings.signal);
-  }
-
-  async readHead(): Promise<ReadHead> {
-    const { blobs, store } = this.#settings;
+  async function readHead(): Promise<ReadHead> {
     const found = await store.read(HEAD);
     if (found === undefined) return { head: undefined, version: "" };
     const head = parseHead(found.value);
@@ -85,33 +66,9 @@ export class SharedCopy {
     return { head, version: found.version };
   }
 
-  /** Publishes a manifest. @throws CemError `STORE_CONFLICT` if another was published meanwhile. */
-  async writeHead(head: Head, version: string): Promise<string> {
-    return this.#settings.store.write(HEAD, encodeHead(head), { version });
-  }
-
-  /** @throws CemError `FILES_UNAVAILABLE` if the pieces of a head are in another storage, since neither would then be complete. */
-  async assertHere({ manifest: [first] = [], place }: Partial<Head> = {}): Promise<void> {
-    const { blobs } = this.#settings;
-    // It may be the same storage under another name, or a copy of it.
-    if (first === undefined || place === blobs.place || (await this.#read(first)) !== undefined) return;
-    const why = "those of this workspace were put elsewhere, under another store.files (CEM_STORE_FILES)";
-    throw filesUnavailable(blobs.location, `${why}. Set it back, or copy all of them here`);
-  }
-
-  async readFiles({ manifest = [], salt }: Head): Promise<Map<string, FileEntry>> {
-    const { blobs, limits, roots } = this.#settings;
-    const pieces = await pMap(manifest, (name) => this.readPiece(name, salt), {
-      concurrency: PIECES_AT_ONCE,
-    });
-    if (pieces.length === 0) return new Map();
-    return parseManifest(Buffer.concat(pieces), { location: blobs.location, roots, limits });
-  }
-
   /** @throws CemError `FILES_DAMAGED` */
-  async readPiece(name: string, salt: string): Promise<Uint8Array> {
-    const { blobs } = this.#settings;
-    const bytes = await this.#read(name);
+  async function readPiece(name: string, salt: string): Promise<Uint8Array> {
+    const bytes = await read(name);
     if (bytes === undefined) throw filesDamaged(blobs.location, `the piece ${name} is missing`);
     if (digestPiece(salt, bytes) !== digestOf(name))
       throw filesDamaged(blobs.location, `the piece ${name} is not what it was`);
@@ -123,16 +80,15 @@ export class SharedCopy {
    *
    * @returns whether there was one.
    */
-  async remove(): Promise<boolean> {
-    const { store, blobs } = this.#settings;
-    const { head, version } = await this.readHead();
+  async function remove(): Promise<boolean> {
+    const { head, version } = await readHead();
     const salts = head === undefined ? [] : [...head.buried, ...(head.salt === "" ? [] : [head.salt])];
     const buried = salts.slice(-MAX_BURIED);
     const tombstone = encodeHead({ salt: "", manifest: undefined, buried, sweeps: 0 });
     try {
       await store.write(HEAD, tombstone, { version, expiresInMs: KEEP_TOMBSTONE_MS });
     } catch (error) {
-      if (isConflict(error)) return this.remove();
+      if (isConflict(error)) return remove();
       throw error;
     }
     const names: string[] = [];
@@ -142,6 +98,31 @@ export class SharedCopy {
     await store.removeAll(SESSIONS);
     return head?.manifest !== undefined || names.length > 0;
   }
+
+  return {
+    blobs,
+    limits,
+    readHead,
+    readPiece,
+    remove,
+    /** Publishes a manifest. @throws CemError `STORE_CONFLICT` if another was published meanwhile. */
+    writeHead: (head: Head, version: string) => store.write(HEAD, encodeHead(head), { version }),
+    /** @throws CemError `STORE_CONFLICT` when another was written meanwhile. */
+    removeHead: (version: string) => store.remove(HEAD, version),
+    /** @throws CemError `FILES_UNAVAILABLE` if the pieces of a head are in another storage, since neither would then be complete. */
+    async assertHere({ manifest: [first] = [], place }: Partial<Head> = {}): Promise<void> {
+      // It may be the same storage under another name, or a copy of it.
+      if (first === undefined || place === blobs.place || (await read(first)) !== undefined) return;
+      const why = "those of this workspace were put elsewhere, under another store.files (CEM_STORE_FILES)";
+      throw filesUnavailable(blobs.location, `${why}. Set it back, or copy all of them here`);
+    },
+    async readFiles({ manifest = [], salt }: Head): Promise<Map<string, FileEntry>> {
+      const concurrency = PIECES_AT_ONCE;
+      const pieces = await pMap(manifest, (name) => readPiece(name, salt), { concurrency });
+      if (pieces.length === 0) return new Map();
+      return parseManifest(Buffer.concat(pieces), { location: blobs.location, roots, limits });
+    },
+  };
 }
 
 /** The number of the next session of a workspace, across machines. */

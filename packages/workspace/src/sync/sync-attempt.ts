@@ -34,6 +34,8 @@ export interface SyncSides {
   shared: SharedCopy;
   local: LocalFolders;
   record: LocalRecord;
+  /** Whether the folders still belong to the workspace. */
+  isThere?: (() => Promise<boolean>) | undefined;
 }
 
 /** Result of a synchronization. */
@@ -55,10 +57,12 @@ const NOTHING: Synced = { remarks: [], isFetched: false, isWritten: false };
  *   It throws CemError `STORE_CONFLICT` or ChangedMeanwhile if it has to be retried.
  */
 export function createSync(
-  { shared, local, record }: SyncSides,
+  { shared, local, record, isThere }: SyncSides,
   kind: "fetch" | "put",
 ): (isRead: boolean) => Promise<Synced> {
-  const sender = createFileSender({ shared, local });
+  const sender = createFileSender({ shared, local, isThere });
+  /** The salt of what was sent, and the manifest of a head that was written where there was none. */
+  let [salt, first] = ["", ""];
   const remarks = new Set<string>();
 
   async function run(states: readonly CommonState[], read: ReadHead): Promise<Synced> {
@@ -92,7 +96,7 @@ export function createSync(
     { read, common, roots }: { read: ReadHead; common: CommonState | undefined; roots: CommonState["roots"] },
     { head, known, scanned: { files, left } }: { head: Head; known: Files; scanned: Scanned },
   ): Promise<Synced> {
-    const { salt } = head;
+    ({ salt } = head);
     const isSameSalt = common?.head?.salt === salt;
     const isCurrent = common?.version === read.version;
     const remote = isCurrent && isSameSalt ? common.files : await shared.readFiles(head);
@@ -133,6 +137,7 @@ export function createSync(
     { before, replaced }: { before: CommonState | undefined; replaced: number },
   ): Promise<void> {
     const { manifest, bytes } = sender.sendManifest(reached.files, head.salt);
+    if (reached.version === "") first = String(manifest);
     // Counts the manifest too, since each is replaced by the next.
     const next = {
       ...reached,
@@ -143,6 +148,18 @@ export function createSync(
     // Recorded with the version, since the head no longer identifies the reached state once others have published.
     const version = await shared.writeHead(next.head, reached.version);
     await record.write([{ ...next, version }]);
+  }
+
+  /** Takes back what was written while the workspace was deleted: the deletion may have removed only what came before. */
+  async function assertThere(): Promise<void> {
+    if ((await isThere?.().catch(() => true)) !== false) return;
+    await sender.end();
+    const { head, version } = await shared.readHead();
+    const isFirst = first !== "" && String(head?.manifest) === first;
+    if (isFirst) await shared.removeHead(version);
+    // Others may have gone on with a workspace that is still there, and its deletion finds what has been sent by now.
+    if (isFirst || head?.manifest === undefined || head.salt !== salt) await sender.takeBack();
+    throw workspaceGone();
   }
 
   return async (isRead) => {
@@ -160,6 +177,8 @@ export function createSync(
       if (isAbsent && (await shared.readHead()).version !== read.version)
         throw new ChangedMeanwhile(error.message);
       throw error;
+    } finally {
+      await assertThere();
     }
   };
 }

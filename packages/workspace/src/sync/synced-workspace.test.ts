@@ -1,12 +1,13 @@
 import { lstat, mkdir, readdir, readFile, rm, symlink, truncate, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Store } from "@cem/core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Machines } from "../../test/sync/machines.ts";
 import { createStoreBlobs } from "./blobs.ts";
 import type { BlobStore } from "./blobs.ts";
-import { LocalRecord } from "./common-state.ts";
-import { SharedCopy } from "./shared-copy.ts";
+import { createLocalRecord } from "./common-state.ts";
+import { createSharedCopy } from "./shared-copy.ts";
 import { collectGarbage, deleteSharedWorkspace } from "./synced-workspace.ts";
 
 let machines: Machines;
@@ -295,6 +296,68 @@ describe("deleting", () => {
   });
 });
 
+describe("a workspace that is deleted while a machine sends files", () => {
+  it.each([
+    { from: "pieces", ends: "at once" },
+    { from: "pieces", ends: "later" },
+    { from: "head", ends: "at once" },
+  ])(
+    "has nothing left of what comes after the deletion: from the $from on, where it ends $ends",
+    async (part) => {
+      const store = machines.scope();
+      const end = async () => {
+        await deleteSharedWorkspace({ store, blobs: createStoreBlobs(store) });
+        await machines.store.removeAll(["files"]);
+      };
+      let isThere = true;
+      const slow: Promise<void>[] = [];
+      const late: Store = {
+        ...store,
+        async write(key, ...value) {
+          // Pieces of several files are under way.
+          if (key[0] === "pieces") slow.push(sleep(20 * (slow.length % 16)));
+          const line = slow.at(-1);
+          if (key[0] === part.from && slow.length > 10 && isThere) {
+            isThere = false;
+            if (part.ends === "at once") await end();
+          }
+          await line;
+          return store.write(key, ...value);
+        },
+      };
+      const one = machines.machine("one", { store: late, isThere: async () => isThere });
+      if (part.from === "pieces") await one.sync.during(() => one.write("first.txt", "1"));
+      const { remarks } = await one.sync.during(async () => {
+        for (let at = 0; at < 20; at += 1) await one.write(`${at}.bin`, String(at).repeat(1_500_000));
+      });
+      if (part.ends === "later") await end();
+      expect(remarks).toEqual([expect.stringContaining("was deleted meanwhile")]);
+      await one.sync.close();
+      await Promise.all(slow);
+      expect(await store.list([])).toEqual([]);
+    },
+  );
+
+  it("keeps what was sent where only the folder of a machine is gone", async () => {
+    const store = machines.scope();
+    let isThere = true;
+    const late: Store = {
+      ...store,
+      async write(key, ...value) {
+        isThere &&= key[0] !== "head";
+        return store.write(key, ...value);
+      },
+    };
+    await machines.machine("one").sync.during(() => machines.machine("one").write("a.txt", "a"));
+    const two = machines.machine("two", { store: late, isThere: async () => isThere });
+    await two.sync.during(() => two.write("b.txt", "b"));
+    await two.sync.close();
+    const three = machines.machine("three");
+    await three.sync.fetch();
+    expect(await three.files()).toEqual({ "a.txt": "a", "b.txt": "b" });
+  });
+});
+
 describe("a workspace whose files are in another place than before", () => {
   const elsewhere = (): BlobStore => ({ ...createStoreBlobs(machines.scope("other")), place: "s3://other" });
 
@@ -363,7 +426,7 @@ describe("pieces that no file has", () => {
     const store = machines.scope();
     const limits = { maxFiles: 10, maxBytes: 100_000 };
     const roots = new Set(["workspace"]);
-    const shared = new SharedCopy({ store, blobs: createStoreBlobs(store), limits, roots });
+    const shared = createSharedCopy({ store, blobs: createStoreBlobs(store), limits, roots });
     const collectMinutesLater = async () => {
       await store.remove(["marked", "short-rest"]);
       return collectGarbage(store, shared, 86_400_000);
@@ -391,15 +454,15 @@ describe("the record of what was shared", () => {
   it("holds as it was before a line that was cut off, and does not grow without end", async () => {
     const file = path.join(machines.folder, "record.json");
     const state = (version: string) => ({ head: undefined, version, files: new Map(), roots: {} });
-    const versions = async () => (await new LocalRecord(file).read()).map(({ version }) => version);
-    const record = new LocalRecord(file);
+    const versions = async () => (await createLocalRecord(file).read()).map(({ version }) => version);
+    const record = createLocalRecord(file);
     await record.write([state("1")]);
     await record.write([state("2"), state("1")]);
     expect(await versions()).toEqual(["2", "1"]);
     await record.write([state("2")]);
     await truncate(file, (await lstat(file)).size - 5);
     expect(await versions()).toEqual(["2", "1"]);
-    const next = new LocalRecord(file);
+    const next = createLocalRecord(file);
     await next.read();
     for (let version = 3; version < 4_000; version += 1) await next.write([state(String(version))]);
     expect(await versions()).toEqual(["3999"]);

@@ -5,11 +5,12 @@ import pMap from "p-map";
 import { withLock } from "../files/file-lock.ts";
 import { filesUnavailable, workspaceGone } from "./blobs.ts";
 import type { BlobStore, Limits } from "./blobs.ts";
-import { LocalRecord } from "./common-state.ts";
+import { createLocalRecord } from "./common-state.ts";
 import { ChangedMeanwhile, PIECE_BYTES } from "./file-content.ts";
-import { LocalFolders } from "./local-folders.ts";
+import { createLocalFolders } from "./local-folders.ts";
 import type { Root } from "./scan-folders.ts";
-import { isConflict, MARKED, PIECES_AT_ONCE, SharedCopy } from "./shared-copy.ts";
+import { createSharedCopy, isConflict, MARKED, PIECES_AT_ONCE } from "./shared-copy.ts";
+import type { SharedCopy } from "./shared-copy.ts";
 import { changedHere, createSync } from "./sync-attempt.ts";
 import type { Synced } from "./sync-attempt.ts";
 
@@ -107,8 +108,12 @@ export function createWorkspaceSync({
   onProblem,
   garbageRestMs = DEFAULT_GARBAGE_REST_MS,
 }: WorkspaceSyncSettings): WorkspaceSync {
-  const shared = new SharedCopy({ store, blobs, limits, roots: new Set(roots.map(({ name }) => name)) });
-  const here = { local: new LocalFolders(roots, limits), record: new LocalRecord(recordFile) };
+  const names = new Set(roots.map(({ name }) => name));
+  /** The shared copy, whose reads are cancelled by a signal. */
+  const sharedUntil = (signal?: AbortSignal) =>
+    createSharedCopy({ store, blobs, limits, roots: names, signal });
+  const [local, record] = [createLocalFolders(roots, limits), createLocalRecord(recordFile)];
+  const here = { local, record, isThere };
   const inTurn = createTurns();
   const closing = new AbortController();
   /** Whether there may be local changes that were not uploaded, because a process was killed or the storage was unreachable. */
@@ -121,7 +126,7 @@ export function createWorkspaceSync({
   async function fetch(signal?: AbortSignal): Promise<string[]> {
     if (!isBehind) {
       const [known, ...older] = await here.record.read();
-      const { version } = await shared.readHead();
+      const { version } = await sharedUntil().readHead();
       if (known?.version === version && older.length === 0) return [];
     }
     return sync("fetch", signal);
@@ -173,7 +178,7 @@ export function createWorkspaceSync({
   async function syncLocked(kind: "fetch" | "put", signal: AbortSignal | undefined): Promise<Synced> {
     signal?.throwIfAborted();
     if ((await isThere?.()) === false) throw workspaceGone();
-    const attempt = createSync({ shared: shared.until(signal ?? closing.signal), ...here }, kind);
+    const attempt = createSync({ shared: sharedUntil(signal ?? closing.signal), ...here }, kind);
     for (let count = 0; count < MAX_ATTEMPTS; count += 1) {
       try {
         return await attempt(count > 0);
@@ -193,7 +198,7 @@ export function createWorkspaceSync({
     const now = performance.now();
     if (now - checkedGarbageAt < Math.min(GARBAGE_CHECK_MS, garbageRestMs)) return;
     checkedGarbageAt = now;
-    collecting = collectGarbage(store, shared.until(closing.signal), garbageRestMs).catch((error: unknown) =>
+    collecting = collectGarbage(store, sharedUntil(closing.signal), garbageRestMs).catch((error: unknown) =>
       onProblem?.(error),
     );
   }
@@ -243,5 +248,5 @@ export async function deleteSharedWorkspace({
   store,
   blobs,
 }: Pick<WorkspaceSyncSettings, "store" | "blobs">): Promise<boolean> {
-  return new SharedCopy({ store, blobs, roots: new Set(), limits: { maxFiles: 0, maxBytes: 0 } }).remove();
+  return createSharedCopy({ store, blobs, roots: new Set(), limits: { maxFiles: 0, maxBytes: 0 } }).remove();
 }

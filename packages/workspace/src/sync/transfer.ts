@@ -1,4 +1,5 @@
 import pMap from "p-map";
+import { workspaceGone } from "./blobs.ts";
 import { digestOf, digestPiece, isSame, namePiece, PIECE_BYTES } from "./file-content.ts";
 import type { FileEntry, Files, LocalFile, LocalFiles } from "./file-content.ts";
 import type { LocalFolders } from "./local-folders.ts";
@@ -66,21 +67,26 @@ async function fetchFiles(
 }
 
 /** Uploads pieces of files, skipping those that may still be stored. */
-export function createFileSender({ shared: { blobs }, local }: Pick<PlannedSides, "shared" | "local">) {
+export function createFileSender({
+  shared: { blobs },
+  local,
+  isThere,
+}: Pick<PlannedSides, "shared" | "local"> & { isThere: (() => Promise<boolean>) | undefined }) {
   /** The names of sent pieces, by salt and digest. */
   const sent = new Map<string, string>();
   let sweeps: number | undefined;
   /** All written pieces, which are removed if the workspace is deleted meanwhile. */
   const allWritten: string[] = [];
   /** Pending writes, and the bytes they hold in memory. */
-  const writing: Promise<void>[] = [];
+  const writing = new Set<Promise<void>>();
+  let failure: { error: unknown } | undefined;
+  let isEnded = false;
   let writingBytes = 0;
 
   /** Waits for all writes even if one fails, since nothing may be written after an attempt has ended. */
   async function settle(): Promise<void> {
-    const ends = await Promise.allSettled(writing.splice(0));
-    const failed = ends.find((end) => end.status === "rejected");
-    if (failed !== undefined) throw failed.reason;
+    await Promise.allSettled(writing);
+    if (failure !== undefined) throw failure.error;
   }
 
   /** Sends the file's current content, which may differ from the scanned one. */
@@ -88,6 +94,7 @@ export function createFileSender({ shared: { blobs }, local }: Pick<PlannedSides
     const pieces: string[] = [];
     let size = 0;
     const signature = await local.read(path, async (piece) => {
+      if ((await isThere?.()) === false) throw workspaceGone();
       const digest = digestPiece(salt, piece);
       const key = `${salt} ${digest}`;
       let name = names.get(digest) ?? sent.get(key);
@@ -106,13 +113,17 @@ export function createFileSender({ shared: { blobs }, local }: Pick<PlannedSides
 
   /** Starts to write a piece. */
   function write(bytes: Uint8Array, digest: string): { name: string; written: Promise<void> } {
+    if (isEnded) throw workspaceGone();
     const name = namePiece(digest);
     allWritten.push(name);
     writingBytes += bytes.length;
-    const written = blobs.write(name, bytes).finally(() => (writingBytes -= bytes.length));
+    const written = blobs.write(name, bytes).finally(() => {
+      writingBytes -= bytes.length;
+      writing.delete(written);
+    });
     // Thrown where it is awaited.
-    written.catch(() => {});
-    writing.push(written);
+    written.catch((error: unknown) => (failure ??= { error }));
+    writing.add(written);
     return { name, written };
   }
 
@@ -120,7 +131,8 @@ export function createFileSender({ shared: { blobs }, local }: Pick<PlannedSides
     settle,
     /** Waits for writes of the previous attempt, and forgets pieces that may have been garbage-collected since. */
     async begin(head: Head | undefined): Promise<void> {
-      await Promise.allSettled(writing.splice(0));
+      await Promise.allSettled(writing);
+      failure = undefined;
       if (sweeps !== head?.sweeps) sent.clear();
       sweeps = head?.sweeps;
     },
@@ -150,6 +162,11 @@ export function createFileSender({ shared: { blobs }, local }: Pick<PlannedSides
         manifest.push(write(piece, digestPiece(salt, piece)).name);
       }
       return { manifest, bytes: bytes.length };
+    },
+    /** Ends all writes. Nothing is sent from then on. */
+    async end(): Promise<void> {
+      isEnded = true;
+      await Promise.allSettled(writing);
     },
     /** Removes everything that was sent. */
     async takeBack(): Promise<void> {
