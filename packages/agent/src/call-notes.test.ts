@@ -78,24 +78,39 @@ describe("callNotes", () => {
     expect(stated).toBe('The calls before the error:\ncrm.find_all({"to":["ada","bob"],"text":…) → 1');
   });
 
-  it("have the call that failed among many, and count those that were cancelled", () => {
+  it("have the call that failed among many, and say of those without an answer whether they may have been carried out", () => {
     const error = { code: "TOOL_FAILED", message: "gone", details: {} };
     const calls = Array.from({ length: 20 }, (_, id) => ({ ...call, args: `{"id":${id}}`, result: "1" }));
     const failing = { ...call, args: `{"id":99}`, ok: false, error };
-    const cancelled = { ...call, ok: false, isCancelled: true };
+    const cancelled = { ...call, args: `{"id":100}`, ok: false, isCancelled: true };
     const [text = ""] = notes([
       calls[0] ?? call,
       failing,
       ...calls.slice(1),
       cancelled,
-      cancelled,
-      cancelled,
+      { ...cancelled, args: `{"id":101}`, mayBeDone: true },
+      ...Array.from({ length: 7 }, () => cancelled),
     ]);
     const lines = text.split("\n").slice(1);
-    expect(lines).toHaveLength(7);
+    expect(lines).toHaveLength(9);
     expect(lines[0]).toBe(`crm.find_all({"id":99}) → failed`);
-    expect(lines.at(-2)).toBe(`crm.find_all({"id":19}) → 1`);
-    expect(lines.at(-1)).toBe("3 more had no answer yet and were cancelled.");
+    expect(lines.slice(-4)).toEqual([
+      `crm.find_all({"id":19}) → 1`,
+      `crm.find_all({"id":101}) → no answer came. It may have been carried out: look before you repeat it`,
+      `crm.find_all({"id":100}) → not carried out: cancelled before it could change anything (6 times)`,
+      "2 more: not carried out: cancelled before it could change anything",
+    ]);
+  });
+
+  it("tell of a run that was stopped, and of a race that a call lost, what may have been done", () => {
+    const stopped = { status: "out-of-memory", limitMb: 512 };
+    expect(notes([{ ...call, result: "1" }], stopped)).toEqual([
+      'The calls before the error:\ncrm.find_all({"id":7}) → 1',
+    ]);
+    const lost = { ...call, ok: false, isCancelled: true, mayBeDone: true };
+    expect(notes([lost], { status: "completed", value: 1 })).toEqual([
+      expect.stringContaining("It may have been carried out"),
+    ]);
   });
 
   it("are none where the code did not throw, called nothing, or made the one call that the error names", () => {

@@ -31,36 +31,51 @@ const KEPT_TEXT = /^\{"type":"text".{0,200}"path":"\/workspace\/results\//u;
 const KEPT_REMARK =
   " (a large text, which comes as a handle: read it with await result.text(), or in parts with page(offset, limit))";
 
+const UNKNOWN = "no answer came. It may have been carried out: look before you repeat it";
+const UNCHANGED = "not carried out: cancelled before it could change anything";
+
 /**
- * Shows the results of calls made by code that threw, which often contain the reason: an unexpected shape, or a failure
- * that a tool reports in its answer. For code that completed, only names the tools whose answers may have made its result wrong.
+ * Shows the results of calls made by code that threw or was stopped, which often contain the reason: an unexpected shape, or
+ * a failure that a tool reports in its answer. For code that completed, only names the tools whose answers may have made its
+ * result wrong. Of calls without an answer it says whether they may have been carried out.
  *
  * @param code - The code. Arguments that appear in it are not repeated.
  * @param describeCall - Names a tool as code does.
  */
 export function callNotes(outcome: RunOutcome | undefined, code: string, describeCall: DescribeCall) {
-  if (outcome?.status === "completed") {
-    const notes = doubtfulAnswers(outcome.toolCalls, describeCall);
-    return hasJoinedDigits(outcome) ? [...notes, JOINED] : notes;
+  if (outcome === undefined) return [];
+  const lineOf = (call: ToolCallRecord): string => {
+    const { server, tool } = describeCall(call);
+    const most = isStated(call, code) ? MAX_STATED_CHARACTERS : MAX_CHARACTERS;
+    return `${toolId({ server, name: tool })}(${cut(call.args ?? "", most)}) → ${endOf(call)}`;
+  };
+  const linesOf = (calls: readonly ToolCallRecord[]): string[] => {
+    const more = calls.length - MAX_SHOWN_CALLS;
+    const rest = more > 0 ? [`${more} more: ${calls[0] && endOf(calls[0])}`] : [];
+    return [...together(calls.slice(0, MAX_SHOWN_CALLS).map((call) => lineOf(call))), ...rest];
+  };
+  const cancelled = outcome.toolCalls.filter(({ isCancelled }) => isCancelled === true);
+  const unanswered = [
+    ...linesOf(cancelled.filter(({ mayBeDone }) => mayBeDone)),
+    ...linesOf(cancelled.filter(({ mayBeDone }) => !mayBeDone)),
+  ];
+  if (outcome.status === "completed") {
+    const joined = hasJoinedDigits(outcome) ? [JOINED] : [];
+    return [...doubtfulAnswers(outcome.toolCalls, describeCall), ...joined, ...unanswered];
   }
-  if (outcome?.status !== "failed" || outcome.kind !== "exception") return [];
   const shown = telling(outcome.toolCalls);
   // The error message already describes the failure of the only call.
   const [{ error } = { error: undefined }, other] = outcome.toolCalls;
-  const isTold = error !== undefined && outcome.error.message.includes(error.message);
+  const isTold =
+    error !== undefined && outcome.status === "failed" && outcome.error.message.includes(error.message);
   if (isTold && other === undefined && shown.every((call) => isStated(call, code))) return [];
-  const lines = shown.map((call) => {
-    const { server, tool } = describeCall(call);
-    const { args = "", result, error } = call;
-    const answer = error === undefined ? cut(result ?? "") : "failed";
-    const remark = remarkOn(result ?? "");
-    const most = isStated(call, code) ? MAX_STATED_CHARACTERS : MAX_CHARACTERS;
-    return `${toolId({ server, name: tool })}(${cut(args, most)}) → ${answer}${remark}`;
-  });
-  const cancelled = outcome.toolCalls.filter(({ isCancelled }) => isCancelled === true).length;
-  const told = together(lines);
-  if (cancelled > 0) told.push(`${cancelled} more had no answer yet and were cancelled.`);
+  const told = [...linesOf(shown), ...unanswered];
   return told.length === 0 ? [] : [`The calls before the error:\n${told.join("\n")}`];
+}
+
+function endOf({ isCancelled, mayBeDone, result = "", error }: ToolCallRecord): string {
+  if (isCancelled) return mayBeDone ? UNKNOWN : UNCHANGED;
+  return error === undefined ? `${cut(result)}${remarkOn(result)}` : "failed";
 }
 
 /** Merges equal lines with a count, since a loop may repeat the same call. */

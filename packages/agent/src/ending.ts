@@ -138,7 +138,9 @@ function unawaitedNotes(works: readonly UnawaitedWork[], describeCall: DescribeC
   const calls = works.filter(({ isStopped, kind }) => !isStopped && kind !== "timer");
   if (calls.length > 0) {
     const names = nameWork(calls, describeCall);
-    notes.push(`Not awaited, though the run waited for it: ${names}. Write \`await\`.`);
+    notes.push(
+      `Still under way when the program had ended, so the run waited for it: ${names}. Await it, or the function around it, unless that was meant.`,
+    );
   }
   const stopped = works.filter(({ isStopped }) => isStopped);
   if (stopped.length > 0) {

@@ -1,3 +1,4 @@
+import { abandonOnAbort } from "@cem/core";
 import type { Elicit, RunOutcome, RunRequest, ToolInvoker, Verdict } from "@cem/core";
 import type { DescribeCall } from "./ending.ts";
 import { localCallRecorder } from "./run-recording.ts";
@@ -23,7 +24,7 @@ export function loadProgram({ options, progress, signal, stages }: RunContext, p
   const { promise: mayRun, resolve: decide } = Promise.withResolvers<boolean>();
   let execution: Execution | undefined;
   const load = async (): Promise<RunOutcome> => {
-    const sandbox = await stages.sandbox.get();
+    const sandbox = await abandonOnAbort(stages.sandbox.get(), signal);
     const redactor = await stages.redactor?.get();
     if (sandbox.loadsAhead !== true && !(await mayRun)) throw tooEarly();
     return sandbox.run({

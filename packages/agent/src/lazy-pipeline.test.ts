@@ -49,6 +49,30 @@ const failing = (): never => {
 };
 
 describe("createPipeline with a function", () => {
+  it("does not hold a cancelled run for a sandbox that is never created", async () => {
+    const controller = new AbortController();
+    const created = Promise.withResolvers<MemorySandbox>();
+    const { agent } = start({
+      sandbox: async () => {
+        controller.abort(new Error("The user went away."));
+        return created.promise;
+      },
+    });
+    const result = agent.executeCode("return 8;", { signal: controller.signal });
+    expect(await result).toMatchObject({ status: "error", error: { code: "ABORTED" } });
+    created.resolve(new MemorySandbox(() => outcome({ status: "completed", value: 8 })));
+    await agent.dispose();
+  });
+
+  it("is disposed at the end of its block", async () => {
+    const { agent, events } = start();
+    {
+      await using used = agent;
+      await used.discoverTools();
+    }
+    expect(events).toContain("settings disposed");
+  });
+
   it("creates the stages once, at the first request", async () => {
     const { agent, events } = start();
     expect(events).toEqual([]);

@@ -19,7 +19,9 @@ import { createTaskRun } from "./task-run.ts";
  *   `QUERY_EMPTY` for an empty text, with `OPTION_INVALID` for an option that does not exist, and with the error of a stage
  *   that can't be created or used. Every other outcome is a `TaskResult`.
  */
-export function createPipeline(settings: PipelineSettings | (() => Promise<OwnedPipelineSettings>)): Agent {
+export function createPipeline(
+  settings: PipelineSettings | (() => Promise<OwnedPipelineSettings>),
+): Agent & AsyncDisposable {
   const lazyStages = new Lazy(async () =>
     createStages(typeof settings === "function" ? await settings() : settings),
   );
@@ -121,6 +123,9 @@ export function createPipeline(settings: PipelineSettings | (() => Promise<Owned
     openResults: () =>
       request({}, async ({ settings: { results } }) => (typeof results === "function" ? results() : results)),
     sandboxStats: () => lazyStages.current?.sandbox.current?.stats?.(),
+    [Symbol.asyncDispose]() {
+      return this.dispose();
+    },
     dispose() {
       disposal.abort(disposedError());
       disposed ??= keepingAlive(async () => {

@@ -57,7 +57,8 @@ describe("checkCalls", () => {
     };
     const found = { name: "find", inputSchema: schema, keepsDigits: true };
     const args = { id: "7205759403792793601", either: "7205759403792793601" };
-    expect(await check(args, {}, found)).toMatchObject({ args });
+    const asNumbers = { ...args, id: Number(args.id) };
+    expect(await check(args, {}, found)).toMatchObject({ args, asNumbers });
     const invalid = (message: string): object => ({ message: expect.stringContaining(message) as string });
     await expect(check(args)).rejects.toMatchObject(invalid("`name` is missing"));
     await expect(check(args, {}, { ...found, keepsDigits: false })).rejects.toMatchObject(
@@ -71,6 +72,64 @@ describe("checkCalls", () => {
       await expect(check({ id }, {}, found)).rejects.toMatchObject(invalid("`id` has more digits"));
     for (const id of [1e18, 1735689600000000000, 2 ** 53 - 1])
       expect(await check({ id }, {}, found)).toMatchObject({ args: { id } });
+  });
+
+  it.each([
+    ["9007199254740993", { maximum: 2 ** 53 }, "must be <= 9007199254740992"],
+    ["-9007199254740993", { minimum: -(2 ** 53) }, "must be >= -9007199254740992"],
+    ["100000000000000008191", { exclusiveMaximum: 1e20 }, "must be < 100000000000000000000"],
+    ["9007199254740993", { const: 2 ** 53 }, "must be 9007199254740992"],
+    ["9007199254740993", { enum: [2 ** 53] }, "must be "],
+    ["1234567890123456789011", { multipleOf: 10 }, "not a string"],
+    ["9007199254740993", { maximum: 2 ** 53, exclusiveMinimum: 2 ** 53 + 2 }, "not a string"],
+    ["9".repeat(41), {}, "not a string"],
+    ["9223372036854775807", { maximum: 2 ** 63 }, "passes"],
+    ["9007199254740993", { not: { maximum: 2 ** 53 } }, "passes"],
+    ["-9007199254740993", { exclusiveMaximum: -(2 ** 53) }, "passes"],
+    ["9".repeat(40), { multipleOf: 1 }, "passes"],
+  ])("compares all digits of %s with %j", async (id, limits, outcome) => {
+    const schema = { type: "object", properties: { id: { type: "integer", ...limits } } };
+    const checking = check({ id }, {}, { name: "find", inputSchema: schema, keepsDigits: true });
+    expect(await checking.then(() => "passes", String)).toContain(outcome);
+  });
+
+  const integer = { type: "integer" };
+  const text = { type: "string" };
+  const tuple: unknown = { items: [text], additionalItems: integer };
+  const digits = "12345678901234567890";
+  it.each<[JsonSchema, JsonValue]>([
+    [{ patternProperties: { "^id": text }, additionalProperties: integer }, digits],
+    [{ properties: { id: { prefixItems: [text], items: integer } } }, [digits]],
+    [{ properties: { id: tuple as JsonSchema } }, [digits]],
+  ])("leaves digits a text where %j takes one", async (schema, id) => {
+    const found = { name: "find", inputSchema: { type: "object", ...schema }, keepsDigits: true };
+    expect(await check({ id }, {}, found)).toMatchObject({ args: { id }, asNumbers: undefined });
+  });
+
+  it("reads a schema for the places of digits alone, and once for all items of a list", async () => {
+    let reads = 0;
+    const row = {
+      properties: { id: { type: "integer" } },
+      get anyOf() {
+        reads += 1;
+        return [{ type: "object" }];
+      },
+    };
+    const schema = { type: "object", properties: { rows: { items: row }, id: { type: "integer" } } };
+    const found = { name: "find", inputSchema: schema, keepsDigits: true };
+    const id = "7205759403792793601";
+    await check({ rows: Array.from({ length: 1_000 }, () => ({})), id }, {}, found);
+    await check({ rows: Array.from({ length: 1_000 }, () => ({ id })) }, {}, found);
+    expect(reads).toBeLessThan(10);
+  });
+
+  it("leaves digits a text once it has read too much of a schema", async () => {
+    const anyOf = Array.from({ length: 500 }, (_, maximum) => ({ maximum: 2 ** 60 + 2 ** 9 * maximum }));
+    const schema = { type: "object", additionalProperties: { type: "integer", anyOf } };
+    const names = Array.from({ length: 1_000 }, (_, index) => [`n${index}`, "9007199254740993"]);
+    const found = { name: "find", inputSchema: schema, keepsDigits: true };
+    await expect(check(Object.fromEntries(names) as JsonValue, {}, found)).rejects.toThrow("not a string");
+    expect(await check({ n1: "9007199254740993" }, {}, found)).toBeDefined();
   });
 
   it("checks an honest server's arguments beside a server whose schema can't be prepared", async () => {

@@ -83,13 +83,14 @@ export function checkCalls(source: Pick<ToolSource, "find">, settings: CallCheck
       const given = toObject(call);
       const schema = found.inputSchema;
       const args = schema === undefined ? given : withDefaults(given, schema);
+      let numbers = args;
       if (found.unvalidated !== undefined) reportUnvalidated(call, found.unvalidated);
       else if (schema !== undefined) {
         const check = validator.prepare(schema);
-        const checked = found.keepsDigits === true ? replaceLongNumbers(args, schema, asNumber(call)) : args;
-        assertValid(call, check instanceof Promise ? await check : check, checked);
+        if (found.keepsDigits === true) numbers = replaceLongNumbers(args, schema, asNumber(call));
+        assertValid(call, check instanceof Promise ? await check : check, numbers);
       }
-      const checked: CheckedCall = { ...named, args };
+      const checked: CheckedCall = { ...named, args, asNumbers: numbers === args ? undefined : numbers };
       return await next.invoke(checked, context);
     },
   });
@@ -109,8 +110,8 @@ export function invalidArguments({ server, tool }: FailedTool, { path, message }
  * lost digits.
  */
 function asNumber(call: ToolCall) {
-  return (found: string | number, path: string): number => {
-    if (typeof found === "string") return Number(found);
+  return (found: string | number, path: string, near: number): number => {
+    if (typeof found === "string") return near;
     throw invalidArguments(call, { path, message: `\`${path}\` ${INEXACT}` });
   };
 }

@@ -5,7 +5,7 @@ export type { HostTools, HostToolsSettings } from "./host-tools.ts";
 export type { HostToolDescription } from "./tool-schema.ts";
 export { combineSources } from "./tool-source.ts";
 export type { CheckedCall, KnownTool, ToolSource } from "./tool-source.ts";
-export { answerErrors, compose, orderCalls } from "./middleware.ts";
+export { answerErrors, compose, noteArrivals, orderCalls } from "./middleware.ts";
 export type { Middleware } from "./middleware.ts";
 export { followSentCalls } from "./sent-calls.ts";
 export { replaceLongNumbers } from "./long-numbers.ts";

@@ -2,61 +2,126 @@ import { isObject, referredTo } from "@cem/core";
 import type { JsonObject, JsonSchema, JsonValue } from "@cem/core";
 import { joinPath } from "./violation.ts";
 
-/** May have more digits than a number can represent. */
-const LONG = /\d{16}/;
-const DIGITS = /^-?[1-9]\d{15,}$/;
+/** Longer ones stay texts: converting them takes long. */
+const DIGITS = /^-?[1-9]\d{15,39}$/;
 /** A number with such an ending is exact: it is not an id that lost its last digits. */
 const ROUND = /0{6}$|e/;
-/** Maximum number of subschemas examined for one value. */
-const MAX_FORMS = 50;
+/** Maximum number of parts of schemas read for one call. Texts in places that are not reached stay texts. */
+const MAX_PARTS = 200_000;
+/** A number times this is the one before it, and divided by this the one after it. */
+const STEP = 1 - Number.EPSILON / 2;
 
-/** Returns the replacement of a text of digits where the schema requires a number, or of a number that may have lost digits. */
-type Replace = (found: string | number, path: string) => JsonValue;
+/**
+ * Returns the replacement of a text of digits where the schema requires a number, or of a number that may have lost digits.
+ *
+ * @param near - The number closest to a text that is on the same side of all limits of the schema.
+ */
+type Replace = (found: string | number, path: string, near: number) => JsonValue;
+
+/** The subschemas for a place in arguments, and the values to which a number is compared. A text stays one without. */
+interface Place {
+  forms: readonly JsonSchema[];
+  limits: ReadonlySet<unknown> | undefined;
+  inside: Map<string, Place>;
+}
+
+/** An object or list in arguments. Its place is determined only if it holds digits: arguments may have many values. */
+interface Holder {
+  outer: Holder | undefined;
+  name: string | number;
+  place?: Place;
+}
 
 /**
  * Finds long integers in arguments: texts of more digits than a number can represent, where the schema requires one, and
  * numbers that may have lost digits.
  *
- * @returns the arguments with the result of `replace` for each.
+ * @returns the arguments with the result of `replace` for each; the same object if there is none.
  */
 export function replaceLongNumbers(args: JsonObject, schema: JsonSchema, replace: Replace): JsonObject {
-  const visit = (value: JsonValue, schemas: readonly unknown[], path: string): JsonValue => {
-    if (typeof value === "number") return isInexact(value) ? replace(value, path) : value;
-    if (typeof value === "string" && !DIGITS.test(value)) return value;
-    const forms = formsOf(schemas, schema);
+  const placeIn = createPlaces(schema);
+  const visit = (value: JsonValue, outer: Holder | undefined, name: string | number): JsonValue => {
+    if (typeof value === "number")
+      return isInexact(value) ? replace(value, pathOf(outer, name), value) : value;
     if (typeof value === "string") {
-      const types = new Set(forms.flatMap(({ type = [] }) => type));
-      const isWanted = (types.has("integer") || types.has("number")) && !types.has("string");
-      return isWanted && !Number.isSafeInteger(Number(value)) ? replace(value, path) : value;
+      const isLong = outer !== undefined && DIGITS.test(value) && !Number.isSafeInteger(Number(value));
+      const limits = isLong ? placeIn(outer, name).limits : undefined;
+      const near = limits && numberNear(value, limits);
+      return near === undefined ? value : replace(value, pathOf(outer, name), near);
     }
-    const inside = (name: string, one: JsonValue, parts: readonly unknown[]): JsonValue =>
-      visit(one, parts, joinPath(path, name, "arguments"));
+    if (typeof value !== "object" || value === null) return value;
+    const holder: Holder = { outer, name };
     if (Array.isArray(value)) {
-      const items = forms.map((form) => form.items);
-      return value.map((one, index) => inside(`${index}`, one, items));
+      const items = value.map((one, index) => visit(one, holder, index));
+      return items.every((one, index) => one === value[index]) ? value : items;
     }
-    if (!isObject<JsonValue>(value)) return value;
-    const members = Object.entries(value).map(([name, one]): [string, JsonValue] => {
-      const parts = forms.map((form) => form.properties?.[name] ?? form.additionalProperties);
-      return [name, inside(name, one, parts)];
-    });
-    return Object.fromEntries(members);
+    const members = Object.entries(value).map(([key, one]) => [key, visit(one, holder, key)] as const);
+    return members.every(([key, one]) => one === value[key]) ? value : Object.fromEntries(members);
   };
-  return LONG.test(JSON.stringify(args)) ? (visit(args, [schema], "") as JsonObject) : args;
+  return visit(args, undefined, "") as JsonObject;
+}
+
+function pathOf(outer: Holder | undefined, name: string | number): string {
+  return outer === undefined ? "" : joinPath(pathOf(outer.outer, outer.name), `${name}`, "arguments");
 }
 
 function isInexact(value: number): boolean {
   return Number.isInteger(value) && !Number.isSafeInteger(value) && !ROUND.test(`${value}`);
 }
 
-/** The schemas and their component schemas. */
-function formsOf(schemas: readonly unknown[], document: JsonSchema): JsonSchema[] {
-  const forms = new Set(schemas.filter((one) => isObject(one)));
-  for (const form of forms) {
-    const { $ref: reference, anyOf, oneOf, allOf } = form;
-    const target = typeof reference === "string" ? referredTo(document, reference) : undefined;
-    for (const part of [target, anyOf, oneOf, allOf].flat())
-      if (isObject(part) && forms.size < MAX_FORMS) forms.add(part);
-  }
-  return [...forms];
+function numberNear(digits: string, limits: ReadonlySet<unknown>): number | undefined {
+  const nearest = Number(digits);
+  const [exact, rounded] = [BigInt(digits), BigInt(nearest)];
+  if (exact === rounded || !limits.has(nearest)) return nearest;
+  const other = exact > rounded === nearest > 0 ? nearest / STEP : nearest * STEP;
+  return limits.has(other) ? undefined : other;
+}
+
+/** Returns a function that finds the place of a value, in bounded time: schemas and arguments are both untrusted. */
+function createPlaces(document: JsonSchema): (outer: Holder, name: string | number) => Place {
+  let left = MAX_PARTS;
+  const placeOf = (parts: readonly unknown[]): Place => {
+    left -= parts.length;
+    const forms = new Set(parts.filter((one) => isObject(one)));
+    for (const form of forms) {
+      if (left <= 0) break;
+      const { $ref, anyOf, oneOf, allOf, not, if: test, then, else: other } = form;
+      const reference = typeof $ref === "string" ? $ref : "";
+      const more = [referredTo(document, reference), anyOf, oneOf, allOf, not, test, then, other].flat();
+      left -= more.length + reference.length;
+      for (const part of more) if (isObject(part)) forms.add(part);
+    }
+    const limits = left > 0 ? limitsOf([...forms]) : undefined;
+    left -= limits?.size ?? 0;
+    return { forms: left > 0 ? [...forms] : [], limits, inside: new Map() };
+  };
+  const placeIn = (outer: Holder, name: string | number): Place => {
+    outer.place ??= outer.outer === undefined ? placeOf([document]) : placeIn(outer.outer, outer.name);
+    const { forms, inside } = outer.place;
+    // All items have one place, which has the subschemas of each.
+    const key = typeof name === "number" ? "[]" : `.${name}`;
+    const known = inside.get(key) ?? placeOf(left > 0 ? forms.flatMap((form) => partsFor(form, name)) : []);
+    inside.set(key, known);
+    return known;
+  };
+  return placeIn;
+}
+
+/** The subschemas of an item or a member. Any pattern may match a name. */
+function partsFor(form: JsonSchema, name: string | number): unknown[] {
+  const { items, prefixItems, additionalItems, properties, patternProperties, additionalProperties } = form;
+  if (typeof name === "number") return [items, prefixItems, additionalItems].flat();
+  return [properties?.[name] ?? additionalProperties, ...Object.values(patternProperties ?? {})];
+}
+
+/** The limits of subschemas that require a number; `undefined` where they do not, or where rounding decides. */
+function limitsOf(forms: readonly JsonSchema[]): ReadonlySet<unknown> | undefined {
+  const types = new Set(forms.flatMap(({ type = [] }) => type));
+  if (types.has("string") || !(types.has("integer") || types.has("number"))) return undefined;
+  if (forms.some(({ multipleOf = 1 }) => multipleOf !== 1)) return undefined;
+  return new Set(
+    forms.flatMap(({ minimum, maximum, exclusiveMinimum, exclusiveMaximum, const: only, enum: choices }) =>
+      [minimum, maximum, exclusiveMinimum, exclusiveMaximum, only, choices].flat(),
+    ),
+  );
 }

@@ -1,7 +1,7 @@
 import { CemError } from "@cem/core";
 import type { InvokeContext, ToolInvoker, ToolResult } from "@cem/core";
 import { describe, expect, it } from "vitest";
-import { answerErrors, compose, orderCalls } from "./middleware.ts";
+import { answerErrors, compose, noteArrivals, orderCalls } from "./middleware.ts";
 import type { Middleware } from "./middleware.ts";
 import type { CheckedCall, KnownTool } from "./tool-source.ts";
 
@@ -162,4 +162,47 @@ describe("orderCalls", () => {
     expect(await asking).toEqual({ ok: true, value: "asking" });
     expect(waiting).toEqual([true, false]);
   });
+});
+
+it("makes serial calls in the order in which they arrive, however long their checks take", async () => {
+  const made: string[] = [];
+  const checks = Promise.withResolvers<void>();
+  const questions = Promise.withResolvers<void>();
+  const check: Middleware = (next) => ({
+    specificationVersion: "v1",
+    async invoke(call, context) {
+      if (call.tool === "unknown" || call.tool === "refused") await checks.promise;
+      if (call.tool === "refused") throw new Error("refused");
+      if (call.tool === "asking") {
+        context.onWaiting?.(true);
+        await questions.promise;
+      }
+      const serial = call.tool === "read" ? undefined : "server";
+      const checked: CheckedCall = { ...call, found: { name: call.tool, serial } };
+      return next.invoke(checked, context);
+    },
+  });
+  const invoker = compose([noteArrivals, check, orderCalls()], {
+    specificationVersion: "v1",
+    async invoke({ tool }) {
+      made.push(tool);
+      return { ok: true, value: tool };
+    },
+  });
+  const { signal } = new AbortController();
+  const call = (tool: string, server = "a", run = signal) =>
+    invoker.invoke({ server, tool, args: {} }, { signal: run });
+  const asking = call("asking");
+  const refused = call("refused");
+  const all = Promise.all([call("unknown"), call("known"), call("read"), call("elsewhere", "b")]);
+  await call("of another run", "a", new AbortController().signal);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(made).toEqual(["read", "elsewhere", "of another run"]);
+  checks.resolve();
+  await expect(refused).rejects.toThrow("refused");
+  await all;
+  expect(made.slice(3)).toEqual(["unknown", "known"]);
+  questions.resolve();
+  await asking;
+  expect(made.at(-1)).toBe("asking");
 });

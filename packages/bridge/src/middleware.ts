@@ -49,10 +49,66 @@ function isSent(error: unknown): boolean {
   return CemError.isInstance(error) && error.details["isSent"] === true;
 }
 
+/** A place in a queue. */
+interface Place {
+  /** Resolves when all earlier places were left. Absent: there are none. */
+  before: Promise<void> | undefined;
+  leave: () => void;
+}
+
+/** Takes the last place of a queue. A call that waits for a person's answer leaves its place. */
+function join(ends: Map<string, Promise<void>>, queue: string): Place {
+  const { promise: left, resolve: leave } = Promise.withResolvers<void>();
+  const before = ends.get(queue);
+  const end = before === undefined ? left : before.then(() => left);
+  ends.set(queue, end);
+  void end.then(() => ends.get(queue) === end && ends.delete(queue));
+  return { before, leave };
+}
+
+/** Executes a call that has a place, and leaves the place. */
+async function leaving<Context extends InvokeContext>(
+  { leave }: Place,
+  context: Context,
+  invoke: (context: Context) => Promise<ToolResult>,
+): Promise<ToolResult> {
+  const onWaiting = (isWaiting: boolean): void => {
+    if (isWaiting) leave();
+    context.onWaiting?.(isWaiting);
+  };
+  try {
+    return await invoke({ ...context, onWaiting });
+  } finally {
+    leave();
+  }
+}
+
+/** The context of a call with its place among the calls of its run to the same server. */
+type ArrivedContext = InvokeContext & { arrival?: Place | undefined };
+
+/** The arrivals at each server, by the signal of the run. */
+const arrivalsOf = new WeakMap<AbortSignal, Map<string, Promise<void>>>();
+
 /**
- * Creates a middleware that executes calls of `serial` tools one after the other, in order of arrival, and all others
- * concurrently. Put it last, behind `checkCalls`, which finds the tool: each call is announced
- * (`announce` of its context) right before it is made.
+ * Notes the order in which a run makes its calls, for {@link orderCalls}: what stands between may take longer for an
+ * earlier call than for a later one. Put it first.
+ */
+export const noteArrivals: Middleware = (next) => ({
+  specificationVersion: "v1",
+  invoke(call, context) {
+    const { signal } = context;
+    const arrivals = arrivalsOf.get(signal) ?? new Map<string, Promise<void>>();
+    arrivalsOf.set(signal, arrivals);
+    const arrival = join(arrivals, call.server);
+    const arrived: ArrivedContext = { ...context, arrival };
+    return leaving(arrival, arrived, (inner) => next.invoke(call, inner));
+  },
+});
+
+/**
+ * Creates a middleware that executes calls of `serial` tools one after the other, in the order of {@link noteArrivals} or
+ * else in which they get here, and all others concurrently. Put it last, behind `checkCalls`, which finds the tool: each
+ * call is announced (`announce` of its context) right before it is made.
  *
  * A call that waits for an answer to a question does not block the next one: a person may take long, and whatever answers
  * may itself call a tool.
@@ -61,33 +117,28 @@ export function orderCalls(): Middleware {
   /** Resolves with the end of the last call of each queue. */
   const lastEnds = new Map<string, Promise<void>>();
 
-  const inTurn = async (queue: string, context: InvokeContext, invoke: Invoke): Promise<ToolResult> => {
-    const { promise: ended, resolve: end } = Promise.withResolvers<void>();
-    const before = lastEnds.get(queue);
-    const lastEnd = before === undefined ? ended : before.then(() => ended);
-    lastEnds.set(queue, lastEnd);
-    void lastEnd.then(() => lastEnds.get(queue) === lastEnd && lastEnds.delete(queue));
-    try {
-      if (before !== undefined) await abandonOnAbort(before, context.signal);
-      const onWaiting = (isWaiting: boolean): void => {
-        if (isWaiting) end();
-        context.onWaiting?.(isWaiting);
-      };
-      return await invoke({ ...context, onWaiting });
-    } finally {
-      end();
-    }
+  const inTurn = async (queue: string, context: ArrivedContext, invoke: Invoke): Promise<ToolResult> => {
+    const { arrival, signal } = context;
+    if (arrival?.before !== undefined) await abandonOnAbort(arrival.before, signal);
+    const place = join(lastEnds, queue);
+    arrival?.leave();
+    return leaving(place, context, async (inner) => {
+      if (place.before !== undefined) await abandonOnAbort(place.before, signal);
+      return invoke(inner);
+    });
   };
 
   return (next) => ({
     specificationVersion: "v1",
-    invoke(call: CheckedCall, context) {
+    invoke(call: CheckedCall, context: ArrivedContext) {
       const queue = queueOf(call, context);
       const invoke: Invoke = (inner) =>
         inner.announce === undefined
           ? next.invoke(call, inner)
           : announce(call, inner).then(() => next.invoke(call, inner));
-      return queue === undefined ? invoke(context) : inTurn(queue, context, invoke);
+      if (queue !== undefined) return inTurn(queue, context, invoke);
+      context.arrival?.leave();
+      return invoke(context);
     },
   });
 }

@@ -1,16 +1,16 @@
-import { UNAWAITED_CALL, type ToolResult } from "@cem/core";
+import { CemError, UNAWAITED_CALL, type ToolResult } from "@cem/core";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { answerErrors, compose } from "./middleware.ts";
 import { followSentCalls } from "./sent-calls.ts";
+import type { CheckedCall, KnownTool } from "./tool-source.ts";
 
 const call = { server: "crm", tool: "add", args: {} };
 const left = new DOMException("The program ended.", UNAWAITED_CALL);
 
 /** A call whose tool answers when it is told to, and what became of it. */
-function begin() {
+function begin(found?: KnownTool) {
   const run = new AbortController();
   const answer = Promise.withResolvers<ToolResult>();
-  const late: ToolResult[] = [];
   let toolSignal: AbortSignal | undefined;
   const invoker = compose([answerErrors, followSentCalls], {
     specificationVersion: "v1",
@@ -20,8 +20,9 @@ function begin() {
     },
   });
   const { signal } = run;
-  const result = invoker.invoke(call, { signal, onLateAnswer: (one) => void late.push(one) });
-  return { run, answer, late, result, isCancelled: () => toolSignal?.aborted };
+  const checked: CheckedCall = { ...call, found };
+  const result = invoker.invoke(checked, { signal });
+  return { run, answer, result, isCancelled: () => toolSignal?.aborted };
 }
 
 describe("followSentCalls", () => {
@@ -33,10 +34,9 @@ describe("followSentCalls", () => {
   });
 
   it("passes answers on", async () => {
-    const { answer, result, late } = begin();
+    const { answer, result } = begin();
     answer.resolve({ ok: true, value: 1 });
     expect(await result).toEqual({ ok: true, value: 1 });
-    expect(late).toEqual([]);
   });
 
   it("cancels a call at its tool at once when somebody ends the run, and says that it had been sent", async () => {
@@ -47,21 +47,32 @@ describe("followSentCalls", () => {
       error: {
         code: "ABORTED",
         message: "The call of crm.add was cancelled after it had been sent: the tool may have executed it.",
-        details: { isSent: true },
+        details: { isSent: true, mayBeDone: true },
       },
     });
   });
 
-  it("reports the answer of a call that its program left", async () => {
-    const { run, answer, result, late, isCancelled } = begin();
+  it("waits for the answer, or the error, of a call that its program left", async () => {
+    const { run, answer, result, isCancelled } = begin();
     run.abort(left);
-    expect(await result).toMatchObject({ error: { code: "ABORTED", details: { isSent: true } } });
     await vi.advanceTimersByTimeAsync(4_999);
     expect(isCancelled()).toBe(false);
     answer.resolve({ ok: true, value: 2 });
-    await vi.advanceTimersByTimeAsync(10_000);
+    expect(await result).toEqual({ ok: true, value: 2 });
     // Nothing is awaited any more: what the run held at the tool's server is free.
-    expect([late, isCancelled()]).toEqual([[{ ok: true, value: 2 }], true]);
+    expect(isCancelled()).toBe(true);
+    const failing = begin();
+    failing.run.abort(left);
+    failing.answer.reject(new CemError("TOOL_FAILED", "no such account"));
+    expect(await failing.result).toMatchObject({ ok: false, error: { code: "TOOL_FAILED" } });
+  });
+
+  it("does not wait for a call that only reads", async () => {
+    const { run, result } = begin({ name: "add", annotations: { readOnlyHint: true } });
+    run.abort(left);
+    expect((await result) as unknown).toMatchObject({
+      error: { code: "ABORTED", details: { server: "crm", tool: "add", isSent: true } },
+    });
   });
 
   it("ends with its run what a call that was answered holds", async () => {
@@ -74,11 +85,11 @@ describe("followSentCalls", () => {
   });
 
   it("cancels it when no answer comes for five seconds", async () => {
-    const { run, result, late, isCancelled } = begin();
+    const { run, result, isCancelled } = begin();
     run.abort(left);
-    await result;
     await vi.advanceTimersByTimeAsync(5_000);
-    expect([late, isCancelled()]).toEqual([[], true]);
+    expect(await result).toMatchObject({ error: { details: { isSent: true, mayBeDone: true } } });
+    expect(isCancelled()).toBe(true);
   });
 
   it("sends nothing once the run has ended", async () => {

@@ -1,28 +1,32 @@
-import { abandonOnAbort, callAborted, UNAWAITED_CALL } from "@cem/core";
+import { abandonOnAbort, callAborted, toErrorInfo, UNAWAITED_CALL } from "@cem/core";
 import type { Middleware } from "./middleware.ts";
+import type { CheckedCall } from "./tool-source.ts";
 
-/** How long to wait for an answer that the program did not await, in milliseconds. */
+/** How long to wait for the answer to a call that its program left, in milliseconds. */
 const LATE_ANSWER_MS = 5_000;
 
 /**
  * Distinguishes calls that were cancelled after they had been sent, which a tool may have executed, from those that reached
- * no tool. Calls that their program did not await are cancelled only after 5 s; an answer until then is reported. Put it
- * last, so that calls it receives are sent immediately.
+ * no tool. Calls left by their program that may change something are cancelled only after 5 s, so that most have an answer.
+ * Put it last, so that calls it receives are sent immediately.
  */
 export const followSentCalls: Middleware = (next) => ({
   specificationVersion: "v1",
-  async invoke(call, context) {
-    const { signal, onLateAnswer } = context;
+  async invoke(call: CheckedCall, context) {
+    const { signal } = context;
     signal.throwIfAborted();
     const sent = sentCallsOf(signal);
     const answer = next.invoke(call, { ...context, signal: sent.signal });
+    const isReading = call.found?.annotations?.readOnlyHint === true;
+    const awaited = abandonOnAbort(answer, isReading ? signal : sent.signal);
     sent.follow(answer);
     try {
-      return await abandonOnAbort(answer, signal);
+      return await awaited;
     } catch (error) {
       if (!signal.aborted) throw error;
-      void answer.then(onLateAnswer, () => {});
-      throw callAborted(call, true);
+      if (error === signal.reason) throw callAborted(call, isReading ? "read" : "write");
+      // Thrown, it would count as the end of the run.
+      return { ok: false, error: toErrorInfo(error) };
     }
   },
 });

@@ -2,6 +2,7 @@ import { CemError } from "@cem/core";
 import type {
   InvokeContext,
   JsonSchema,
+  JsonValue,
   ToolAnnotations,
   ToolCall,
   ToolInvoker,
@@ -34,6 +35,8 @@ export interface KnownTool {
 /** A checked call, with its tool, so that it need not be looked up again. */
 export interface CheckedCall extends ToolCall {
   found?: KnownTool | undefined;
+  /** The arguments with numbers for texts that the source sends as numbers. They may be rounded. Absent if there are none. */
+  asNumbers?: JsonValue | undefined;
 }
 
 /** The result of a lookup, synchronous if it is known already. */

@@ -1,9 +1,10 @@
 import { isBuiltin } from "node:module";
 import type { Node } from "@babel/types";
-import { SourceEdits } from "./emit-imports.ts";
+import { editSource } from "./emit-imports.ts";
 import { locationOf, type SourceLocation } from "./imports.ts";
 import { parseProgram, type Program } from "./parse-program.ts";
-import { isNamed, namesUsedAtRunTime, patternNames, runtimeNodes, type NodeVisit } from "./syntax-tree.ts";
+import { patternNames } from "./scopes.ts";
+import { isNamed, namesUsedAtRunTime, runtimeNodes, type NodeVisit } from "./syntax-tree.ts";
 
 const NAME = "require";
 /** Globals of the sandbox that this process may lack. A tool of the same name never replaces one. */
@@ -23,7 +24,7 @@ export function importRequired(code: string): string {
   if (!parsed.ok) return code;
   const root = parsed.program.ast.program;
   if (boundNames(root).has(NAME)) return code;
-  const edits = new SourceEdits(code);
+  const edits = editSource(code);
   const names = new Map<string, string>();
   for (const { node } of runtimeNodes(root)) {
     if (isMainTest(node)) edits.overwrite(node.start ?? 0, node.end ?? 0, "true");
@@ -139,7 +140,6 @@ function namedIn({ code, imports }: Program, tools: readonly Importable[]) {
   return [...found, ...servers.values()];
 }
 
-/** The first use of each name. */
 function firstPlaces(names: ReadonlySet<string>, root: Node): Map<string, SourceLocation> {
   const places = new Map<string, SourceLocation>();
   for (const { node, key } of runtimeNodes(root)) {

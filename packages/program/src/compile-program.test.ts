@@ -1,6 +1,7 @@
 import { stripTypeScriptTypes } from "node:module";
 import { describe, expect, it } from "vitest";
 import { compileProgram } from "./compile-program.ts";
+import { exportLastValue } from "./export-last-value.ts";
 
 interface ImportRequest {
   specifier: string;
@@ -12,6 +13,7 @@ interface Evaluated {
   returned: unknown;
   exported: unknown;
   last: unknown;
+  used: number | undefined;
   requests: ImportRequest[];
 }
 
@@ -42,9 +44,10 @@ async function evaluate(code: string, modules: Record<string, object> = {}): Pro
     meta: { url: "file:///workspace/program.ts" },
     default: undefined as unknown,
     last: undefined as unknown,
+    used: undefined as number | undefined,
   };
   const returned = await main(runtime);
-  return { returned, exported: runtime.default, last: runtime.last, requests };
+  return { returned, exported: runtime.default, last: runtime.last, used: runtime.used, requests };
 }
 
 describe("compileProgram", () => {
@@ -211,30 +214,62 @@ return c;`;
     expect((await evaluate(code)).exported).toBeUndefined();
   });
 
-  const twice = "async function main() { return 5; }\n";
+  const main = "async function main() { return 5; }\n";
+  const once = "const once = (f) => f;\n";
   it.each([
-    [`${twice}main();\nexport default main;`, 5],
-    [`${twice}export { main as default };\nmain();\nexport { main };`, 5],
-    ["export default async function main() { return 5; }\nawait main();", 5],
-    ["export default async function main() {}\nif (import.meta.main) await main();", undefined],
-    ["const main = async () => 5;\nmain();\nmodule.exports = main;", 5],
-    ["const main = () => 5, more = () => 1;\nmain(more());\nmodule.exports = main;\nexports.more = more;", 5],
-    ["const run = () => 5;\nrun();\nmodule.exports = { run };", 5],
-    ["const run = () => 5;\nexports.run = run;\nrun();", 5],
-    ["export const run = () => 5;\nsetTimeout(run);\nexport default run;", "object"],
-  ])("leaves alone what a program exports and calls itself: %j", async (code, value) => {
-    const { exported, last } = await evaluate(code);
-    expect(exported).not.toBeTypeOf("function");
-    const result: unknown = await last;
-    expect(typeof result === "object" ? "object" : result).toBe(value);
+    `${main}main();\nexport default main;`,
+    `${main}export { main as default };\nmain();\nexport { main };`,
+    "export default async function main() { return 5; }\nawait main();",
+    "const main = async () => 5;\nmain();\nmodule.exports = main;",
+    "const main = () => 5, more = () => 1;\nmain(more());\nmodule.exports = main;\nexports.more = more;",
+    "module.exports = async () => 5;\nmodule.exports();",
+    "const main = (async () => 5) satisfies () => Promise<number>;\nmain();\nexport default main;",
+    "const main = (async () => 5) as () => Promise<number>;\nmain!();\nexport default main;",
+    `${once}const main = once(async () => 5);\nawait main();\nexport default main;`,
+    "const main = Object.assign(async () => 5, {});\nmain();\nmodule.exports = main;",
+    "let main;\nmain = async () => 5;\nawait main();\nexport default main;",
+    "const { main } = { main: async () => 5 };\nawait main();\nexport default main;",
+    "const work = async () => 5;\nconst main = work;\nawait work();\nexport default main;",
+    "const api = { go: async () => 5 };\nawait api.go();\nexport default api.go;",
+    "class Job { static async run() { return 5; } }\nawait Job.run();\nexport default Job.run;",
+  ])("leaves alone what a program exports and calls itself: %j", async (code) => {
+    const { last, used } = await evaluate(code);
+    expect([used, await last]).toEqual([0, 5]);
+  });
+
+  it.each([
+    ["export const run = () => 5;\nsetTimeout(run);\nexport default run;", 2],
+    [`${once}${main}await main();\nexport default once(main);`, 3],
+    [`${main}await main();\nexport default main.bind(null);`, 2],
+    [`${main}const all = { main };\nawait all.main();\nexport default main;`, 2],
+    [`${main}await (async () => { await main(); })();\nexport default main;`, 2],
+    [`${main}const start = () => main();\n\nawait start();\nexport default main;`, 2],
+    ["let main;\nconst set = () => { main = () => 5; return main(); };\nset();\nexport default main;", 2],
+    ["const run = () => 5;\nrun();\nmodule.exports = { run };", 2],
+    ["const api = { go() {}, all() {} };\napi.all();\nexport default api.go;", 2],
+  ])("gives the line that may call what is exported: %j", async (code, line) => {
+    expect((await evaluate(code)).used).toBe(line);
+    expect(exportLastValue(`${code}\nconst more = 1;`).added).toEqual([]);
   });
 
   it.each([
     "async function main(n) { if (n > 1) await main(n - 1); }\nexport default main;",
     "const main = () => setTimeout(main);\nmodule.exports = main;",
     "const o = { main: 1 };\no.main;\nexport default function main() {}",
+    "const ok = (runs) => runs.filter((run) => run);\nexport default function run() { return ok([]); }",
+    "for (const main of [1]) main + 1;\ntry { throw 1; } catch (main) { String(main); }\nexport default function main() {}",
+    "function f({ main }) { const run = main; return run; }\nf({ main: 1 });\nexport default function main() {}",
+    "export default function main() { return step(); }\nfunction step() { return main(); }",
+    `${main}const start = () => main();\nexport default main;`,
+    `${main}main.label = typeof main + main.name;\nexport default main;`,
+    `${once}export default once(async () => 5);`,
+    `${main}export default main.bind(null);`,
+    "let main;\nmain = async () => 5;\nexport default main;",
+    "const main = 1;\nString(main);\nexport default (async function main() {});",
   ])("gives what only others call: %j", async (code) => {
-    expect((await evaluate(code)).exported).toBeTypeOf("function");
+    const { exported, used } = await evaluate(code);
+    expect(exported).toBeTypeOf("function");
+    expect(used).toBeUndefined();
   });
 
   it("hoists a default-exported function that has a name", async () => {

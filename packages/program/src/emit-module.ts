@@ -1,9 +1,10 @@
 import { randomInt } from "node:crypto";
 import type { ExportDefaultDeclaration, ExportNamedDeclaration, Node, Statement } from "@babel/types";
 import type { GuestError } from "@cem/core";
-import { emitImports, planImport, SourceEdits, type PlannedImport } from "./emit-imports.ts";
-import { calledInside, findLastExpression, findMain, isExports } from "./export-last-value.ts";
+import { editSource, emitImports, planImport, type PlannedImport, type SourceEdits } from "./emit-imports.ts";
+import { findLastExpression, findMain } from "./export-last-value.ts";
 import { locationOf, mayImportInExpression, nameOf } from "./imports.ts";
+import { isExports, ownUse } from "./own-use.ts";
 import type { Program } from "./parse-program.ts";
 import { isNamed, isTypeOnly, namesUsedAtRunTime, runtimeNodes } from "./syntax-tree.ts";
 
@@ -32,25 +33,16 @@ export function findUnsupported({ ast, code }: Program): GuestError | undefined 
   return undefined;
 }
 
-/**
- * Finds the value of a program that exports in CommonJS style: `module.exports = …` or `exports.name = …`. None if the
- * program declares a variable of that name.
- */
-function commonJsValue({ ast, code }: Program): string | undefined {
-  if (!/\bexports\b/.test(code)) return undefined;
+/** Whether a program exports in CommonJS style, `module.exports = …` or `exports.name = …`, and declares neither name. */
+function isCommonJs({ ast, code }: Program): boolean {
+  if (!/\bexports\b/.test(code)) return false;
   let isGiven = false;
-  const left = new Set<string>();
   for (const { node } of runtimeNodes(ast.program)) {
-    if (node.type === "VariableDeclarator" && (isNamed(node.id, "module") || isNamed(node.id, "exports"))) {
-      return undefined;
-    }
-    if (node.type !== "AssignmentExpression" || !isExports(node.left)) continue;
-    const { right } = node;
-    isGiven = true;
-    if (right.type === "Identifier" && calledInside({ ast }).has(right.name)) left.add(right.name);
+    if (node.type === "VariableDeclarator" && (isNamed(node.id, "module") || isNamed(node.id, "exports")))
+      return false;
+    isGiven ||= node.type === "AssignmentExpression" && isExports(node.left);
   }
-  if (!isGiven || left.size === 0) return isGiven ? "module.exports" : undefined;
-  return `([${[...left].join()}].includes(module.exports) ? undefined : module.exports)`;
+  return isGiven;
 }
 
 interface Emitter {
@@ -76,7 +68,7 @@ export function emitModule(
   const runtime = unusedName(code);
   const emitter: Emitter = {
     program,
-    edits: new SourceEdits(code),
+    edits: editSource(code),
     imports: [],
     used: namesUsedAtRunTime(ast.program),
     runtime,
@@ -89,9 +81,12 @@ export function emitModule(
   if (main !== undefined) emitter.epilogue.push(`;${runtime}.default ??= ${main};`);
   // A hashbang is valid only at the start of a file.
   if (code.startsWith("#!")) emitter.edits.overwrite(0, 2, "//");
-  const exported = commonJsValue(program);
-  const own = exported === undefined ? "" : "const module = { exports: {} }; const { exports } = module;";
-  if (exported !== undefined) emitter.epilogue.push(`;${runtime}.default ??= ${exported};`);
+  const uses = ownUse(program);
+  let own = uses === undefined ? "" : `${runtime}.used=${uses.line};`;
+  if (isCommonJs(program)) {
+    own += "const module = { exports: {} }; const { exports } = module;";
+    emitter.epilogue.push(`;${runtime}.default ??= module.exports;`);
+  }
   const imports = emitImports(emitter.imports, runtime);
   const opening = `export default async (${runtime}) => { ${own}${imports}${beginning}`;
   const closing = [...emitter.epilogue, "}"].join("\n");
@@ -180,7 +175,6 @@ function emitNamedExport(statement: ExportNamedDeclaration, emitter: Emitter): v
     for (const specifier of statement.specifiers) {
       if (specifier.type !== "ExportSpecifier" || specifier.exportKind === "type") continue;
       if (nameOf(specifier.exported) !== "default") continue;
-      if (calledInside(emitter.program).has(nameOf(specifier.local))) continue;
       emitter.epilogue.push(`;${emitter.runtime}.default=${nameOf(specifier.local)};`);
     }
   }
@@ -196,8 +190,6 @@ function emitDefaultExport(statement: ExportDefaultDeclaration, emitter: Emitter
     if (declaration.type === "TSDeclareFunction") return remove(statement, edits);
     return edits.overwrite(start, declarationStart, ";");
   }
-  if (declaration.type === "Identifier" && calledInside(emitter.program).has(declaration.name))
-    return remove(statement, edits);
   const declares = declaration.type === "FunctionDeclaration" || declaration.type === "ClassDeclaration";
   const isAbstract = declaration.type === "ClassDeclaration" && declaration.abstract === true;
   if (declares && (declaration.id != null || isAbstract)) {
@@ -208,8 +200,7 @@ function emitDefaultExport(statement: ExportDefaultDeclaration, emitter: Emitter
       const keyword = emitter.program.code.indexOf("class", declarationStart + "abstract".length);
       edits.insert(keyword + "class".length, ` ${name}`);
     }
-    const isLeft = calledInside(emitter.program).has(name);
-    edits.insert(statement.end ?? 0, isLeft ? ";" : `;${runtime}.default=${name};`);
+    edits.insert(statement.end ?? 0, `;${runtime}.default=${name};`);
     return;
   }
   const parenStart = declaration.extra?.["parenStart"] as number | undefined;

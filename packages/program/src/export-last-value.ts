@@ -1,12 +1,10 @@
-import type { Directive, File, Node, Statement } from "@babel/types";
-import { nameOf } from "./imports.ts";
+import type { Directive, Node, Statement } from "@babel/types";
+import { defaultExport, FUNCTION, isExports, ownUse } from "./own-use.ts";
 import { parseProgram } from "./parse-program.ts";
 import type { Program } from "./parse-program.ts";
-import { isLabel, isNamed, isTypeOnly, patternNames, runtimeNodes, visitNodes } from "./syntax-tree.ts";
-import type { NodeVisit } from "./syntax-tree.ts";
+import { patternNames } from "./scopes.ts";
+import { isTypeOnly, visitNodes } from "./syntax-tree.ts";
 
-/** Nodes in which `return` does not belong to the program. */
-const FUNCTION = /(?:Function(?:Declaration|Expression)|Method)$/;
 const RETURN = /\breturn\b/;
 /** Declarations that a default export names without evaluating anything. */
 const NAMED = /^(?:Identifier|FunctionDeclaration)$/;
@@ -23,7 +21,7 @@ export function findLastExpression({ ast, code }: Program) {
   const { body, directives } = ast.program;
   const statements = [...directives, ...body];
   let index = statements.length - 1;
-  const isSkipped = (own: Statement): boolean => hasNoValue(own) || exportsFunctions(own, ast);
+  const isSkipped = (own: Statement): boolean => hasNoValue(own) || exportsUsed(own, { ast, code });
   while (index >= 0 && isSkipped(statements[index] as Statement)) index -= 1;
   const statement = statements[index];
   if (statement?.type !== "ExpressionStatement" && statement?.type !== "Directive") return undefined;
@@ -52,11 +50,10 @@ export function findMain({ ast }: Pick<Program, "ast">): string | undefined {
   return mains.length === 1 ? mains[0] : undefined;
 }
 
-/** Whether a program has a top-level `return`, or a default export that it does not call itself. */
+/** Whether a program has a top-level `return`, or a default export that it does not use itself. */
 function saysResult({ ast, code }: Pick<Program, "ast" | "code">): boolean {
   const { body } = ast.program;
-  const names = body.flatMap((own) => defaultOf(own) ?? []);
-  if (names.some((name) => !calledInside({ ast }).has(name))) return true;
+  if (body.some((own) => defaultExport(own)) && ownUse({ ast, code }) === undefined) return true;
   return RETURN.test(code) && body.some((own) => returns(own));
 }
 
@@ -69,78 +66,13 @@ function hasNoValue(statement: Statement | Directive): boolean {
   return type !== "Directive" && isTypeOnly(statement);
 }
 
-/** The name of a statement's default export; empty for an unnamed value. */
-function defaultOf(statement: Statement): string | undefined {
-  if (statement.type === "ExportDefaultDeclaration") {
-    const { declaration } = statement;
-    if (isTypeOnly(declaration)) return undefined;
-    if (declaration.type === "Identifier") return declaration.name;
-    return declaration.type === "FunctionDeclaration" ? (declaration.id?.name ?? "") : "";
-  }
-  if (statement.type !== "ExportNamedDeclaration") return undefined;
-  const found = statement.specifiers.find(({ exported }) => nameOf(exported) === "default");
-  return found?.type === "ExportSpecifier" && statement.source == null ? nameOf(found.local) : found && "";
-}
-
-const called = new WeakMap<File, ReadonlySet<string>>();
-
-/**
- * The functions that a program calls itself or passes on. If it exports one, it must not be called again, which would
- * repeat its work.
- */
-export function calledInside({ ast }: Pick<Program, "ast">): ReadonlySet<string> {
-  const found = called.get(ast) ?? findCalled(ast);
-  called.set(ast, found);
-  return found;
-}
-
-function findCalled({ program }: File): Set<string> {
-  const own = new Map<string, Node>();
-  for (const statement of program.body) {
-    const declared = "declaration" in statement ? (statement.declaration ?? statement) : statement;
-    for (const node of declared.type === "VariableDeclaration" ? declared.declarations : [declared]) {
-      const type = node.type === "VariableDeclarator" ? (node.init?.type ?? "") : node.type;
-      if (FUNCTION.test(type) && "id" in node && node.id?.type === "Identifier") own.set(node.id.name, node);
-    }
-  }
-  const names = new Set<string>();
-  for (const visit of own.size === 0 ? [] : runtimeNodes(program)) {
-    const { node } = visit;
-    const { start, end } = (node.type === "Identifier" ? own.get(node.name) : undefined) ?? {};
-    if (node.type !== "Identifier" || node.start == null || start == null || end == null) continue;
-    if ((node.start < start || node.start >= end) && !isLabel(visit) && !isExported(visit))
-      names.add(node.name);
-  }
-  return names;
-}
-
-/**
- * Whether a statement exports, in CommonJS style, a function that the program calls itself, or an object that may contain
- * such functions.
- */
-function exportsFunctions(statement: Statement, ast: Program["ast"]): boolean {
+/** Whether a statement exports what the program uses itself, or, in CommonJS style, an object that may contain such functions. */
+function exportsUsed(statement: Statement, program: Pick<Program, "ast" | "code">): boolean {
+  if (statement.type === "ExportDefaultDeclaration") return ownUse(program) !== undefined;
   if (statement.type !== "ExpressionStatement" || statement.expression.type !== "AssignmentExpression")
     return false;
   const { left, right } = statement.expression;
-  const isObject = right.type === "ObjectExpression";
-  return (
-    isExports(left) && (isObject || (right.type === "Identifier" && calledInside({ ast }).has(right.name)))
-  );
-}
-
-function isExported({ parent, key }: NodeVisit): boolean {
-  if (parent?.type === "AssignmentExpression") return key === "right" && isExports(parent.left);
-  return parent?.type === "ExportDefaultDeclaration" || parent?.type === "ExportSpecifier";
-}
-
-/** Whether it is `module.exports`, or a member of it or of `exports`. */
-export function isExports(target: Node): boolean {
-  for (let at = target; at.type === "MemberExpression"; at = at.object) {
-    const { object, property } = at;
-    if (isNamed(object, "exports")) return true;
-    if (isNamed(object, "module") && isNamed(property, "exports")) return true;
-  }
-  return false;
+  return isExports(left) && (right.type === "ObjectExpression" || ownUse(program) !== undefined);
 }
 
 /** Whether a statement of the program returns from it. */
@@ -165,9 +97,12 @@ export function exportLastValue(code: string): { code: string; added: string[] }
   if (!parsed.ok || saysResult(parsed.program)) return { code, added: [] };
   if (findLastExpression(parsed.program) !== undefined) return { code, added: [] };
   const { body } = parsed.program.ast.program;
+  const hasDefault = body.some((own) => defaultExport(own));
+  const use = hasDefault ? ownUse(parsed.program) : undefined;
+  // Anything but a function that it calls itself is its result.
+  if (hasDefault && (use?.line !== 0 || !use.isFunction)) return { code, added: [] };
   const value = TELLS_OTHERWISE.test(code) ? undefined : lastVariable(body);
   if (value === undefined) return { code, added: [] };
-  const hasDefault = body.some((own) => defaultOf(own) !== undefined);
   const line = `${hasDefault ? "return" : "export default"} ${value};`;
   return { code: `${code.trimEnd()}\n${line}\n`, added: [line] };
 }

@@ -8,6 +8,8 @@ export { locationOf, nameOf, namesOf } from "./imports.ts";
 export type { DynamicImport, ImportedName, SourceLocation, StaticImport } from "./imports.ts";
 export { isQuicklyRead, MAX_PROGRAM_CHARACTERS, MAX_PROGRAM_TOKENS, parseProgram } from "./parse-program.ts";
 export type { ParseResult, Program } from "./parse-program.ts";
+export { lookUp, refersToVariable, scopedNodes } from "./scopes.ts";
+export type { Binding, Scope, ScopedVisit } from "./scopes.ts";
 export { namesUsedAtRunTime, runtimeNodes, visitNodes } from "./syntax-tree.ts";
 export type { NodeVisit } from "./syntax-tree.ts";
 export { exportLastValue } from "./export-last-value.ts";

@@ -121,6 +121,13 @@ export * from "./v.ts";`);
   it.each([
     ["const a = &quot;b&quot;;", "HTML such as &quot;"],
     ["Here it is:\n```ts\n1\n```", "words or a fence around the code"],
+    ['{"code": "return 1"}', "Perhaps this is JSON"],
+    ["rows = [1]\nfor row in rows:\n    print(row)", "Perhaps this is Python"],
+    ["from math import sqrt\nprint(sqrt(2))", "Perhaps this is Python"],
+    ["npm install lodash", "a command of a shell"],
+    ["const page = <div>{rows.length}</div>;", "JSX, which does not run here"],
+    ['function f() {\n  return <p className="a">text</p>;\n}', "JSX, which does not run here"],
+    ["const a = 1;\\nreturn a;", "two signs \\n"],
     ["function f() { await 1; }", "Make the function around it async."],
   ])("says what may be the cause of %j", (code, cause) => {
     expect(problem(code).message).toContain(cause);

@@ -4,47 +4,21 @@ import type { GuestError } from "@cem/core";
 import { listDynamicImports, listImports, type DynamicImport, type StaticImport } from "./imports.ts";
 import { runWithTimeout, SyncTimeoutError } from "./run-with-timeout.ts";
 
-const WORD = /[\w$\u0080-\uFFFF]/;
-const SPACE = /\s/;
-
-/** The end of the string that begins at `start`. An unclosed string ends with its line, an unclosed template with the code. */
-function endOfQuoted(code: string, start: number): number {
-  const quote = code[start];
-  for (let at = start + 1; at < code.length; at += 1) {
-    const character = code[at];
-    if (character === "\\") at += 1;
-    else if (character === quote || (character === "\n" && quote !== "`")) return at + 1;
-  }
-  return code.length;
-}
-
-function endOfComment(code: string, start: number): number {
-  const [closing, length] = code[start + 1] === "*" ? ["*/", 2] : ["\n", 1];
-  const end = code.indexOf(closing, start + 2);
-  return end === -1 ? code.length : end + length;
-}
+/**
+ * One token; each string and comment counts as one. An unclosed string ends with its line, an unclosed template or
+ * comment with the code.
+ */
+const TOKEN =
+  /"[^"\\\n]*(?:\\[^]?[^"\\\n]*)*["\n]?|'[^'\\\n]*(?:\\[^]?[^'\\\n]*)*['\n]?|`[^`\\]*(?:\\[^]?[^`\\]*)*`?|\/\/[^\n]*|\/\*[^]*?(?:\*\/|$)|(?!\s)[\w$\u0080-\uFFFF]+|\S/g;
 
 /**
- * Counts the tokens of a source approximately, with each string and comment as one. It takes time linear in the length
- * and stops when the count exceeds `limit`.
+ * Counts the tokens of a source approximately. It takes time linear in the length and stops when the count exceeds
+ * `limit`.
  */
 export function countTokens(code: string, limit: number): number {
+  TOKEN.lastIndex = 0;
   let count = 0;
-  let at = 0;
-  while (at < code.length && count <= limit) {
-    const character = code[at] as string;
-    if (SPACE.test(character)) {
-      at += 1;
-      continue;
-    }
-    count += 1;
-    if (character === '"' || character === "'" || character === "`") at = endOfQuoted(code, at);
-    else if (character === "/" && (code[at + 1] === "/" || code[at + 1] === "*")) at = endOfComment(code, at);
-    else {
-      at += 1;
-      if (WORD.test(character)) while (at < code.length && WORD.test(code[at] as string)) at += 1;
-    }
-  }
+  while (count <= limit && TOKEN.test(code)) count += 1;
   return count;
 }
 
@@ -134,6 +108,20 @@ function parseAnew(code: string): ParseResult {
 const HINTS: readonly (readonly [RegExp, string])[] = [
   [/&(?:quot|lt|gt|amp|#39);/, "Perhaps HTML such as &quot; stands for plain signs: write those."],
   [/^(?:```|~~~)/m, "Perhaps there are words or a fence around the code: leave them out."],
+  [/^\s*\{\s*"/, "Perhaps this is JSON: send the code alone."],
+  [
+    /^(?:def \w+\(|from [\w.]+ import |elif\b|(?:if|for|while|with) [^\r\n]{1,200}:$)/m,
+    "Perhaps this is Python: only TypeScript runs here.",
+  ],
+  [
+    /^\s*(?:\$ )?(?:npm|npx|pip|curl|deno|node|ls|cat|echo|git) [\w./-]/,
+    "Perhaps this is a command of a shell: only TypeScript runs here.",
+  ],
+  [
+    /(?:return|=>|[=(])\s*<[a-z][\w-]*(?:\s[^<>\n]*)?>/,
+    "Perhaps there is JSX, which does not run here: make a text of it.",
+  ],
+  [/Expecting Unicode escape sequence/, "Perhaps line ends came as the two signs \\n: send real ones."],
   [/reserved word 'await'/, "Make the function around it async."],
 ];
 

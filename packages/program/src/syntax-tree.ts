@@ -78,7 +78,7 @@ export function* visitNodes(root: Node, enters: (node: Node) => boolean): Genera
  * Whether an identifier is the name of a member or label, not a reference to a variable: `a.here`, `{ here: 1 }`, `class {
  * here() {} }`.
  */
-export function isLabel({ parent, key }: NodeVisit): boolean {
+function isLabel({ parent, key }: NodeVisit): boolean {
   if (parent === undefined) return false;
   if (key === "label") return true;
   if (key === "property" || key === "key") return !("computed" in parent && parent.computed);
@@ -95,39 +95,6 @@ export function namesUsedAtRunTime(root: Node): Set<string> {
     if (parent?.type.startsWith("Import") && parent.type !== "ImportExpression") continue;
     if (parent?.type === "ExportSpecifier" && parent.exportKind === "type") continue;
     if (!isLabel(visit)) names.add(node.name);
-  }
-  return names;
-}
-
-/** The names that a pattern binds, without those in its default values and computed keys. */
-export function patternNames(pattern: Node): string[] {
-  const names: string[] = [];
-  const pending: (Node | null | undefined)[] = [pattern];
-  while (pending.length > 0) {
-    const node = pending.pop();
-    switch (node?.type) {
-      case "Identifier":
-        names.push(node.name);
-        break;
-      case "AssignmentPattern":
-        pending.push(node.left);
-        break;
-      case "RestElement":
-        pending.push(node.argument);
-        break;
-      case "TSParameterProperty":
-        pending.push(node.parameter);
-        break;
-      case "ArrayPattern":
-        pending.push(...node.elements.toReversed());
-        break;
-      case "ObjectPattern":
-        for (const property of node.properties.toReversed()) {
-          pending.push(property.type === "RestElement" ? property : property.value);
-        }
-        break;
-      default:
-    }
   }
   return names;
 }

@@ -19,9 +19,8 @@ export function findBubblewrap(): BackendProbe {
   const bwrap = findProgram("bwrap");
   if (process.platform !== "linux") return { ok: false, reason: "bubblewrap is for Linux only" };
   if (bwrap === undefined) return { ok: false, reason: "bubblewrap is not installed" };
-  if (process.arch !== "x64" && process.arch !== "arm64") {
+  if (process.arch !== "x64" && process.arch !== "arm64")
     return { ok: false, reason: `there is no seccomp filter for ${process.arch}` };
-  }
   const rlimits = findProgram("prlimit") === undefined ? [] : ["rlimits"];
   const backend: IsolationBackend = {
     name: "bubblewrap",

@@ -23,23 +23,19 @@ const STRONGEST_FIRST: readonly IsolationBackend["name"][] =
 /** The isolation backend that works on this host. */
 export type DetectedIsolation = Awaited<ReturnType<typeof detectIsolation>>;
 
-/** Backends whose programs are installed on this host. */
-export interface Candidates {
-  /** Strongest first. */
-  backends: IsolationBackend[];
-  /** Why the other backends are missing. */
-  notes: string[];
-}
-
-/** Finds the backends whose programs are installed. Only a booted guest proves that one works. */
-export function findCandidates(choice: IsolationChoice): Candidates {
-  const candidates: Candidates = { backends: [], notes: [] };
+/**
+ * Finds the backends whose programs are installed, strongest first, and why the others are missing. Only a booted guest
+ * proves that one works.
+ */
+export function findCandidates(choice: IsolationChoice) {
+  const backends: IsolationBackend[] = [];
+  const notes: string[] = [];
   for (const name of choice === "auto" ? STRONGEST_FIRST : [choice]) {
     const found = FINDERS[name]();
-    if (found.ok) candidates.backends.push(found.backend);
-    else candidates.notes.push(`${name}: ${found.reason}`);
+    if (found.ok) backends.push(found.backend);
+    else notes.push(`${name}: ${found.reason}`);
   }
-  return candidates;
+  return { backends, notes };
 }
 
 /**
@@ -48,7 +44,7 @@ export function findCandidates(choice: IsolationChoice): Candidates {
  * @throws CemError `SANDBOX_UNAVAILABLE` when none does, with the reason for each in `details.problems`.
  */
 export async function detectIsolation(
-  { backends, notes }: Candidates,
+  { backends, notes }: ReturnType<typeof findCandidates>,
   planFor: (backend: IsolationBackend) => GuestPlan,
 ) {
   const problems = [...notes];

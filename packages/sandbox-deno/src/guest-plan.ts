@@ -33,18 +33,12 @@ export function initOf({ hostTools, mounts, hidden }: GuestPlan): GuestInit {
   return { hostTools, toolFolders: toolFoldersOf(mounts), hidden };
 }
 
-/** A mount in the guest's own view of the file system. */
-export interface PlacedMount extends Mount {
-  /** Where it is mounted. */
-  place: string;
-}
-
 /**
  * Chooses where each mount goes in a guest with its own view of the file system. A mount point in the workspace would
  * be a folder on the host that can't be removed while any guest lives; so such mounts go elsewhere, and the guest
  * runner maps their paths.
  */
-export function placeMounts({ mounts }: GuestPlan): PlacedMount[] {
+export function placeMounts({ mounts }: GuestPlan) {
   return mounts.map((mount, index) => ({
     ...mount,
     place: mount.guestPath.startsWith(`${GUEST_WORKSPACE}/`)
@@ -97,15 +91,10 @@ export function guestPaths({ workspaceDir, mounts }: GuestPlan): Record<string, 
 }
 
 /** The host path of a guest path in the workspace or a mount. */
-function toHostPath(plan: GuestPlan, path: string): string {
+export function toHostPath(plan: GuestPlan, path: string): string {
   const places = Object.entries(guestPaths(plan)).toSorted(([a], [b]) => b.length - a.length);
   const [guest, host] = places.find(([folder]) => path.startsWith(`${folder}/`)) ?? ["", ""];
   return host + path.slice(guest.length);
-}
-
-/** The host paths of hidden files. */
-export function hiddenHostPaths(plan: GuestPlan): string[] {
-  return plan.hidden.map((file) => toHostPath(plan, file));
 }
 
 /** The places of hidden files that exist: a device that can't be opened is mounted over each. */

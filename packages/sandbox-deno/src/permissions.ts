@@ -1,7 +1,7 @@
 import { mkdtempSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { denoArguments, GUEST_RUNNER, guestEnvironment } from "@cem/sandbox/provider-kit";
-import { coveredFolders, guestPaths, hiddenHostPaths, initOf } from "./guest-plan.ts";
+import { coveredFolders, guestPaths, initOf, toHostPath } from "./guest-plan.ts";
 import type { GuestPlan, IsolationBackend, SpawnPlan } from "./guest-plan.ts";
 import { confineRoot, findProgram, resourceLimitPrefix } from "./command-prefixes.ts";
 
@@ -21,7 +21,7 @@ export function permissionsOnly(): IsolationBackend {
 }
 
 function planPermissions(plan: GuestPlan): SpawnPlan {
-  const { workspaceDir, mounts, network, denoFile, bootFile, privateDir, memoryMb } = plan;
+  const { workspaceDir, mounts, hidden, network, denoFile, bootFile, privateDir, memoryMb } = plan;
   const folders = mounts.map(({ hostPath }) => hostPath);
   const readOnly = mounts.filter((mount) => mount.readOnly).map(({ hostPath }) => hostPath);
   const setpriv = process.platform === "linux" ? findProgram("setpriv") : undefined;
@@ -35,7 +35,7 @@ function planPermissions(plan: GuestPlan): SpawnPlan {
       bootFile,
       read: [workspaceDir, ...folders],
       write: [workspaceDir, ...folders.filter((path) => !readOnly.includes(path))],
-      denyRead: hiddenHostPaths(plan),
+      denyRead: hidden.map((file) => toHostPath(plan, file)),
       denyWrite: [...readOnly, ...coveredFolders(plan).map((folder) => workspaceDir + folder)],
       network,
       memoryMb,

@@ -1,9 +1,9 @@
-import { spawn, type ChildProcess } from "node:child_process";
+import { spawn } from "node:child_process";
+import type { ChildProcess, ChildProcessWithoutNullStreams } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { accessSync, chmodSync, closeSync, constants, existsSync, lstatSync, openSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import type { Socket } from "node:net";
-import type { Readable, Writable } from "node:stream";
 import { createRequire } from "node:module";
 import { dirname, isAbsolute, join } from "node:path";
 import type { Guest, GuestExit } from "@cem/sandbox";
@@ -46,11 +46,7 @@ export function startGuest(backend: IsolationBackend, guestPlan: GuestPlan, reus
     stdio: ["pipe", "pipe", "pipe", ...(descriptor === undefined ? [] : [descriptor])],
   });
   if (descriptor !== undefined) closeSync(descriptor);
-  const { stdin, stdout, stderr } = child as unknown as {
-    stdin: Writable;
-    stdout: Readable;
-    stderr: Readable;
-  };
+  const { stdin, stdout, stderr } = child as ChildProcessWithoutNullStreams;
   let alive = true;
   const exited = new Promise<GuestExit>((resolve) => {
     const end = (exit: GuestExit) => {

@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync, lstatSync, readFileSync, readlinkSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { basename, dirname } from "node:path/posix";
+import { shellWord as quote } from "@cem/core/text";
 import {
   GUEST_RUNNER,
   GUEST_WORKSPACE,
@@ -31,11 +32,6 @@ export function findUnshare(): BackendProbe {
     plan: planUnshare,
   };
   return { ok: true, backend };
-}
-
-/** Quotes text as one word for a shell. */
-function quote(text: string): string {
-  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
 /** Shell lines that bind-mount a file or folder of the host under the new root. */

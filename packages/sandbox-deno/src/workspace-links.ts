@@ -103,7 +103,8 @@ async function readFolder(path: string, read: Map<string, ReadFolder>): Promise<
     folders: entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(path, name)),
     links: entries.filter((entry) => entry.isSymbolicLink()).map(({ name }) => join(path, name)),
   };
-  if (before !== undefined && isSettled(before)) read.set(path, found);
+  const settledNs = BigInt(Date.now() - SETTLED_MS) * NS_PER_MS;
+  if (before !== undefined && before.ctimeNs < settledNs) read.set(path, found);
   return found;
 }
 
@@ -117,10 +118,6 @@ function lookAt(path: string): BigIntStats | undefined {
 
 function idOf({ dev, ino, ctimeNs }: BigIntStats): string {
   return `${dev} ${ino} ${ctimeNs}`;
-}
-
-function isSettled({ ctimeNs }: BigIntStats): boolean {
-  return BigInt(Date.now() - SETTLED_MS) * NS_PER_MS > ctimeNs;
 }
 
 async function staysInside(link: string, roots: readonly string[]): Promise<boolean> {

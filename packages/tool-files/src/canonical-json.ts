@@ -1,5 +1,3 @@
-import { hash } from "node:crypto";
-
 /** Whether two values are equal as JSON, regardless of key order. */
 export function isSameJson(left: unknown, right: unknown): boolean {
   return JSON.stringify(left) === JSON.stringify(right) || canonicalJson(left) === canonicalJson(right);
@@ -33,9 +31,4 @@ export function compactJson(value: unknown, maxCharacters = Infinity): string | 
   } catch {
     return undefined;
   }
-}
-
-/** The SHA-256 digest of a text in UTF-8, in lower-case hexadecimal. */
-export function sha256(text: string): string {
-  return hash("sha256", text);
 }

@@ -1,4 +1,4 @@
-import { sha256 } from "./canonical-json.ts";
+import { hash } from "node:crypto";
 
 /** The names of a tool in TypeScript. */
 export interface ToolName {
@@ -39,22 +39,22 @@ export function nameTools(originals: readonly string[], previous: ReadonlyMap<st
     if (isUsableIdentifier(earlier) && !taken.has(earlier)) take(name, earlier);
   }
   const open = sorted.filter((name) => !identifiers.has(name));
-  const wanted = countBy(open, toIdentifier);
+  const wanted = Map.groupBy(open, toIdentifier);
   for (const name of open) {
     const identifier = toIdentifier(name);
-    const free = wanted.get(identifier) === 1 && !taken.has(identifier);
+    const free = wanted.get(identifier)?.length === 1 && !taken.has(identifier);
     take(name, free ? identifier : unused(`${identifier.slice(0, 110)}_${nameHash(name)}`, taken));
   }
   return withFiles(identifiers);
 }
 
 function withFiles(identifiers: ReadonlyMap<string, string>): Map<string, ToolName> {
-  const sharing = countBy([...identifiers.values()], (identifier) => identifier.toLowerCase());
+  const sharing = Map.groupBy(identifiers.values(), (identifier) => identifier.toLowerCase());
   const names = new Map<string, ToolName>();
   for (const [original, identifier] of identifiers) {
     const lower = identifier.toLowerCase();
     const plain = /^[\w$]+$/.test(identifier) && lower !== "index" && !DEVICE_NAME.test(identifier);
-    const alone = sharing.get(lower) === 1 || identifier === lower;
+    const alone = sharing.get(lower)?.length === 1 || identifier === lower;
     // An identifier has no hyphen, so these names never equal a plain one.
     const stem = /^[\w$]+$/.test(identifier) ? identifier : "tool";
     const file = plain && alone ? `${identifier}.ts` : `${stem}-${nameHash(identifier)}.ts`;
@@ -85,9 +85,9 @@ export function nameServerFolders(
     taken.add(folder.toLowerCase());
   };
   const lower = (name: string): string => toFolder(name).toLowerCase();
-  const sharing = countBy(servers, lower);
+  const sharing = Map.groupBy(servers, lower);
   for (const name of servers) {
-    const shared = sharing.get(lower(name)) === 1 ? [] : [toFolder(name)];
+    const shared = sharing.get(lower(name))?.length === 1 ? [] : [toFolder(name)];
     const own = [toOwnFolder(name), ...shared].find((folder) => ownerOf(folder) === name);
     if (own !== undefined) take(name, own);
   }
@@ -109,12 +109,6 @@ function toFolder(server: string): string {
   if (folder.length > MAX_FOLDER_CHARACTERS)
     return `${folder.slice(0, 48).replace(/(?<![.-])[.-]+$/, "")}-${nameHash(server)}`;
   return DEVICE_NAME.test(folder) ? `${folder.replaceAll(".", "-")}-server` : folder;
-}
-
-function countBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const item of items) counts.set(keyOf(item), (counts.get(keyOf(item)) ?? 0) + 1);
-  return counts;
 }
 
 function unused(name: string, taken: ReadonlySet<string>): string {
@@ -157,7 +151,7 @@ export function isUsableIdentifier(name: string): boolean {
 
 /** The first six hexadecimal digits of a name's digest. */
 function nameHash(name: string): string {
-  return sha256(name).slice(0, 6);
+  return hash("sha256", name).slice(0, 6);
 }
 
 /**

@@ -52,23 +52,19 @@ export function auditCalls(audit: AuditLog): CallGuard {
       const { run, session } = context;
       const args = auditedValue(audit, call.args);
       const began = performance.now();
-      const record = (result: ToolResult, isLate?: true): void => {
+      const record = (result: ToolResult): void => {
         const ms = Math.round((performance.now() - began) * 100) / 100;
         const about = { run, session, server, tool, args } as const;
         if (result.ok) {
           const value = auditedValue(audit, result.value);
-          return audit.record({ type: "call", ...about, result: value, ok: true, ms, isLate });
+          return audit.record({ type: "call", ...about, result: value, ok: true, ms });
         }
         const { code, details } = result.error;
         const isRefused = REFUSED.has(code) || (code === "ABORTED" && details?.["isSent"] !== true);
         if (isRefused) return audit.record({ type: "refusal", ...about, error: code });
-        audit.record({ type: "call", ...about, ok: false, error: code, ms, isLate });
+        audit.record({ type: "call", ...about, ok: false, error: code, ms });
       };
-      const onLateAnswer = (answer: ToolResult): void => {
-        record(answer, true);
-        context.onLateAnswer?.(answer);
-      };
-      const result = await next.invoke(call, { ...context, onLateAnswer });
+      const result = await next.invoke(call, context);
       record(result);
       return result;
     },

@@ -51,7 +51,6 @@ export interface AuditProblem {
   message: string;
 }
 
-/** The location of a line. */
 type Place = Pick<AuditProblem, "file"> & { line: number };
 
 /** Checks the lines of an audit log one after another. */
@@ -105,11 +104,7 @@ export class ChainCheck {
     ({ hash: this.#prev, seq: this.#seq } = line);
   }
 
-  /**
-   * Checks the end.
-   *
-   * @param known - The last line according to the head file.
-   */
+  /** Checks the end against the last line according to the head file. */
   end(
     known: { seq: number; hash: string } | undefined,
     { file, noted }: { file: string; noted: string },

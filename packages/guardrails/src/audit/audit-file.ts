@@ -1,18 +1,4 @@
-import {
-  closeSync,
-  createReadStream,
-  existsSync,
-  fchmodSync,
-  fstatSync,
-  ftruncateSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  readSync,
-  renameSync,
-  writeFileSync,
-  writeSync,
-} from "node:fs";
+import * as fs from "node:fs";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { CemError } from "@cem/core";
@@ -32,7 +18,7 @@ function listRotated(file: string): string[] {
   const { dir, name, ext } = path.parse(file);
   let entries: string[];
   try {
-    entries = readdirSync(dir === "" ? "." : dir);
+    entries = fs.readdirSync(dir === "" ? "." : dir);
   } catch {
     return [];
   }
@@ -107,35 +93,35 @@ export function createAuditLog({ file, maxBytes = DEFAULT_MAX_BYTES, onBroken }:
       busy: () => new Error(`another process has held ${file}.lock for ${MAX_WAIT_MS / 1_000} s`),
     });
     try {
-      const head = openSync(headFile(file), "a+", PRIVATE_FILE);
-      const writable = openSync(headFile(file), "r+");
-      let log = openSync(file, "a+", PRIVATE_FILE);
+      const head = fs.openSync(headFile(file), "a+", PRIVATE_FILE);
+      const writable = fs.openSync(headFile(file), "r+");
+      let log = fs.openSync(file, "a+", PRIVATE_FILE);
       try {
         let { last, isWhole } = currentHead(head, log);
         if (!isReady && !isWhole) onBroken?.();
         isReady = true;
-        if (last.size === 0) fchmodSync(log, PRIVATE_FILE);
+        if (last.size === 0) fs.fchmodSync(log, PRIVATE_FILE);
         if (last.size >= maxBytes) {
-          closeSync(log);
-          renameSync(file, rotatedFile(file, listRotated(file).length + 1));
-          log = openSync(file, "a+", PRIVATE_FILE);
+          fs.closeSync(log);
+          fs.renameSync(file, rotatedFile(file, listRotated(file).length + 1));
+          log = fs.openSync(file, "a+", PRIVATE_FILE);
           last = { ...last, size: 0 };
         }
         const facts = { seq: last.seq + 1, time: new Date().toISOString(), prev: last.hash };
         const { line, hash } = writeLine(facts, withoutSession(event));
         try {
           // Unlike writeSync, it continues after a partial write, as on a full disk, and fails if no more can be written.
-          writeFileSync(log, `${line}\n`);
-          writeSync(writable, `${digits(facts.seq)} ${digits(fstatSync(log).size)} ${hash}\n`, 0);
+          fs.writeFileSync(log, `${line}\n`);
+          fs.writeSync(writable, `${digits(facts.seq)} ${digits(fs.fstatSync(log).size)} ${hash}\n`, 0);
         } catch (error) {
           // A partial line would look like tampering.
-          ftruncateSync(log, last.size);
+          fs.ftruncateSync(log, last.size);
           throw error;
         }
       } finally {
-        closeSync(log);
-        closeSync(writable);
-        closeSync(head);
+        fs.closeSync(log);
+        fs.closeSync(writable);
+        fs.closeSync(head);
       }
     } finally {
       lock.release();
@@ -164,10 +150,10 @@ export function createAuditLog({ file, maxBytes = DEFAULT_MAX_BYTES, onBroken }:
  */
 function currentHead(headDescriptor: number, log: number): { last: AuditHead; isWhole: boolean } {
   const buffer = Buffer.alloc(HEAD_BYTES);
-  const read = readSync(headDescriptor, buffer, 0, HEAD_BYTES, 0);
+  const read = fs.readSync(headDescriptor, buffer, 0, HEAD_BYTES, 0);
   const head = readHead(buffer.toString("utf8", 0, read));
   const known = head ?? EMPTY_HEAD;
-  const { size } = fstatSync(log);
+  const { size } = fs.fstatSync(log);
   const tail = size === 0 ? undefined : lastLine(log, size);
   // The head must be complete or empty, and the log at least as long as it says.
   const isWhole = (head !== undefined || read === 0) && size >= known.size;
@@ -175,7 +161,7 @@ function currentHead(headDescriptor: number, log: number): { last: AuditHead; is
     return { last: { ...known, size }, isWhole: isWhole && (size === 0 || tail?.hash === known.hash) };
   if (tail === undefined) {
     // A line that was truncated when its process died. The next entry starts on a new line.
-    return { last: { ...known, size: size + writeSync(log, "\n") }, isWhole };
+    return { last: { ...known, size: size + fs.writeSync(log, "\n") }, isWhole };
   }
   const isNext = tail.prev === known.hash;
   const last = tail.seq > known.seq ? { seq: tail.seq, hash: tail.hash, size } : { ...known, size };
@@ -185,7 +171,7 @@ function currentHead(headDescriptor: number, log: number): { last: AuditHead; is
 function lastLine(log: number, size: number): ReturnType<typeof readLine> {
   const length = Math.min(size, MAX_LINE_BYTES);
   const buffer = Buffer.alloc(length);
-  readSync(log, buffer, 0, length, size - length);
+  fs.readSync(log, buffer, 0, length, size - length);
   const text = buffer.toString("utf8");
   return text.endsWith("\n") ? readLine(text.trimEnd().split("\n").at(-1) ?? "") : undefined;
 }
@@ -214,19 +200,19 @@ export async function verifyAuditLog(
   file: string,
   { expect }: { expect?: string | undefined } = {},
 ): Promise<AuditVerification> {
-  const files = [...listRotated(file), ...(existsSync(file) ? [file] : [])];
+  const files = [...listRotated(file), ...(fs.existsSync(file) ? [file] : [])];
   if (files.length === 0) {
     throw new CemError("FILE_NOT_FOUND", `There is no audit log ${file}.`, { details: { file } });
   }
   const check = new ChainCheck(expect);
   for (const current of files) {
     let number = 0;
-    for await (const text of createInterface({ input: createReadStream(current), crlfDelay: Infinity })) {
+    for await (const text of createInterface({ input: fs.createReadStream(current), crlfDelay: Infinity })) {
       number += 1;
       if (text !== "") check.read(text, { file: current, line: number });
     }
   }
-  const known = existsSync(headFile(file)) ? readHead(readFileSync(headFile(file), "utf8")) : undefined;
+  const known = fs.existsSync(headFile(file)) ? readHead(fs.readFileSync(headFile(file), "utf8")) : undefined;
   check.end(known, { file, noted: headFile(file) });
   return { files, lines: check.lines, head: check.head, problems: check.problems };
 }

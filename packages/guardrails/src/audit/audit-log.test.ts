@@ -257,14 +257,11 @@ describe("auditCalls", () => {
     ok: false,
     error: { code: "ABORTED", message: "The call was cancelled.", details },
   });
-  const record = async (answer: ToolResult, late?: ToolResult): Promise<AuditEvent[]> => {
+  const record = async (answer: ToolResult): Promise<AuditEvent[]> => {
     events.length = 0;
     const invoker = auditCalls(audit)({
       specificationVersion: "v1",
-      async invoke(_, { onLateAnswer }) {
-        if (late !== undefined) onLateAnswer?.(late);
-        return answer;
-      },
+      invoke: async () => answer,
     });
     const { signal } = new AbortController();
     await invoker.invoke({ server: "s", tool: "t", args: {} }, { signal });
@@ -282,11 +279,5 @@ describe("auditCalls", () => {
     const now = vi.spyOn(performance, "now").mockReturnValueOnce(1_000).mockReturnValueOnce(1_250.126);
     expect(await record({ ok: true, value: 1 })).toMatchObject([{ type: "call", ok: true, ms: 250.13 }]);
     now.mockRestore();
-  });
-
-  it("writes the answer of a call that its program left", async () => {
-    const [late, left] = await record(aborted({ isSent: true }), { ok: true, value: 1 });
-    expect(left).toMatchObject({ type: "call", ok: false, error: "ABORTED" });
-    expect(late).toMatchObject({ type: "call", ok: true, isLate: true, result: { bytes: 1 } });
   });
 });

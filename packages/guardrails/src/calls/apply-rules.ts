@@ -8,6 +8,7 @@ import type { CallGuard, GuardedCall } from "./guarded-call.ts";
 export interface RuledCall {
   server: string;
   tool: string;
+  /** A whole number of more digits than JavaScript counts exactly is rounded here. */
   args: JsonValue;
   annotations: ToolAnnotations;
   session?: string | undefined;
@@ -25,7 +26,6 @@ export type CallRule = (call: RuledCall) => Decision | Promise<Decision>;
 /** Calls that a rule wants a person to decide, with the reason. */
 const questioned = new WeakMap<object, string>();
 
-/** Why a rule wants a person to decide a call. */
 export function questionOf(call: GuardedCall): string | undefined {
   return questioned.get(call);
 }
@@ -36,11 +36,11 @@ export function questionOf(call: GuardedCall): string | undefined {
  */
 export function applyRules(rules: readonly CallRule[]): CallGuard {
   return checkingGuard(async (call: GuardedCall, { session, run, signal }, next) => {
-    const { server, tool, args } = call;
+    const { server, tool, asNumbers = call.args } = call;
     const ruled: RuledCall = {
       server,
       tool,
-      args: structuredClone(args),
+      args: structuredClone(asNumbers),
       annotations: annotationsOf(call),
       session,
       run,

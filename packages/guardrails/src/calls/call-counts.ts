@@ -29,11 +29,7 @@ const MS_PER_SECOND = 1_000;
 const MIN_SWEPT = 1_000;
 const FOLDER = "limits";
 
-/**
- * Counts calls in this process, or in a store across all machines, by the store's clock.
- *
- * @param store - Absent: in this process.
- */
+/** Counts calls in this process, or in a store across all machines, by the store's clock. */
 export function countCalls(store?: Store): CallCounts {
   return store === undefined ? countHere() : countTogether(store);
 }

@@ -6,6 +6,7 @@ import type {
   InvokeContext,
   JsonValue,
   ToolAnnotations,
+  ToolCall,
   ToolInvoker,
 } from "@cem/core";
 import { describe, expect, it } from "vitest";
@@ -23,7 +24,7 @@ import {
   planWrites,
   requireApproval,
 } from "./index.ts";
-import type { CallGuard, CallRule, PlannedWrite } from "./index.ts";
+import type { CallGuard, CallRule, GuardedCall, PlannedWrite } from "./index.ts";
 
 /** A tool that notes what reaches it. */
 function guarded(guard: CallGuard, annotations?: ToolAnnotations, outputSchema?: object) {
@@ -142,9 +143,10 @@ describe("checkInputs", () => {
 
 describe("an argument that is refused", () => {
   it("is named with its tool", async () => {
-    const { call } = guarded(checkInputs({ maxDepth: 2 }));
-    await expect(call({ a: { b: ["x\0"] } })).rejects.toMatchObject({
-      message: "The arguments of files.remove are not valid: its arguments are nested deeper than 2 levels.",
+    const { call } = guarded(checkInputs());
+    const deep: JsonValue = JSON.parse(`${'{"b":'.repeat(65)}1${"}".repeat(65)}`);
+    await expect(call(deep)).rejects.toMatchObject({
+      message: "The arguments of files.remove are not valid: its arguments are nested deeper than 64 levels.",
     });
     await expect(call({ a: ["x\0"] })).rejects.toMatchObject({
       details: { server: "files", tool: "remove", argument: "a[0]" },
@@ -283,6 +285,17 @@ describe("applyRules", () => {
     await expect(call({ id: 10 })).rejects.toThrow("only small ones.");
     await call({ id: 1 });
     expect(reached).toEqual([{ id: 1 }]);
+  });
+  it("judges numbers where digits are sent as such, whatever keys come with them", async () => {
+    const rule: CallRule = ({ args }) => (args as { id: number }).id === 2 ** 60;
+    const { call, reached } = guarded((next) => {
+      const invoker = checkInputs()(applyRules([rule])(next));
+      const withNumbers = (made: ToolCall): GuardedCall => ({ ...made, asNumbers });
+      return { ...invoker, invoke: (made, context) => invoker.invoke(withNumbers(made), context) };
+    });
+    const asNumbers = JSON.parse('{"__proto__":{"x":1},"id":1152921504606846976}') as JsonValue;
+    await call(JSON.parse('{"__proto__":{"x":1},"id":"1152921504606846977"}') as JsonValue);
+    expect(JSON.stringify(reached)).toBe('[{"id":"1152921504606846977"}]');
   });
   it("refuses where a rule's answer is none", async () => {
     for (const answer of [{ aks: "a typing error" }, null]) {

@@ -41,8 +41,10 @@ export const findUnwanted: ContentFilter = (text) => {
   return COMMANDS.find(({ pattern }) => pattern.test(text))?.what;
 };
 
-const DEFAULT_MAX_BYTES = 8 * 1024 * 1024;
-const DEFAULT_MAX_DEPTH = 64;
+/** Of the arguments as JSON. */
+const MAX_BYTES = 8 * 1024 * 1024;
+/** Of objects and lists. */
+const MAX_DEPTH = 64;
 /** Only this much of a text is searched for secrets. */
 const MAX_SEARCHED_CHARACTERS = 256 * 1024;
 /** Control characters that no text needs, and tag characters, which are invisible but read by models, except in flag emojis. */
@@ -51,18 +53,6 @@ const CONTROL =
 
 /** Settings of {@link checkInputs}. */
 export interface InputSettings {
-  /**
-   * The maximum size of a call's arguments as JSON, in bytes.
-   *
-   * @defaultValue 8,388,608
-   */
-  maxBytes?: number | undefined;
-  /**
-   * The maximum nesting of objects and lists.
-   *
-   * @defaultValue 64
-   */
-  maxDepth?: number | undefined;
   /**
    * Whether to refuse control characters that no text needs, such as NUL and terminal escapes.
    *
@@ -88,7 +78,6 @@ export interface InputSettings {
  * and leaves out keys that would change prototypes. It throws `ARGUMENTS_INVALID` or `TOOL_NOT_ALLOWED`.
  */
 export function checkInputs(settings: InputSettings = {}): CallGuard {
-  const { maxBytes = DEFAULT_MAX_BYTES, maxDepth = DEFAULT_MAX_DEPTH } = settings;
   const { controlCharacters = true, secrets = true, contentFilter: filter = findUnwanted } = settings;
 
   const checkText = (call: GuardedCall, text: string, place: string): void => {
@@ -110,8 +99,8 @@ export function checkInputs(settings: InputSettings = {}): CallGuard {
     ];
     for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
       const { value, place, depth } = next;
-      if (depth > maxDepth)
-        throw invalid(call, `its arguments are nested deeper than ${maxDepth} levels`, place);
+      if (depth > MAX_DEPTH)
+        throw invalid(call, `its arguments are nested deeper than ${MAX_DEPTH} levels`, place);
       if (typeof value === "string") {
         bytes += value.length + 2;
         checkText(call, value, place);
@@ -128,9 +117,11 @@ export function checkInputs(settings: InputSettings = {}): CallGuard {
           pending.push({ value: entry, place: place === "" ? key : `${place}.${key}`, depth: depth + 1 });
         }
       } else bytes += 8;
-      if (bytes > maxBytes) throw invalid(call, `its arguments are larger than ${maxBytes} bytes`, "");
+      if (bytes > MAX_BYTES) throw invalid(call, `its arguments are larger than ${MAX_BYTES} bytes`, "");
     }
-    return hasPrototypeKey ? { ...call, args: withoutPrototypeKeys(call.args) } : call;
+    if (!hasPrototypeKey) return call;
+    const { args, asNumbers = args } = call;
+    return { ...call, args: withoutPrototypeKeys(args), asNumbers: withoutPrototypeKeys(asNumbers) };
   };
 
   return (next) => ({

@@ -1,7 +1,9 @@
-import type { InvokeContext, ToolAnnotations, ToolCall, ToolInvoker } from "@cem/core";
+import type { InvokeContext, JsonValue, ToolAnnotations, ToolCall, ToolInvoker } from "@cem/core";
 
 /** A call with information on its tool. The middlewares of `@cem/bridge` pass such calls on. */
 export interface GuardedCall extends ToolCall {
+  /** The arguments with numbers for texts that are sent as numbers. */
+  asNumbers?: JsonValue | undefined;
   found?:
     | {
         annotations?: ToolAnnotations | undefined;
@@ -15,7 +17,6 @@ export interface GuardedCall extends ToolCall {
 /** Wraps an invoker. `compose` of `@cem/bridge` takes such functions. */
 export type CallGuard = (next: ToolInvoker) => ToolInvoker;
 
-/** The annotations of a call's tool. */
 export function annotationsOf(call: Pick<GuardedCall, "found">): ToolAnnotations {
   return call.found?.annotations ?? {};
 }

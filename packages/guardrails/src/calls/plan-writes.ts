@@ -17,12 +17,12 @@ export interface PlannedWrite {
  * @param reads - Patterns of further tools that only read, whatever their annotations.
  */
 export function planWrites(onWrite: (write: PlannedWrite) => void, reads: readonly string[] = []): CallGuard {
-  const isRead = matchTools(reads);
+  const isRead = matchReads(reads);
   const guard: CallGuard = (next) => ({
     specificationVersion: "v1",
     async invoke(call: GuardedCall, context) {
       const { server, tool, args } = call;
-      if (changesNothing(call) || isRead(call)) return next.invoke(call, context);
+      if (isRead(call)) return next.invoke(call, context);
       onWrite({ server, tool, args: structuredClone(args) });
       return { ok: true, value: exampleResult(call) };
     },
@@ -32,11 +32,11 @@ export function planWrites(onWrite: (write: PlannedWrite) => void, reads: readon
 
 /** Allows reads, and the writes of an approved plan, each once and with the same arguments. It throws `NOT_APPROVED`. */
 export function followPlan(plan: readonly PlannedWrite[], reads: readonly string[] = []): CallGuard {
-  const isRead = matchTools(reads);
+  const isRead = matchReads(reads);
   const left = new Map<string, number>();
   for (const write of plan) left.set(keyOf(write), (left.get(keyOf(write)) ?? 0) + 1);
   return checkingGuard((call) => {
-    if (changesNothing(call) || isRead(call)) return;
+    if (isRead(call)) return;
     const { server, tool } = call;
     const key = keyOf(call);
     const count = left.get(key) ?? 0;
@@ -51,8 +51,9 @@ export function followPlan(plan: readonly PlannedWrite[], reads: readonly string
   }, true);
 }
 
-function changesNothing(call: GuardedCall): boolean {
-  return annotationsOf(call).readOnlyHint === true;
+function matchReads(reads: readonly string[]): (call: GuardedCall) => boolean {
+  const isNamed = matchTools(reads);
+  return (call) => annotationsOf(call).readOnlyHint === true || isNamed(call);
 }
 
 function exampleResult({ found }: GuardedCall): JsonValue {

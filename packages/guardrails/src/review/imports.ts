@@ -1,10 +1,9 @@
 import { isBuiltin } from "node:module";
 import type { Finding, ToolDefinition } from "@cem/core";
 import { nearest } from "@cem/core/text";
-import { findMissingImports, locationOf } from "@cem/program";
+import { findMissingImports, locationOf, lookUp } from "@cem/program";
 import type { Program, SourceLocation } from "@cem/program";
 import type { ProgramParts } from "./collect.ts";
-import { lookUp } from "./scopes.ts";
 import { LOADERS, MAX_SPECIFIER_CHARACTERS } from "./values.ts";
 import type { Values } from "./values.ts";
 
@@ -143,10 +142,7 @@ function unknownToolModule(specifier: string, known: Known): ImportProblem | und
   };
 }
 
-/**
- * Suggests similar names, or lists all if there are few. Only for the first unknown names, since there may be thousands of
- * both.
- */
+/** Suggests similar names, or lists all if there are few. Only for the first unknown names, since there may be thousands of both. */
 function suggestionFor(name: string, folder: "servers" | "skills", known: Known): string {
   if (known.suggested === MAX_SUGGESTIONS) return "";
   known.suggested += 1;

@@ -1,5 +1,6 @@
 import type { Finding } from "@cem/core";
-import type { ProgramParts, Report, Visit } from "./collect.ts";
+import type { NodeVisit } from "@cem/program";
+import type { ProgramParts, Report } from "./collect.ts";
 import type { Values } from "./values.ts";
 
 const MAKES_CODE = new Map([
@@ -34,7 +35,7 @@ function makesCode(what: string): Finding {
 }
 
 /** Whether something is only compared or mentioned: `x instanceof Function`, `typeof eval`, `f.constructor.name`. */
-function isHarmlessUse({ parent, key }: Visit): boolean {
+function isHarmlessUse({ parent, key }: NodeVisit): boolean {
   if (parent === undefined) return true;
   if (parent.type === "UnaryExpression") return parent.operator === "typeof";
   if (parent.type === "BinaryExpression") return COMPARISONS.has(parent.operator);

@@ -1,11 +1,9 @@
 import type { Node } from "@babel/types";
 import { calledTool, toolId } from "@cem/core";
 import type { ToolDefinition, Verdict } from "@cem/core";
-import { literalValue } from "@cem/program";
-import type { Constants } from "@cem/program";
+import { literalValue, lookUp } from "@cem/program";
+import type { Constants, Scope } from "@cem/program";
 import type { ProgramParts, Report } from "./collect.ts";
-import { lookUp } from "./scopes.ts";
-import type { Scope } from "./scopes.ts";
 import type { Values } from "./values.ts";
 
 type PlannedCall = NonNullable<Verdict["needsApproval"]>[number];

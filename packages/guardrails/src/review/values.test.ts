@@ -1,8 +1,8 @@
 import type { Node } from "@babel/types";
 import { parseProgram } from "@cem/program";
+import type { Scope } from "@cem/program";
 import { describe, expect, it } from "vitest";
 import { collectParts } from "./collect.ts";
-import type { Scope } from "./scopes.ts";
 import { Values } from "./values.ts";
 
 /** The arguments that a program gives to the function `x`. */

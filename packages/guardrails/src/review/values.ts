@@ -1,7 +1,7 @@
 import type { Node } from "@babel/types";
+import { lookUp } from "@cem/program";
+import type { Binding, Scope } from "@cem/program";
 import type { ProgramParts } from "./collect.ts";
-import { lookUp } from "./scopes.ts";
-import type { Binding, Scope } from "./scopes.ts";
 
 /**
  * The origin of an expression, as far as it can be determined: `global` (the global object), `global.Deno.run` (a

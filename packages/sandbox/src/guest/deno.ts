@@ -21,7 +21,7 @@ export interface DenoRuntime {
   statSync(path: string): unknown;
   readDirSync(path: string): Iterable<{ name: string; isDirectory: boolean }>;
   inspect: object;
-  readonly errors: { NotFound: new () => Error; NotCapable: object };
+  readonly errors: { NotFound: new () => Error; IsADirectory: new () => Error; NotCapable: object };
   readonly internal: symbol;
   [key: string | symbol]: unknown;
 }

@@ -1,7 +1,7 @@
 import { SourceTextModule } from "node:vm";
 import { deno } from "./deno.ts";
 import { listed } from "./guest-errors.ts";
-import type { Inside } from "./inside/index.ts";
+import { metaOf } from "./module-meta.ts";
 import {
   CLIENT_SPECIFIER,
   folderOf,
@@ -264,7 +264,8 @@ export function createModules(realm: Realm, settings: ModuleSettings) {
     try {
       return readText(toHostPath(path));
     } catch (error) {
-      throw error instanceof deno.errors.NotFound ? new MissingModule(url) : error;
+      const { NotFound, IsADirectory } = deno.errors;
+      throw error instanceof NotFound || error instanceof IsADirectory ? new MissingModule(url) : error;
     }
   }
 
@@ -290,7 +291,12 @@ export function createModules(realm: Realm, settings: ModuleSettings) {
     const kind = specifier.startsWith("./skills/") ? "skills" : "servers";
     const isTool = folderOf(new URL(specifier, PROGRAM_URL).href) !== undefined;
     const hint = isTool ? listed(`./${kind}/ has`, foldersOf(kind)) : "";
-    return makeError("TypeError", `There is no module ${specifier}.${hint}`);
+    const base = specifier.replace(/\.[cm]?js$/, "");
+    const similar = [`${base}.ts`, `${base}/index.ts`].find((name) =>
+      exists(new URL(name, PROGRAM_URL).href),
+    );
+    const other = similar === undefined ? hint : ` There is ${similar}.`;
+    return makeError("TypeError", `There is no module ${specifier}.${other}`);
   }
 
   function checkNames(request: ImportRequest, namespace: Namespace): void {
@@ -318,25 +324,6 @@ export function createModules(realm: Realm, settings: ModuleSettings) {
       }
     }
     return found;
-  };
-}
-
-/**
- * Deno references the initializer of `import.meta` as long as the module lives. It must not reference the module
- * itself: neither it nor the realm would ever be freed. This function is at the top level because closures keep their
- * whole scope alive.
- */
-function metaOf(inside: Inside, url: string, values: Namespace | undefined): (meta: Namespace) => void {
-  return (meta) => {
-    if (values !== undefined) meta["values"] = values;
-    meta["url"] = url;
-    meta["main"] = false;
-    if (url.startsWith("file:")) {
-      const { pathname } = new URL(url);
-      meta["filename"] = pathname;
-      meta["dirname"] = pathname.slice(0, pathname.lastIndexOf("/"));
-    }
-    meta["resolve"] = inside.resolver(url);
   };
 }
 

@@ -21,6 +21,8 @@ function refusing(message: string): () => never {
 export function withholdListening(): void {
   const refuse = refusing("The sandbox takes no connections: code can't listen for any.");
   for (const name of ["listen", "listenTls", "serve"]) deno[name] = refuse;
+  // A debugger, which could also be the program itself, reaches every object of the runtime, those withheld included.
+  for (const name of ["inspector", "inspector/promises"]) Object.assign(loadNode(name), { open: refuse });
   // With a `process` it would print a warning.
   const process = Object.getOwnPropertyDescriptor(globalThis, "process") as PropertyDescriptor;
   Object.defineProperty(globalThis, "process", { value: undefined, configurable: true });

@@ -83,6 +83,7 @@ describe("guestEnvironment", () => {
       DENO_DIR: "/tmp/deno",
       DENO_EMIT_CACHE_MODE: "disable",
       DENO_NO_UPDATE_CHECK: "1",
+      DENO_WEBGPU_BACKEND: "none",
       NO_COLOR: "1",
       HOME: "/nonexistent",
     });

@@ -40,6 +40,8 @@ export function guestEnvironment(denoDir: string): Record<string, string> {
     DENO_DIR: denoDir,
     DENO_EMIT_CACHE_MODE: "disable",
     DENO_NO_UPDATE_CHECK: "1",
+    // No WebGPU, in threads either: no permission covers the host's driver, which writes files outside of the workspace.
+    DENO_WEBGPU_BACKEND: "none",
     NO_COLOR: "1",
     HOME: "/nonexistent",
   };

@@ -7,7 +7,7 @@ import { MAX_NAMES, MAX_VALUE_DEPTH, MAX_VALUES, measureJson } from "./json-dept
 /** Report of a tool call that ran in the guest. */
 export interface GuestTrace extends Omit<
   ToolCallRecord,
-  "args" | "result" | "startMs" | "isCancelled" | "place"
+  "args" | "result" | "startMs" | "isCancelled" | "mayBeDone" | "place"
 > {
   type: "trace";
   /** The beginning of the arguments as JSON. */

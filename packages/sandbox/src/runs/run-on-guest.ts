@@ -218,17 +218,20 @@ export async function runOnGuest(settings: SessionSettings): Promise<RunOutcome>
     if (release !== undefined && !isSingleUse && byItself) release();
     else guest.kill();
     for (const cleanUp of cleanups) cleanUp();
-    bridge.end(byItself);
-    outcome.resolve({
-      ...ending,
-      output: output.text,
-      outputDroppedBytes: output.droppedBytes,
-      toolCalls: bridge.records,
-      toolResults: bridge.samples,
-      unawaited: unawaited.length === 0 ? undefined : unawaited,
-      isolation,
-      durationMs: performance.now() - startedAt,
-    });
+    const report = (): void =>
+      outcome.resolve({
+        ...ending,
+        output: output.text,
+        outputDroppedBytes: output.droppedBytes,
+        toolCalls: bridge.records,
+        toolResults: bridge.samples,
+        unawaited: unawaited.length === 0 ? undefined : unawaited,
+        isolation,
+        durationMs: performance.now() - startedAt,
+      });
+    void bridge
+      .end(byItself, [disposed, ...(request.signal === undefined ? [] : [request.signal])])
+      .then(report);
   }
 
   connected.listen(listener, payloadBytes + FRAME_OVERHEAD_BYTES);

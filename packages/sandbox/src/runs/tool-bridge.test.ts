@@ -198,18 +198,20 @@ describe("ToolBridge", () => {
       });
       bridge.call(call(1, [1]));
       expect(signal?.aborted).toBe(false);
-      bridge.end(false);
+      const ended = bridge.end(false, [AbortSignal.abort()]);
       expect(signal?.aborted).toBe(true);
       expect(signal?.reason).toMatchObject({
         name: "AbortError",
         message: "The run that called this tool has ended.",
       });
+      await ended;
       expect(bridge.records).toEqual([
         {
           server: "s",
           tool: "t1",
           ok: false,
           isCancelled: true,
+          mayBeDone: true,
           args: "[1]",
           ms: expect.any(Number),
           startMs: expect.any(Number),
@@ -220,6 +222,28 @@ describe("ToolBridge", () => {
       expect([sent, bridge.records.length]).toEqual([[], 1]);
     });
 
+    it("waits for answers to calls that their program left, and tells which of the others may be done", async () => {
+      const answer = Promise.withResolvers<ToolResult>();
+      const { bridge, sent } = open(async ({ tool }, { signal }) => {
+        if (tool === "t1") return answer.promise;
+        await new Promise((resolve) => signal.addEventListener("abort", resolve));
+        const details = tool === "t2" ? { isSent: true, mayBeDone: true } : {};
+        return { ok: false, error: { code: "ABORTED", message: "cancelled", details } };
+      });
+      for (const id of [1, 2, 3]) bridge.call(call(id));
+      const ended = bridge.end(true, []);
+      await tick();
+      answer.resolve({ ok: true, value: 1 });
+      await ended;
+      expect(sent).toEqual([]);
+      expect(bridge.records).toMatchObject([
+        { tool: "t2", isCancelled: true, mayBeDone: true },
+        { tool: "t3", isCancelled: true },
+        { tool: "t1", ok: true, result: "1" },
+      ]);
+      expect(bridge.records[1]).not.toHaveProperty("mayBeDone");
+    });
+
     it("says that a program which ended by itself left its calls", async () => {
       let signal: AbortSignal | undefined;
       const { bridge } = open((_, context) => {
@@ -227,7 +251,7 @@ describe("ToolBridge", () => {
         return new Promise(() => {});
       });
       bridge.call(call(1));
-      bridge.end(true);
+      void bridge.end(true, []);
       expect(signal?.reason).toMatchObject({ name: "UnawaitedCallError" });
     });
 
@@ -244,7 +268,7 @@ describe("ToolBridge", () => {
       await tick();
       bridge.call(call(3));
       const before = invoked;
-      bridge.end(true);
+      await bridge.end(true, []);
       for (const flushed of flush) flushed();
       await tick();
       expect(invoked).toBe(before);

@@ -1,5 +1,12 @@
 import type { RunLimits, RunOutcome, RunRequest, ToolCallRecord, ToolInvoker, ToolResult } from "@cem/core";
-import { copyBeginning, copyWholeWords, toErrorInfo, toolNotFound, UNAWAITED_CALL } from "@cem/core";
+import {
+  abandonOnAbort,
+  copyBeginning,
+  copyWholeWords,
+  toErrorInfo,
+  toolNotFound,
+  UNAWAITED_CALL,
+} from "@cem/core";
 import type { GuestCall, GuestMessage } from "../protocol/guest-messages.ts";
 import { encodeResult, type EncodedResult } from "../protocol/host-messages.ts";
 
@@ -10,6 +17,9 @@ const ALL_SAMPLES_CHARACTERS = 8 * 1024 * 1024;
 const RECORD_CHARACTERS = 2 * 1024;
 /** Records of later calls have neither arguments nor result. */
 const MAX_DETAILED_RECORDS = 1_000;
+/** Longest wait for the ends of calls when their run has ended, in milliseconds: for answers to calls that a program left. */
+const LEFT_MS = 6_000;
+const STOPPED_MS = 1_000;
 /** Created once, since capturing a stack for each run is slow. */
 const RUN_ENDED = new DOMException("The run that called this tool has ended.", "AbortError");
 const UNAWAITED = new DOMException("The program ended without awaiting this call.", UNAWAITED_CALL);
@@ -32,7 +42,12 @@ export interface ToolBridgeSettings {
 }
 
 type GuestTrace = Extract<GuestMessage, { type: "trace" }>;
-type PendingCall = Pick<GuestCall, "server" | "tool"> & { args: string; started: number };
+type PendingCall = Pick<GuestCall, "server" | "tool"> & {
+  args: string;
+  started: number;
+  /** Absent for a call that is held back. */
+  end: Promise<void> | undefined;
+};
 
 /** The host's side of a run's tool calls: passes them to the invoker, enforces the limits, keeps records. */
 export function createToolBridge(settings: ToolBridgeSettings) {
@@ -55,7 +70,9 @@ export function createToolBridge(settings: ToolBridgeSettings) {
   }
 
   function start(call: GuestCall): void {
-    void invoke(call).then((result) => answer(call.id, result));
+    const end = invoke(call).then((result) => answer(call.id, result));
+    const started = pending.get(call.id);
+    if (started !== undefined) started.end = end;
   }
 
   async function invoke({ id, server, tool, args }: GuestCall): Promise<EncodedResult> {
@@ -96,6 +113,8 @@ export function createToolBridge(settings: ToolBridgeSettings) {
   function answer(id: number, { line, ok, json, error }: EncodedResult): void {
     const call = pending.get(id);
     if (call === undefined) return;
+    if (abort.signal.aborted && error?.code === "ABORTED")
+      return cancel(id, call, error.details?.["mayBeDone"] === true);
     pending.delete(id);
     const { server, tool, args, started } = call;
     const result = ok ? copyWholeWords(json, RECORD_CHARACTERS) : undefined;
@@ -103,6 +122,7 @@ export function createToolBridge(settings: ToolBridgeSettings) {
     const startMs = started - createdAt;
     record({ server, tool, ms, startMs, ok, args, result, error });
     if (ok) keepSample(json.length, copyBeginning(json, SAMPLE_CHARACTERS));
+    if (abort.signal.aborted) return;
     const bytes = Buffer.byteLength(line);
     unsentBytes += bytes;
     send(line, () => {
@@ -110,6 +130,22 @@ export function createToolBridge(settings: ToolBridgeSettings) {
       if (unsentBytes > limits.payloadBytes) return;
       const next = backlog.shift();
       if (next !== undefined) start(next);
+    });
+  }
+
+  function cancel(id: number, { server, tool, args, started }: PendingCall, mayBeDone: boolean): void {
+    pending.delete(id);
+    const ms = performance.now() - started;
+    const startMs = started - createdAt;
+    record({
+      server,
+      tool,
+      ms,
+      startMs,
+      ok: false,
+      isCancelled: true,
+      ...(mayBeDone && { mayBeDone }),
+      args,
     });
   }
 
@@ -144,7 +180,7 @@ export function createToolBridge(settings: ToolBridgeSettings) {
       seen.add(call.id);
       const { server, tool } = call;
       const args = copyWholeWords(JSON.stringify(call.args) ?? "", RECORD_CHARACTERS);
-      pending.set(call.id, { server, tool, args, started: performance.now() });
+      pending.set(call.id, { server, tool, args, started: performance.now(), end: undefined });
       if (unsentBytes > limits.payloadBytes) backlog.push(call);
       else start(call);
     },
@@ -161,19 +197,19 @@ export function createToolBridge(settings: ToolBridgeSettings) {
       return [...pending.values()];
     },
     /**
-     * Aborts pending calls and records them as cancelled.
+     * Aborts pending calls, and waits a bounded time for their ends. Records those without an answer as cancelled.
      *
      * @param byItself - Whether the program completed or threw, and so abandoned its calls.
+     * @param enough - Ends the wait.
      */
-    end(byItself: boolean): void {
+    async end(byItself: boolean, enough: readonly AbortSignal[]): Promise<void> {
       abort.abort(byItself ? UNAWAITED : RUN_ENDED);
-      for (const { server, tool, args, started } of pending.values()) {
-        const ms = performance.now() - started;
-        const startMs = started - createdAt;
-        record({ server, tool, ms, startMs, ok: false, isCancelled: true, args });
-      }
-      pending.clear();
       backlog.length = 0;
+      if (pending.size === 0) return;
+      const until = AbortSignal.any([AbortSignal.timeout(byItself ? LEFT_MS : STOPPED_MS), ...enough]);
+      const ends = [...pending.values()].flatMap(({ end }) => end ?? []);
+      await abandonOnAbort(Promise.all(ends), until).catch(() => {});
+      for (const [id, call] of pending) cancel(id, call, call.end !== undefined);
     },
   };
 }

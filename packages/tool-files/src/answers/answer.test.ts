@@ -114,6 +114,19 @@ describe("answerOf", () => {
     expect(attachments.map(({ type, uri }) => [type, uri])).toEqual([["image", `file://${path}`]]);
   });
 
+  it("says how many images it does not attach", async () => {
+    const results = createStore();
+    const stored = Array.from({ length: 10 }, () => results.write(Buffer.from("png"), "image/png", "a.png"));
+    const handles = (await Promise.all(stored)).map((one) => ({
+      ...one,
+      type: "image",
+      mimeType: "image/png",
+    }));
+    const { attachments, summary } = await answerOf(resultWith(handles), { results });
+    expect(attachments).toHaveLength(8);
+    expect(summary).toContain("2 of the images, sounds and files are not shown");
+  });
+
   it("names the tool that reads a long output only where there is one", async () => {
     const output = "line\n".repeat(10_000);
     const [plain, told] = await Promise.all([
@@ -126,7 +139,7 @@ describe("answerOf", () => {
     );
   });
 
-  it("sums up calls by tool: the time that passed, what failed, and what the end of the run cancelled", async () => {
+  it("sums up calls by tool: the time that passed, what failed, and what the end of the run left without an answer", async () => {
     const call = { server: "crm", tool: "find", ms: 50, ok: true };
     const toolCalls = [
       { ...call, startMs: 0 },
@@ -138,7 +151,7 @@ describe("answerOf", () => {
     ];
     const { summary } = await answerOf({ ...resultWith(1), toolCalls }, { results: undefined });
     expect(summary).toBe(
-      "Tool calls: crm.find 4x 110 ms, 1 failed, 1 cancelled as the run ended; crm.ping 2x 100 ms.",
+      "Tool calls: crm.find 4x 110 ms, 1 failed, 1 without an answer as the run ended; crm.ping 2x 100 ms.",
     );
   });
 });

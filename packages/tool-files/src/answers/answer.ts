@@ -57,14 +57,17 @@ export async function answerOf(
   { results, readWith, hintFor, verbose = false }: AnswerSettings,
 ): Promise<Answer> {
   const plain = await keepBase64(result.value, results);
-  const [value, output, attachments] = await Promise.all([
+  const [value, output, { attachments, leftOut }] = await Promise.all([
     fitValue(plain, results),
     shortenOutput(result.output, results, readWith),
-    results === undefined ? [] : attachmentsOf(plain, results),
+    results === undefined ? { attachments: [], leftOut: 0 } : attachmentsOf(plain, results),
   ]);
   const error = result.error === null ? null : messageOf(result.error, hintFor);
   const data = { success: result.status === "success", result: value, output, error };
-  return { data, summary: summarize(result, verbose), attachments };
+  const left =
+    leftOut === 0 ? [] : [`${leftOut} of the images, sounds and files are not shown, and are handles only.`];
+  const summary = [summarize(result, verbose), ...left].filter((text) => text !== "").join("\n");
+  return { data, summary, attachments };
 }
 
 /** The message of an error for a client, followed by its hint, if any. */
@@ -107,14 +110,14 @@ function summarize(result: TaskResult, verbose: boolean): string {
   return lines.join("\n");
 }
 
-/** The calls by tool: `crm.find 16x 53 ms, 1 failed, 3 cancelled`. Overlapping time is counted once. */
+/** The calls by tool: `crm.find 16x 53 ms, 1 failed, 3 without an answer`. Overlapping time is counted once. */
 function callLine({ toolCalls }: TaskResult): string {
   const byTool = Map.groupBy(toolCalls, ({ server, tool }) => toolId({ server, name: tool }));
   const named = [...byTool].slice(0, MAX_NAMED_TOOLS).map(([id, calls]) => {
     const cancelled = calls.filter(({ isCancelled }) => isCancelled === true).length;
     const failed = calls.filter(({ ok }) => !ok).length - cancelled;
     const failures = failed === 0 ? "" : `, ${failed} failed`;
-    const stopped = cancelled === 0 ? "" : `, ${cancelled} cancelled as the run ended`;
+    const stopped = cancelled === 0 ? "" : `, ${cancelled} without an answer as the run ended`;
     return `${id} ${calls.length}x ${Math.round(passedMs(calls))} ms${failures}${stopped}`;
   });
   const more = byTool.size > MAX_NAMED_TOOLS ? [`${byTool.size - MAX_NAMED_TOOLS} more tools`] : [];

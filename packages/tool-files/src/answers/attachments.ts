@@ -22,14 +22,20 @@ const MAX_VISITED = 10_000;
 /**
  * Reads the images, sounds and files whose handles a value holds. Those beyond the limits, and text, remain handles in the
  * value.
+ *
+ * @returns also how many are beyond the limits.
  */
-export async function attachmentsOf(value: JsonValue, results: ResultStore): Promise<Attachment[]> {
+export async function attachmentsOf(value: JsonValue, results: ResultStore) {
   const attachments: Attachment[] = [];
   let bytes = 0;
+  let leftOut = 0;
   for (const handle of handlesIn(value)) {
-    if (attachments.length >= MAX_ATTACHMENTS) break;
     const { size } = handle;
-    if (size > MAX_ATTACHMENT_BYTES || bytes + size > MAX_ATTACHMENTS_BYTES) continue;
+    const isBeyond = attachments.length >= MAX_ATTACHMENTS || bytes + size > MAX_ATTACHMENTS_BYTES;
+    if (isBeyond || size > MAX_ATTACHMENT_BYTES) {
+      leftOut += 1;
+      continue;
+    }
     // Guest code can forge a handle; a handle unknown to the store is plain data.
     const page = await results.read(handle.path, { limit: MAX_ATTACHMENT_BYTES }).catch(() => undefined);
     if (page === undefined || page.size > MAX_ATTACHMENT_BYTES) continue;
@@ -38,7 +44,7 @@ export async function attachmentsOf(value: JsonValue, results: ResultStore): Pro
     const { type, mimeType, uri = `file://${handle.path}` } = handle;
     attachments.push({ type, mimeType, bytes: page.bytes, uri });
   }
-  return attachments;
+  return { attachments, leftOut };
 }
 
 /** Handles of images, sounds and files, in the order in which the value holds them. */

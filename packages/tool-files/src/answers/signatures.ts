@@ -102,7 +102,7 @@ function oneLine(text: string, limit: number): string {
 
 /** Instructions for writing code, in the description of the tool that runs it. */
 export const HOW_TO_CODE =
-  'Run TypeScript (Deno): `import { tool } from "./servers/<server>/index.ts"`, `await` every call, end with `return value`. `unknown` is text or parsed JSON.';
+  'Run TypeScript (Deno): `import { tool } from "./servers/<server>/index.ts"`, `await` every call, end with `return value`. `unknown` is text, {} or [].';
 
 /** How code detects that a tool failed. */
 export const FAILED_TOOLS = "A failed tool throws; a ToolError has server, tool, code, message, details.";

@@ -6,14 +6,8 @@ import { isSameJson } from "../canonical-json.ts";
 import { readDefinition, type RawToolDefinition, type SkippedTool } from "../tool-definition.ts";
 import { nameTools, type ToolName } from "../tool-names.ts";
 import { markGenerated } from "./server-folder.ts";
-import {
-  GENERATOR_VERSION,
-  LOCK_FILE,
-  LOCK_VERSION,
-  printLock,
-  type LockedTool,
-  type ServerLock,
-} from "./server-lock.ts";
+import { GENERATOR_VERSION, LOCK_FILE, LOCK_VERSION, printLock } from "./server-lock.ts";
+import type { LockedTool, ServerLock } from "./server-lock.ts";
 
 const INDEX_FILE = "index.ts";
 
@@ -98,10 +92,7 @@ export function planServerFiles(request: ServerFilesRequest): ServerFilesPlan {
 }
 
 /** Reads definitions by name. Of several with the same name the first is used. */
-export function readDefinitions(definitions: readonly unknown[]): {
-  usable: Map<string, RawToolDefinition>;
-  skipped: SkippedTool[];
-} {
+export function readDefinitions(definitions: readonly unknown[]) {
   const usable = new Map<string, RawToolDefinition>();
   const skipped: SkippedTool[] = [];
   for (const [index, raw] of definitions.entries()) {

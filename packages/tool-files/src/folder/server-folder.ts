@@ -1,14 +1,13 @@
+import { hash } from "node:crypto";
 import { constants } from "node:fs";
-import { lstat, mkdir, open, readdir, realpath, rm } from "node:fs/promises";
+import { lstat, mkdir, readdir, realpath, rm } from "node:fs/promises";
 import path from "node:path";
 import { CemError } from "@cem/core";
-import { isTemporaryFile, withFileLock } from "@cem/core/files";
-import { sha256 } from "../canonical-json.ts";
+import { isTemporaryFile, openHandle, withFileLock } from "@cem/core/files";
 
 /** A larger file was not generated. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
-/** A file in a server's folder. */
 export interface PresentFile {
   origin: FileOrigin;
   /** The content; empty for anything but a regular file. */
@@ -65,13 +64,9 @@ export async function listForeignModules(directory: string): Promise<string[]> {
 
 /** Reads a regular file without following links. Empty for anything else, and for a file that is too large. */
 export async function readRegularFile(file: string): Promise<string> {
-  const handle = await open(file, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
-  try {
-    const status = await handle.stat();
-    return status.isFile() && status.size <= MAX_FILE_BYTES ? await handle.readFile("utf8") : "";
-  } finally {
-    await handle.close();
-  }
+  await using handle = await openHandle(file, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
+  const status = await handle.stat();
+  return status.isFile() && status.size <= MAX_FILE_BYTES ? await handle.readFile("utf8") : "";
 }
 
 function unsafe(directory: string, reason: string): CemError {
@@ -102,7 +97,7 @@ export function originOf(text: string): FileOrigin {
 }
 
 function digest(code: string): string {
-  return sha256(code).slice(0, 32);
+  return hash("sha256", code).slice(0, 32);
 }
 
 const LOCK_FILE = ".cem-writing";

@@ -54,12 +54,7 @@ export function printLock(lock: ServerLock): string {
   return `{\n${fields.join("")}  "tools": ${list}\n}\n`;
 }
 
-/**
- * Parses the text of a lock file.
- *
- * @param file - the path of the file, for the error.
- * @throws CemError `TOOL_LOCK_INVALID` when the text is not a lock.
- */
+/** @throws CemError `TOOL_LOCK_INVALID` when the text is not a lock. */
 export function parseLock(text: string, file: string): ServerLock {
   let json: unknown;
   try {

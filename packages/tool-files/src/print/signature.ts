@@ -14,7 +14,6 @@ const MAX_DESCRIBED_CHARACTERS = 3_000;
 const MAX_ARGUMENT_CHARACTERS = 320;
 const MAX_RESULT_CHARACTERS = 80;
 
-/** The parts of a signature. */
 export interface Call {
   identifier: string;
   input: NamedType;
@@ -78,12 +77,8 @@ function write(
   outputDetail: number,
   described?: { note: NoteType; unknownResult: string },
 ): string {
-  const print = (
-    node: TypeNode | undefined,
-    detail: number,
-    maxDescription: number,
-    property: string,
-  ): string => printBriefType(node, detail, described && { note: described.note, maxDescription, property });
+  const print = (node: TypeNode | undefined, detail: number, maxDescription: number, property: string) =>
+    printBriefType(node, detail, described && { note: described.note, maxDescription, property });
   const parameter = isClosedAndEmpty(input.node)
     ? ""
     : `input${optional ? "?" : ""}: ${print(input.node, inputDetail, MAX_ARGUMENT_CHARACTERS, "input")}`;

@@ -30,14 +30,6 @@ export function own(value: unknown, key: string): unknown {
     : undefined;
 }
 
-/** Resolves the references of a schema document within the document. */
-export interface References {
-  /** The schema a reference points to; `undefined` when it is not in the document. */
-  resolve(reference: string): unknown;
-  /** Whether a reference of the document points to this object. */
-  isTarget(schema: unknown): boolean;
-}
-
 /** Keywords that give a schema a name for references, with the prefix of that name in a reference. */
 const NAMING_KEYWORDS: ReadonlyMap<string, string> = new Map([
   ["$id", ""],
@@ -49,15 +41,11 @@ const REFERENCE_KEYWORDS = ["$ref", "$dynamicRef", "$recursiveRef"];
 
 /** The reference in a schema, by the keyword of any draft. */
 export function referenceOf(schema: Keywords): string | undefined {
-  for (const keyword of REFERENCE_KEYWORDS) {
-    const reference = schema[keyword];
-    if (typeof reference === "string") return reference;
-  }
-  return undefined;
+  return REFERENCE_KEYWORDS.map((keyword) => schema[keyword]).find((value) => typeof value === "string");
 }
 
-/** Indexes the names and references of a schema document. */
-export function readReferences(root: unknown): References {
+/** Indexes the names and references of a schema document, which are resolved within the document. */
+export function readReferences(root: unknown) {
   const byName = new Map<string, unknown>();
   const references = new Set<string>();
   const seen = new Set<object>(isObject(root) ? [root] : []);
@@ -88,7 +76,9 @@ export function readReferences(root: unknown): References {
   };
   const targets = new Set([...references].map(resolve));
   targets.delete(undefined);
-  return { resolve, isTarget: (schema) => targets.has(schema) };
+  /** Whether a reference of the document points to this object. */
+  const isTarget = (schema: unknown): boolean => targets.has(schema);
+  return { resolve, isTarget };
 }
 
 /** Follows a JSON pointer in the fragment of a URI. */

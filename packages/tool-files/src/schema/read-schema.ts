@@ -3,18 +3,8 @@ import { compactJson } from "../canonical-json.ts";
 import { propertyKey, quote } from "../safe-text.ts";
 import { asEntries, asList, keywordsOf, own, referenceOf, type Keywords } from "./keywords.ts";
 import type { SchemaObject } from "./keywords.ts";
-import {
-  intersectionOf,
-  NEVER,
-  NULL,
-  textNode,
-  type Member,
-  type ObjectNode,
-  type TypeNode,
-  unionOf,
-  UNKNOWN,
-} from "./type-node.ts";
-import type { NamedType } from "./type-node.ts";
+import { intersectionOf, NEVER, NULL, textNode, unionOf, UNKNOWN } from "./type-node.ts";
+import type { Member, NamedType, ObjectNode, TypeNode } from "./type-node.ts";
 
 /** The position at which a schema is read. */
 export interface TypeContext {
@@ -48,9 +38,7 @@ export interface TypeBuilder {
   read(schema: unknown, context: TypeContext): TypeNode;
   /** A reference to the named type of a schema. `undefined` for a schema whose type is written inline. */
   named(schema: SchemaObject, keywords: Keywords, context: TypeContext): TypeNode | undefined;
-  /** Reads a `$ref`. */
   reference(reference: string, context: TypeContext): TypeNode;
-  /** Adds a warning about an invalid part of the schema. */
   warn(message: string): void;
 }
 
@@ -62,7 +50,6 @@ const SIMPLE_TYPES: ReadonlyMap<unknown, TypeNode> = new Map([
   ["null", NULL],
 ]);
 
-/** Reads a schema, whatever value it is. */
 export function readSchema(schema: unknown, context: TypeContext, builder: TypeBuilder): TypeNode {
   if (schema === true) return UNKNOWN;
   if (isNever(schema)) return NEVER;
@@ -74,11 +61,13 @@ export function readSchema(schema: unknown, context: TypeContext, builder: TypeB
   return builder.named(schema, keywords, context) ?? readKeywords(keywords, context, builder);
 }
 
-/** Reads the type of a schema from its keywords. */
 export function readKeywords(schema: Keywords, context: TypeContext, builder: TypeBuilder): TypeNode {
   const type = readAlternatives(schema, context, builder);
   return schema["nullable"] === true ? unionOf([type, NULL]) : type;
 }
+
+/** Keywords that combine other schemas. */
+const COMBINING = ["$ref", "allOf", "anyOf", "oneOf", "$dynamicRef", "$recursiveRef"];
 
 function readAlternatives(schema: Keywords, context: TypeContext, builder: TypeBuilder): TypeNode {
   if ("const" in schema) return literalType(schema["const"]);
@@ -86,24 +75,12 @@ function readAlternatives(schema: Keywords, context: TypeContext, builder: TypeB
   if (values !== undefined && values.length > 0)
     return unionOf([...new Set(values)].map(values.length > MAX_LITERALS ? widened : literalType));
 
-  if (!combines(schema)) return readTypes(schema, context, builder);
+  if (!COMBINING.some((keyword) => keyword in schema)) return readTypes(schema, context, builder);
   const parts = readCombined(schema, context, builder).filter((part) => part !== UNKNOWN);
   if (parts.length === 0) return readTypes(schema, context, builder);
   // A bare "type" beside alternatives adds nothing, and sometimes contradicts them.
   if (!hasStructure(schema)) return intersectionOf(parts);
   return intersectionOf([readTypes(schema, { ...context, beside: true }, builder), ...parts]);
-}
-
-/** Whether the schema has keywords that combine other schemas. */
-function combines(schema: Keywords): boolean {
-  return (
-    "$ref" in schema ||
-    "allOf" in schema ||
-    "anyOf" in schema ||
-    "oneOf" in schema ||
-    "$dynamicRef" in schema ||
-    "$recursiveRef" in schema
-  );
 }
 
 /** The types of `$ref`, `allOf`, `anyOf` and `oneOf`. TypeScript has no equivalent of `not` and `if`. */
@@ -160,7 +137,6 @@ function hasStructure(schema: Keywords): boolean {
 /** The index signature is `unknown` when it would be a union of more types than this. */
 const MAX_INDEX_TYPES = 8;
 
-/** Reads the object type of a schema. */
 function readObject(schema: Keywords, context: TypeContext, builder: TypeBuilder): ObjectNode {
   const properties = schema["properties"];
   if (properties !== undefined && !isObject(properties)) {

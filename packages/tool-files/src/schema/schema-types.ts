@@ -16,7 +16,6 @@ const MAX_NAMED_TYPES = 400;
 const MAX_SCHEMAS = 20_000;
 const MAX_COMMENT_CHARACTERS = 240;
 
-/** The types of a schema document. */
 export interface SchemaTypes {
   /** The type of the whole document, followed by the named types it refers to. */
   types: [whole: NamedType, ...others: NamedType[]];
@@ -57,15 +56,8 @@ export function readSchemaTypes(
   }
 
   function read(schema: SchemaObject, named: NamedType, depth: number): void {
-    const context: TypeContext = {
-      owner: named,
-      direct: true,
-      isRoot: named === types[0],
-      nesting: 0,
-      depth,
-      property: named.name,
-    };
-    named.node = readKeywords(keywordsOf(schema), context, builder);
+    const place = { direct: true, isRoot: named === types[0], nesting: 0, depth };
+    named.node = readKeywords(keywordsOf(schema), { owner: named, property: named.name, ...place }, builder);
   }
 
   /** A reference, unless it would make a type consist of itself. */
@@ -150,7 +142,6 @@ const GLOBAL_TYPES = new Set(
 /** Gives the types of a module unique names: `GetWeatherInput` for `get_weather input`, then `GetWeatherInput2`. */
 export type TypeNames = (words: string) => string;
 
-/** Creates the names of one module. */
 export function createTypeNames(): TypeNames {
   const counts = new Map<string, number>();
   const taken = new Set<string>();

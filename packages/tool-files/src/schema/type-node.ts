@@ -7,7 +7,6 @@ export type TypeNode =
   | ObjectNode
   | { kind: "union" | "intersection"; parts: TypeNode[] };
 
-/** An object type. */
 export interface ObjectNode {
   kind: "object";
   members: Member[];
@@ -15,7 +14,6 @@ export interface ObjectNode {
   index: TypeNode | undefined;
 }
 
-/** A property of an object type. */
 export interface Member {
   name: string;
   type: TypeNode;
@@ -44,7 +42,6 @@ const MAX_UNION_PARTS = 1_000;
 /** TypeScript expands an intersection of unions, and fails at 100,000 members. */
 const MAX_INTERSECTION_WIDTH = 64;
 
-/** A type, given as text. */
 export function textNode(text: string): TypeNode {
   return { kind: "text", text };
 }

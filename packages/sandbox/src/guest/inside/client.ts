@@ -79,9 +79,12 @@ export function createClient(
    * @throws ToolError when the tool fails or doesn't exist; TypeError when the arguments aren't JSON.
    */
   async function callTool(server: string, tool: string, args: unknown = {}): Promise<unknown> {
+    if (typeof tool !== "string")
+      throw new constructors.TypeError(
+        'callTool takes a server, a tool and arguments: callTool("shop", "find", { id: 1 }).',
+      );
     const serverName = toText(server);
-    const toolName = toText(tool);
-    if (serverName.length > MAX_NAME_CHARACTERS || toolName.length > MAX_NAME_CHARACTERS)
+    if (serverName.length > MAX_NAME_CHARACTERS || tool.length > MAX_NAME_CHARACTERS)
       throw new constructors.TypeError("No server or tool has so long a name.");
     client.onHostCall(server);
     let text: string;
@@ -93,8 +96,8 @@ export function createClient(
     }
     const id = state.nextId;
     state.nextId += 1;
-    const frame = `{"type":"call","id":${id},"server":${quote(serverName)},"tool":${quote(toolName)},"args":${text}}`;
-    const work = pending.begin("call", toolName, serverName);
+    const frame = `{"type":"call","id":${id},"server":${quote(serverName)},"tool":${quote(tool)},"args":${text}}`;
+    const work = pending.begin("call", tool, serverName);
     const result = await new PromiseConstructor<CallResult>((settled) => {
       waiting[id] = (answer) => {
         work.end();
@@ -108,7 +111,7 @@ export function createClient(
     });
     if (result.ok) return result.handles === true ? reviveHandles(result.value) : result.value;
     // Created here, where its stack contains the program's line.
-    const error = new ToolError(result.error, serverName, toolName);
+    const error = new ToolError(result.error, serverName, tool);
     work.place(error);
     throw error;
   }
@@ -133,7 +136,8 @@ export function createClient(
     /** Exports of the module `cem:client`. */
     exports: {
       __proto__: null,
-      callTool,
+      callTool: (server: string, tool: string, args: unknown) =>
+        pending.owning(() => callTool(server, tool, args)),
       ToolError,
       listResources: (server: string) => member(server, "mcp:resources/list", {}, "resources"),
       listResourceTemplates: (server: string) =>
@@ -147,13 +151,14 @@ export function createClient(
     } as Record<string, unknown>,
     /** A function that calls a tool on the host, for tools whose files need not be loaded. */
     hostTool(server: string, tool: string, name = tool): object {
-      const call = async (input: unknown = {}): Promise<unknown> => {
+      const made = async (input: unknown): Promise<unknown> => {
         try {
           return await callTool(server, tool, input);
         } catch (error) {
           throw client.toolError(error, server, name);
         }
       };
+      const call = (input: unknown = {}): Promise<unknown> => pending.owning(() => made(input));
       defineValue(call, "name", name, false);
       return call;
     },

@@ -7,6 +7,7 @@ import { createJsonEncoder } from "./json.ts";
 import { createPending } from "./pending.ts";
 import { createPrimordials, type HostFunction, type Primitive } from "./primordials.ts";
 import { createPrinter } from "./printed.ts";
+import { installRaces } from "./races.ts";
 import { hideRunnerFrames } from "./stack-frames.ts";
 import { createThrownReader } from "./thrown.ts";
 import { installTimers } from "./timers.ts";
@@ -83,6 +84,7 @@ function createInside(parts: typeof PARTS, hostFunction: HostFunction, runtime: 
   };
   const send = (text: string): void => act("send", text);
   const pending = parts.createPending(primordials, () => void host("progress"));
+  parts.installRaces(primordials, pending);
   const handles = parts.createHandles(primordials, host, ask);
   const json = parts.createJsonEncoder(primordials, handles.standIn);
   const print = parts.createPrinter(primordials, json, runtime?.inspect);
@@ -155,13 +157,25 @@ function createInside(parts: typeof PARTS, hostFunction: HostFunction, runtime: 
 
   const isClass = (value: object): boolean => ownProperty(value, "prototype")?.writable === false;
 
+  const isCallable = (value: unknown): value is () => unknown =>
+    typeof value === "function" && !isClass(value);
+
   /**
-   * Whether an export is meant for other modules and is not a result: a class, a function with parameters, an object of
-   * functions.
+   * Determines why an export is no result: the program has used the function itself, or the function needs arguments, or it
+   * is a class or an object of functions for other modules. Empty if that is certain, `undefined` for a result.
    */
+  function whyLeft(value: unknown, used: number | undefined): string | undefined {
+    if (!isCallable(value))
+      return (run.hasActed || used !== undefined) && isForOthers(value) ? "" : undefined;
+    if (used !== undefined) return used === 0 ? "" : `line ${used} may have called it`;
+    const needsArguments = ownProperty(value, "length")?.value !== 0;
+    return run.hasActed && needsArguments
+      ? "it has parameters and the program has already printed or called something"
+      : undefined;
+  }
+
   function isForOthers(value: unknown): boolean {
-    if (typeof value === "function") return ownProperty(value, "length")?.value !== 0 || isClass(value);
-    if (typeof value !== "object" || value === null) return false;
+    if (typeof value !== "object" || value === null) return typeof value === "function";
     const names = keys(value);
     for (let index = 0; index < names.length; index += 1)
       if (typeof (value as Record<string, unknown>)[names[index] as string] !== "function") return false;
@@ -170,9 +184,11 @@ function createInside(parts: typeof PARTS, hostFunction: HostFunction, runtime: 
 
   function encodedValue(value: unknown): string | undefined {
     const { text, notes } = json.encodeResult(value, "The program's value", run.payloadBytes);
-    if (notes !== "") send(`{"type":"stderr","text":${quote(notes)}}`);
+    if (notes !== "") tell(notes);
     return text;
   }
+
+  const tell = (text: string): void => send(`{"type":"stderr","text":${quote(text)}}`);
 
   async function encoded(main: (runtime: object) => Promise<unknown>): Promise<string | undefined> {
     const own = {
@@ -187,13 +203,19 @@ function createInside(parts: typeof PARTS, hostFunction: HostFunction, runtime: 
       },
       default: undefined as unknown,
       last: undefined as unknown,
+      used: undefined as number | undefined,
     };
     const returned = await main(own);
-    let value = returned === undefined ? await own.default : returned;
-    if (returned === undefined && run.hasActed && isForOthers(value)) value = undefined;
-    if (typeof value === "function" && returned === undefined && !isClass(value))
-      value = await (value as () => unknown)();
-    return value === undefined ? encodedLast(await own.last) : encodedValue(value);
+    if (returned !== undefined) return encodedValue(returned);
+    let value = await own.default;
+    const left = whyLeft(value, own.used);
+    if (left !== undefined && left !== "")
+      tell(
+        `Note: the exported function was not called, since ${left}. If it has not run but should, end the program with a call, such as return await main(), and repeat nothing that is done.\n`,
+      );
+    if (left === undefined && isCallable(value)) value = await value();
+    const isLast = left !== undefined || (value === undefined && own.used === undefined);
+    return isLast ? encodedLast(await own.last) : encodedValue(value);
   }
 
   return {
@@ -265,6 +287,7 @@ const PARTS = {
   hideRunnerFrames,
   installFiles,
   installLightGlobals,
+  installRaces,
   installTimers,
 };
 

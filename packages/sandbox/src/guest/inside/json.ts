@@ -29,6 +29,7 @@ export function createJsonEncoder(primordials: Primordials, standIn: (value: obj
   const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
   const MapConstructor = Map;
   const SetConstructor = Set;
+  const DateConstructor = Date;
   const NumberBox = Number;
   const StringBox = String;
   const BooleanBox = Boolean;
@@ -68,8 +69,7 @@ export function createJsonEncoder(primordials: Primordials, standIn: (value: obj
 
   function begin(what: string, limit: number, isResult: boolean, printing?: Printing): Encoder {
     const open = new SafeWeakMap<boolean>();
-    const names = { __proto__: null } as never;
-    const counts = { values: 0, names, nameCount: 0, noteCount: 0 };
+    const counts = { values: 0, names: { __proto__: null } as never, nameCount: 0, noteCount: 0 };
     return { text: "", limit, what, open, isResult, printing, notes: "", ...counts };
   }
 
@@ -80,7 +80,7 @@ export function createJsonEncoder(primordials: Primordials, standIn: (value: obj
    *
    * @param what - Names the value in messages.
    * @param limit - Maximum length of the text, in characters.
-   * @throws TypeError for functions, symbols, promises, bytes and cycles; TooLargeError.
+   * @throws TypeError for NaN, functions, symbols, promises, bytes and cycles; TooLargeError.
    */
   function encode(value: unknown, what: string, limit: number): string | undefined {
     if (value === undefined) return undefined;
@@ -123,6 +123,12 @@ export function createJsonEncoder(primordials: Primordials, standIn: (value: obj
     throw new NotJsonError(`${encoder.what}${path} ${is}, which JSON can't carry. ${hint}`);
   }
 
+  /** Notes that a result has null in place of a value. An argument is refused, since null may mean something to its tool. */
+  function lose(encoder: Encoder, path: string, is: string): void {
+    if (encoder.isResult) note(encoder, path, `${is}, which JSON can't carry: it is null here.`);
+    else if (encoder.printing === undefined) refuse(encoder, path, is, "Mend it, or give null itself.");
+  }
+
   function write(encoder: Encoder, value: unknown, path: string, depth: number): void {
     encoder.values += 1;
     if (encoder.values > MAX_VALUES)
@@ -136,8 +142,7 @@ export function createJsonEncoder(primordials: Primordials, standIn: (value: obj
       case "string":
         return put(encoder, quote(value));
       case "number":
-        if (!isFiniteNumber(value))
-          note(encoder, path, `is ${value}, which JSON can't carry: it is null here.`);
+        if (!isFiniteNumber(value)) lose(encoder, path, `is ${value}`);
         else if (encoder.isResult && (value > MAX_SAFE || value < -MAX_SAFE) && value < 1e21)
           note(
             encoder,
@@ -201,7 +206,11 @@ export function createJsonEncoder(primordials: Primordials, standIn: (value: obj
   function writePlain(encoder: Encoder, value: object, path: string, depth: number): void {
     const { printing } = encoder;
     const { toJSON } = value as { toJSON?: unknown };
-    if (typeof toJSON === "function") return write(encoder, apply(toJSON, value, [""]), path, depth + 1);
+    if (typeof toJSON === "function") {
+      const replaced = apply(toJSON, value, [""]);
+      if (replaced === null && isInstance(DateConstructor, value)) lose(encoder, path, "is an invalid date");
+      return write(encoder, replaced, path, depth + 1);
+    }
     if (isArray(value)) return writeArray(encoder, value, path, depth);
     if (printing === undefined) return writeMembers(encoder, plain(encoder, value, path), path, depth);
     const named = printing.named(value);

@@ -6,8 +6,10 @@ interface SetTimer {
   callback: unknown;
   args: unknown[];
   isRepeated: boolean;
-  /** In milliseconds. */
+  ms: number;
+  /** In milliseconds, as is the next. */
   dueAt: number;
+  setAt: number;
   /** Absent when the run must not wait for it. */
   work: BegunWork | undefined;
 }
@@ -48,12 +50,14 @@ export function installTimers(
     }
   }
 
-  /** Makes the run wait for a timer; not for an interval, which never ends by itself. */
+  /** Makes the run wait for a timer. An interval, which never ends by itself, may be what a program without a value does. */
   function waitFor(timer: SetTimer): void {
-    if (timer.isRepeated) return;
-    const isSoon = (hasValue: boolean): boolean =>
-      timer.dueAt - now() <= (hasValue ? VALUE_WAIT_MS : WAIT_MS);
-    timer.work ??= pending.begin("timer", "setTimeout", "", isSoon);
+    const { isRepeated, setAt } = timer;
+    const isKept = (hasValue: boolean): boolean =>
+      isRepeated
+        ? !hasValue && timer.dueAt - setAt <= WAIT_MS
+        : timer.dueAt - now() <= (hasValue ? VALUE_WAIT_MS : WAIT_MS);
+    timer.work ??= pending.begin("timer", isRepeated ? "setInterval" : "setTimeout", "", isKept);
   }
 
   function forget(timer: SetTimer): void {
@@ -69,7 +73,8 @@ export function installTimers(
     }
     const given = delay === undefined ? 0 : toNumber(delay);
     const ms = given > 0 ? given : 0;
-    const own = { callback, args, isRepeated, dueAt: now() + ms, work: undefined };
+    const setAt = now();
+    const own = { callback, args, isRepeated, ms, dueAt: setAt + ms, setAt, work: undefined };
     const timer = { __proto__: null, ...own } as never as SetTimer;
     const id = nextId;
     nextId += 1;
@@ -126,7 +131,10 @@ export function installTimers(
     fire(id: number): void {
       const timer = timers[id];
       if (timer === undefined) return;
-      if (!timer.isRepeated) {
+      if (timer.isRepeated) {
+        timer.dueAt = now() + timer.ms;
+        host("progress");
+      } else {
         delete timers[id];
         forget(timer);
       }

@@ -13,6 +13,7 @@ import type {
   ToolInvoker,
   ToolResult,
 } from "@cem/core";
+import { abandonOnAbort, callAborted, toErrorInfo } from "@cem/core";
 
 /** Limits that keep the contract's runs short. */
 export const CONTRACT_LIMITS = { timeoutMs: 20_000, memoryMb: 128 } as const;
@@ -135,7 +136,7 @@ export function writeFiles(folder: string, files: Record<string, string>): void 
   }
 }
 
-/** An invoker that answers with a function and remembers the calls. */
+/** An invoker that answers with a function until the run ends, and remembers the calls. */
 export function recordingInvoker(
   answer: (call: ToolCall, signal: AbortSignal) => JsonValue | Promise<JsonValue>,
 ): ToolInvoker & { calls: ToolCall[] } {
@@ -145,7 +146,11 @@ export function recordingInvoker(
     calls,
     async invoke(call, { signal }): Promise<ToolResult> {
       calls.push(call);
-      return { ok: true, value: await answer(call, signal) };
+      const ended = Promise.resolve(answer(call, signal)).then((value): ToolResult => ({ ok: true, value }));
+      return abandonOnAbort(ended, signal).catch((error: unknown) => ({
+        ok: false,
+        error: toErrorInfo(signal.aborted ? callAborted(call) : error),
+      }));
     },
   };
 }

@@ -104,6 +104,7 @@ const ways = {
   evaluated: () => (0, eval)("new Deno.Command('true').outputSync()"),
   constructed: () => new Function("return new Deno.Command('true').outputSync()")(),
   ffi: () => Deno.dlopen("libc.so.6", {}),
+  driver: async () => (await navigator.gpu.requestAdapter()) ?? Promise.reject(new Error("none")),
   addon: async () => { Deno.writeFileSync("x.node", new Uint8Array([127, 69, 76, 70])); const { createRequire } = await import("node:module"); return createRequire("file:///workspace/x.js")("./x.node"); },
   dlopen: () => process.dlopen({ exports: {} }, "/lib/x86_64-linux-gnu/libc.so.6"),
   binding: () => process.binding("spawn_sync").spawn({ file: "/bin/true", args: ["true"] }),

@@ -28,6 +28,7 @@ const WAYS = {
   "the runtime's own modules": `serve(net, createRequire("/workspace/x.js")("internal/test/binding").internalBinding("tcp_wrap").TCP, tell);`,
   "the runtime": `tell(Deno.listen({ hostname: "127.0.0.1", port: 0 }).addr.port);`,
   "a server of the runtime": `tell(Deno.serve({ hostname: "127.0.0.1", port: 0 }, () => new Response("guest")).addr.port);`,
+  "the inspector": `for (const name of ["inspector", "inspector/promises"]) { const port = 20_000 + Math.floor(Math.random() * 10_000); try { (await import("node:" + name)).open(port, "127.0.0.1"); tell(port); } catch {} }`,
   "a thread": THREAD.replace("START", '(url) => new Worker(url, { type: "module" })'),
   "a thread of Node's": THREAD.replace(
     "START",
@@ -38,8 +39,8 @@ const WAYS = {
 /** Whether a program answers on this port of the host. */
 function isGuestAt(port: number): Promise<boolean> {
   return new Promise((resolve) => {
-    const socket = connect(port, "127.0.0.1", () => socket.write("GET / HTTP/1.0\r\n\r\n"));
-    socket.on("data", (data) => resolve(String(data).includes("guest")));
+    const socket = connect(port, "127.0.0.1", () => socket.write("GET /json HTTP/1.0\r\n\r\n"));
+    socket.on("data", (data) => resolve(/guest|DebuggerUrl/.test(String(data))));
     socket.on("error", () => resolve(false)).on("close", () => resolve(false));
   });
 }

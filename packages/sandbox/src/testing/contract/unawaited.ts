@@ -82,7 +82,7 @@ export default 1;`;
 
   it("waits for timers, and for what they begin", async () => {
     const code = `${CLIENT}setTimeout(async () => console.log(await callTool("h", "later", 1)), 60);
-setInterval(() => {}, 1);
+setInterval(() => {}, 1).unref();
 const none = setTimeout(() => {}, 60_000); none.unref();
 const cleared = setTimeout(() => {}, 60_000);
 setTimeout(() => clearTimeout(cleared), 1);
@@ -95,6 +95,39 @@ const done = 1;`;
       line: 2,
       isStopped: false,
     });
+  });
+
+  it("waits for an interval that ends itself, and says that it stopped another one", async () => {
+    const code = `${CLIENT}let n = 0;
+const timer = setInterval(() => {
+  if (++n === 3) clearInterval(timer);
+  void callTool("h", "each", n).then((value) => console.log(value));
+}, 5);`;
+    expect((await session.run(code, { invoker })).output).toBe("1\n2\n3\n");
+    expect(await complete("setInterval(() => {}, 5);\nreturn 1;")).toMatchObject({
+      value: 1,
+      unawaited: [{ kind: "timer", name: "setInterval", line: 1, isStopped: true }],
+    });
+  });
+
+  it.each([
+    ["a timeout", `Promise.race([callTool("h", "never"), sleep(20)])`],
+    ["another call", `Promise.any([callTool("h", "never"), callTool("h", "quick")])`],
+  ])("waits for no call that lost to %s", async (_, race) => {
+    const never = recordingInvoker(({ tool }) => (tool === "never" ? new Promise(() => {}) : tool));
+    const code = `${CLIENT}const sleep = (ms) => new Promise((go) => setTimeout(go, ms, "quick"));
+console.log(await ${race});`;
+    const outcome = await session.run(code, { invoker: never });
+    expect(outcome).toMatchObject({ status: "completed", output: "quick\n" });
+    expect(outcome.unawaited).toBeUndefined();
+    expect(outcome.toolCalls.filter(({ isCancelled }) => isCancelled)).toMatchObject([{ tool: "never" }]);
+  });
+
+  it("waits for the calls that another call was faster than", async () => {
+    const code = `${CLIENT}const calls = [callTool("h", "one", 1), callTool("h", "two", 2)];
+void Promise.race(calls);
+void calls[1].then((value) => console.log(value));`;
+    expect((await session.run(code, { invoker })).output).toBe("2\n");
   });
 
   it("waits for many timers and calls", async () => {

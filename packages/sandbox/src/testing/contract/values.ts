@@ -28,10 +28,33 @@ export function valuesContract(harness: () => Harness): void {
     "let calls = 0;\nexport default function main() { calls += 1; console.log(calls); }\nmain();",
     "const main = async () => console.log(1);\nmodule.exports = { main };\nmain();",
     "export default class Task { constructor() { console.log(2); } }\nnew Task();\nconsole.log(1);",
-    "export default async (name: string) => console.log(name);\nconsole.log(1);",
+    "const main = (async () => console.log(1)) satisfies () => Promise<void>;\nmain();\nexport default main;",
+    "const api = { go: async () => console.log(1) };\nawait api.go();\nexport default api.go;",
   ])("calls what is exported for others no more than the program does: %s", async (code) => {
     const output = code.includes("Task") ? "2\n1\n" : "1\n";
     expect(await run(code)).toMatchObject({ status: "completed", value: undefined, output });
+  });
+
+  it.each([
+    ["console.log(1);\nexport default async (name: string) => console.log(name);", "it has parameters"],
+    ["const go = () => console.log(1);\nconst all = { go };\nall.go();\nexport default go;", "line 2"],
+  ])("says that it has not called an export: %s", async (code, why) => {
+    const outcome = await run(code);
+    expect(outcome).toMatchObject({ status: "completed", value: undefined });
+    expect(outcome.output).toMatch(
+      /^1\nNote: the exported function was not called, since .*return await main/u,
+    );
+    expect(outcome.output).toContain(why);
+  });
+
+  it("calls an export whose name is used for something else", async () => {
+    const code = "const failed = (runs: number[]) => runs.filter((run) => run < 0);\n";
+    expect(await value(`${code}export default async function run() { return failed([1, -2]); }`)).toEqual([
+      -2,
+    ]);
+    expect(
+      await value("let total;\nconsole.log(total);\nexport default total;\n[1].push(2);"),
+    ).toBeUndefined();
   });
 
   it("waits for a promise that is exported", async () => {
@@ -138,6 +161,27 @@ return [new (class extends Uint8Array {})(3), new (class extends DataView {})(ne
     ["an iterator", "return { keys: new Map([[1, 2]]).keys() }", /keys is an iterator or another iterable/],
     ["an async iterator", "return (async function* () { yield 1; })()", /is an async iterator, which JSON/],
     ["headers", "return new Headers({ a: '1' })", /is an iterator or another iterable/],
+    [
+      "a module without its ending",
+      `await Deno.mkdir("lib"); await Deno.writeTextFile("lib/util.ts", "export {}"); await import("./lib/util.js")`,
+      /no module \.\/lib\/util\.js\. There is \.\/lib\/util\.ts\./,
+    ],
+    ["a folder", `await Deno.mkdir("folder"); await import("./folder")`, /no module \.\/folder\./],
+    [
+      "a call by one name",
+      `import { callTool } from "cem:client"; await callTool("h.t", {})`,
+      /callTool takes a server/,
+    ],
+    [
+      "NaN in an argument",
+      'import { callTool } from "cem:client"; await callTool("h", "t", { rows: [{ price: NaN }] })',
+      /argument\.rows\[0\]\.price is NaN/,
+    ],
+    [
+      "an invalid date in an argument",
+      'import { callTool } from "cem:client"; await callTool("h", "t", { due: new Date("30.11.2025") })',
+      /argument\.due is an invalid date/,
+    ],
     [
       "100,000 levels",
       "let a: any = []; for (let i = 0; i < 1e5; i++) a = [a]; export default a",
