@@ -1,7 +1,7 @@
 import type { Tool } from "@modelcontextprotocol/client";
 import { Client } from "@modelcontextprotocol/client";
 import { InMemoryTransport } from "@modelcontextprotocol/server";
-import { SETTINGS } from "@cem/config";
+import { configJsonSchema, SETTINGS } from "@cem/config";
 import { STATUSES } from "@cem/core";
 import { ERRORS, hintFor } from "@cem/core/errors";
 import type { ErrorEntry } from "@cem/core/errors";
@@ -68,11 +68,44 @@ personal data, loosen isolation, limits, approvals, guards or authorization, or 
         const standard = setting.default === undefined ? "unset" : `\`${JSON.stringify(setting.default)}\``;
         const named =
           variables.length === 0 ? "" : ` Variables: ${variables.map((one) => `\`${one}\``).join(", ")}.`;
-        return `### ${path}\n\n${escaped(description)} Takes ${escaped(allowed)}. Default: ${standard}.${named}${yesFor(setting)}`;
+        return `### ${path}\n\n${escaped(description)} Takes ${escaped(allowed)}. Default: ${standard}.${named}${yesFor(setting)}${entryKeys(path)}`;
       });
       return [`## ${name}`, ...items].join("\n\n");
     }),
   );
+}
+
+/** The part of a JSON Schema that lists the keys of an entry. */
+interface SchemaNode {
+  description?: string;
+  properties?: Record<string, SchemaNode>;
+  items?: SchemaNode;
+  anyOf?: SchemaNode[];
+}
+
+/** A table of the keys of a setting's entries, if it is a list of such. */
+function entryKeys(path: string): string {
+  let node: SchemaNode | undefined = configJsonSchema();
+  for (const name of path.split(".")) node = node?.properties?.[name];
+  const rows = rowsOf(itemOf(node), "");
+  return rows.length === 0 ? "" : `\n\n${["| key | of an entry |", "| --- | --- |", ...rows].join("\n")}`;
+}
+
+function itemOf({ items, anyOf = [] }: SchemaNode = {}): SchemaNode | undefined {
+  const list = items ?? anyOf.find((option) => option.items !== undefined)?.items;
+  return list?.properties === undefined
+    ? list?.anyOf?.find((option) => option.properties !== undefined)
+    : list;
+}
+
+function rowsOf(node: SchemaNode | undefined, prefix: string): string[] {
+  return Object.entries(node?.properties ?? {}).flatMap(([name, child]) => {
+    const { description } = child;
+    const key = `${prefix}${name}`;
+    const row =
+      description === undefined ? [] : [`| \`${key}\` | ${escaped(description).replaceAll("|", "\\|")} |`];
+    return [...row, ...rowsOf(child, `${key}.`), ...rowsOf(itemOf(child), `${key}[].`)];
+  });
 }
 
 /** When a setting in files of a folder needs a yes. */

@@ -1,10 +1,13 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { hash } from "node:crypto";
 import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
 import path from "node:path";
 import type { Readable } from "node:stream";
 import type { TaskResult } from "@cem/core";
-import { beforeAll, describe, expect, it, vi } from "vitest";
+import { beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { FIRST_TASK } from "./commands/init.ts";
 import { runCem, SAMPLES, startCem, temporaryFolder } from "./testing/run-cem.ts";
 import { SHELL_COMMAND, spawnCem } from "./testing/spawn-cem.ts";
@@ -330,5 +333,37 @@ describe.skipIf(process.platform === "win32")("being stopped", () => {
     const script = `set -o pipefail; ${SHELL_COMMAND} tools ${SAMPLES.join(" ")} | head -1`;
     const { status, stderr } = spawnSync("bash", ["-c", script], { cwd, encoding: "utf8" });
     expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+  });
+});
+
+describe("requests of cem", () => {
+  it("take the proxy of the environment, but not to this machine", async () => {
+    const asked: string[] = [];
+    const listen = async (server: Server): Promise<number> => {
+      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+      onTestFinished(() => {
+        server.closeAllConnections();
+        server.close();
+      });
+      return (server.address() as AddressInfo).port;
+    };
+    const proxy = await listen(
+      createServer().on("connect", ({ url = "" }, socket) => {
+        asked.push(url);
+        socket.end("HTTP/1.1 502 Bad Gateway\r\n\r\n");
+      }),
+    );
+    const near = await listen(createServer((_, response) => response.writeHead(418).end()));
+    const folder = temporaryFolder();
+    const servers = {
+      far: { url: "https://mcp.example/mcp" },
+      near: { url: `http://127.0.0.1:${near}/mcp` },
+    };
+    writeFileSync(path.join(folder, "config.yaml"), JSON.stringify({ mcp_servers: servers }));
+    const url = `http://127.0.0.1:${proxy}`;
+    const env = { HTTPS_PROXY: url, HTTP_PROXY: url, CEM_TRUST_FOLDER: "1" };
+    const { stdout } = await spawnCem(["generate", "--json"], { cwd: folder, env }).ended;
+    expect(stdout).toContain("answered with HTTP status 418");
+    expect(new Set(asked)).toEqual(new Set(["mcp.example:443"]));
   });
 });

@@ -23,7 +23,8 @@ if (major < 22 || (major === 22 && minor < 19)) {
   };
   Object.assign(process, { emitWarning: warnOfOthers });
   void import("node:module")
-    .then((nodeModule) => {
+    .then(async (nodeModule) => {
+      await useProxy(process.env);
       // Saves a fifth of the work of commands that load everything.
       nodeModule.enableCompileCache();
       return ["run", "exec", "call"].includes(process.argv[2] ?? "")
@@ -33,4 +34,19 @@ if (major < 22 || (major === 22 && minor < 19)) {
     .then(({ main }) => main(process.argv.slice(2), process))
     // Exits explicitly, so that nothing keeps the process alive after its answer.
     .then((exitCode) => process.exit(exitCode));
+}
+
+/** Sends requests through the proxy of the environment, except those to this machine. Node.js does so only when told to. */
+async function useProxy(environment: NodeJS.ProcessEnv): Promise<void> {
+  if (!Object.keys(environment).some((name) => /^https?_proxy$/i.test(name))) return;
+  const http = await import("node:http");
+  // Older versions than 24.14 have only NODE_USE_ENV_PROXY.
+  if (!("setGlobalProxyFromEnv" in http)) return;
+  const none = environment["no_proxy"] ?? environment["NO_PROXY"] ?? "";
+  const local = none === "*" ? none : `${none},localhost,127.0.0.1,[::1]`;
+  try {
+    http.setGlobalProxyFromEnv({ ...environment, no_proxy: local });
+  } catch (error) {
+    process.emitWarning(`The proxy of the environment can't be used: ${String(error)}`);
+  }
 }

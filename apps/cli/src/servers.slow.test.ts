@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import type { TaskResult } from "@cem/core";
@@ -207,6 +207,23 @@ describe("cem import", () => {
     expect(JSON.parse(json.stdout)).toMatchObject({ status: "success", added: [] });
     expect(stdout + json.stdout).not.toContain(secret);
     expect(readFileSync(path.join(folder, "config.yaml"), "utf8")).toBe(before);
+  });
+
+  it("starts none that is switched off there, and says so", async () => {
+    const { folder, cem } = project({});
+    const settings = { mcpServers: { shelved: { command: "touch", args: ["started"] } } };
+    mkdirSync(path.join(folder, ".gemini"));
+    const file = path.join(folder, ".gemini/settings.json");
+    writeFileSync(file, JSON.stringify({ ...settings, mcp: { excluded: ["shelved"] } }));
+    expect((await cem(["import"])).stdout).toMatch(
+      /shelved +Gemini CLI +added switched off, as it is there/u,
+    );
+    expect(await cem(["import", "--yes"])).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("Added, switched off.") as string,
+    });
+    expect(existsSync(path.join(folder, "started"))).toBe(false);
+    expect(readFileSync(path.join(folder, "config.yaml"), "utf8")).toContain("enabled: false");
   });
 
   it("adds them with --yes, ready to be used", async () => {

@@ -95,6 +95,10 @@ describe("a stranger's folder", () => {
     const { cem, folder, hasRun, home } = stranger();
     const asked = await cem(["trust"]);
     expect(asked.code).toBe(1);
+    expect(await cem(["trust", "--yes", "misspelled"])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("There is no folder misspelled.") as string,
+    });
     for (const line of [
       /server +evil\s+\S+\s+-e/u,
       /server +local\s+\S+\s+server\.mjs\n +as it is now: server\.mjs/u,

@@ -27,25 +27,17 @@ interface KeyPath {
 
 const YES = new Set(["yes", "on", "y"]);
 const NO = new Set(["no", "off", "n"]);
-/** Names that other programs use for a setting here, by its name in YAML. */
-const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
-  ["cmd", "command"],
-  ["executable", "command"],
-  ["arguments", "args"],
-  ["environment", "env"],
-  ["env_vars", "env"],
-  ["working_dir", "cwd"],
-  ["workdir", "cwd"],
-  ["directory", "cwd"],
-  ["uri", "url"],
-  ["endpoint", "url"],
-  ["server_url", "url"],
-  ["transport", "type"],
-  ["timeout", "max_execution_time"],
-  ["servers", "mcp_servers"],
-  ["tools", "mcp_servers"],
-]);
-/** The name that other MCP hosts use for `mcp_servers`. */
+/** Names that other programs use for settings here, by the setting's name in YAML. */
+const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {
+  command: ["cmd", "executable"],
+  args: ["arguments"],
+  env: ["environment", "env_vars"],
+  cwd: ["working_dir", "workdir", "directory"],
+  url: ["uri", "endpoint", "server_url"],
+  type: ["transport"],
+  max_execution_time: ["timeout"],
+  mcp_servers: ["servers", "tools"],
+};
 const MCP_SERVERS_ALIAS = "mcpServers";
 
 /** Binds the written values to the schema: keys get their TypeScript names, unknown keys become problems. */
@@ -119,7 +111,7 @@ export function bind(given: unknown, whole: z.ZodMiniObject, { style, origin, at
     const path = dottedPath([...keyPath.written.slice(0, -1), name]);
     const variable = VARIABLES.find((candidate) => candidate.name === key);
     const own = toSnakeCase(key);
-    const other = OTHER_NAMES.get(own);
+    const [other] = Object.entries(OTHER_NAMES).find(([, names]) => names.includes(own)) ?? [];
     const near = other !== undefined && siblings.includes(other) ? other : nearest(key, siblings)[0];
     const removed = adviceOnRemoved(path);
     const isHigh = keyPath.keys.length < 2;

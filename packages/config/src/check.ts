@@ -9,19 +9,17 @@ import { configSchema } from "./schema/schema.ts";
 import {
   allowedOf,
   holdsSecret,
-  itemOf,
+  memberOf,
   nodeKindOf,
   schemaFor,
   toSnakeCase,
   unwrap,
-  valueOf,
 } from "./schema/shape.ts";
 
 type Issue = z.core.$ZodIssue;
 
 const UNKNOWN_ORIGIN: SettingOrigin = { path: "", origin: { from: "argument", label: "argument" } };
 
-/** Validates the values of one layer against the schema. */
 export function checkLayer(layer: Layer): ConfigProblem[] {
   if (Object.keys(layer.values).length === 0) return [];
   const parsed = configSchema.safeParse(layer.values);
@@ -60,7 +58,6 @@ function toProblem(issue: Issue, layer: Layer): ConfigProblem {
   return problemAt(settingOrigin, message, { ...told, suggestion });
 }
 
-/** Advice on a refused value, if there is any. */
 function adviceOn(path: readonly PropertyKey[], value: unknown, suggestion: string | undefined): string {
   const removed = adviceOnRemoved(dottedPath(path.map((key) => toSnakeCase(String(key)))), value);
   return removed ?? (suggestion === undefined ? "" : `Did you mean ${suggestion}?`);
@@ -77,16 +74,14 @@ function originOf(path: readonly PropertyKey[], layer: Layer): SettingOrigin {
   return UNKNOWN_ORIGIN;
 }
 
-/** The schema of the value at a path. */
 function schemaAt(path: readonly PropertyKey[], values: unknown): z.ZodMiniType {
   let schema: z.ZodMiniType = configSchema;
   for (const [index, key] of path.entries()) {
     const value = getPath(values, path.slice(0, index));
     const inner = schemaFor(schema, Array.isArray(value) ? "list" : "mapping");
-    if (inner instanceof z.ZodMiniObject) schema = inner.shape[String(key)] as z.ZodMiniType;
-    else if (inner instanceof z.ZodMiniArray) schema = itemOf(inner);
-    else if (inner instanceof z.ZodMiniRecord) schema = valueOf(inner);
-    else return inner;
+    const member = memberOf(inner, key);
+    if (member === undefined) return inner;
+    schema = member;
   }
   return schema;
 }
@@ -104,7 +99,6 @@ export function builtInSandbox(name: string): string {
   return SANDBOX_TYPES.find((one) => one === name.toLowerCase()) ?? name;
 }
 
-/** Whether a source names plugins. */
 export function namesPlugins({ values }: Layer): boolean {
   const plugins = getPath(values, ["plugins"]);
   return Array.isArray(plugins) && plugins.length > 0;
@@ -138,13 +132,12 @@ function listAt({ values }: Layer, path: readonly string[]): unknown[] {
   return Array.isArray(list) ? list : [];
 }
 
-/** The problem of a value that is not one of the known ones. */
 function notOneOf(
   options: readonly string[],
   named: string,
   path: readonly (string | number)[],
   layer: Layer,
-): ConfigProblem {
+) {
   const [suggestion] = nearest(named, options);
   const allowed = options.join(", ");
   const value = formatValue(named);

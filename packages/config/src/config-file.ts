@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
-import { basename, resolve } from "node:path";
+import { basename, dirname, resolve } from "node:path";
 import { CemError, isObject } from "@cem/core";
-import { openHandle } from "@cem/core/files";
+import { makeFolder, openHandle, PRIVATE_FOLDER, stillWritten, withFileLock } from "@cem/core/files";
 import { bind } from "./bind.ts";
 import { FILE_VARIABLE, variableValue } from "./environment.ts";
 import type { EnvironmentSource, Variables } from "./environment.ts";
@@ -13,7 +13,6 @@ import { configSchema } from "./schema/schema.ts";
 const MAX_FILE_KB = 1024;
 const FILE_NAMES = ["config.yaml", "config.yml"] as const;
 
-/** Finds `config.yaml` or `config.yml` in a folder. */
 async function findConfigFile(folder: string): Promise<{ file?: string | undefined; warnings: string[] }> {
   const found: string[] = [];
   for (const name of FILE_NAMES) {
@@ -80,7 +79,6 @@ export async function parseConfig(text: string, origin: (line?: number) => Origi
   return bind(value, configSchema, { style: "snake", origin, at });
 }
 
-/** Creates the origins of values in a file. */
 export function originIn(file: string, ofFolder?: boolean): (line?: number) => Origin {
   const name = basename(file);
   return (line) => ({
@@ -93,24 +91,24 @@ export function originIn(file: string, ofFolder?: boolean): (line?: number) => O
 }
 
 /** Reads a `.env` file. One that is missing or not a regular file sets nothing. */
-export async function readEnvFile(
-  file: string,
-  signal?: AbortSignal,
-): Promise<{ variables: Variables; warnings: string[] }> {
+export async function readEnvFile(file: string, signal?: AbortSignal) {
+  const nothing: { variables: Variables; warnings: string[] } = { variables: {}, warnings: [] };
   const found = await stat(file).catch(() => undefined);
-  if (found?.isFile() !== true) return { variables: {}, warnings: [] };
+  if (found?.isFile() !== true) return nothing;
   try {
     const text = await readSmallFile(file, signal);
     if (text === undefined) {
-      const warning = `${basename(file)}  is larger than ${MAX_FILE_KB} KiB and is not read.`;
-      return { variables: {}, warnings: [warning] };
+      return {
+        ...nothing,
+        warnings: [`${basename(file)}  is larger than ${MAX_FILE_KB} KiB and is not read.`],
+      };
     }
     const { parseEnv } = await import("node:util");
     return { variables: { ...parseEnv(text) }, warnings: [] };
   } catch (cause) {
     signal?.throwIfAborted();
     const code = (cause as NodeJS.ErrnoException).code ?? "unreadable";
-    return { variables: {}, warnings: [`${basename(file)}  can't be read (${code}) and sets nothing.`] };
+    return { ...nothing, warnings: [`${basename(file)}  can't be read (${code}) and sets nothing.`] };
   }
 }
 
@@ -126,7 +124,6 @@ async function readSmallFile(file: string, signal?: AbortSignal): Promise<string
   return new TextDecoder("utf-8", { fatal: true }).decode(buffer.subarray(0, bytesRead));
 }
 
-/** The configuration file, where there is one. */
 export interface ChosenFile {
   file?: string | undefined;
   /** The variable that named it, for the error message when it does not exist. */
@@ -140,11 +137,7 @@ export interface ChosenFile {
  * The configuration file that the caller or else the environment names. Needed before `.env` is read, which is in the
  * same folder.
  */
-export function namedFile(
-  cwd: string,
-  file: string | false | undefined,
-  environment: EnvironmentSource,
-): ChosenFile | undefined {
+export function namedFile(cwd: string, file: string | false | undefined, environment: EnvironmentSource) {
   if (file === false) return { warnings: [] };
   if (file !== undefined) return { file: resolve(cwd, file), warnings: [] };
   return namedByVariable(cwd, environment);
@@ -162,4 +155,17 @@ function namedByVariable(
   const named = variableValue(variables, FILE_VARIABLE);
   if (named === undefined) return undefined;
   return { file: resolve(cwd, named), namedBy: `${from} ${FILE_VARIABLE}`, ofFolder, warnings: [] };
+}
+
+const EDIT_WAIT_MS = 10_000;
+
+/**
+ * Runs work that reads and rewrites a file while no other process does so.
+ *
+ * @throws CemError `STATE_BUSY` when another process keeps the file busy for 10 seconds.
+ */
+export async function editInTurn<Result>(file: string, work: () => Promise<Result>): Promise<Result> {
+  makeFolder(dirname(file), PRIVATE_FOLDER);
+  const busy = (): Error => stillWritten(file, EDIT_WAIT_MS);
+  return withFileLock(`${file}.lock`, work, { waitMs: EDIT_WAIT_MS, busy });
 }

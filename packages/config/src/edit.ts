@@ -5,7 +5,7 @@ import { checkLayer } from "./check.ts";
 import { originIn, parseConfig } from "./config-file.ts";
 import type { ConfigProblem } from "./layer.ts";
 
-export { editInTurn } from "./edit-turn.ts";
+export { editInTurn } from "./config-file.ts";
 
 const KEYS = ["mcp_servers", "mcpServers"];
 

@@ -126,10 +126,7 @@ export interface VariableServer {
 }
 
 /** Reads the MCP servers that variables name, strongest source first, each name once. */
-export function serversOfVariables(sources: readonly EnvironmentSource[]): {
-  servers: VariableServer[];
-  warnings: string[];
-} {
+export function serversOfVariables(sources: readonly EnvironmentSource[]) {
   const servers = new Map<string, VariableServer>();
   const warnings: string[] = [];
   for (const { from, variables, ofFolder } of sources.toReversed()) {

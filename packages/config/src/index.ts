@@ -2,11 +2,10 @@ export { loadConfig } from "./load-config.ts";
 export type { LoadConfigOptions, LoadedConfig } from "./load-config.ts";
 export { configSchema } from "./schema/schema.ts";
 export type { Config, ConfigInput } from "./schema/schema.ts";
-export { SANDBOX_TYPES } from "./schema/execution.ts";
-export { isServerUrl } from "./schema/sharing.ts";
+export { SANDBOX_TYPES, type MountSetting } from "./schema/execution.ts";
+export { isServerUrl } from "./schema/serving.ts";
 export type { PluginSetting } from "./schema/extensions.ts";
 export type { PluginSource } from "./trust/plugins.ts";
-export type { MountSetting } from "./schema/sandboxes.ts";
 export type {
   McpServerSetting,
   RemoteServerSetting,

@@ -138,7 +138,6 @@ export function listProblems<Problem extends Pick<ConfigProblem, "path" | "messa
   return lines.join("\n");
 }
 
-/** Creates a `CONFIG_INVALID` error with these problems. */
 export function configInvalid(problems: readonly ConfigProblem[]): CemError {
   const lines = listProblems(problems, ({ origin }) => origin);
   const heading = problems.length === 1 ? [] : [`The configuration has ${problems.length} problems.`];

@@ -8,10 +8,7 @@ import { isPath, itemOf, optionsOf, unwrap } from "./schema/shape.ts";
 import { SETTINGS, schemaOf } from "./settings.ts";
 
 /** Merges layers, weakest first. Each setting is taken from one layer: lists and mappings are replaced, not merged. */
-export function mergeLayers(layers: readonly Layer[]): {
-  values: Record<string, unknown>;
-  origins: Record<string, Origin>;
-} {
+export function mergeLayers(layers: readonly Layer[]) {
   const values: Record<string, unknown> = {};
   const origins: Record<string, Origin> = {};
   for (const { path, keys } of SETTINGS) {

@@ -2,25 +2,18 @@ import type { Variables } from "./environment.ts";
 import { variableValue } from "./environment.ts";
 
 /** Removed settings of the Python original and of earlier versions, and removed values, with what to do instead. */
-const REMOVED: ReadonlyMap<string, string> = new Map([
-  [
-    "execution.limits.max_concurrent_calls",
+const REMOVED: Readonly<Record<string, string>> = {
+  "execution.limits.max_concurrent_calls":
     "A run makes 32 calls at once; `concurrency` of an MCP server limits its own. Delete the line.",
-  ],
-  [
-    "customers.trusted_proxies",
+  "customers.trusted_proxies":
     "The header is read from the proxies of server.trusted_proxies: name them there.",
-  ],
-  ["logging.audit_max_mb", "The file is put aside at 16 MiB: delete the line."],
-  [
-    "runs.max_count",
-    "At most 1,000 runs are recorded, within runs.max_mb and runs.max_days: delete the line.",
-  ],
-  ["execution.opensandbox_domain", "There is no OpenSandbox here: delete the line."],
-  ["execution.opensandbox_image", "There is no OpenSandbox here: delete the line."],
-  ["execution.sandbox_type: opensandbox", "OpenSandbox runs Python; write auto."],
-  ["execution.sandbox_type: monty", "Monty runs Python; write auto."],
-]);
+  "logging.audit_max_mb": "The file is put aside at 16 MiB: delete the line.",
+  "runs.max_count": "At most 1,000 runs are recorded, within runs.max_mb and runs.max_days: delete the line.",
+  "execution.opensandbox_domain": "There is no OpenSandbox here: delete the line.",
+  "execution.opensandbox_image": "There is no OpenSandbox here: delete the line.",
+  "execution.sandbox_type: opensandbox": "OpenSandbox runs Python; write auto.",
+  "execution.sandbox_type: monty": "Monty runs Python; write auto.",
+};
 
 /** Variables of the Python original that have no effect, with what to set instead. */
 const REMOVED_VARIABLES: Readonly<Record<string, string>> = {
@@ -30,7 +23,8 @@ const REMOVED_VARIABLES: Readonly<Record<string, string>> = {
 
 /** Advice on a key or a value that was removed. */
 export function adviceOnRemoved(path: string, value?: unknown): string | undefined {
-  return REMOVED.get(typeof value === "string" ? `${path}: ${value.toLowerCase()}` : path);
+  const key = typeof value === "string" ? `${path}: ${value.toLowerCase()}` : path;
+  return Object.hasOwn(REMOVED, key) ? REMOVED[key] : undefined;
 }
 
 /** Warnings about variables of the Python original that have no effect here. */

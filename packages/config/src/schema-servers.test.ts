@@ -45,14 +45,18 @@ describe("mcp_servers", () => {
     const yaml = `mcpServers:
   a: {command: x, disabled: true, concurrency: 2, protocol: legacy}
   b: {url: "https://b.example", auth: {kind: client-credentials, client_id: id, client_secret: s3cret, issuer: "https://i.example", scopes: [read]}}
-  c: {url: "https://c.example", auth: {kind: authorization-code, callback_port: 3000}}\n`;
-    const [a, b, c] = (await load(yaml)).config.mcpServers;
+  c: {url: "https://c.example", auth: {kind: authorization-code, callback_port: 3000}}
+  d: {url: "https://d.example", auth: {client_id: app}}
+  e: {url: "https://e.example", auth: {client_id: id, client_secret: s3cret, issuer: "https://i.example"}}\n`;
+    const [a, b, c, d, e] = (await load(yaml)).config.mcpServers;
     expect(a).toMatchObject({ enabled: false, concurrency: 2, protocol: "legacy" });
     expect(b).toMatchObject({
       auth: { kind: "client-credentials", clientId: "id", issuer: "https://i.example", scopes: ["read"] },
     });
     expect(b?.connectionType === "auto" && b.auth?.clientSecret?.reveal()).toBe("s3cret");
     expect(c).toMatchObject({ auth: { kind: "authorization-code", callbackPort: 3000 } });
+    expect(d).toMatchObject({ auth: { kind: "authorization-code", clientId: "app" } });
+    expect(e).toMatchObject({ auth: { kind: "client-credentials", clientId: "id" } });
   });
 
   it("takes an empty variable of a command, and no empty header", async () => {
@@ -116,6 +120,7 @@ describe("mcp_servers", () => {
       "mcp_servers[1].name",
       'is the name of two servers: "a".',
     ],
+    ['mcp_servers: {"": {url: "http://x"}}', "mcp_servers", "has a server with an empty name."],
     [
       "mcp_servers: [{name: a, url: \"npx 'x y'\", connection_type: stdio}]",
       "mcp_servers[0].url",

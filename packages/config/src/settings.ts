@@ -2,10 +2,10 @@ import * as z from "zod/mini";
 import { configSchema } from "./schema/schema.ts";
 import { dottedPath } from "./layer.ts";
 import { allowedOf, holdsSecret, isPath, properties, toSnakeCase, traitsOf, unwrap } from "./schema/shape.ts";
-import type { SettingTraits } from "./schema/setting.ts";
+import type { ProviderVariable, SettingTraits } from "./schema/setting.ts";
 
 /** The description of one setting, for documentation and diagnostics. */
-export interface Setting {
+export interface Setting extends Pick<SettingTraits, "askedAs" | "isStricter" | "strictPart"> {
   /** The path in config.yaml: `execution.sandbox_type`. */
   path: string;
   /** The path in TypeScript: `["execution", "sandboxType"]`. */
@@ -21,10 +21,6 @@ export interface Setting {
   secret: boolean;
   /** Whether a value is a path on the host. */
   isPath: (value: string) => boolean;
-  /** The kind of trust item when files of a folder set it. Absent when they may set it without trust. */
-  askedAs?: SettingTraits["askedAs"];
-  isStricter?: SettingTraits["isStricter"];
-  strictPart?: SettingTraits["strictPart"];
 }
 
 /** A group of settings. */
@@ -35,7 +31,7 @@ export interface SettingSection {
 }
 
 /** The settings of a schema and its sections, in the order of the schema. */
-export function settingsOf(schema: z.ZodMiniObject): { settings: Setting[]; sections: SettingSection[] } {
+export function settingsOf(schema: z.ZodMiniObject) {
   const settings: Setting[] = [];
   const sections: SettingSection[] = [];
   const collect = (object: z.ZodMiniObject, keys: readonly string[]): void => {
@@ -81,21 +77,22 @@ const { settings, sections } = settingsOf(configSchema);
 
 /** Every setting, in the order of the schema. */
 export const SETTINGS: readonly Setting[] = settings;
+/** Every section, parents first. */
+export const SECTIONS: readonly SettingSection[] = sections;
 
-/** An environment variable that sets a setting. */
+/** An environment variable that sets a setting; of some, only with one `llm.provider`. */
 export interface Variable {
   name: string;
   /** The path of the setting. */
   path: string;
-  /** The `llm.provider` that it applies to. */
-  provider?: "openai" | "azure_openai" | "anthropic" | undefined;
+  provider?: ProviderVariable["provider"] | undefined;
 }
 
 /**
  * Every variable that sets a setting, in the order of the settings. Of two for the same setting, the first, more
  * specific one has precedence.
  */
-export const VARIABLES: readonly Variable[] = settings.flatMap(({ path, keys }) =>
+export const VARIABLES: readonly Variable[] = SETTINGS.flatMap(({ path, keys }) =>
   (traitsOf(schemaOf(keys)).variables ?? []).map((variable) =>
     typeof variable === "string" ? { name: variable, path } : { ...variable, path },
   ),
@@ -107,6 +104,3 @@ export function schemaOf(keys: readonly string[]): z.ZodMiniType {
   for (const key of keys) schema = (unwrap(schema) as z.ZodMiniObject).shape[key] as z.ZodMiniType;
   return schema;
 }
-
-/** Every section, parents first. */
-export const SECTIONS: readonly SettingSection[] = sections;

@@ -10,19 +10,7 @@ export { readClientConfigs } from "./settings/client-configs.ts";
 export { CemError } from "@cem/core";
 
 export type { McpConnections, McpConnectionsSettings } from "./connections.ts";
-export type {
-  AuthorizeOptions,
-  CallOptions,
-  ContentChange,
-  ContentKind,
-  ListedItems,
-  ListKind,
-  LogEntry,
-  RawToolResult,
-  ServerRequest,
-  ServerStatus,
-  ToolList,
-} from "./connection/connection-types.ts";
+export type * from "./connection/connection-types.ts";
 export type { McpInvokerSettings, McpToolSourceSettings } from "./invoker.ts";
 export type { ClientConfigs, FoundServer } from "./settings/client-configs.ts";
 export type { AuthSettings, McpServerSettings, TransportSettings } from "./settings/server-settings.ts";

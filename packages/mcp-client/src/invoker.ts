@@ -5,6 +5,7 @@ import {
   createResultCheck,
   fitValue,
   followSentCalls,
+  noteArrivals,
   keepOnce,
   orderCalls,
 } from "@cem/bridge";
@@ -49,7 +50,10 @@ export function createMcpInvoker(
   settings: McpInvokerSettings = {},
 ): ToolInvoker {
   const tools = createMcpToolSource(connections, settings);
-  return compose([answerErrors, checkCalls(tools, settings), orderCalls(), followSentCalls], tools);
+  return compose(
+    [noteArrivals, answerErrors, checkCalls(tools, settings), orderCalls(), followSentCalls],
+    tools,
+  );
 }
 
 /** Creates a source of the tools of MCP servers, for a bridge that checks calls itself. It checks their results. */
@@ -99,9 +103,8 @@ async function notFound(connections: McpConnections, { server, tool }: ToolCall,
   const leftOut = list.leftOut.find(({ name }) => name === tool);
   if (leftOut !== undefined) {
     const { reason } = leftOut;
-    return new CemError("TOOL_NOT_FOUND", `Server "${server}" has no usable tool "${tool}": ${reason}.`, {
-      details: { server, tool, reason },
-    });
+    const message = `Server "${server}" has no usable tool "${tool}": ${reason}.`;
+    return new CemError("TOOL_NOT_FOUND", message, { details: { server, tool, reason } });
   }
   const known = list.tools.map(({ name }) => name);
   // A custom `findTool` may hide tools that the server has.
@@ -163,7 +166,6 @@ async function answerServerRequest(
 function checkAnswer<T>(schema: z.ZodType<T>, answer: JsonObject, call: { server: string; tool: string }): T {
   const result = schema.safeParse(answer);
   if (result.success) return result.data;
-  throw new CemError("PROTOCOL_ERROR", `Server "${call.server}" sent an invalid result for ${call.tool}.`, {
-    details: { server: call.server, tool: call.tool },
-  });
+  const message = `Server "${call.server}" sent an invalid result for ${call.tool}.`;
+  throw new CemError("PROTOCOL_ERROR", message, { details: { server: call.server, tool: call.tool } });
 }

@@ -120,7 +120,7 @@ describe("readToolDefinitions", () => {
       withHeader({ type: "number", "x-mcp-header": "Region" }),
       withHeader({ type: "string", "x-mcp-header": "Region" }, "$defs"),
       withHeader({ type: "object", properties: { a: { type: "integer", "x-mcp-header": "A" } } }),
-    ].map((items) => readToolDefinitions(items, { checkHeaders: true }).leftOut[0]?.reason);
+    ].map((items) => readToolDefinitions(items, true).leftOut[0]?.reason);
     expect(reasons).toEqual([
       undefined,
       "it declares a header without a valid name",

@@ -1,5 +1,5 @@
 import { useRef, useState } from "preact/hooks";
-import type { CustomerList } from "../src/console/history-schemas.ts";
+import type { CustomerList } from "../src/console/schemas.ts";
 import { Activity } from "./activity.tsx";
 import { send } from "./api.ts";
 import { Empty, formatBytes, formatCount, formatTime, Problem, textIn, useAnswer } from "./parts.tsx";

@@ -1,4 +1,4 @@
-import type { GuestCounts } from "../src/console/history-schemas.ts";
+import type { GuestCounts } from "../src/console/schemas.ts";
 import { Activity } from "./activity.tsx";
 import { Empty, formatCount, formatTime, Problem, useAnswer, useRound } from "./parts.tsx";
 

@@ -1,7 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import type { WorkflowRun } from "../src/console/history-schemas.ts";
-import type { RunSummary } from "../src/console/schemas.ts";
+import type { RunSummary, WorkflowRun } from "../src/console/schemas.ts";
 import { get } from "./api.ts";
 import { Redacted } from "./redacted.tsx";
 

@@ -1,4 +1,4 @@
-import type { QueueFigures } from "../src/console/history-schemas.ts";
+import type { QueueFigures } from "../src/console/schemas.ts";
 import { Chart, Charts, sum } from "./activity.tsx";
 import { Empty, formatCount, formatMs, formatTime, Part, Problem, useAnswer, useRound } from "./parts.tsx";
 import { Redacted } from "./redacted.tsx";

@@ -1,4 +1,4 @@
-import type { Session, SessionList } from "../src/console/history-schemas.ts";
+import type { Session, SessionList } from "../src/console/schemas.ts";
 import { Code } from "./code.tsx";
 import { Empty, Entry, formatTime, Part, Problem, useAnswer } from "./parts.tsx";
 import { Redacted } from "./redacted.tsx";

@@ -1,4 +1,4 @@
-import type { WorkflowGraph } from "../src/console/history-schemas.ts";
+import type { WorkflowGraph } from "../src/console/schemas.ts";
 
 const BOX = { width: 168, height: 46 };
 const GAP = { x: 44, y: 18 };

@@ -1,9 +1,4 @@
-import type {
-  WorkflowGraph,
-  WorkflowList,
-  WorkflowRun,
-  WorkflowRunList,
-} from "../src/console/history-schemas.ts";
+import type { WorkflowGraph, WorkflowList, WorkflowRun, WorkflowRunList } from "../src/console/schemas.ts";
 import { Code } from "./code.tsx";
 import { EndedRow, EndedTable } from "./ended-table.tsx";
 import { Empty, Entry, formatMs, formatWhen, Part, Problem, Status, useAnswer } from "./parts.tsx";

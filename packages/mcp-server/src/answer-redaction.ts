@@ -20,18 +20,11 @@ export function createAnswerRedaction(ownRedactor: Redactor, hostOf: HostOf) {
   /** The sessions whose values are forgotten when their connection closes. */
   const sessions = new Map<McpServer, { session: string | undefined; redactor: Redactor | undefined }>();
 
-  /** Returns the redactor of the request's owner, or the server's if the owner is unknown or can't be served. */
-  async function redactorOf(context: ServerContext): Promise<Redactor | undefined> {
-    try {
-      return (await hostOf(context)).redactor;
-    } catch {
-      return ownRedactor;
-    }
-  }
-
   /** Notes that a connection was shown tokens of its session. Returns the session and its redactor. */
   async function note({ server, isConnected, context }: AnsweredRequest) {
-    const redactor = await redactorOf(context);
+    const opening = (async () => (await hostOf(context)).redactor)();
+    // The owner may be unknown, or can't be served.
+    const redactor = await opening.catch(() => ownRedactor);
     const { session } = sessionOf(context);
     // A connection without a session may serve only one call.
     if (context.sessionId !== undefined && isConnected) sessions.set(server, { session, redactor });

@@ -94,9 +94,8 @@ function assertCustomTool(tool: unknown): void {
     const known = Object.keys(CUSTOM_TOOL.shape);
     const [near] = nearest(member, known);
     const question = near === undefined ? `Its members are ${known.join(", ")}.` : `Did you mean "${near}"?`;
-    throw new CemError("TOOL_INVALID", `${title} has an unknown member "${member}". ${question}`, {
-      details: { ...details, nearest: near, known },
-    });
+    const message = `${title} has an unknown member "${member}". ${question}`;
+    throw new CemError("TOOL_INVALID", message, { details: { ...details, nearest: near, known } });
   }
   const given = shown(member === "" ? tool : value);
   const message = `${title}${member && `: "${member}"`} is ${given}; it has to be ${issue.message}.`;

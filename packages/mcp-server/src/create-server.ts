@@ -68,9 +68,8 @@ export function createAgentServer<Config = undefined>(
     for (const tool of given) {
       const { name } = tool;
       if (tools.has(name) || added.has(name)) {
-        throw new CemError("TOOL_NAME_TAKEN", `There is a tool "${name}" already.`, {
-          details: { tool: name },
-        });
+        const message = `There is a tool "${name}" already.`;
+        throw new CemError("TOOL_NAME_TAKEN", message, { details: { tool: name } });
       }
       added.set(name, { ...tool, inputSchema: strictInput(tool.inputSchema) });
     }

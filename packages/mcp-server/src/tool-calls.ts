@@ -45,10 +45,8 @@ function withFewIssues<Result extends StandardSchemaV1.Result<unknown>>(checked:
 
 function shortened(issues: readonly Issue[]): Issue[] {
   const listed = issues.slice(0, MAX_LISTED_PROBLEMS).map((issue) => {
-    const { message } = issue;
-    return message.length <= MAX_PROBLEM_CHARACTERS
-      ? issue
-      : { ...issue, message: `${message.slice(0, MAX_PROBLEM_CHARACTERS)}…` };
+    const begin = issue.message.slice(0, MAX_PROBLEM_CHARACTERS);
+    return begin === issue.message ? issue : { ...issue, message: `${begin}…` };
   });
   const left = issues.length - listed.length;
   return left === 0 ? listed : [...listed, { message: `There are ${left} more problems.` }];
@@ -72,19 +70,21 @@ function problemsOf(input: unknown, properties: Properties): string[] {
 }
 
 function unknownArgument(name: string, names: readonly string[]): string {
-  const [near] = nearest(name, names);
-  const hint = near === undefined ? "" : ` Did you mean ${JSON.stringify(near)}?`;
   const all = names.length === 0 ? "It takes no arguments." : `It takes: ${names.join(", ")}.`;
-  return `There is no argument ${JSON.stringify(name)}.${hint} ${all}`;
+  return `There is no argument ${JSON.stringify(name)}.${guess(name, names)} ${all}`;
 }
 
 function wrongValue(name: string, value: unknown, allowed: readonly unknown[]): string {
   const named = allowed.slice(0, MAX_NAMED_VALUES).map((one) => JSON.stringify(one));
   const more = allowed.length > named.length ? ` or one of ${allowed.length - named.length} more` : "";
   const texts = allowed.filter((one) => typeof one === "string");
-  const [near] = typeof value === "string" ? nearest(value, texts) : [];
-  const hint = near === undefined ? "" : ` Did you mean ${JSON.stringify(near)}?`;
+  const hint = typeof value === "string" ? guess(value, texts) : "";
   return `${name} takes ${named.join(", ")}${more}, not ${JSON.stringify(value).slice(0, 100)}.${hint}`;
+}
+
+function guess(given: string, known: readonly string[]): string {
+  const [near] = nearest(given, known);
+  return near === undefined ? "" : ` Did you mean ${JSON.stringify(near)}?`;
 }
 
 const MS_PER_SECOND = 1_000;
@@ -96,13 +96,15 @@ export function traceRequest(
   mode: ClientTrace,
   answer: () => Promise<ToolAnswer>,
 ): Promise<ToolAnswer> {
-  const transport = http === undefined ? "pipe" : "tcp";
-  const attributes = {
+  const measured = {
     "mcp.method.name": "tools/call",
-    "gen_ai.operation.name": "execute_tool",
     "gen_ai.tool.name": tool,
+    "network.transport": http === undefined ? "pipe" : "tcp",
+  };
+  const attributes = {
+    ...measured,
+    "gen_ai.operation.name": "execute_tool",
     "jsonrpc.request.id": String(mcpReq.id),
-    "network.transport": transport,
     ...(sessionId === undefined ? {} : { "mcp.session.id": sessionId }),
   };
   const { _meta: meta } = mcpReq;
@@ -112,11 +114,5 @@ export function traceRequest(
     const answered = await answer();
     if (answered["isError"] === true) failSpan(span, "tool_error");
     return answered;
-  }).finally(() =>
-    measure("serverOperation", (performance.now() - started) / MS_PER_SECOND, {
-      "mcp.method.name": "tools/call",
-      "gen_ai.tool.name": tool,
-      "network.transport": transport,
-    }),
-  );
+  }).finally(() => measure("serverOperation", (performance.now() - started) / MS_PER_SECOND, measured));
 }

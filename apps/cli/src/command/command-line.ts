@@ -36,9 +36,7 @@ export function parseCommandLine(
   let invocation: Invocation | undefined;
   let printed = "";
   const help = (text: string): Invocation => printing("help", text.trimEnd());
-  const program = buildProgram(definitions, (found) => {
-    invocation = found;
-  });
+  const program = buildProgram(definitions, (found) => void (invocation = found));
   if (argv.indexOf("--") === argv.indexOf("add") + 1 && argv.includes("add")) {
     const message = 'The name of the server goes before "--": cem add <name> -- npx -y <server>';
     throw new CemError("USAGE", message, { details: { arguments: [...argv] } });

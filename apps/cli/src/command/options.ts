@@ -179,16 +179,10 @@ export function serverSourceOf(options: SharedOptions, { io, signal }: CommandCo
 
 /** Settings given on the command line, in the shape of the configuration. */
 function overridesOf(options: SharedOptions): ConfigInput {
-  const { workspace, servers, skills, sandbox, minIsolation, typeCheck, timeout } = options;
+  const { workspace: workspaceDir, servers: serversDir, skills: skillsDir, sandbox: sandboxType } = options;
+  const { minIsolation, typeCheck, timeout } = options;
   return {
-    execution: {
-      workspaceDir: workspace,
-      serversDir: servers,
-      skillsDir: skills,
-      sandboxType: sandbox,
-      minIsolation,
-      typeCheck,
-    },
+    execution: { workspaceDir, serversDir, skillsDir, sandboxType, minIsolation, typeCheck },
     guardrails: { maxExecutionTime: timeout },
   };
 }

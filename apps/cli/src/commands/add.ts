@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
 import path from "node:path";
+import type { ErrorInfo } from "@cem/core";
 import { shellWord } from "@cem/core/text";
 import type { ServerSource } from "code-execution-mcp/admin";
 import { askYesNo } from "../ask/prompt.ts";
@@ -70,7 +71,7 @@ Examples:
     // Code and the other commands identify the tools by their folder.
     const next = isDone
       ? { next: `cem tools ${shellWord(path.basename(server.directory))}` }
-      : afterFailure(word, server?.error?.code);
+      : afterFailure(word, server?.error);
     return answer({
       data: { file, server, warnings, next: Object.values(next) },
       isDone,
@@ -167,10 +168,11 @@ async function askAboutFolders(
 }
 
 /** The follow-up commands if a server returned no tools, by purpose. Its error contains further advice. */
-function afterFailure(word: string, code: string | undefined): Record<string, string> {
+function afterFailure(word: string, error: ErrorInfo | undefined): Record<string, string> {
   const remove = { "take out": `cem remove ${word}` };
-  if (code === "SERVER_FOLDER_TAKEN") return remove;
-  if (code === "AUTH_REQUIRED") return { next: `cem auth ${word}`, ...remove };
+  if (error?.code === "SERVER_FOLDER_TAKEN") return remove;
+  if (error?.code === "AUTH_REQUIRED" && error.details["setting"] === undefined)
+    return { next: `cem auth ${word}`, ...remove };
   return { "try again": `cem generate ${word}`, ...remove };
 }
 

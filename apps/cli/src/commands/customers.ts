@@ -77,11 +77,8 @@ async function clean({ inactive, dryRun, yes, options }: Given<Customers>, conte
   const source = serverSourceOf(options, context);
   const wouldGo = await cleanCustomers(inactive, { ...source, isDryRun: true });
   if (dryRun || wouldGo.length === 0) return listed(wouldGo, "removable customer");
-  if (
-    !yes &&
-    !(await askYesNo(`Remove ${counted(wouldGo.length, "customer")} with everything of theirs?`, context))
-  )
-    return nothingDone();
+  const question = `Remove ${counted(wouldGo.length, "customer")} with everything of theirs?`;
+  if (!yes && !(await askYesNo(question, context))) return nothingDone();
   return listed(await cleanCustomers(inactive, source), "customer removed");
 }
 

@@ -76,14 +76,11 @@ type ListedSetting = Awaited<ReturnType<typeof listSettings>>[number];
 
 async function listSettings({ config, origins }: LoadedConfig) {
   const { SETTINGS, redactConfig } = await import("@cem/config");
+  const { getPath } = await import("@cem/config/yaml");
   const shown = redactConfig(config);
   return SETTINGS.map(({ path, keys }) => {
-    const value = keys.reduce<unknown>(
-      (part, key) => (part as Record<string, unknown> | undefined)?.[key],
-      shown,
-    );
     const origin = origins[path]?.label ?? "default";
-    return { path, value: value ?? null, origin };
+    return { path, value: getPath(shown, keys) ?? null, origin };
   });
 }
 

@@ -105,18 +105,11 @@ async function readData(text: string, file: string): Promise<Record<string, unkn
 const INDENT = "  ";
 
 function renderForm({ name, description = "", fields, target }: Form, style: Style): string[] {
-  const where =
-    target === undefined
-      ? "nothing"
-      : "url" in target
-        ? target.url
-        : "tool" in target
-          ? target.tool
-          : target.output;
+  const { url, tool, output }: { url?: string; tool?: string; output?: string } = target ?? {};
   return [
     "",
     ...renderRow("form", oneLine(`${name}  ${description}`), style),
-    ...renderRow("fills", where, style),
+    ...renderRow("fills", url ?? tool ?? output ?? "nothing", style),
     "",
     ...renderPairs(
       fields.map((field) => [field.name, oneLine(about(field))]),

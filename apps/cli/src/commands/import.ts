@@ -41,7 +41,7 @@ export async function importServers(
   const found = choose(await findImportable(source), names);
   const wanted = found.servers.filter(({ obstacle }) => obstacle === undefined);
   // Entries may hold secrets, which are not shown.
-  const shown = { ...found, servers: found.servers.map(({ entry: _entry, ...server }) => server) };
+  const shown = { ...found, servers: found.servers.map(withoutEntry) };
   if (live !== undefined) live.write(`${renderFoundServers(safeData(shown), live.style).join("\n")}\n`);
 
   const isAgreed =
@@ -52,8 +52,8 @@ export async function importServers(
   if (isAgreed) {
     ({ warnings } = await addServers(wanted, source));
     const enabled = wanted.filter(({ entry }) => entry["enabled"] !== false).map(({ name }) => name);
-    const generating = generateTools({ ...source, servers: enabled });
-    generated = withHints(await showWaiting(live, FIRST_START, generating));
+    const generating = enabled.length > 0 ? generateTools({ ...source, servers: enabled }) : [];
+    generated = withHints(await showWaiting(live, FIRST_START, Promise.resolve(generating)));
   }
   const isDone = generated.every(({ state }) => state === "generated");
   const added = isAgreed ? wanted.map(({ name }) => name) : [];
@@ -65,7 +65,11 @@ export async function importServers(
       if (!isAgreed) return ["", "  Nothing was added. To add without being asked: cem import --yes"];
       const { yellow: paint } = style.colors;
       const notes = safe.warnings.flatMap((text) => renderRow("note", oneLine(text), style, { paint }));
-      return [...renderGenerated(safe.generated, style), ...notes];
+      const isNone = safe.generated.length === 0;
+      return [
+        ...(isNone ? ["", "  Added, switched off."] : renderGenerated(safe.generated, style)),
+        ...notes,
+      ];
     },
     brief: (safe) => safe.added.join("\n"),
   });
@@ -102,7 +106,11 @@ const MAX_REACH_COLUMNS = 2_000;
 
 const NOTE_INDENT = "      ";
 
-type Shown = Omit<ImportableServer, "entry">;
+type Shown = ReturnType<typeof withoutEntry>;
+
+function withoutEntry({ entry, ...server }: ImportableServer) {
+  return { ...server, enabled: entry["enabled"] !== false };
+}
 
 /** Renders the servers configured in other programs, and why one is not imported. */
 function renderFoundServers(
@@ -144,8 +152,9 @@ const OBSTACLES = {
   incomplete: "left out: has neither a command nor a URL",
 } as const;
 
-function remark({ obstacle, unresolved, origin }: Shown): string {
+function remark({ obstacle, unresolved, enabled, origin }: Shown): string {
   if (obstacle !== undefined) return OBSTACLES[obstacle];
   if (unresolved.length > 0) return `added switched off: needs ${unresolved.join(", ")}`;
+  if (!enabled) return "added switched off, as it is there";
   return origin.scope === "project" ? `for ${oneLine(shortPath(origin.project ?? ""))}` : "";
 }

@@ -46,16 +46,8 @@ Examples:
     const isNew = config !== undefined && !config.isThere;
     const diffs = write || !isNew ? [] : [diffOf(config)];
     const next = nextSteps(migration, write, folder);
-    const files =
-      config === undefined
-        ? []
-        : [
-            {
-              file: config.file,
-              from: config.from,
-              state: config.isThere ? "kept" : isMade ? "made" : "planned",
-            },
-          ];
+    const state = isNew ? (isMade ? "made" : "planned") : "kept";
+    const files = config === undefined ? [] : [{ file: config.file, from: config.from, state }];
     const written = files.filter(({ state }) => state !== "kept").map(({ file }) => file);
     return answer({
       data: { dir: migration.folder, files, changes, works, left, diffs, next },

@@ -3,7 +3,7 @@ import { CemError } from "@cem/core";
 import type { DeadRun } from "code-execution-mcp/admin";
 import type { Answer } from "../io/terminal.ts";
 import { renderRow } from "../render/rows.ts";
-import { counted, duration, oneLine, wrapIndented } from "../render/text.ts";
+import { counted, duration, joined, oneLine, wrapIndented } from "../render/text.ts";
 import {
   actionArgument,
   CODE_SETTINGS,
@@ -73,23 +73,18 @@ Examples:
       case "status": {
         const { waiting, running, dead, workers, oldestWaitMs, endedPerMinute } = await queueLoad(source);
         const counts = { workers, waiting, running, error: dead, oldestWaitMs, endedPerMinute };
+        const rows = {
+          workers: workers === 0 ? "0: nothing takes runs. Start one with  cem worker" : String(workers),
+          waiting: joined(counted(waiting, "run"), waiting > 0 && `the oldest for ${duration(oldestWaitMs)}`),
+          running: counted(running, "run"),
+          ended: `${counted(endedPerMinute, "run")} in the last minute`,
+          error: counted(dead, "run"),
+        };
         return answer({
           data: counts,
           report: (_, style) => [
             "",
-            ...renderRow(
-              "workers",
-              workers === 0 ? "0: nothing takes runs. Start one with  cem worker" : String(workers),
-              style,
-            ),
-            ...renderRow(
-              "waiting",
-              `${counted(waiting, "run")}${waiting === 0 ? "" : `, the oldest for ${duration(oldestWaitMs)}`}`,
-              style,
-            ),
-            ...renderRow("running", counted(running, "run"), style),
-            ...renderRow("ended", `${counted(endedPerMinute, "run")} in the last minute`, style),
-            ...renderRow("error", counted(dead, "run"), style),
+            ...Object.entries(rows).flatMap(([label, text]) => renderRow(label, text, style)),
           ],
           brief: () => Object.values(counts).join(" "),
         });

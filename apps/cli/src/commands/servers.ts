@@ -77,9 +77,9 @@ Opens the server's sign-in page and waits until you are signed in. Sign-ins are 
 --customer for that customer alone.
 
 Examples:
-  cem auth github
-  cem auth github --no-browser
-  cem auth github --customer user_12345`,
+  cem auth crm
+  cem auth crm --no-browser
+  cem auth crm --customer user_12345`,
   settings: ["config", "servers", "customer"],
   declare: (command) =>
     command.argument("<server>", "the server").option("--no-browser", "only print the address to open"),

@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import type { TrustRecord } from "@cem/config";
 import { CemError, WORKFLOW_FILE } from "@cem/core";
 import type { TrustReport } from "code-execution-mcp/admin";
@@ -40,6 +41,11 @@ Examples:
     const { folder, yes, options } = invocation;
     const isWorkflow = WORKFLOW_FILE.test(folder);
     const source = { ...serverSourceOf(options, context), cwd: isWorkflow ? "." : folder };
+    const found = statSync(folder, { throwIfNoEntry: false });
+    if (found === undefined || (!isWorkflow && !found.isDirectory()))
+      throw new CemError("USAGE", `There is no ${isWorkflow ? "file" : "folder"} ${folder}.`, {
+        details: { folder },
+      });
     const report = await inspectTrust(source, isWorkflow ? folder : undefined);
     const { live } = context;
     if (live !== undefined && report.held.length > 0)

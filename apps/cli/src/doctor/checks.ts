@@ -18,8 +18,14 @@ export interface Check {
   notes: string[];
 }
 
-export function check(name: string, state: CheckState, summary: string, notes: string[] = []): Check {
-  return { name, state, summary, notes };
+/** @param notes - Those that are absent are left out. */
+export function check(
+  name: string,
+  state: CheckState,
+  summary: string,
+  notes: readonly (string | false | undefined)[] = [],
+): Check {
+  return { name, state, summary, notes: notes.flatMap((note) => (typeof note === "string" ? note : [])) };
 }
 
 /** Checks tools, sandboxes, workspace and model. */
@@ -127,10 +133,8 @@ function checkPlugins(plugins: HostReport["plugins"]): Check[] {
 }
 
 function checkSandbox(name: string, probe: SandboxProbe): Check {
-  if (!probe.available) {
-    const notes = [probe.reason, probe.hint].filter((note) => note !== "");
-    return check(name, "off", "not available", notes);
-  }
+  if (!probe.available)
+    return check(name, "off", "not available", [probe.reason, probe.hint].filter(Boolean));
   const { isolation, version, notes } = probe;
   const summary = `${isolation.sandbox} ${version}, level ${isolation.level}`;
   return check(name, "ok", summary, [isolation.mechanisms.join(", "), ...notes]);
@@ -138,30 +142,27 @@ function checkSandbox(name: string, probe: SandboxProbe): Check {
 
 function checkWorkspace({ path: folder, exists, writable }: FolderReport): Check {
   const shown = shortPath(folder);
-  if (!writable) {
-    const notes = helpFor("WORKSPACE_UNUSABLE", { folder });
-    return check("workspace", "broken", `${shown} can't be written`, notes);
-  }
+  if (!writable)
+    return check("workspace", "broken", `${shown} can't be written`, [
+      helpFor("WORKSPACE_UNUSABLE", { folder }),
+    ]);
   const summary = exists ? `${shown}, writable` : `${shown}, made by the first run`;
   return check("workspace", "ok", summary);
 }
 
 function checkService({ name, location, problem, risks }: HostReport["services"][number]): Check {
   const summary = /^\w+:\/\//u.test(location) ? location : shortPath(location);
-  if (problem === undefined) return check(name, risks.length > 0 ? "warning" : "ok", summary, [...risks]);
-  const help = hintFor(problem);
-  const notes = [problem.message, ...(help === undefined ? [] : [help])];
+  if (problem === undefined) return check(name, risks.length > 0 ? "warning" : "ok", summary, risks);
   // Runs continue without their records.
-  return check(name, name === "records" ? "warning" : "broken", `${summary} can't be used`, notes);
+  const state = name === "records" ? "warning" : "broken";
+  return check(name, state, `${summary} can't be used`, [problem.message, hintFor(problem)]);
 }
 
 function checkSearch({ embedder, problem }: HostReport["search"]): Check {
-  if (embedder === undefined) {
-    const notes = [
+  if (embedder === undefined)
+    return check("search", "off", "by words only: no embedding model is set", [
       "To compare by meaning, set optimizations.embedding_model_dir, llm.azure_embedder_name or llm.embedding_model",
-    ];
-    return check("search", "off", "by words only: no embedding model is set", notes);
-  }
+    ]);
   if (problem !== undefined) return check("search", "warning", `by words only: ${problem}`);
   return check("search", "ok", `by words and by meaning, with ${shortPath(embedder)}`);
 }
@@ -176,13 +177,14 @@ function checkModel({ config: { llm } }: LoadedConfig): Check {
   const { azureEndpoint, baseUrl, model, provider } = llm;
   const needsKey = provider === "azure_openai" || baseUrl === undefined;
   if (needsKey && llm.apiKey === undefined) {
-    const notes = [...helpFor("LLM_KEY_MISSING", { variable: KEY_VARIABLES[provider] }), BY_RULES];
+    const notes = [helpFor("LLM_KEY_MISSING", { variable: KEY_VARIABLES[provider] }), BY_RULES];
     return check(name, "warning", `${provider} ${model} has no key`, notes);
   }
-  if (provider === "azure_openai" && azureEndpoint === undefined && baseUrl === undefined) {
-    const notes = [...helpFor("LLM_ENDPOINT_MISSING"), BY_RULES];
-    return check(name, "warning", `${provider} ${model} has no endpoint`, notes);
-  }
+  if (provider === "azure_openai" && azureEndpoint === undefined && baseUrl === undefined)
+    return check(name, "warning", `${provider} ${model} has no endpoint`, [
+      helpFor("LLM_ENDPOINT_MISSING"),
+      BY_RULES,
+    ]);
   // Other parts of a URL may hold secrets.
   const where = baseUrl === undefined ? "" : ` at ${URL.parse(baseUrl)?.host ?? "a URL that can't be read"}`;
   return check(name, "ok", `${provider} ${model}${where}, else rules`);
@@ -197,7 +199,6 @@ const KEY_VARIABLES = {
 };
 
 /** The hint for a failure that a task would encounter. */
-function helpFor(code: KnownErrorCode, details: ErrorDetails = {}): string[] {
-  const hint = hintFor({ code, message: "", details });
-  return hint === undefined ? [] : [hint];
+function helpFor(code: KnownErrorCode, details: ErrorDetails = {}): string | undefined {
+  return hintFor({ code, message: "", details });
 }

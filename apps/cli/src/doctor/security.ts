@@ -44,15 +44,11 @@ function checkIsolation({ sandboxes, configuration, isRoot }: SecurityReport): C
   const notes = [
     best.mechanisms.join(", "),
     `It does not hold: ${NOT_HELD[best.level]}.`,
-    ...(best.level === "permissions"
-      ? [
-          "The runtime's own permissions are all that holds the guest: install bubblewrap, or use a host with microVMs.",
-        ]
-      : []),
-    ...(weakness(minIsolation) > weakness(best.level)
-      ? [`Where it can't be given, less is taken: refuse that with execution.min_isolation: ${best.level}`]
-      : []),
-    ...(isRoot ? ["cem runs as root: what escapes would be root, too. Run it as a user of its own."] : []),
+    best.level === "permissions" &&
+      "The runtime's own permissions are all that holds the guest: install bubblewrap, or use a host with microVMs.",
+    weakness(minIsolation) > weakness(best.level) &&
+      `Where it can't be given, less is taken: refuse that with execution.min_isolation: ${best.level}`,
+    isRoot && "cem runs as root: what escapes would be root, too. Run it as a user of its own.",
   ];
   const state = best.level === "permissions" || isRoot ? "warning" : "ok";
   return check(name, state, `level ${best.level} (${best.sandbox})`, notes);
@@ -71,12 +67,10 @@ function checkTrust({ trust }: SecurityReport): Check {
   const { requested, held } = trust;
   const name = "trust";
   if (requested.length === 0) return check(name, "ok", "files of this folder ask for nothing on this host");
-  if (held.length === 0) {
-    const summary = `${counted(requested.length, "thing")} that files of this folder ask for, all trusted`;
-    return check(name, "ok", summary, ["cem trust --list shows them"]);
-  }
-  const summary = `${held.length} of ${counted(requested.length, "thing")} that files of this folder ask for held back`;
-  return check(name, "ok", summary, ["cem trust shows them and asks"]);
+  const asked = `${counted(requested.length, "thing")} that files of this folder ask for`;
+  return held.length === 0
+    ? check(name, "ok", `${asked}, all trusted`, ["cem trust --list shows them"])
+    : check(name, "ok", `${held.length} of ${asked} held back`, ["cem trust shows them and asks"]);
 }
 
 function checkSecrets({ secretsInFiles }: SecurityReport): Check {
@@ -114,7 +108,7 @@ function checkMounts({ configuration }: SecurityReport): Check {
   const { workspaceDir, mountDirectories } = configuration.config.execution;
   const writable = mountDirectories.filter(({ mode }) => mode === "rw").map(({ host }) => shortPath(host));
   const readable = mountDirectories.filter(({ mode }) => mode === "ro").map(({ host }) => shortPath(host));
-  const notes = readable.length === 0 ? [] : [`and can read ${readable.join(", ")}`];
+  const notes = [readable.length > 0 && `and can read ${readable.join(", ")}`];
   const summary = `code can change ${[shortPath(workspaceDir), ...writable].join(", ")}`;
   return check("mounts", writable.length === 0 ? "ok" : "warning", summary, notes);
 }
@@ -122,16 +116,14 @@ function checkMounts({ configuration }: SecurityReport): Check {
 function checkReview({ configuration }: SecurityReport): Check {
   const { enabled, securityChecks, strictMode } = configuration.config.guardrails;
   const name = "review";
-  if (!enabled) {
-    const notes = ["guardrails.enabled: true switches it on"];
-    return check(name, "warning", "off: code runs as it comes", notes);
-  }
-  if (!securityChecks) {
-    const notes = ["guardrails.security_checks: true switches them on"];
-    return check(name, "warning", "on, without its checks for dangerous code", notes);
-  }
-  const notes = strictMode ? [] : ["It warns and does not refuse: guardrails.strict_mode: true refuses"];
-  return check(name, "ok", "code is reviewed before it runs", notes);
+  if (!enabled)
+    return check(name, "warning", "off: code runs as it comes", ["guardrails.enabled: true switches it on"]);
+  if (!securityChecks)
+    return check(name, "warning", "on, without its checks for dangerous code", [
+      "guardrails.security_checks: true switches them on",
+    ]);
+  const note = !strictMode && "It warns and does not refuse: guardrails.strict_mode: true refuses";
+  return check(name, "ok", "code is reviewed before it runs", [note]);
 }
 
 function checkTypes({ configuration }: SecurityReport): Check {

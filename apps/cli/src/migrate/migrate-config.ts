@@ -2,16 +2,6 @@ import { findProblems } from "@cem/config/edit";
 import { isMap, parseDocument } from "yaml";
 import type { Document } from "yaml";
 
-/** A migrated configuration of the Python original. */
-export interface MigratedConfig {
-  /** The text, with its comments. */
-  text: string;
-  /** Changes with their reasons: a sentence each. */
-  changes: string[];
-  /** Remaining problems, which have to be fixed by hand. */
-  problems: string[];
-}
-
 interface Edit {
   path: readonly string[];
   /** The new value; `undefined` removes the key. */
@@ -43,8 +33,12 @@ const EDITS: readonly Edit[] = [
   },
 ];
 
-/** Changes a config.yaml of the Python original so that it loads here. Comments and all other settings are kept. */
-export async function migrateConfig(yaml: string, file: string): Promise<MigratedConfig> {
+/**
+ * Changes a config.yaml of the Python original so that it loads here. Comments and all other settings are kept.
+ *
+ * @returns the changes with their reasons, and the problems that remain to be fixed by hand: a sentence each.
+ */
+export async function migrateConfig(yaml: string, file: string) {
   const document = parseDocument(yaml);
   if (document.errors.length > 0 || !isMap(document.contents)) {
     const problems = await findProblems(yaml, file);

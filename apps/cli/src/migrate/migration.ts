@@ -1,6 +1,6 @@
 import path from "node:path";
 import { lstat, readFile, readdir, writeFile } from "node:fs/promises";
-import { PRIVATE_FILE } from "@cem/core/files";
+import { ignoreMissing, PRIVATE_FILE } from "@cem/core/files";
 import { createTwoFilesPatch } from "diff";
 
 /** A configuration that a migration writes: a changed copy of the existing one. */
@@ -76,11 +76,8 @@ const MAX_FILE_BYTES = 1024 * 1024;
 
 /** The names in a folder, sorted; none if the folder is missing. Links are left out. */
 export async function namesIn(folder: string, kind: "file" | "folder"): Promise<string[]> {
-  const entries = await readdir(folder, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT" || error.code === "ENOTDIR") return [];
-    throw error;
-  });
-  return entries
+  const entries = await readdir(folder, { withFileTypes: true }).catch(ignoreMissing);
+  return (entries ?? [])
     .filter((entry) => (kind === "file" ? entry.isFile() : entry.isDirectory()))
     .map(({ name }) => name)
     .toSorted();

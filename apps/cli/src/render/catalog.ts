@@ -2,7 +2,7 @@ import { exampleCall } from "@cem/core";
 import type { RankedTool, ToolDefinition, ToolProblem, ToolServer } from "@cem/core";
 import { renderCode } from "./value.ts";
 import { renderPairs } from "./rows.ts";
-import { oneLine, columnsOf, counted, cut, shortPath, wrapIndented } from "./text.ts";
+import { oneLine, columnsOf, counted, cut, joined, shortPath, wrapIndented } from "./text.ts";
 import type { Style } from "./text.ts";
 
 /** The level of detail of each found tool. */
@@ -25,14 +25,12 @@ function summary(description: string, width: number): string {
 /** `4 servers, 14 tools, 1 skill`. */
 export function catalogSize(servers: readonly ToolServer[]): string {
   const skills = servers.filter((server) => server.kind === "skill").length;
-  const tools = servers
-    .filter((server) => server.kind !== "skill")
-    .reduce((sum, server) => sum + server.tools.length, 0);
-  return [
+  const tools = servers.flatMap((server) => (server.kind === "skill" ? [] : server.tools));
+  return joined(
     counted(servers.length - skills, "server"),
-    counted(tools, "tool"),
-    ...(skills > 0 ? [counted(skills, "skill")] : []),
-  ].join(", ");
+    counted(tools.length, "tool"),
+    skills > 0 && counted(skills, "skill"),
+  );
 }
 
 /** Renders every server with one line per tool, and the totals. */
@@ -46,10 +44,8 @@ export function renderServers(servers: readonly ToolServer[], style: Style): str
   const lines = servers.flatMap((server) => {
     const nameWidth = Math.max(0, ...server.tools.map((tool) => tool.name.length));
     const room = style.width - TOOL_INDENT.length - nameWidth - 2;
-    const heading = cut(
-      oneLine(server.kind === "skill" ? `${server.name} (skill)` : server.name),
-      style.width,
-    );
+    const name = server.kind === "skill" ? `${server.name} (skill)` : server.name;
+    const heading = cut(oneLine(name), style.width);
     const about = summary(server.description, Math.max(0, style.width - heading.length - 4));
     return [
       "",

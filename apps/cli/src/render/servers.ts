@@ -2,7 +2,7 @@ import type { ErrorInfo } from "@cem/core";
 import { shellWord } from "@cem/core/text";
 import type { ExaminedServer, GeneratedServer } from "code-execution-mcp/admin";
 import { withHint } from "../errors.ts";
-import { oneLine } from "./text.ts";
+import { joined, oneLine } from "./text.ts";
 import { alignColumns, columnsOf, counted, cut, duration, padEnd, shortPath, wrapIndented } from "./text.ts";
 import type { Style } from "./text.ts";
 
@@ -64,16 +64,14 @@ export function notesOf(server: ExaminedServer): string[] {
   else if (lastError !== undefined) notes.push(...errorNotes(lastError));
   if (state === "ready" && generated === undefined)
     notes.push(`its tools have no files yet: cem generate ${shellWord(name)}`);
-  if (changed.length > 0)
-    notes.push(...hintedNotes("TOOL_CHANGED", `changed, held back: ${names(changed)}`, name));
+  if (changed.length > 0) {
+    const message = `changed, held back: ${names(changed)}`;
+    notes.push(...errorNotes(withHint({ code: "TOOL_CHANGED", message, details: { server: name } })));
+  }
   if (generated !== undefined && added.length > 0)
     notes.push(`new, without a file: ${names(added)}. cem generate ${shellWord(name)}`);
   for (const { tool, flags } of flagged) notes.push(...flags.map((flag) => flagNote(tool, flag)));
   return notes;
-}
-
-function hintedNotes(code: string, message: string, server: string): string[] {
-  return errorNotes(withHint({ code, message, details: { server } }));
 }
 
 function errorNotes({ message, hint }: ErrorInfo): string[] {
@@ -103,11 +101,11 @@ export function renderGenerated(servers: readonly GeneratedServer[], style: Styl
 
 function summaryOf({ state, tools, directory, written, removed }: GeneratedServer): string {
   if (state === "error") return "error";
-  const changes = [
-    ...(written.length > 0 ? [`${counted(written.length, "file")} written`] : []),
-    ...(removed.length > 0 ? [`${removed.length} removed`] : []),
-  ];
-  return `${counted(tools, "tool")} in ${shortPath(directory)}, ${changes.join(", ") || "nothing to change"}`;
+  const changes = joined(
+    written.length > 0 && `${counted(written.length, "file")} written`,
+    removed.length > 0 && `${removed.length} removed`,
+  );
+  return `${counted(tools, "tool")} in ${shortPath(directory)}, ${changes || "nothing to change"}`;
 }
 
 function detailsOf(server: GeneratedServer): string[] {

@@ -90,18 +90,9 @@ export async function withAgent<T>(
   await settleTrust(options, context, asksForTrust);
   const { createAgent } = await import("code-execution-mcp");
   const { signal: _signal, ...source } = serverSourceOf(options, context);
-  const agent = createAgent({
-    ...source,
-    ...agentOptions,
-    oneRun: true,
-    records: true,
-    ...askingOf(context),
-  });
-  try {
-    return await work(agent);
-  } finally {
-    await agent.dispose();
-  }
+  const asking = askingOf(context);
+  await using agent = createAgent({ ...source, ...agentOptions, oneRun: true, records: true, ...asking });
+  return await work(agent);
 }
 
 /** Runs work with a workflow engine, and frees everything afterwards. */

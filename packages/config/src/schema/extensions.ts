@@ -6,6 +6,7 @@ import {
   flag,
   isPathByForm,
   number,
+  optional,
   setting,
   text,
   unique,
@@ -20,13 +21,13 @@ const MAX_PARALLEL = 64;
 export const toolMapping = z.strictObject({
   serverName: described(text, "Server that has the tool."),
   toolName: described(text, "The tool's own name."),
-  functionName: described(
-    z.optional(text),
+  functionName: optional(
+    text,
     "Name by which steps of workflows can call it. Code imports it by its own name.",
   ),
-  pythonFunctionName: described(z.optional(text), "Read as function_name."),
-  inputSchema: described(z.optional(anyObject), "Read without an effect: the tool's own schema holds."),
-  outputSchema: described(z.optional(anyObject), "Read without an effect: the tool's own schema holds."),
+  pythonFunctionName: optional(text, "Read as function_name."),
+  inputSchema: optional(anyObject, "Read without an effect: the tool's own schema holds."),
+  outputSchema: optional(anyObject, "Read without an effect: the tool's own schema holds."),
 });
 
 const step = z.strictObject({
@@ -35,41 +36,38 @@ const step = z.strictObject({
     text,
     "What the step does: tool_call, code_execution, condition, loop, workflow, form, or a type that a plugin brings.",
   ),
-  description: described(z.optional(z.string()), "Purpose of the step."),
+  description: optional(z.string(), "Purpose of the step."),
   config: described(withDefault(anyObject, {}), "Configuration of the step."),
-  guardrails: described(z.optional(guardrailOverrides), "Guardrails of this step, which only tighten."),
-  onError: described(
-    z.optional(text),
-    "What follows a failure: stop, skip, continue, retry, or a step's name.",
-  ),
-  retry: described(z.optional(anyObject), "How to retry: attempts, delay, backoff."),
-  timeout: described(z.optional(number(0, MAX_SECONDS)), "Timeout of the step, in seconds."),
-  needs: described(z.optional(z.array(text)), "Steps it waits for beside those it refers to."),
-  idempotent: described(
-    z.optional(z.boolean()),
+  guardrails: optional(guardrailOverrides, "Guardrails of this step, which only tighten."),
+  onError: optional(text, "What follows a failure: stop, skip, continue, retry, or a step's name."),
+  retry: optional(anyObject, "How to retry: attempts, delay, backoff."),
+  timeout: optional(number(0, MAX_SECONDS), "Timeout of the step, in seconds."),
+  needs: optional(z.array(text), "Steps it waits for beside those it refers to."),
+  idempotent: optional(
+    z.boolean(),
     "Whether doing it twice does no harm. Others are not repeated when they may have been executed.",
   ),
 });
 
 export const workflow = z.strictObject({
   name: described(text, "Name of the workflow."),
-  description: described(z.optional(z.string()), "Purpose of the workflow."),
+  description: optional(z.string(), "Purpose of the workflow."),
   version: described(withDefault(z.string(), "1.0"), "Version of the workflow."),
   steps: described(z.array(step), "The steps, in order."),
   variables: described(withDefault(anyObject, {}), "Values the steps can use."),
-  guardrails: described(z.optional(guardrailOverrides), "Guardrails of all its steps, which only tighten."),
-  outputs: described(
-    z.optional(anyObject),
+  guardrails: optional(guardrailOverrides, "Guardrails of all its steps, which only tighten."),
+  outputs: optional(
+    anyObject,
     "What a run comes to, by name, with expressions. Default: the results of all steps.",
   ),
-  timeout: described(z.optional(number(0, MAX_SECONDS)), "Timeout of a run, in seconds."),
+  timeout: optional(number(0, MAX_SECONDS), "Timeout of a run, in seconds."),
   maxParallel: described(withDefault(whole(1, MAX_PARALLEL), 4), "Most steps of one list at once."),
   mcpTool: described(flag(false), "Whether MCP clients see it as a tool."),
 });
 
 const entry = z.strictObject({
   plugin: setting(text, "Path of a module, or name of an installed package.", { path: isPathByForm }),
-  options: described(z.optional(anyObject), "Options of the plugin, which its own schema checks."),
+  options: optional(anyObject, "Options of the plugin, which its own schema checks."),
   required: described(
     flag(false),
     "true: nothing runs without it. false: where it fails, the rest goes on, with a warning.",

@@ -77,6 +77,11 @@ const egressRule = z.strictObject({
   ),
 });
 
+/** A protection, which an untrusted folder may only switch on. */
+function protection(description: string) {
+  return setting(flag(true), description, { isStricter: oneOf(true) });
+}
+
 export const guardrailSettings = {
   enabled: setting(
     flag(true),
@@ -87,32 +92,20 @@ export const guardrailSettings = {
     variables: ["GUARDRAILS_STRICT_MODE"],
     isStricter: oneOf(true),
   }),
-  contentFiltering: setting(
-    flag(true),
+  contentFiltering: protection(
     "Refuse calls with unwanted content in their arguments: commands that destroy a machine or open it to others. Mark results that pose as instructions to a model.",
-    { isStricter: oneOf(true) },
   ),
-  securityChecks: setting(
-    flag(true),
+  securityChecks: protection(
     "Refuse code that is made from text (eval, Function), warn of secrets that are written in it, and refuse calls with control characters or secrets in their arguments.",
-    { isStricter: oneOf(true) },
   ),
-  privacyProtection: setting(
-    flag(true),
+  privacyProtection: protection(
     "Keep personal data and secrets from the model. False has the effect of pii_detection: false.",
-    { isStricter: oneOf(true) },
   ),
-  piiDetection: setting(
-    flag(true),
+  piiDetection: protection(
     "Find personal data and secrets in what leaves for the model or a file, and put tokens in their place.",
-    { isStricter: oneOf(true) },
   ),
-  tokenization: setting(
-    flag(true),
-    "Replace what is found by tokens. False has the effect of pii_detection: false.",
-    { isStricter: oneOf(true) },
-  ),
-  rateLimiting: setting(flag(true), "Whether guardrails.rate_limits holds.", { isStricter: oneOf(true) }),
+  tokenization: protection("Replace what is found by tokens. False has the effect of pii_detection: false."),
+  rateLimiting: protection("Whether guardrails.rate_limits holds."),
   rateLimits: harmless(
     withDefault(z.array(rateLimit), []),
     "How often tools may be called: {tools, calls, per}. All limits that name a tool hold. Calls are counted over all machines where store.url names a store, else by each server, worker and agent of a program. A customer's count outlives the customer.",

@@ -4,6 +4,7 @@ import {
   described,
   fail,
   number,
+  optional,
   secretRecord,
   secretText,
   setting,
@@ -23,18 +24,28 @@ const WHOLE_URL = /^(?:[a-z][a-z\d+.-]*:\/\/|\$\{)./iu;
 const connection = z.enum(["auto", "stdio", "http", "streamable-http", "sse"]);
 
 const authEntry = z.strictObject({
-  kind: described(z.enum(["authorization-code", "client-credentials"]), "OAuth grant type."),
-  clientId: described(z.optional(text), "OAuth client id. Default: registered dynamically."),
-  clientSecret: described(z.optional(secretText), "OAuth client secret."),
-  issuer: described(z.optional(text), "OAuth issuer that the secret is sent to, for client-credentials."),
-  scopes: described(z.optional(z.array(text)), "OAuth scopes to request."),
-  clientMetadataUrl: described(z.optional(text), "HTTPS URL of the client metadata document."),
-  callbackPort: described(z.optional(whole(1, MAX_PORT)), "Port on 127.0.0.1. Default: a free one."),
+  kind: optional(
+    z.enum(["authorization-code", "client-credentials"]),
+    "OAuth grant type. Default: client-credentials with an issuer, else authorization-code.",
+  ),
+  clientId: optional(
+    text,
+    "OAuth client id, for an authorization server at which clients are registered by hand. Default: registered dynamically.",
+  ),
+  clientSecret: optional(secretText, "OAuth client secret."),
+  issuer: optional(text, "OAuth issuer that the secret is sent to, for client-credentials."),
+  scopes: optional(z.array(text), "OAuth scopes to request."),
+  clientMetadataUrl: optional(text, "HTTPS URL of the client metadata document."),
+  callbackPort: optional(
+    whole(1, MAX_PORT),
+    "Port of the redirect URL http://127.0.0.1:<port>/callback. Default: a free one.",
+  ),
 });
 
 /** Either a user signs in through the browser, or this machine with a client secret. */
 function toAuth(entry: z.output<typeof authEntry>, payload: z.core.ParsePayload) {
-  const { kind, clientId, clientSecret, issuer, scopes, clientMetadataUrl, callbackPort } = entry;
+  const { clientId, clientSecret, issuer, scopes, clientMetadataUrl, callbackPort } = entry;
+  const { kind = issuer === undefined ? "authorization-code" : "client-credentials" } = entry;
   if (kind === "client-credentials")
     return clientId !== undefined && clientSecret !== undefined && issuer !== undefined
       ? { kind, clientId, clientSecret, issuer, scopes }
@@ -43,46 +54,43 @@ function toAuth(entry: z.output<typeof authEntry>, payload: z.core.ParsePayload)
 }
 
 const shape = {
-  url: described(z.optional(text), "URL of the server. With connection_type stdio: its command line."),
-  command: described(z.optional(text), "Program that runs the server."),
-  args: described(z.optional(z.array(z.string())), "Arguments of the command."),
-  env: described(z.optional(variableRecord), "Environment variables of the command."),
+  url: optional(text, "URL of the server. With connection_type stdio: its command line."),
+  command: optional(text, "Program that runs the server."),
+  args: optional(z.array(z.string()), "Arguments of the command."),
+  env: optional(variableRecord, "Environment variables of the command."),
   cwd: setting(
     z.optional(text),
     "Folder the command is started in, and that relative paths in command and args count from. Default: the folder of the configuration.",
     // A variable may hold an absolute path.
     { path: (cwd) => !cwd.startsWith("${") },
   ),
-  headers: described(z.optional(secretRecord), "HTTP headers sent to the URL."),
-  connectionType: described(
-    z.optional(connection),
-    "Transport. Default: stdio for a command, auto for a URL.",
-  ),
-  type: described(z.optional(connection), "Another name for connection_type."),
-  auth: described(
-    z.optional(z.pipe(authEntry, z.transform(toAuth))),
+  headers: optional(secretRecord, "HTTP headers sent to the URL."),
+  connectionType: optional(connection, "Transport. Default: stdio for a command, auto for a URL."),
+  type: optional(connection, "Another name for connection_type."),
+  auth: optional(
+    z.pipe(authEntry, z.transform(toAuth)),
     "OAuth for a URL. Default: through the browser, when the server requires it.",
   ),
-  enabled: described(z.optional(z.boolean()), "Whether it is used. Default: true."),
-  disabled: described(z.optional(z.boolean()), "The opposite of enabled, as other programs write it."),
-  concurrency: described(
-    z.optional(whole(1, MAX_CONCURRENCY)),
+  enabled: optional(z.boolean(), "Whether it is used. Default: true."),
+  disabled: optional(z.boolean(), "The opposite of enabled, as other programs write it."),
+  concurrency: optional(
+    whole(1, MAX_CONCURRENCY),
     "Maximum calls at once, of all runs together. Default: what each run may make.",
   ),
-  writes: described(
-    z.optional(z.enum(["serial", "parallel"])),
+  writes: optional(
+    z.enum(["serial", "parallel"]),
     "Calls of tools that change something, by annotation or else by name: one after the other, or at once. Default: serial.",
   ),
-  protocol: described(
-    z.optional(z.enum(["auto", "legacy", "2026-07-28"])),
+  protocol: optional(
+    z.enum(["auto", "legacy", "2026-07-28"]),
     "Generation of the protocol. Default: negotiated.",
   ),
-  connections: described(
-    z.optional(z.enum(["auto", "shared", "session", "run"])),
+  connections: optional(
+    z.enum(["auto", "shared", "session", "run"]),
     "Which calls share a connection. session: those of a client or workflow run, which is the default (auto). run: further ones for runs side by side. shared: all, for a server without state or questions.",
   ),
-  maxConnections: described(
-    z.optional(whole(1, MAX_CONNECTIONS)),
+  maxConnections: optional(
+    whole(1, MAX_CONNECTIONS),
     "Maximum connections, each a process for a command; further calls wait. Default: 8.",
   ),
   timeout: described(
@@ -100,23 +108,14 @@ type Entry = z.output<z.ZodMiniObject<typeof shape>>;
  */
 function toServer(entry: Entry, payload: z.core.ParsePayload) {
   const refuse = (message: string, ...path: string[]): never => fail(payload, message, ...path);
-  const { timeout, metadata, command, url, cwd, concurrency, writes, protocol } = entry;
-  const { connections, maxConnections } = entry;
-  if (entry.enabled !== undefined && entry.enabled === entry.disabled)
+  const { command, url, args: given = [], env, headers, auth, cwd, ...others } = entry;
+  const { type: otherName, connectionType: named, enabled, disabled, ...rest } = others;
+  if (enabled !== undefined && enabled === disabled)
     return refuse("contradicts enabled; give one of them", "disabled");
-  const base = {
-    enabled: entry.enabled ?? entry.disabled !== true,
-    timeout,
-    metadata,
-    concurrency,
-    writes,
-    protocol,
-    connections,
-    maxConnections,
-  };
-  if (entry.type !== undefined && entry.connectionType !== undefined && entry.type !== entry.connectionType)
+  const base = { ...rest, enabled: enabled ?? disabled !== true };
+  if (otherName !== undefined && named !== undefined && otherName !== named)
     return refuse("differs from connection_type; give one of them", "type");
-  const type = entry.connectionType ?? entry.type;
+  const type = named ?? otherName;
   if (command !== undefined && url !== undefined) return refuse("has both command and url; give one of them");
   if (command !== undefined || type === "stdio") {
     if (type !== undefined && type !== "stdio")
@@ -133,8 +132,8 @@ function toServer(entry: Entry, payload: z.core.ParsePayload) {
       ...base,
       connectionType: "stdio" as const,
       command: program,
-      args: [...args, ...(entry.args ?? [])],
-      env: entry.env ?? {},
+      args: [...args, ...given],
+      env: env ?? {},
       cwd,
     };
   }
@@ -144,7 +143,7 @@ function toServer(entry: Entry, payload: z.core.ParsePayload) {
   }
   if (!WHOLE_URL.test(url)) return refuse("needs its scheme, as in https://example.com/mcp", "url");
   const connectionType = type === "streamable-http" ? "http" : (type ?? "auto");
-  return { ...base, connectionType, url, headers: entry.headers ?? {}, auth: entry.auth };
+  return { ...base, connectionType, url, headers: headers ?? {}, auth };
 }
 
 /** Splits a command line, with or without `stdio://`. Empty for one with quotes or backslashes, which is ambiguous. */
@@ -173,9 +172,11 @@ const list = z.array(named).check(
 );
 
 const byName = z.pipe(
-  z.record(text, unnamed),
-  z.transform((servers) =>
-    Object.entries(servers).map(([name, server]): McpServerSetting => ({ name, ...server })),
+  z.record(z.string(), unnamed),
+  z.transform((servers, payload) =>
+    Object.hasOwn(servers, "")
+      ? fail(payload, "has a server with an empty name")
+      : Object.entries(servers).map(([name, server]): McpServerSetting => ({ name, ...server })),
   ),
 );
 

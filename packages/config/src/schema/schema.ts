@@ -1,5 +1,4 @@
 import * as z from "zod/mini";
-import { customerSettings } from "./customers.ts";
 import { executionSettings } from "./execution.ts";
 import { plugins, toolMapping, workflow } from "./extensions.ts";
 import { guardrailSettings } from "./guardrails.ts";
@@ -9,9 +8,8 @@ import { optimizationSettings } from "./optimizations.ts";
 import { privacySettings } from "./privacy.ts";
 import { loggingSettings, runSettings } from "./records.ts";
 import { staysInSandbox } from "./risk.ts";
-import { serverSettings } from "./server.ts";
+import { customerSettings, queueSettings, serverSettings, storeSettings } from "./serving.ts";
 import { harmless, section, setting, withDefault } from "./setting.ts";
-import { queueSettings, storeSettings } from "./sharing.ts";
 
 /** The schema of the configuration: the name, type, default, bounds and description of every setting. */
 export const configSchema = z.strictObject({

@@ -59,32 +59,26 @@ export function described<S extends z.ZodMiniType>(schema: S, description: strin
   return copy;
 }
 
-/** Adds a description and traits to a schema. */
-export function setting<S extends z.ZodMiniType>(
-  schema: S,
-  description: string,
-  traits: SettingTraits = {},
-): S {
+/** The same, for a value that may be left out. */
+export function optional<S extends z.ZodMiniType>(schema: S, description: string) {
+  return described(z.optional(schema), description);
+}
+
+export function setting<S extends z.ZodMiniType>(schema: S, description: string, traits: SettingTraits = {}) {
   const copy = described(schema, description);
   settingTraits.add(copy, traits);
   return copy;
 }
 
+type Variables = SettingTraits["variables"];
+
 /** A limit: an untrusted folder may set a lower one than the one in force. */
-export function limit<S extends z.ZodMiniType>(
-  schema: S,
-  description: string,
-  variables?: SettingTraits["variables"],
-): S {
+export function limit<S extends z.ZodMiniType>(schema: S, description: string, variables?: Variables): S {
   return setting(schema, description, { variables, isStricter: atMost });
 }
 
 /** A setting that an untrusted folder may set, since no value can do harm. */
-export function harmless<S extends z.ZodMiniType>(
-  schema: S,
-  description: string,
-  variables?: SettingTraits["variables"],
-): S {
+export function harmless<S extends z.ZodMiniType>(schema: S, description: string, variables?: Variables): S {
   return setting(schema, description, { variables, risk: "none" });
 }
 
@@ -119,14 +113,12 @@ export const addressRange = z
   );
 settingTraits.add(addressRange, { allowed: "an IP address or a range such as 10.0.0.0/8" });
 
-/** A whole number within bounds. */
 export function whole(least: number, most: number): z.ZodMiniInt {
   const schema = z.int().check(z.minimum(least), z.maximum(most));
   settingTraits.add(schema, { allowed: `a whole number from ${least} to ${most}` });
   return schema;
 }
 
-/** A number within bounds. */
 export function number(least: number, most: number): z.ZodMiniNumber<number> {
   const schema = z.number().check(z.minimum(least), z.maximum(most));
   settingTraits.add(schema, { allowed: `a number from ${least} to ${most}` });

@@ -41,10 +41,16 @@ function childrenOf({ shape }: z.ZodMiniObject): [key: string, schema: z.ZodMini
   return Object.entries(shape) as [string, z.ZodMiniType][];
 }
 
-/** The kind of node that a schema takes. */
 export function nodeKindOf(schema: z.ZodMiniType): NodeKind {
   if (schema instanceof z.ZodMiniObject || schema instanceof z.ZodMiniRecord) return "mapping";
   return schema instanceof z.ZodMiniArray ? "list" : "scalar";
+}
+
+/** The schema of a member of a value of this schema; `undefined` for one without members. */
+export function memberOf(schema: z.ZodMiniType, key: PropertyKey): z.ZodMiniType | undefined {
+  if (schema instanceof z.ZodMiniObject) return schema.shape[String(key)] as z.ZodMiniType;
+  if (schema instanceof z.ZodMiniArray) return itemOf(schema);
+  return schema instanceof z.ZodMiniRecord ? valueOf(schema) : undefined;
 }
 
 /** {@link unwrap}s a schema; for a union, returns the option for a node of this kind. */

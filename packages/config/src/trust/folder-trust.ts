@@ -4,7 +4,7 @@ import { homedir } from "node:os";
 import { delimiter, isAbsolute, join, relative, resolve } from "node:path";
 import type { CemError } from "@cem/core";
 import { openHandle, replaceFile } from "@cem/core/files";
-import { editInTurn } from "../edit-turn.ts";
+import { editInTurn } from "../config-file.ts";
 import { TRUST_VARIABLE, variableValue } from "../environment.ts";
 import type { Variables } from "../environment.ts";
 import { TRUST_KINDS } from "../schema/risk.ts";

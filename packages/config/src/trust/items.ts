@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { join } from "node:path";
 import { isWithin } from "@cem/core/files";
 import { getPath } from "../layer.ts";
@@ -38,9 +38,7 @@ export function trustItem(
   files: ReadonlyMap<string, string> = new Map(),
 ): TrustItem {
   const sorted = [...files].toSorted(([one], [other]) => (one < other ? -1 : 1));
-  const digest = createHash("sha256")
-    .update(JSON.stringify([kind, name, decides, sorted]))
-    .digest("hex");
+  const digest = hash("sha256", JSON.stringify([kind, name, decides, sorted]));
   return { kind, name, text, files: sorted.map(([file]) => file), digest };
 }
 

@@ -7,7 +7,6 @@ import { moduleResolve } from "import-meta-resolve";
 import type { PluginSetting } from "../schema/extensions.ts";
 import { isPathByForm } from "../schema/setting.ts";
 import { trustItem } from "./items.ts";
-import type { TrustItem } from "./items.ts";
 import { MAX_FILES, digestFiles, realPath } from "./places.ts";
 
 /** The location of a plugin's code, none of which is loaded. */
@@ -59,16 +58,8 @@ export function findPlugin(setting: PluginSetting, { base, folder }: PluginPlace
   };
 }
 
-/**
- * Returns the access that a plugin named by files of the folder requests, and all files that it is known to load.
- *
- * @param variables - The variables of the folder that it can look up.
- */
-export function askForPlugin(
-  source: PluginSource,
-  folder: string,
-  variables: unknown,
-): { source: PluginSource; item?: TrustItem | undefined } {
+/** Returns the access that a plugin named by files of the folder requests, and all files that it is known to load. */
+export function askForPlugin(source: PluginSource, folder: string, variables: unknown) {
   const { name, plugin, options, file } = source;
   if (file === undefined) return { source };
   const digests = digestPlugin(folder, file);

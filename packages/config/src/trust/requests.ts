@@ -42,11 +42,7 @@ function variablesItem(variables: PluginOrigins["variables"]): TrustItem {
   return trustItem({ kind: "plugin", name: ".env", text: `gives ${names} to plugins` }, variables);
 }
 
-/**
- * Lists the access that files of the folder request.
- *
- * @param servers - The names of the MCP servers that such files name.
- */
+/** Lists the access that files of the folder request, which name these MCP servers. */
 export function requestedBy(
   config: Config,
   servers: ReadonlySet<string>,

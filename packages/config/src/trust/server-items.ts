@@ -10,35 +10,11 @@ import { type TrustItem, trustItem } from "./items.ts";
 
 const REFERENCE = /\$\{(?:env:)?(?<name>[A-Za-z_]\w*)(?::-(?<fallback>[^{}]*))?\}/gu;
 /** Commands that download what they run, and that read files of the folder to decide how. */
-const RUNNERS = new Set([
-  "npx",
-  "npm",
-  "pnpm",
-  "pnpx",
-  "yarn",
-  "bun",
-  "bunx",
-  "corepack",
-  "uv",
-  "uvx",
-  "pipx",
-  "deno",
-  "make",
-]);
-const RUNNER_FILES = [
-  ".npmrc",
-  ".yarnrc",
-  ".yarnrc.yml",
-  ".pnpmfile.cjs",
-  "bunfig.toml",
-  "pnpm-workspace.yaml",
-  "uv.toml",
-  "pyproject.toml",
-  ".python-version",
-  "deno.json",
-  "deno.jsonc",
-  "Makefile",
-];
+const RUNNERS = new Set("npx npm pnpm pnpx yarn bun bunx corepack uv uvx pipx deno make".split(" "));
+const RUNNER_FILES = (
+  ".npmrc .yarnrc .yarnrc.yml .pnpmfile.cjs bunfig.toml pnpm-workspace.yaml uv.toml pyproject.toml " +
+  ".python-version deno.json deno.jsonc Makefile"
+).split(" ");
 /** Programs that resolve imports by tsconfig.json. */
 const TYPESCRIPT_RUNNER = /^(?:tsx|ts-node|ts-node-esm|bun|bunx)(?:@.*|\.cmd|\.exe)?$/u;
 /** The fields of package.json that decide which program a runner starts. */

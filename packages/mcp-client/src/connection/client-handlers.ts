@@ -5,17 +5,9 @@ import type { Client, CreateMessageResult } from "@modelcontextprotocol/client";
 import { setWaiting } from "../transport/running-calls.ts";
 import type { CallInFlight, RunningCalls } from "../transport/running-calls.ts";
 import { isWebUrl } from "../transport/server-fetch.ts";
-import type { LogEntry } from "./connection-types.ts";
 
 /** Timeout of a question to a user or to a client's model. */
 const ANSWER_TIMEOUT_MS = 10 * 60_000;
-
-interface ElicitationSettings {
-  calls: RunningCalls;
-  /** Asks the user if no running call has its own `elicit`. */
-  elicit: Elicit | undefined;
-  log: (level: LogEntry["level"], message: string) => void;
-}
 
 /**
  * Creates a handler that passes elicitation requests to the user.
@@ -24,11 +16,14 @@ interface ElicitationSettings {
  * all of them wait for the answer, and if the asking call ends, another one of the same session takes over. A request is
  * cancelled while calls of several sessions are running, so that it can't reach the wrong user.
  *
+ * @param elicit - Asks the user if no running call has its own `elicit`.
  * @returns a function that registers the handler at a client, before the handshake.
  */
 export function createElicitationHandler(
   server: string,
-  { calls, elicit, log }: ElicitationSettings,
+  calls: RunningCalls,
+  elicit: Elicit | undefined,
+  log: (level: "warn", message: string) => void,
 ): (client: Client) => void {
   const { answering } = calls;
   const ask = async (
@@ -87,17 +82,12 @@ export function createElicitationHandler(
       if (elicit === undefined && asking.every((call) => call.elicit === undefined)) {
         return refuse("no user is connected to this run");
       }
-      if (params.mode === "url") {
-        const { url } = params;
-        if (!isWebUrl(url)) return refuse("its URL is not an HTTP URL");
-        return await ask(asking, (signal) => ({ server, message, signal, mode: "url", url }), mcpReq.signal);
-      }
-      const requestedSchema = params.requestedSchema as JsonObject;
-      return await ask(
-        asking,
-        (signal) => ({ server, message, signal, mode: "form", requestedSchema }),
-        mcpReq.signal,
-      );
+      if (params.mode === "url" && !isWebUrl(params.url)) return refuse("its URL is not an HTTP URL");
+      const form =
+        params.mode === "url"
+          ? ({ mode: "url", url: params.url } as const)
+          : ({ mode: "form", requestedSchema: params.requestedSchema as JsonObject } as const);
+      return await ask(asking, (signal) => ({ server, message, signal, ...form }), mcpReq.signal);
     });
   };
 }

@@ -168,13 +168,9 @@ describe.concurrent("the connections to a server", () => {
   it("are closed when nobody uses them, but for the last and those that watch something", async () => {
     const settings = odd("plain");
     const health = new ConnectionHealth();
-    const pool = createConnectionPool({
-      settings,
-      idleMs: 50,
-      log: () => {},
-      create: () =>
-        createConnection(settings, { ...client, health }, { onToolsChanged() {}, onContentsChanged() {} }),
-    });
+    const context = { ...client, health, onToolsChanged() {}, onContentsChanged() {} };
+    const create = () => createConnection(settings, context);
+    const pool = createConnectionPool(settings, create, () => {}, 50);
     await using disposed = { pool, [Symbol.asyncDispose]: () => pool.close() };
     const pids: number[] = [];
     for (const session of ["ada", "bob", "eve"]) {

@@ -28,16 +28,13 @@ interface Member {
 /** Runs without a session are never resumed, so they reuse the same connections. */
 const NO_SESSION = "";
 
-interface ConnectionPoolOptions {
-  settings: McpServerSettings;
-  create: () => Connection;
-  log: (message: string) => void;
-  /** Default: 10 minutes. */
-  idleMs?: number | undefined;
-}
-
 /** Creates the pool of connections to one server. Connections are opened on first use. */
-export function createConnectionPool({ settings, create, log, idleMs = IDLE_MS }: ConnectionPoolOptions) {
+export function createConnectionPool(
+  settings: McpServerSettings,
+  create: () => Connection,
+  log: (message: string) => void,
+  idleMs = IDLE_MS,
+) {
   const { name, connections: sharing = "auto", maxConnections = DEFAULT_MAX_CONNECTIONS } = settings;
   const timeoutMs = settings.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   let members: Member[] = [];
@@ -120,11 +117,8 @@ export function createConnectionPool({ settings, create, log, idleMs = IDLE_MS }
         await abandonOnAbort(freed.promise, AbortSignal.any([signal, late, closing.signal]));
       } catch (error) {
         if (signal.aborted || !late.aborted) throw error;
-        throw new CemError(
-          "SERVER_BUSY",
-          `All ${maxConnections} connections to server "${name}" are in use by other callers, and none became free within ${timeoutMs} ms.`,
-          { details: { server: name, maxConnections, timeoutMs } },
-        );
+        const message = `All ${maxConnections} connections to server "${name}" are in use by other callers, and none became free within ${timeoutMs} ms.`;
+        throw new CemError("SERVER_BUSY", message, { details: { server: name, maxConnections, timeoutMs } });
       }
     }
   };

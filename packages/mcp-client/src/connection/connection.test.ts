@@ -13,6 +13,16 @@ describe.concurrent("limits of a server", () => {
     await connections.untilLogged("cancelled");
   });
 
+  it.each([
+    ['{"jsonrpc":"2.0","id":"ID","result":{"content":[]}}', "Received a response for an unknown message ID"],
+    ['{"jsonrpc":"2.0","id":ID,"result":{"x":NaN}}', "The server wrote a line that is not a message"],
+  ])("says what came in place of an answer: %s", async (line, said) => {
+    await using connections = connect([odd("plain", { timeoutMs: 1_500 })]);
+    const message = `Server "odd" did not answer within 1500 ms. Meanwhile: ${said}.`;
+    const call = connections.callTool("odd", "write", { line }, { signal });
+    await expect(call).rejects.toMatchObject({ code: "TOOL_TIMEOUT", message });
+  });
+
   it("carries a cancellation to the server", async () => {
     await using connections = connect([odd("plain")]);
     const controller = new AbortController();

@@ -33,10 +33,9 @@ const LIST_CHANGED_DEBOUNCE_MS = 50;
 const LIST_CHANGED_MAX_WAIT_MS = 500;
 const TERMINATE_TIMEOUT_MS = 1_000;
 
-/** Options of one request. */
 interface RequestOptions extends CallOptions, Pick<CallInFlight, "isList"> {}
 
-/** Settings that the connections to one server share. */
+/** Settings that the connections to one server share, and events of the server. */
 export interface ConnectionContext {
   /** The name and version this client gives itself. */
   identity: { name: string; version: string };
@@ -45,10 +44,6 @@ export interface ConnectionContext {
   log: (level: LogEntry["level"], message: string, source?: LogEntry["source"]) => void;
   elicit?: Elicit | undefined;
   signIn?: SignIn | undefined;
-}
-
-/** Events of a connected server. */
-export interface ConnectionChanges {
   /** Called when the server reports that its tools changed (`isTold`), or when they may have changed. */
   onToolsChanged: (isTold: boolean) => void;
   /** Called when the server reports a change of its resources or prompts, or of a watched resource. */
@@ -71,30 +66,32 @@ export interface RunOptions {
 export type Run<T> = (open: OpenClient, options: RunOptions) => Promise<T>;
 
 /** Creates a connection to a server. The server is started and connected on first use. */
-export function createConnection(
-  settings: McpServerSettings,
-  { identity, health, redact, log, elicit, signIn }: ConnectionContext,
-  { onToolsChanged, onContentsChanged }: ConnectionChanges,
-) {
+export function createConnection(settings: McpServerSettings, context: ConnectionContext) {
+  const { identity, health, redact, log, elicit, signIn, onToolsChanged, onContentsChanged } = context;
   const { name } = settings;
   const details = { server: name };
   const facts = { server: name, redact, setting: tokenSetting(settings) };
   const timeoutMs = settings.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   const connectTimeoutMs = settings.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS;
   const calls = new RunningCalls();
-  const elicitation = createElicitationHandler(name, { calls, elicit, log });
+  const elicitation = createElicitationHandler(name, calls, elicit, log);
   const closing = new AbortController();
   let state: ServerState = settings.enabled === false ? "disabled" : "idle";
   let current: OpenClient | undefined;
   let opening: Promise<OpenClient> | undefined;
   /** Whether a request succeeded since it was opened. If so, it may be reopened without a backoff. */
   let hasAnswered = false;
+  /** The last thing received that can't be used, such as a line that is not a message. */
+  let oddity: { at: number; said: string } | undefined;
 
   const prepare = (client: Client): void => {
     elicitation(client);
     answerSampling(client, name, calls);
     // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the SDK has handlers only
-    client.onerror = (error) => log("debug", error.message);
+    client.onerror = (error) => {
+      log("debug", error.message);
+      oddity = { at: performance.now(), said: error.message.split(":", 1).join() };
+    };
     client.setNotificationHandler("notifications/message", ({ params }) => {
       log("info", `${params.level}: ${JSON.stringify(params.data)}`, "protocol");
     });
@@ -108,6 +105,12 @@ export function createConnection(
   const assertUsable = (): void => {
     if (state === "disabled") throw serverDisabled(name);
     if (closing.signal.aborted) throw serverClosed(name);
+  };
+
+  const noAnswer = (code: string, limitMs: number, begunAt: number): CemError => {
+    const meanwhile = oddity !== undefined && oddity.at >= begunAt ? ` Meanwhile: ${oddity.said}.` : "";
+    const message = redact(`Server "${name}" did not answer within ${limitMs} ms.${meanwhile}`);
+    return new CemError(code, message, { details: { ...details, timeoutMs: limitMs } });
   };
 
   const noteFailure = (error: CemError, mayRetryAtOnce: boolean): void => {
@@ -147,6 +150,7 @@ export function createConnection(
 
   const open = async (): Promise<OpenClient> => {
     state = "connecting";
+    const begunAt = performance.now();
     const late = AbortSignal.timeout(connectTimeoutMs);
     try {
       const opened = await openClient({
@@ -179,9 +183,7 @@ export function createConnection(
     } catch (thrown) {
       assertUsable();
       const error = late.aborted
-        ? new CemError("SERVER_DOWN", `Server "${name}" did not answer within ${connectTimeoutMs} ms.`, {
-            details: { ...details, timeoutMs: connectTimeoutMs },
-          })
+        ? noAnswer("SERVER_DOWN", connectTimeoutMs, begunAt)
         : toServerError(thrown, facts);
       noteFailure(error, false);
       throw error;
@@ -227,6 +229,7 @@ export function createConnection(
       options.onProgress?.(progress);
     };
     calls.begin(call);
+    const begunAt = performance.now();
     try {
       const running = { signal: deadline.signal, onProgress, call };
       const result = await currentCall.run(call, () => run(opened, running));
@@ -236,11 +239,7 @@ export function createConnection(
     } catch (thrown) {
       if (options.signal.aborted) throw thrown;
       if (closing.signal.aborted) throw serverClosed(name);
-      if (deadline.expired) {
-        throw new CemError("TOOL_TIMEOUT", `Server "${name}" did not answer within ${timeoutMs} ms.`, {
-          details: { server: name, timeoutMs },
-        });
-      }
+      if (deadline.expired) throw noAnswer("TOOL_TIMEOUT", timeoutMs, begunAt);
       const loss = sessionLoss(thrown, opened.client);
       if (loss !== undefined) discard(opened);
       if (loss?.mayRepeat !== true || isRepeated) throw await failureOf(thrown, opened, options);

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { basename, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { ErrorInfo } from "@cem/core";
 import {
   Client,
@@ -8,9 +9,10 @@ import {
   SdkErrorCode,
   SdkHttpError,
   SSEClientTransport,
+  SseError,
   StreamableHTTPClientTransport,
 } from "@modelcontextprotocol/client";
-import type { AuthProvider, ClientOptions, Transport } from "@modelcontextprotocol/client";
+import type { AuthProvider, ClientOptions, FetchLike, Transport } from "@modelcontextprotocol/client";
 import { withoutUndefined } from "../oauth/sign-in.ts";
 import type { McpServerSettings } from "../settings/server-settings.ts";
 import { failWithStreams } from "../transport/answer-streams.ts";
@@ -31,7 +33,6 @@ export interface OpenClient {
   watched: Set<string>;
 }
 
-/** Options of {@link openClient}. */
 interface OpenClientOptions {
   settings: McpServerSettings;
   clientOptions: Pick<ClientOptions, "capabilities" | "listChanged">;
@@ -49,6 +50,8 @@ interface OpenClientOptions {
 
 /** Minimum time between two attempts to open a stream, in milliseconds. */
 const MIN_RECONNECT_MS = 500;
+/** Streams that were open for less are short. */
+const SHORT_STREAM_MS = 10_000;
 
 interface Attempt {
   transportKind: OpenClient["transportKind"];
@@ -57,6 +60,7 @@ interface Attempt {
 
 /** Opens a connection. Tries the transports and protocol versions that the server may support, most likely first. */
 export async function openClient(options: OpenClientOptions): Promise<OpenClient> {
+  const { kind } = options.settings.transport;
   const attempts = planAttempts(options.settings);
   let failure: unknown;
   for (const attempt of attempts) {
@@ -65,7 +69,8 @@ export async function openClient(options: OpenClientOptions): Promise<OpenClient
       return await open(attempt, options);
     } catch (error) {
       // The error of a transport that the server does not support is less informative than the previous one.
-      if (failure === undefined || attempt.transportKind === "http") failure = error;
+      const isLess = attempt.transportKind === "sse" ? error instanceof SseError : kind !== "http";
+      if (failure === undefined || !isLess) failure = error;
       if (options.signal.aborted) break;
     }
   }
@@ -73,29 +78,24 @@ export async function openClient(options: OpenClientOptions): Promise<OpenClient
 }
 
 function planAttempts(settings: McpServerSettings): Attempt[] {
-  const kind = settings.transport.kind;
+  const transportKind = settings.transport.kind;
   const { protocol = "auto" } = settings;
-  if (kind === "sse") return [{ transportKind: "sse", protocol: "legacy" }];
-  if (protocol === "2026-07-28") return [{ transportKind: kind, protocol: { pin: protocol } }];
-  if (protocol === "legacy") return [{ transportKind: kind, protocol }];
+  const auto: Attempt = { transportKind, protocol: "auto" };
+  const legacy: Attempt = { transportKind, protocol: "legacy" };
+  if (transportKind === "sse" || protocol === "legacy") return [legacy];
+  if (protocol === "2026-07-28") return [{ transportKind, protocol: { pin: protocol } }];
   // Except over HTTP, a server with a protocol before 2026-07-28 may not answer a probe, or exit.
-  if (kind !== "http") {
-    return [
-      { transportKind: kind, protocol: "legacy" },
-      { transportKind: kind, protocol: "auto" },
-    ];
-  }
-  return [
-    { transportKind: "http", protocol: "auto" },
-    { transportKind: "http", protocol: "legacy" },
-    { transportKind: "sse", protocol: "legacy" },
-  ];
+  return transportKind === "http"
+    ? [auto, legacy, { transportKind: "sse", protocol: "legacy" }]
+    : [legacy, auto];
 }
 
 /** Whether an attempt may succeed after the failure of another. */
 function isFor(failure: unknown, { transportKind }: Attempt): boolean {
-  if (transportKind === "sse")
-    return failure instanceof SdkHttpError && [400, 404, 405, 406].includes(failure.data.status);
+  if (transportKind === "sse") {
+    const { status = 0 } = failure instanceof SdkHttpError ? failure.data : {};
+    return (status >= 400 && status < 500 && status !== 401 && status !== 429) || status === 501;
+  }
   // An older server may answer the probe with a fault or a page, or not at all.
   const { EraNegotiationFailed, RequestTimeout } = SdkErrorCode;
   if (transportKind === "http")
@@ -154,7 +154,11 @@ async function createTransport(
   const common = withoutUndefined({ fetch, authProvider: options.authProvider });
   const url = new URL(transport.url);
   if (kind === "sse") return { transport: new SSEClientTransport(url, common) };
-  const streamable = new StreamableHTTPClientTransport(url, { ...common, reconnectionScheduler: reconnect });
+  const streamable = new StreamableHTTPClientTransport(url, {
+    ...common,
+    fetch: pauseStreams(fetch),
+    reconnectionScheduler: reconnect,
+  });
   failWithStreams(streamable);
   return { transport: streamable };
 }
@@ -163,6 +167,30 @@ async function createTransport(
 function reconnect(open: () => void, delayMs: number): () => void {
   const timer = setTimeout(open, Math.max(delayMs, MIN_RECONNECT_MS));
   return () => clearTimeout(timer);
+}
+
+/** Delays the next listening stream after those that ended at once and without an event, longer with each. */
+function pauseStreams(fetch: FetchLike): FetchLike {
+  const health = new ConnectionHealth();
+  let openedAt = 0;
+  return async (url, init = {}) => {
+    // A stream that is resumed may have the answer of a call.
+    if (init.method !== "GET" || new Headers(init.headers).has("last-event-id")) return fetch(url, init);
+    if (performance.now() - openedAt > SHORT_STREAM_MS) health.succeeded();
+    const { signal = null } = init;
+    if (health.waitMs > 0) await sleep(health.waitMs, undefined, { ref: false, ...(signal && { signal }) });
+    openedAt = performance.now();
+    const response = await fetch(url, init);
+    if (response.body === null || !response.ok) return response;
+    health.failed();
+    const seen = new TransformStream<Uint8Array, Uint8Array>({
+      transform(chunk, controller) {
+        if (Buffer.from(chunk).includes("data:")) health.succeeded();
+        controller.enqueue(chunk);
+      },
+    });
+    return new Response(response.body.pipeThrough(seen), response);
+  };
 }
 
 /** Explains why a server's command could not be started. */

@@ -8,7 +8,7 @@ import { serverClosed, toServerError } from "../transport/call-failures.ts";
 import { createConnectionPool } from "./connection-pool.ts";
 import type { CallOptions, LogEntry, RawToolResult, ServerStatus, ToolList } from "./connection-types.ts";
 import { createConnection } from "./connection.ts";
-import type { Connection, ConnectionChanges, ConnectionContext, Run } from "./connection.ts";
+import type { Connection, ConnectionContext, Run } from "./connection.ts";
 import { ConnectionHealth } from "./open-client.ts";
 import { createSubscriptions } from "./subscriptions.ts";
 import { callTool } from "./tool-call.ts";
@@ -18,10 +18,10 @@ import { findStatefulTools, fetchToolList } from "./tool-list.ts";
 const MAX_LOG_CHARACTERS = 4_000;
 
 /** Settings shared by the clients of all servers, and the events of this one. */
-interface ServerClientContext
-  extends
-    Pick<ConnectionContext, "identity" | "elicit" | "signIn">,
-    Pick<ConnectionChanges, "onContentsChanged"> {
+interface ServerClientContext extends Pick<
+  ConnectionContext,
+  "identity" | "elicit" | "signIn" | "onContentsChanged"
+> {
   log: (entry: LogEntry) => void;
   /** Called when the tools were listed again because they may have changed: at once if the server reports it. */
   onToolsListed?: ((list: ToolList) => void) | undefined;
@@ -33,7 +33,7 @@ export type ServerClient = ReturnType<typeof createServerClient>;
 /** Creates the client of one server. Connects on first use. */
 export function createServerClient(settings: McpServerSettings, context: ServerClientContext) {
   const { name } = settings;
-  const { identity, elicit, signIn, onToolsListed } = context;
+  const { identity, elicit, signIn, onToolsListed, onContentsChanged } = context;
   const redact = createRedact(settings, () => signIn?.secrets() ?? []);
   const limit = new Shares(settings.concurrency ?? Infinity);
   const log: ConnectionContext["log"] = (level, message, source = "client") =>
@@ -48,26 +48,25 @@ export function createServerClient(settings: McpServerSettings, context: ServerC
   /** The connection that reported the change of tools. */
   let changed: Connection | undefined;
 
-  const pool = createConnectionPool({
+  const pool = createConnectionPool(
     settings,
-    log: (message) => log("debug", message),
-    create() {
-      const shared = { identity, health, redact, log, elicit, signIn };
-      const { onContentsChanged } = context;
+    () => {
       const onToolsChanged = (isTold: boolean): void => {
         toolsAreStale = true;
         if (!isTold) return;
         changed = connection;
         if (onToolsListed !== undefined) listTools(closing.signal).catch(() => {});
       };
-      const connection = createConnection(settings, shared, { onToolsChanged, onContentsChanged });
+      const shared = { identity, health, redact, log, elicit, signIn };
+      const connection = createConnection(settings, { ...shared, onToolsChanged, onContentsChanged });
       return connection;
     },
-  });
+    (message) => log("debug", message),
+  );
 
   const subscriptions = createSubscriptions(
     () => pool.connections.flatMap(({ current }) => current ?? []),
-    (uri) => context.onContentsChanged({ kind: "resources", uri }),
+    (uri) => onContentsChanged({ kind: "resources", uri }),
   );
 
   /** Awaits work until the signal aborts, and converts its errors. */
@@ -87,17 +86,16 @@ export function createServerClient(settings: McpServerSettings, context: ServerC
    * @param operation the name of the tool or method, for errors.
    * @throws CemError `ABORTED`, `SERVER_BUSY` or as {@link Connection.send}.
    */
-  const request = <T>(operation: string, options: CallOptions, run: Run<T>): Promise<T> =>
-    settle(
-      operation,
-      options.signal,
-      limit.run(name, options.signal, async () => {
-        options.signal.throwIfAborted();
-        return await pool.use(options, options.signal, (connection) =>
-          connection.send(options, subscriptions.renewBefore(options.session, run)),
-        );
-      }),
-    );
+  const request = <T>(operation: string, options: CallOptions, run: Run<T>): Promise<T> => {
+    const { signal, session } = options;
+    const send = (connection: Connection): Promise<T> =>
+      connection.send(options, subscriptions.renewBefore(session, run));
+    const work = limit.run(name, signal, async () => {
+      signal.throwIfAborted();
+      return pool.use(options, signal, send);
+    });
+    return settle(operation, signal, work);
+  };
 
   const list = async (): Promise<ToolList> => {
     const mayHaveChanged = tools !== undefined && toolsAreStale;

@@ -21,7 +21,6 @@ export const ANY_RESULT = z.looseObject({});
 /** TypeScript does not know it yet. */
 const { rawJSON } = JSON as unknown as { rawJSON: (text: string) => JsonValue };
 
-/** Options of {@link callTool}. */
 interface ToolCallOptions extends Pick<RunOptions, "signal" | "onProgress"> {
   /** Returns the tool's definition in the last list. */
   findTool: () => { inputSchema: JsonSchema } | undefined;
@@ -82,19 +81,15 @@ async function request(
   { signal, onProgress, findTool }: ToolCallOptions,
 ): Promise<RawToolResult> {
   const trace = traceCarrier();
-  const { inputSchema } = findTool() ?? {};
-  const exact =
-    inputSchema === undefined
-      ? args
-      : replaceLongNumbers(args, inputSchema, (found) =>
-          typeof found === "string" ? rawJSON(found) : found,
-        );
+  const listed = findTool();
+  const toNumber = (found: JsonValue): JsonValue => (typeof found === "string" ? rawJSON(found) : found);
+  const exact = listed === undefined ? args : replaceLongNumbers(args, listed.inputSchema, toNumber);
   const params = { name: tool, arguments: exact, ...(trace === undefined ? {} : { _meta: { ...trace } }) };
   const isModern = client.getProtocolEra() === "modern";
   if (process !== undefined && !isModern)
     return toRawResult(await process.request("tools/call", params, { signal, onProgress }));
   const sdkOptions: RequestOptions = { signal, timeout: NO_SDK_TIMEOUT_MS, onprogress: onProgress };
-  const known = transportKind === "http" && isModern ? findTool() : undefined;
+  const known = transportKind === "http" && isModern ? listed : undefined;
   const result =
     known === undefined
       ? await client.request({ method: "tools/call", params }, ANY_RESULT, sdkOptions)

@@ -25,12 +25,9 @@ export interface LeftOutTool {
 /**
  * Reads tool definitions one by one, so that an invalid one does not affect the others.
  *
- * @param options - `checkHeaders` leaves out tools that declare HTTP headers for arguments in an invalid way.
+ * @param checkHeaders - Leaves out tools that declare HTTP headers for arguments in an invalid way.
  */
-export function readToolDefinitions(
-  items: readonly JsonValue[],
-  { checkHeaders = false }: { checkHeaders?: boolean | undefined } = {},
-): { tools: RemoteTool[]; leftOut: LeftOutTool[] } {
+export function readToolDefinitions(items: readonly JsonValue[], checkHeaders = false) {
   const tools = new Map<string, RemoteTool>();
   const leftOut: LeftOutTool[] = [];
   items.forEach((item, index) => {

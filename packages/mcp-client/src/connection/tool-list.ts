@@ -103,16 +103,11 @@ function sizeOf(item: JsonValue): number {
   }
 }
 
-/**
- * Fetches all tools of a connected server. The list is empty for a server without the `tools` capability.
- *
- * @returns the list, and the round trip of its first page in milliseconds.
- */
+/** Fetches all tools of a connected server, with the round trip of the first page in milliseconds. */
 export async function fetchToolList(
-  open: { client: Client; transportKind: string },
+  { client, transportKind }: { client: Client; transportKind: string },
   options: { signal: AbortSignal },
 ): Promise<{ list: ToolList; latencyMs: number }> {
-  const { client } = open;
   const server = client.getServerVersion();
   const capabilities = client.getServerCapabilities() ?? {};
   const description = {
@@ -121,12 +116,11 @@ export async function fetchToolList(
     instructions: client.getInstructions(),
     offers: { resources: capabilities.resources !== undefined, prompts: capabilities.prompts !== undefined },
   };
-  if (capabilities.tools === undefined) {
-    return { list: { tools: [], byName: new Map(), leftOut: [], ...description }, latencyMs: 0 };
-  }
-  const { items, cut, firstPageMs } = await fetchRawList(client, "tools/list", options);
-  const checkHeaders = open.transportKind === "http" && client.getProtocolEra() === "modern";
-  const { tools, leftOut } = readToolDefinitions(items, { checkHeaders });
+  const nothing = { items: [], cut: undefined, firstPageMs: 0 };
+  const { items, cut, firstPageMs } =
+    capabilities.tools === undefined ? nothing : await fetchRawList(client, "tools/list", options);
+  const checkHeaders = transportKind === "http" && client.getProtocolEra() === "modern";
+  const { tools, leftOut } = readToolDefinitions(items, checkHeaders);
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
   return { list: { tools, byName, leftOut, cut, ...description }, latencyMs: firstPageMs };
 }

@@ -7,6 +7,7 @@ import { connect } from "../../fixtures/servers.ts";
 import { serve } from "../../fixtures/start-http.ts";
 import { temporaryFolder } from "../../fixtures/temporary-folder.ts";
 import type { McpServerSettings } from "../settings/server-settings.ts";
+import type { CemError } from "@cem/core";
 import { storeKey } from "./sign-in-file.ts";
 import { createFileTokenStore } from "./token-store.ts";
 
@@ -280,6 +281,63 @@ describe("signing in", () => {
       details: { setting: "headers.authorization" },
     });
     expect(server.events).toEqual([]);
+  });
+
+  it("says how to register a client where the authorization server does not", async () => {
+    const metadata = {
+      issuer: server.issuer,
+      authorization_endpoint: `${server.issuer}/auth`,
+      token_endpoint: `${server.issuer}/token`,
+      response_types_supported: ["code"],
+      code_challenge_methods_supported: ["S256"],
+    };
+    const path = "/.well-known/oauth-authorization-server";
+    server.answer(path, (_request, response) => {
+      response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(metadata));
+    });
+    onTestFinished(() => server.answer(path));
+    await using connections = connect([settings()], { authFolder: folder });
+    const failure = await connections.authorize("remote", { openBrowser }).catch((error: unknown) => error);
+    const redirectUrl = expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/callback$/u) as string;
+    expect(failure).toMatchObject({
+      code: "AUTH_FAILED",
+      message: 'Signing in to server "remote" failed: it registers no clients by itself.',
+      details: { server: "remote", setting: "auth.client_id", redirectUrl },
+    });
+    const callbackPort = Number(new URL((failure as CemError).details["redirectUrl"] as string).port);
+    const auth = { kind: "authorization-code", clientId: "app", callbackPort } as const;
+    await using registered = connect([settings({ auth })], { authFolder: folder });
+    let opened = "";
+    const keepUrl = (url: string): Promise<void> => {
+      opened = url;
+      return Promise.reject(new Error("no browser"));
+    };
+    await expect(registered.authorize("remote", { openBrowser: keepUrl })).rejects.toThrow("no browser");
+    const { searchParams } = new URL(opened);
+    expect(searchParams.get("client_id")).toBe("app");
+    expect(searchParams.get("redirect_uri")).toBe(`http://127.0.0.1:${callbackPort}/callback`);
+  });
+
+  it.each([404, 202])("points at the headers where nothing offers one (%d)", async (status) => {
+    const own = await serve((request, response) => {
+      const isServer = request.url === "/mcp";
+      const headers = isServer ? { "www-authenticate": "ApiKey" } : {};
+      response.writeHead(isServer ? 401 : request.method === "POST" ? status : 404, headers).end();
+    });
+    onTestFinished(() => own.close());
+    const url = `http://127.0.0.1:${own.port}/mcp`;
+    await using connections = connect([{ name: "remote", transport: { kind: "http", url } }]);
+    const details = { server: "remote", setting: "headers" };
+    await expect(call(connections)).rejects.toMatchObject({
+      code: "AUTH_REQUIRED",
+      message: 'Server "remote" requires authorization, and offers no sign-in over OAuth.',
+      details,
+    });
+    await expect(connections.authorize("remote", { openBrowser })).rejects.toMatchObject({
+      code: "AUTH_FAILED",
+      message: 'Signing in to server "remote" failed: it offers no sign-in over OAuth.',
+      details,
+    });
   });
 
   it("repeats no long answer", async () => {

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { CemError, showWholeWords } from "@cem/core";
+import type { ErrorDetails } from "@cem/core";
 import {
   auth,
   computeScopeUnion,
@@ -12,7 +13,7 @@ import { DEFAULT_CONNECT_TIMEOUT_MS, DEFAULT_TIMEOUT_MS, tokenSetting } from "..
 import { describeCause } from "../transport/call-failures.ts";
 import { createServerFetch, isWebUrl } from "../transport/server-fetch.ts";
 import type { CallbackListener } from "./callback.ts";
-import { createOAuthProvider, createSignIn, update, withoutUndefined } from "./sign-in.ts";
+import { createOAuthProvider, createSignIn, describesOAuth, update, withoutUndefined } from "./sign-in.ts";
 import type { SignIn } from "./sign-in.ts";
 import { storeKey } from "./sign-in-file.ts";
 import { createTokenFetch, MAX_REASON_CHARACTERS, TokenFailure } from "./token-requests.ts";
@@ -23,6 +24,8 @@ import type { TokenStore } from "./token-store.ts";
 const SIGN_IN_TIMEOUT_MS = 5 * 60_000;
 /** The fraction of a call's timeout for the authorization server, so that its delay is not attributed to the MCP server. */
 const RENEWAL_SHARE = 0.8;
+/** The SDK's message where an authorization server has no registration. */
+const NO_REGISTRATION = /does not support dynamic client registration/;
 
 /**
  * Creates the authorization of HTTP servers by OAuth 2.1.
@@ -74,24 +77,24 @@ export function createOAuth(
       const state = randomBytes(32).toString("base64url");
       const record = await store.read(url);
       const callback = await listen(settings.callbackPort, record?.callbackPort, state);
+      const provider = createOAuthProvider({
+        url,
+        settings,
+        clientName,
+        store,
+        state,
+        redirectUrl: callback.url,
+        async redirect(target) {
+          if (!isWebUrl(target.href))
+            throw failed(server.name, "the URL of its sign-in page is not an HTTP URL");
+          await openBrowser(target.href);
+        },
+      });
       try {
         const beforeUser = limit();
         const challenge = await askForChallenge(transport, beforeUser);
         const scope = computeScopeUnion(challenge.scope, record?.requiredScope, settings.scopes?.join(" "));
         await prepareRecord(store, { url, port: callback.port, scope });
-        const provider = createOAuthProvider({
-          url,
-          settings,
-          clientName,
-          store,
-          state,
-          redirectUrl: callback.url,
-          async redirect(target) {
-            if (!isWebUrl(target.href))
-              throw failed(server.name, "the URL of its sign-in page is not an HTTP URL");
-            await openBrowser(target.href);
-          },
-        });
         const { resourceMetadataUrl } = challenge;
         const authorizeWithin = (limited: AbortSignal, more: Partial<Parameters<typeof auth>[1]>) => {
           const fetchFn = createTokenFetch(createServerFetch({ url: serverUrl }), limited);
@@ -116,7 +119,15 @@ export function createOAuth(
         if (timeout.aborted)
           throw failed(server.name, `nobody signed in within ${SIGN_IN_TIMEOUT_MS / 60_000} minutes`);
         if (CemError.isInstance(error)) throw error;
-        throw failed(server.name, describeCause(error), error);
+        const found = await provider.discoveryState?.();
+        if (found !== undefined && !describesOAuth(found) && !(error instanceof TokenFailure))
+          throw failed(server.name, "it offers no sign-in over OAuth", error, { setting: "headers" });
+        const said = describeCause(error);
+        const hasNone = NO_REGISTRATION.test(said);
+        // After a refusal that may be due to its scope, the next registration asks for less.
+        const isByHand = hasNone || (error instanceof RegistrationRejectedError && !record?.requiredScope);
+        const byHand = isByHand ? { setting: "auth.client_id", redirectUrl: callback.url } : {};
+        throw failed(server.name, hasNone ? "it registers no clients by itself" : said, error, byHand);
       } finally {
         await callback.close();
       }
@@ -145,15 +156,13 @@ function isWeb(transport: TransportSettings): transport is HttpSettings {
 
 function assertCanSignIn(server: McpServerSettings) {
   const { transport, auth: settings = { kind: "authorization-code" } } = server;
-  if (!isWeb(transport)) {
+  if (!isWeb(transport))
     throw failed(server.name, "it is not reached over HTTP, and sign-in is for HTTP servers");
-  }
-  if (settings.kind === "client-credentials") {
+  if (settings.kind === "client-credentials")
     throw failed(server.name, "it uses client credentials, which need no user");
-  }
   const setting = tokenSetting(server);
   if (setting !== undefined)
-    throw failed(server.name, `it has ${setting}, which counts in its place`, undefined, setting);
+    throw failed(server.name, `it has ${setting}, which counts in its place`, undefined, { setting });
   return { transport, settings };
 }
 
@@ -164,11 +173,7 @@ async function listen(
 ): Promise<CallbackListener> {
   const { listenForCallback } = await import("./callback.ts");
   if (fixed !== undefined) return listenForCallback(fixed, state);
-  try {
-    return await listenForCallback(preferred ?? 0, state);
-  } catch {
-    return listenForCallback(0, state);
-  }
+  return listenForCallback(preferred ?? 0, state).catch(() => listenForCallback(0, state));
 }
 
 /**
@@ -196,10 +201,10 @@ async function askForChallenge(
   return response.status === 401 ? extractWWWAuthenticateParams(response) : {};
 }
 
-function failed(server: string, why: string, cause?: unknown, setting?: string): CemError {
+function failed(server: string, why: string, cause?: unknown, more: ErrorDetails = {}): CemError {
   const reason = showWholeWords(why.replace(/\.$/, ""), MAX_REASON_CHARACTERS);
   return new CemError("AUTH_FAILED", `Signing in to server "${server}" failed: ${reason}.`, {
-    details: { server, setting },
+    details: { server, ...more },
     cause,
   });
 }

@@ -3,6 +3,7 @@ import {
   auth,
   ClientCredentialsProvider,
   computeScopeUnion,
+  discoverOAuthServerInfo,
   extractWWWAuthenticateParams,
 } from "@modelcontextprotocol/client";
 import type {
@@ -27,7 +28,6 @@ export interface SignIn extends AuthProvider {
   requireScope(scope: string): Promise<void>;
 }
 
-/** Settings of {@link createSignIn}. */
 interface SignInSettings {
   /** The server's name. */
   server: string;
@@ -55,6 +55,7 @@ export function createSignIn(options: SignInSettings): SignIn {
   const provider = createProvider(options);
   const secrets = new Set<string>();
   let renewing: Promise<void> | undefined;
+  let offersSignIn: Promise<boolean> | undefined;
   /** The access token that was sent last. */
   let sent: string | undefined;
 
@@ -94,13 +95,23 @@ export function createSignIn(options: SignInSettings): SignIn {
     }
   };
 
+  /** Whether the server describes a sign-in over OAuth, or may do so. One that does not may want a key in a header. */
+  const discover = async ({ response, serverUrl, fetchFn }: UnauthorizedContext): Promise<boolean> => {
+    if (extractWWWAuthenticateParams(response).resourceMetadataUrl !== undefined) return true;
+    const tokenFetch = createTokenFetch(fetchFn, AbortSignal.timeout(timeoutMs));
+    return discoverOAuthServerInfo(serverUrl, { fetchFn: tokenFetch }).then(describesOAuth, () => true);
+  };
+
   const renew = async (context: UnauthorizedContext): Promise<void> => {
     if (settings.kind === "client-credentials") return request(context);
     const { scope } = extractWWWAuthenticateParams(context.response);
     const refused = sent;
-    if ((await provider.tokens())?.refresh_token === undefined) {
+    const known = await provider.tokens();
+    if (known?.refresh_token === undefined) {
       if (scope !== undefined) await addScope(scope);
-      throw required();
+      if (known !== undefined || (await (offersSignIn ??= discover(context)))) throw required();
+      const message = `Server "${server}" requires authorization, and offers no sign-in over OAuth.`;
+      throw new CemError("AUTH_REQUIRED", message, { details: { server, customer, setting: "headers" } });
     }
     await alone(async () => {
       const tokens = await provider.tokens();
@@ -115,9 +126,8 @@ export function createSignIn(options: SignInSettings): SignIn {
         if ((await provider.tokens())?.refresh_token !== tokens.refresh_token) return;
         if (error.refusal === "invalid_grant") await update(store, url, { tokens: undefined });
         if (error.refusesClient) await update(store, url, { tokens: undefined, client: undefined });
-        throw new CemError("AUTH_REQUIRED", `Server "${server}" requires authorization: ${error.message}.`, {
-          details: { server, customer },
-        });
+        const message = `Server "${server}" requires authorization: ${error.message}.`;
+        throw new CemError("AUTH_REQUIRED", message, { details: { server, customer } });
       }
     });
   };
@@ -140,10 +150,14 @@ export function createSignIn(options: SignInSettings): SignIn {
   };
 }
 
+/** Whether a server, or the authorization server at its origin, describes itself. */
+export function describesOAuth(found: OAuthDiscoveryState): boolean {
+  return (found.resourceMetadata ?? found.authorizationServerMetadata) !== undefined;
+}
+
 function notNow(server: string, why: string): CemError {
-  return new CemError("SERVER_DOWN", `The sign-in to server "${server}" can't be renewed now: ${why}.`, {
-    details: { server },
-  });
+  const message = `The sign-in to server "${server}" can't be renewed now: ${why}.`;
+  return new CemError("SERVER_DOWN", message, { details: { server } });
 }
 
 function createProvider(options: SignInSettings): OAuthClientProvider {
@@ -168,7 +182,6 @@ function createProvider(options: SignInSettings): OAuthClientProvider {
   });
 }
 
-/** Settings of {@link createOAuthProvider}. */
 interface OAuthProviderSettings extends Pick<SignInSettings, "url" | "clientName" | "store"> {
   settings: AuthorizationCodeSettings;
   /** The redirect URI of the client. */
@@ -216,11 +229,7 @@ export function createOAuthProvider(options: OAuthProviderSettings): OAuthClient
     },
     async clientInformation(context) {
       if (settings.clientId !== undefined) {
-        return {
-          client_id: settings.clientId,
-          client_secret: settings.clientSecret,
-          issuer,
-        };
+        return { client_id: settings.clientId, client_secret: settings.clientSecret, issuer };
       }
       return ours((await store.read(url))?.client, context);
     },

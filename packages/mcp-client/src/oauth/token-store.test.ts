@@ -2,7 +2,7 @@ import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/pr
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { temporaryFolder } from "../../fixtures/temporary-folder.ts";
-import { signInFile, storeKey } from "./sign-in-file.ts";
+import { storeKey } from "./sign-in-file.ts";
 import { createFileTokenStore, createMemoryTokenStore } from "./token-store.ts";
 
 const SERVER_URL = "https://x.example/mcp";
@@ -19,9 +19,8 @@ describe("createFileTokenStore", () => {
     expect(await readdir(folder)).toEqual([file]);
     expect((await stat(join(folder, file))).mode & 0o777).toBe(0o600);
     expect((await stat(folder)).mode & 0o777).toBe(0o700);
-    const kept = { ...record("d"), isExact: true };
-    expect(JSON.parse(await readFile(join(folder, file), "utf8"))).toEqual(kept);
-    expect(await store.read(SERVER_URL)).toEqual(kept);
+    expect(JSON.parse(await readFile(join(folder, file), "utf8"))).toEqual(record("d"));
+    expect(await store.read(SERVER_URL)).toEqual(record("d"));
   });
 
   it("writes nothing for a customer who is gone, whose folder may be another's by now", async () => {
@@ -54,22 +53,6 @@ describe("createFileTokenStore", () => {
       await writeFile(join(folder, file), text);
       expect(await store.read(SERVER_URL)).toBeUndefined();
     }
-  });
-
-  it("gives a sign-in from before keys had queries to the first that writes", async () => {
-    const folder = await temporaryFolder();
-    const store = createFileTokenStore(folder);
-    const [one, other] = [storeKey(`${SERVER_URL}?tenant=a`), storeKey(`${SERVER_URL}?tenant=b`)];
-    await writeFile(signInFile(folder, SERVER_URL), JSON.stringify(record("old")));
-    for (const url of [SERVER_URL, one, other])
-      expect(await store.read(url)).toEqual({ ...record("old"), url });
-    await store.write({ ...record("new"), url: one });
-    expect(await store.read(one)).toMatchObject({ requiredScope: "new" });
-    for (const url of [SERVER_URL, other]) expect(await store.read(url)).toBeUndefined();
-    await store.write(record("plain"));
-    expect(await store.read(other)).toBeUndefined();
-    await store.write({ ...record("other"), url: other });
-    expect(await store.read(SERVER_URL)).toMatchObject({ requiredScope: "plain" });
   });
 
   it("leaves nothing behind when it can't write", async () => {

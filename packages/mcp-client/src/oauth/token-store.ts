@@ -1,15 +1,13 @@
-import { readFile, rm } from "node:fs/promises";
-import { CemError, createTurns } from "@cem/core";
+import { readFile } from "node:fs/promises";
+import { CemError, createTurns, Shares } from "@cem/core";
 import type { FileLockOptions } from "@cem/core/files";
 import * as z from "zod";
-import { plainUrl, signInFile } from "./sign-in-file.ts";
+import { signInFile } from "./sign-in-file.ts";
 
 const recordSchema = z.object({
   version: z.literal(1),
   /** The key of the server the sign-in is for, as `storeKey` returns it. */
   url: z.string(),
-  /** Absent in files that were written when the key was the plain URL. */
-  isExact: z.literal(true).optional(),
   client: z.looseObject({ client_id: z.string() }).optional(),
   tokens: z.looseObject({ access_token: z.string(), token_type: z.string() }).optional(),
   /** Port of the redirect URI the client is registered with. */
@@ -32,13 +30,9 @@ export interface TokenStore {
 /** Creates an in-memory store. */
 export function createMemoryTokenStore(): TokenStore {
   const records = new Map<string, TokenRecord>();
-  const turns = new Map<string, ReturnType<typeof createTurns>>();
+  const turns = new Shares(1);
   return {
-    exclusively(url, action) {
-      const inTurn = turns.get(url) ?? createTurns();
-      turns.set(url, inTurn);
-      return inTurn(action);
-    },
+    exclusively: (url, action) => turns.run(url, new AbortController().signal, action),
     read: async (url) => records.get(url),
     write: async (record) => void records.set(record.url, record),
   };
@@ -50,20 +44,6 @@ export function createFileTokenStore(
   isOwnerThere = (): Promise<boolean> => Promise.resolve(true),
 ): TokenStore {
   const fileOf = (url: string): string => signInFile(folder, url);
-  const load = async (url: string): Promise<TokenRecord | undefined> => {
-    try {
-      const record = recordSchema.parse(JSON.parse(await readFile(fileOf(url), "utf8")));
-      return record.url === url ? record : undefined;
-    } catch {
-      // A missing and an invalid file both mean that the user has to sign in again, which replaces the file.
-      return undefined;
-    }
-  };
-  /** The sign-in that servers with this plain URL shared. The first to write takes it over, since it may be renewed only once. */
-  const loadShared = async (url: string): Promise<TokenRecord | undefined> => {
-    const record = url.includes("#") ? await load(plainUrl(url)) : undefined;
-    return record?.isExact === true ? undefined : record;
-  };
   const requireOwner = async (): Promise<void> => {
     if (await isOwnerThere()) return;
     throw new CemError("OWNER_GONE", "The customer was deleted, so the sign-in is not kept.");
@@ -71,9 +51,7 @@ export function createFileTokenStore(
   const replace = async (record: TokenRecord): Promise<void> => {
     const { replaceFile } = await import("@cem/core/files");
     await requireOwner();
-    await replaceFile(fileOf(record.url), JSON.stringify({ ...record, isExact: true }, undefined, 2));
-    const shared = await loadShared(record.url);
-    if (shared !== undefined) await rm(fileOf(shared.url), { force: true });
+    await replaceFile(fileOf(record.url), JSON.stringify(record, undefined, 2));
   };
   const inTurn = createTurns();
   return {
@@ -84,8 +62,13 @@ export function createFileTokenStore(
       await withFileLock(`${fileOf(url)}.lock`, action, options);
     },
     async read(url) {
-      const record = (await load(url)) ?? (await loadShared(url));
-      return record && { ...record, url };
+      try {
+        const record = recordSchema.parse(JSON.parse(await readFile(fileOf(url), "utf8")));
+        return record.url === url ? record : undefined;
+      } catch {
+        // A missing and an invalid file both mean that the user has to sign in again, which replaces the file.
+        return undefined;
+      }
     },
     // Serialized, so that the last call wins.
     write: (record) => inTurn(() => replace(record)),

@@ -85,11 +85,8 @@ export async function assertPromised(
 ): Promise<void> {
   const { server, tool: name } = tool;
   if (structuredContent === undefined) {
-    throw new CemError(
-      "RESULT_INVALID",
-      `${server}.${name} answered without structuredContent, which its own output schema promises.${cameAs(content)}`,
-      { details: { server, tool: name, place: "" } },
-    );
+    const message = `${server}.${name} answered without structuredContent, which its own output schema promises.${cameAs(content)}`;
+    throw new CemError("RESULT_INVALID", message, { details: { server, tool: name, place: "" } });
   }
   try {
     await checkResult(tool, schema, structuredContent);

@@ -35,35 +35,36 @@ export interface ConfigFile {
   format?: "toml" | undefined;
 }
 
+/** The path functions of a platform. */
+export function pathsOf(platform: NodeJS.Platform): typeof posix {
+  return platform === "win32" ? win32 : posix;
+}
+
 /** Lists the files in which other MCP clients keep their servers on a platform. */
 export function clientConfigFiles({ home, cwd, platform, environment }: ClientConfigLocations): ConfigFile[] {
-  const paths = platform === "win32" ? win32 : posix;
+  const paths = pathsOf(platform);
   const join = (...parts: string[]): string => paths.join(...parts);
   const xdg = environment["XDG_CONFIG_HOME"] ?? join(home, ".config");
   const windows = environment["APPDATA"] ?? join(home, "AppData", "Roaming");
-  const applications =
-    platform === "win32"
-      ? windows
-      : platform === "darwin"
-        ? join(home, "Library", "Application Support")
-        : xdg;
+  const unix = platform === "darwin" ? join(home, "Library", "Application Support") : xdg;
+  const applications = platform === "win32" ? windows : unix;
   // Zed uses the XDG folder on macOS too.
   const zed = platform === "win32" ? join(windows, "Zed") : join(xdg, "zed");
   const codex = environment["CODEX_HOME"] ?? join(home, ".codex");
-  const user = (client: McpClientName, key: ConfigFile["key"], ...file: string[]): ConfigFile => ({
-    client,
-    scope: "user",
-    file: join(...file),
-    key,
-  });
-  const project = (client: McpClientName, key: ConfigFile["key"], ...file: string[]): ConfigFile => ({
-    ...user(client, key, cwd, ...file),
-    scope: "project",
-  });
+  const user = (client: McpClientName, key: ConfigFile["key"], ...parts: string[]): ConfigFile => {
+    return { client, scope: "user", file: join(...parts), key };
+  };
+  const project = (client: McpClientName, key: ConfigFile["key"], ...parts: string[]): ConfigFile => {
+    return { client, scope: "project", file: join(cwd, ...parts), key };
+  };
   return [
     user("claude-desktop", "mcpServers", applications, "Claude", "claude_desktop_config.json"),
     user("claude-code", "mcpServers", home, ".claude.json"),
     project("claude-code", "mcpServers", ".mcp.json"),
+    // Its settings hold no servers, but switch them off.
+    user("claude-code", "mcpServers", home, ".claude", "settings.json"),
+    project("claude-code", "mcpServers", ".claude", "settings.json"),
+    project("claude-code", "mcpServers", ".claude", "settings.local.json"),
     user("cursor", "mcpServers", home, ".cursor", "mcp.json"),
     project("cursor", "mcpServers", ".cursor", "mcp.json"),
     user("vscode", "servers", applications, "Code", "User", "mcp.json"),

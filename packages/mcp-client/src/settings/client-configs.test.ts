@@ -65,6 +65,7 @@ describe("readClientConfigs", () => {
           "files": {
             "command": "server", /* the path */
             "args": ["\${workspaceFolder}/data", "\${userHome}", "\${env:TOKEN}", "\${PORT:-80}"],
+            "cwd": "\${CLAUDE_PROJECT_DIR:-.}\${pathSeparator}\${workspaceFolderBasename}\${/}",
             "env": { "KEY": "\${input:key}" },
           },
         },
@@ -74,7 +75,11 @@ describe("readClientConfigs", () => {
     expect(servers).toMatchObject([
       {
         name: "files",
-        definition: { args: [`${cwd}/data`, home, "${TOKEN}", "${PORT:-80}"], env: { KEY: "${input:key}" } },
+        definition: {
+          args: [`${cwd}/data`, home, "${TOKEN}", "${PORT:-80}"],
+          cwd: `${cwd}/project/`,
+          env: { KEY: "${input:key}" },
+        },
         unresolved: ["${input:key}"],
       },
     ]);
@@ -283,6 +288,41 @@ enabled = false
       ["c", ["timeout"]],
       ["a", ["envFile"]],
       ["b", ["auth"]],
+    ]);
+  });
+});
+
+describe("readClientConfigs of servers that are switched off elsewhere", () => {
+  const off = async (): Promise<string[]> =>
+    (await read()).servers.flatMap(({ name, definition }) => (definition["disabled"] === true ? [name] : []));
+  const mcpServers = { a: { command: "a" }, b: { command: "b" }, c: { command: "c" } };
+
+  it.each([
+    [{ excluded: ["a", "x"] }, ["a"]],
+    [{ allowed: ["a", "b"], excluded: ["b"] }, ["b", "c"]],
+    [{ allowed: [] }, ["a", "b", "c"]],
+    [{ excluded: "a", allowed: null }, []],
+  ])("finds those of Gemini CLI with %j", async (mcp, expected) => {
+    await put(join(home, ".gemini/settings.json"), JSON.stringify({ mcpServers, mcp }));
+    await put(join(home, ".cursor/mcp.json"), JSON.stringify({ mcpServers: { a: { command: "a" } } }));
+    expect(await off()).toEqual(expected);
+  });
+
+  it("finds those of Claude Code, for this project and for others", async () => {
+    const projects = {
+      [cwd]: { disabledMcpServers: ["user-off"], disabledMcpjsonServers: ["a"] },
+      "/other": { mcpServers, disabledMcpServers: ["b"] },
+    };
+    const user = { "user-off": { command: "u" }, a: { command: "user's own" } };
+    await put(join(home, ".claude.json"), JSON.stringify({ mcpServers: user, projects }));
+    await put(join(cwd, ".mcp.json"), JSON.stringify({ mcpServers }));
+    await put(join(cwd, ".claude/settings.local.json"), '{ "disabledMcpjsonServers": ["c"] }');
+    const found = (await read()).servers.filter(({ definition }) => definition["disabled"] === true);
+    expect(found.map(({ name, origin }) => [name, origin.scope, origin.project])).toEqual([
+      ["user-off", "user", undefined],
+      ["b", "project", "/other"],
+      ["a", "project", cwd],
+      ["c", "project", cwd],
     ]);
   });
 });

@@ -2,7 +2,7 @@ import { readFile, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { isObject } from "@cem/core";
 import type { ParseError } from "jsonc-parser";
-import { clientConfigFiles } from "./client-config-files.ts";
+import { clientConfigFiles, pathsOf } from "./client-config-files.ts";
 import type { ClientConfigLocations, ConfigFile, McpClientName } from "./client-config-files.ts";
 
 const MAX_FILE_BYTES = 16 * 1024 * 1024;
@@ -48,15 +48,26 @@ export async function readClientConfigs(
   const { home = homedir(), cwd = process.cwd(), platform = process.platform } = locations;
   const full = { home, cwd, platform, environment: locations.environment ?? process.env };
   const found = await Promise.all(clientConfigFiles(full).map((file) => readConfig(file, full)));
-  return {
-    servers: found.flatMap(({ servers }) => servers),
-    problems: found.flatMap(({ problems }) => problems),
-  };
+  const servers = found.flatMap((one) => one.servers);
+  for (const server of servers)
+    if (found.some(({ isOff }) => isOff(server))) server.definition["disabled"] = true;
+  return { servers, problems: found.flatMap(({ problems }) => problems) };
 }
 
-async function readConfig(config: ConfigFile, locations: ClientConfigLocations): Promise<ClientConfigs> {
+interface ReadConfig extends ClientConfigs {
+  /** Whether this file switches a server off, which may be in another file. */
+  isOff: (server: FoundServer) => boolean;
+}
+
+async function readConfig(config: ConfigFile, locations: ClientConfigLocations): Promise<ReadConfig> {
   const { file } = config;
-  const problem = (message: string): ClientConfigs => ({ servers: [], problems: [{ file, message }] });
+  const nothing: ReadConfig = { servers: [], problems: [], isOff: () => false };
+  const problem = (message: string): ReadConfig => ({ ...nothing, problems: [{ file, message }] });
+  const result = (data: unknown): ReadConfig => ({
+    servers: serversIn(data, config, locations),
+    problems: [],
+    isOff: switchesOff(data, config, locations),
+  });
   let text: string;
   try {
     const { size } = await stat(file);
@@ -64,14 +75,12 @@ async function readConfig(config: ConfigFile, locations: ClientConfigLocations):
     text = await readFile(file, "utf8");
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    return code === "ENOENT" || code === "ENOTDIR"
-      ? { servers: [], problems: [] }
-      : problem(`It can't be read (${code}).`);
+    return code === "ENOENT" || code === "ENOTDIR" ? nothing : problem(`It can't be read (${code}).`);
   }
   if (config.format === "toml") {
     const { parse: parseToml, TomlError } = await import("smol-toml");
     try {
-      return { servers: serversIn(parseToml(text), config, locations), problems: [] };
+      return result(parseToml(text));
     } catch (error) {
       // The parser's own message quotes the file, which may hold secrets.
       if (error instanceof TomlError) return problem(`It is not valid TOML at line ${error.line}.`);
@@ -85,7 +94,40 @@ async function readConfig(config: ConfigFile, locations: ClientConfigLocations):
     const line = text.slice(0, errors[0].offset).split("\n").length;
     return problem(`It is not valid JSON at line ${line}: ${printParseErrorCode(errors[0].error)}.`);
   }
-  return { servers: serversIn(data, config, locations), problems: [] };
+  return result(data);
+}
+
+/** How a file switches servers off outside of their entries. */
+function switchesOff(
+  data: unknown,
+  { client, scope }: ConfigFile,
+  { cwd }: ClientConfigLocations,
+): ReadConfig["isOff"] {
+  if (client === "gemini") {
+    const { allowed, excluded } = asObject(member(data, "mcp"));
+    return ({ name, origin }) =>
+      origin.client === client &&
+      (isListed(excluded, name) || (Array.isArray(allowed) && !isListed(allowed, name)));
+  }
+  if (client !== "claude-code") return () => false;
+  // Those of .mcp.json are approved or refused by name, in any of the settings.
+  const isRefused = (settings: unknown, { name, origin }: FoundServer): boolean =>
+    origin.file.endsWith(".mcp.json") && isListed(member(settings, "disabledMcpjsonServers"), name);
+  const projects = scope === "user" ? asObject(member(data, "projects")) : {};
+  return (server) => {
+    const { name, origin } = server;
+    if (origin.client !== client) return false;
+    const project = member(projects, origin.project ?? cwd);
+    return (
+      isRefused(data, server) ||
+      isRefused(project, server) ||
+      isListed(member(project, "disabledMcpServers"), name)
+    );
+  };
+}
+
+function isListed(list: unknown, name: string): boolean {
+  return Array.isArray(list) && list.includes(name);
 }
 
 function serversIn(data: unknown, config: ConfigFile, locations: ClientConfigLocations): FoundServer[] {
@@ -113,16 +155,29 @@ function toFound(
     const folder = origin.project ?? locations.cwd;
     const unresolved = new Set<string>();
     const { definition: written, leftOut } = translateDefinition(origin.client, value);
-    const context = { client: origin.client, folder, home: locations.home, unresolved };
+    const context = { client: origin.client, fill: placeholders(folder, locations), unresolved };
     const definition = translate(written, context) as Record<string, unknown>;
     return [{ name, origin, definition, leftOut, unresolved: [...unresolved] }];
   });
 }
 
+/** The placeholders that clients fill themselves. */
+function placeholders(folder: string, { home, platform }: ClientConfigLocations): Translation["fill"] {
+  const paths = pathsOf(platform);
+  return new Map([
+    ["workspaceFolder", folder],
+    ["workspaceFolderBasename", paths.basename(folder)],
+    ["CLAUDE_PROJECT_DIR", folder],
+    ["userHome", home],
+    ["pathSeparator", paths.sep],
+    ["/", paths.sep],
+  ]);
+}
+
 interface Translation {
   client: McpClientName;
-  folder: string;
-  home: string;
+  /** Values of placeholders that the client fills. */
+  fill: ReadonlyMap<string, string>;
   unresolved: Set<string>;
 }
 
@@ -130,8 +185,8 @@ interface Translation {
 function translate(value: unknown, context: Translation): unknown {
   if (typeof value === "string") {
     return withBraces(value, context.client).replace(/\$\{([^${}]+)\}/g, (whole, inner: string) => {
-      if (inner === "workspaceFolder") return context.folder;
-      if (inner === "userHome") return context.home;
+      const known = context.fill.get(inner.split(":-", 1)[0] ?? "");
+      if (known !== undefined) return known;
       if (/^(?:env:)?[A-Za-z_][A-Za-z0-9_]*(?::-.*)?$/.test(inner))
         return `\${${inner.replace(/^env:/, "")}}`;
       context.unresolved.add(whole);

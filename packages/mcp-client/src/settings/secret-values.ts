@@ -29,20 +29,14 @@ export function fillVariables(
         return value;
       }
       if (fallback !== undefined) return fallback;
-      throw new CemError(
-        "VARIABLE_MISSING",
-        `Server "${server}" needs the environment variable ${variable} for ${setting}, and it is not set.`,
-        { details: { server, setting, variable } },
-      );
+      const message = `Server "${server}" needs the environment variable ${variable} for ${setting}, and it is not set.`;
+      throw new CemError("VARIABLE_MISSING", message, { details: { server, setting, variable } });
     });
   const { provider, ...rest } = { provider: undefined, ...settings.transport };
   const transport = { ...fillAll(rest, "", fill), ...(provider && { provider }) } as TransportSettings;
   if (transport.kind !== "stdio" && !URL.canParse(transport.url)) {
-    throw new CemError(
-      "OPTION_INVALID",
-      `Server "${server}" needs a whole URL for url, such as https://example.com/mcp.`,
-      { details: { server, option: "url" } },
-    );
+    const message = `Server "${server}" needs a whole URL for url, such as https://example.com/mcp.`;
+    throw new CemError("OPTION_INVALID", message, { details: { server, option: "url" } });
   }
   const auth = fillAll(settings.auth, "auth", fill);
   return { ...settings, transport, auth, secrets: [...secrets] };
@@ -75,7 +69,7 @@ export function createRedact(
     if (value !== undefined) secrets.add(value);
   };
   const { transport, auth } = settings;
-  if (auth?.kind === "client-credentials" || auth?.kind === "authorization-code") add(auth.clientSecret);
+  add(auth?.clientSecret);
   if (transport.kind === "stdio") {
     for (const [name, value] of Object.entries(transport.env ?? {})) {
       if (SECRET_NAME.test(name) || !PLAIN_VALUE.test(value)) add(value);

@@ -8,7 +8,7 @@ import { generateServer, generateServers, generatingMissing } from "./generated/
 import type { GenerateOptions } from "./generated/generate-servers.ts";
 import { GeneratedFolders } from "./generated/generated-folders.ts";
 import { createGeneratedToolSource } from "./generated/generated-tool-source.ts";
-import { createNameFinder } from "./generated/names-in-code.ts";
+import { namesInCode } from "./generated/names-in-code.ts";
 import { takeInChanges, watchChanges } from "./generated/tool-updates.ts";
 import { createMcpServers } from "./servers/mcp-servers.ts";
 import type { McpServersSettings } from "./servers/mcp-servers.ts";
@@ -100,7 +100,7 @@ export function createMcpTools(settings: McpToolsSettings) {
     /** The folder of a server's generated tools, absolute. */
     folderOf: servers.folderOf,
     /** Finds the names that a tool has in code. Connects to nothing. */
-    findNameInCode: createNameFinder(servers.byName, servers.folderOf, folders),
+    findNameInCode: namesInCode(settings.servers, settings.serversDir, folders),
     /**
      * A server's generated tools as they were accepted.
      *

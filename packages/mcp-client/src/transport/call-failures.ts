@@ -18,11 +18,16 @@ import { TOO_LARGE } from "./large-answers.ts";
 import { isWebUrl } from "./server-fetch.ts";
 
 const MAX_MESSAGE_CHARACTERS = 4_000;
+const TOO_MANY_REQUESTS = 429;
+/** Advice in an error of TLS, which only helps who starts Node.js. */
+const SYSTEM_CA_OPTION = "try running Node.js with --use-system-ca";
 const SSE_SESSION_LOST = /Error POSTing to endpoint \(HTTP 40[04]\)/;
 /** Words in errors of servers that do not know a session. */
 const SESSION_UNKNOWN = /not found|no valid|invalid|missing|unknown|expired|initialized/iu;
 /** Errors before a connection was established, so nothing was sent. */
 const UNCONNECTED_CODES = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "UND_ERR_CONNECT_TIMEOUT"]);
+const { ConnectionClosed, NotConnected, EraNegotiationFailed } = SdkErrorCode;
+const LOST = new Set<string>([ConnectionClosed, NotConnected, EraNegotiationFailed]);
 const TRANSPORT_CODES = new Set([...UNCONNECTED_CODES, "ECONNRESET", "EPIPE", "ETIMEDOUT", "UND_ERR_SOCKET"]);
 
 /** The server's process could not be started, or ended during the handshake. The message continues "Server is down: …". */
@@ -30,9 +35,8 @@ export class StartFailure extends Error {}
 
 /** `SERVER_CLOSED`: the connection to the server was closed for good. */
 export function serverClosed(server: string): CemError {
-  return new CemError("SERVER_CLOSED", `The connection to server "${server}" was closed.`, {
-    details: { server },
-  });
+  const message = `The connection to server "${server}" was closed.`;
+  return new CemError("SERVER_CLOSED", message, { details: { server } });
 }
 
 /** The facts about the server for {@link toServerError}. */
@@ -47,8 +51,8 @@ export interface FailureContext {
 }
 
 /**
- * Converts an error of the SDK or the network to a CemError without secrets: `AUTH_REQUIRED`, `SERVER_DOWN` or
- * `PROTOCOL_ERROR`. A CemError keeps its code.
+ * Converts an error of the SDK or the network to a CemError without secrets: `AUTH_REQUIRED`, `SERVER_DOWN`,
+ * `SERVER_BUSY` or `PROTOCOL_ERROR`. A CemError keeps its code.
  */
 export function toServerError(thrown: unknown, context: FailureContext): CemError {
   const { server, redact, setting } = context;
@@ -77,7 +81,8 @@ export function toServerError(thrown: unknown, context: FailureContext): CemErro
   if (thrown instanceof SdkHttpError) {
     const { status, statusText = "" } = thrown.data;
     const what = `Server "${server}" answered with HTTP status ${status} ${statusText}`.trimEnd();
-    return make(isLost ? "SERVER_DOWN" : "PROTOCOL_ERROR", `${what}: ${describeCause(thrown)}`);
+    const code = status === TOO_MANY_REQUESTS ? "SERVER_BUSY" : isLost ? "SERVER_DOWN" : "PROTOCOL_ERROR";
+    return make(code, `${what}: ${describeCause(thrown)}`);
   }
   if (isLost)
     return make("SERVER_DOWN", `The connection to server "${server}" failed: ${describeCause(thrown)}`);
@@ -122,18 +127,15 @@ export function sessionLoss(thrown: unknown, { transport }: Client): { mayRepeat
 export function isConnectionLoss(thrown: unknown): boolean {
   if (thrown instanceof SdkHttpError) return thrown.data.status >= 500;
   if (thrown instanceof SseError) return true;
-  if (thrown instanceof SdkError) {
-    return [
-      SdkErrorCode.ConnectionClosed,
-      SdkErrorCode.NotConnected,
-      SdkErrorCode.EraNegotiationFailed,
-    ].includes(thrown.code);
-  }
-  for (let error: unknown = thrown; error instanceof Error; error = error.cause) {
-    if (TRANSPORT_CODES.has(String((error as NodeJS.ErrnoException).code))) return true;
-    if (error.message === "fetch failed") return true;
-  }
-  return false;
+  if (thrown instanceof SdkError) return LOST.has(thrown.code);
+  return causesOf(thrown).some(
+    ({ code = "", message }) => TRANSPORT_CODES.has(code) || message === "fetch failed",
+  );
+}
+
+/** An error and its causes, the innermost last. */
+function causesOf(thrown: unknown): NodeJS.ErrnoException[] {
+  return thrown instanceof Error ? [thrown, ...causesOf(thrown.cause)] : [];
 }
 
 /** Marks the error of a call as uncertain: the server may have executed it before the connection was lost. */
@@ -149,18 +151,15 @@ function mayHaveBeenSent(thrown: unknown): boolean {
   if (thrown instanceof SdkError && !(thrown instanceof SdkHttpError)) {
     return thrown.code === SdkErrorCode.ConnectionClosed;
   }
-  for (let error: unknown = thrown; error instanceof Error; error = error.cause) {
-    if (UNCONNECTED_CODES.has(String((error as NodeJS.ErrnoException).code))) return false;
-  }
-  return true;
+  return !causesOf(thrown).some(({ code = "" }) => UNCONNECTED_CODES.has(code));
 }
 
 /** The message of the innermost cause, such as "connect ECONNREFUSED" rather than "fetch failed". */
 export function describeCause(thrown: unknown): string {
   let message = thrown instanceof Error ? thrown.message : String(thrown);
-  for (let error: unknown = thrown; error instanceof Error; error = error.cause) {
+  for (const error of causesOf(thrown)) {
     if (error.message !== "") message = error.message;
     else if (error instanceof AggregateError) message = String(error.errors[0]);
   }
-  return message;
+  return message.replace(SYSTEM_CA_OPTION, "set NODE_USE_SYSTEM_CA=1, or NODE_EXTRA_CA_CERTS to its file");
 }

@@ -40,7 +40,11 @@ export function createDirectRequests(write: (message: object) => void) {
       const cancel = (): void => {
         const reason = String(signal.reason);
         reject(new SdkError(SdkErrorCode.RequestTimeout, reason));
-        notifyCancelled(write, id, reason);
+        try {
+          write({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: id, reason } });
+        } catch {
+          // A server that has ended needs no cancellation.
+        }
       };
       signal.addEventListener("abort", cancel, { once: true });
       pending.set(id, { resolve, reject, onProgress });
@@ -93,11 +97,4 @@ function progressOf({ progress, total, message }: JsonObject): ToolProgress {
     ...(typeof total === "number" && { total }),
     ...(typeof message === "string" && { message }),
   };
-}
-
-/** Errors are ignored: a server that has ended needs no cancellation. */
-function notifyCancelled(write: (message: object) => void, requestId: number, reason: string): void {
-  try {
-    write({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId, reason } });
-  } catch {}
 }

@@ -88,6 +88,20 @@ describe("a server over HTTP that sends too much", () => {
     await third.promise;
     expect((opened[2] ?? 0) - (opened[0] ?? 0)).toBeGreaterThan(900);
   });
+
+  it("has its stream opened again more and more seldom if it ends at once with nothing", async () => {
+    const opened: number[] = [];
+    const third = Promise.withResolvers<void>();
+    const connections = await connectTo(({ request, response }) => {
+      if (request.method !== "GET") return false;
+      if (opened.push(performance.now()) === 3) third.resolve();
+      response.writeHead(200, { "content-type": "text/event-stream" }).end("retry: 0\n\n");
+      return true;
+    });
+    await call(connections);
+    await third.promise;
+    expect((opened[2] ?? 0) - (opened[1] ?? 0)).toBeGreaterThan(1_400);
+  });
 });
 
 describe("a call that a server over HTTP refuses", () => {
@@ -124,9 +138,46 @@ it("a server that is asked too often is quoted on how long to wait", async () =>
     response.writeHead(429, { "retry-after": "7" }).end("Slow down.");
     return true;
   });
-  await expect(call(connections)).rejects.toThrow(
-    'Server "hand" answered with HTTP status 429 Too Many Requests (Retry-After: 7): Error POSTing to endpoint: Slow down.',
-  );
+  await expect(call(connections)).rejects.toMatchObject({
+    code: "SERVER_BUSY",
+    message:
+      'Server "hand" answered with HTTP status 429 Too Many Requests (Retry-After: 7): Error POSTing to endpoint: Slow down.',
+  });
+});
+
+it("a server that refuses connections for now is busy, not broken", async () => {
+  const connections = await connectTo(({ response }) => {
+    response.writeHead(429, { "retry-after": "7" }).end("Slow down.");
+    return true;
+  });
+  await expect(call(connections)).rejects.toMatchObject({
+    code: "SERVER_BUSY",
+    message: expect.stringContaining("(Retry-After: 7)") as string,
+  });
+});
+
+describe("a server of the older HTTP+SSE transport", () => {
+  it.each([404, 415, 422, 501])("is found behind status %d, and its own fault is told", async (status) => {
+    const connections = await connectTo(({ request, response }) => {
+      if (request.method !== "GET") response.writeHead(status).end("Cannot POST");
+      else
+        response
+          .writeHead(200, { "content-type": "text/event-stream" })
+          .write("event: endpoint\ndata: http://other.example/messages\n\n");
+      return true;
+    });
+    await expect(call(connections)).rejects.toThrow(
+      "Endpoint origin does not match connection origin: http://other.example",
+    );
+  });
+
+  it("is not assumed where the address answers neither way", async () => {
+    const connections = await connectTo(({ request, response }) => {
+      response.writeHead(request.method === "GET" ? 406 : 422).end("no");
+      return true;
+    });
+    await expect(call(connections)).rejects.toThrow('Server "hand" answered with HTTP status 422');
+  });
 });
 
 it.each(["a fault", "a page", "nothing"])(

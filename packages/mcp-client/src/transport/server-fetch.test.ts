@@ -1,7 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { spawnSync } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { createServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { serve } from "../../fixtures/start-http.ts";
 import type { Running } from "../../fixtures/start-http.ts";
+import { temporaryFolder } from "../../fixtures/temporary-folder.ts";
+import { describeCause } from "./call-failures.ts";
 import { createServerFetch } from "./server-fetch.ts";
+
+/** Makes a certificate, where there is one. */
+const OPENSSL = "openssl";
 
 describe("createServerFetch", () => {
   const seen: Record<string, unknown>[] = [];
@@ -70,10 +80,28 @@ describe("createServerFetch", () => {
   });
 
   it("stops reading an answer without end", async () => {
-    const fetch = createServerFetch({ url: address(server), maxResponseBytes: 5_000_000 });
+    const fetch = createServerFetch({ url: address(server) }, 5_000_000);
     const response = await fetch(`${address(server)}/flood`);
     await expect(response.text()).rejects.toThrow("more than 5000000 bytes");
   });
+
+  it.runIf(spawnSync(OPENSSL, ["version"]).status === 0)(
+    "says which variable makes an authority of one's own known",
+    async () => {
+      const folder = await temporaryFolder();
+      const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")];
+      const request = `req -x509 -newkey rsa:2048 -nodes -subj /CN=localhost -keyout ${key} -out ${cert}`;
+      spawnSync(OPENSSL, request.split(" "));
+      const secure = createServer({ key: await readFile(key), cert: await readFile(cert) });
+      await new Promise<void>((resolve) => secure.listen(0, "127.0.0.1", resolve));
+      onTestFinished(() => void secure.close());
+      const url = `https://127.0.0.1:${(secure.address() as AddressInfo).port}`;
+      const failure: unknown = await createServerFetch({ url })(url).catch((error: unknown) => error);
+      expect(describeCause(failure)).toContain(
+        "set NODE_USE_SYSTEM_CA=1, or NODE_EXTRA_CA_CERTS to its file",
+      );
+    },
+  );
 
   it("asks once more when a connection went stale, but never sends anything twice", async () => {
     const fetch = createServerFetch({ url: address(server) });

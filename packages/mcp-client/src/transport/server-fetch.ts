@@ -8,18 +8,12 @@ import type { HttpSettings } from "../settings/server-settings.ts";
 import { createBrake, weightOf } from "./brake.ts";
 import { AnswerRoom, LARGE_BYTES } from "./large-answers.ts";
 
-const DEFAULT_MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
+/** Limit of one response, or of one line of an event stream. */
+const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 /** Maximum number of concurrent answers to a server's requests: each is an HTTP request that takes a connection. */
 const MAX_ANSWERS = 32;
 
-/** Settings of {@link createServerFetch}. */
 interface ServerFetchSettings extends Pick<HttpSettings, "url" | "headers"> {
-  /**
-   * Limit of one response, or of one line of an event stream.
-   *
-   * @defaultValue 64 MiB
-   */
-  maxResponseBytes?: number | undefined;
   /** Called with warnings about the server, such as that it sends too much. */
   onWarning?: ((message: string) => void) | undefined;
 }
@@ -32,10 +26,9 @@ interface ServerFetchSettings extends Pick<HttpSettings, "url" | "headers"> {
  *
  * The function throws CemError `ADDRESS_REFUSED` for a refused URL.
  */
-export function createServerFetch(settings: ServerFetchSettings): FetchLike {
+export function createServerFetch(settings: ServerFetchSettings, maxBytes = MAX_RESPONSE_BYTES): FetchLike {
   const server = new URL(settings.url);
-  const { maxResponseBytes = DEFAULT_MAX_RESPONSE_BYTES, onWarning } = settings;
-  const brake = createBrake(onWarning);
+  const brake = createBrake(settings.onWarning);
   const answers = new Shares(MAX_ANSWERS);
   return async (input, init) => {
     const signal = init?.signal ?? new AbortController().signal;
@@ -69,7 +62,7 @@ export function createServerFetch(settings: ServerFetchSettings): FetchLike {
       if (answers.countOf("") > MAX_ANSWERS) await inTurn(async () => {});
     };
     const call = message?.["method"] === "tools/call" ? message["id"] : undefined;
-    return limitSize(response, maxResponseBytes, call, slowDown);
+    return limitSize(response, maxBytes, call, slowDown);
   };
 }
 

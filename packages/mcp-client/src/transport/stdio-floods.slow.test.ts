@@ -53,7 +53,7 @@ describe("a server that sends too much", () => {
       warned.resolve();
     };
     const settings = { kind: "stdio", command: "sh", args } as const;
-    const transport = createStdioTransport(settings, { onStderr: () => {}, onWarning, graceMs: 100 });
+    const transport = createStdioTransport(settings, { onStderr: () => {}, onWarning });
     Object.assign(transport, { onerror: () => (lines += 1) });
     await transport.start();
     await warned.promise;

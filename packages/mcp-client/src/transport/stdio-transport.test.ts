@@ -92,7 +92,7 @@ describe("close", () => {
   it.runIf(process.platform === "linux")("ends a server that will not go, and what it started", async () => {
     const { transport: settings } = odd("stubborn");
     if (settings.kind !== "stdio") throw new Error("The server is started over stdio.");
-    const transport = createStdioTransport(settings, { onStderr: () => {}, graceMs: 100 });
+    const transport = createStdioTransport(settings, { onStderr: () => {} });
     const ready = new Promise((resolve) => Object.assign(transport, { onmessage: resolve }));
     await transport.start();
     await transport.send({ jsonrpc: "2.0", id: 1, method: "tools/list" });

@@ -33,22 +33,16 @@ const MISSING_PACKAGE =
   /^npm (?:error|ERR!) (?:404 [^'\n]{0,200}'|notarget No matching version found for )([^'\s]{1,214}?)(?:@\*)?(?:'|\.?$)/mu;
 /** JSON-RPC code. */
 const INTERNAL_ERROR = -32_603;
-const DEFAULT_GRACE_MS = 1_000;
+/** How long the process may take to exit after its input ended, and again after SIGTERM. */
+const GRACE_MS = 1_000;
 const POLL_MS = 20;
 const LAST_WORDS_MS = 500;
 
-/** Options of {@link createStdioTransport}. */
 export interface StdioTransportOptions {
   /** Called with each line the process writes to stderr. */
   onStderr: (line: string) => void;
   /** Called with warnings about the server, such as that it sends too much. */
   onWarning?: ((message: string) => void) | undefined;
-  /**
-   * How long the process may take to exit after its input ended, and again after SIGTERM, in milliseconds.
-   *
-   * @defaultValue 1,000
-   */
-  graceMs?: number | undefined;
 }
 
 /** The SDK's transport interface over a child process. */
@@ -72,7 +66,7 @@ export interface StdioTransport extends Transport {
  */
 export function createStdioTransport(
   settings: StdioSettings,
-  { onStderr, onWarning, graceMs = DEFAULT_GRACE_MS }: StdioTransportOptions,
+  { onStderr, onWarning }: StdioTransportOptions,
 ): StdioTransport {
   let child: ChildProcess | undefined;
   let exit: string | undefined;
@@ -140,10 +134,10 @@ export function createStdioTransport(
         await Promise.race([once(input, "drain").catch(() => {}), closed.promise]);
     },
     async close() {
-      if (child !== undefined) await endGroup(child, graceMs);
+      if (child !== undefined) await endGroup(child);
     },
     async waitForExit() {
-      await abandonOnAbort(exited.promise, AbortSignal.timeout(graceMs)).catch(() => {});
+      await abandonOnAbort(exited.promise, AbortSignal.timeout(GRACE_MS)).catch(() => {});
       // Its last output may still be on its way, and its own children may hold the pipe open.
       if (exit !== undefined)
         await Promise.race([closed.promise, sleep(LAST_WORDS_MS, undefined, { ref: false })]);
@@ -171,7 +165,7 @@ function npxAdvice({ command, args = [] }: StdioSettings, words: string): string
   return ` (npx found ${name} among the packages of this project, but not its command; ${name}@latest is fetched in any case)`;
 }
 
-interface ListenOptions extends Pick<StdioTransportOptions, "onStderr" | "onWarning"> {
+interface ListenOptions extends StdioTransportOptions {
   contexts: CallContexts;
   calls: Set<JsonValue>;
   direct: DirectRequests;
@@ -295,20 +289,20 @@ function messageIn(read: JsonValue | undefined): JSONRPCMessage | undefined {
   }
 }
 
-async function endGroup(child: ChildProcess, graceMs: number): Promise<void> {
+async function endGroup(child: ChildProcess): Promise<void> {
   child.stdin?.end();
   for (const signal of ["SIGTERM", "SIGKILL"] as const) {
-    if (await waitForEnd(child, graceMs)) break;
+    if (await waitForEnd(child)) break;
     signalGroup(child, signal);
   }
-  await waitForEnd(child, graceMs);
+  await waitForEnd(child);
   child.stdout?.destroy();
   child.stderr?.destroy();
   untrackGroup(child);
 }
 
-async function waitForEnd(child: ChildProcess, graceMs: number): Promise<boolean> {
-  const deadline = Date.now() + graceMs;
+async function waitForEnd(child: ChildProcess): Promise<boolean> {
+  const deadline = Date.now() + GRACE_MS;
   while (isGroupAlive(child)) {
     if (Date.now() >= deadline) return false;
     await sleep(POLL_MS);
@@ -321,9 +315,6 @@ const NETWORK_VARIABLE =
   /^(?:(?:https?|all|no)_proxy|node_extra_ca_certs|node_use_system_ca|node_use_env_proxy|ssl_cert_(?:file|dir)|npm_config_(?:registry|cafile|proxy|https_proxy|noproxy)|uv_(?:default_index|index_url)|pip_(?:index_url|cert)|requests_ca_bundle|curl_ca_bundle)$/i;
 
 /** The environment variables for network access. */
-export function networkEnvironment(environment: NodeJS.ProcessEnv = process.env): Record<string, string> {
-  const found = Object.entries(environment).filter(
-    (entry): entry is [string, string] => entry[1] !== undefined && NETWORK_VARIABLE.test(entry[0]),
-  );
-  return Object.fromEntries(found);
+export function networkEnvironment(environment = process.env): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => NETWORK_VARIABLE.test(name)));
 }

@@ -3,16 +3,8 @@ import type { CemError, RunRecords, SessionRecord } from "@cem/core";
 import type { Hono } from "hono";
 import type * as z from "zod";
 import type { ServedClient } from "../served-client.ts";
-import type {
-  CustomerList,
-  QueueFigures,
-  SessionList,
-  WorkflowGraph,
-  WorkflowList,
-  WorkflowRun,
-  WorkflowRunList,
-} from "./history-schemas.ts";
 import type { RunBoard } from "./run-board.ts";
+import type * as schemas from "./schemas.ts";
 
 /** HTTP statuses of errors, by code. Any other is 400. */
 const STATUSES: Readonly<Record<string, number>> = {
@@ -142,42 +134,42 @@ export type Frozen<Data> = Data extends readonly (infer Item)[]
     ? { readonly [Key in keyof Data]: Frozen<Data[Key]> }
     : Data;
 
-/** Workflows and their runs. */
-interface ConsoleWorkflows {
-  list(): Promise<Frozen<WorkflowList["workflows"]>>;
-  /** @throws CemError `WORKFLOW_NOT_FOUND` or `WORKFLOW_INVALID` */
-  draw(name: string): Promise<Frozen<WorkflowGraph["steps"]>>;
-  runs(): Promise<Frozen<WorkflowRunList["runs"]>>;
-  /** @throws CemError `WORKFLOW_RUN_NOT_FOUND` or `WORKFLOW_RUN_UNREADABLE` */
-  run(id: string): Promise<Frozen<Omit<WorkflowRun, "canResume">>>;
-}
-
-/** The logs of sessions. */
-interface ConsoleSessions {
-  list(): Promise<Frozen<SessionList["sessions"]>>;
-  /** @throws CemError `SESSION_NOT_FOUND` */
-  read(id: string): Promise<{ session: SessionRecord; recap: string }>;
-}
-
-/** The customers that a client may see: only itself on a server with customers, all on a server with a single client. */
-interface ConsoleCustomers {
-  /** Whether the client is itself the only visible customer. */
-  isOwn: boolean;
-  list(): Promise<Frozen<CustomerList["customers"]>>;
-  /** Removes all data of a customer. @throws CemError `CUSTOMER_NOT_FOUND` */
-  remove(id: string): Promise<void>;
-}
-
 /** The stored records that a client may see. Absent ones are hidden from it. */
 export interface ConsoleParts {
   records?: Pick<RunRecords, "list" | "read"> | undefined;
   /** The owner of the records to show, if there are records of several clients. */
   owner?: string | undefined;
-  sessions?: ConsoleSessions | undefined;
-  workflows?: ConsoleWorkflows | undefined;
-  customers?: ConsoleCustomers | undefined;
+  /** The logs of sessions. */
+  sessions?:
+    | {
+        list(): Promise<Frozen<schemas.SessionList["sessions"]>>;
+        /** @throws CemError `SESSION_NOT_FOUND` */
+        read(id: string): Promise<{ session: SessionRecord; recap: string }>;
+      }
+    | undefined;
+  /** Workflows and their runs. */
+  workflows?:
+    | {
+        list(): Promise<Frozen<schemas.WorkflowList["workflows"]>>;
+        /** @throws CemError `WORKFLOW_NOT_FOUND` or `WORKFLOW_INVALID` */
+        draw(name: string): Promise<Frozen<schemas.WorkflowGraph["steps"]>>;
+        runs(): Promise<Frozen<schemas.WorkflowRunList["runs"]>>;
+        /** @throws CemError `WORKFLOW_RUN_NOT_FOUND` or `WORKFLOW_RUN_UNREADABLE` */
+        run(id: string): Promise<Frozen<Omit<schemas.WorkflowRun, "canResume">>>;
+      }
+    | undefined;
+  /** The customers that a client may see: only itself on a server with customers, all on a server with a single client. */
+  customers?:
+    | {
+        /** Whether the client is itself the only visible customer. */
+        isOwn: boolean;
+        list(): Promise<Frozen<schemas.CustomerList["customers"]>>;
+        /** Removes all data of a customer. @throws CemError `CUSTOMER_NOT_FOUND` */
+        remove(id: string): Promise<void>;
+      }
+    | undefined;
   /** The queue with the runs of all customers. */
-  queue?: { read(): Promise<Frozen<QueueFigures>> } | undefined;
+  queue?: { read(): Promise<Frozen<schemas.QueueFigures>> } | undefined;
   /** Memory limit of a guest, in MiB. */
   guestMemoryMb?: number | undefined;
 }

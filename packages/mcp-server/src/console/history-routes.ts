@@ -3,20 +3,8 @@ import type { SessionTask } from "@cem/core";
 import * as z from "zod";
 import { declareRoute } from "./api-route.ts";
 import type { ApiScope } from "./api-route.ts";
-import {
-  Confirmation,
-  CustomerList,
-  GuestCounts,
-  QueueFigures,
-  Session,
-  SessionList,
-  WorkflowGraph,
-  WorkflowList,
-  WorkflowRun,
-  WorkflowRunList,
-} from "./history-schemas.ts";
 import { shown } from "./resource-routes.ts";
-import { Done } from "./schemas.ts";
+import * as schemas from "./schemas.ts";
 
 const Id = z.object({ id: z.string() });
 const RESUMABLE: ReadonlySet<string> = new Set(["error", "timeout", "cancelled", "interrupted"]);
@@ -32,7 +20,7 @@ export const HISTORY_ROUTES = [
   declareRoute("GET /workflows", {
     operationId: "listWorkflows",
     summary: "List the workflows of the configuration",
-    answer: WorkflowList,
+    answer: schemas.WorkflowList,
     async handle(_, { parts }) {
       if (parts.workflows === undefined) return { workflows: [], absent: NO_WORKFLOWS };
       return { workflows: await parts.workflows.list() };
@@ -42,7 +30,7 @@ export const HISTORY_ROUTES = [
     operationId: "drawWorkflow",
     summary: "Draw a workflow",
     input: { params: z.object({ name: z.string() }) },
-    answer: WorkflowGraph,
+    answer: schemas.WorkflowGraph,
     handle: async ({ params: { name } }, { parts }) => ({
       name,
       steps: await workflowsOf(parts).draw(name),
@@ -51,14 +39,14 @@ export const HISTORY_ROUTES = [
   declareRoute("GET /workflow-runs", {
     operationId: "listWorkflowRuns",
     summary: "List runs of workflows, the newest first",
-    answer: WorkflowRunList,
+    answer: schemas.WorkflowRunList,
     handle: async (_, { parts }) => ({ runs: (await parts.workflows?.runs()) ?? [] }),
   }),
   declareRoute("GET /workflow-runs/{id}", {
     operationId: "getWorkflowRun",
     summary: "Read a run of a workflow with what became of its steps",
     input: { params: Id },
-    answer: WorkflowRun,
+    answer: schemas.WorkflowRun,
     async handle({ params }, { parts, client }) {
       const run = await workflowsOf(parts).run(params.id);
       return shown({ ...run, canResume: RESUMABLE.has(run.status) }, client);
@@ -67,7 +55,7 @@ export const HISTORY_ROUTES = [
   declareRoute("GET /sessions", {
     operationId: "listSessions",
     summary: "List logged sessions, the newest first",
-    answer: SessionList,
+    answer: schemas.SessionList,
     async handle(_, { parts, client }) {
       if (parts.sessions === undefined) return { sessions: [], absent: NO_SESSIONS };
       return shown({ sessions: await parts.sessions.list() }, client);
@@ -77,7 +65,7 @@ export const HISTORY_ROUTES = [
     operationId: "getSession",
     summary: "Read a logged session",
     input: { params: Id },
-    answer: Session,
+    answer: schemas.Session,
     async handle({ params }, { parts, client }) {
       if (parts.sessions === undefined) throw new CemError("SESSIONS_DISABLED", NO_SESSIONS);
       const { session, recap } = await parts.sessions.read(params.id);
@@ -88,7 +76,7 @@ export const HISTORY_ROUTES = [
   declareRoute("GET /customers", {
     operationId: "listCustomers",
     summary: "List customers with what they have and used: the customer of the request, or all",
-    answer: CustomerList,
+    answer: schemas.CustomerList,
     async handle(_, { parts }) {
       if (parts.customers === undefined) return { customers: [], absent: NO_CUSTOMERS };
       return { customers: await parts.customers.list() };
@@ -97,8 +85,8 @@ export const HISTORY_ROUTES = [
   declareRoute("DELETE /customers/{id}", {
     operationId: "deleteCustomer",
     summary: "Remove everything of a customer",
-    input: { params: Id, body: Confirmation },
-    answer: Done,
+    input: { params: Id, body: schemas.Confirmation },
+    answer: schemas.Done,
     async handle({ params, body }, { parts, board, client }) {
       const listed = (await parts.customers?.list()) ?? [];
       if (!listed.some(({ id }) => id === params.id))
@@ -113,7 +101,7 @@ export const HISTORY_ROUTES = [
   declareRoute("GET /guests", {
     operationId: "getGuests",
     summary: "Count the guests that run code: those of the request's customer, or all",
-    answer: GuestCounts,
+    answer: schemas.GuestCounts,
     handle(_, { client, board, parts }) {
       const latest = board.list(client.audience).find(({ details }) => details.sandbox !== undefined);
       const sandbox = latest?.details.sandbox;
@@ -129,7 +117,7 @@ export const HISTORY_ROUTES = [
   declareRoute("GET /queue", {
     operationId: "getQueue",
     summary: "How the queue of runs keeps up",
-    answer: QueueFigures,
+    answer: schemas.QueueFigures,
     async handle(_, { parts, client }) {
       if (parts.queue === undefined) return { minutes: [], runs: [], absent: NO_QUEUE };
       return shown(await parts.queue.read(), client);

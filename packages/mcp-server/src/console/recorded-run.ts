@@ -32,9 +32,7 @@ const TOKEN =
 /** A run without its derived counts. */
 type Uncounted = Omit<RunDetails, "title" | "printed" | "questions" | "redacted" | "redactions">;
 
-/**
- * A run as shown in the console. All kept data is redacted in the same way as in the answers to the run's client.
- */
+/** A run as shown in the console. All kept data is redacted in the same way as in the answers to the run's client. */
 export interface RecordedRun extends RunWatcher {
   readonly id: string;
   readonly audience: string;
@@ -244,13 +242,7 @@ function cut(text: string): string {
 /** A call as shown in the console. */
 export function callOf(call: Omit<ToolCallRecord, "args" | "result">): RunDetails["toolCalls"][number] {
   const { server, tool, startMs, ms } = call;
-  return {
-    server,
-    tool,
-    ms,
-    status: statusOfCall(call),
-    ...(startMs !== undefined && { startMs }),
-  };
+  return { server, tool, ms, status: statusOfCall(call), ...(startMs !== undefined && { startMs }) };
 }
 
 function findingOf({ rule, severity, message, line }: Finding): RunDetails["findings"][number] {

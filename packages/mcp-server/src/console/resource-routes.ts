@@ -4,25 +4,14 @@ import * as z from "zod";
 import type { ServedClient } from "../served-client.ts";
 import { saveShownState, skillsOf, stateOf, toolsOf } from "../tools/stored-tools.ts";
 import { declareRoute } from "./api-route.ts";
-import {
-  Catalog,
-  Found,
-  SavedState,
-  SaveState,
-  SearchQuery,
-  SkillDetails,
-  SkillList,
-  State,
-  StateQuery,
-} from "./schemas.ts";
-import type { Tool } from "./schemas.ts";
+import * as schemas from "./schemas.ts";
 
 /** Tools, state and skills. Personal data is shown as tokens. */
 export const RESOURCE_ROUTES = [
   declareRoute("GET /tools", {
     operationId: "listTools",
     summary: "List the tools by server",
-    answer: Catalog,
+    answer: schemas.Catalog,
     async handle(_, { client }, signal) {
       const { servers, problems } = await client.agent.discoverTools({ signal });
       const catalog = {
@@ -35,8 +24,8 @@ export const RESOURCE_ROUTES = [
   declareRoute("GET /tools/search", {
     operationId: "searchTools",
     summary: "Search for tools by what they do",
-    input: { query: SearchQuery },
-    answer: Found,
+    input: { query: schemas.SearchQuery },
+    answer: schemas.Found,
     async handle({ query: { query, limit } }, { client }, signal) {
       const notes: string[] = [];
       const onNote = (note: string): void => void notes.push(note);
@@ -50,16 +39,16 @@ export const RESOURCE_ROUTES = [
   declareRoute("GET /state", {
     operationId: "readState",
     summary: "Read state",
-    input: { query: StateQuery },
-    answer: State,
+    input: { query: schemas.StateQuery },
+    answer: schemas.State,
     handle: async ({ query }, { client }, signal) =>
       shown(await stateOf(client).read(query.file, { signal }), client),
   }),
   declareRoute("PUT /state", {
     operationId: "saveState",
     summary: "Replace state; given the version that was read, keys that others changed since are kept",
-    input: { body: SaveState },
-    answer: SavedState,
+    input: { body: schemas.SaveState },
+    answer: schemas.SavedState,
     async handle({ body: { data, file, version } }, { client }, signal) {
       const options = { file, version, signal };
       const { keptAside: _, ...saved } = await saveShownState(client, data as JsonValue, options);
@@ -69,7 +58,7 @@ export const RESOURCE_ROUTES = [
   declareRoute("GET /skills", {
     operationId: "listSkills",
     summary: "List skills and proposals",
-    answer: SkillList,
+    answer: schemas.SkillList,
     async handle(_, { client }, signal) {
       const all = await skillsOf(client).list({ tools: await toolsOf(client, signal) });
       return shown({ skills: all.map(({ provenance: _provenance, ...skill }) => skill) }, client);
@@ -79,7 +68,7 @@ export const RESOURCE_ROUTES = [
     operationId: "getSkill",
     summary: "Read a skill",
     input: { params: z.object({ name: z.string() }) },
-    answer: SkillDetails,
+    answer: schemas.SkillDetails,
     async handle({ params: { name } }, { client }, signal) {
       const tools = await toolsOf(client, signal);
       const { provenance: _, ...skill } = await skillsOf(client).get(name, { tools });
@@ -93,7 +82,7 @@ export async function shown<Data>(data: Data, { redactor, session }: ServedClien
   return redactor === undefined ? data : tokenizeInTurns(redactor, data, { session });
 }
 
-function toolOf(tool: ToolDefinition): Tool {
+function toolOf(tool: ToolDefinition): schemas.Tool {
   const { server, name, description, signature, module, annotations, unavailable, flags = [] } = tool;
   return {
     server,

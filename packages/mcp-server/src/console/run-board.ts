@@ -139,9 +139,9 @@ export class RunBoard {
 export function streamRuns(board: RunBoard, audience: string, signal: AbortSignal): Response {
   const open = board.listening(audience);
   if (open >= MAX_STREAMS_PER_AUDIENCE) {
-    throw new CemError("RATE_LIMITED", `${open} event streams are open, which is the maximum. Close one.`, {
-      details: { streams: open, maxStreams: MAX_STREAMS_PER_AUDIENCE },
-    });
+    const details = { streams: open, maxStreams: MAX_STREAMS_PER_AUDIENCE };
+    const message = `${open} event streams are open, which is the maximum. Close one.`;
+    throw new CemError("RATE_LIMITED", message, { details });
   }
   const leaving = new AbortController();
   const body = new ReadableStream<Uint8Array>(

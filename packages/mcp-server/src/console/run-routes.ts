@@ -5,18 +5,7 @@ import { declareRoute } from "./api-route.ts";
 import type { ApiScope } from "./api-route.ts";
 import { callOf, countRedactions, endOf, withCounts } from "./recorded-run.ts";
 import { streamRuns } from "./run-board.ts";
-import {
-  ActivityAnswer,
-  Answer,
-  Done,
-  RunDetails,
-  RunList,
-  RunQuery,
-  StartCode,
-  Started,
-  StartTask,
-} from "./schemas.ts";
-import type { RunSummary } from "./schemas.ts";
+import * as schemas from "./schemas.ts";
 
 const RunId = z.object({ id: z.string() });
 const QuestionId = z.object({ id: z.string(), question: z.string() });
@@ -27,38 +16,38 @@ export const RUN_ROUTES = [
   declareRoute("POST /tasks", {
     operationId: "startTask",
     summary: "Start a task in words, which goes on by itself",
-    input: { body: StartTask },
+    input: { body: schemas.StartTask },
     status: 202,
-    answer: Started,
+    answer: schemas.Started,
     handle: ({ body }, { client }) => started(client.launch("task", body.task)),
   }),
   declareRoute("POST /runs", {
     operationId: "startCode",
     summary: "Start code, which goes on by itself",
-    input: { body: StartCode },
+    input: { body: schemas.StartCode },
     status: 202,
-    answer: Started,
+    answer: schemas.Started,
     handle: ({ body }, { client }) => started(client.launch("code", body.code)),
   }),
   declareRoute("GET /runs", {
     operationId: "listRuns",
     summary: "List runs, also recorded ones of other processes, the latest first",
-    input: { query: RunQuery },
-    answer: RunList,
+    input: { query: schemas.RunQuery },
+    answer: schemas.RunList,
     handle: async ({ query }, scope) => ({ runs: await listRuns(scope, query) }),
   }),
   declareRoute("GET /runs/{id}", {
     operationId: "getRun",
     summary: "Read a run",
     input: { params: RunId },
-    answer: RunDetails,
+    answer: schemas.RunDetails,
     handle: ({ params }, scope) => readRun(scope, params.id),
   }),
   declareRoute("POST /runs/{id}/end", {
     operationId: "endRun",
     summary: "End a run under way",
     input: { params: RunId },
-    answer: Done,
+    answer: schemas.Done,
     handle({ params }, { board, client }) {
       board.get(params.id, client.audience).end();
       return { done: true as const };
@@ -67,8 +56,8 @@ export const RUN_ROUTES = [
   declareRoute("POST /runs/{id}/questions/{question}", {
     operationId: "answerQuestion",
     summary: "Answer a question of a run, such as an approval",
-    input: { params: QuestionId, body: Answer },
-    answer: Done,
+    input: { params: QuestionId, body: schemas.Answer },
+    answer: schemas.Done,
     async handle({ params, body }, { board, client }) {
       await board.get(params.id, client.audience).answer(params.question, body);
       return { done: true as const };
@@ -77,7 +66,7 @@ export const RUN_ROUTES = [
   declareRoute("GET /activity", {
     operationId: "readActivity",
     summary: "Read the figures of the runs of the last hour, by the minute",
-    answer: ActivityAnswer,
+    answer: schemas.ActivityAnswer,
     handle: (_, { board, client }) => ({ minutes: board.activityOf(client.audience).lastHour() }),
   }),
   declareRoute("GET /events", {
@@ -89,15 +78,15 @@ export const RUN_ROUTES = [
   }),
 ];
 
-function started({ id }: { id: string }): z.infer<typeof Started> {
+function started({ id }: { id: string }): z.infer<typeof schemas.Started> {
   return { id, url: `api/v1/runs/${id}` };
 }
 
 /** The runs that a client may see, latest first: those followed here, and records of others. */
 async function listRuns(
   { board, client, parts }: ApiScope,
-  { status, since, text, limit }: z.output<typeof RunQuery>,
-): Promise<RunSummary[]> {
+  { status, since, text, limit }: z.output<typeof schemas.RunQuery>,
+): Promise<schemas.RunSummary[]> {
   const from = since === undefined ? undefined : new Date(since);
   const here = board
     .list(client.audience)
@@ -119,7 +108,7 @@ async function listRuns(
 }
 
 /** A run that is followed here or recorded. @throws CemError `RUN_NOT_FOUND` */
-async function readRun({ board, client, parts }: ApiScope, id: string): Promise<RunDetails> {
+async function readRun({ board, client, parts }: ApiScope, id: string): Promise<schemas.RunDetails> {
   const followed = board.find(id, client.audience);
   if (followed !== undefined && !followed.hasEnded) return followed.details;
   const record = await parts.records?.read(id, parts.owner).catch((error: unknown) => {
@@ -135,14 +124,14 @@ async function readRun({ board, client, parts }: ApiScope, id: string): Promise<
     : { ...details, toolCalls: record.calls.map(withData), toolCallsLeftOut: record.callsLeftOut };
 }
 
-function withData(call: RecordedCall): RunDetails["toolCalls"][number] {
+function withData(call: RecordedCall): schemas.RunDetails["toolCalls"][number] {
   const { args, result } = call;
   return { ...callOf(call), ...(args !== undefined && { args }), ...(result !== undefined && { result }) };
 }
 
-function toSummary(record: RunRecordSummary): RunSummary {
+function toSummary(record: RunRecordSummary): schemas.RunSummary {
   const { workspaceOwner: _, owner: _owner, isolation, ...shown } = record;
-  const level = isolation as RunSummary["isolation"];
+  const level = isolation as schemas.RunSummary["isolation"];
   return {
     ...shown,
     printed: 0,
@@ -152,7 +141,7 @@ function toSummary(record: RunRecordSummary): RunSummary {
   };
 }
 
-function toDetails(record: RunRecord): RunDetails {
+function toDetails(record: RunRecord): schemas.RunDetails {
   const { id, kind, status, startedAt, ms, input, value } = record;
   const { calls, callsLeftOut, output, outputIsCut, notes } = record;
   return withCounts({

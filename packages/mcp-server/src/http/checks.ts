@@ -3,7 +3,7 @@ import type { MiddlewareHandler } from "hono";
 import { currentExchange, SHARED_CLIENT_ID } from "../exchange.ts";
 import type { HttpEnv } from "../exchange.ts";
 import { MAX_NAMED_CHARACTERS } from "../limits.ts";
-import { withOwner } from "../served-client.ts";
+import { ownerNameOf, withOwner } from "../served-client.ts";
 import type { Authenticator } from "./auth.ts";
 import type { TrustedProxies } from "./trusted-proxies.ts";
 
@@ -68,8 +68,11 @@ export function authorize(
     if (typeof owner === "string" && owner !== "") {
       context.set("authInfo", withOwner(context.get("authInfo"), owner));
     }
-    const client = context.get("authInfo")?.clientId;
-    if (client !== undefined && client !== SHARED_CLIENT_ID) currentExchange().quotaOwner = client;
+    const authInfo = context.get("authInfo");
+    const { given, identity } = ownerNameOf({ http: authInfo === undefined ? {} : { authInfo } });
+    // A customer may have any number of clients.
+    const quotaOwner = given === undefined ? identity : JSON.stringify(["customer", given]);
+    if (quotaOwner !== "" && quotaOwner !== SHARED_CLIENT_ID) currentExchange().quotaOwner = quotaOwner;
     return next();
   };
 }

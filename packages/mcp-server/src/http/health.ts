@@ -28,36 +28,39 @@ const PROBE_TIMEOUT_MS = 20_000;
 const ANSWER_MS = 4_000;
 
 /**
- * Probes by running a program, which also warms up the first guest: immediately, and again after a failure.
+ * Probes by running a program, which also warms up the first guest: immediately, and again after a failure. What is shared
+ * with other machines is then asked each time, and alone where workers execute the runs.
  *
  * @param refusal - Why a new client would be refused now, or `undefined`.
  */
 export function createReadiness(
-  { agent, probe: given }: { agent: Agent; probe?: Probe | undefined },
+  { agent, probe }: { agent: Agent; probe?: Probe | undefined },
   logger: Logger,
   refusal: () => string | undefined,
 ) {
   let stopped = false;
-  let probedAt = performance.now();
-  const asked = given === undefined ? () => runProbe(agent) : inTime(given);
+  let ranAt = performance.now();
   // A running probe fails when the agent is disposed.
-  const probe = logged(asked, logger, () => stopped);
-  const probeAnew = async (): Promise<ReadinessReport> => {
-    probedAt = performance.now();
-    const report = await probe();
+  const quietly = (one: Probe): Probe => logged(one, logger, () => stopped);
+  const run = quietly(() => runProbe(agent));
+  const ask = probe && quietly(inTime(probe));
+  const runAnew = async (): Promise<ReadinessReport> => {
+    ranAt = performance.now();
+    const report = await run();
     if (report.fault === undefined) logger.info("ready");
     return report;
   };
-  let last = given === undefined ? probeAnew() : Promise.resolve({} as ReadinessReport);
+  const areQueued = ask !== undefined && agent.rejoinRun !== undefined;
+  let ran = areQueued ? Promise.resolve({} as ReadinessReport) : runAnew();
   return {
     async report(): Promise<ReadinessReport> {
       if (stopped) return { fault: "shutting down" };
       const refused = refusal();
       if (refused !== undefined) return { fault: refused };
-      if (given !== undefined) return probe();
-      const report = await last;
-      if (report.fault === undefined || performance.now() - probedAt < RETRY_INTERVAL_MS) return report;
-      return (last = probeAnew());
+      const isLate = (): boolean => performance.now() - ranAt >= RETRY_INTERVAL_MS;
+      if ((await ran).fault !== undefined && isLate()) ran = runAnew();
+      const report = await ran;
+      return report.fault === undefined && ask !== undefined ? ask() : report;
     },
     /** Reports from now on that the server is shutting down. */
     stop: () => void (stopped = true),

@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { connectHttp, jsonOf } from "../../fixtures/clients.ts";
+import { issuer } from "../../fixtures/issuer.ts";
 import { createLocalAgent } from "../../fixtures/local-agent.ts";
 import { ask, at, INITIALIZE, LIST_TOOLS, post, servesInTests } from "../../fixtures/serve.ts";
 
@@ -10,9 +11,9 @@ const LISTEN = { headers: { accept: "text/event-stream", ...VERSION } };
 
 afterAll(() => agent.dispose());
 
-async function open(url: string): Promise<Record<string, string>> {
-  const { headers, status } = await post(url, INITIALIZE);
-  return { ...VERSION, status: String(status), "mcp-session-id": String(headers["mcp-session-id"]) };
+async function open(url: string, as: Record<string, string> = {}): Promise<Record<string, string>> {
+  const { headers, status } = await post(url, INITIALIZE, as);
+  return { ...VERSION, ...as, status: String(status), "mcp-session-id": String(headers["mcp-session-id"]) };
 }
 
 const call = (code: string, id = 3): string =>
@@ -112,6 +113,26 @@ describe("sessions of the older protocol", () => {
     await running;
     await ask(url, { method: "DELETE", headers: session });
     expect((await ask(at(url, "/readyz"))).status).toBe(200);
+  });
+
+  it("are shared among customers, however many clients one of them has", async () => {
+    const { url: issuerUrl, sign } = await issuer();
+    const auth = { issuer: issuerUrl, audience: "cem", ownerClaim: "sub" };
+    const { url, server } = await serve({ maxSessions: 4, auth });
+    const as = async (sub: string, client_id: string) => ({
+      authorization: `Bearer ${await sign({ sub, client_id })}`,
+    });
+    const running = [];
+    for (const app of ["app1", "app2"]) {
+      const session = await open(url, await as("ada", app));
+      running.push(post(url, call(`await reached("shared"); return 1;`), session));
+    }
+    await expect.poll(() => server.runs.active).toBe(2);
+    const refused = await post(url, INITIALIZE, await as("ada", "app3"));
+    expect([refused.status, refused.body]).toEqual([503, expect.stringContaining("has its share")]);
+    expect((await open(url, await as("bob", "app1")))["status"]).toBe("200");
+    release("shared");
+    await Promise.all(running);
   });
 });
 

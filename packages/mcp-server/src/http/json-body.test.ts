@@ -79,6 +79,31 @@ describe("a body over HTTP", () => {
     }
   });
 
+  it.each(["gzip", "br"])("is refused where it is compressed: %s", async (encoding) => {
+    const { url } = await serve();
+    const { status, body, headers } = await post(url, INITIALIZE, { "content-encoding": encoding });
+    expect([status, headers["accept-encoding"]]).toEqual([415, "identity"]);
+    expect(body).toContain("send the body uncompressed");
+    expect((await post(url, INITIALIZE, { "content-encoding": "identity" })).status).toBe(200);
+  });
+
+  it.each([
+    undefined,
+    { protocolVersion: "2025-11-25", capabilities: {} },
+    { protocolVersion: null, capabilities: {}, clientInfo: { name: "t", version: "1" } },
+  ])("is told what its initialize lacks: %j", async (params) => {
+    const { url } = await serve();
+    const request = { jsonrpc: "2.0", id: 7, method: "initialize", params };
+    const { status, body } = await post(url, JSON.stringify(request));
+    expect([status, JSON.parse(body)]).toMatchObject([
+      400,
+      {
+        id: 7,
+        error: { code: -32_602, message: expect.stringContaining("initialize takes protocolVersion") },
+      },
+    ]);
+  });
+
   it.each(["PUT", "TRACE"])(
     "need not be there where its type is named: %s is no method of this server",
     async (method) => {

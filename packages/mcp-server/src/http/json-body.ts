@@ -18,6 +18,12 @@ export function readJsonBodyOr(refuse: typeof rpcRefusal): MiddlewareHandler<Htt
     const isRead = req.method === "GET" || req.method === "HEAD";
     if (isRead || !isJsonContentType(req.header("content-type") ?? null)) return next();
     if (Number(req.header("content-length")) > MAX_BODY_BYTES) return tooLarge(refuse);
+    const encoding = req.header("content-encoding") ?? "identity";
+    if (encoding.toLowerCase() !== "identity") {
+      const message =
+        "Unsupported Media Type: Content-Encoding must be identity, so send the body uncompressed";
+      return refuse(415, SERVER_ERROR, message, { "accept-encoding": "identity", connection: "close" });
+    }
     const pieces: Buffer[] = [];
     let bytes = 0;
     for await (const piece of env.incoming as AsyncIterable<Buffer>) {

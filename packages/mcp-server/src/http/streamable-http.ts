@@ -22,6 +22,8 @@ import { MCP_PATH } from "./options.ts";
 import type { HttpOptions } from "./options.ts";
 import { refusalText, Sessions } from "./sessions.ts";
 
+const INITIALIZE_INCOMPLETE =
+  "Invalid params: initialize takes protocolVersion (text), capabilities (an object) and clientInfo with name and version";
 const BODY_LIMIT = { maxRequestBodySize: MAX_BODY_BYTES };
 
 /** Streamable HTTP for both generations of the protocol: 2026-07-28 without sessions, older ones with sessions. */
@@ -54,6 +56,11 @@ export function openStreamableHttp(
       return session.handle(request, messages, fetchOptions);
     }
     if (!messages.some((message) => isInitializeRequest(message))) {
+      const given = messages.find((message) => isJSONRPCRequest(message) && message.method === "initialize");
+      if (isJSONRPCRequest(given)) {
+        const error = { code: -32_602, message: INITIALIZE_INCOMPLETE };
+        return Response.json({ jsonrpc: "2.0", id: given.id, error }, { status: 400 });
+      }
       // The SDK refuses requests that need a session but name none.
       const settings = { ...BODY_LIMIT, sessionIdGenerator: randomUUID };
       return new WebStandardStreamableHTTPServerTransport(settings).handleRequest(request, fetchOptions);

@@ -25,9 +25,8 @@ export function createKeptRuns(onForgotten: (run: Run) => void) {
   const all = (): Run[] => [...kept.values()].map(({ run }) => run);
 
   /** Over stdio there is one client, without a name. */
-  function of({ quotaOwner }: Pick<Run, "quotaOwner">): Kept[] {
-    return [...kept.values()].filter(({ run }) => run.quotaOwner === quotaOwner);
-  }
+  const of = (quotaOwner: string | undefined): Kept[] =>
+    [...kept.values()].filter(({ run }) => run.quotaOwner === quotaOwner);
 
   /** The runs of the owner with the most, by a measure. */
   function most(measure: (kept: readonly Kept[]) => number): Kept[] {
@@ -48,8 +47,9 @@ export function createKeptRuns(onForgotten: (run: Run) => void) {
   function weigh(one: Kept, size: number): void {
     if (kept.get(one.run.id) !== one) return;
     one.size = size;
-    for (let own = of(one.run); sizeOf(own) > MAX_KEPT_CHARACTERS_PER_CLIENT; own = of(one.run))
-      if (!forgetOldest(own.filter((other) => other !== one))) break;
+    const { quotaOwner } = one.run;
+    while (sizeOf(of(quotaOwner)) > MAX_KEPT_CHARACTERS_PER_CLIENT)
+      if (!forgetOldest(of(quotaOwner).filter((other) => other !== one))) break;
     while (sizeOf([...kept.values()]) > MAX_KEPT_CHARACTERS) if (!forgetOldest(most(sizeOf))) return;
   }
 
@@ -60,15 +60,15 @@ export function createKeptRuns(onForgotten: (run: Run) => void) {
     },
     get: (id: string): Run | undefined => kept.get(id)?.run,
     /** Whether a run of a client would be kept. */
-    hasRoomFor(client: Pick<Run, "quotaOwner">): boolean {
-      const own = of(client);
+    hasRoomFor(quotaOwner: string | undefined): boolean {
+      const own = of(quotaOwner);
       const isEnough = own.length < MAX_KEPT_RUNS_PER_CLIENT || own.some(({ run }) => run.finished);
       return isEnough && (kept.size < MAX_KEPT_RUNS || all().some(({ finished }) => finished));
     },
     /** Keeps a run. Returns `false` if there is no room. */
     add(run: Run): boolean {
       if (kept.has(run.id)) return true;
-      const own = of(run);
+      const own = of(run.quotaOwner);
       if (own.length >= MAX_KEPT_RUNS_PER_CLIENT && !forgetOldest(own)) return false;
       if (kept.size >= MAX_KEPT_RUNS && !forgetOldest(most(({ length }) => length))) return false;
       const one: Kept = { run, size: 0 };

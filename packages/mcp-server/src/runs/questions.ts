@@ -62,10 +62,8 @@ export class OpenQuestions {
   onChange: (() => void) | undefined;
 
   readonly elicit: Elicit = async (request) => {
-    const answer = await this.#ask({
-      ...request,
-      message: showWholeWords(request.message, MAX_QUESTION_CHARACTERS),
-    });
+    const message = showWholeWords(request.message, MAX_QUESTION_CHARACTERS);
+    const answer = await this.#ask({ ...request, message });
     return answer.action === "sampled" ? { action: "cancel" } : answer;
   };
 

@@ -13,12 +13,11 @@ const KEY_BYTES = 32;
  * other's signatures, since one may continue the runs of another that is gone.
  */
 export function createRequestStates(replicas?: Replicas) {
-  const codec = new Lazy(async () =>
-    createRequestStateCodec<string>({
-      key: (await replicas?.sharedKey()) ?? randomBytes(KEY_BYTES),
-      bind: (context) => JSON.stringify([context.mcpReq.method, ownerOf(context)]),
-    }),
-  );
+  const codec = new Lazy(async () => {
+    const key = (await replicas?.sharedKey()) ?? randomBytes(KEY_BYTES);
+    const bind = (context: ServerContext) => JSON.stringify([context.mcpReq.method, ownerOf(context)]);
+    return createRequestStateCodec<string>({ key, bind });
+  });
   /** Used by the SDK to refuse requests with an invalid state. */
   const verify: RequestStateCodec<string>["verify"] = async (state, context) =>
     (await codec.get()).verify(replicas === undefined ? state : withoutReplica(state), context);

@@ -102,12 +102,11 @@ export class RunRegistry {
    * @throws CemError `SERVER_CLOSING`, or `SERVER_BUSY` as `start` does, or if too many runs are kept.
    */
   launch(request: RunRequest): Run {
-    if (!this.#yielded.hasRoomFor({ quotaOwner: request.quotaOwner })) {
-      throw new CemError(
-        "SERVER_BUSY",
-        `${MAX_KEPT_RUNS_PER_CLIENT} runs are under way that belong to no call, which is the maximum. Nothing was run: try again later.`,
-        { details: { runs: MAX_KEPT_RUNS_PER_CLIENT, maxRuns: MAX_KEPT_RUNS_PER_CLIENT } },
-      );
+    if (!this.#yielded.hasRoomFor(request.quotaOwner)) {
+      const message = `${MAX_KEPT_RUNS_PER_CLIENT} runs are under way that belong to no call, which is the maximum. Nothing was run: try again later.`;
+      throw new CemError("SERVER_BUSY", message, {
+        details: { runs: MAX_KEPT_RUNS_PER_CLIENT, maxRuns: MAX_KEPT_RUNS_PER_CLIENT },
+      });
     }
     const run = this.#begin(request);
     run.isLaunched = true;
@@ -122,11 +121,8 @@ export class RunRegistry {
     request.signal.throwIfAborted();
     if (this.#closed) throw new CemError("SERVER_CLOSING", "The server is shutting down. Nothing was run.");
     if (this.#runs.size >= MAX_RUNS && !this.#isBelowShare(request)) {
-      throw new CemError(
-        "SERVER_BUSY",
-        `${MAX_RUNS} runs are under way or waiting, which is the maximum. Nothing was run: try again later.`,
-        { details: { runs: this.#runs.size, maxRuns: MAX_RUNS } },
-      );
+      const message = `${MAX_RUNS} runs are under way or waiting, which is the maximum. Nothing was run: try again later.`;
+      throw new CemError("SERVER_BUSY", message, { details: { runs: this.#runs.size, maxRuns: MAX_RUNS } });
     }
     const run = new Run(this.#inTurn(request), this.#watcherOf, this.#settings.replica);
     this.#track(run);
@@ -225,11 +221,8 @@ export class RunRegistry {
     const shares = isQueued ? this.#queued : this.#shares;
     const runs = shares.countOf(quotaOwner);
     if (runs >= MAX_RUNS_PER_CLIENT) {
-      throw new CemError(
-        "SERVER_BUSY",
-        `${runs} runs of this client are under way or waiting, which is its share. Nothing was run: try again later.`,
-        { details: { runs, maxRuns: MAX_RUNS_PER_CLIENT } },
-      );
+      const message = `${runs} runs of this client are under way or waiting, which is its share. Nothing was run: try again later.`;
+      throw new CemError("SERVER_BUSY", message, { details: { runs, maxRuns: MAX_RUNS_PER_CLIENT } });
     }
     const inTurn: RunRequest["begin"] = (options) =>
       shares.run(quotaOwner, options.signal ?? request.signal, () => begin(options));
@@ -307,11 +300,8 @@ export class RunRegistry {
   }
 
   #notFound(id: string): CemError {
-    return new CemError(
-      "RUN_NOT_FOUND",
-      `There is no run ${JSON.stringify(id)}. Its result was read already, it was ended, or nobody asked for it for ${YIELDED_RUN_IDLE_MS / MS_PER_MINUTE} minutes.`,
-      { details: { run: id, idleMs: YIELDED_RUN_IDLE_MS } },
-    );
+    const message = `There is no run ${JSON.stringify(id)}. Its result was read already, it was ended, or nobody asked for it for ${YIELDED_RUN_IDLE_MS / MS_PER_MINUTE} minutes.`;
+    return new CemError("RUN_NOT_FOUND", message, { details: { run: id, idleMs: YIELDED_RUN_IDLE_MS } });
   }
 
   async #view(run: Run, state: RunState): Promise<RunView> {

@@ -137,7 +137,6 @@ const searchTools = declareTool<{
   },
 });
 
-/** Tools for the catalog. */
 export const CATALOG_TOOLS = [searchTools, listServers, getServerTools, listAvailableTools];
 
 /**
@@ -150,10 +149,11 @@ export function shortList(all: readonly RankedTool[], settings: ListSettings = {
   const least = top?.isDoubtful === true ? Infinity : SIGNATURE_SHARE * (top?.score ?? 0);
   const near = all.filter(({ score }) => score >= least);
   const best = [...alike(near).values()].slice(0, DEFAULT_RESULTS).flat();
-  const lengthOf = (found: readonly RankedTool[]): number => {
-    const tools = found.map(({ tool }) => tool);
-    return signaturesOf(tools, settings).text.length;
-  };
+  const lengthOf = (found: readonly RankedTool[]): number =>
+    signaturesOf(
+      found.map(({ tool }) => tool),
+      settings,
+    ).text.length;
   const shown = best.map((found): RankedTool => {
     const { outputSchema } = found.tool;
     if (outputSchema === undefined || lengthOf([found]) < MAX_SIGNATURE_CHARACTERS / 4) return found;
@@ -179,11 +179,9 @@ function namesBeside(shown: readonly RankedTool[], all: readonly RankedTool[]): 
 
 /** Removes descriptions from a schema. A property named `description` is kept, since its value is not a text. */
 function withoutDescriptions<Schema extends object>(schema: Schema): Schema {
-  return JSON.parse(
-    JSON.stringify(schema, (key, value: unknown) =>
-      key === "description" && typeof value === "string" ? undefined : value,
-    ),
-  ) as Schema;
+  const keep = (key: string, value: unknown): unknown =>
+    key === "description" && typeof value === "string" ? undefined : value;
+  return JSON.parse(JSON.stringify(schema, keep)) as Schema;
 }
 
 async function answerFound(
@@ -268,10 +266,9 @@ export async function readToolCode({ kind, file }: ToolDefinition): Promise<stri
   try {
     await using handle = await openHandle(file);
     const { bytesRead, buffer } = await handle.read(Buffer.alloc(MAX_TOOL_CODE_BYTES + 1), 0);
+    const shown = buffer.subarray(0, Math.min(bytesRead, MAX_TOOL_CODE_BYTES));
     // A truncated character at the end is left out.
-    const text = new TextDecoder().decode(buffer.subarray(0, Math.min(bytesRead, MAX_TOOL_CODE_BYTES)), {
-      stream: true,
-    });
+    const text = new TextDecoder().decode(shown, { stream: true });
     return bytesRead > MAX_TOOL_CODE_BYTES ? `${text}\n// … the rest of the file is left out` : text;
   } catch {
     return undefined;

@@ -100,16 +100,10 @@ async function redactPage(
   return { ...shown, text: redactor.tokenizePart(text, range, { session }) };
 }
 
-interface TextPage {
-  text: string;
-  offset: number;
-  size: number;
-  next_offset?: number | undefined;
-  note?: string | undefined;
-}
+type TextPage = ReturnType<typeof textPage>;
 
 /** A page of complete characters. A character that crosses the page's end belongs to the next page. */
-function textPage(page: ResultPage): TextPage {
+function textPage(page: ResultPage) {
   const { bytes } = page;
   const isLast = page.offset + bytes.length >= page.size;
   const end = (isLast ? undefined : endOfCharacters(bytes)) ?? bytes.length;
@@ -138,7 +132,7 @@ function noteOn({ offset, size, mimeType }: ResultPage, length: number): string 
   return `${part} This is a part of a JSON text, cut anywhere. To take items or fields, read the file in code: JSON.parse(await Deno.readTextFile(handle)).`;
 }
 
-function position({ offset, size }: ResultPage, length: number): Omit<TextPage, "text" | "note"> {
+function position({ offset, size }: ResultPage, length: number) {
   const next = offset + length;
   return { offset, size, next_offset: next < size ? next : undefined };
 }

@@ -96,13 +96,8 @@ function startRun(
   const begin: BeginRun = (options) => beginRun(inSession(options, context));
   const { redactor } = host;
   const facts = { input, redactor, session, audience: host.quotaOwner ?? ownerOf(context) };
-  return followRun(
-    host,
-    context,
-    (waiter) =>
-      host.runs.start({ ...waiter, quotaOwner: runQuotaOwnerOf(host, context), kind, facts, begin }),
-    verbose,
-  );
+  const request = { quotaOwner: runQuotaOwnerOf(host, context), kind, facts, begin };
+  return followRun(host, context, (waiter) => host.runs.start({ ...waiter, ...request }), verbose);
 }
 
 /** Declares a workflow as a tool of the server. Each call is a run, which may outlast the call and ask questions. */
@@ -120,11 +115,8 @@ export function workflowTool({ name, description, inputSchema }: WorkflowTool): 
       const { runWorkflow } = host;
       if (runWorkflow === undefined) throw new CemError("WORKFLOW_NOT_FOUND", "Workflows can't be run here.");
       const input = `${name} ${JSON.stringify(variables)}`;
-      return startRun(
-        host,
-        { kind: "task", input, begin: (options) => runWorkflow(name, variables, options) },
-        context,
-      );
+      const begin: BeginRun = (options) => runWorkflow(name, variables, options);
+      return startRun(host, { kind: "task", input, begin }, context);
     },
   });
 }

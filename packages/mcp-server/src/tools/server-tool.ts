@@ -110,21 +110,12 @@ export interface DeclaredTool extends Pick<ToolDeclaration<never>, "profiles" | 
 
 /** Declares one of the server's own tools. Its schemas are compiled once per process. */
 export function declareTool<Input>(declaration: ToolDeclaration<Input>): DeclaredTool {
-  const {
-    input,
-    output,
-    handle,
-    description,
-    profiles,
-    needs,
-    maxCharacters = MAX_ARGUMENT_CHARACTERS,
-    ...shown
-  } = declaration;
+  const { input, output, handle, profiles, needs, maxCharacters, ...shown } = declaration;
   const inputSchema = fromJsonSchema<Input>(input);
   const outputSchema = fromJsonSchema(output);
   const bind = (host: ToolHost, hostOf: HostOf): ServerTool => ({
     ...shown,
-    description: typeof description === "string" ? description : description(host),
+    description: typeof shown.description === "string" ? shown.description : shown.description(host),
     inputSchema,
     outputSchema,
     // The SDK has validated the input against the schema.
@@ -132,7 +123,7 @@ export function declareTool<Input>(declaration: ToolDeclaration<Input>): Declare
       // A long text blocks other clients. Over stdio there are none.
       if (context.http !== undefined && isObject(checked))
         for (const [name, value] of Object.entries(checked))
-          if (typeof value === "string") requireLength(name, value, maxCharacters);
+          if (typeof value === "string") requireLength(name, value, maxCharacters ?? MAX_ARGUMENT_CHARACTERS);
       return handle(checked as Input, { ...(await hostOf(context)), canAsk }, context);
     },
   });
@@ -142,11 +133,8 @@ export function declareTool<Input>(declaration: ToolDeclaration<Input>): Declare
 /** @throws CemError `INPUT_TOO_LARGE` */
 export function requireLength(what: string, { length }: string, limit: number): void {
   if (length <= limit) return;
-  throw new CemError(
-    "INPUT_TOO_LARGE",
-    `The ${what} has ${length} characters, and ${limit} are the most here. Nothing was run: put large data into files of the workspace, a part at a time, and read them in code.`,
-    { details: { characters: length, limit } },
-  );
+  const message = `The ${what} has ${length} characters, and ${limit} are the most here. Nothing was run: put large data into files of the workspace, a part at a time, and read them in code.`;
+  throw new CemError("INPUT_TOO_LARGE", message, { details: { characters: length, limit } });
 }
 
 /** Answers with a JSON value, as text and as structured content. */

@@ -14,7 +14,6 @@ import type {
   UpstreamRequest,
 } from "./upstream-lists.ts";
 
-/** Settings of {@link exposeContents}. */
 export interface ExposeSettings {
   expose: readonly Exposed[];
   upstream: UpstreamContents;
@@ -105,11 +104,8 @@ export function exposeContents({ server }: McpServer, settings: ExposeSettings):
   if (expose.includes("prompts")) {
     server.setRequestHandler("prompts/list", async (_request, context) => {
       const prompts = await lists.all("prompts", optionsOf(context));
-      const show = (found: UpstreamItem): JsonObject => ({
-        ...found.item,
-        name: exposedName(found.server, textOf(found.item, "name")),
-      });
-      return { prompts: prompts.map(show) } as never;
+      const nameOf = ({ server: from, item }: UpstreamItem) => exposedName(from, textOf(item, "name"));
+      return { prompts: prompts.map((one) => ({ ...one.item, name: nameOf(one) })) };
     });
     server.setRequestHandler("prompts/get", async ({ params }, context) => {
       const behind = await lists.findPrompt(params.name, optionsOf(context));
@@ -118,10 +114,10 @@ export function exposeContents({ server }: McpServer, settings: ExposeSettings):
       const result = await ask(behind, request, context);
       if (isInputRequired(result)) return result as never;
       const { description, messages } = result;
-      const show = (message: JsonValue): JsonValue =>
-        isObject(message)
-          ? { ...message, content: withExposedUris(behind.server, message["content"] ?? null) }
-          : message;
+      const show = (message: JsonValue): JsonValue => {
+        if (!isObject(message)) return message;
+        return { ...message, content: withExposedUris(behind.server, message["content"] ?? null) };
+      };
       const shown = Array.isArray(messages) ? messages.map(show) : [];
       return (description === undefined ? { messages: shown } : { description, messages: shown }) as never;
     });

@@ -21,7 +21,7 @@ import { planView } from "./program-view.ts";
 import type { ProgramView } from "./program-view.ts";
 import { createEntryReader } from "./server-entries.ts";
 import { openViewSandboxes } from "./view-sandboxes.ts";
-import type { OpenSandbox } from "./view-sandboxes.ts";
+import type { OpenSandbox, ViewSandboxesSettings } from "./view-sandboxes.ts";
 
 /** Maximum nesting depth of file tools that call each other through the host. */
 const MAX_DEPTH = 8;
@@ -31,14 +31,10 @@ const MAX_LISTS = 100;
 /** Marks the URL of the original of a replaced module. */
 const OWN_TEXT = "own";
 
-/** Settings of {@link createFileTools}. */
-export interface FileToolsSettings {
-  /** The folder of servers. Absolute. */
-  serversDir: string;
-  /** The folder of skills. Absolute. */
-  skillsDir: string;
-  /** The parent of temporary folders that sandboxes mount. Absolute. */
-  viewsDir: string;
+export interface FileToolsSettings extends Pick<
+  ViewSandboxesSettings,
+  "serversDir" | "skillsDir" | "viewsDir"
+> {
   /** Whether guards may apply to tools in every run. Otherwise, only in runs with their own list of tools. */
   isGuarded: boolean;
   /** Returns a test whether a guard applies to a tool in a run. */
@@ -91,7 +87,7 @@ export function createFileTools(settings: FileToolsSettings) {
     const generated = new Set(snapshot.servers.filter(({ kind }) => kind === "host").map(({ name }) => name));
     const entries = await readEntries((name) => generated.has(name));
     const tools = localTools(snapshot);
-    const hosted = hostedEntries({ snapshot, tools, entries, generated, isGuarded });
+    const hosted = hostedEntries(snapshot, tools, entries, generated, isGuarded);
     const list = JSON.stringify(allowedTools ?? null);
     if (hosted.size === 0) return void arrangements.delete(list);
     const before = arrangements.get(list);

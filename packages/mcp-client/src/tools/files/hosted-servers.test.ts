@@ -29,7 +29,7 @@ async function hostedOf(
   const generated = new Set(["gen"]);
   const entries = await createEntryReader(folder)((name) => generated.has(name));
   const tools = localTools(snapshot);
-  return [...hostedEntries({ snapshot, tools, entries, generated, isGuarded })].toSorted();
+  return [...hostedEntries(snapshot, tools, entries, generated, isGuarded)].toSorted();
 }
 
 describe("hostedEntries", () => {

@@ -14,26 +14,19 @@ export function localTools({ servers }: CatalogSnapshot): LocalTools {
   return Map.groupBy(tools, ({ server }) => server);
 }
 
-interface Surroundings {
-  snapshot: CatalogSnapshot;
-  tools: LocalTools;
-  entries: ReadonlyMap<string, ServerEntry>;
-  /** Names of entries whose modules only call a server and share no state. */
-  generated: ReadonlySet<string>;
-  isGuarded: (tool: NamedTool) => boolean;
-}
-
 /**
  * The entries of the servers folder that code must not reach: servers with a guarded tool, and entries that reference one
  * or are referenced by one, since a helper can do what the tool does.
+ *
+ * @param generated - Names of entries whose modules only call a server and share no state.
  */
-export function hostedEntries({
-  snapshot,
-  tools,
-  entries,
-  generated,
-  isGuarded,
-}: Surroundings): ReadonlySet<string> {
+export function hostedEntries(
+  { problems }: CatalogSnapshot,
+  tools: LocalTools,
+  entries: ReadonlyMap<string, ServerEntry>,
+  generated: ReadonlySet<string>,
+  isGuarded: (tool: NamedTool) => boolean,
+): ReadonlySet<string> {
   const hosted = new Set(
     [...entries].filter(([name, entry]) => hasGuarded(name, entry)).map(([name]) => name),
   );
@@ -53,7 +46,7 @@ export function hostedEntries({
     const own = tools.get(server) ?? [];
     if (own.some(isGuarded)) return true;
     const listed = new Set(own.map(({ name }) => name));
-    const broken = snapshot.problems
+    const broken = problems
       .filter((problem) => problem.server === server)
       .map(({ file }) => path.parse(file).name);
     // Of an unreadable file only the name is known. Other exports are not tools, unless a guard names them.

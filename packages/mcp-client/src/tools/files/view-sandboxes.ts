@@ -25,9 +25,11 @@ export interface ViewSandboxesSettings {
   open: OpenSandbox;
   /** The sandbox for tools, opened when one is called. */
   tools: Lazy<Sandbox>;
+  /** The folder of servers. Absolute. */
   serversDir: string;
+  /** The folder of skills. Absolute. */
   skillsDir: string;
-  /** The parent of the views' folders. */
+  /** The parent of temporary folders that sandboxes mount. Absolute. */
   viewsDir: string;
   /** The view of a run. `undefined`: the complete servers folder. */
   viewOf: (allowedTools: readonly string[] | undefined) => Promise<ProgramView | undefined>;
@@ -47,14 +49,8 @@ interface Opened {
  * when it is opened, so runs get a new one after the first server or skill creates a folder. The sandbox of runs without
  * their own list of tools is opened immediately.
  */
-export async function openViewSandboxes({
-  open,
-  tools,
-  serversDir,
-  skillsDir,
-  viewsDir,
-  viewOf,
-}: ViewSandboxesSettings): Promise<Sandbox> {
+export async function openViewSandboxes(settings: ViewSandboxesSettings): Promise<Sandbox> {
+  const { open, tools, serversDir, skillsDir, viewsDir, viewOf } = settings;
   /** Sandboxes by the key of the view, least recently used first. */
   const opened = new Map<string, Opened>();
   /** Folders that existed before. If one was removed with its owner, the existing sandbox refuses the run. */
@@ -109,22 +105,11 @@ export async function openViewSandboxes({
   const current = (): Sandbox[] =>
     [tools, ...[...opened.values()].map(({ sandbox }) => sandbox)].flatMap((one) => one.current ?? []);
 
-  const stats = (): SandboxStats => {
+  const sumsOf = (names: readonly string[]): SandboxStats => {
     const all = current().map((sandbox) => sandbox.stats?.());
-    const sum = (key: keyof SandboxStats): number => all.reduce((total, one) => total + (one?.[key] ?? 0), 0);
-    return {
-      running: sum("running"),
-      waiting: sum("waiting"),
-      standby: sum("standby"),
-      kept: sum("kept"),
-      taken: sum("taken"),
-      started: sum("started"),
-      hits: sum("hits"),
-      reused: sum("reused"),
-      misses: sum("misses"),
-      lost: sum("lost"),
-      discarded: sum("discarded"),
-    };
+    const sum = (name: string): number =>
+      all.reduce((total, one) => total + (one?.[name as keyof SandboxStats] ?? 0), 0);
+    return Object.fromEntries(names.map((name) => [name, sum(name)])) as unknown as SandboxStats;
   };
 
   const dispose = async (): Promise<void> => {
@@ -135,10 +120,11 @@ export async function openViewSandboxes({
 
   try {
     const first = await take(await viewOf(undefined)).sandbox.get();
+    const counts = first.stats && Object.keys(first.stats());
     return {
       isolation: first.isolation,
       loadsAhead: first.loadsAhead,
-      ...(first.stats !== undefined && { stats }),
+      ...(counts && { stats: () => sumsOf(counts) }),
       async run(request) {
         const used = take(await viewOf(request.allowedTools));
         used.runs += 1;

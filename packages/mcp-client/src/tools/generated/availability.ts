@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import path from "node:path";
 import { authRequired, serverDisabled, toErrorInfo } from "@cem/core";
-import type { CatalogSnapshot, ErrorInfo, ToolCatalog, ToolServer } from "@cem/core";
+import type { ErrorInfo, ToolCatalog, ToolServer } from "@cem/core";
 import type { ServerStatus } from "../../connection/connection-types.ts";
 import type { McpServers } from "../servers/mcp-servers.ts";
 import { toolChanged } from "./generated-folders.ts";
@@ -9,34 +9,28 @@ import type { GeneratedFolder, GeneratedParts } from "./generated-folders.ts";
 
 /** Wraps a catalog to mark generated tools that are known to be unavailable. Connects to nothing. */
 export function withAvailability(catalog: ToolCatalog, settings: GeneratedParts): ToolCatalog {
-  return {
-    specificationVersion: "v1",
-    list: async (options) => markUnavailable(await catalog.list(options), settings),
+  const list: ToolCatalog["list"] = async (options) => {
+    const snapshot = await catalog.list(options);
+    const marks: [string, ErrorInfo][] = [];
+    const statuses = settings.servers.openConnections()?.status() ?? [];
+    const servers = await Promise.all(
+      snapshot.servers.map(async (server): Promise<ToolServer> => {
+        const reasonOf = server.kind === "host" ? await reasonsFor(server, settings, statuses) : undefined;
+        if (reasonOf === undefined) return server;
+        const tools = server.tools.map((tool) => {
+          const unavailable = reasonOf(tool.originalName ?? tool.name);
+          if (unavailable === undefined) return tool;
+          marks.push([`${tool.server}.${tool.name}`, unavailable]);
+          return { ...tool, unavailable };
+        });
+        return { ...server, tools };
+      }),
+    );
+    if (marks.length === 0) return snapshot;
+    const version = hash("sha256", JSON.stringify([snapshot.version, marks]), "base64url");
+    return { ...snapshot, servers, version };
   };
-}
-
-async function markUnavailable(
-  snapshot: CatalogSnapshot,
-  settings: GeneratedParts,
-): Promise<CatalogSnapshot> {
-  const marks: [string, ErrorInfo][] = [];
-  const statuses = settings.servers.openConnections()?.status() ?? [];
-  const servers = await Promise.all(
-    snapshot.servers.map(async (server): Promise<ToolServer> => {
-      const reasonOf = server.kind === "host" ? await reasonsFor(server, settings, statuses) : undefined;
-      if (reasonOf === undefined) return server;
-      const tools = server.tools.map((tool) => {
-        const unavailable = reasonOf(tool.originalName ?? tool.name);
-        if (unavailable === undefined) return tool;
-        marks.push([`${tool.server}.${tool.name}`, unavailable]);
-        return { ...tool, unavailable };
-      });
-      return { ...server, tools };
-    }),
-  );
-  if (marks.length === 0) return snapshot;
-  const version = hash("sha256", JSON.stringify([snapshot.version, marks]), "base64url");
-  return { ...snapshot, servers, version };
+  return { specificationVersion: "v1", list };
 }
 
 /** Returns why a tool can't be called, by its name at the server. */
@@ -69,14 +63,9 @@ function serverReason(
   if (configured.error !== undefined) return toErrorInfo(configured.error);
   if (!configured.enabled) return toErrorInfo(serverDisabled(name));
   const status = statuses.find((one) => one.name === name);
-  switch (status?.state) {
-    case "auth-required":
-      return status.lastError ?? toErrorInfo(authRequired(name));
-    case "down":
-      return status.lastError ?? { code: "SERVER_DOWN", message: `Server "${name}" is down.`, details };
-    default:
-      return undefined;
-  }
+  if (status?.state === "auth-required") return status.lastError ?? toErrorInfo(authRequired(name));
+  if (status?.state !== "down") return undefined;
+  return status.lastError ?? { code: "SERVER_DOWN", message: `Server "${name}" is down.`, details };
 }
 
 /** Why single tools of a server can't be called. */

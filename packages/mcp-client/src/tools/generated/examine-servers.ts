@@ -86,14 +86,13 @@ export function createServerStarter({ servers }: Pick<GeneratedParts, "servers">
       const folder = path.basename(await servers.folderOf(name));
       if (!code.includes(`/servers/${folder}`)) continue;
       started.add(name);
-      void connect(await servers.connections(), name);
+      const connections = await servers.connections();
+      // Failures are ignored, since the call itself will fail in the same way and report it.
+      connections.listTools(name).catch(() => {});
+      // The server's process is started first.
+      void nextTurn()
+        .then(preloadSchemaValidation)
+        .catch(() => {});
     }
   };
-}
-
-/** Failures are ignored, since the call itself will fail in the same way and report it. */
-async function connect(connections: McpConnections, name: string): Promise<void> {
-  // The server's process is started first.
-  const loading = nextTurn().then(preloadSchemaValidation);
-  await Promise.allSettled([connections.listTools(name), loading]);
 }

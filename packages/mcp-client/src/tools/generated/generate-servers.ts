@@ -192,11 +192,8 @@ async function assertFree(server: string, directory: string): Promise<void> {
   const { listForeignModules } = await import("@cem/tool-files");
   const [foreign] = await listForeignModules(directory);
   if (foreign === undefined) return;
-  throw new CemError(
-    "SERVER_FOLDER_TAKEN",
-    `${directory} holds ${foreign}, which was not generated, so the tools of server "${server}" can't go there. Give the server another name.`,
-    { details: { server, directory } },
-  );
+  const message = `${directory} holds ${foreign}, which was not generated, so the tools of server "${server}" can't go there. Give the server another name.`;
+  throw new CemError("SERVER_FOLDER_TAKEN", message, { details: { server, directory } });
 }
 
 function failed(server: string, directory: string, error: ErrorInfo): GeneratedServer {

@@ -116,9 +116,6 @@ export function toolChanged(
   places: readonly string[],
 ): CemError {
   const changed = places.slice(0, MAX_LISTED_PLACES).join(", ");
-  return new CemError(
-    "TOOL_CHANGED",
-    `Server "${server}" changed the definition of ${tool} (${changed}), which is held back until the change is accepted.`,
-    { details: { server, tool, places } },
-  );
+  const message = `Server "${server}" changed the definition of ${tool} (${changed}), which is held back until the change is accepted.`;
+  return new CemError("TOOL_CHANGED", message, { details: { server, tool, places } });
 }

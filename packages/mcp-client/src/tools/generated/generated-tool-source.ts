@@ -1,17 +1,13 @@
-import type { KnownTool, OnUnvalidated, ToolSource } from "@cem/bridge";
+import type { KnownTool, ToolSource } from "@cem/bridge";
 import { CemError, Lazy } from "@cem/core";
-import type { ResultStore } from "@cem/core";
 import type { LockComparison } from "@cem/tool-files";
 import type { ToolList } from "../../connection/connection-types.ts";
+import type { McpToolSourceSettings } from "../../invoker.ts";
 import { toolChanged } from "./generated-folders.ts";
 import type { GeneratedFolder, GeneratedParts } from "./generated-folders.ts";
 
-export interface GeneratedToolSourceSettings extends GeneratedParts {
-  /** Stores images, other bytes and large results. */
-  store?: ResultStore | undefined;
-  /** Receives each tool whose results can't be checked, once, with the reason. */
-  onUnvalidated?: OnUnvalidated | undefined;
-}
+interface GeneratedToolSourceSettings
+  extends GeneratedParts, Pick<McpToolSourceSettings, "store" | "onUnvalidated"> {}
 
 /** A server's list and its lock, as last read. */
 interface ReadServer {

@@ -158,9 +158,8 @@ async function copyChecked(given: HostToolsByServer): Promise<Record<string, Rec
     for (const [name, tool] of Object.entries(own)) {
       const fault = await toolNameFault(server, name);
       if (fault !== undefined) {
-        throw new CemError("TOOL_INVALID", `The tool ${server}.${name} ${fault}`, {
-          details: { server, tool: name },
-        });
+        const message = `The tool ${server}.${name} ${fault}`;
+        throw new CemError("TOOL_INVALID", message, { details: { server, tool: name } });
       }
       (tools[server] ??= {})[name] = tool;
     }

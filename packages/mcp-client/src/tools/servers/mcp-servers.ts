@@ -1,12 +1,11 @@
 import { readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import { CemError, isObject, Lazy, parseJson } from "@cem/core";
-import type { Elicit } from "@cem/core";
 import type { LogEntry } from "../../connection/connection-types.ts";
 import type { McpConnections, McpConnectionsSettings } from "../../connections.ts";
 import type { McpServerSettings } from "../../settings/server-settings.ts";
 
-export interface McpServersSettings extends Pick<McpConnectionsSettings, "isOwnerThere"> {
+export interface McpServersSettings extends Pick<McpConnectionsSettings, "isOwnerThere" | "elicit"> {
   /** The servers, with `${NAME}` still in place of variables. */
   servers: readonly McpServerSettings[];
   /**
@@ -27,8 +26,6 @@ export interface McpServersSettings extends Pick<McpConnectionsSettings, "isOwne
   variable?: ((name: string) => string | undefined) | undefined;
   /** Receives servers' stderr output, and their failures. */
   onLog?: ((entry: LogEntry) => void) | undefined;
-  /** Answers questions of servers to the user. Absent: such questions are cancelled. */
-  elicit?: Elicit | undefined;
 }
 
 /** Events of connected servers. */
