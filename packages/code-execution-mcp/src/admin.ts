@@ -8,23 +8,12 @@ export type { DrawnStep } from "@cem/workflows";
 export type { CustomerUsage } from "@cem/workspace";
 export { addServers, exemptFromApproval, removeServerAndFiles, warningsOf } from "./admin/edit-servers.ts";
 export type { RemovedServer } from "./admin/edit-servers.ts";
-export {
-  drawWorkflow,
-  listSkills,
-  listWorkflows,
-  promoteSkill,
-  readSkill,
-  removeSkill,
-  testSkill,
-} from "./admin/extensions.ts";
-export { findImportable } from "./admin/import-servers.ts";
-export type { Importable, ImportableServer } from "./admin/import-servers.ts";
-export { inspectHost, inspectSecurity } from "./admin/inspect.ts";
-export type { FolderReport, HostReport, SecurityReport } from "./admin/inspect.ts";
+export * from "./admin/extensions.ts";
+export * from "./admin/import-servers.ts";
+export * from "./admin/inspect.ts";
 export { layFiles, layProjectFiles } from "./admin/project.ts";
 export type { LaidFiles } from "./admin/project.ts";
-export { listRuns, readRun, recordingOfRun, verifyAudit } from "./admin/records.ts";
-export type { RunRecording } from "./admin/records.ts";
+export * from "./admin/records.ts";
 export {
   generateTools,
   inspectServers,
@@ -34,15 +23,7 @@ export {
   readToolCode,
   signIn,
 } from "./admin/servers.ts";
-export {
-  cleanCustomers,
-  customerUsage,
-  deadRuns,
-  deleteCustomer,
-  listCustomers,
-  queueLoad,
-  retryDeadRun,
-} from "./admin/shared-services.ts";
+export * from "./admin/shared-services.ts";
 export { inspectTrust, listTrusted, trustItems, untrustFolder } from "./admin/trust.ts";
 export type { TrustReport } from "./admin/trust.ts";
 export type { ServerSource } from "./options.ts";

@@ -341,7 +341,7 @@ describe("files of host tools", () => {
   });
 });
 
-it("reports a call that a program leaves in the result and the audit log, with the answer that still comes", async () => {
+it("waits for the answer to a call that a program leaves, and has it in the result and the audit log", async () => {
   const audited: AuditEvent[] = [];
   const answer = Promise.withResolvers<JsonValue>();
   const began = Promise.withResolvers<JsonValue>();
@@ -356,25 +356,34 @@ it("reports a call that a program leaves in the result and the audit log, with t
       bank: {
         transfer: defineTool({ description: "Transfer money.", execute: transfer }),
         hear: defineTool({ description: "Hear of a transfer.", execute: () => began.promise }),
+        watch: defineTool({
+          description: "Watch the bank.",
+          annotations: { readOnlyHint: true },
+          execute: () => new Promise<JsonValue>(() => {}),
+        }),
       },
     },
-    audit: { specificationVersion: "v1", record: (event) => void audited.push(event) },
+    audit: {
+      specificationVersion: "v1",
+      record(event) {
+        audited.push(event);
+        // The end of the program cancels a call that only reads.
+        if ("tool" in event && event.tool === "watch") answer.resolve("done");
+      },
+    },
     config: { logging: { level: "CRITICAL" } },
   });
   try {
     const result = await leaving.executeCode(
-      'import { hear, transfer } from "./servers/bank/index.ts";\nvoid transfer();\nawait hear();\nthrow new Error("gone");',
+      'import { hear, transfer, watch } from "./servers/bank/index.ts";\nvoid watch();\nvoid transfer();\nawait hear();\nthrow new Error("gone");',
     );
     expect(result.error?.message).toMatch(/gone$/u);
+    expect(result.notes?.join()).toContain('bank.transfer({}) → "done"');
     const isTransfer = ({ tool }: { tool: string }): boolean => tool === "transfer";
-    expect(result.toolCalls?.filter(isTransfer)).toMatchObject([{ ok: false, isCancelled: true }]);
-    answer.resolve("done");
-    const calls = () => audited.filter((event) => event.type === "call" && isTransfer(event));
-    await expect.poll(() => calls().length).toBe(2);
-    expect(calls()).toMatchObject([
-      { tool: "transfer", ok: false, error: "ABORTED" },
-      { tool: "transfer", ok: true, isLate: true },
-    ]);
+    expect(result.toolCalls?.filter(isTransfer)).toMatchObject([{ ok: true }]);
+    expect(result.notes?.join()).toContain("bank.watch({}) → not carried out");
+    const calls = audited.filter((event) => event.type === "call" && isTransfer(event));
+    expect(calls).toMatchObject([{ tool: "transfer", ok: true }]);
   } finally {
     await leaving.dispose();
   }

@@ -1,13 +1,13 @@
-import { createPipeline } from "@cem/agent";
+import { createPipeline, EXECUTE_OPTIONS } from "@cem/agent";
 import type { OwnedPipelineSettings } from "@cem/agent";
 import type { Config } from "@cem/config";
-import { Lazy } from "@cem/core";
+import { assertKnownOptions, Lazy } from "@cem/core";
 import type { Agent, ExecuteOptions, Redactor, TaskResult } from "@cem/core";
-import { assertAgentOptions, assertTaskOptions, executeOptionsOf } from "./options.ts";
+import { AGENT_OPTIONS, executeOptionsOf } from "./options.ts";
 import type { AgentOptions } from "./options.ts";
 import { lazyHost } from "./wiring/calls/tool-host.ts";
 import type { Host } from "./wiring/calls/tool-host.ts";
-import { createLog, logWarnings } from "./wiring/log.ts";
+import { logOf, logWarnings } from "./wiring/log.ts";
 import type { Log } from "./wiring/log.ts";
 import { openProject } from "./wiring/open-project.ts";
 import { createRecordRedactor, redactGenerator, redactorOf } from "./wiring/privacy/redaction.ts";
@@ -27,8 +27,8 @@ import { createConfiguredGuard, createConfiguredTypeChecker } from "./wiring/sta
  * @throws CemError `OPTION_INVALID` for an option that does not exist. Requests reject with `CONFIG_INVALID`,
  * `CONFIG_NOT_FOUND`, `SANDBOX_UNAVAILABLE` and other codes of a broken set-up. A task that fails resolves to a result.
  */
-export function createAgent(options: AgentOptions = {}): Agent {
-  assertAgentOptions(options);
+export function createAgent(options: AgentOptions = {}): Agent & AsyncDisposable {
+  assertKnownOptions(options, AGENT_OPTIONS, "createAgent");
   return createPipeline(() => setUpOwned(options));
 }
 
@@ -37,7 +37,7 @@ export function createLoadedAgent(
   loaded: Project,
   options: AgentOptions,
   host: Lazy<Host> = lazyHost(loaded, options),
-): Agent {
+): Agent & AsyncDisposable {
   return createPipeline(async () => setUp(loaded, options, host));
 }
 
@@ -46,20 +46,16 @@ export async function executeTask(
   task: string,
   options: AgentOptions & ExecuteOptions = {},
 ): Promise<TaskResult> {
-  assertTaskOptions(options);
-  const agent = createPipeline(() => setUpOwned({ ...options, oneRun: true }));
-  try {
-    return await agent.executeTask(task, executeOptionsOf(options));
-  } finally {
-    await agent.dispose();
-  }
+  assertKnownOptions(options, { ...AGENT_OPTIONS, ...EXECUTE_OPTIONS }, "executeTask");
+  await using agent = createPipeline(() => setUpOwned({ ...options, oneRun: true }));
+  return await agent.executeTask(task, executeOptionsOf(options));
 }
 
 /** Loads the configuration and logs the parts that are ignored. */
 export async function loadLogged(options: AgentOptions): Promise<Project> {
-  const logOf = (config: Config): Log => options.log ?? createLog(config, options.onLog);
-  const loaded = await openProject(options, options.records === true ? logOf : undefined);
-  if (loaded.warnings.length > 0) logWarnings(loaded, logOf(loaded.config));
+  const logBy = (config: Config): Log => logOf(config, options);
+  const loaded = await openProject(options, options.records === true ? logBy : undefined);
+  if (loaded.warnings.length > 0) logWarnings(loaded, logBy(loaded.config));
   return loaded;
 }
 
@@ -107,11 +103,9 @@ async function createStages(
   const { config, pluginSet } = loaded;
   const isRedacted = redactorOf(loaded, options) !== undefined;
   const redactor = async (): Promise<Redactor | undefined> => (await host.get()).redactor;
-  const sessionLog = await createConfiguredSessions(loaded, {
-    ...options,
-    onProblem: (error) =>
-      createLog(config, options.onLog)("error", `The session can't be logged: ${String(error)}`),
-  });
+  const sessionLog = await createConfiguredSessions(loaded, options, (error) =>
+    logOf(config, options)("error", `The session can't be logged: ${String(error)}`),
+  );
   const workspaceSync = await loaded.sync?.get();
   const meter = options.onPlannedWrite === undefined ? await meterOf(loaded) : undefined;
   const selector = new Lazy(() => createConfiguredSelector(config, options.oneRun));
@@ -142,7 +136,7 @@ async function createStages(
           ? await createGenerator(loaded, redact, {
               sessionLog,
               redactor: ofRuns,
-              log: options.log ?? createLog(config, options.onLog),
+              log: logOf(config, options),
             })
           : redact(generator);
       if (pluginSet === undefined) return chosen;

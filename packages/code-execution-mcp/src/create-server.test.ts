@@ -3,7 +3,9 @@ import os from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { describeWith } from "../../../vitest.tools.ts";
+import { startRedis } from "../../store/test/redis-server.ts";
 import { measureTokenCost } from "./admin.ts";
 import { createAgent, createServer, runServer } from "./index.ts";
 
@@ -165,5 +167,30 @@ describe("runServer", () => {
     const server = await createServer({ cwd });
     const given = runServer({ server, transport: "http", port: 0 });
     await expect(given).rejects.toMatchObject({ code: "FOLDER_UNTRUSTED" });
+  });
+});
+
+describeWith("redis-server")("the readiness of a server with a store and without a queue", () => {
+  it("is that of both: a program has run, and the store answers", async () => {
+    const redis = await startRedis();
+    onTestFinished(() => redis.stop());
+    const config = { store: { url: redis.url } };
+    const running = await runServer({
+      cwd: project(),
+      config,
+      trustFolder: true,
+      transport: "http",
+      port: 0,
+    });
+    onTestFinished(() => running.close(0));
+    const answer = async () => {
+      const answered = await fetch(new URL("/readyz", running.url));
+      return `${answered.status} ${await answered.text()}`;
+    };
+    await expect.poll(answer, { timeout: 60_000 }).toBe("200 ready\n");
+    await redis.kill();
+    expect(await answer()).toMatch(/^503 .*STORE_UNAVAILABLE/u);
+    await redis.start();
+    await expect.poll(answer, { timeout: 60_000 }).toBe("200 ready\n");
   });
 });

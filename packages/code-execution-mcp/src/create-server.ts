@@ -1,5 +1,5 @@
 import type { Config } from "@cem/config";
-import { toErrorInfo } from "@cem/core";
+import { assertKnownOptions, toErrorInfo } from "@cem/core";
 import type { CemError } from "@cem/core";
 import { hintForAgent } from "@cem/core/errors";
 import { flushTelemetry, exportMetrics, observeQueue } from "@cem/core/telemetry";
@@ -7,7 +7,7 @@ import type * as McpServer from "@cem/mcp-server";
 import type { AuthSettings, Serving } from "@cem/mcp-server";
 import type { ConsoleParts } from "@cem/mcp-server/console";
 import { createLoadedAgent } from "./create-agent.ts";
-import { agentOptionsOf, assertServerOptions } from "./options.ts";
+import { agentOptionsOf, SERVER_OPTIONS } from "./options.ts";
 import type { CemServer, RunServerOptions, ServerOptions, TransportName } from "./options.ts";
 import { lazyHost } from "./wiring/calls/tool-host.ts";
 import { authOf, findHeldAuthorization } from "./wiring/http/clients.ts";
@@ -23,7 +23,7 @@ import { createConfiguredState, createServedResults } from "./wiring/records/wor
 import { guestFactsOf } from "./wiring/sandbox/sandboxes.ts";
 import { tellChanges, upstreamOf } from "./wiring/servers/upstream.ts";
 import { shareSkills } from "./wiring/shared/files.ts";
-import { openConfiguredReplicas, openConfiguredQueue, probeQueue } from "./wiring/shared/queue.ts";
+import { openConfiguredReplicas, openConfiguredQueue, probeShared } from "./wiring/shared/queue.ts";
 import { probeStore, reportUnreachable } from "./wiring/shared/store.ts";
 import { createConfiguredSkills } from "./wiring/skills.ts";
 import { createWorkflowTools } from "./wiring/workflows/workflow-tools.ts";
@@ -48,7 +48,7 @@ const setUps = new WeakMap<CemServer, SetUp>();
  * @throws CemError `OPTION_INVALID`, `CONFIG_INVALID`, `CONFIG_NOT_FOUND`, `TOOL_INVALID` or `TOOL_NAME_TAKEN`.
  */
 export async function createServer(options: ServerOptions = {}): Promise<CemServer> {
-  assertServerOptions(options);
+  assertKnownOptions(options, SERVER_OPTIONS, "createServer");
   // A given agent brings its own sandbox, MCP servers, queue, replicas and owners.
   const isGiven = options.agent !== undefined;
   const isRecorded = !isGiven && options.records !== false;
@@ -95,7 +95,7 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
     openOwner: requestHosts?.get,
     redactor,
     replicas,
-    probe: queue && (() => probeQueue(queue, loaded.store)),
+    probe: isGiven ? undefined : () => probeShared(queue, loaded.store),
     guest: isGiven ? {} : guestFactsOf(config),
     hintFor: hintForAgent,
     upstream: isGiven || requestHosts !== undefined ? undefined : upstreamOf(loaded, host, redactor),
@@ -165,7 +165,7 @@ export interface RunningServer {
  */
 export async function runServer(options: RunServerOptions = {}): Promise<RunningServer> {
   const { transport = "stdio", host, port, server: given, ...serverOptions } = options;
-  assertServerOptions(serverOptions, "runServer");
+  assertKnownOptions(serverOptions, SERVER_OPTIONS, "runServer");
   const server = given ?? (await createServer(serverOptions));
   const { config } = server;
   // Over stdio the only client is the one that ends the process, so there is nothing to wait for.

@@ -98,6 +98,16 @@ describe("hintFor", () => {
     ["AUTH_REQUIRED", {}, undefined],
     [
       "AUTH_REQUIRED",
+      { server: "crm", setting: "headers" },
+      "If it takes a key, set it in the headers of crm under mcp_servers, as in  Authorization: Bearer ${TOKEN}",
+    ],
+    [
+      "AUTH_FAILED",
+      { server: "crm", setting: "auth.client_id", redirectUrl: "http://127.0.0.1:9/callback" },
+      "Register an app there by hand, with the redirect URL http://127.0.0.1:9/callback, and set auth.client_id and auth.callback_port of crm under mcp_servers, and auth.client_secret if you get one.",
+    ],
+    [
+      "AUTH_REQUIRED",
       { server: "github", setting: "headers.Authorization" },
       "Correct headers.Authorization of github under mcp_servers.",
     ],

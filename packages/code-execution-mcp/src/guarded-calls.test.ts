@@ -1,8 +1,8 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import type { ApprovalAnswer, ExecuteOptions } from "@cem/core";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { createAgent, defineTool } from "./index.ts";
 import type { Agent } from "./index.ts";
 
@@ -96,6 +96,43 @@ describe("an agent's guards", () => {
     await run(both, { session: "c", singleUse: true });
     await run(both, { session: "c", singleUse: true });
     expect(asked).toHaveLength(6);
+  });
+
+  it("judge the number that a server gets for digits, which keeps all of them", async () => {
+    const server = path.join(folder, "pay.mjs");
+    const amount = { type: "integer" };
+    const inputSchema = { type: "object", properties: { amount }, required: ["amount"] };
+    await writeFile(
+      server,
+      `const tools = ${JSON.stringify([{ name: "refund", inputSchema }])};
+(await import("node:readline")).createInterface({ input: process.stdin }).on("line", (line) => {
+  const { id, method, params } = JSON.parse(line);
+  const info = { protocolVersion: params?.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "pay", version: "1" } };
+  const text = line.slice(line.indexOf("amount") + 8).split("}")[0];
+  const result = method === "initialize" ? info : method === "tools/list" ? { tools } : { content: [{ type: "text", text }] };
+  if (id !== undefined) console.log(JSON.stringify({ jsonrpc: "2.0", id, result }));
+});`,
+    );
+    const paying = createAgent({
+      cwd: folder,
+      configFile: false,
+      config: {
+        mcpServers: { pay: { command: process.execPath, args: [server] } },
+        execution: { typeCheck: "off" },
+        logging: { level: "CRITICAL" },
+      },
+      rules: [
+        ({ args }) => !(Number.isInteger(Object(args).amount) && Object(args).amount > 1) || "too much",
+      ],
+    });
+    const pay = (amount: string) =>
+      paying.executeCode(
+        `import { refund } from "./servers/pay/index.ts"; return await refund({ amount: ${amount} });`,
+      );
+    onTestFinished(() => paying.dispose());
+    expect(await pay('"-99999999999999999999"')).toMatchObject({ value: "-99999999999999999999" });
+    for (const digits of ['"99999999999999999999"', "99999999999999999999n"])
+      expect((await pay(digits)).error?.message).toContain("too much");
   });
 
   it("refuse by rules, rates, hosts and lists", async () => {

@@ -1,7 +1,6 @@
 import { EXECUTE_OPTIONS } from "@cem/agent";
 import type { AnsweredCall } from "@cem/bridge";
 import type { Config, ConfigInput } from "@cem/config";
-import { assertKnownOptions } from "@cem/core";
 import type {
   Agent,
   AuditLog,
@@ -142,16 +141,6 @@ export const AGENT_OPTIONS = {
   log: "a function",
 } as const satisfies Record<keyof AgentOptions, unknown>;
 
-/** @throws CemError `OPTION_INVALID` for an option that does not exist, or has another type. */
-export function assertAgentOptions(options: AgentOptions, where = "createAgent"): void {
-  assertKnownOptions(options, AGENT_OPTIONS, where);
-}
-
-/** @throws CemError `OPTION_INVALID` for an option that does not exist, or has another type. */
-export function assertTaskOptions(options: AgentOptions & ExecuteOptions): void {
-  assertKnownOptions(options, { ...AGENT_OPTIONS, ...EXECUTE_OPTIONS }, "executeTask");
-}
-
 export interface ServerOptions extends AgentOptions {
   /** Your own agent, which you warm and dispose. Default: an agent created from the configuration, which the server disposes. */
   agent?: Agent | undefined;
@@ -199,7 +188,8 @@ export interface RunServerOptions extends ServerOptions {
   server?: CemServer | undefined;
 }
 
-const SERVER_OPTIONS = {
+/** The options of a server, with the type of each. */
+export const SERVER_OPTIONS = {
   ...AGENT_OPTIONS,
   agent: "an object",
   customTools: "a list",
@@ -208,11 +198,6 @@ const SERVER_OPTIONS = {
   state: "an object",
   results: "an object",
 } as const satisfies Record<keyof ServerOptions, unknown>;
-
-/** @throws CemError `OPTION_INVALID` for an option that does not exist, or has another type. */
-export function assertServerOptions(options: ServerOptions, where = "createServer"): void {
-  assertKnownOptions(options, SERVER_OPTIONS, where);
-}
 
 /** The options that each run of an agent takes. */
 export function executeOptionsOf(options: ExecuteOptions): ExecuteOptions {

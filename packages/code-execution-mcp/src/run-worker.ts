@@ -1,14 +1,15 @@
+import { assertKnownOptions } from "@cem/core";
 import { flushTelemetry, exportMetrics, observeQueue } from "@cem/core/telemetry";
 import type { ReadinessReport } from "@cem/mcp-server";
 import type { QueueWorker } from "@cem/queue";
 import { createLoadedAgent } from "./create-agent.ts";
-import { assertAgentOptions } from "./options.ts";
+import { AGENT_OPTIONS } from "./options.ts";
 import type { AgentOptions } from "./options.ts";
 import { loggerOf, logTo, logWarnings } from "./wiring/log.ts";
 import { openProject } from "./wiring/open-project.ts";
 import { openWorkerAgents } from "./wiring/owners/request-hosts.ts";
 import { inspectVaults } from "./wiring/privacy/vaults.ts";
-import { probeQueue, requireQueueConnection } from "./wiring/shared/queue.ts";
+import { probeShared, requireQueueConnection } from "./wiring/shared/queue.ts";
 import { probeStore, reportUnreachable } from "./wiring/shared/store.ts";
 import { startWorkThreads } from "./work-threads/work-threads.ts";
 
@@ -36,14 +37,13 @@ export interface RunningWorker {
 }
 
 /**
- * Executes runs from the configured queue until it is closed. Each owner of runs has its own agent, which is disposed when
- * idle.
+ * Executes runs from the configured queue until it is closed. Each owner of runs has its own agent, which is disposed when idle.
  *
  * @throws CemError `OPTION_INVALID`, `CONFIG_INVALID`, `FOLDER_UNTRUSTED`, `STORE_UNAVAILABLE` or `ADDRESS_UNUSABLE`.
  */
 export async function runWorker(options: WorkerOptions = {}): Promise<RunningWorker> {
   const { port: givenPort, name: givenName, ...agentOptions } = options;
-  assertAgentOptions(agentOptions, "runWorker");
+  assertKnownOptions(agentOptions, AGENT_OPTIONS, "runWorker");
   const loaded = await openProject(
     agentOptions,
     options.records === false ? undefined : async (config) => options.log ?? logTo(await loggerOf(config)),
@@ -76,7 +76,6 @@ export async function runWorker(options: WorkerOptions = {}): Promise<RunningWor
     await queue.counts();
     if (loaded.store !== undefined) await probeStore(await loaded.store.get());
     else if (config.privacy.vault === "disk") void reportUnreachable(() => inspectVaults(config), log);
-    const { host } = config.server;
     const { enabled, sandboxReuse } = config.optimizations;
     const concurrency = Math.min(config.queue.concurrency, config.customers.maxOpen);
     const metrics = openMetrics();
@@ -94,20 +93,12 @@ export async function runWorker(options: WorkerOptions = {}): Promise<RunningWor
     let isStopped = false;
     const report = async (): Promise<ReadinessReport> => {
       if (isStopped) return { fault: "shutting down" };
-      await probeQueue(queue, loaded.store);
+      await probeShared(queue, loaded.store);
       return {};
     };
     const port = givenPort ?? config.queue.workerPort;
-    const health =
-      port === undefined
-        ? undefined
-        : await serveHealth({
-            host,
-            port,
-            report,
-            logger,
-            metrics: metrics.registry,
-          });
+    const settings = { host: config.server.host, report, logger, metrics: metrics.registry };
+    const health = port === undefined ? undefined : await serveHealth({ ...settings, port });
     logger.info({ worker: name, concurrency, url: health?.url }, "taking runs");
     const close = async (): Promise<void> => {
       isStopped = true;

@@ -47,7 +47,7 @@ describe("execute_code", () => {
       `${IMPORT}async function main() {\n  console.log(await find());\n}\nvoid main();\nconst done = true;`,
     );
     expect(data).toMatchObject({ success: true, output: expect.stringContaining("Ada") as string });
-    expect(said).toContain("Not awaited, though the run waited for it: crm.find (line 3). Write `await`.");
+    expect(said).toContain("so the run waited for it: crm.find (line 3).");
     expect(said).not.toContain("failed");
   });
 

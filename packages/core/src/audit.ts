@@ -41,8 +41,6 @@ export type AuditEvent = AuditSubject &
         /** `ABORTED`: it was sent, and cancelled before its answer came. */
         error?: ErrorCode | undefined;
         ms: number;
-        /** Whether this is the answer to such a call, received after its run had ended. */
-        isLate?: boolean | undefined;
       }
     | { type: "refusal"; server: string; tool: string; args: AuditedValue; error: ErrorCode }
     | {

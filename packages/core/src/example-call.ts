@@ -143,17 +143,12 @@ function typeOf({ type, properties, items }: JsonSchema): string {
   return items === undefined ? "string" : "array";
 }
 
-function textFor(schema: JsonSchema, name: string): string {
-  const { description, format } = schema;
-  const said =
-    typeof description === "string"
-      ? IN_DESCRIPTION.exec(description.slice(0, MAX_SEARCHED_CHARACTERS))
-      : null;
-  const formatted =
-    typeof format === "string" && Object.hasOwn(FORMAT_EXAMPLES, format)
-      ? FORMAT_EXAMPLES[format]
-      : undefined;
-  return formatted ?? said?.slice(1).find((value) => value !== undefined) ?? name;
+function textFor({ description, format }: JsonSchema, name: string): string {
+  if (typeof format === "string" && Object.hasOwn(FORMAT_EXAMPLES, format))
+    return FORMAT_EXAMPLES[format] ?? name;
+  const said = typeof description === "string" ? description.slice(0, MAX_SEARCHED_CHARACTERS) : "";
+  const found = IN_DESCRIPTION.exec(said) ?? [];
+  return found.slice(1).find((value) => value !== undefined) ?? name;
 }
 
 function numberFor({ minimum, maximum, type }: JsonSchema): number {

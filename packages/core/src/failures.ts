@@ -44,12 +44,12 @@ export function resultNotJson({ server, tool }: FailedTool, cause: unknown): Cem
 /**
  * Creates an `ABORTED` error for a call that its caller cancelled.
  *
- * @param isSent - Whether its tool may have executed it.
+ * @param sent - Set if its tool may have executed it: `read` for a tool that only reads.
  */
-export function callAborted({ server, tool }: FailedTool, isSent = false): CemError {
-  const when = isSent ? " after it had been sent: the tool may have executed it" : "";
+export function callAborted({ server, tool }: FailedTool, sent?: "read" | "write"): CemError {
+  const when = sent === undefined ? "" : " after it had been sent: the tool may have executed it";
   return new CemError("ABORTED", `The call of ${server}.${tool} was cancelled${when}.`, {
-    details: { server, tool, ...(isSent && { isSent }) },
+    details: { server, tool, ...(sent && { isSent: true }), ...(sent === "write" && { mayBeDone: true }) },
   });
 }
 

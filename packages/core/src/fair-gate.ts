@@ -85,11 +85,9 @@ export class FairGate {
 
   #ownerOf({ owner: name, session }: GateKey): Owner {
     const key = name ?? session;
-    let owner = this.#owners.get(key);
-    if (owner === undefined) {
-      owner = { key, leavesRoom: name !== undefined, inside: 0, queues: new Map() };
-      this.#owners.set(key, owner);
-    }
+    const created: Owner = { key, leavesRoom: name !== undefined, inside: 0, queues: new Map() };
+    const owner = this.#owners.get(key) ?? created;
+    this.#owners.set(key, owner);
     return owner;
   }
 

@@ -1,54 +1,20 @@
-export { isNever, isObject, parseJson, referredTo, withoutEscapes } from "./json.ts";
+export * from "./json.ts";
 export { decodeTextInPlace, endOfJson, isJson, partsOfJson, pastCharacter, readJson } from "./json-bytes.ts";
 export { createLineSplitter } from "./line-splitter.ts";
-export type { JsonObject, JsonSchema, JsonValue } from "./json.ts";
 export { abandonOnAbort, callListener, UNAWAITED_CALL, Lazy } from "./promises.ts";
 export { CemError, forClients, fromErrorInfo, toErrorInfo } from "./errors.ts";
 export type { ErrorCode, ErrorDetails, ErrorInfo, KnownErrorCode } from "./errors.ts";
-export {
-  callAborted,
-  resultNotJson,
-  resultTooLarge,
-  serverNotFound,
-  toolNotFound,
-  authRequired,
-  serverDisabled,
-  writeFailure,
-} from "./failures.ts";
-export type { FailedTool } from "./failures.ts";
+export * from "./failures.ts";
 export { exampleArguments, exampleCall, FORMAT_EXAMPLES } from "./example-call.ts";
 export { copyBeginning, copyWholeWords, runTitle, showArguments, showWholeWords } from "./short-texts.ts";
-export type {
-  EndedRun,
-  RecordedCall,
-  RecordedData,
-  RecordRun,
-  RunRecord,
-  RunRecordFilter,
-  RunRecords,
-  RunRecordSummary,
-} from "./run-records.ts";
+export type * from "./run-records.ts";
 export { createRunClock } from "./run-clock.ts";
 export { createTurns, FairGate, Shares } from "./fair-gate.ts";
 export { hasWorkThreads, moduleBeside, offload, useWorkThreads } from "./offload.ts";
 export type { OffloadedWork } from "./offload.ts";
 export { assertKnownOptions, OWNER_ID_RULE, GIVEN_OWNER_ID, isGivenOwnerId } from "./options.ts";
 export { calledTool, matchTools } from "./tool-match.ts";
-export { findServer, findTool, isRepeatable, readAnnotations, toolId } from "./tools.ts";
-export type {
-  CatalogSnapshot,
-  ToolAnnotations,
-  ToolCatalog,
-  ToolDefinition,
-  ToolFlag,
-  ToolProblem,
-  ToolServer,
-  ToolKind,
-  RankedTool,
-  Selection,
-  SelectRequest,
-  ToolSelector,
-} from "./tools.ts";
+export * from "./tools.ts";
 export type {
   CodeGenerator,
   GeneratedCode,
@@ -110,14 +76,12 @@ export type {
   SandboxStats,
   UnawaitedWork,
 } from "./sandbox.ts";
-export { DEFAULT_RUN_LIMITS } from "./limits.ts";
-export type { RunLimits, MeteredRun, RunMeter, RunStop, RunTicket } from "./limits.ts";
+export * from "./limits.ts";
 export { RECORDED_STATUSES, STATUSES, statusOfCall, statusOfRun } from "./statuses.ts";
 export type { Agent, AgentEvent, ExecuteOptions, SearchOptions, TaskResult, TypeCheckMode } from "./agent.ts";
 export type { TaskStatus } from "./statuses.ts";
 export type { ForwardedAnswer, ForwardedRequest, Replicas } from "./replicas.ts";
 export type { McpTransportProvider } from "./mcp-transport.ts";
-export { WORKFLOW_FILE } from "./workflow-steps.ts";
-export type { WorkflowStepContext, WorkflowStepKind } from "./workflow-steps.ts";
+export * from "./workflow-steps.ts";
 export { keysIn, updateStored } from "./store.ts";
 export type { ListOptions, Store, StoredValue, StoreKey, WriteOptions } from "./store.ts";

@@ -58,8 +58,6 @@ export interface InvokeContext {
   sample?: Sample | undefined;
   /** Called after the last check of the call, right before it is made. */
   announce?: AnnounceCall | undefined;
-  /** Receives the answer to a call that was cancelled after it had been sent, if it still arrives. */
-  onLateAnswer?: ((answer: ToolResult) => void) | undefined;
   /** Receives the tool's progress reports. */
   onProgress?: ((progress: ToolProgress) => void) | undefined;
   /** The session of the run. Calls of two sessions may come from two users. */
@@ -106,6 +104,8 @@ export interface ToolCallRecord {
   ok: boolean;
   /** Whether its run ended before it was answered. */
   isCancelled?: boolean | undefined;
+  /** For a cancelled call: whether a tool that may change something may have executed it. Left out of results. */
+  mayBeDone?: boolean | undefined;
   /** `guest`: the tool ran in the guest, and only the guest reports the call. Absent: the host made the call. */
   place?: "guest" | undefined;
   /** The beginning of the arguments as JSON. Set for repairs by a model only, never in a task's result. */

@@ -1,7 +1,7 @@
 import { CemError } from "./errors.ts";
 import type { JsonValue } from "./json.ts";
 import { Lazy } from "./promises.ts";
-import type { Redactor } from "./redaction.ts";
+import type { RedactionScope, Redactor } from "./redaction.ts";
 
 const TOKEN =
   /(\[\[|%5B%5B)[A-Z][A-Z\d_]{0,31}(?::|%3A)([a-z2-7]{16})(?:\]\]|%5D%5D)|user\.([a-z2-7]{16})(?:@|%40)redacted\.invalid/gi;
@@ -52,23 +52,21 @@ function mayHoldToken(text: string): boolean {
 /** Numbers from here to the largest safe integer are tokens of numbers: no card, phone or personal number is in this range. */
 const MIN_NUMBER_TOKEN = 8_900_000_000_000_000;
 
-/** Settings of {@link restoreTokens}. */
-export interface RestoreSettings {
-  /** Absent: nothing was replaced. */
-  redactor: Redactor | undefined;
-  /** The session in which the client got the tokens. */
-  session: string | undefined;
-  /** Reads the data that is about to be replaced. Unreadable data counts as empty. */
-  current: () => Promise<unknown>;
-}
-
 /**
  * Replaces tokens by values in data that a client received with tokens and returns to be stored. Where code sees tokens
  * only, tokens of values that are not in the stored data stay tokens.
  *
+ * @param settings - `redactor`: absent where nothing was replaced. `session`: the one in which the client got the tokens.
+ *   `current` reads the data that is about to be replaced; unreadable data counts as empty.
  * @throws CemError `TOKEN_UNKNOWN` for a token of another session or a part of one, with its place.
  */
-export async function restoreTokens(data: JsonValue, settings: RestoreSettings): Promise<JsonValue> {
+export async function restoreTokens(
+  data: JsonValue,
+  settings: Pick<RedactionScope, "session"> & {
+    redactor: Redactor | undefined;
+    current: () => Promise<unknown>;
+  },
+): Promise<JsonValue> {
   const { redactor, session, current } = settings;
   if (redactor === undefined) return data;
   const target = { session, server: "workspace", tool: "save", isKept: true };

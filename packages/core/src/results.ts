@@ -55,13 +55,7 @@ export interface ResultStore {
   ): Promise<ResultPage>;
 }
 
-const TYPES: ReadonlySet<unknown> = new Set<ResultHandle["type"]>([
-  "image",
-  "audio",
-  "resource",
-  "text",
-  "json",
-]);
+const TYPES = new Set<unknown>(["image", "audio", "resource", "text", "json"]);
 
 /** The endings of the files of stored results, by MIME type. */
 export const RESULT_EXTENSIONS: Readonly<Record<string, string>> = {

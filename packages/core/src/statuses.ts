@@ -1,3 +1,5 @@
+import type { ToolCallRecord } from "./invocation.ts";
+
 /** The statuses of work, with their meaning. Each kind of work uses some of them. */
 export const STATUSES = {
   waiting: "It is in the queue until a worker takes it.",
@@ -41,10 +43,7 @@ export const RECORDED_STATUSES = ["success", "error", "refused", "timeout", "can
 export type RecordedStatus = (typeof RECORDED_STATUSES)[number];
 
 /** The status of a call that has ended. */
-export function statusOfCall(call: {
-  ok: boolean;
-  isCancelled?: boolean | undefined;
-}): "success" | "error" | "cancelled" {
-  if (call.ok) return "success";
-  return call.isCancelled === true ? "cancelled" : "error";
+export function statusOfCall({ ok, isCancelled }: Pick<ToolCallRecord, "ok" | "isCancelled">) {
+  if (ok) return "success";
+  return isCancelled === true ? "cancelled" : "error";
 }

@@ -23,9 +23,8 @@ export function readAnnotations(value: unknown): ToolAnnotations | undefined {
   if (!isObject(value)) return undefined;
   const annotations: ToolAnnotations = {};
   if (typeof value["title"] === "string") annotations.title = value["title"];
-  for (const hint of ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"] as const) {
+  for (const hint of ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"] as const)
     if (typeof value[hint] === "boolean") annotations[hint] = value[hint];
-  }
   return Object.keys(annotations).length === 0 ? undefined : annotations;
 }
 

@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { callListener, CemError, fromErrorInfo, toErrorInfo } from "@cem/core";
 import type { AgentEvent, AnnouncedCall, ErrorInfo, ExecuteOptions, JsonValue, TaskResult } from "@cem/core";
-import type { Redis } from "ioredis";
-import type { MessageCodec, RunNames } from "./connection.ts";
+import type { RunNames } from "./connection.ts";
 import type { Question, QueuedRun, RunMessage, RunReply } from "./protocol.ts";
 import { HANDLERS, interrupted, unrunResult } from "./protocol.ts";
 import type { SharedRuns } from "./shared-runs.ts";
-import type { StreamEntry, Streams } from "./streams.ts";
+import type { connect, StreamEntry } from "./streams.ts";
 
 /** How often the run is checked: its worker and its messages may both be lost. */
 const LOOK_MS = 5_000;
@@ -25,11 +24,7 @@ const UNTOLD: ErrorInfo = {
 };
 
 /** The connections of a host. */
-export interface Opened {
-  client: Redis;
-  subscriber: Redis;
-  codec: MessageCodec;
-  streams: Streams;
+export interface Opened extends ReturnType<typeof connect> {
   runs: SharedRuns;
   /** The channel of its notices. */
   host: string;

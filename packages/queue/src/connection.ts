@@ -1,23 +1,7 @@
 import { CemError } from "@cem/core";
 import { evictionRisk, seal, shownLocation, storeUnavailable, unseal } from "@cem/store";
 import type { SealingKey } from "@cem/store";
-import { openRedis } from "@cem/store/redis";
 import type { Redis } from "ioredis";
-
-/** Opens a connection that repeats commands until they are answered: messages of workers must survive a disconnect. */
-export function connectPatiently(url: string): Redis {
-  return connect(url, null);
-}
-
-/** Opens a connection whose commands fail at the second disconnect. */
-export function connectBriefly(url: string): Redis {
-  return connect(url, 1);
-}
-
-function connect(url: string, maxRetriesPerRequest: number | null): Redis {
-  // The library's own resubscription fails at another disconnect with an unhandled rejection, which would end the process.
-  return openRedis(url, { maxRetriesPerRequest, autoResubscribe: false });
-}
 
 /**
  * Refuses a server that may drop jobs.

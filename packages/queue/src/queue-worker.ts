@@ -4,16 +4,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { abandonOnAbort, CemError } from "@cem/core";
 import { shownLocation, storeUnavailable } from "@cem/store";
 import { measure } from "@cem/core/telemetry";
-import {
-  DEFAULT_PREFIX,
-  connectPatiently,
-  createMessageCodec,
-  requireKept,
-  requireSameKeys,
-} from "./connection.ts";
+import { DEFAULT_PREFIX, requireKept, requireSameKeys } from "./connection.ts";
 import type { QueueConnection } from "./run-queue.ts";
 import { channelsOf, createSharedRuns, givenRun } from "./shared-runs.ts";
-import { createStreams } from "./streams.ts";
+import { connect } from "./streams.ts";
 import { attemptRun } from "./worker-run.ts";
 import type { RunningAgent, WorkerRun } from "./worker-run.ts";
 
@@ -85,14 +79,12 @@ export interface QueueWorker {
  *   without `agentFor`.
  */
 export async function startQueueWorker(settings: QueueWorkerSettings): Promise<QueueWorker> {
-  const { url, prefix = DEFAULT_PREFIX, keys, agentFor, onProblem = () => {}, keepsGuests = true } = settings;
+  const { url, prefix = DEFAULT_PREFIX, agentFor, onProblem = () => {}, keepsGuests = true } = settings;
   // Otherwise it would take runs from other workers only to fail them.
   if (typeof agentFor !== "function")
     throw new CemError("OPTION_INVALID", "startQueueWorker needs agentFor, a function.");
   const { lostAfterMs = DEFAULT_LOST_AFTER_MS, drainMs = DEFAULT_DRAIN_MS } = settings;
-  const [client, subscriber] = [connectPatiently(url), connectPatiently(url)];
-  const codec = createMessageCodec(keys);
-  const streams = createStreams(client, subscriber, codec);
+  const { client, subscriber, codec, streams, disconnect } = connect(settings, true);
   const runs = createSharedRuns(client, prefix);
   const location = shownLocation(url);
   // Names chosen by people may not be unique.
@@ -102,11 +94,6 @@ export async function startQueueWorker(settings: QueueWorkerSettings): Promise<Q
   /** Runs that the server had assigned to this worker, but of which it had no notice at its last heartbeat. */
   let unknown: string[] = [];
   let signedAt = 0;
-
-  const disconnect = (): void => {
-    client.disconnect();
-    subscriber.disconnect();
-  };
 
   /** Slots of runs that wait for people, which other runs may use meanwhile. */
   const lent = (): number => {

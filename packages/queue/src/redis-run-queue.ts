@@ -6,16 +6,7 @@ import { traceCarrier, traced } from "@cem/core/telemetry";
 import { shownLocation, storeUnavailable } from "@cem/store";
 import { awaitRun } from "./awaited-run.ts";
 import type { Opened } from "./awaited-run.ts";
-import {
-  DEFAULT_PREFIX,
-  QUEUE,
-  connectBriefly,
-  createMessageCodec,
-  messaging,
-  namesOf,
-  requireKept,
-  requireSameKeys,
-} from "./connection.ts";
+import { DEFAULT_PREFIX, QUEUE, messaging, namesOf, requireKept, requireSameKeys } from "./connection.ts";
 import type { MessageCodec } from "./connection.ts";
 import { HANDLERS } from "./protocol.ts";
 import type { QueuedRun, RunMessage, RunReply } from "./protocol.ts";
@@ -23,7 +14,7 @@ import { placeOfReason } from "./run-queue.ts";
 import type { AskedRun, QueuedOwner, RunQueue, RunQueueSettings } from "./run-queue.ts";
 import { createSharedRuns } from "./shared-runs.ts";
 import type { SharedRuns } from "./shared-runs.ts";
-import { createStreams } from "./streams.ts";
+import { connect } from "./streams.ts";
 
 const MS_PER_SECOND = 1_000;
 const DEFAULT_MAX_WAITING = 10_000;
@@ -42,12 +33,8 @@ const GONE = new CemError(
 const DISPOSED = new CemError("AGENT_DISPOSED", "The agent was disposed and can't run anything more.");
 
 /** Opens the queue for a host. Connects on the first run. */
-export function createRunQueue({
-  url,
-  prefix = DEFAULT_PREFIX,
-  keys,
-  maxWaiting = DEFAULT_MAX_WAITING,
-}: RunQueueSettings): RunQueue {
+export function createRunQueue(settings: RunQueueSettings): RunQueue {
+  const { url, prefix = DEFAULT_PREFIX, maxWaiting = DEFAULT_MAX_WAITING } = settings;
   let opened: Opened | undefined;
   /** Resolves once the server is known to keep runs and this host receives notices of them. */
   let ready: Promise<void> | undefined;
@@ -55,13 +42,11 @@ export function createRunQueue({
   let problem: Error | undefined;
 
   const open = (): Opened => {
-    const [client, subscriber] = [connectBriefly(url), connectBriefly(url)];
-    client.on("error", (lost: Error) => (problem = lost));
-    const codec = createMessageCodec(keys);
-    const streams = createStreams(client, subscriber, codec);
+    const connection = connect(settings);
+    connection.client.on("error", (lost: Error) => (problem = lost));
     const host = `${prefix}:host:${randomBytes(HOST_BYTES).toString("hex")}`;
-    const runs = createSharedRuns(client, prefix);
-    return { client, subscriber, codec, streams, runs, host, closing: new AbortController() };
+    const runs = createSharedRuns(connection.client, prefix);
+    return { ...connection, runs, host, closing: new AbortController() };
   };
 
   const prepare = async ({ client, codec, streams, host }: Opened): Promise<void> => {
@@ -91,8 +76,8 @@ export function createRunQueue({
 
   /** @returns whether it is new */
   const put = async ({ runs, codec, host }: Opened, id: string, run: QueuedRun): Promise<boolean> => {
-    const answer = await runs.put({ id, payload: codec.encode(`job:${id}`, run), run, host, maxWaiting });
-    if ("waiting" in answer) throw await fullError(runs, maxWaiting, answer);
+    const answer = await runs.put(id, run, codec.encode(`job:${id}`, run), host, maxWaiting);
+    if (answer.waiting !== undefined) throw await fullError(runs, maxWaiting, answer);
     // The payload of an expired run is empty.
     if (answer.known !== undefined && answer.known !== "")
       requireSame(codec.decode(`job:${id}`, answer.known) as QueuedRun, run);
@@ -174,8 +159,7 @@ export function createRunQueue({
       }),
     async close() {
       opened?.closing.abort();
-      opened?.client.disconnect();
-      opened?.subscriber.disconnect();
+      opened?.disconnect();
     },
   };
   return queue;
@@ -211,13 +195,10 @@ function idOf(
   owner: string | undefined,
   { rejoin, runId }: Pick<ExecuteOptions, "rejoin" | "runId">,
 ): string {
-  const keys = { rejoin: rejoin?.key, id: runId };
-  for (const [kind, key] of Object.entries(keys)) {
-    if (key === undefined) continue;
-    const digest = createHash("sha256").update(JSON.stringify([owner ?? null, key]));
-    return `${kind}-${digest.digest("hex")}`;
-  }
-  return `run-${randomUUID()}`;
+  const key = rejoin?.key ?? runId;
+  if (key === undefined) return `run-${randomUUID()}`;
+  const digest = createHash("sha256").update(JSON.stringify([owner ?? null, key]));
+  return `${rejoin?.key === undefined ? "id" : "rejoin"}-${digest.digest("hex")}`;
 }
 
 function requireSame(known: QueuedRun, run: QueuedRun): void {

@@ -4,11 +4,11 @@ import type { ForwardedRequest, Replicas } from "@cem/core";
 import { shownLocation, storeUnavailable } from "@cem/store";
 import { createSendWindow, streamAnswer } from "./streamed-answer.ts";
 import type { FromReplica, SendWindow } from "./streamed-answer.ts";
-import { DEFAULT_PREFIX, connectBriefly, createMessageCodec } from "./connection.ts";
+import { DEFAULT_PREFIX } from "./connection.ts";
 import type { MessageCodec } from "./connection.ts";
 import { createPeers } from "./peers.ts";
 import type { QueueConnection } from "./run-queue.ts";
-import { createStreams } from "./streams.ts";
+import { connect } from "./streams.ts";
 
 const NAME_BYTES = 6;
 const KEY_BYTES = 32;
@@ -29,21 +29,20 @@ export interface QueuedReplicas extends Replicas {
 }
 
 /** Joins the replicas of a server. Connects on first use. */
-export function createReplicas({ url, prefix = DEFAULT_PREFIX, keys }: QueueConnection): QueuedReplicas {
+export function createReplicas(settings: QueueConnection): QueuedReplicas {
+  const { url, prefix = DEFAULT_PREFIX } = settings;
   const name = randomBytes(NAME_BYTES).toString("hex");
   const base = `${prefix}:replica`;
   /** Answers that are being sent to other replicas. */
   const active = new Map<string, { leaving: AbortController; window: SendWindow }>();
 
-  const connect = () => {
-    const [client, subscriber] = [connectBriefly(url), connectBriefly(url)];
-    const codec = createMessageCodec(keys);
-    const streams = createStreams(client, subscriber, codec);
-    const peers = createPeers<ToReplica>(client, streams, base, name);
-    return { client, subscriber, codec, streams, peers };
+  const join = () => {
+    const connection = connect(settings);
+    const { client, streams } = connection;
+    return { ...connection, peers: createPeers<ToReplica>(client, streams, base, name) };
   };
-  let connected: ReturnType<typeof connect> | undefined;
-  const open = () => (connected ??= connect());
+  let connected: ReturnType<typeof join> | undefined;
+  const open = () => (connected ??= join());
 
   const outboxOf = (id: string): string => `${base}:answer:${id}`;
 
@@ -134,8 +133,7 @@ export function createReplicas({ url, prefix = DEFAULT_PREFIX, keys }: QueueConn
     async close() {
       for (const { leaving } of active.values()) leaving.abort();
       await connected?.peers.leave();
-      connected?.client.disconnect();
-      connected?.subscriber.disconnect();
+      connected?.disconnect();
     },
   };
 }

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { KEEP_RESULTS_MS } from "./connection.ts";
 import { MAX_NOTICE_BYTES, TELL } from "./streams.ts";
 
@@ -196,14 +195,5 @@ const LIBRARY = `
   end
 `;
 
-/** A Redis script and its name there. */
-export interface Script {
-  lua: string;
-  digest: string;
-}
-
-/** Creates a script from the shared functions and its own body. */
-export function script(body: string): Script {
-  const lua = LIBRARY + body;
-  return { lua, digest: createHash("sha1").update(lua).digest("hex") };
-}
+/** Creates a Redis script from the shared functions and its own body. */
+export const script = (body: string): string => LIBRARY + body;

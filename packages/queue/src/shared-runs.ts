@@ -4,7 +4,6 @@ import { namesOf } from "./connection.ts";
 import type { QueuedRun } from "./protocol.ts";
 import type { DeadRun, QueueCounts, QueueLoad } from "./run-queue.ts";
 import { MAX_LOSSES } from "./run-library.ts";
-import type { Script } from "./run-library.ts";
 import * as scripts from "./run-scripts.ts";
 import type { StreamEntry } from "./streams.ts";
 
@@ -13,23 +12,6 @@ const MIN_WAIT_MS = 1_000;
 const MAX_WAIT_MS = 600_000;
 const SCANNED = 1_000;
 const DEAD_FIELDS = ["owner", "kind", "reason", "diedAt"];
-
-/** A run to put into the queue. */
-export interface NewRun {
-  id: string;
-  payload: string;
-  run: QueuedRun;
-  /** The channel of its host's notices. */
-  host: string;
-  /** Maximum number of waiting runs. */
-  maxWaiting: number;
-}
-
-/**
- * The result of putting a run. When refused: the number of waiting runs, and approximately how many of them are the
- * owner's.
- */
-export type Put = { known?: string | undefined } | { waiting: number; own: number };
 
 /** A run assigned to a worker. */
 export type GivenRun = ReturnType<typeof givenRun>;
@@ -41,32 +23,40 @@ export type Ending = "" | "done" | "dead" | "gone" | "back";
 export type SharedRuns = ReturnType<typeof createSharedRuns>;
 
 export function createSharedRuns(client: Redis, prefix: string) {
+  for (const [name, lua] of Object.entries(scripts)) client.defineCommand(name, { numberOfKeys: 1, lua });
+  const commands = client as unknown as Record<
+    keyof typeof scripts,
+    (...args: unknown[]) => Promise<unknown>
+  >;
+
   async function load(): Promise<Pick<QueueLoad, "oldestWaitMs" | "endedPerMinute">> {
-    const [oldestWaitMs = 0, endedPerMinute = 0] = (await call(scripts.MEASURE)) as number[];
+    const [oldestWaitMs = 0, endedPerMinute = 0] = (await call("MEASURE")) as number[];
     return { oldestWaitMs, endedPerMinute };
   }
 
-  function call({ lua, digest }: Script, ...args: (string | number)[]): Promise<unknown> {
-    return client.evalsha(digest, 1, prefix, ...args).catch((error: Error) => {
-      // The server was restarted.
-      if (!error.message.startsWith("NOSCRIPT")) throw error;
-      return client.eval(lua, 1, prefix, ...args);
-    });
+  function call(name: keyof typeof scripts, ...args: (string | number)[]): Promise<unknown> {
+    return commands[name](prefix, ...args);
   }
 
   return {
-    async put({ id, payload, run, host, maxWaiting }: NewRun): Promise<Put> {
+    /**
+     * Puts a run.
+     *
+     * @param host - The channel of its host's notices.
+     * @returns when refused: the number of waiting runs, and approximately how many of them are the owner's.
+     */
+    async put(id: string, run: QueuedRun, payload: string, host: string, maxWaiting: number) {
       const { owner = "", kind, options } = run;
       const session = warmSession(prefix, run) ?? "";
       // Owners take turns; for runs without an owner, the clients that own their records.
       const args = [id, payload, host, session, owner, kind, owner || (options.owner ?? ""), maxWaiting];
-      const [known, waiting, own] = (await call(scripts.PUT, ...args)) as [string | null, number?, number?];
+      const [known, waiting, own] = (await call("PUT", ...args)) as [string | null, number?, number?];
       if (waiting !== undefined && own !== undefined) return { waiting, own };
       return { known: known ?? undefined };
     },
     /** @returns the run's payload; `undefined` when there is none */
     async join(id: string, host: string): Promise<string | undefined> {
-      return ((await call(scripts.JOIN, id, host)) as string | null) ?? undefined;
+      return ((await call("JOIN", id, host)) as string | null) ?? undefined;
     },
     /** @returns whether the attempt holds the run's lease: another one may have begun */
     async send(
@@ -76,14 +66,14 @@ export function createSharedRuns(client: Redis, prefix: string) {
       reason = "",
     ): Promise<boolean> {
       const { payload = "", by = "" } = entry ?? {};
-      return (await call(scripts.SEND, id, attempt, worker, ending, payload, by, reason)) === 1;
+      return (await call("SEND", id, attempt, worker, ending, payload, by, reason)) === 1;
     },
     async reply(id: string, { payload, by }: StreamEntry): Promise<void> {
-      await call(scripts.REPLY, id, payload, by);
+      await call("REPLY", id, payload, by);
     },
     /** @returns whether it was removed: not when a worker has it, or with `isOnlyWaiting` when it is not waiting */
     async remove(id: string, { payload, by }: StreamEntry, isOnlyWaiting = false): Promise<boolean> {
-      return (await call(scripts.REMOVE, id, isOnlyWaiting ? 1 : 0, payload, by)) === 1;
+      return (await call("REMOVE", id, isOnlyWaiting ? 1 : 0, payload, by)) === 1;
     },
     /**
      * @param unknown - Runs that are assigned to the worker but that it does not have.
@@ -95,18 +85,18 @@ export function createSharedRuns(client: Redis, prefix: string) {
       unknown: readonly string[],
     ): Promise<string[]> {
       const settings = `${slots} ${keepsGuests ? 1 : 0} ${lostAfterMs}`;
-      return (await call(scripts.SIGN, worker, settings, lostAfterMs, ...unknown)) as string[];
+      return (await call("SIGN", worker, settings, lostAfterMs, ...unknown)) as string[];
     },
     /** Gives all runs of a worker to others. */
     async leave(worker: string): Promise<void> {
-      await call(scripts.LEAVE, worker);
+      await call("LEAVE", worker);
     },
     async retry(id: string): Promise<boolean> {
-      return (await call(scripts.RETRY, id)) === 1;
+      return (await call("RETRY", id)) === 1;
     },
     /** @param isWritten - Also writes something, which a full server refuses. */
     async counts(isWritten = false): Promise<QueueCounts> {
-      const counts = (await call(scripts.COUNT, isWritten ? 1 : 0)) as number[];
+      const counts = (await call("COUNT", isWritten ? 1 : 0)) as number[];
       const [waiting = 0, running = 0, dead = 0, workers = 0] = counts;
       return { waiting, running, dead, workers };
     },

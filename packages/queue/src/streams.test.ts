@@ -4,9 +4,9 @@ import { startRedis } from "../../store/test/redis-server.ts";
 import type { RedisServer } from "../../store/test/redis-server.ts";
 import { awaitRun } from "./awaited-run.ts";
 import type { Opened } from "./awaited-run.ts";
-import { connectBriefly, createMessageCodec, namesOf } from "./connection.ts";
+import { namesOf } from "./connection.ts";
 import { unrunResult } from "./protocol.ts";
-import { createStreams } from "./streams.ts";
+import { connect } from "./streams.ts";
 import { describeWith } from "../../../vitest.tools.ts";
 
 const KEEP_MS = 60_000;
@@ -19,12 +19,9 @@ describeWith("redis-server")("streams", () => {
   afterAll(() => server.stop());
 
   const open = () => {
-    const [client, subscriber] = [connectBriefly(server.url), connectBriefly(server.url)];
-    onTestFinished(() => {
-      client.disconnect();
-      subscriber.disconnect();
-    });
-    return { client, subscriber, streams: createStreams(client, subscriber, createMessageCodec()) };
+    const connection = connect({ url: server.url });
+    onTestFinished(connection.disconnect);
+    return connection;
   };
 
   it("give once what was sent again after a cut, though the server had taken it", async () => {

@@ -1,6 +1,9 @@
 import { randomBytes } from "node:crypto";
+import { openRedis } from "@cem/store/redis";
 import type { Redis } from "ioredis";
+import { createMessageCodec } from "./connection.ts";
 import type { MessageCodec } from "./connection.ts";
+import type { QueueConnection } from "./run-queue.ts";
 
 const FIELD = "payload";
 const WRITER_BYTES = 9;
@@ -38,6 +41,24 @@ export interface StreamEntry {
 }
 
 /**
+ * Opens the connections of a process.
+ *
+ * @param isPatient - Whether commands are repeated until they are answered, since messages of workers must survive a
+ *   disconnect. Otherwise they fail at the second disconnect.
+ */
+export function connect({ url, keys }: QueueConnection, isPatient = false) {
+  // The library's own resubscription fails at another disconnect with an unhandled rejection, which would end the process.
+  const options = { maxRetriesPerRequest: isPatient ? null : 1, autoResubscribe: false };
+  const [client, subscriber] = [openRedis(url, options), openRedis(url, options)];
+  const codec = createMessageCodec(keys);
+  const disconnect = (): void => {
+    client.disconnect();
+    subscriber.disconnect();
+  };
+  return { client, subscriber, codec, streams: createStreams(client, subscriber, codec), disconnect };
+}
+
+/**
  * Streams in Redis that are read from the beginning and followed: entries appended while nobody reads, or while a host
  * is disconnected, are read later, exactly once and in order.
  */
@@ -55,7 +76,6 @@ export function createStreams(client: Redis, subscriber: Redis, codec: MessageCo
     for (const own of followers.values()) for (const follower of own) follower.look();
   });
 
-  /** Encodes contents as an entry of a stream. */
   function entryOf(name: string, contents: readonly unknown[]): StreamEntry {
     return { payload: codec.encode(name, contents), by: `${writer}.${(appended += 1)}` };
   }

@@ -167,15 +167,6 @@ export function guestCommand(spec: SandboxSpec): string[] {
   const boot = `${GUEST_RUNNER}/guest/${basename(guestBootFile)}`;
   const { file, args, cwd, env, fileBytes } = machineCommand(spec, `${GUEST_RUNNER}/deno`, boot);
   const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
-  return [
-    "sh",
-    "-c",
-    START,
-    "cem",
-    String(Math.ceil(fileBytes / BLOCK_BYTES)),
-    cwd,
-    ...variables,
-    file,
-    ...args,
-  ];
+  const blocks = String(Math.ceil(fileBytes / BLOCK_BYTES));
+  return ["sh", "-c", START, "cem", blocks, cwd, ...variables, file, ...args];
 }

@@ -9,7 +9,7 @@ import { prepareImage } from "./image.ts";
 import type { PreparedImage } from "./image.ts";
 import { loadSdk } from "./load-sdk.ts";
 import type { Microsandbox } from "./load-sdk.ts";
-import type { KnownMicrovm, Microvm, MicrovmSpec } from "./microvm-guest.ts";
+import type { Microvm, MicrovmSpec } from "./microvm-guest.ts";
 
 /** The guest's user, which owns the files of its mounts. */
 const GUEST_UID = 1_000;
@@ -64,8 +64,8 @@ export async function createEmbeddedDriver(home: string) {
       return microvmOf(sandbox);
     },
     /** Lists machines with a label of this value. */
-    async list(label: string, value: string): Promise<KnownMicrovm[]> {
-      const found: KnownMicrovm[] = [];
+    async list(label: string, value: string) {
+      const found: { name: string; labels: Record<string, string> }[] = [];
       let cursor: string | undefined;
       do {
         const from = cursor;

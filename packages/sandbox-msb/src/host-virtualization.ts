@@ -6,17 +6,12 @@ import { textOfFile } from "@cem/core/files";
 const OTHER_SANDBOX = "or use the Deno sandbox.";
 
 /** Facts about a host that determine whether it can run microVMs. */
-export interface VirtualizationSigns {
-  platform: string;
-  arch: string;
-  /** Error code of opening /dev/kvm; `undefined` when it opened. */
-  kvmError: string | undefined;
-  /** Contents of /proc/cpuinfo. */
-  cpuInfo: string;
-}
+export type VirtualizationSigns = ReturnType<typeof readSigns>;
 
-export function readSigns(): VirtualizationSigns {
+export function readSigns() {
+  /** Error code of opening /dev/kvm; `undefined` when it opened. */
   let kvmError: string | undefined;
+  /** Contents of /proc/cpuinfo. */
   let cpuInfo = "";
   if (platform() === "linux") {
     try {
@@ -26,7 +21,7 @@ export function readSigns(): VirtualizationSigns {
     }
     cpuInfo = readFileSync("/proc/cpuinfo", "utf8");
   }
-  return { platform: platform(), arch: arch(), kvmError, cpuInfo };
+  return { platform: platform() as string, arch: arch() as string, kvmError, cpuInfo };
 }
 
 /** Finds an obstacle to microVMs that is detectable without booting one; `undefined` when there is none. */

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { CemError } from "@cem/core";
+import { CemError, Lazy } from "@cem/core";
 import type * as sdkModule from "microsandbox";
 
 export type Microsandbox = typeof sdkModule;
@@ -16,8 +16,7 @@ export function defaultHome(): string {
   return join(cache, "cem", "microsandbox");
 }
 
-let loaded: Promise<Microsandbox> | undefined;
-let loadedHome: string | undefined;
+let loaded: { home: string; sdk: Lazy<Microsandbox> } | undefined;
 
 /**
  * Loads the SDK, once per process: its folder is a global setting, so there can be only one.
@@ -25,16 +24,12 @@ let loadedHome: string | undefined;
  * @throws CemError `SANDBOX_UNAVAILABLE` when it is not installed, or was loaded with another folder.
  */
 export function loadSdk(home: string): Promise<Microsandbox> {
-  if (loaded !== undefined && loadedHome !== home) {
-    const message = `microsandbox already keeps its files in ${loadedHome} in this process; ${home} needs another process.`;
-    throw new CemError("SANDBOX_UNAVAILABLE", message, { details: { home, loadedHome } });
+  if (loaded !== undefined && loaded.home !== home) {
+    const message = `microsandbox already keeps its files in ${loaded.home} in this process; ${home} needs another process.`;
+    throw new CemError("SANDBOX_UNAVAILABLE", message, { details: { home, loadedHome: loaded.home } });
   }
-  loadedHome = home;
-  loaded ??= load(home).catch((error: unknown) => {
-    loaded = undefined;
-    throw error;
-  });
-  return loaded;
+  loaded ??= { home, sdk: new Lazy(() => load(home)) };
+  return loaded.sdk.get();
 }
 
 async function load(home: string): Promise<Microsandbox> {

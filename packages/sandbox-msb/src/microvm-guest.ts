@@ -50,12 +50,6 @@ export interface Microvm {
   kill(): Promise<void>;
 }
 
-/** A machine known to the driver, running or not. */
-export interface KnownMicrovm {
-  name: string;
-  labels: Readonly<Record<string, string>>;
-}
-
 /** Memory of a machine for its kernel and runtime, beyond the program's limit, in MiB. */
 export const MACHINE_OVERHEAD_MB = 192;
 

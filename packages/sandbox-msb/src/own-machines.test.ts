@@ -1,10 +1,9 @@
 import { spawn } from "node:child_process";
 import { describe, expect, it } from "vitest";
 import { ownLabels, processIdentity, sweepLeftovers } from "./own-machines.ts";
-import type { KnownMicrovm } from "./microvm-guest.ts";
 
 /** A driver that knows machines and removes them. */
-function driverOf(machines: KnownMicrovm[]) {
+function driverOf(machines: { name: string; labels: Record<string, string> }[]) {
   const removed: string[] = [];
   const driver = {
     list: async (label: string, value: string) => machines.filter(({ labels }) => labels[label] === value),

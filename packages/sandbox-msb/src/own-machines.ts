@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { readdirSync } from "node:fs";
 import { isProcessRunning, processStart, textOfFile } from "@cem/core/files";
-import type { KnownMicrovm } from "./microvm-guest.ts";
 
 /** Finds the child process that runs a machine; `undefined` when there is none, or no `/proc`. */
 export function findMachineProcess(name: string): number | undefined {
@@ -39,7 +38,7 @@ export function newMachineName(): string {
 
 /** Removes the machines of processes that no longer run, and no others. */
 export async function sweepLeftovers(driver: {
-  list(label: string, value: string): Promise<KnownMicrovm[]>;
+  list(label: string, value: string): Promise<{ name: string; labels: Record<string, string> }[]>;
   remove(name: string): Promise<void>;
 }): Promise<void> {
   for (const { name, labels } of await driver.list(OWN_LABEL, OWN_VALUE)) {

@@ -21,12 +21,7 @@ export function requireSkillName(name: unknown): string {
   );
 }
 
-/**
- * Parses a draft.
- *
- * @param tools - The existing tools. A skill can't have the name of one of their servers.
- * @throws CemError `SKILL_INVALID`
- */
+/** @throws CemError `SKILL_INVALID`, also for a name that the server of a tool has. */
 export function parseDraft(draft: SkillDraft, tools: readonly ToolDefinition[]) {
   const name = requireSkillName(draft.name);
   if (tools.some(({ kind, server }) => kind !== "skill" && server === name)) {
@@ -51,7 +46,7 @@ export function parseDraft(draft: SkillDraft, tools: readonly ToolDefinition[]) 
     );
   }
   if (exportedNames(code).length === 0) {
-    throw invalid(name, "its code exports nothing: write `export async function …`");
+    throw invalid(name, "its code exports nothing by name: write `export async function …`");
   }
   const importsIt = [...test.imports, ...test.dynamicImports].some(({ specifier }) =>
     specifier.replaceAll("\\", "/").includes(`skills/${name}`),

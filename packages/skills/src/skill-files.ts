@@ -8,13 +8,11 @@ export type SkillProvenance = NonNullable<Skill["provenance"]>;
 
 const FRONT_MATTER = /^\uFEFF?---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)/;
 
-/** A SKILL.md. */
 export interface SkillMarkdown {
   name: string;
   description: string;
   /** The front matter's `metadata`, limited to values that are texts or numbers. */
   metadata: Record<string, string>;
-  /** Everything below the front matter. */
   body: string;
 }
 
@@ -78,11 +76,7 @@ export function provenanceOf(metadata: Readonly<Record<string, string>>): SkillP
   };
 }
 
-/**
- * Writes the provenance as metadata.
- *
- * @param tools - The tools that the code uses. Absent: the tools in the metadata are kept.
- */
+/** Writes the provenance as metadata. Without tools, those in the metadata are kept. */
 export function formatProvenance(
   provenance: SkillProvenance,
   version: number,

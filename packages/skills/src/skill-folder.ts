@@ -11,7 +11,6 @@ const CODE_FILE = "index.ts";
 const TEST_FILE = "index.test.ts";
 const CODE_FILES = [CODE_FILE, "index.mts", "index.js", "index.mjs"];
 
-/** A skill's folder as read. */
 export interface SkillFolder {
   markdown: SkillMarkdown;
   code: string;
@@ -40,7 +39,6 @@ export async function readSkillFolder(folder: string): Promise<SkillFolder | und
   return { markdown: parseSkillMarkdown(markdown ?? ""), code: code ?? "", test: test ?? "" };
 }
 
-/** The text of a skill's files. */
 export type SkillFiles = Record<"markdown" | "code" | "test", string>;
 
 /**

@@ -8,7 +8,6 @@ import { provenanceOf, versionOf } from "./skill-files.ts";
 import { readSkillFolder, replaceSkillFolder, skillNames } from "./skill-folder.ts";
 import type { SkillFiles, SkillFolder } from "./skill-folder.ts";
 
-/** Whether a skill is active or a proposal. */
 export type SkillStatus = Skill["status"];
 
 const PROPOSALS = ".proposals";
@@ -30,7 +29,6 @@ export function createSkillFolders(skillsDir: string, sharedSkillsDir: string | 
     return [...new Set([...own, ...(isShared ? await skillNames(sharedSkillsDir) : [])])];
   };
 
-  /** Reads the folder of an own skill. */
   const readFolder = async (name: string, status: SkillStatus): Promise<SkillFolder | undefined> => {
     // The name must be a single path segment. Skills from elsewhere may have names that our rules don't allow.
     const isOneFolder = name !== "" && name === path.basename(name) && !/^\.|\\/u.test(name);
@@ -38,7 +36,6 @@ export function createSkillFolders(skillsDir: string, sharedSkillsDir: string | 
     return readSkillFolder(folderOf(name, status));
   };
 
-  /** Reads an own skill. */
   const read = async (name: string, status: SkillStatus, tools?: readonly ToolDefinition[]) => {
     const found = await readFolder(name, status);
     return found && toSkill(name, status, found, tools);

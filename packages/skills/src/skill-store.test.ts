@@ -170,6 +170,7 @@ describe("a store of skills", () => {
     ["a long description", { description: "x".repeat(1_025) }, /1025 characters, and 1024/u],
     ["code that can't be parsed", { code: "export function (" }, /code can't be parsed, line 1/u],
     ["code without exports", { code: "const a = 1;" }, /exports nothing/u],
+    ["a default export alone", { code: "export default () => 1;" }, /exports nothing by name/u],
     ["no test", { test: "" }, /has no test/u],
     ["a test of something else", { test: "if (1 > 2) throw 1;" }, /does not import it/u],
     ["too much code", { code: `export const a = "${"x".repeat(300_000)}";` }, /characters, and 262144/u],

@@ -2,7 +2,7 @@ import type { Finding } from "@cem/core";
 import { findCompiler } from "./compiler/compiler-process.ts";
 import type { CompilerPackage } from "./compiler/compiler-process.ts";
 import { UnreadableProgram } from "./compiler/diagnostics.ts";
-import { GuestFiles } from "./compiler/guest-files.ts";
+import { createGuestFiles } from "./compiler/guest-files.ts";
 import type { ToolFolders } from "./compiler/guest-files.ts";
 import { startNativeCompiler } from "./compiler/native-compiler.ts";
 import { createProgramChecker, type CheckRequest } from "./program-checker.ts";
@@ -29,7 +29,7 @@ export type CheckSession = ReturnType<typeof startCheckSession>;
 
 /** Starts a compiler and makes it read its library, so that the first check is fast. */
 export function startCheckSession(found: CompilerPackage, folders: ToolFolders, bounds: CheckBounds) {
-  const files = new GuestFiles(folders);
+  const files = createGuestFiles(folders);
   const native = startNativeCompiler(found, files, bounds.memoryMb);
   const compiler = native.process;
   const checker = createProgramChecker(native, files);
@@ -69,7 +69,8 @@ export function startCheckSession(found: CompilerPackage, folders: ToolFolders, 
         const late = `it took more than ${timeoutMs / 1000} s`;
         return { ok: true, findings: await withTimeout(timeoutMs, late, () => checker.check(request)) };
       } catch (error) {
-        const reason = reasonOf(error);
+        const message = error instanceof Error ? error.message : "unknown";
+        const reason = message.replace(/\.$/u, "").slice(0, MAX_REASON_CHARACTERS);
         if (!(error instanceof UnreadableProgram)) compiler.end(reason);
         return { ok: false, reason };
       } finally {
@@ -80,12 +81,6 @@ export function startCheckSession(found: CompilerPackage, folders: ToolFolders, 
     /** Ends the compiler's process and waits until it is gone. */
     dispose: () => compiler.dispose(),
   };
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error
-    ? error.message.replace(/\.$/u, "").slice(0, MAX_REASON_CHARACTERS)
-    : "unknown";
 }
 
 /** Inputs of a check in another thread. */

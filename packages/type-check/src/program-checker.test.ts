@@ -4,7 +4,7 @@ import path from "node:path";
 import type { Finding } from "@cem/core";
 import { afterAll, describe, expect, it } from "vitest";
 import { findCompiler } from "./compiler/compiler-process.ts";
-import { GuestFiles } from "./compiler/guest-files.ts";
+import { createGuestFiles } from "./compiler/guest-files.ts";
 import type { ToolFolders } from "./compiler/guest-files.ts";
 import { startNativeCompiler, type NativeCompiler } from "./compiler/native-compiler.ts";
 // oxlint-disable-next-line import/no-unassigned-import -- loaded when first needed; here already, so that no test waits
@@ -29,7 +29,7 @@ afterAll(() => Promise.all(compilers.map((compiler) => compiler.process.dispose(
 function open(folders: ToolFolders): ReturnType<typeof createProgramChecker> {
   const found = findCompiler();
   if ("missing" in found) throw new Error(found.missing);
-  const files = new GuestFiles(folders);
+  const files = createGuestFiles(folders);
   const compiler = startNativeCompiler(found, files, 512);
   compilers.push(compiler);
   return createProgramChecker(compiler, files);

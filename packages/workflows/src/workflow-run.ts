@@ -2,10 +2,10 @@ import { existsSync } from "node:fs";
 import path from "node:path";
 import { callListener, CemError, createRunClock, toErrorInfo } from "@cem/core";
 import type { LoadedWorkflow } from "./definition/load-workflow.ts";
-import { openJournal, readJournal } from "./runs/journal.ts";
+import { openJournal } from "./runs/journal.ts";
 import type { EndedStatus, NewRecord } from "./runs/journal.ts";
-import { Outcomes } from "./runs/outcomes.ts";
-import type { WorkflowEvent, WorkflowResult } from "./runs/outcomes.ts";
+import { readOutcomes } from "./runs/outcomes.ts";
+import type { Outcomes, WorkflowEvent, WorkflowResult } from "./runs/outcomes.ts";
 import type { RunFolder, RunRecord } from "./runs/run-folder.ts";
 import { createExecution } from "./steps/execution.ts";
 import type { Decisions, RunParts } from "./steps/execution.ts";
@@ -45,8 +45,7 @@ export async function runWorkflow(shared: RunParts, request: RunRequest): Promis
   const { workflow, parts } = loaded;
   const started = performance.now();
   const controller = new AbortController();
-  const outcomes = new Outcomes();
-  const length = await readJournal(place.journal, outcomes.add);
+  const { outcomes, length } = await readOutcomes(place.journal);
   assertUndecided(decisions, outcomes, place.id);
   /** How long earlier processes worked on it. */
   const before = outcomes.ms;

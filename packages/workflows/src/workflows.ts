@@ -11,8 +11,7 @@ import { isBuiltIn } from "./definition/parse-workflow.ts";
 import { variablesOf } from "./definition/value-schema.ts";
 import type { WorkflowStep } from "./definition/workflow.ts";
 import { createCleanUp } from "./runs/clean-up.ts";
-import { readJournal } from "./runs/journal.ts";
-import { Outcomes } from "./runs/outcomes.ts";
+import { readOutcomes } from "./runs/outcomes.ts";
 import type { WorkflowResult } from "./runs/outcomes.ts";
 import { createRunId, createRunFolders, runLockOf, takeRun } from "./runs/run-folder.ts";
 import type { RunFolder, RunRecord } from "./runs/run-folder.ts";
@@ -161,8 +160,7 @@ async function assertSameVariables(
     if (!isDeepStrictEqual(value, opened)) other.push(name);
   }
   if (other.length === 0) return;
-  const outcomes = new Outcomes();
-  await readJournal(journal, outcomes.add);
+  const { outcomes } = await readOutcomes(journal);
   const kept = [...outcomes.steps].find(([, { status, isUncertain }]) => status !== "error" || isUncertain);
   if (kept === undefined) return;
   const [step] = kept;

@@ -53,7 +53,7 @@ describeWith("redis-server")("FairTurns", () => {
         const [id, owner] = [`run${step}`, String(customer)];
         const run = { kind: "code" as const, input: "", owner, options: {}, asked: [] };
         const own = Math.min(step, simulated.waitingOf(customer));
-        const put = (maxWaiting: number) => real.put({ id, payload: "x", run, host: "h", maxWaiting });
+        const put = (maxWaiting: number) => real.put(id, run, "x", "h", maxWaiting);
         expect(await put(step)).toEqual({ waiting: step, own });
         expect(await put(10_000)).toEqual({});
         const turn = simulated.take(customer);

@@ -58,18 +58,12 @@ export function warningsOf(
   const image = unpinnedImage(entry);
   const near = imitatedPackage(entry, otherWords);
   return [
-    ...(other === undefined
-      ? []
-      : [`"${name}" looks like "${other}", which is another server. Is it the one you mean?`]),
-    ...(near === undefined
-      ? []
-      : [`The package "${near.name}" looks like "${near.other}", which is another. Is it the one you mean?`]),
-    ...(image === undefined
-      ? []
-      : [
-          `The image ${image} can change behind its tag. Pin it by its digest, which this prints: docker image inspect --format '{{index .RepoDigests 0}}' ${shellWord(image)}`,
-        ]),
-  ];
+    other && `"${name}" looks like "${other}", which is another server. Is it the one you mean?`,
+    near &&
+      `The package "${near.name}" looks like "${near.other}", which is another. Is it the one you mean?`,
+    image &&
+      `The image ${image} can change behind its tag. Pin it by its digest, which this prints: docker image inspect --format '{{index .RepoDigests 0}}' ${shellWord(image)}`,
+  ].filter((warning) => warning !== undefined);
 }
 
 /** The package or image in a command that could be mistaken for a well-known one or for that of another server. */
@@ -94,13 +88,14 @@ function imitatedPackage(
   return undefined;
 }
 
-/** The name of a package or an image without its version; `undefined` for a path or an option. */
+/** The name of a package or an image without its version; `undefined` for a path, an option or a text that is none. */
 function packageOf(word: string): string | undefined {
   const given = word.replace(/^--?[\w-]+=/u, "");
   // A version follows the name; the first character may be the @ of a scope.
   const [rest = ""] = given.slice(1).split(/[@=<>~![]|:[\w.-]*$/u, 1);
   const name = given.slice(0, 1) + rest;
-  return /^(?:[-./~\\]|\w:|https?$)/u.test(name) || name === "" ? undefined : name;
+  const isOther = /^(?:[-./~\\]|\w:|https?$)/u.test(name) || /[\s"'`(){};,&|]/u.test(name);
+  return isOther ? undefined : name;
 }
 
 /** The image that a container is started from, unless it is pinned by digest. */

@@ -60,15 +60,11 @@ async function openSkills(source: ServerSource) {
   const { signal, onLog } = source;
   const loaded = await openProject(source);
   const openAgent = (other: Project) => createLoadedAgent(other, { oneRun: true, sessions: false, onLog });
-  const agent = openAgent(loaded);
-  try {
-    const { servers } = await agent.discoverTools({ signal });
-    const store = await createConfiguredSkills(loaded);
-    const trial: SkillTrial = { loaded, openAgent };
-    return { store, tools: servers.flatMap(({ tools }) => tools), trial };
-  } finally {
-    await agent.dispose();
-  }
+  await using agent = openAgent(loaded);
+  const { servers } = await agent.discoverTools({ signal });
+  const store = await createConfiguredSkills(loaded);
+  const trial: SkillTrial = { loaded, openAgent };
+  return { store, tools: servers.flatMap(({ tools }) => tools), trial };
 }
 
 /** Lists the workflows of the configuration. */

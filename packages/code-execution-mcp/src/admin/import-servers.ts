@@ -45,7 +45,8 @@ export async function findImportable(source: ServerSource = {}): Promise<Importa
   const found = servers.map((server): ImportableServer => {
     const { name, origin, unresolved, leftOut } = server;
     const entry = toEntry(server);
-    const obstacle = obstacleTo(name, entry, { taken, met });
+    const isIncomplete = entry === undefined ? "incomplete" : undefined;
+    const obstacle = taken.has(name) ? "exists" : met.has(name) ? "same-name" : isIncomplete;
     if (obstacle === undefined) met.add(name);
     return {
       name,
@@ -59,16 +60,6 @@ export async function findImportable(source: ServerSource = {}): Promise<Importa
     };
   });
   return { servers: found, problems };
-}
-
-function obstacleTo(
-  name: string,
-  entry: ServerEntry | undefined,
-  { taken, met }: { taken: ReadonlySet<string>; met: ReadonlySet<string> },
-): ImportableServer["obstacle"] {
-  if (taken.has(name)) return "exists";
-  if (met.has(name)) return "same-name";
-  return entry === undefined ? "incomplete" : undefined;
 }
 
 /** Copies the keys that have the same meaning in every client. */

@@ -63,14 +63,10 @@ export type FolderReport = Awaited<ReturnType<typeof inspectFolder>>;
 /** Checks whether a folder exists and is writable, or else the folder that it would be created in. */
 async function inspectFolder(folder: string) {
   const found = await stat(folder).catch(() => undefined);
-  if (found !== undefined) {
-    return {
-      path: folder,
-      exists: found.isDirectory(),
-      writable: found.isDirectory() && (await isWritable(folder)),
-    };
-  }
-  return { path: folder, exists: false, writable: await isWritable(await nearestExisting(folder)) };
+  if (found === undefined)
+    return { path: folder, exists: false, writable: await isWritable(await nearestExisting(folder)) };
+  const exists = found.isDirectory();
+  return { path: folder, exists, writable: exists && (await isWritable(folder)) };
 }
 
 async function isWritable(folder: string): Promise<boolean> {

@@ -48,11 +48,7 @@ const FILES: Readonly<Record<string, string>> = {
 };
 
 /** Files that were created, and existing files that were kept. */
-export interface LaidFiles {
-  made: string[];
-  /** Files that already existed. */
-  kept: string[];
-}
+export type LaidFiles = Record<"made" | "kept", string[]>;
 
 /**
  * Writes the files that an editor needs to understand the tools of a project, and ignore rules for version control.
@@ -72,9 +68,8 @@ export async function layFiles(
   mode?: number,
 ): Promise<LaidFiles> {
   const laid: LaidFiles = { made: [], kept: [] };
-  for (const [name, text] of Object.entries(files)) {
+  for (const [name, text] of Object.entries(files))
     ((await makeFile(root, name, { text, mode })) ? laid.made : laid.kept).push(name);
-  }
   return laid;
 }
 

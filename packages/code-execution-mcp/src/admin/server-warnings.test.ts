@@ -51,6 +51,8 @@ describe("warningsOf", () => {
     expect(others(["-y", "@acme/crm-servor"])).toEqual(["@acme/crm-server"]);
     expect(others(["-y", "acme-crm-server"])).toEqual(["@acme/crm-server"]);
     expect(others(["run", "ghcr.io/acrne/tickets:1.4"])).toEqual(["ghcr.io/acme/tickets"]);
+    const program = (file: string): string => `require("fs").writeFileSync("/tmp/${file}", "")`;
+    expect(warningsOf("mine", { args: ["-e", program("one")] }, [], ["-e", program("ones")])).toEqual([]);
     expect(others(["ran", "@acme/crm-server@3.0.0", "ghcr.io/acme/tickets:2", "acme-file"])).toEqual([]);
   });
 

@@ -38,12 +38,11 @@ export async function withMcpTools<T>(
  * @throws CemError `SERVER_NOT_FOUND` for a name that is not configured, `CONFIG_INVALID`.
  */
 export function generateTools(source: ServerSource & GenerateOptions = {}): Promise<GeneratedServer[]> {
-  const generate = async (mcpTools: McpTools, configuration: Project): Promise<GeneratedServer[]> => {
+  return withMcpTools(source, "generating tool files", async (mcpTools, configuration) => {
     const generated = await mcpTools.generate(source);
     if (generated.some(({ state }) => state !== "error")) await layFilesFor(configuration);
     return generated;
-  };
-  return withMcpTools(source, "generating tool files", generate);
+  });
 }
 
 /** Writes what editors need next to the generated tools; in a folder outside the project, only the client module. */
@@ -70,9 +69,8 @@ export function listCatalog(
 ): Promise<CatalogSnapshot> {
   const { only, signal } = source;
   return withMcpTools(source, "listing tools", async (mcpTools, configuration) => {
-    if (only === undefined || mcpTools.servers.has(only)) {
+    if (only === undefined || mcpTools.servers.has(only))
       await mcpTools.examine({ signal, only, timeoutMs: LIST_TIMEOUT_MS });
-    }
     const catalog = await createListedCatalog(configuration, mcpTools);
     const servers = only === undefined ? undefined : [path.basename(await mcpTools.folderOf(only))];
     return catalog.list({ signal, servers });

@@ -1,26 +1,18 @@
 import path from "node:path";
-import type { HeldItem, LoadedConfig, TrustItem, TrustRecord } from "@cem/config";
+import type { LoadedConfig, TrustItem, TrustRecord } from "@cem/config";
 import type { ServerSource } from "../options.ts";
 import { logFileWarnings } from "../wiring/log.ts";
 import { loadConfig } from "../wiring/open-project.ts";
 
 /** Host access that the files of a folder request. */
-export interface TrustReport {
-  /** The real path of the folder. */
-  folder: string;
-  requested: TrustItem[];
-  /** Requests that are blocked until the folder is trusted. */
-  held: HeldItem[];
-  /** Ignored parts of the configuration with the reason, one sentence each. */
-  warnings: string[];
-}
+export type TrustReport = Awaited<ReturnType<typeof inspectTrust>>;
 
 /**
  * Lists the host access that files of a folder request. Imports and starts nothing.
  *
  * @param workflow - The file of the workflow to run.
  */
-export async function inspectTrust(source: ServerSource = {}, workflow?: string): Promise<TrustReport> {
+export async function inspectTrust(source: ServerSource = {}, workflow?: string) {
   const { cwd, configFile: file, config: overrides } = source;
   const loaded = await loadConfig({ cwd, file, overrides, trustFolder: false });
   const { findHostToolFiles } = await import("@cem/mcp-client/tools");
@@ -32,9 +24,12 @@ export async function inspectTrust(source: ServerSource = {}, workflow?: string)
     ...named.map((file) => loaded.trust.hostTool(file, file)),
   ]);
   return {
+    /** The real path of the folder. */
     folder,
     requested: [...requested, ...tools.map(({ item }) => item)],
+    /** Requests that are blocked until the folder is trusted. */
     held: [...held, ...tools.map((tool) => tool.held).filter((item) => item !== undefined)],
+    /** Ignored parts of the configuration with the reason, one sentence each. */
     warnings: [...loaded.warnings, ...logFileWarnings(loaded)],
   };
 }

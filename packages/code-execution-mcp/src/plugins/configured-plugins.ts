@@ -3,7 +3,7 @@ import { pathToFileURL } from "node:url";
 import type { LoadedConfig } from "@cem/config";
 import { CemError, Lazy } from "@cem/core";
 import type { HostToolsByServer } from "@cem/mcp-client/tools";
-import { createLog } from "../wiring/log.ts";
+import { logOf } from "../wiring/log.ts";
 import type { Plugin } from "./define-plugin.ts";
 import type { PluginRequest, PluginSet } from "./open-plugins.ts";
 
@@ -41,7 +41,7 @@ export function lazyPlugins(loaded: LoadedConfig, options: PluginOptions): Lazy<
 async function openConfiguredPlugins(loaded: LoadedConfig, options: PluginOptions): Promise<PluginSet> {
   const { openPlugins } = await import("./open-plugins.ts");
   const { config, trust, variable } = loaded;
-  const log = createLog(config, options.onLog);
+  const log = logOf(config, options);
   const areVariablesHeld = trust.held.some(({ kind, name }) => kind === "plugin" && name === ".env");
   const given = (options.plugins ?? []).map(toRequest);
   return openPlugins([...given, ...(await configuredRequests(loaded))], {

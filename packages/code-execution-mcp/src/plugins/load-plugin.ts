@@ -99,19 +99,13 @@ function checkTools(value: unknown, onFault: (part: string, why: string) => void
 const VERSION = "v1";
 const NAME = /^(?:@[\w.-]{1,50}\/)?[\w.-]{1,100}$/u;
 
-/** The location of a plugin, used in messages until its name is known. */
-export interface PluginPlace {
-  /** How the configuration names it. */
-  named: string;
-  file: string;
-}
-
 /**
  * Imports a plugin's module.
  *
+ * @param named - How the configuration names it, used in messages until its name is known.
  * @throws CemError `PLUGIN_FAILED`, `PLUGIN_INVALID` or `PLUGIN_INCOMPATIBLE`.
  */
-export async function importPlugin({ named, file }: PluginPlace): Promise<Plugin> {
+export async function importPlugin(named: string, file: string): Promise<Plugin> {
   const module = await attempt(named, "loaded", () => import(pathToFileURL(file).href));
   const exported = module as { default?: unknown; plugin?: unknown };
   return requirePlugin(exported.default ?? exported.plugin, named);
@@ -122,9 +116,8 @@ export function requirePlugin(value: unknown, named: string): Plugin {
   const details = { plugin: named };
   const refuse = (why: string): CemError =>
     new CemError("PLUGIN_INVALID", `The plugin ${named} is none: ${why}.`, { details });
-  if (typeof value !== "object" || value === null) {
+  if (typeof value !== "object" || value === null)
     throw refuse("its module has to export definePlugin({ … }) as default");
-  }
   const { specificationVersion, name, version, setup, options } = value as Partial<
     Record<keyof Plugin, unknown>
   >;
@@ -139,9 +132,8 @@ export function requirePlugin(value: unknown, named: string): Plugin {
     throw refuse("its name has to be letters, digits, - and _");
   if (typeof version !== "string" || version === "") throw refuse("its version has to be a text");
   if (typeof setup !== "function") throw refuse("it has no function setup");
-  if (options !== undefined && !isStandardSchema(options)) {
+  if (options !== undefined && !isStandardSchema(options))
     throw refuse("its options have to be a schema of a library with Standard Schema, such as zod");
-  }
   return value as Plugin;
 }
 

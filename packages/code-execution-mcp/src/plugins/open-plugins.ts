@@ -33,21 +33,7 @@ export interface PluginRequest {
 export type NamedPart = "server" | "sandbox" | "step" | "transport";
 
 /** The state of a plugin, for display. */
-export interface PluginReport {
-  name: string;
-  version?: string | undefined;
-  /** How the configuration names it: a path or a package. */
-  source: string;
-  /** `held`: its folder is not trusted. `failed`: it was not set up. */
-  state: "ready" | "held" | "error";
-  required: boolean;
-  /** The parts it adds: `tool crm.find`, `detector EMPLOYEE`. */
-  adds: readonly string[];
-  /** The duration of its set-up, in milliseconds. */
-  setupMs: number;
-  /** Problems, one sentence each. */
-  problems: readonly string[];
-}
+export type PluginReport = ReturnType<typeof reportOf>;
 
 /** Parts of all plugins, checked. */
 export type PluginSet = Awaited<ReturnType<typeof openPlugins>>;
@@ -154,9 +140,8 @@ export async function openPlugins(
     addAll(all.guards, parts.guards, ownedGuard, () => "guard");
     addAll(all.generators, parts.generators, ownedGenerator, () => "generator");
     addAll(all.selectors, parts.selectors, ownedSelector, () => "selector");
-    for (const sandbox of parts.sandboxes ?? []) {
+    for (const sandbox of parts.sandboxes ?? [])
       if (claim("sandbox", sandbox.name, entry)) all.sandboxes.set(sandbox.name, guardSandbox(sandbox, use));
-    }
     for (const step of parts.steps ?? []) if (claim("step", step.name, entry)) all.steps.push(step);
     for (const transport of parts.transports ?? []) {
       if (!claim("transport", transport.scheme, entry)) continue;
@@ -171,8 +156,7 @@ export async function openPlugins(
 
   const open = async (entry: Entry): Promise<void> => {
     const { named, from, options, required = false } = entry.request;
-    const plugin =
-      "file" in from ? await importPlugin({ named, file: from.file }) : requirePlugin(from.plugin, named);
+    const plugin = "file" in from ? await importPlugin(named, from.file) : requirePlugin(from.plugin, named);
     const { name } = plugin;
     const twin = entries.find((other) => other.plugin?.name === name);
     if (twin !== undefined) {
@@ -257,8 +241,11 @@ interface Entry {
   request: PluginRequest;
   use: PluginUse;
   plugin?: Plugin | undefined;
-  state: PluginReport["state"];
+  /** `held`: its folder is not trusted. `error`: it was not set up. */
+  state: "ready" | "held" | "error";
+  /** The parts it adds: `tool crm.find`, `detector EMPLOYEE`. */
   adds: string[];
+  /** The duration of its set-up. */
   setupMs: number;
   /** Aborts when the plugin is disposed. */
   closing: AbortController;
@@ -279,9 +266,8 @@ async function faultOfTool(server: string, name: string, tool: HostTool): Promis
   ]);
   const fault = await toolNameFault(server, name);
   if (fault !== undefined) return `it ${fault}`;
-  if (typeof tool.description !== "string" || typeof tool.execute !== "function") {
+  if (typeof tool.description !== "string" || typeof tool.execute !== "function")
     return "it needs a description and execute()";
-  }
   try {
     createHostTools({ tools: { [server]: { [name]: tool } } });
     return undefined;
@@ -290,10 +276,11 @@ async function faultOfTool(server: string, name: string, tool: HostTool): Promis
   }
 }
 
-function reportOf({ request, use, plugin, state, adds, setupMs }: Entry): PluginReport {
+function reportOf({ request, use, plugin, state, adds, setupMs }: Entry) {
   return {
     name: use.name,
     version: typeof plugin?.version === "string" ? plugin.version : undefined,
+    /** How the configuration names it: a path or a package. */
     source: request.named,
     state,
     required: use.isRequired,

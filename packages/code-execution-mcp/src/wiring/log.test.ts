@@ -1,8 +1,10 @@
+import { once } from "node:events";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import type { Config } from "@cem/config";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { createAgent, defineTool } from "../index.ts";
 import { createLog, logFileWarnings } from "./log.ts";
 
 async function folder(): Promise<string> {
@@ -45,5 +47,33 @@ describe("createLog", () => {
     expect(logFileWarnings({ config: logging("INFO", path.join(await folder(), "a", "cem.log")) })).toEqual(
       [],
     );
+  });
+});
+
+describe("a log of the caller that throws", () => {
+  it.each(["log", "onLog"])("costs no result of a run that has made its calls: %s", async (name) => {
+    let paid = 0;
+    let thrown = 0;
+    const pay = defineTool({
+      description: "Pays.",
+      annotations: { destructiveHint: false },
+      execute: () => ++paid,
+    });
+    await using agent = createAgent({
+      cwd: await folder(),
+      configFile: false,
+      config: { logging: { level: "DEBUG" }, execution: { typeCheck: "off" } },
+      tools: { shop: { pay } },
+      [name]: () => {
+        if (paid === 0) return;
+        thrown += 1;
+        throw new Error("The disk is full.");
+      },
+    });
+    const warned = once(process, "warning");
+    const code = 'import { pay } from "./servers/shop/index.ts"; return await pay({});';
+    expect(await agent.executeCode(code)).toMatchObject({ status: "success", value: 1 });
+    expect(thrown).toBeGreaterThan(0);
+    expect(String(await warned)).toContain("The disk is full.");
   });
 });

@@ -1,4 +1,5 @@
 import type { Config, LoadedConfig } from "@cem/config";
+import { callListener, toErrorInfo } from "@cem/core";
 import { appendPrivately } from "@cem/core/files";
 import type { Logger } from "@cem/mcp-server";
 
@@ -21,6 +22,17 @@ export function createLog({ logging }: Config, write: (line: string) => void = w
     if (LEVELS.indexOf(level) < least) return;
     put(`${new Date().toISOString()} ${level.toUpperCase().padEnd(8)} ${oneHarmlessLine(message)}`);
   };
+}
+
+/** The log of an agent. A function of the caller that throws must not end a run, whose calls may have been made. */
+export function logOf(
+  config: Config,
+  { log, onLog }: { log?: Log | undefined; onLog?: ((line: string) => void) | undefined },
+): Log {
+  const write: Log = log ?? createLog(config, onLog);
+  const warn = (error: unknown): void =>
+    process.emitWarning(`The log threw: ${toErrorInfo(error).message}`, "CemWarning");
+  return (level, message) => callListener(() => write(level, message), warn);
 }
 
 /** Logs the ignored parts of a configuration. */

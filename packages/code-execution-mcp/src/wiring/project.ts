@@ -63,11 +63,8 @@ export function withoutPool<Pooled extends Pick<LoadedConfig, "config">>(project
 }
 
 /** Brings the skills that an owner's code sees up to date. */
-export async function refreshSkills({
-  sharedSkillsDir: shared,
-  skillsDir: own,
-  mergedSkillsDir: into,
-}: ProjectOwner): Promise<void> {
+export async function refreshSkills(owner: ProjectOwner): Promise<void> {
+  const { sharedSkillsDir: shared, skillsDir: own, mergedSkillsDir: into } = owner;
   const { mergeSkills } = await import("@cem/skills");
   await mergeSkills({ shared, own, into });
 }
@@ -77,14 +74,11 @@ export async function refreshSkills({
  *
  * @param project - The folder that a relative `CEM_AUTH_DIR` is resolved against.
  */
-export async function authFolder(
-  project: string,
-  environment: NodeJS.ProcessEnv = process.env,
-): Promise<string> {
-  const { CEM_AUTH_DIR: own } = environment;
+export async function authFolder(project: string): Promise<string> {
+  const { CEM_AUTH_DIR: own } = process.env;
   if (own !== undefined && own !== "") return path.resolve(project, own);
   const { userConfigFolder } = await import("@cem/config");
-  return path.join(userConfigFolder(environment), "auth");
+  return path.join(userConfigFolder(process.env), "auth");
 }
 
 /** A folder that only the host may access. */

@@ -10,7 +10,7 @@ import type { Project } from "./project.ts";
 export interface SkillTrial {
   loaded: Project;
   /** Opens an agent with another configuration. */
-  openAgent: (loaded: Project) => Agent;
+  openAgent: (loaded: Project) => Agent & AsyncDisposable;
 }
 
 type Saving = SaveSkillOptions & { tools: readonly ToolDefinition[] };
@@ -76,12 +76,8 @@ export async function trySkill(
       // The cache of the permanent skills folder must not be filled from a temporary one.
       optimizations: { ...optimizations, toolCache: false },
     };
-    const agent = openAgent({ ...loaded, sync: undefined, config });
-    try {
-      await checkSkill(draft, agent, { signal });
-    } finally {
-      await agent.dispose();
-    }
+    await using agent = openAgent({ ...loaded, sync: undefined, config });
+    await checkSkill(draft, agent, { signal });
   } finally {
     removeProcessFolder(folder);
   }

@@ -1,16 +1,14 @@
+import type { Config } from "@cem/config";
 import { calledTool } from "@cem/core";
 import type { ReviewRequest, Verdict } from "@cem/core";
 import { createGuard } from "@cem/guardrails";
 import { allowTools } from "../wiring/calls/call-guards.ts";
 
 /** The settings of the default guard that a review needs. They can be cloned. */
-export interface ReviewSettings {
-  blockedPatterns: readonly string[];
-  securityChecks: boolean;
-  strict: boolean;
-  allowedTools: readonly string[];
-  blockedTools: readonly string[];
-}
+export type ReviewSettings = { strict: boolean } & Pick<
+  Config["guardrails"],
+  "blockedPatterns" | "securityChecks" | "allowedTools" | "blockedTools"
+>;
 
 /** Reviews a program as the default guard does, on the calling thread. */
 export async function review(

@@ -139,14 +139,8 @@ export function createWorkThreads(ownerOf: () => string, limits: WorkThreadLimit
   }
 
   return {
-    async run({
-      module,
-      name,
-      args,
-      transfer,
-      signal,
-      timeoutMs = limits.timeoutMs,
-    }: OffloadedWork): Promise<unknown> {
+    async run({ module, name, args, ...work }: OffloadedWork): Promise<unknown> {
+      const { transfer, signal, timeoutMs = limits.timeoutMs } = work;
       const given = signal === undefined ? [] : [signal];
       const ended = AbortSignal.any([...given, closing.signal]);
       const leave = await gate.enter({ owner: ownerOf(), session: "" }, ended);

@@ -15,6 +15,13 @@ type ApiFailure = ReturnType<typeof readFailure>;
 function readFailure(error: unknown) {
   const thrown = error instanceof Error ? error : new Error(String(error));
   const { name, message, status, code, error: said, param, headers } = thrown as Error & Partial<APIError>;
+  const after = headers?.get("retry-after") ?? "";
+  const waits = [
+    Number.parseFloat(headers?.get("retry-after-ms") ?? ""),
+    Number.parseFloat(after) * MS_PER_SECOND,
+    Date.parse(after) - Date.now(),
+  ];
+  const wish = headers?.get("x-should-retry") ?? undefined;
   return {
     /** The name of the client's error class. */
     name,
@@ -25,22 +32,10 @@ function readFailure(error: unknown) {
     code: code ?? undefined,
     /** The request parameter that the API names. */
     parameter: param ?? undefined,
-    ...readWish(headers ?? new Headers()),
-  };
-}
-
-/** Reads the API's retry delay, and whether it says that a retry may succeed. */
-function readWish(headers: Headers): { retryAfterMs: number | undefined; isPassing: boolean | undefined } {
-  const after = headers.get("retry-after") ?? "";
-  const waits = [
-    Number.parseFloat(headers.get("retry-after-ms") ?? ""),
-    Number.parseFloat(after) * MS_PER_SECOND,
-    Date.parse(after) - Date.now(),
-  ];
-  const wish = headers.get("x-should-retry");
-  return {
+    /** The API's retry delay. */
     retryAfterMs: waits.find((wait) => wait >= 0),
-    isPassing: wish === null ? undefined : wish === "true",
+    /** Whether the API says that a retry may succeed. */
+    isPassing: wish === undefined ? undefined : wish === "true",
   };
 }
 
@@ -127,7 +122,6 @@ interface CompletionSettings {
   maxRetries: number;
 }
 
-/** One request for a completion. */
 export interface CompletionRequest {
   messages: Message[];
   /** Maximum number of tokens of the answer. */

@@ -35,7 +35,12 @@ export function createLlmGenerator(settings: LlmSettings): CodeGenerator {
   const { acceptsArguments, budget, maxTokens = DEFAULT_MAX_TOKENS, model, prices } = settings;
   const affordableForTools = Math.floor((budget?.tokens ?? Infinity) * TOOLS_SHARE);
   /** Retried at the next request, since a missing package or key may be available then. */
-  const lazyComplete = new Lazy(() => completionsOf(settings));
+  const lazyComplete = new Lazy(async () => {
+    const { maxRetries = 2, temperature = 0.3, timeoutMs = 60_000 } = settings;
+    const endpoint = endpointOf(settings);
+    const client = await createClient(endpoint, timeoutMs);
+    return createCompletions(client, { model, apiKey: endpoint.apiKey, temperature, timeoutMs, maxRetries });
+  });
 
   /** Whether an answer consists only of calls whose arguments satisfy their tools' schemas. */
   const areAccepted = async (calls: readonly ReadCall[] | undefined): Promise<boolean> => {
@@ -89,13 +94,6 @@ export function createLlmGenerator(settings: LlmSettings): CodeGenerator {
       };
     },
   };
-}
-
-async function completionsOf(settings: LlmSettings): Promise<ReturnType<typeof createCompletions>> {
-  const { model, maxRetries = 2, temperature = 0.3, timeoutMs = 60_000 } = settings;
-  const endpoint = endpointOf(settings);
-  const client = await createClient(endpoint, timeoutMs);
-  return createCompletions(client, { model, apiKey: endpoint.apiKey, temperature, timeoutMs, maxRetries });
 }
 
 /** Reads an answer. An error has the usage in its details, since even an unusable answer costs tokens. */

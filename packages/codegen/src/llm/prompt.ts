@@ -4,8 +4,6 @@ import { signaturesOf } from "@cem/tool-files/answers";
 import { readPrompt } from "../prompt-files.ts";
 import type { Message } from "./completion.ts";
 
-type EarlierCall = NonNullable<GenerateFeedback["calls"]>[number];
-
 const CONTROL_OR_SEPARATOR = /[\p{Cc}\p{Cf}\u2028\u2029]+/gu;
 
 /**
@@ -68,15 +66,13 @@ function sourceAt(line: number | undefined, lines: readonly string[]): string {
   return source === "" ? "" : `\n  ${source}`;
 }
 
-function callLines(calls: readonly EarlierCall[]): string {
+function callLines(calls: NonNullable<GenerateFeedback["calls"]>): string {
   const left = calls.length - MAX_CALLS;
-  const lines = calls.slice(0, MAX_CALLS).map(callText);
+  const lines = calls.slice(0, MAX_CALLS).map(({ server, tool, args = "", result, ok }) => {
+    const ending = ok ? `→ ${oneLine(result ?? "nothing", MAX_CALL_CHARACTERS)}` : "failed";
+    return `${server}.${tool}(${oneLine(args, MAX_CALL_CHARACTERS)}) ${ending}`;
+  });
   return [...lines, ...(left > 0 ? [`and ${left} more`] : [])].join("\n");
-}
-
-function callText({ server, tool, args = "", result, ok }: EarlierCall): string {
-  const ending = ok ? `→ ${oneLine(result ?? "nothing", MAX_CALL_CHARACTERS)}` : "failed";
-  return `${server}.${tool}(${oneLine(args, MAX_CALL_CHARACTERS)}) ${ending}`;
 }
 
 const MAX_SERVER_CHARACTERS = 200;
@@ -135,7 +131,10 @@ export function createPrompt(request: GenerateRequest): Message[] {
   return [
     { role: "system", content: instructions(request, described.length > 0) },
     { role: "user", content: parts.join("\n\n") },
-    ...lastAttempts(feedback).flatMap(attemptMessages),
+    ...lastAttempts(feedback).flatMap((attempt): Message[] => [
+      { role: "assistant", content: `\`\`\`ts\n${attempt.code.trim()}\n\`\`\`` },
+      { role: "user", content: repairMessage(attempt) },
+    ]),
   ];
 }
 
@@ -152,11 +151,4 @@ function lastAttempts(feedback: readonly GenerateFeedback[]): GenerateFeedback[]
   return feedback
     .slice(-MAX_ATTEMPTS)
     .map((one, index) => (index === 0 ? { ...one, calls: [...earlierCalls, ...(one.calls ?? [])] } : one));
-}
-
-function attemptMessages(feedback: GenerateFeedback): Message[] {
-  return [
-    { role: "assistant", content: `\`\`\`ts\n${feedback.code.trim()}\n\`\`\`` },
-    { role: "user", content: repairMessage(feedback) },
-  ];
 }

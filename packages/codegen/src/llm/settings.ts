@@ -93,15 +93,6 @@ export interface LlmSettings {
   acceptsArguments?: ((tool: ToolDefinition, args: JsonObject) => Promise<boolean>) | undefined;
 }
 
-/** The URL and the key of an API. */
-interface Endpoint {
-  provider: LlmProvider;
-  baseUrl: string;
-  apiKey: string;
-  deployment?: string | undefined;
-  apiVersion?: string | undefined;
-}
-
 const DEFAULT_AZURE_API_VERSION = "2024-10-21";
 
 const BASE_URLS = { openai: "https://api.openai.com/v1", anthropic: "https://api.anthropic.com/v1/" };
@@ -114,38 +105,28 @@ const KEY_VARIABLES = {
 const NO_KEY = "none";
 
 /**
- * Determines the endpoint from the settings.
+ * Determines the URL and the key of the API from the settings.
  *
  * @throws CemError `LLM_KEY_MISSING` or `LLM_ENDPOINT_MISSING`; `details.variable` is the provider's environment variable.
  */
-export function endpointOf(settings: LlmSettings): Endpoint {
-  const { provider = "openai", apiKey, baseUrl } = settings;
-  if (provider === "azure_openai") return azureEndpoint(settings);
-  if (apiKey === undefined && baseUrl === undefined) throw keyMissing(provider);
-  return { provider, baseUrl: baseUrl ?? BASE_URLS[provider], apiKey: apiKey ?? NO_KEY };
-}
-
-function azureEndpoint(settings: LlmSettings): Endpoint {
-  const { apiKey, azureApiVersion, azureDeployment, azureEndpoint: resource, baseUrl, model } = settings;
-  if (apiKey === undefined) throw keyMissing("azure_openai");
+export function endpointOf(settings: LlmSettings) {
+  const { provider = "openai", apiKey = NO_KEY, azureEndpoint: resource, baseUrl } = settings;
+  if (settings.apiKey === undefined && (provider === "azure_openai" || baseUrl === undefined))
+    throw new CemError("LLM_KEY_MISSING", `The API key of ${provider} is not set.`, {
+      details: { provider, variable: KEY_VARIABLES[provider] },
+    });
+  if (provider !== "azure_openai") return { provider, baseUrl: baseUrl ?? BASE_URLS[provider], apiKey };
   if (resource === undefined && baseUrl === undefined)
     throw new CemError("LLM_ENDPOINT_MISSING", "The URL of the Azure OpenAI resource is not set.", {
-      details: { provider: "azure_openai", variable: "AZURE_OPENAI_ENDPOINT" },
+      details: { provider, variable: "AZURE_OPENAI_ENDPOINT" },
     });
   return {
-    provider: "azure_openai",
+    provider,
     baseUrl: baseUrl ?? `${(resource ?? "").replace(/(?<!\/)\/+$/u, "")}/openai`,
     apiKey,
-    deployment: azureDeployment ?? model,
-    apiVersion: azureApiVersion ?? DEFAULT_AZURE_API_VERSION,
+    deployment: settings.azureDeployment ?? settings.model,
+    apiVersion: settings.azureApiVersion ?? DEFAULT_AZURE_API_VERSION,
   };
-}
-
-function keyMissing(provider: LlmProvider): CemError {
-  const variable = KEY_VARIABLES[provider];
-  return new CemError("LLM_KEY_MISSING", `The API key of ${provider} is not set.`, {
-    details: { provider, variable },
-  });
 }
 
 /**
@@ -154,10 +135,15 @@ function keyMissing(provider: LlmProvider): CemError {
  * @throws CemError `LLM_PACKAGE_MISSING` if the optional package `openai` is not installed.
  */
 export async function createClient(
-  { provider, baseUrl, apiKey, apiVersion, deployment }: Endpoint,
+  { provider, baseUrl, apiKey, apiVersion, deployment }: ReturnType<typeof endpointOf>,
   timeoutMs: number,
 ): Promise<OpenAI> {
-  const openai = await loadOpenAi();
+  // Loaded with the first request, since it is large and optional.
+  const openai = await import("openai").catch((cause: unknown) => {
+    const message =
+      'The package "openai", which talks to the model\'s API, is not installed. Install it: npm install openai@7';
+    throw new CemError("LLM_PACKAGE_MISSING", message, { details: { package: "openai" }, cause });
+  });
   const options = {
     apiKey,
     baseURL: baseUrl,
@@ -170,17 +156,4 @@ export async function createClient(
   } as const;
   if (provider !== "azure_openai") return new openai.OpenAI(options);
   return new openai.AzureOpenAI({ ...options, apiVersion, deployment });
-}
-
-/** Loads the client library with the first request, since it is large and optional. */
-async function loadOpenAi() {
-  try {
-    return await import("openai");
-  } catch (error) {
-    throw new CemError(
-      "LLM_PACKAGE_MISSING",
-      'The package "openai", which talks to the model\'s API, is not installed. Install it: npm install openai@7',
-      { details: { package: "openai" }, cause: error },
-    );
-  }
 }

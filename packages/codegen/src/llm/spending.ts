@@ -56,19 +56,15 @@ export async function affordableTokens(
   }
   const affordable = Math.min(...limits);
   if (affordable >= Math.min(MIN_ANSWER_TOKENS, maxTokens)) return affordable;
-  throw new CemError("LLM_BUDGET_EXCEEDED", budgetMessage(budget, spent, prompt, model), {
-    details: { ...budget, spentTokens: tokensOf(spent), promptTokens: prompt },
-  });
-}
-
-function tokensOf(spent: GenerationUsage | undefined): number {
-  return (spent?.inputTokens ?? 0) + (spent?.outputTokens ?? 0);
-}
-
-function budgetMessage(budget: LlmBudget, spent: GenerationUsage | undefined, prompt: number, model: string) {
   const bounds: string[] = [];
   if (budget.tokens !== undefined) bounds.push(`${budget.tokens.toLocaleString("en")} tokens`);
   if (budget.cost !== undefined) bounds.push(`$${budget.cost}`);
   const used = tokensOf(spent).toLocaleString("en");
-  return `The next request to ${model} would exceed the task's budget of ${bounds.join(" or ")}: ${used} tokens are spent, its prompt has ${prompt.toLocaleString("en")}.`;
+  const message = `The next request to ${model} would exceed the task's budget of ${bounds.join(" or ")}: ${used} tokens are spent, its prompt has ${prompt.toLocaleString("en")}.`;
+  const details = { ...budget, spentTokens: tokensOf(spent), promptTokens: prompt };
+  throw new CemError("LLM_BUDGET_EXCEEDED", message, { details });
+}
+
+function tokensOf(spent: GenerationUsage | undefined): number {
+  return (spent?.inputTokens ?? 0) + (spent?.outputTokens ?? 0);
 }

@@ -97,5 +97,6 @@ export const CALL_ERRORS = {
   TOOL_TIMEOUT: {
     meaning: "The tool did not answer within its timeout.",
     fix: "See whether the call did its work before you repeat it. Raise `timeout` on the server's entry.",
+    hint: "fix",
   },
 } satisfies ErrorEntries;

@@ -62,6 +62,8 @@ export function withServer(
 ): string | undefined {
   const option = typeof customer === "string" ? ` --customer ${shellWord(customer)}` : "";
   if (typeof server !== "string" || server === "") return undefined;
+  if (setting === "headers")
+    return `If it takes a key, set it in the headers of ${server} under mcp_servers, as in  Authorization: Bearer \${TOKEN}`;
   if (typeof setting === "string") return `Correct ${setting} of ${server} under mcp_servers.`;
   return hint(shellWord(server) + option);
 }

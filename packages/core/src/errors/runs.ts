@@ -10,7 +10,8 @@ export const MORE_ROOM =
 /** The hint for a run that was killed, by the `reason` in its details. */
 const LIMITS: Readonly<Record<string, string>> = {
   "call-limit": "Allow more with execution.limits.max_tool_calls.",
-  "payload-limit": "Allow more with execution.limits.max_payload_mb.",
+  "payload-limit":
+    "Give less at once, or write it to a file in /workspace and give its path. The limit is execution.limits.max_payload_mb.",
   "workspace-quota": MORE_ROOM.replaceAll("`", ""),
   "write-limit": "Allow more with execution.limits.max_write_mb.",
 };

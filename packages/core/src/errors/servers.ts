@@ -6,7 +6,10 @@ export const SERVER_ERRORS = {
   AUTH_FAILED: {
     meaning: "The sign-in to the server was refused or not finished.",
     fix: "Try again with `cem auth <server>`, or correct the setting that the message names.",
-    hint: (details) => withServer(details, (server) => `Try again with  cem auth ${server}`),
+    hint: ({ redirectUrl, ...details }) =>
+      redirectUrl === undefined
+        ? withServer(details, (server) => `Try again with  cem auth ${server}`)
+        : `Register an app there by hand, with the redirect URL ${textOr(redirectUrl, "")}, and set auth.client_id and auth.callback_port of ${textOr(details["server"], "it")} under mcp_servers, and auth.client_secret if you get one.`,
   },
   AUTH_REQUIRED: {
     meaning: "The server wants a sign-in or a header that is missing, or refused the one it got.",
@@ -20,8 +23,9 @@ export const SERVER_ERRORS = {
     fix: "Start the server by hand and look at its output; set `protocol: legacy` for an old one.",
   },
   SERVER_BUSY: {
-    meaning: "Too many calls or clients wait for the server already.",
-    fix: "Wait, or raise `max_connections`, or set `connections: shared` for a server without state.",
+    meaning:
+      "Too many calls or clients wait for the server already, or it answered with HTTP status 429 (too many requests).",
+    fix: "Wait, as long as `Retry-After` in the message says, or raise `max_connections`, or set `connections: shared` for a server without state.",
     hint: ({ server, maxConnections }) =>
       maxConnections === undefined
         ? undefined

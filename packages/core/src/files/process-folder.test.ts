@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { isAbsolute, join, relative } from "node:path";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { createProcessFolder, removeProcessFolder } from "./processes.ts";
 
@@ -43,6 +43,14 @@ it("makes folders that go with their process, and removes those of processes tha
   removeProcessFolder(folder);
   removeProcessFolder(folder);
   expect(existsSync(folder)).toBe(false);
+});
+
+it("names them absolutely where the folder for temporary files is a relative one", () => {
+  vi.stubEnv("TMPDIR", relative(".", tmpdir()));
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const folder = createProcessFolder(tmpdir(), "cem-relative");
+  onTestFinished(() => removeProcessFolder(folder));
+  expect(isAbsolute(folder)).toBe(true);
 });
 
 it("says which variable names the folder for temporary files, where that can't be used", () => {

@@ -1,6 +1,6 @@
 import { lutimesSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { CemError } from "../errors.ts";
 import { textOfFile } from "./write-files.ts";
 
@@ -87,7 +87,8 @@ export function createProcessFolder(below: string, prefix: string): string {
     });
     setInterval(touchMade, TOUCH_EVERY_MS).unref();
   }
-  const place = join(below, prefix);
+  // Absolute, whatever TMPDIR says, since it is mounted and outlives a change of the working directory.
+  const place = resolve(below, prefix);
   try {
     if (!swept.has(place)) sweep(below, prefix);
     swept.add(place);

@@ -6,15 +6,11 @@ import type { SandboxStats } from "../index.ts";
 /** The upper bounds of durations, in seconds. */
 export const METRIC_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
-/** A counter, or a histogram of seconds. */
-interface Metric {
-  name: string;
-  description: string;
-  isTime: boolean;
-}
+const counter = (name: string, description: string) => ({ name, description, isTime: false });
+const seconds = (name: string, description: string) => ({ name, description, isTime: true });
 
-const counter = (name: string, description: string): Metric => ({ name, description, isTime: false });
-const seconds = (name: string, description: string): Metric => ({ name, description, isTime: true });
+/** A counter, or a histogram of seconds. */
+type Metric = ReturnType<typeof counter>;
 
 /** The metrics of the project. No attribute has a value chosen by clients or code. */
 const METRICS = {

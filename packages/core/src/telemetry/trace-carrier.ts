@@ -43,10 +43,8 @@ export function clientTrace(
   const fromHeaders = ambient === undefined ? remoteIn({ traceparent, tracestate }) : undefined;
   const remote = fromMeta ?? fromHeaders;
   const other = fromMeta === undefined ? undefined : ambient;
-  if (mode === "link") {
-    const linked = [remote && trace.getSpanContext(remote), ambient];
-    return { parent: ROOT_CONTEXT, links: linksTo(linked) };
-  }
+  if (mode === "link")
+    return { parent: ROOT_CONTEXT, links: linksTo([remote && trace.getSpanContext(remote), ambient]) };
   return { parent: remote ?? context.active(), links: linksTo([other]) };
 }
 

@@ -26,20 +26,16 @@ export function nearest(
   for (const candidate of new Set(candidates)) {
     const offered = spelling(candidate);
     const edits = editsBetween(wanted, offered);
-    if (edits <= Math.floor(Math.max(wanted.key.length, offered.key.length) / CHARACTERS_PER_EDIT)) {
-      ranked.push({ candidate, edits });
-    }
+    const length = Math.max(wanted.key.length, offered.key.length);
+    if (edits <= Math.floor(length / CHARACTERS_PER_EDIT)) ranked.push({ candidate, edits });
   }
   ranked.sort((a, b) => a.edits - b.edits || (a.candidate < b.candidate ? -1 : 1));
   return ranked.slice(0, limit).map(({ candidate }) => candidate);
 }
 
-interface Spelling {
-  key: string;
-  sortedKey: string;
-}
+type Spelling = ReturnType<typeof spelling>;
 
-function spelling(name: string): Spelling {
+function spelling(name: string) {
   const short = name.slice(0, MAX_WORD_CHARACTERS);
   return { key: identifierKey(short) || short, sortedKey: splitWords(short).toSorted().join("") || short };
 }

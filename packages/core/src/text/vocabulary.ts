@@ -1,21 +1,7 @@
 import { splitWords } from "./words.ts";
 
-/** A kind of action. */
-export type ActionKind =
-  | "read"
-  | "list"
-  | "search"
-  | "create"
-  | "write"
-  | "send"
-  | "update"
-  | "remove"
-  | "compute"
-  | "transform"
-  | "run";
-
 /** The verbs with which people ask for each kind of action. A verb may belong to several kinds. */
-export const ASKING_VERBS: Readonly<Record<ActionKind, string>> = {
+export const ASKING_VERBS = {
   read: "read get fetch retrieve obtain show display look lookup check give tell view see read load find provide what how is where when who which describe explain inspect query report know need want open",
   list: "list enumerate show get fetch display view find browse all what which see",
   search: "search find look lookup query seek locate discover browse get",
@@ -30,7 +16,10 @@ export const ASKING_VERBS: Readonly<Record<ActionKind, string>> = {
     "calculate compute evaluate solve work determine count sum add subtract multiply divide average convert",
   transform: "convert translate transform format encode decode summarize summarise parse render",
   run: "run execute start launch trigger call invoke perform",
-};
+} as const;
+
+/** A kind of action. */
+export type ActionKind = keyof typeof ASKING_VERBS;
 
 /** The verbs in names of tools, by the kind of action of such tools. */
 export const TOOL_VERBS: Readonly<Record<ActionKind, string>> = {
@@ -50,7 +39,7 @@ export const TOOL_VERBS: Readonly<Record<ActionKind, string>> = {
 };
 
 /** Kinds of action that change something. */
-export const CHANGING: ReadonlySet<ActionKind> = new Set([
+export const CHANGING: ReadonlySet<ActionKind> = new Set<ActionKind>([
   "create",
   "write",
   "send",

@@ -46,11 +46,8 @@ export function splitWords(text: string): string[] {
   const words: string[] = [];
   for (const run of text.match(PLAIN_TEXT.test(text) ? PLAIN_RUN : RUN) ?? []) {
     const plain = run.includes("'") || run.includes("’") ? withoutApostrophes(run) : run;
-    if (ASCII.test(plain)) {
-      pushMatches(words, plain, ASCII_WORD);
-    } else {
-      pushForeign(words, plain);
-    }
+    if (ASCII.test(plain)) pushMatches(words, plain, ASCII_WORD);
+    else pushForeign(words, plain);
   }
   return words;
 }
@@ -64,9 +61,7 @@ export function identifierKey(name: string): string {
 }
 
 function pushMatches(words: string[], run: string, pattern: RegExp): void {
-  for (const word of run.match(pattern) ?? []) {
-    words.push(word.slice(0, MAX_WORD_CHARACTERS).toLowerCase());
-  }
+  for (const word of run.match(pattern) ?? []) words.push(word.slice(0, MAX_WORD_CHARACTERS).toLowerCase());
 }
 
 function pushForeign(words: string[], run: string): void {
@@ -80,26 +75,17 @@ function pushForeign(words: string[], run: string): void {
 }
 
 function pushSpaced(words: string[], run: string): void {
-  if (run === "") {
-    return;
-  }
+  if (run === "") return;
   // Marks go first: normalising a long run of them takes quadratic time.
   const bare = run.replace(MARK, "").normalize("NFKD").replace(MARK, "");
-  pushMatches(
-    words,
-    bare.replace(FOLDABLE, (letter) => FOLDED[letter] ?? letter),
-    ANY_WORD,
-  );
+  const folded = bare.replace(FOLDABLE, (letter) => FOLDED[letter] ?? letter);
+  pushMatches(words, folded, ANY_WORD);
 }
 
 function pushPairs(words: string[], run: string): void {
   const characters = Array.from(run);
-  if (characters.length === 1) {
-    words.push(run);
-  }
-  for (let at = 0; at + 1 < characters.length; at++) {
-    words.push(`${characters[at]}${characters[at + 1]}`);
-  }
+  if (characters.length === 1) words.push(run);
+  for (let at = 0; at + 1 < characters.length; at++) words.push(`${characters[at]}${characters[at + 1]}`);
 }
 
 /** `user's` becomes `user`, `don't` becomes `dont`. */
@@ -131,27 +117,17 @@ const remembered = new Map<string, string>();
 /** The Porter stem of a lower-case English word: `calculating` gives `calcul`. Other words are returned as they are. */
 export function stem(word: string): string {
   const known = remembered.get(word);
-  if (known !== undefined) {
-    return known;
-  }
-  if (!ENGLISH.test(word)) {
-    return word;
-  }
+  if (known !== undefined) return known;
+  if (!ENGLISH.test(word)) return word;
   const result = stemmer(word);
-  if (remembered.size >= MAX_REMEMBERED_STEMS) {
-    remembered.clear();
-  }
+  if (remembered.size >= MAX_REMEMBERED_STEMS) remembered.clear();
   remembered.set(word, result);
   return result;
 }
 
 /** The stems of a text's words, in order and without stop words. */
 export function splitStems(text: string): string[] {
-  const stems: string[] = [];
-  for (const word of splitWords(text)) {
-    if (!isStopWord(word)) {
-      stems.push(stem(word));
-    }
-  }
-  return stems;
+  return splitWords(text)
+    .filter((word) => !isStopWord(word))
+    .map(stem);
 }

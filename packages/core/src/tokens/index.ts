@@ -11,13 +11,11 @@ let loading: Promise<TokenCounter> | undefined;
  * Special tokens such as `<|endoftext|>` are counted as the plain text they are.
  */
 export function loadTokenCounter(): Promise<TokenCounter> {
-  loading ??= load();
+  loading ??= readFile(VOCABULARY_FILE).then((file) => {
+    const vocabulary = new Vocabulary(file);
+    return (text) => countTokens(text, vocabulary);
+  });
   return loading;
-}
-
-async function load(): Promise<TokenCounter> {
-  const vocabulary = new Vocabulary(await readFile(VOCABULARY_FILE));
-  return (text) => countTokens(text, vocabulary);
 }
 
 /** Counts the o200k_base tokens of a text. */
@@ -27,21 +25,18 @@ export type TokenCounter = (text: string) => number;
 const MAX_MISFITS = 5;
 
 /** A number of tokens to spend on texts. */
-export interface TokenBudget {
-  /** The tokens of all texts that were taken. */
-  readonly spent: number;
-  /** Whether a text fits. If so, its tokens are spent. */
-  take(text: string): boolean;
-}
+export type TokenBudget = ReturnType<typeof createTokenBudget>;
 
 /** Creates a budget of tokens. The line break after each text counts. */
-export function createTokenBudget(tokens: number, count: TokenCounter): TokenBudget {
+export function createTokenBudget(tokens: number, count: TokenCounter) {
   let spent = 0;
   return {
-    get spent() {
+    /** The tokens of all texts that were taken. */
+    get spent(): number {
       return spent;
     },
-    take(text) {
+    /** Whether a text fits. If so, its tokens are spent. */
+    take(text: string): boolean {
       const cost = count(text) + 1;
       if (spent + cost > tokens) return false;
       spent += cost;

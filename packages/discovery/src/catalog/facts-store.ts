@@ -1,5 +1,5 @@
 import { isObject } from "@cem/core";
-import { failedModule, type ModuleFacts, type ModuleFailure } from "../source/module-facts.ts";
+import { factsWithoutCode, type ModuleFacts, type ModuleFailure } from "../source/module-facts.ts";
 import type { SourceModule } from "../source/source-module.ts";
 import type { SourceFiles } from "./source-files.ts";
 
@@ -16,14 +16,10 @@ const MATTER_UNREAD = "has front matter that can't be read: it must be YAML, and
  */
 async function readMarkdown(text: string): Promise<ModuleFacts> {
   const match = FRONT_MATTER.exec(text);
-  const facts = failedModule({ kind: "unread", message: MATTER_UNREAD });
   const matter = match ? await readMatter(match[1] ?? "") : {};
-  if (!matter) return facts;
-  const { failure: _failure, ...empty } = facts;
-  return {
-    ...empty,
-    description: matter.description?.trim() ?? firstParagraph(text.slice(match?.[0].length ?? 0)),
-  };
+  if (!matter) return factsWithoutCode({ failure: { kind: "unread", message: MATTER_UNREAD } });
+  const description = matter.description?.trim() ?? firstParagraph(text.slice(match?.[0].length ?? 0));
+  return factsWithoutCode({ description });
 }
 
 /** Reads the fields of the front matter that are used; `undefined` when it is not a mapping in YAML. */
@@ -93,7 +89,7 @@ export function createFactsStore(sources: SourceFiles) {
   }
 
   async function read(file: string): Promise<Omit<FactsEntry, "stamp">> {
-    const failed = (failure: ModuleFailure) => ({ dependencies: [], facts: failedModule(failure) });
+    const failed = (failure: ModuleFailure) => ({ dependencies: [], facts: factsWithoutCode({ failure }) });
     if (file.endsWith(".md")) {
       const text = await load(file);
       return typeof text === "string" ? { dependencies: [], facts: await readMarkdown(text) } : failed(text);
@@ -122,7 +118,6 @@ export function createFactsStore(sources: SourceFiles) {
     }
   }
 
-  /** Whether neither the file nor its dependencies changed. */
   function isUnchanged(file: string): boolean {
     const entry = entries.get(file);
     if (entry === undefined) return false;

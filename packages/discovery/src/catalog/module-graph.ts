@@ -4,14 +4,12 @@ import type { FunctionFacts, ModuleFacts, ModuleFailure } from "../source/module
 import { isSkipped, isSource } from "./scan-folders.ts";
 import type { ImportTarget, SourceFiles } from "./source-files.ts";
 
-/** The target of an exported name. */
 type Resolved =
   | { kind: "function"; file: string; facts: FunctionFacts }
   | { kind: "value" }
   | { kind: "missing"; file: string }
   | { kind: "failed"; file: string; facts: ModuleFacts };
 
-/** An import that fails. */
 export interface BrokenLink {
   /** The file that has to be changed. */
   file: string;
@@ -27,13 +25,11 @@ const SERVER_INDEX = /^servers\/([^/]+)\/index\.ts$/u;
 /** A specifier of a tool or skill as in programs, which means another path in a file of a skill. */
 const FROM_PROGRAM = /^\.\/((?:servers|skills)\/.+)$/u;
 
-/** A file to visit, with the import that led to it. */
 interface Visit {
   file: string;
   from?: { file: string; line: number; specifier: string } | undefined;
 }
 
-/** Settings of {@link createModuleGraph}. */
 interface ModuleGraphSettings extends Pick<SourceFiles, "isInside" | "guestPath" | "resolve"> {
   /** Names of tools that run on the host and have no file, by server: their modules export them anyway. */
   hostTools: Readonly<Record<string, readonly string[]>>;
@@ -42,11 +38,6 @@ interface ModuleGraphSettings extends Pick<SourceFiles, "isInside" | "guestPath"
 /** The files of a server and their imports at run time. */
 export type ModuleGraph = ReturnType<typeof createModuleGraph>;
 
-/**
- * Creates the module graph of a server.
- *
- * @param factsOf - Reads the facts of a file.
- */
 export function createModuleGraph(
   factsOf: (file: string) => Promise<ModuleFacts>,
   { isInside, guestPath, resolve: targetOf, hostTools }: ModuleGraphSettings,
@@ -90,7 +81,6 @@ export function createModuleGraph(
     return target === undefined ? { kind: "value" } : resolve(target, name, seen);
   }
 
-  /** All names that a file exports, with their lines. */
   async function exportsOf(file: string, seen = new Set<string>()): Promise<Map<string, number>> {
     const names = new Map<string, number>();
     if (seen.has(file) || !isInside(file)) return names;

@@ -35,12 +35,7 @@ export interface ReadServer {
   problems: ToolProblem[];
 }
 
-/**
- * Reads the tools of one folder.
- *
- * @param kind - The kind that the tools are reported as.
- * @param graph - The files of the folder and their imports.
- */
+/** Reads the tools of one folder, which are reported as this kind. */
 export async function readServer(folder: ToolFolder, kind: ToolKind, graph: ModuleGraph) {
   const tools = new Map<string, ToolDefinition>();
   /** The files that tools are imported from, by the tools' names. */
@@ -176,11 +171,13 @@ export async function readServer(folder: ToolFolder, kind: ToolKind, graph: Modu
       else if (pathOf(name) !== index) await readFile(pathOf(name), index === undefined);
     }
 
-  const description = await describe(folder, index, kind, graph);
+  const readme = folder.readme === undefined ? undefined : pathOf(folder.readme);
+  let description = "";
+  for (const file of kind === "skill" ? [readme, index] : [index, readme])
+    if (description === "" && file !== undefined) ({ description } = await graph.factsOf(file));
   if (kind === "skill") {
-    const readme = pathOf(folder.readme ?? "SKILL.md");
-    const { failure } = folder.readme === undefined ? {} : await graph.factsOf(readme);
-    if (failure !== undefined) report(readme, failure.message);
+    const { failure } = readme === undefined ? {} : await graph.factsOf(readme);
+    if (readme !== undefined && failure !== undefined) report(readme, failure.message);
     for (const [name, tool] of tools) {
       const uses = await graph.toolsUsedBy(modules.get(name) ?? "");
       if (uses.length > 0) tools.set(name, { ...tool, uses });
@@ -189,18 +186,6 @@ export async function readServer(folder: ToolFolder, kind: ToolKind, graph: Modu
   const isEmpty = tools.size === 0 && problems.size === 0 && kind !== "skill";
   const server = { name: folder.name, description, kind, tools: [...tools.values()] };
   return { problems: [...problems.values()], server: isEmpty ? undefined : server };
-}
-
-async function describe(
-  { folder, readme }: ToolFolder,
-  index: string | undefined,
-  kind: ToolKind,
-  graph: ModuleGraph,
-): Promise<string> {
-  const fromReadme = async () =>
-    readme === undefined ? "" : (await graph.factsOf(path.join(folder, readme))).description;
-  const fromIndex = async () => (index === undefined ? "" : (await graph.factsOf(index)).description);
-  return kind === "skill" ? (await fromReadme()) || fromIndex() : (await fromIndex()) || fromReadme();
 }
 
 /** Folds a name's case style: `get-weather` and `getWeather` give the same. */

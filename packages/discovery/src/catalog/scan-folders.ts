@@ -49,7 +49,6 @@ export function isSkipped(name: string): boolean {
   );
 }
 
-/** Whether a file is TypeScript or JavaScript. */
 export function isSource(name: string): boolean {
   return SOURCE_EXTENSIONS.includes(path.extname(name));
 }

@@ -30,7 +30,6 @@ function resolveInGuest(from: string, specifier: string): string | undefined {
   return folder === undefined || FILE_NAME.test(folder) ? target : `${folder}/index.ts`;
 }
 
-/** Maximum size of a file to read. */
 const MAX_SOURCE_BYTES = 1024 * 1024;
 
 /** A file modified more recently than this may change again within the resolution of its timestamps. */
@@ -43,7 +42,6 @@ interface SourceState {
   failure?: ModuleFailure | undefined;
 }
 
-/** The files under some roots. */
 export type SourceFiles = ReturnType<typeof createSourceFiles>;
 
 /**
@@ -58,7 +56,6 @@ export function createSourceFiles(sourceRoots: readonly { dir: string; guestName
   const roots = sourceRoots.map(({ dir }) => dir);
   let states = new Map<string, SourceState>();
 
-  /** Whether a path lies under one of the roots. */
   const isInside = (file: string) => roots.some((root) => contains(root, file));
 
   /** The path of a file in the sandbox, relative to its workspace; `undefined` for one outside of the roots. */

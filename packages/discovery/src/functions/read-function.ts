@@ -1,23 +1,17 @@
-import type { Node, TSType } from "@babel/types";
+import type { Node } from "@babel/types";
 import type { JsonSchema, ToolAnnotations } from "@cem/core";
-import { createSchemaReader, type TypeBudget } from "../schemas/create-schema-reader.ts";
-import { objectSchema, typeTextOf } from "../schemas/schema-reader.ts";
+import { createSchemaReader } from "../schemas/create-schema-reader.ts";
+import { objectSchema, referenceName, typeTextOf } from "../schemas/schema-reader.ts";
 import type { ModuleLoader, Scope, TypeArgument } from "../schemas/schema-reader.ts";
 import { parameterTags, splitType, tagText, type DocComment } from "../source/doc-comment.ts";
 import type { FunctionFacts } from "../source/module-facts.ts";
 import type { SourceModule } from "../source/source-module.ts";
-import {
-  annotatedType,
-  parseJsDocType,
-  readParameters,
-  type FunctionNode,
-  type Parameter,
-} from "./read-parameters.ts";
+import { annotatedType, parseJsDocType, readParameters } from "./read-parameters.ts";
+import type { FunctionNode, Parameter } from "./read-parameters.ts";
 
 /** A schema longer than this is replaced by `{}` or `{ type: "object" }`. */
 const MAX_SCHEMA_CHARACTERS = 100_000;
 
-/** A function in a parsed file. */
 interface FunctionSource {
   name: string;
   node: FunctionNode;
@@ -25,7 +19,8 @@ interface FunctionSource {
   statement: Node;
   module: SourceModule;
   load: ModuleLoader;
-  budget: TypeBudget;
+  /** The types that may still be read for the file. */
+  budget: { left: number };
 }
 
 /** Reads one function's description, parameters and result. */
@@ -61,7 +56,7 @@ function styleOf(parameters: readonly Parameter[]): "object" | "positional" {
 }
 
 function objectInput([parameter]: readonly Parameter[]): JsonSchema {
-  if (!parameter) return objectSchema({}, []);
+  if (!parameter) return objectSchema([], []);
   const { schema } = parameter;
   if (typeof schema["$ref"] === "string") return schema;
   if (schema.type === "object") {
@@ -69,23 +64,18 @@ function objectInput([parameter]: readonly Parameter[]): JsonSchema {
     return rest;
   }
   if (!schema.anyOf?.every((part) => part.type === "object")) return { type: "object" };
-  const properties = Object.fromEntries(
-    schema.anyOf.flatMap((part) => Object.entries(part.properties ?? {})),
-  );
-  const required = Object.keys(properties).filter((name) =>
+  const properties = new Map(schema.anyOf.flatMap((part) => Object.entries(part.properties ?? {})));
+  const required = [...properties.keys()].filter((name) =>
     schema.anyOf?.every((part) => part.required?.includes(name)),
   );
   return { ...objectSchema(properties, required), anyOf: schema.anyOf };
 }
 
 function positionalInput(parameters: readonly Parameter[]): JsonSchema {
-  const properties = parameters.map(({ name, schema, isRest }): [string, JsonSchema] => [
-    name,
-    isRest ? { ...schema, "x-rest": true } : schema,
-  ]);
+  const needed = parameters.filter(({ isOptional, isRest }) => !isOptional && !isRest);
   return objectSchema(
-    Object.fromEntries(properties),
-    parameters.filter(({ isOptional, isRest }) => !isOptional && !isRest).map(({ name }) => name),
+    parameters.map(({ name, schema, isRest }) => [name, isRest ? { ...schema, "x-rest": true } : schema]),
+    needed.map(({ name }) => name),
   );
 }
 
@@ -116,18 +106,12 @@ function readResult({ node, load, budget }: FunctionSource, scope: Scope, commen
   const read = type ? bounded(reader.finish(reader.schemaOf(type, scope))) : {};
   // A generator, even an asynchronous one, returns an iterator at once.
   const isAsync = node.type !== "TSFunctionType" && node.async && node.generator !== true;
-  const isPromise = isAsync || (type !== undefined && isNamed(type, "Promise"));
+  const isPromise = isAsync || referenceName(type) === "Promise";
   const text = typeTextOf(read, read);
   const description = read.description ?? documented.rest;
   const isKnown = Object.keys(read).length > 0;
   const described = description === "" ? read : { ...read, description };
   return { text: isPromise ? `Promise<${text}>` : text, schema: isKnown ? described : undefined };
-}
-
-function isNamed(type: TSType, name: string): boolean {
-  return (
-    type.type === "TSTypeReference" && type.typeName.type === "Identifier" && type.typeName.name === name
-  );
 }
 
 /** Reads type parameters of the function as their constraint, or else their default. */

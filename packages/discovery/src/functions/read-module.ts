@@ -1,18 +1,14 @@
 import type { ExportNamedDeclaration, Identifier, Node, Statement, TSType } from "@babel/types";
-import { namesUsedAtRunTime, visitNodes } from "@cem/program";
+import { nameOf, namesUsedAtRunTime, visitNodes } from "@cem/program";
 import type { StaticImport } from "@cem/program";
-import { createTypeBudget } from "../schemas/create-schema-reader.ts";
-import type { ModuleLoader } from "../schemas/schema-reader.ts";
+import { MAX_TYPES_OF_FILE } from "../schemas/create-schema-reader.ts";
+import { referenceName, type ModuleLoader } from "../schemas/schema-reader.ts";
 import type { FunctionFacts, Link, ModuleFacts, Reexport, Star } from "../source/module-facts.ts";
-import { nameOf, type SourceModule, unwrapExport } from "../source/source-module.ts";
+import { type SourceModule, unwrapExport } from "../source/source-module.ts";
 import { readFunction } from "./read-function.ts";
 import { annotatedType, exportedFunction, isFunction, type FunctionNode } from "./read-parameters.ts";
 
-/**
- * Reads what a parsed file exports.
- *
- * @param load - Loads the modules that types are imported from.
- */
+/** Reads what a parsed file exports. */
 export function readModule(module: SourceModule, load: ModuleLoader): ModuleFacts {
   const functions = new Map<string, FunctionFacts>();
   const values = new Set<string>();
@@ -20,7 +16,7 @@ export function readModule(module: SourceModule, load: ModuleLoader): ModuleFact
   const stars: Star[] = [];
   const statements = module.ast.program.body;
   const locals = localFunctions(statements, module);
-  const budget = createTypeBudget();
+  const budget = { left: MAX_TYPES_OF_FILE };
 
   const addFunction = (name: string, node: FunctionNode, statement: Node) => {
     // The first overload is the one to show.
@@ -123,8 +119,9 @@ function namesIn(target: Node): Identifier[] {
 /** Reads a type as a function type, even if the file declares it under a name. */
 function functionType(type: TSType | undefined, { declarations }: SourceModule): FunctionNode | undefined {
   if (type?.type === "TSFunctionType") return type;
-  if (type?.type !== "TSTypeReference" || type.typeName.type !== "Identifier") return undefined;
-  const found = type.typeArguments ? undefined : declarations.get(type.typeName.name);
+  const name = referenceName(type);
+  if (name === undefined || (type && "typeArguments" in type && type.typeArguments)) return undefined;
+  const found = declarations.get(name);
   const named = found?.kind === "alias" ? found.node.typeAnnotation : undefined;
   return named?.type === "TSFunctionType" ? named : undefined;
 }

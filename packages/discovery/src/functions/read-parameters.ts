@@ -1,36 +1,23 @@
-import type {
-  ArrowFunctionExpression,
-  FunctionDeclaration,
-  FunctionExpression,
-  Node,
-  ObjectPattern,
-  TSDeclareFunction,
-  TSFunctionType,
-  TSType,
-} from "@babel/types";
+import type { Node, ObjectPattern, TSType } from "@babel/types";
 import type { JsonSchema } from "@cem/core";
 import { parseProgram } from "@cem/program";
 import { allowsUndefined, memberName } from "../schemas/read-object.ts";
-import { describeSchema, literalSchema, objectSchema } from "../schemas/schema-reader.ts";
+import { describeSchema, literalSchema, objectSchema, referenceName } from "../schemas/schema-reader.ts";
 import type { SchemaReader, Scope } from "../schemas/schema-reader.ts";
 import type { ParameterTag } from "../source/doc-comment.ts";
 
+const FUNCTION_TYPES = [
+  "ArrowFunctionExpression",
+  "FunctionDeclaration",
+  "FunctionExpression",
+  "TSDeclareFunction",
+  "TSFunctionType",
+] as const;
 /** A node that may be a tool's function. */
-export type FunctionNode =
-  | ArrowFunctionExpression
-  | FunctionDeclaration
-  | FunctionExpression
-  | TSDeclareFunction
-  | TSFunctionType;
+export type FunctionNode = Extract<Node, { type: (typeof FUNCTION_TYPES)[number] }>;
 
 export function isFunction(node: Node): node is FunctionNode {
-  return (
-    node.type === "FunctionDeclaration" ||
-    node.type === "TSDeclareFunction" ||
-    node.type === "ArrowFunctionExpression" ||
-    node.type === "FunctionExpression" ||
-    node.type === "TSFunctionType"
-  );
+  return FUNCTION_TYPES.some((type) => type === node.type);
 }
 
 /** The function an expression evaluates to, through `as`, `satisfies` and parentheses. */
@@ -46,7 +33,6 @@ export function exportedFunction(node: Node): FunctionNode | undefined {
   return undefined;
 }
 
-/** The type in a type annotation. */
 export function annotatedType(annotation: Node | null | undefined): TSType | undefined {
   return annotation?.type === "TSTypeAnnotation" ? annotation.typeAnnotation : undefined;
 }
@@ -73,7 +59,6 @@ function toTypeScript(text: string): string {
   return plain.startsWith("?") ? `${plain.slice(1)} | null` : plain;
 }
 
-/** One parameter of a function. */
 export interface Parameter {
   name: string;
   schema: JsonSchema;
@@ -83,7 +68,6 @@ export interface Parameter {
   isObject: boolean;
 }
 
-/** A function whose parameters are read. */
 interface ParameterSource {
   node: FunctionNode;
   scope: Scope;
@@ -144,10 +128,9 @@ function takesObject(schema: JsonSchema, type: TSType | undefined, name: string)
   if (schema.anyOf) return schema.anyOf.every((part) => part.type === "object");
   const isUnknown = schema.type === undefined && !schema.enum && schema.const === undefined;
   if (!isUnknown) return false;
-  const isInputType =
-    type?.type === "TSTypeReference" &&
-    type.typeName.type === "Identifier" &&
-    /(?:Input|Args|Params|Parameters|Options|Request|Props)$/.test(type.typeName.name);
+  const isInputType = /(?:Input|Args|Params|Parameters|Options|Request|Props)$/.test(
+    referenceName(type) ?? "",
+  );
   return isInputType || OBJECT_NAME.test(name);
 }
 
@@ -174,7 +157,7 @@ function withPattern(
     else if (!isTyped) required.add(name);
   }
   const { required: _required, ...rest } = schema;
-  return { ...rest, ...objectSchema(Object.fromEntries(properties), [...required]) };
+  return { ...rest, ...objectSchema(properties, required) };
 }
 
 /** Adds what `@param` tags say about the parameter or, for an object, its properties. */
@@ -211,7 +194,7 @@ function withTags(
   if (properties.size === 0 || (described.type !== undefined && described.type !== "object"))
     return described;
   const { required: _required, ...rest } = described;
-  return { ...rest, ...objectSchema(Object.fromEntries(properties), [...required]) };
+  return { ...rest, ...objectSchema(properties, required) };
 }
 
 function withoutConst(schema: JsonSchema): JsonSchema {

@@ -1,7 +1,7 @@
 import type { TSNamedTupleMember, TSTupleType, TSType } from "@babel/types";
 import type { JsonSchema } from "@cem/core";
-import { literalValue } from "@cem/program";
-import { constantsOf, findDeclaration, findExported } from "./literal-value.ts";
+import { literalValue, type Constants } from "@cem/program";
+import type { Declaration, SourceModule } from "../source/source-module.ts";
 import { readIndexed, readKeys, readMapped, readTypeQuery } from "./read-derived.ts";
 import { readObject } from "./read-object.ts";
 import { readReference } from "./read-reference.ts";
@@ -11,14 +11,8 @@ import type { ModuleLoader, SchemaReader, Scope } from "./schema-reader.ts";
 /** Types nested deeper, or with more parts, than this are read as `{}`. */
 const MAX_DEPTH = 32;
 const MAX_TYPES = 3_000;
-const MAX_TYPES_OF_FILE = 60_000;
-
-/** The number of types that may still be read for one file. Each of many functions may have a large type. */
-export type TypeBudget = ReturnType<typeof createTypeBudget>;
-
-export function createTypeBudget() {
-  return { left: MAX_TYPES_OF_FILE };
-}
+/** The number of types that are read for one file. Each of many functions may have a large type. */
+export const MAX_TYPES_OF_FILE = 60_000;
 
 /** A reader for one schema, which collects the definitions of that schema. */
 interface RootSchemaReader extends SchemaReader {
@@ -26,13 +20,8 @@ interface RootSchemaReader extends SchemaReader {
   finish(schema: JsonSchema): JsonSchema;
 }
 
-/**
- * Creates a reader that turns the types of one function's parameters or result into a JSON Schema.
- *
- * @param load - Loads the modules that types are imported from.
- * @param budget - The budget of the file; beyond it, types are read as `{}`.
- */
-export function createSchemaReader(load: ModuleLoader, budget: TypeBudget): RootSchemaReader {
+/** Creates a reader that turns the types of one function's parameters or result into a JSON Schema, within a budget. */
+export function createSchemaReader(load: ModuleLoader, budget: { left: number }): RootSchemaReader {
   const open = new Map<string, { name: string; isRecursive: boolean }>();
   const definitions = new Map<string, JsonSchema>();
   let depth = 0;
@@ -167,4 +156,55 @@ function tupleSchema(reader: SchemaReader, elements: TSTupleType["elementTypes"]
 /** The type of `label: type`. */
 function unlabelled(element: TSType | TSNamedTupleMember): TSType {
   return element.type === "TSNamedTupleMember" ? element.elementType : element;
+}
+
+/** Maximum number of files through which a name is followed. */
+const MAX_HOPS = 16;
+
+/** Finds what a name in a file refers to, following imports. */
+function findDeclaration(name: string, module: SourceModule, load: ModuleLoader, hops = 0) {
+  const local = module.declarations.get(name);
+  if (local) return local;
+  const origin = module.imports.get(name);
+  return origin && findExported(origin.specifier, origin.imported, module, load, hops);
+}
+
+/** Finds what another file exports by a name, following its re-exports. */
+function findExported(
+  specifier: string,
+  name: string,
+  from: SourceModule,
+  load: ModuleLoader,
+  hops = 0,
+): Declaration | undefined {
+  const module = hops >= MAX_HOPS ? undefined : loadResolved(from.file, specifier, load);
+  if (!module) return undefined;
+  const reexport = module.reexports.get(name);
+  if (reexport) return findExported(reexport.specifier, reexport.imported, module, load, hops + 1);
+  const found = findDeclaration(module.exported.get(name) ?? name, module, load, hops + 1);
+  if (found) return found;
+  for (const star of module.stars) {
+    const behind = findExported(star, name, module, load, hops + 1);
+    if (behind) return behind;
+  }
+  return undefined;
+}
+
+/** Loads a module by any specifier that TypeScript accepts for it: `./types.js` or `./types` for types.ts. */
+function loadResolved(from: string, specifier: string, load: ModuleLoader): SourceModule | undefined {
+  if (/\.m?ts$/.test(specifier)) return load(from, specifier);
+  const stem = specifier.replace(/\.m?js$/, "");
+  return load(from, `${stem}.ts`) ?? load(from, `${stem}.d.ts`) ?? load(from, specifier);
+}
+
+/** The constants of a file, and of others that it imports. */
+function constantsOf(module: SourceModule, load: ModuleLoader): Constants {
+  return {
+    find(name) {
+      const found = findDeclaration(name, module, load);
+      return found?.kind === "constant"
+        ? { node: found.node, constants: constantsOf(found.module, load) }
+        : undefined;
+    },
+  };
 }

@@ -8,6 +8,7 @@ import {
   literalSchema,
   literalsOf,
   objectSchema,
+  referenceName,
   unionSchema,
   withTypeText,
 } from "./schema-reader.ts";
@@ -23,13 +24,11 @@ const SPECIAL = new Map<string, JsonSchema>([
   ["Blob", {}],
 ]);
 
+/** Objects of JavaScript around a value of that type. */
+const WRAPPERS = new Set(["String", "Number", "Boolean", "Object"]);
+
 /** Reads a type that TypeScript declares, such as `Partial`, `Record` or `Date`. An unknown name gives `{}`. */
-export function readBuiltin(
-  reader: SchemaReader,
-  name: string,
-  types: readonly TSType[],
-  scope: Scope,
-): JsonSchema {
+export function readBuiltin(reader: SchemaReader, name: string, types: readonly TSType[], scope: Scope) {
   const special = SPECIAL.get(name);
   if (special) return withTypeText({ ...special }, name);
   const read = (index: number): JsonSchema => {
@@ -66,26 +65,22 @@ export function readBuiltin(
     case "Lowercase":
     case "Capitalize":
     case "Uncapitalize":
-    case "String":
       return { type: "string" };
-    case "Number":
-      return { type: "number" };
-    case "Boolean":
-      return { type: "boolean" };
-    case "Object":
-      return { type: "object" };
     default:
-      return {};
+      return WRAPPERS.has(name) ? { type: name.toLowerCase() } : {};
   }
 }
 
 function recordSchema(keys: JsonSchema, value: JsonSchema, isEmpty: boolean): JsonSchema {
   if (isEmpty) return { type: "object", properties: {}, additionalProperties: false };
   const names = keysOf(keys);
-  if (names.length > 0) return objectSchema(Object.fromEntries(names.map((name) => [name, value])), names);
-  return Object.keys(value).length === 0
-    ? { type: "object", additionalProperties: {} }
-    : { type: "object", additionalProperties: value };
+  if (names.length > 0)
+    return objectSchema(
+      names.map((name) => [name, value]),
+      names,
+    );
+  // A value that may be anything has no type text either.
+  return { type: "object", additionalProperties: Object.keys(value).length === 0 ? {} : value };
 }
 
 function withRequired(schema: JsonSchema, isRequired: (name: string) => boolean): JsonSchema {
@@ -99,9 +94,7 @@ function withProperties(schema: JsonSchema, names: ReadonlySet<string>, isKept: 
   if (!isPlainObject(schema)) return schema;
   const keep = (name: string) => names.has(name) === isKept;
   const { required = [], description: _description, ...rest } = schema;
-  const properties = Object.fromEntries(
-    Object.entries(schema.properties ?? {}).filter(([name]) => keep(name)),
-  );
+  const properties = Object.entries(schema.properties ?? {}).filter(([name]) => keep(name));
   return { ...rest, ...objectSchema(properties, required.filter(keep)) };
 }
 
@@ -134,12 +127,8 @@ export function readIndexed(reader: SchemaReader, type: TSIndexedAccessType, sco
   }
   const names = keysOf(reader.schemaOf(type.indexType, scope));
   const properties = new Map(Object.entries(object.properties ?? {}));
-  const found = names.map((name) => properties.get(name) ?? {});
-  return found.length > 0
-    ? unionSchema(found)
-    : typeof object.additionalProperties === "object"
-      ? object.additionalProperties
-      : {};
+  if (names.length > 0) return unionSchema(names.map((name) => properties.get(name) ?? {}));
+  return typeof object.additionalProperties === "object" ? object.additionalProperties : {};
 }
 
 /** Reads `{ [Key in Keys]: Value }`. */
@@ -154,10 +143,8 @@ export function readMapped(reader: SchemaReader, type: TSMappedType, scope: Scop
   const names = keysOf(reader.schemaOf(type.constraint, scope));
   if (names.length === 0) return { type: "object", additionalProperties: read({ type: "string" }) };
   const isOptional = type.optional === true || type.optional === "+";
-  return objectSchema(
-    Object.fromEntries(names.map((name) => [name, read(literalSchema(name))])),
-    isOptional ? [] : names,
-  );
+  const properties = names.map((name) => [name, read(literalSchema(name))] as const);
+  return objectSchema(properties, isOptional ? [] : names);
 }
 
 /** Reads `typeof CONSTANT`. */
@@ -171,31 +158,18 @@ export function readTypeQuery(reader: SchemaReader, type: TSTypeQuery, scope: Sc
 
 function isConst(node: Expression): boolean {
   if (node.type === "TSSatisfiesExpression") return isConst(node.expression);
-  return (
-    node.type === "TSAsExpression" &&
-    node.typeAnnotation.type === "TSTypeReference" &&
-    node.typeAnnotation.typeName.type === "Identifier" &&
-    node.typeAnnotation.typeName.name === "const"
-  );
+  return node.type === "TSAsExpression" && referenceName(node.typeAnnotation) === "const";
 }
 
 function valueSchema(value: JsonValue, isExact: boolean): JsonSchema {
   if (Array.isArray(value)) {
-    if (isExact)
-      return {
-        type: "array",
-        prefixItems: value.map((item) => valueSchema(item, true)),
-        minItems: value.length,
-        maxItems: value.length,
-      };
-    return { type: "array", items: unionSchema(value.map((item) => valueSchema(item, false))) };
+    const items = value.map((item) => valueSchema(item, isExact));
+    if (!isExact) return { type: "array", items: unionSchema(items) };
+    return { type: "array", prefixItems: items, minItems: items.length, maxItems: items.length };
   }
   if (typeof value === "object" && value !== null) {
-    const entries = Object.entries(value).map(([name, item]): [string, JsonSchema] => [
-      name,
-      valueSchema(item, isExact),
-    ]);
-    return objectSchema(Object.fromEntries(entries), Object.keys(value));
+    const entries = Object.entries(value).map(([name, item]) => [name, valueSchema(item, isExact)] as const);
+    return objectSchema(entries, Object.keys(value));
   }
   const literal = literalSchema(value);
   return isExact || value === null ? literal : { type: literal.type ?? "string" };

@@ -5,19 +5,15 @@ import type { SourceModule } from "../source/source-module.ts";
 import { describeSchema, objectSchema } from "./schema-reader.ts";
 import type { SchemaReader, Scope } from "./schema-reader.ts";
 
+const NUMBER_KEYWORDS =
+  "minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength minItems maxItems".split(
+    " ",
+  );
 /** Tags whose value is a number, by their lower-case names. */
 const NUMBER_TAGS = new Map([
-  ["minimum", "minimum"],
   ["min", "minimum"],
-  ["maximum", "maximum"],
   ["max", "maximum"],
-  ["exclusiveminimum", "exclusiveMinimum"],
-  ["exclusivemaximum", "exclusiveMaximum"],
-  ["multipleof", "multipleOf"],
-  ["minlength", "minLength"],
-  ["maxlength", "maxLength"],
-  ["minitems", "minItems"],
-  ["maxitems", "maxItems"],
+  ...NUMBER_KEYWORDS.map((keyword): [string, string] => [keyword.toLowerCase(), keyword]),
 ]);
 
 /** Turns a doc comment into schema keywords: description, default, bounds, format, examples. */
@@ -82,11 +78,7 @@ export function readObject(reader: SchemaReader, members: readonly Node[], scope
     properties.push([property.name, describeSchema(schema, tags)]);
     if (!property.isOptional && tags.default === undefined) required.push(property.name);
   }
-  return objectSchema(
-    Object.fromEntries(properties),
-    [...new Set(required)],
-    additionalProperties ? { additionalProperties } : {},
-  );
+  return objectSchema(properties, new Set(required), additionalProperties ? { additionalProperties } : {});
 }
 
 /** Whether a type includes `undefined`, which JSON can only express by leaving the property out. */

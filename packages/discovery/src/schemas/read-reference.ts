@@ -1,20 +1,13 @@
 import type { Node, TSImportType, TSType, TSTypeParameter, TSTypeReference } from "@babel/types";
 import type { JsonSchema } from "@cem/core";
+import { nameOf } from "@cem/program";
 import { lastBefore } from "../source/doc-comment.ts";
-import { nameOf, type Declaration } from "../source/source-module.ts";
+import type { Declaration } from "../source/source-module.ts";
 import { readBuiltin } from "./read-derived.ts";
 import { readObject } from "./read-object.ts";
-import {
-  describeSchema,
-  enumSchema,
-  intersectionSchema,
-  readArgument,
-  type SchemaReader,
-  type Scope,
-  type TypeArgument,
-} from "./schema-reader.ts";
+import { describeSchema, enumSchema, intersectionSchema, readArgument } from "./schema-reader.ts";
+import type { SchemaReader, Scope, TypeArgument } from "./schema-reader.ts";
 
-/** Reads a type that is referred to by name. */
 export function readReference(reader: SchemaReader, type: TSTypeReference | TSImportType, scope: Scope) {
   const types = type.typeArguments?.params ?? [];
   if (type.type === "TSImportType") {
@@ -61,7 +54,7 @@ function readDeclaration(reader: SchemaReader, found: Declaration, types: readon
     node.typeParameters?.type === "TSTypeParameterDeclaration" ? node.typeParameters.params : [];
   const inside: Scope = { module, parameters: bind(declared, types, scope, module) };
   const key = `${module.file}:${node.start}:${types.map((type) => scope.module.code.slice(type.start ?? 0, type.end ?? 0)).join()}`;
-  return reader.named(key, nameOf(node.id ?? node), () => {
+  return reader.named(key, node.id?.name ?? "", () => {
     if (found.kind === "alias")
       return withSummary(reader.schemaOf(found.node.typeAnnotation, inside), found.node, found);
     if (found.kind === "class") {

@@ -6,17 +6,9 @@ import type { Declaration, SourceModule } from "../source/source-module.ts";
 /** Type texts of schemas that can't express their type: a `Date` is a string in JSON. */
 const texts = new WeakMap<JsonSchema, string>();
 
-/** Sets the TypeScript text of a schema. */
 export function withTypeText(schema: JsonSchema, text: string): JsonSchema {
   texts.set(schema, text);
   return schema;
-}
-
-/** A copy of a schema with more keywords and the same type text. */
-function extendSchema(schema: JsonSchema, more: JsonSchema): JsonSchema {
-  const text = texts.get(schema);
-  const copy = { ...schema, ...more };
-  return text === undefined ? copy : withTypeText(copy, text);
 }
 
 /**
@@ -25,12 +17,18 @@ function extendSchema(schema: JsonSchema, more: JsonSchema): JsonSchema {
  * @param document - Contains the definitions that it refers to.
  */
 export function typeTextOf(schema: JsonSchema, document: JsonSchema): string {
-  const { $defs: definitions } = document;
-  const whole = definitions === undefined ? schema : extendSchema(schema, { $defs: definitions });
+  const { $defs } = document;
+  const whole = $defs === undefined ? schema : describeSchema(schema, { $defs });
   return printSchemaType(whole, (one) => texts.get(one));
 }
 
-/** The schema of a literal value. */
+/** The name of a type that is referred to by a plain name. */
+export function referenceName(type: TSType | undefined): string | undefined {
+  return type?.type === "TSTypeReference" && type.typeName.type === "Identifier"
+    ? type.typeName.name
+    : undefined;
+}
+
 export function literalSchema(value: JsonValue): JsonSchema {
   if (value === null) return { type: "null" };
   if (typeof value === "object") return {};
@@ -64,8 +62,8 @@ export function intersectionSchema(members: readonly JsonSchema[]): JsonSchema {
 
 /** Merges object schemas. Later properties replace earlier ones of the same name. */
 function mergeObjects(parts: readonly JsonSchema[]): JsonSchema {
-  const properties = Object.fromEntries(parts.flatMap((part) => Object.entries(part.properties ?? {})));
-  const required = [...new Set(parts.flatMap((part) => part.required ?? []))];
+  const properties = parts.flatMap((part) => Object.entries(part.properties ?? {}));
+  const required = new Set(parts.flatMap((part) => part.required ?? []));
   const rest = parts.findLast((part) => part.additionalProperties !== undefined)?.additionalProperties;
   const description = parts.findLast((part) => part.description !== undefined)?.description;
   const more: JsonSchema = {};
@@ -76,13 +74,13 @@ function mergeObjects(parts: readonly JsonSchema[]): JsonSchema {
 
 /** The schema of an object. `required` is left out when it is empty. */
 export function objectSchema(
-  properties: Record<string, JsonSchema>,
-  required: readonly string[],
+  properties: Iterable<readonly [name: string, schema: JsonSchema]>,
+  required: Iterable<string>,
   more: JsonSchema = {},
 ): JsonSchema {
-  const schema: JsonSchema = { type: "object", ...more, properties };
-  if (required.length > 0) schema.required = [...required];
-  return schema;
+  const schema: JsonSchema = { type: "object", ...more, properties: Object.fromEntries(properties) };
+  const names = [...required];
+  return names.length > 0 ? { ...schema, required: names } : schema;
 }
 
 /** The schema of an array; without `items` when they may be anything. */
@@ -121,7 +119,10 @@ export function isPlainObject(schema: JsonSchema): boolean {
 
 /** Adds keywords, such as those from a doc comment, and keeps the type text of the schema. */
 export function describeSchema(schema: JsonSchema, more: JsonSchema): JsonSchema {
-  return Object.keys(more).length === 0 ? schema : extendSchema(schema, more);
+  if (Object.keys(more).length === 0) return schema;
+  const text = texts.get(schema);
+  const copy = { ...schema, ...more };
+  return text === undefined ? copy : withTypeText(copy, text);
 }
 
 function isEmptyObject(schema: JsonSchema): boolean {
@@ -143,7 +144,6 @@ export interface Scope {
   parameters: ReadonlyMap<string, TypeArgument>;
 }
 
-/** The type argument of a type parameter. */
 export type TypeArgument = { type: TSType; scope: Scope } | { schema: JsonSchema };
 
 /** Loads the module that a file imports by a specifier; `undefined` when there is none or it must not be read. */
@@ -162,7 +162,6 @@ export interface SchemaReader {
   named(key: string, name: string, read: () => JsonSchema): JsonSchema;
 }
 
-/** Reads the argument of a type parameter. */
 export function readArgument(reader: SchemaReader, argument: TypeArgument): JsonSchema {
   return "schema" in argument ? argument.schema : reader.schemaOf(argument.type, argument.scope);
 }

@@ -1,6 +1,5 @@
 import type { Comment, File, Node } from "@babel/types";
 
-/** A parsed documentation comment. */
 export interface DocComment {
   /** The text before the first tag: paragraphs separated by an empty line, each on one line. */
   summary: string;
@@ -50,7 +49,6 @@ export function tagText(comment: DocComment, ...names: string[]): string | undef
     ?.text;
 }
 
-/** All `@param` tags, in order. */
 export function parameterTags(comment: DocComment): ParameterTag[] {
   return comment.tags
     .filter(({ name }) => name === "param" || name === "arg")
@@ -95,7 +93,6 @@ function toParagraphs(lines: readonly string[]): string {
     );
 }
 
-/** The comments of a parsed file. */
 export type Comments = ReturnType<typeof indexComments>;
 
 /** Beginnings of comments that are linter directives or licenses. */

@@ -53,23 +53,16 @@ export interface ModuleFacts {
   /** Whether the file declares types only. */
   hasOnlyTypes: boolean;
   reexports: Reexport[];
-  /** `export * from` statements. */
   stars: Star[];
   /** All imports and re-exports that are not type-only. */
   links: Link[];
   failure?: ModuleFailure | undefined;
 }
 
-/** The facts of a file that can't be read. */
-export function failedModule(failure: ModuleFailure): ModuleFacts {
-  return {
-    description: "",
-    functions: [],
-    values: [],
-    hasOnlyTypes: false,
-    reexports: [],
-    stars: [],
-    links: [],
-    failure,
-  };
+/** The facts of a file without code, or of one that can't be read. */
+export function factsWithoutCode(
+  about: Pick<ModuleFacts, "failure"> & { description?: string },
+): ModuleFacts {
+  const nothing = { functions: [], values: [], hasOnlyTypes: false, reexports: [], stars: [], links: [] };
+  return { description: "", ...nothing, ...about };
 }

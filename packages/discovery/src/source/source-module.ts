@@ -8,7 +8,7 @@ import type {
   TSInterfaceDeclaration,
   TSTypeAliasDeclaration,
 } from "@babel/types";
-import { parseProgram } from "@cem/program";
+import { nameOf, parseProgram } from "@cem/program";
 import type { StaticImport } from "@cem/program";
 import { indexComments, type Comments } from "./doc-comment.ts";
 import type { ModuleFailure } from "./module-facts.ts";
@@ -21,7 +21,6 @@ export type Declaration =
   | { kind: "class"; node: ClassDeclaration; module: SourceModule }
   | { kind: "constant"; node: Expression; module: SourceModule };
 
-/** The origin of an imported or re-exported name. */
 interface Origin {
   /** The specifier as written: `./types.ts`. */
   specifier: string;
@@ -29,7 +28,6 @@ interface Origin {
   imported: string;
 }
 
-/** A parsed file. */
 export interface SourceModule {
   /** Absolute path. */
   file: string;
@@ -49,7 +47,6 @@ export interface SourceModule {
   exported: ReadonlyMap<string, string>;
 }
 
-/** Parses a file and lists what it declares. */
 export function parseSourceModule(file: string, code: string): SourceModule | ModuleFailure {
   const parsed = parseProgram(code);
   if (!parsed.ok) {
@@ -98,11 +95,6 @@ export function parseSourceModule(file: string, code: string): SourceModule | Mo
 export function unwrapExport(statement: Statement): Node {
   if (statement.type === "ExportNamedDeclaration" && statement.declaration) return statement.declaration;
   return statement.type === "ExportDefaultDeclaration" ? statement.declaration : statement;
-}
-
-/** The name of an identifier or a string literal; "" for any other node. */
-export function nameOf(node: Node): string {
-  return node.type === "Identifier" ? node.name : node.type === "StringLiteral" ? node.value : "";
 }
 
 function* declarationsOf(node: Node, module: SourceModule): Generator<[string, Declaration]> {

@@ -43,7 +43,7 @@ export function collectValues(form: Form, personal: PersonalValues, checkFiles: 
       const { when } = field;
       const counting = new Map(values);
       // A field that does not apply counts as empty.
-      for (const name of when === undefined ? [] : fieldsOf(when)) {
+      for (const name of fieldsOf(when)) {
         const other = byName.get(name);
         if (other !== undefined && !applies(other)) counting.delete(name);
       }

@@ -26,8 +26,8 @@ export function compilePattern(source: string): { matches: (text: string) => boo
 /** The value of a field. Dates are texts of ISO 8601, files paths. */
 export type FieldValue = string | number | boolean | string[];
 
-/** The fields that a condition refers to. */
-export function fieldsOf(condition: Condition): string[] {
+export function fieldsOf(condition: Condition | undefined): string[] {
+  if (condition === undefined) return [];
   if ("all" in condition) return condition.all.flatMap(fieldsOf);
   if ("any" in condition) return condition.any.flatMap(fieldsOf);
   return "not" in condition ? fieldsOf(condition.not) : [condition.field];

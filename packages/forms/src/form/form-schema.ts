@@ -33,14 +33,7 @@ const option = z.union([
 
 /** A condition on the values of other fields, under which a field applies. */
 export type Condition =
-  | {
-      field: string;
-      equals?: Scalar | undefined;
-      not_equals?: Scalar | undefined;
-      in?: Scalar[] | undefined;
-      not_in?: Scalar[] | undefined;
-      filled?: boolean | undefined;
-    }
+  | z.output<typeof comparison>
   | { all: Condition[] }
   | { any: Condition[] }
   | { not: Condition };
@@ -72,33 +65,15 @@ function conditionOf(depth: number): z.ZodType<Condition> {
   ]);
 }
 
+export const TEXTS = ["text", "textarea", "password", "email", "phone", "url"] as const;
+export const NUMBERS = ["number", "integer"] as const;
+export const DATES = ["date", "time", "datetime", "month", "week"] as const;
+export const CHOICES = ["select", "multiselect", "radio"] as const;
 const field = z.strictObject({
   name: fieldName,
   label: label.optional(),
   description: description.optional(),
-  type: z
-    .enum([
-      "text",
-      "textarea",
-      "password",
-      "number",
-      "integer",
-      "boolean",
-      "date",
-      "time",
-      "datetime",
-      "month",
-      "week",
-      "email",
-      "phone",
-      "url",
-      "color",
-      "select",
-      "multiselect",
-      "radio",
-      "file",
-    ])
-    .default("text"),
+  type: z.enum([...TEXTS, ...NUMBERS, ...DATES, ...CHOICES, "boolean", "color", "file"]).default("text"),
   required: z.boolean().default(false),
   /** The whole value has to match. RE2's syntax, which takes linear time. */
   pattern: z.string().min(1).max(MAX_PATTERN_CHARACTERS).optional(),

@@ -4,8 +4,8 @@ import type { JsonObject } from "@cem/core";
 import { placeArgument } from "./arguments.ts";
 import { asValue, faultOfFormat, readDate } from "./dates.ts";
 import { checkValue, compilePattern, fieldsOf } from "./field-values.ts";
-import { formSchema } from "./form-schema.ts";
-import type { Form, FormField } from "./form-schema.ts";
+import { CHOICES, DATES, formSchema, NUMBERS, TEXTS } from "./form-schema.ts";
+import type { FieldType, Form, FormField } from "./form-schema.ts";
 
 /** A problem of a definition. */
 export type { DefinitionProblem };
@@ -48,11 +48,6 @@ interface Fault {
   message: string;
 }
 
-const TEXTS: ReadonlySet<string> = new Set(["text", "textarea", "password", "email", "phone", "url"]);
-const NUMBERS: ReadonlySet<string> = new Set(["number", "integer"]);
-const DATES: ReadonlySet<string> = new Set(["date", "time", "datetime", "month", "week"]);
-const CHOICES: ReadonlySet<string> = new Set(["select", "multiselect", "radio"]);
-
 /** Finds faults of a form that matches the schema. */
 function findFaults(form: Form): Fault[] {
   const names = new Set(form.fields.map(({ name }) => name));
@@ -66,16 +61,13 @@ function findFaults(form: Form): Fault[] {
     else if (form.target?.type === "tool" && field.when === undefined && !placeArgument(args, field, true))
       own.push({ path, message: "fills the same argument of the tool as a field above" });
     seen.add(field.name);
-    for (const name of field.when === undefined ? [] : fieldsOf(field.when)) {
+    for (const name of fieldsOf(field.when)) {
       if (!names.has(name))
         own.push({ path: [...path, "when"], message: `asks for "${name}", which is no field of this form` });
     }
     return own;
   });
-  const needs = new Map(
-    form.fields.map(({ name, when }) => [name, when === undefined ? [] : fieldsOf(when)]),
-  );
-  const circle = findCircle(needs);
+  const circle = findCircle(new Map(form.fields.map(({ name, when }) => [name, fieldsOf(when)])));
   if (circle !== undefined)
     faults.push({ path: ["fields"], message: `depend on each other in a circle: ${circle.join(" → ")}` });
   for (const [index, source] of form.sources.entries()) {
@@ -98,49 +90,38 @@ export function referenceIn(argument: unknown): string | undefined {
 function faultsOfField(field: FormField): Fault[] {
   const { type, pattern, options, min, max } = field;
   const faults: Fault[] = [];
-  const only = (key: keyof FormField, types: ReadonlySet<string>): void => {
-    if (field[key] === undefined || types.has(type)) return;
-    const message = `is not for a field of type ${type}, but for ${[...types].join(", ")}`;
-    faults.push({ path: [key], message });
+  const add = (key: string, message: string): void => void faults.push({ path: [key], message });
+  const is = (types: readonly FieldType[]): boolean => types.includes(type);
+  const only = (types: readonly FieldType[], ...keys: (keyof FormField)[]): void => {
+    for (const key of is(types) ? [] : keys.filter((one) => field[one] !== undefined))
+      add(key, `is not for a field of type ${type}, but for ${types.join(", ")}`);
   };
-  only("pattern", TEXTS);
-  only("min_length", TEXTS);
-  only("max_length", TEXTS);
-  only("min_items", new Set(["multiselect", "file"]));
-  only("max_items", new Set(["multiselect", "file"]));
-  only("options", CHOICES);
-  only("accept", new Set(["file"]));
-  only("max_bytes", new Set(["file"]));
-  only("format", DATES);
-  only("min", new Set([...NUMBERS, ...DATES]));
-  only("max", new Set([...NUMBERS, ...DATES]));
-  if (CHOICES.has(type) && options === undefined)
-    faults.push({ path: ["type"], message: `is ${type}, which needs options` });
+  only(TEXTS, "pattern", "min_length", "max_length");
+  only(["multiselect", "file"], "min_items", "max_items");
+  only(CHOICES, "options");
+  only(["file"], "accept", "max_bytes");
+  only(DATES, "format");
+  only([...NUMBERS, ...DATES], "min", "max");
+  if (is(CHOICES) && options === undefined) add("type", `is ${type}, which needs options`);
   const values = options?.map(({ value }) => value) ?? [];
   const twice = values.find((value, index) => values.indexOf(value) < index);
-  if (twice !== undefined)
-    faults.push({ path: ["options"], message: `have ${JSON.stringify(twice.slice(0, 60))} twice` });
-  if (pattern !== undefined) {
-    const compiled = compilePattern(pattern);
-    if ("fault" in compiled) faults.push({ path: ["pattern"], message: compiled.fault });
-  }
-  const unknown = DATES.has(type) ? faultOfFormat(type, field.format ?? "") : undefined;
-  if (unknown !== undefined) faults.push({ path: ["format"], message: unknown });
+  if (twice !== undefined) add("options", `have ${JSON.stringify(twice.slice(0, 60))} twice`);
+  const compiled = pattern === undefined ? undefined : compilePattern(pattern);
+  if (compiled !== undefined && "fault" in compiled) add("pattern", compiled.fault);
+  const unknown = is(DATES) ? faultOfFormat(type, field.format ?? "") : undefined;
+  if (unknown !== undefined) add("format", unknown);
   for (const key of ["min", "max"] as const) {
     const bound = field[key];
-    if (bound === undefined || (!NUMBERS.has(type) && !DATES.has(type))) continue;
-    const isFine = NUMBERS.has(type)
-      ? typeof bound === "number"
-      : readDate(String(bound), type) !== undefined;
-    if (!isFine) faults.push({ path: [key], message: `must be a ${NUMBERS.has(type) ? "number" : type}` });
+    if (bound === undefined || (!is(NUMBERS) && !is(DATES))) continue;
+    const isFine = is(NUMBERS) ? typeof bound === "number" : readDate(String(bound), type) !== undefined;
+    if (!isFine) add(key, `must be a ${is(NUMBERS) ? "number" : type}`);
   }
   const isAbove = (one: string | number, other: string | number): boolean =>
-    DATES.has(type) ? asValue(one, type) > asValue(other, type) : one > other;
-  if (min !== undefined && max !== undefined && isAbove(min, max))
-    faults.push({ path: ["min"], message: "is above max" });
+    is(DATES) ? asValue(one, type) > asValue(other, type) : one > other;
+  if (min !== undefined && max !== undefined && isAbove(min, max)) add("min", "is above max");
   for (const size of ["length", "items"] as const) {
     if ((field[`min_${size}`] ?? 0) > (field[`max_${size}`] ?? Infinity))
-      faults.push({ path: [`min_${size}`], message: `is above max_${size}` });
+      add(`min_${size}`, `is above max_${size}`);
   }
   if (faults.length > 0 || field.default === undefined) return faults;
   const checked = checkValue(field, field.default);

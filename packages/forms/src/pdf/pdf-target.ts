@@ -48,7 +48,11 @@ async function fillDocument(
   const textIn = ({ filled: { field, value }, target }: (typeof pairs)[number]) =>
     target instanceof library.PDFTextField ? textOf(field, value) : undefined;
   const texts = pairs.flatMap((pair) => textIn(pair) ?? []);
-  const font = await fontOf(context, texts, definition);
+  const fontFile = definition.font;
+  const font = await pickFont(library, document, texts, fontFile, workspace).catch((error: unknown) => {
+    if (CemError.isInstance(error) && error.code === "PACKAGE_MISSING") throw error;
+    throw failed("font", definition, error);
+  });
   for (const pair of pairs) {
     const { filled, target } = pair;
     signal.throwIfAborted();
@@ -93,19 +97,6 @@ function lackOf(text: string | undefined, { lacking, isOwn }: PdfFont): string |
   return isOwn
     ? `has ${characters} that the form's font lacks; name another font with target.font`
     : `has ${characters} that the document's fonts lack; name a font file that has them with target.font`;
-}
-
-async function fontOf(
-  { library, document, workspace }: PdfContext,
-  texts: readonly string[],
-  definition: PdfTargetDefinition,
-): Promise<PdfFont> {
-  try {
-    return await pickFont(library, document, texts, definition.font, workspace);
-  } catch (error) {
-    if (CemError.isInstance(error) && error.code === "PACKAGE_MISSING") throw error;
-    throw failed("font", definition, error);
-  }
 }
 
 async function load(library: PdfLibrary, bytes: Uint8Array, name: string): Promise<PDFDocument> {

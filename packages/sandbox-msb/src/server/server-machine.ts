@@ -1,12 +1,16 @@
 import { createHash, randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import { CemError } from "@cem/core";
+import type { runnerFiles } from "../guest-runtime.ts";
 import type { Microvm } from "../microvm-guest.ts";
 import { followProcess } from "./server-process.ts";
 import type { RunScript, ServerProcess } from "./server-process.ts";
 import type { CommandOutcome, ServerRpc, StartConfig } from "./server-rpc.ts";
 import { INSPECT, MISSING, START, UPLOAD_FILES } from "./server-scripts.ts";
 import { processIdentity } from "../own-machines.ts";
+
+/** Files by their names, relative to the folder they are uploaded to. */
+type RunnerFiles = ReturnType<typeof runnerFiles>;
 
 const NAME_BYTES = 8;
 /** Linux accepts an argument of up to 128 KiB, and up to 2 MiB for all arguments. */
@@ -15,13 +19,6 @@ const COMMAND_BYTES = 512 * 1024;
 const BLOCK_BYTES = 512;
 /** Longer than any run: a command ends with its machine. */
 const COMMAND_TIMEOUT_MS = 24 * 60 * 60 * 1_000;
-
-/** A file to upload to a machine. */
-export interface UploadedFile {
-  /** Relative to the upload's folder. */
-  name: string;
-  data: Buffer;
-}
 
 /** A machine on an older server. */
 export type ServerMachine = Awaited<ReturnType<typeof startServerMachine>>;
@@ -73,7 +70,7 @@ export async function startServerMachine(rpc: ServerRpc, config: StartConfig, ti
       return running?.writtenBytes ?? 0;
     },
     /** @throws CemError `SANDBOX_IMAGE_UNUSABLE` when the image lacks what a guest needs. */
-    async upload(folder: string, files: readonly UploadedFile[], uploadTimeoutMs: number) {
+    async upload(folder: string, files: RunnerFiles, uploadTimeoutMs: number) {
       for (const args of commandsFor(files)) {
         const outcome = await run(UPLOAD_FILES, [folder, ...args], uploadTimeoutMs);
         if (outcome.exitCode === MISSING) throw lacks(outcome.stdout[0] ?? "something");
@@ -113,7 +110,7 @@ function describeFailure({ exitCode, stderr, stdout }: CommandOutcome): string {
 }
 
 /** Splits files among as few commands as possible, within the limits of a command line. */
-function commandsFor(files: readonly UploadedFile[]): string[][] {
+function commandsFor(files: RunnerFiles): string[][] {
   const commands: string[][] = [[]];
   let bytes = 0;
   for (const { name, data } of files) {

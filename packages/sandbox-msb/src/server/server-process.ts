@@ -1,8 +1,7 @@
-import type { MicrovmEvent, MicrovmProcess } from "../microvm-guest.ts";
+import type { MicrovmEvent } from "../microvm-guest.ts";
 import type { CommandOutcome } from "./server-rpc.ts";
 import { READ, WRITE } from "./server-scripts.ts";
 
-/** Bytes per read. */
 const READ_BYTES = 4 * 1024 * 1024;
 /** How long one read waits for output, in seconds, and the timeout of its command, in milliseconds. */
 const WAIT_SECONDS = 2;
@@ -25,16 +24,13 @@ export type RunScript = (
 ) => Promise<CommandOutcome>;
 
 /** A program in a machine of an older server. */
-export interface ServerProcess extends MicrovmProcess {
-  /** Bytes written by the program to files and output, as of the last read. */
-  readonly writtenBytes: number;
-}
+export type ServerProcess = ReturnType<typeof followProcess>;
 
 /**
  * Follows a long-running program in a machine, driven by short commands: each reads its output since the last one, or
  * writes a piece of input.
  */
-export function followProcess(run: RunScript, folder: string): ServerProcess {
+export function followProcess(run: RunScript, folder: string) {
   const events: MicrovmEvent[] = [];
   let outOffset = 0;
   let errOffset = 0;
@@ -77,17 +73,18 @@ export function followProcess(run: RunScript, folder: string): ServerProcess {
   }
 
   return {
+    /** Bytes written by the program to files and output, as of the last read. */
     get writtenBytes() {
       return writtenBytes;
     },
-    async next() {
+    async next(): Promise<MicrovmEvent | undefined> {
       while (events.length === 0) {
         if (isOver) return undefined;
         await read();
       }
       return events.shift();
     },
-    async write(bytes) {
+    async write(bytes: Uint8Array): Promise<void> {
       activeAt = performance.now();
       const base64 = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
       // No timeout: a guest that doesn't read is ended by its run's timeout.

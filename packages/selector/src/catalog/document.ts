@@ -2,19 +2,24 @@ import { isObject, type JsonSchema, type ToolDefinition } from "@cem/core";
 import { splitStems } from "@cem/core/text";
 import type { Vocabulary } from "./vocabulary.ts";
 
-/** The searched fields of a definition, in the order of their bits in a field mask. */
-export const FIELDS = [
-  "name",
-  "title",
-  "server",
-  "description",
-  "parameter",
-  "parameterText",
-  "output",
-  "outputText",
-  "summary",
-] as const;
-export type Field = (typeof FIELDS)[number];
+/**
+ * The searched fields of a definition, in the order of their bits in a field mask, with their weights (BM25F) and their
+ * length normalisation (b of BM25F): 0 for none, 1 for full. The length is the mean of the field's own and the whole
+ * definition's. Tuned over all evaluation sets together.
+ */
+export const FIELD_WEIGHTS = {
+  name: [4, 0.5],
+  title: [2, 0.5],
+  server: [1.5, 0.3],
+  description: [1, 0.75],
+  parameter: [0.6, 0.4],
+  parameterText: [0.3, 0.4],
+  output: [0.2, 0.75],
+  outputText: [0.2, 0.75],
+  summary: [1.5, 0.75],
+} as const satisfies Record<string, readonly [weight: number, normalisation: number]>;
+type Field = keyof typeof FIELD_WEIGHTS;
+export const FIELDS = Object.keys(FIELD_WEIGHTS) as Field[];
 
 /** The mask with the bits of these fields. */
 export function fieldMask(fields: readonly Field[]): number {

@@ -2,47 +2,15 @@ import { toolId } from "@cem/core";
 import type { ToolDefinition } from "@cem/core";
 import { splitWords, stem } from "@cem/core/text";
 import { NO_ACTIONS, offeredActions, type Actions, verbClassesOf } from "../words/verbs.ts";
-import { createDocumentReader, fieldMask, FIELDS, type Field } from "./document.ts";
+import { createDocumentReader, FIELD_WEIGHTS, fieldMask, FIELDS } from "./document.ts";
 import { createNameIndex, nameWords, readNames } from "./name-index.ts";
 import { createVocabulary, readGrams } from "./vocabulary.ts";
 
-/** Weights of the fields (BM25F). Tuned over all evaluation sets together. */
-const FIELD_WEIGHTS: Readonly<Record<Field, number>> = {
-  name: 4,
-  title: 2,
-  server: 1.5,
-  description: 1,
-  parameter: 0.6,
-  parameterText: 0.3,
-  output: 0.2,
-  outputText: 0.2,
-  summary: 1.5,
-};
-/**
- * Length normalisation of the fields (b of BM25F): 0 for none, 1 for full. The length is the mean of the field's own and
- * the whole definition's.
- */
-const FIELD_LENGTH_NORMALISATION: Readonly<Record<Field, number>> = {
-  name: 0.5,
-  title: 0.5,
-  server: 0.3,
-  description: 0.75,
-  parameter: 0.4,
-  parameterText: 0.4,
-  output: 0.75,
-  outputText: 0.75,
-  summary: 0.75,
-};
 /** Saturation of the term frequency (k1 of BM25). */
 const SATURATION = 1.2;
 const NAME_FIELD = fieldMask(["name"]);
 
-/**
- * Builds the inverted index: from terms to the documents that contain them.
- *
- * @param documents - The terms of each document's fields.
- * @param termCount - The number of terms in the vocabulary.
- */
+/** Builds the inverted index: from terms to the documents that contain them. */
 function buildPostings(documents: readonly (readonly number[][])[], termCount: number) {
   const averages = FIELDS.map(
     (_, field) =>
@@ -133,9 +101,9 @@ function weigh(
   const found: number[] = [];
   for (const [at, field] of FIELDS.entries()) {
     const terms = termsByField[at] ?? [];
-    const tempering = FIELD_LENGTH_NORMALISATION[field];
+    const [ofField, tempering] = FIELD_WEIGHTS[field];
     const length = (terms.length / (averages[at] ?? 1) + wholeLength) / 2;
-    const weight = FIELD_WEIGHTS[field] / (1 - tempering + tempering * length);
+    const weight = ofField / (1 - tempering + tempering * length);
     for (const term of terms) {
       if (fields[term] === 0) found.push(term);
       frequencies[term] = (frequencies[term] ?? 0) + weight;
@@ -146,7 +114,7 @@ function weigh(
 }
 
 function weightedLength(lengths: readonly number[]): number {
-  return FIELDS.reduce((sum, field, at) => sum + FIELD_WEIGHTS[field] * (lengths[at] ?? 0), 0);
+  return FIELDS.reduce((sum, field, at) => sum + FIELD_WEIGHTS[field][0] * (lengths[at] ?? 0), 0);
 }
 
 /** The part of a description that is searched for its first word, in UTF-16 units. */

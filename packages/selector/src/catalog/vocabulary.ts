@@ -1,17 +1,12 @@
 import { editDistance } from "@cem/core/text";
 import { addMember, createLookup, toGroups } from "./groups.ts";
 
-/** A word of the vocabulary with a similar spelling. */
-export interface SimilarWord {
-  term: number;
-  /** 0 to 1. */
-  similarity: number;
-}
+/** A word of the vocabulary with a similar spelling. The similarity is 0 to 1. */
+type SimilarWord = { term: number; similarity: number };
 
 const SPACE = 32;
 const CODE_UNITS = 0x1_0000;
 
-/** The words that have each trigram. */
 export type Grams = ReturnType<typeof readGrams>;
 
 /** Reads the trigrams of words, with a space at both ends of each. Words too short to be compared have none. */
@@ -91,12 +86,7 @@ const MAX_SIMILAR_WORDS = 8;
 /** The numbered words of a catalog, with lookup by similar spelling. */
 export type Vocabulary = ReturnType<typeof createVocabulary>;
 
-/**
- * Creates a vocabulary.
- *
- * @param words - The initial words.
- * @param grams - Their trigrams, if they were read before.
- */
+/** Creates a vocabulary of some words, with their trigrams if they were read before. */
 export function createVocabulary(words: string[] = [], grams?: Grams) {
   const numbers = new Map(words.map((word, number) => [word, number]));
   let alike: ReturnType<typeof compareGrams> | undefined;

@@ -1,8 +1,9 @@
+import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { isDeepStrictEqual } from "node:util";
+import { deserialize, serialize } from "node:v8";
 import type { ToolDefinition } from "@cem/core";
-import { buildIndexData, openIndex } from "../catalog/lexical-index.ts";
-import { readIndexFile, writeIndexFile } from "../catalog/index-file.ts";
+import { buildIndexData, openIndex, type IndexData } from "../catalog/lexical-index.ts";
 import { createRanking } from "./search-ranking.ts";
 
 /** Maximum number of catalogs in memory; the least recently used one is evicted. */
@@ -50,4 +51,27 @@ async function createCatalog(
   }
   const index = openIndex(tools, data);
   return { index, rank: createRanking(index) };
+}
+
+/** Changes whenever an index of the same tools would differ: in content, weights, or word splitting. */
+const FORMAT = "cem-index-1";
+
+/** Reads the index of an earlier process. @returns `undefined` for a file that is missing, broken or for other tools. */
+async function readIndexFile(file: string, key: string): Promise<IndexData | undefined> {
+  try {
+    const content = deserialize(await readFile(file)) as { format: string; key: string; data: IndexData };
+    return content.format === FORMAT && content.key === key ? content.data : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Replaces the file atomically. One that can't be written is ignored: the next process builds the index again. */
+async function writeIndexFile(file: string, key: string, data: IndexData): Promise<void> {
+  try {
+    const { replaceFile } = await import("@cem/core/files");
+    await replaceFile(file, serialize({ format: FORMAT, key, data }));
+  } catch {
+    // The file only saves time.
+  }
 }

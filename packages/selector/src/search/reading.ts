@@ -41,7 +41,6 @@ const GENERAL_NOUNS: ReadonlySet<string> = new Set(
     .map(stem),
 );
 
-/** A word of a part that is searched for. */
 export interface Term {
   /** The word as written, in lower case. */
   word: string;
@@ -51,7 +50,6 @@ export interface Term {
   general: boolean;
 }
 
-/** The analysis of one part of a task. */
 export type Reading = ReturnType<typeof readPart>;
 
 /** Analyses one part of a task: what it asks for, and how much each of its words says about that. */

@@ -66,10 +66,7 @@ export function rankAll(
   limit: number,
   otherwise: string = SPELLED_ALIKE,
 ): RankedTool[] {
-  const scores = new Float32Array(given.length);
-  for (let document = 0; document < scores.length; document++) {
-    scores[document] = (given[document] ?? 0) * UNNAMED_SCORE;
-  }
+  const scores = given.map((score) => score * UNNAMED_SCORE);
   for (const document of named) scores[document] = NAMED_SCORE + (1 - NAMED_SCORE) * (scores[document] ?? 0);
   const telling = tellingWords(text);
   return best(scores, limit).flatMap((document) =>

@@ -64,12 +64,8 @@ const MAX_REMEMBERED_WORDS = 10_000;
 
 const TELLING_FIELDS = fieldMask(["name", "title", "server", "summary"]);
 
-/** A term of the catalog that matches a word. */
-interface Expansion {
-  term: number;
-  /** Weight of the match, 0 to 1. */
-  factor: number;
-}
+/** A term of the catalog that matches a word, with the weight of the match, 0 to 1. */
+type Expansion = { term: number; factor: number };
 
 /** Query expansion for one catalog: returns the terms that match a word, related words and other spellings, each once. */
 function createExpansions({ vocabulary, fieldsOf }: LexicalIndex): (word: string) => readonly Expansion[] {

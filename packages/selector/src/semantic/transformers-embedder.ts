@@ -66,25 +66,20 @@ export interface ModelSettings {
   library: string;
 }
 
-/** A message to the worker. */
 export interface EmbedRequest {
   id: number;
   texts: string[];
 }
 
-/** A message from the worker. */
+/** The worker's answer: the vectors, concatenated. */
 export interface EmbedReply {
   id: number;
   dimensions: number;
-  /** The vectors, concatenated. */
   data: Float32Array;
 }
 
-/** The message when the texts can't be embedded. */
-export interface EmbedFailure {
-  id: number;
-  error: ErrorInfo;
-}
+/** The worker's answer when the texts can't be embedded. */
+export type EmbedFailure = Pick<EmbedReply, "id"> & { error: ErrorInfo };
 
 /** Settings of {@link createTransformersEmbedder}. */
 export interface TransformersEmbedderSettings {

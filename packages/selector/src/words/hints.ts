@@ -4,57 +4,40 @@ import { stem } from "@cem/core/text";
  * Values in a text that indicate which tools are meant, such as a path or an expression, and the words of such tools.
  * Applied in this order; each removes what it matches. Every repetition is bounded.
  */
-const PATTERNS: readonly { pattern: RegExp; words: string }[] = [
-  {
-    pattern: /\bselect\s(?:(?!\bselect\s)[^"'`]){1,200}?\sfrom\s+[\w."]{1,80}/giu,
-    words: "sql query database",
-  },
-  { pattern: /\bhttps?:\/\/[^\s"'`<>]{1,2000}/giu, words: "url web page http website" },
-  {
-    pattern: /(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}/gu,
-    words: "email mail recipient",
-  },
-  {
-    pattern: /"[^"\n]{0,2000}"|`[^`\n]{0,2000}`|“[^“”\n]{0,2000}”|(?<!\w)'[^'\n]{0,2000}'(?!\w)/gu,
-    words: "",
-  },
-  {
-    pattern:
-      /(?<![\w/.])(?:[./~]?[\w.-]{0,80})(?:\/[\w.-]{1,80}){0,20}(?<=[\w-])\.(?:json|txt|md|csv|ya?ml|xml|html?|log|pdf|docx?|xlsx?|png|jpe?g|ts|js|py)\b/giu,
-    words: "file path",
-  },
-  {
-    pattern: /(?<![\w/.])(?:[./~]?\/?[\w.-]{0,80})(?:\/[\w.-]{1,80}){1,20}\/?/giu,
-    words: "file path directory folder",
-  },
-  {
-    pattern:
-      /(?<![\w.])\(?\s?-?\d[\d.,]{0,30}\)?\s{0,3}(?:[+*×÷^%-]|\/|\*\*|\bx\b|plus|minus|times|(?:divided|multiplied) by)\s{0,3}\(?-?\d[\d.,]{0,30}/giu,
-    words: "arithmetic expression calculate math",
-  },
-  {
-    pattern:
-      /\d[\d.]{0,30}\s?(?:%|percent) of\s{1,3}\d[\d.,]{0,30}|\b(?:sqrt|cbrt|sin|cos|tan|log|ln|exp|abs)\s?\([^()]{0,100}\)|\b(?:product|sum|difference|quotient|ratio) (?:of|between)\s{1,3}-?\d[\d.,]{0,30}|\b(?:square|cube) root of\s{1,3}\d[\d.,]{0,30}|\d[\d.]{0,30}\s?(?:squared|cubed|to the power of|modulo)\b|\b(?:half|a third|a quarter|twice) (?:of\s)?\s{0,3}\d[\d.,]{0,30}|\bround\s{1,3}-?\d[\d.,]{0,30}/giu,
-    words: "arithmetic expression calculate math",
-  },
-  {
-    pattern:
-      /\bhow (?:hot|cold|warm|humid|windy|sunny)\b|\b(?:(?:hott|cold|warm|rain|snow|wind|sunn)(?:er|est|ier|iest))\b/giu,
-    words: "weather temperature",
-  },
-  {
-    pattern:
-      /\b(?:tomorrow|tonight|(?:this|next) weekend|(?:(?:next|coming|following)\s{1,3})(?:(?:\d{1,3}|few|two|three|four|five|six|seven|ten)\s{1,3})?(?:days?|weeks?|weekend)|(?:in|for) (?:\d{1,3}|a few|two|three|four|five|six|seven|ten) days)\b/giu,
-    words: "forecast predict upcoming",
-  },
-  { pattern: /(?<![\p{L}\p{N}_])[-+]?\d[\d.,:]{0,30}(?![\p{L}_])/gu, words: "" },
+const PATTERNS: readonly (readonly [words: string, pattern: RegExp])[] = [
+  ["sql query database", /\bselect\s(?:(?!\bselect\s)[^"'`]){1,200}?\sfrom\s+[\w."]{1,80}/giu],
+  ["url web page http website", /\bhttps?:\/\/[^\s"'`<>]{1,2000}/giu],
+  ["email mail recipient", /(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}/gu],
+  ["", /"[^"\n]{0,2000}"|`[^`\n]{0,2000}`|“[^“”\n]{0,2000}”|(?<!\w)'[^'\n]{0,2000}'(?!\w)/gu],
+  [
+    "file path",
+    /(?<![\w/.])(?:[./~]?[\w.-]{0,80})(?:\/[\w.-]{1,80}){0,20}(?<=[\w-])\.(?:json|txt|md|csv|ya?ml|xml|html?|log|pdf|docx?|xlsx?|png|jpe?g|ts|js|py)\b/giu,
+  ],
+  ["file path directory folder", /(?<![\w/.])(?:[./~]?\/?[\w.-]{0,80})(?:\/[\w.-]{1,80}){1,20}\/?/giu],
+  [
+    "arithmetic expression calculate math",
+    /(?<![\w.])\(?\s?-?\d[\d.,]{0,30}\)?\s{0,3}(?:[+*×÷^%-]|\/|\*\*|\bx\b|plus|minus|times|(?:divided|multiplied) by)\s{0,3}\(?-?\d[\d.,]{0,30}/giu,
+  ],
+  [
+    "arithmetic expression calculate math",
+    /\d[\d.]{0,30}\s?(?:%|percent) of\s{1,3}\d[\d.,]{0,30}|\b(?:sqrt|cbrt|sin|cos|tan|log|ln|exp|abs)\s?\([^()]{0,100}\)|\b(?:product|sum|difference|quotient|ratio) (?:of|between)\s{1,3}-?\d[\d.,]{0,30}|\b(?:square|cube) root of\s{1,3}\d[\d.,]{0,30}|\d[\d.]{0,30}\s?(?:squared|cubed|to the power of|modulo)\b|\b(?:half|a third|a quarter|twice) (?:of\s)?\s{0,3}\d[\d.,]{0,30}|\bround\s{1,3}-?\d[\d.,]{0,30}/giu,
+  ],
+  [
+    "weather temperature",
+    /\bhow (?:hot|cold|warm|humid|windy|sunny)\b|\b(?:(?:hott|cold|warm|rain|snow|wind|sunn)(?:er|est|ier|iest))\b/giu,
+  ],
+  [
+    "forecast predict upcoming",
+    /\b(?:tomorrow|tonight|(?:this|next) weekend|(?:(?:next|coming|following)\s{1,3})(?:(?:\d{1,3}|few|two|three|four|five|six|seven|ten)\s{1,3})?(?:days?|weeks?|weekend)|(?:in|for) (?:\d{1,3}|a few|two|three|four|five|six|seven|ten) days)\b/giu,
+  ],
+  ["", /(?<![\p{L}\p{N}_])[-+]?\d[\d.,:]{0,30}(?![\p{L}_])/gu],
 ];
 
 /** Finds the hints in a text and removes the values from it. Each hint is a set of stems of which one must match. */
 export function readHints(text: string) {
   const found = new Set<string>();
   let rest = text;
-  for (const { pattern, words } of PATTERNS) {
+  for (const [words, pattern] of PATTERNS) {
     rest = rest.replace(pattern, () => {
       if (words !== "") found.add(words);
       return " ";

@@ -97,7 +97,6 @@ const SUBJECTS = `
   delete remove erase drop forget
   create add new make generate
   update change modify edit set
-  save write store
   undo revert reset rollback discard
   history log
   append write edit
@@ -110,7 +109,6 @@ const SUBJECTS = `
   track tracking package shipment delivery parcel courier
   ip address
   country nation
-  city town
   anime manga
   quote quotes inspirational
   fact observation knowledge remember memory

@@ -22,7 +22,6 @@ const ACTION_WORDS = {
 type Action = keyof typeof ACTION_WORDS;
 /** A set of actions, with a bit for each {@link Action}. */
 export type Actions = number;
-/** The empty set of actions. */
 export const NO_ACTIONS: Actions = 0;
 const NAMES = Object.keys(ACTION_WORDS) as Action[];
 /** The number of possible sets of actions. */

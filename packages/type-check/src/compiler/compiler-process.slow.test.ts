@@ -6,17 +6,12 @@ import path from "node:path";
 import { afterAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { ENDLESS_TYPES, HOSTILE_PROGRAMS } from "../../fixtures/hostile-programs.ts";
 import { createTypeChecker } from "../type-checker.ts";
-import {
-  findCompiler,
-  startCompilerProcess,
-  type CompilerProcess,
-  type CompilerProcessSettings,
-} from "./compiler-process.ts";
+import { findCompiler, startCompilerProcess, type CompilerProcessSettings } from "./compiler-process.ts";
 
 const folder = mkdtempSync(path.join(os.tmpdir(), "cem-compiler-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-function start(settings: Partial<CompilerProcessSettings> = {}): CompilerProcess {
+function start(settings: Partial<CompilerProcessSettings> = {}) {
   const compiler = findCompiler();
   if ("missing" in compiler) throw new Error(compiler.missing);
   const started = startCompilerProcess({

@@ -61,8 +61,6 @@ export interface CompilerProcessSettings {
   deathSignal?: readonly string[] | null | undefined;
 }
 
-export type CompilerProcess = ReturnType<typeof startCompilerProcess>;
-
 /** Starts a process of TypeScript's native compiler. It ends with its host, and keeps the host alive only when told to. */
 export function startCompilerProcess(settings: CompilerProcessSettings) {
   const { kernelLimit = process.platform === "linux" && existsSync(SHELL), memoryMb } = settings;

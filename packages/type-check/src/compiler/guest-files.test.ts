@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:
 import os from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { GuestFiles, PROGRAM_FILE } from "./guest-files.ts";
+import { createGuestFiles, PROGRAM_FILE, type GuestFiles } from "./guest-files.ts";
 
 const TOOL = "/workspace/servers/shop/index.ts";
 const NOTHING = { changed: [], created: [], deleted: [] };
@@ -14,12 +14,12 @@ beforeEach(() => {
   folder = mkdtempSync(path.join(os.tmpdir(), "cem-type-check-"));
   mkdirSync(path.join(folder, "shop"));
   writeFileSync(path.join(folder, "shop/index.ts"), "tool");
-  files = new GuestFiles({ serversDir: folder });
+  files = createGuestFiles({ serversDir: folder });
 });
 
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-describe("GuestFiles", () => {
+describe("createGuestFiles", () => {
   it("gives the program, the tools and nothing else", () => {
     files.write(PROGRAM_FILE, "program");
     expect(files.read(PROGRAM_FILE)).toBe("program");

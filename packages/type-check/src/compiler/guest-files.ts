@@ -32,99 +32,79 @@ interface HostFile {
  * The files that TypeScript sees, apart from its own library: the program and the tools. Nothing else on the host can be
  * reached.
  */
-export class GuestFiles {
-  readonly #folders: readonly { guest: string; host: string }[];
+export type GuestFiles = ReturnType<typeof createGuestFiles>;
+
+export function createGuestFiles({ serversDir, skillsDir }: ToolFolders) {
+  const folders = ["/workspace/", FILES_FOLDER]
+    .flatMap((above) => [
+      { guest: `${above}servers/`, host: serversDir },
+      { guest: `${above}skills/`, host: skillsDir },
+    ])
+    .flatMap(({ guest, host }) => (host === undefined ? [] : [{ guest, host }]));
   /** Files of the host that were found. */
-  readonly #known = new Map<string, HostFile>();
-  readonly #written = new Map([[GLOBALS_FILE, { stamp: "globals", text: GUEST_GLOBALS }]]);
+  const found = new Map<string, HostFile>();
+  const overlays = new Map([[GLOBALS_FILE, { stamp: "globals", text: GUEST_GLOBALS }]]);
   /** The stamps of the files that the compiler knows; `undefined` for a file that it knows to be missing. */
-  readonly #told = new Map<string, string | undefined>();
-  #writes = 0;
+  const told = new Map<string, string | undefined>();
+  let writes = 0;
 
-  constructor({ serversDir, skillsDir }: ToolFolders) {
-    this.#folders = ["/workspace/", FILES_FOLDER]
-      .flatMap((above) => [
-        { guest: `${above}servers/`, host: serversDir },
-        { guest: `${above}skills/`, host: skillsDir },
-      ])
-      .flatMap(({ guest, host }) => (host === undefined ? [] : [{ guest, host }]));
-  }
-
-  /** Overlays a file with a text. */
-  write(file: string, text: string): void {
-    if (this.#written.get(file)?.text === text) return;
-    this.#writes += 1;
-    this.#written.set(file, { stamp: `written ${this.#writes}`, text });
-  }
-
-  /** Removes the overlay of a file. */
-  remove(file: string): void {
-    this.#written.delete(file);
-  }
-
-  /** Whether a file is on the host, regardless of overlays. */
-  isOnHost(file: string): boolean {
-    return this.#hostFile(file) !== undefined;
-  }
-
-  /** Tells the compiler whether a file exists. */
-  exists(file: string): boolean {
-    return this.#tell(file) !== undefined;
-  }
-
-  /** Gives the compiler the text of a file. */
-  read(file: string): string | undefined {
-    if (this.#tell(file) === undefined) return undefined;
-    return this.#written.get(file)?.text ?? textOf(this.#known.get(file));
-  }
-
-  isFolder(folder: string): boolean {
-    return folder === "/" || (TOOL_FOLDER.test(folder) && path.basename(folder) !== "node_modules");
-  }
-
-  /** The number of files that the compiler has requested, including missing ones. */
-  get known(): number {
-    return this.#told.size;
-  }
-
-  /** Returns the changes of the requested files since the request or since the last call. */
-  takeChanges() {
-    const changes: Record<"changed" | "created" | "deleted", string[]> = {
-      changed: [],
-      created: [],
-      deleted: [],
-    };
-    for (const [file, told] of this.#told) {
-      const now = this.#tell(file);
-      if (now === told) continue;
-      if (told === undefined) changes.created.push(file);
-      else if (now === undefined) changes.deleted.push(file);
-      else changes.changed.push(file);
-    }
-    return changes;
-  }
-
-  #tell(file: string): string | undefined {
-    const stamp = this.#written.get(file)?.stamp ?? this.#hostFile(file)?.stamp;
-    this.#told.set(file, stamp);
+  function tell(file: string): string | undefined {
+    const stamp = overlays.get(file)?.stamp ?? hostFile(file)?.stamp;
+    told.set(file, stamp);
     return stamp;
   }
 
-  #hostFile(file: string): HostFile | undefined {
-    const folder = SOURCE_NAME.test(file)
-      ? this.#folders.find(({ guest }) => file.startsWith(guest))
-      : undefined;
+  function hostFile(file: string): HostFile | undefined {
+    const folder = SOURCE_NAME.test(file) ? folders.find(({ guest }) => file.startsWith(guest)) : undefined;
     if (folder === undefined) return undefined;
     const place = path.join(folder.host, file.slice(folder.guest.length));
-    const known = this.#known.get(file);
+    const known = found.get(file);
     // Follows links without checking them: faster than finding the file again, and enough for a file found before.
     const stamp = stampOf(place);
     if (known !== undefined && known.stamp === stamp) return known;
-    const found = stamp === undefined ? undefined : findInside(folder.host, place);
-    if (found === undefined) this.#known.delete(file);
-    else this.#known.set(file, found);
-    return found;
+    const fresh = stamp === undefined ? undefined : findInside(folder.host, place);
+    if (fresh === undefined) found.delete(file);
+    else found.set(file, fresh);
+    return fresh;
   }
+
+  return {
+    /** Overlays a file with a text. */
+    write(file: string, text: string): void {
+      if (overlays.get(file)?.text === text) return;
+      writes += 1;
+      overlays.set(file, { stamp: `written ${writes}`, text });
+    },
+    remove: (file: string): void => void overlays.delete(file),
+    /** Whether a file is on the host, regardless of overlays. */
+    isOnHost: (file: string): boolean => hostFile(file) !== undefined,
+    /** Tells the compiler whether a file exists. */
+    exists: (file: string): boolean => tell(file) !== undefined,
+    /** Gives the compiler the text of a file. */
+    read(file: string): string | undefined {
+      if (tell(file) === undefined) return undefined;
+      return overlays.get(file)?.text ?? textOf(found.get(file));
+    },
+    isFolder(folder: string): boolean {
+      return folder === "/" || (TOOL_FOLDER.test(folder) && path.basename(folder) !== "node_modules");
+    },
+    /** The number of files that the compiler has requested, including missing ones. */
+    get known(): number {
+      return told.size;
+    },
+    /** Returns the changes of the requested files since the request or since the last call. */
+    takeChanges() {
+      const [changed, created, deleted]: [string[], string[], string[]] = [[], [], []];
+      for (const [file, before] of told) {
+        const now = tell(file);
+        if (now === before) continue;
+        if (before === undefined) created.push(file);
+        else if (now === undefined) deleted.push(file);
+        else changed.push(file);
+      }
+      return { changed, created, deleted };
+    },
+  };
 }
 
 /** Finds a file. A link is followed only to a target in the same folder. */

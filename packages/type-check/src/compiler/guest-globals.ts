@@ -15,13 +15,11 @@ const ASYNC_DENO_FUNCTIONS =
 
 /** Declares which functions of the runtime return promises. Everything else about them is `any`. */
 function asyncDeclarations(): string {
-  const declare = (names: readonly string[]): string =>
-    names.map((name) => `${name}(...given: any[]): Promise<any>;`).join(" ");
+  const declare = (names: readonly string[], prefix = ""): string =>
+    names.map((name) => `${prefix}${name}(...given: any[]): Promise<any>;`).join(" ");
   const files = `{ ${declare(ASYNC_FILE_FUNCTIONS)} [name: string]: any }`;
+  const functions = declare(ASYNC_FILE_FUNCTIONS, "export function ");
   const modules = ["fs/promises", "node:fs/promises"].map((module) => {
-    const functions = ASYNC_FILE_FUNCTIONS.map(
-      (name) => `export function ${name}(...given: any[]): Promise<any>;`,
-    ).join(" ");
     return `declare module "${module}" { ${functions} const files: ${files}; export default files; export const constants: any; export const glob: any; export const opendir: any; export const watch: any; export const statfs: any; export const lutimes: any; export const lchmod: any; export type FileHandle = any; export type Dirent = any; }\n`;
   });
   return `declare const Deno: { ${declare(ASYNC_DENO_FUNCTIONS)} [name: string]: any };\n${modules.join("")}`;

@@ -24,7 +24,7 @@ export function connectJsonRpc(
   handle: RequestHandler,
   onFailure: (error: Error) => void,
 ) {
-  const reader = new MessageReader(MAX_MESSAGE_BYTES);
+  const read = createMessageReader(MAX_MESSAGE_BYTES);
   const pending = new Map<number, PromiseWithResolvers<unknown>>();
   let closed: Error | undefined;
   let nextId = 1;
@@ -42,7 +42,7 @@ export function connectJsonRpc(
   const receive = (chunk: Buffer): void => {
     // Batches many small answers into one write.
     stdin.cork();
-    for (const text of reader.read(chunk)) {
+    for (const text of read(chunk)) {
       const message = JSON.parse(text) as Message;
       const { id, method, params } = message;
       if (method === undefined) settle(message);
@@ -89,59 +89,50 @@ export function connectJsonRpc(
 const HEADER_END = "\r\n\r\n";
 const LENGTH = /^Content-Length: (?<bytes>\d+)$/imu;
 
-/** Splits a stream into messages, framed as in the Language Server Protocol: a header with the length, then the text. */
-export class MessageReader {
-  readonly #maxBytes: number;
-  #chunks: Buffer[] = [];
-  #size = 0;
+/**
+ * Creates a function that splits a stream into messages, framed as in the Language Server Protocol: a header with the
+ * length, then the text. It returns the messages that the received data completes.
+ *
+ * The function throws RangeError for a message that is longer than allowed or has no length.
+ */
+export function createMessageReader(maxBytes: number): (chunk: Buffer) => string[] {
+  let chunks: Buffer[] = [];
+  let size = 0;
   /** The length of the message whose header was read. */
-  #expected: number | undefined;
-
-  /** @param maxBytes - The longest message to accept. */
-  constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes;
-  }
-
-  /**
-   * Adds received data.
-   *
-   * @returns the messages that it completes.
-   * @throws RangeError for a message that is longer than allowed or has no length.
-   */
-  read(chunk: Buffer): string[] {
-    this.#chunks.push(chunk);
-    this.#size += chunk.length;
-    const messages: string[] = [];
-    for (;;) {
-      this.#expected ??= this.#readHeader();
-      if (this.#expected === undefined || this.#size < this.#expected) return messages;
-      messages.push(this.#take(this.#expected).toString("utf8"));
-      this.#expected = undefined;
-    }
-  }
-
-  #readHeader(): number | undefined {
-    const end = this.#joined().indexOf(HEADER_END);
-    if (end === -1) return undefined;
-    const header = this.#take(end + HEADER_END.length).toString("latin1");
-    const length = Number(LENGTH.exec(header)?.groups?.["bytes"] ?? NaN);
-    if (length <= this.#maxBytes) return length;
-    throw new RangeError(`A message of ${length} bytes; at most ${this.#maxBytes} are read.`);
-  }
-
-  #take(bytes: number): Buffer {
-    const all = this.#joined();
-    this.#chunks = [all.subarray(bytes)];
-    this.#size -= bytes;
-    return all.subarray(0, bytes);
-  }
+  let expected: number | undefined;
 
   /** The bytes received but not consumed yet. A long message is joined once, when it is complete. */
-  #joined(): Buffer {
-    const [only, ...others] = this.#chunks;
+  const joined = (): Buffer => {
+    const [only, ...others] = chunks;
     if (only !== undefined && others.length === 0) return only;
-    const joined = Buffer.concat(this.#chunks, this.#size);
-    this.#chunks = [joined];
-    return joined;
-  }
+    const all = Buffer.concat(chunks, size);
+    chunks = [all];
+    return all;
+  };
+  const take = (bytes: number): Buffer => {
+    const all = joined();
+    chunks = [all.subarray(bytes)];
+    size -= bytes;
+    return all.subarray(0, bytes);
+  };
+  const readHeader = (): number | undefined => {
+    const end = joined().indexOf(HEADER_END);
+    if (end === -1) return undefined;
+    const header = take(end + HEADER_END.length).toString("latin1");
+    const length = Number(LENGTH.exec(header)?.groups?.["bytes"] ?? NaN);
+    if (length <= maxBytes) return length;
+    throw new RangeError(`A message of ${length} bytes; at most ${maxBytes} are read.`);
+  };
+
+  return (chunk) => {
+    chunks.push(chunk);
+    size += chunk.length;
+    const messages: string[] = [];
+    for (;;) {
+      expected ??= readHeader();
+      if (expected === undefined || size < expected) return messages;
+      messages.push(take(expected).toString("utf8"));
+      expected = undefined;
+    }
+  };
 }

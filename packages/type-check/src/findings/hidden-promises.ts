@@ -7,15 +7,10 @@ import { isPromise } from "./type-facts.ts";
 /** Maximum number of variables to follow. */
 const MAX_STEPS = 4;
 
-/** Finds promises behind the type `any`: casts, and the content of an untyped Map or record. */
-export interface HiddenPromises {
-  /** The type of the promise, if an expression of type `any` certainly evaluates to one. */
-  behind(expression: ts.Expression): Promise<Type | undefined>;
-  /** Whether the program stores only promises in a variable. */
-  fill(expression: ts.Expression): Promise<boolean>;
-}
+export type HiddenPromises = ReturnType<typeof createHiddenPromises>;
 
-export function createHiddenPromises(source: ts.SourceFile, checker: Checker): HiddenPromises {
+/** Finds promises behind the type `any`: casts, and the content of an untyped Map or record. */
+export function createHiddenPromises(source: ts.SourceFile, checker: Checker) {
   let stores: Map<string, ts.Expression[]> | undefined;
   /** The promises in variables. Unknown for a variable that is still being inspected, and so refers to itself. */
   const held = new Map<string, Type | undefined>();
@@ -49,8 +44,10 @@ export function createHiddenPromises(source: ts.SourceFile, checker: Checker): H
   };
 
   return {
-    behind: (expression) => inTurn(() => behind(expression)),
-    fill: (expression) =>
+    /** The type of the promise, if an expression of type `any` certainly evaluates to one. */
+    behind: (expression: ts.Expression) => inTurn(() => behind(expression)),
+    /** Whether the program stores only promises in a variable. */
+    fill: (expression: ts.Expression) =>
       inTurn(async () => ts.isIdentifier(expression) && (await stored(expression.text, 0)) !== undefined),
   };
 }
@@ -81,9 +78,9 @@ function storesOf(source: ts.SourceFile): Map<string, ts.Expression[]> {
   const stores = new Map<string, ts.Expression[]>();
   const add = (name: string | undefined, value: ts.Expression | undefined): void => {
     if (name === undefined || value === undefined) return;
-    const values = stores.get(name);
-    if (values === undefined) stores.set(name, [value]);
-    else values.push(value);
+    const values = stores.get(name) ?? [];
+    stores.set(name, values);
+    values.push(value);
   };
   const pending: ts.Node[] = [source];
   for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
@@ -99,7 +96,7 @@ function storesOf(source: ts.SourceFile): Map<string, ts.Expression[]> {
 }
 
 /** The initializer of a constant. */
-async function constantOf(name: ts.Expression, checker: Checker): Promise<ts.Expression | undefined> {
+export async function constantOf(name: ts.Expression, checker: Checker): Promise<ts.Expression | undefined> {
   const symbol = await checker.getSymbolAtLocation(name);
   const declaration = await symbol?.valueDeclaration?.resolve();
   if (declaration === undefined || !ts.isVariableDeclaration(declaration)) return undefined;

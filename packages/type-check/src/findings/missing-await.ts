@@ -1,7 +1,7 @@
 import * as ts from "typescript/unstable/ast";
 import { SignatureKind, TypeFlags } from "typescript/unstable/async";
 import type { Checker, Type } from "typescript/unstable/async";
-import { createHiddenPromises, type HiddenPromises, withoutCasts } from "./hidden-promises.ts";
+import { constantOf, createHiddenPromises, type HiddenPromises, withoutCasts } from "./hidden-promises.ts";
 import { promiseUses, type PromiseUse } from "./promise-uses.ts";
 import { clip, declaredBy, isPromise, itemOf, membersOf } from "./type-facts.ts";
 import type { Explanation } from "./type-facts.ts";
@@ -14,17 +14,12 @@ const MAX_USES = 2_000;
 /** Longer callbacks are not searched for `await`, since callbacks may be nested. */
 const MAX_CALLBACK_CHARACTERS = 2_000;
 
-/** A promise used in place of its value. */
-export interface MisusedPromise extends Explanation {
-  pos: number;
-}
-
 /** Finds promises that are used as if they were their values. */
-export async function misusedPromises(source: ts.SourceFile, checker: Checker): Promise<MisusedPromise[]> {
+export async function misusedPromises(source: ts.SourceFile, checker: Checker) {
   const uses = promiseUses(source).slice(0, MAX_USES);
   const types = await checker.getTypeAtLocation(uses.map(({ expression }) => expression));
   const hidden = createHiddenPromises(source, checker);
-  const found = uses.map(async (use, index): Promise<MisusedPromise[]> => {
+  const found = uses.map(async (use, index): Promise<(Explanation & { pos: number })[]> => {
     const type = types[index];
     const message = type === undefined ? undefined : await messageFor(use, type, { checker, hidden });
     return message === undefined ? [] : [{ rule: "missing-await", message, pos: use.expression.getStart() }];
@@ -231,10 +226,6 @@ async function isPromiseOrNothing(type: Type): Promise<boolean> {
 /** Whether the value certainly exists: a call, or a constant initialized by one. A value read from a table may be missing. */
 async function isMadeHere(expression: ts.Expression, checker: Checker): Promise<boolean> {
   if (ts.isCallExpression(expression)) return true;
-  if (!ts.isIdentifier(expression)) return false;
-  const symbol = await checker.getSymbolAtLocation(expression);
-  const declaration = await symbol?.valueDeclaration?.resolve();
-  if (declaration === undefined || !ts.isVariableDeclaration(declaration)) return false;
-  const isConstant = (declaration.parent.flags & ts.NodeFlags.Const) !== 0;
-  return isConstant && declaration.initializer !== undefined && ts.isCallExpression(declaration.initializer);
+  const initial = ts.isIdentifier(expression) ? await constantOf(expression, checker) : undefined;
+  return initial !== undefined && ts.isCallExpression(initial);
 }

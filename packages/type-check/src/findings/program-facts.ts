@@ -1,5 +1,5 @@
 import * as ts from "typescript/unstable/ast";
-import type { Checker, Type } from "typescript/unstable/async";
+import type { Checker } from "typescript/unstable/async";
 
 /** The smallest node that contains a position. */
 export function nodeAt(source: ts.SourceFile, position: number): ts.Node {
@@ -15,31 +15,23 @@ export function nodeAt(source: ts.SourceFile, position: number): ts.Node {
   return found;
 }
 
-/** Facts of a program that excuse what would otherwise be a mistake. */
-export interface ProgramFacts {
-  /** The members that it assigns or deletes, which therefore may exist. */
-  writtenMembers: ReadonlySet<string>;
-  /** The variables whose members it assigns, so that their values may have more members than declared. */
-  grownNames: ReadonlySet<string>;
-  /** Those among them whose members it assigns by computed names. */
-  openNames: ReadonlySet<string>;
-  /** The names that it tests for: `typeof Bun !== "undefined"`. */
-  testedNames: ReadonlySet<string>;
-}
+const known = new WeakMap<ts.SourceFile, ReturnType<typeof findFacts>>();
 
-const known = new WeakMap<ts.SourceFile, ProgramFacts>();
-
-/** The facts of a program. They are cached. */
-export function factsOf(source: ts.SourceFile): ProgramFacts {
+/** Facts of a program that excuse what would otherwise be a mistake. They are cached. */
+export function factsOf(source: ts.SourceFile) {
   const found = known.get(source) ?? findFacts(source);
   known.set(source, found);
   return found;
 }
 
-function findFacts(source: ts.SourceFile): ProgramFacts {
+function findFacts(source: ts.SourceFile) {
+  /** The members that it assigns or deletes, which therefore may exist. */
   const writtenMembers = new Set<string>();
+  /** The variables whose members it assigns, so that their values may have more members than declared. */
   const grownNames = new Set<string>();
+  /** Those among them whose members it assigns by computed names. */
   const openNames = new Set<string>();
+  /** The names that it tests for: `typeof Bun !== "undefined"`. */
   const testedNames = new Set<string>();
   const pending: ts.Node[] = [source];
   const replacements: ts.Node[] = [];
@@ -117,19 +109,8 @@ function isAssigned(node: ts.Node): boolean {
   return kind >= ts.SyntaxKind.FirstAssignment && kind <= ts.SyntaxKind.LastAssignment;
 }
 
-/** A member that is read from a value. */
-export interface MemberRead {
-  name: string;
-  /** The value that it is read from. */
-  text: string;
-  type: Type | undefined;
-  called: boolean;
-  /** Whether it is read with a dot, not by destructuring. */
-  isAccess: boolean;
-}
-
 /** The member that is read at a place: `weather.temprature`, or a name in `const { temprature } = await get_weather(…)`. */
-export async function memberReadAt(node: ts.Node, checker: Checker): Promise<MemberRead | undefined> {
+export async function memberReadAt(node: ts.Node, checker: Checker) {
   if (ts.isBindingElement(node.parent)) return bindingAt(node, node.parent, checker);
   const access = node.parent;
   if (!ts.isPropertyAccessExpression(access) || access.name !== node) return undefined;

@@ -17,9 +17,7 @@ export type Explanation = Pick<Finding, "rule" | "message"> & {
 };
 
 /** Where something is declared: in a tool, in TypeScript's library or in the program. */
-export type DeclaredBy = "tool" | "library" | "program";
-
-export function declaredBy(declaration: NodeHandle | undefined): DeclaredBy {
+export function declaredBy(declaration: NodeHandle | undefined) {
   const file = declaration?.path ?? "";
   if (TOOL_MODULE.test(file)) return "tool";
   return file === "" || file.startsWith("/workspace/") ? "program" : "library";

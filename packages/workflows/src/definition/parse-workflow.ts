@@ -110,7 +110,6 @@ function readSteps(written: unknown, problems: DefinitionProblems): WorkflowStep
   return readList(written, ["steps"], 0);
 }
 
-/** Whether a type of steps is built in. */
 export function isBuiltIn(type: string): type is keyof typeof CONFIG_SCHEMAS {
   return Object.hasOwn(CONFIG_SCHEMAS, type);
 }
@@ -134,12 +133,6 @@ function variableOf(name: string, value: JsonValue, problems: DefinitionProblems
       problems.add(["variables", name, "default"], problem);
     return { schema, default: standard };
   }
-  const type = typeOf(value);
-  return { schema: { ...(type !== undefined && { type }), default: value }, default: value };
-}
-
-function typeOf(value: JsonValue): string | undefined {
-  if (value === null) return undefined;
-  if (Array.isArray(value)) return "array";
-  return typeof value;
+  const type = Array.isArray(value) ? "array" : typeof value;
+  return { schema: { ...(value !== null && { type }), default: value }, default: value };
 }

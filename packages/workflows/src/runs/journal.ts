@@ -11,13 +11,12 @@ const sync = promisify(fdatasync);
 
 const dated = { ms: z.number(), at: z.string() };
 const attempted = { ...dated, step: z.string(), attempt: z.number() };
-const error = z.custom<ErrorInfo>(
-  (value) =>
-    isObject(value) &&
-    typeof value["code"] === "string" &&
-    typeof value["message"] === "string" &&
-    isObject(value["details"]),
-);
+const error = z.object({
+  code: z.string(),
+  message: z.string(),
+  details: z.custom<ErrorInfo["details"]>(isObject),
+  hint: z.string().optional(),
+});
 const record = z.discriminatedUnion("type", [
   z.object({ ...dated, type: z.enum(["run-started", "run-resumed"]) }),
   /** The step is about to do something. */

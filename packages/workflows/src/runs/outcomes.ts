@@ -1,4 +1,5 @@
 import type { ErrorInfo, JsonObject, JsonValue, ToolProgress } from "@cem/core";
+import { readJournal } from "./journal.ts";
 import type { EndedStatus, JournalRecord } from "./journal.ts";
 
 /** The status of a run. `interrupted`: no process executes it, and it can be resumed. */
@@ -41,51 +42,57 @@ export interface StepOutcome {
 }
 
 /** The state of a run, from its journal. */
-export class Outcomes {
-  readonly #steps = new Map<string, StepOutcome>();
-  /** Working time of the run. */
-  ms = 0;
-  /** In ISO 8601. */
-  startedAt: string | undefined;
-  updatedAt: string | undefined;
-  /** How the run ended. */
-  end: { status: EndedStatus; outputs: JsonObject; error: ErrorInfo | null } | undefined;
+export type Outcomes = ReturnType<typeof createOutcomes>;
 
-  /** The steps, without those inside a step that has its result. */
-  get steps(): ReadonlyMap<string, StepOutcome> {
-    const isWithinDone = (step: string): boolean => {
-      const parent = parentOf(step);
-      return parent !== undefined && (this.#steps.get(parent)?.status === "success" || isWithinDone(parent));
-    };
-    return new Map([...this.#steps].filter(([step]) => !isWithinDone(step)));
-  }
-
-  of(step: string): StepOutcome | undefined {
-    return this.#steps.get(step);
-  }
-
-  readonly add = (record: JournalRecord): void => {
-    this.ms = Math.max(this.ms, record.ms);
-    this.startedAt ??= record.at;
-    this.updatedAt = record.at;
-    if (record.type === "run-ended") {
-      const { status, outputs, error } = record;
-      this.end = { status, outputs, error };
-      return;
-    }
-    if (record.type === "run-resumed") this.end = undefined;
-    if (!("step" in record)) return;
-    const { step } = record;
-    const known = this.#steps.get(step);
-    const attempts = "attempt" in record ? record.attempt : (known?.attempts ?? 0);
-    this.#steps.set(step, {
-      status: STATUS_AFTER[record.type],
-      value: "value" in record ? record.value : undefined,
-      error: "error" in record ? record.error : undefined,
-      attempts,
-      isUncertain: record.type === "step-started" || ("isUncertain" in record && record.isUncertain === true),
-    });
+function createOutcomes() {
+  const all = new Map<string, StepOutcome>();
+  const isWithinDone = (step: string): boolean => {
+    const parent = parentOf(step);
+    return parent !== undefined && (all.get(parent)?.status === "success" || isWithinDone(parent));
   };
+  const outcomes = {
+    /** Working time of the run. */
+    ms: 0,
+    /** In ISO 8601. */
+    startedAt: undefined as string | undefined,
+    updatedAt: undefined as string | undefined,
+    /** How the run ended. */
+    end: undefined as { status: EndedStatus; outputs: JsonObject; error: ErrorInfo | null } | undefined,
+    /** The steps, without those inside a step that has its result. */
+    get steps(): ReadonlyMap<string, StepOutcome> {
+      return new Map([...all].filter(([step]) => !isWithinDone(step)));
+    },
+    of: (step: string) => all.get(step),
+    add: (record: JournalRecord): void => {
+      outcomes.ms = Math.max(outcomes.ms, record.ms);
+      outcomes.startedAt ??= record.at;
+      outcomes.updatedAt = record.at;
+      if (record.type === "run-ended") {
+        const { status, outputs, error } = record;
+        outcomes.end = { status, outputs, error };
+        return;
+      }
+      if (record.type === "run-resumed") outcomes.end = undefined;
+      if (!("step" in record)) return;
+      const { step } = record;
+      const attempts = "attempt" in record ? record.attempt : (all.get(step)?.attempts ?? 0);
+      all.set(step, {
+        status: STATUS_AFTER[record.type],
+        value: "value" in record ? record.value : undefined,
+        error: "error" in record ? record.error : undefined,
+        attempts,
+        isUncertain:
+          record.type === "step-started" || ("isUncertain" in record && record.isUncertain === true),
+      });
+    },
+  };
+  return outcomes;
+}
+
+/** Reads the state of a run from its journal, and the number of bytes up to the end of the journal's last whole line. */
+export async function readOutcomes(journal: string) {
+  const outcomes = createOutcomes();
+  return { outcomes, length: await readJournal(journal, outcomes.add) };
 }
 
 const STATUS_AFTER = {

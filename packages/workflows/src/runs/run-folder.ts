@@ -47,7 +47,6 @@ export interface RunFolder {
   journal: string;
 }
 
-/** The folders of runs. */
 export type RunFolders = ReturnType<typeof createRunFolders>;
 
 /**

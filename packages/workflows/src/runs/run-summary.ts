@@ -1,9 +1,9 @@
 import { stat } from "node:fs/promises";
 import type { ErrorInfo, JsonObject } from "@cem/core";
 import { FileLock } from "@cem/core/files";
-import { openJournal, readJournal } from "./journal.ts";
-import { Outcomes } from "./outcomes.ts";
-import type { RunStatus, StepOutcome } from "./outcomes.ts";
+import { openJournal } from "./journal.ts";
+import { readOutcomes } from "./outcomes.ts";
+import type { Outcomes, RunStatus, StepOutcome } from "./outcomes.ts";
 import { runLockOf, takeRun } from "./run-folder.ts";
 import type { RunFolder, RunFolders, RunRecord } from "./run-folder.ts";
 
@@ -63,10 +63,8 @@ export async function summarizeDamaged({ id, file }: RunFolder): Promise<RunSumm
 
 /** @throws CemError `WORKFLOW_RUN_UNREADABLE` */
 export async function readRun(folders: RunFolders, place: RunFolder) {
-  const outcomes = new Outcomes();
   const record = await folders.read(place);
-  await readJournal(place.journal, outcomes.add);
-  return { record, outcomes };
+  return { record, ...(await readOutcomes(place.journal)) };
 }
 
 function summaryOf(
@@ -87,8 +85,7 @@ function summaryOf(
 export async function endRun(place: RunFolder): Promise<void> {
   const lock = await takeRun(place);
   try {
-    const outcomes = new Outcomes();
-    const length = await readJournal(place.journal, outcomes.add);
+    const { outcomes, length } = await readOutcomes(place.journal);
     const journal = openJournal(place.journal, () => outcomes.ms, length);
     const error = { code: "ABORTED", message: "The run was cancelled.", details: { run: place.id } };
     journal.append({ type: "run-ended", status: "cancelled", outputs: {}, error });

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync } from "node:fs";
 import path from "node:path";
 import { CemError, fromErrorInfo, toErrorInfo } from "@cem/core";
-import type { JsonObject, JsonValue, WorkflowStepContext } from "@cem/core";
+import type { JsonObject, JsonValue, WorkflowStepContext, WorkflowStepKind } from "@cem/core";
 import { PRIVATE_FOLDER } from "@cem/core/files";
 import pMap, { pMapSkip } from "p-map";
 import { schemaProblems, variablesOf } from "../definition/value-schema.ts";
@@ -13,7 +13,6 @@ import { firstFailure, toolErrorOf } from "./failures.ts";
 import { innerScope, scopeOf } from "./requests.ts";
 import type { ListScope, StepRequest } from "./requests.ts";
 
-/** Executes a step once. */
 export async function executeStep(request: StepRequest): Promise<JsonValue> {
   switch (request.step.type) {
     case "tool_call":
@@ -102,9 +101,7 @@ async function runCondition(request: StepRequest): Promise<JsonValue> {
 async function runPart(request: StepRequest): Promise<JsonValue> {
   const { execution, step, scope, at, outer } = request;
   const { workflow: name, variables = {} } = step.config;
-  const part = execution.settings.parts.get(name as string);
-  if (part === undefined)
-    throw new CemError("WORKFLOW_NOT_FOUND", `There is no workflow ${JSON.stringify(name)}.`);
+  const part = execution.settings.parts.get(name as string) as Workflow;
   const inner: ListScope = {
     ...outer,
     variables: variablesOf(part, resolve(variables, scope) as JsonObject),
@@ -124,16 +121,13 @@ async function runPart(request: StepRequest): Promise<JsonValue> {
   return outputsOf(part, inner, results);
 }
 
-/** The outputs of a workflow. */
 export function outputsOf({ outputs }: Workflow, scope: ListScope, results: JsonObject): JsonObject {
   return outputs === undefined ? results : resolve(outputs, scopeOf(scope, {}));
 }
 
 async function runKind(request: StepRequest): Promise<JsonValue> {
   const { execution, step, scope, at } = request;
-  const kind = execution.settings.kinds.get(step.type);
-  if (kind === undefined)
-    throw new CemError("WORKFLOW_INVALID", `There is no type of steps ${JSON.stringify(step.type)} here.`);
+  const kind = execution.settings.kinds.get(step.type) as WorkflowStepKind;
   const config = resolve(step.config, scope);
   const problems = schemaProblems(config, kind.configSchema);
   if (problems.length > 0)

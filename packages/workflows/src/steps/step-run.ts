@@ -116,6 +116,11 @@ export async function runStep(settings: StepRunSettings): Promise<StepEnd> {
     }
   };
 
+  const skip = (error?: ErrorInfo): StepEnd => {
+    emit({ type: "step-skipped", step: path, error });
+    return { status: "skipped", error };
+  };
+
   const fail = (error: ErrorInfo): StepEnd => {
     if (onError === "continue") {
       append({ type: "step-completed", step: path, value: null, error });
@@ -124,8 +129,7 @@ export async function runStep(settings: StepRunSettings): Promise<StepEnd> {
     }
     if (onError !== "stop" && onError !== "retry") {
       append({ type: "step-skipped", step: path, error });
-      emit({ type: "step-skipped", step: path, error });
-      return { status: "skipped", error };
+      return skip(error);
     }
     emit({ type: "step-failed", step: path, ms: ms(), error });
     return { status: "error", error: errorOfStep(error, path) };
@@ -134,8 +138,7 @@ export async function runStep(settings: StepRunSettings): Promise<StepEnd> {
   const known = outcomes.of(path);
   if (isLeftOut) {
     if (known === undefined) append({ type: "step-skipped", step: path });
-    emit({ type: "step-skipped", step: path });
-    return { status: "skipped" };
+    return skip();
   }
   throwIfInterrupted();
   if (known?.status === "success") {
@@ -143,10 +146,7 @@ export async function runStep(settings: StepRunSettings): Promise<StepEnd> {
     emit({ type: "step-completed", step: path, ms: 0, isKnown: true, error });
     return { status: "success", value, error };
   }
-  if (known?.status === "skipped") {
-    emit({ type: "step-skipped", step: path, error: known.error });
-    return { status: "skipped", error: known.error };
-  }
+  if (known?.status === "skipped") return skip(known.error);
   if (known?.isUncertain === true && !isIdempotent) {
     const end = await decide();
     if (end !== undefined) return end;

@@ -64,21 +64,19 @@ function hasFlowRules(loaded: Project, options: Pick<CallGuardSettings, "redacto
  * The calls that need approval. Unless configured, `destructive` does not cover file tools, whose effects the sandbox
  * contains. A workflow appends to the setting, so its own `destructive` comes after the default.
  */
-function approvalsOf({
-  config: { guardrails },
-  origins,
-}: Project): Pick<ApprovalSettings, "tools" | "sandboxed"> {
-  const { enabled, approvals } = guardrails;
+function approvalsOf({ config, origins }: Project): Pick<ApprovalSettings, "tools" | "sandboxed"> {
+  const { enabled, approvals } = config.guardrails;
   const isDefault = origins["guardrails.approvals"]?.from === "default";
   const sandboxed = !isDefault || approvals.lastIndexOf("destructive") > 0;
   return { tools: enabled ? approvals : [], sandboxed };
 }
 
 /** Creates a test whether calls of a tool need a person's approval, regardless of their arguments. */
-export async function approvalTest(loaded: Project): Promise<(tool: ToolDefinition) => boolean> {
+export async function approvalTest(loaded: Project) {
   const { approvalReason } = await import("@cem/guardrails/calls");
   const reasonFor = approvalReason(approvalsOf(loaded));
-  return ({ annotations, kind, ...tool }) =>
+  type Tested = NamedTool & Pick<ToolDefinition, "kind" | "originalServer" | "originalName">;
+  return ({ annotations, kind, ...tool }: Tested): boolean =>
     reasonFor({ ...calledTool(tool), found: { annotations, sandboxed: kind !== "host" } }) !== undefined;
 }
 
@@ -86,24 +84,12 @@ const EVERY_TOOL = ["*"];
 
 /** Creates the call guards that the configuration and the options enable. */
 export async function createCallGuards(loaded: Project, settings: CallGuardSettings) {
-  const {
-    config: { guardrails },
-    owner,
-    counts,
-  } = loaded;
+  const { owner, counts } = loaded;
   const calls = await import("@cem/guardrails/calls");
+  const { guardrails } = loaded.config;
   const { enabled, securityChecks, contentFiltering, rateLimiting, rateLimits } = guardrails;
   const { allowedTools, blockedTools, approvals, readTools, egress } = guardrails;
-  const {
-    rules = [],
-    contentFilter,
-    onApprove,
-    onElicit,
-    onPlannedWrite,
-    approvedWrites,
-    audit,
-    secrets,
-  } = settings;
+  const { rules = [], contentFilter, onPlannedWrite, approvedWrites, secrets } = settings;
   const guards: CallGuard[] = [];
   /** Whether calls of a tool need a person's approval, regardless of their arguments. */
   let needsApproval: (tool: ToolDefinition) => boolean = () => false;
@@ -151,14 +137,11 @@ export async function createCallGuards(loaded: Project, settings: CallGuardSetti
   }
   if (approvedWrites !== undefined) guards.push(calls.followPlan(approvedWrites, readTools));
   else if (rules.length > 0 || (enabled && approvals.length > 0)) {
-    const asked = approvalsOf(loaded);
-    guards.push(calls.requireApproval({ ...asked, approve: onApprove, elicit: onElicit, audit }));
-    const reasonFor = calls.approvalReason(asked);
-    needsApproval = await approvalTest(loaded);
-    concerned.push(
-      ({ annotations, ...tool }) =>
-        reasonFor({ ...calledTool(tool), found: { annotations, sandboxed: true } }) !== undefined,
-    );
+    const { onApprove: approve, onElicit: elicit, audit } = settings;
+    guards.push(calls.requireApproval({ ...approvalsOf(loaded), approve, elicit, audit }));
+    const test = await approvalTest(loaded);
+    needsApproval = test;
+    concerned.push((tool) => test({ ...tool, kind: "local" }));
   }
   // The lists of tools apply even if the review is disabled.
   const isAllowed = allowTools(allowedTools, blockedTools);

@@ -46,63 +46,42 @@ interface HostBridgeSettings extends Pick<AgentOptions, "tools" | "onElicit" | "
  * @throws CemError `TOOL_INVALID`.
  */
 export async function createHostBridge(forWhom: Project, settings: HostBridgeSettings) {
-  const {
-    answerErrors,
-    checkCalls,
-    combineSources,
-    compose,
-    createHostTools,
-    createReplayer,
-    createSecretFilter,
-    followSentCalls,
-    orderCalls,
-  } = await import("@cem/bridge");
+  const bridge = await import("@cem/bridge");
   const { loadHostTools, withHostTools } = await import("@cem/mcp-client/tools");
-  const {
-    onElicit: elicit,
-    redactor,
-    replay,
-    others,
-    nameInCode,
-    fileTools,
-    store,
-    log,
-    audit,
-    callGuards,
-    recorderOfCalls,
-  } = settings;
+  const { onElicit: elicit, redactor, replay, store, log, audit, nameInCode } = settings;
   const loaded = await loadHostTools(hostToolFolders(forWhom), settings.tools);
   const problem = await heldProblem(forWhom, loaded.held);
   if (problem !== undefined) log("warning", problem.message);
-  const hideSecrets = createSecretFilter(process.env);
-  const hostTools = createHostTools({ tools: loaded.tools, store, elicit, hideSecrets });
+  const hideSecrets = bridge.createSecretFilter(process.env);
+  const hostTools = bridge.createHostTools({ tools: loaded.tools, store, elicit, hideSecrets });
   const { descriptions } = hostTools;
 
-  const proposals = createHostTools({ tools: skillTools(forWhom) });
-  const source = combineSources([hostTools, proposals, fileTools.source, others]);
+  const proposals = bridge.createHostTools({ tools: skillTools(forWhom) });
+  const source = bridge.combineSources([hostTools, proposals, settings.fileTools.source, settings.others]);
   /** Created with the first run, whose review has loaded the guards. */
   const invoker = new Lazy(async (): Promise<ToolInvoker> => {
-    const { isAllowed, guards } = await callGuards.get();
-    const record = recorderOfCalls?.middleware;
-    const replayer = replay && createReplayer(replay);
+    const { isAllowed, guards } = await settings.callGuards.get();
+    const record = settings.recorderOfCalls?.middleware;
+    const replayer = replay && bridge.createReplayer(replay);
     if (replayer !== undefined) return record?.(replayer) ?? replayer;
     const onUnvalidated: OnUnvalidated = ({ server, tool, reason }) =>
       log("warning", `${server}.${tool}: its arguments are not checked: ${reason}.`);
-    // The order in which a call passes the middlewares. The recorder comes first, since it records what code sent and
-    // received. Then: errors become results, tokens are replaced by values, the tool lists and arguments are checked,
+    // The order in which a call passes the middlewares. Its turn is noted before anything is awaited. The recorder comes
+    // next, since it records what code sent and received. Then: errors become results, tokens are replaced by values, the tool lists and arguments are checked,
     // contents, rules, limits and approval are applied, and calls that must not overlap are queued. On the way back values
     // are replaced by tokens.
     const middlewares: Middleware[] = [
+      bridge.noteArrivals,
       ...(record === undefined ? [] : [record]),
       ...(audit === undefined ? [] : [(await import("@cem/guardrails/audit")).auditCalls(audit)]),
-      answerErrors,
+      bridge.answerErrors,
       ...(redactor === undefined ? [] : [await redactCallsOf(redactor)]),
-      checkCalls(source, { isAllowed, nameInCode, onUnvalidated }),
+      bridge.checkCalls(source, { isAllowed, nameInCode, onUnvalidated }),
       ...guards,
-      orderCalls(),
-      followSentCalls,
+      bridge.orderCalls(),
+      bridge.followSentCalls,
     ];
-    return compose(middlewares, source);
+    return bridge.compose(middlewares, source);
   });
 
   return {

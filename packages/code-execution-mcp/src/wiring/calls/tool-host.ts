@@ -5,7 +5,7 @@ import type { Agent, AuditLog, Redactor, ResultStore, ToolCatalog } from "@cem/c
 import type { PlannedWrite } from "@cem/guardrails/calls";
 import type { FileTools, McpTools } from "@cem/mcp-client/tools";
 import type { AgentOptions } from "../../options.ts";
-import { createLog } from "../log.ts";
+import { logOf } from "../log.ts";
 import { redactElicit, redactLog, redactorOf, redactServerLog, redactStore } from "../privacy/redaction.ts";
 import type { Project } from "../project.ts";
 import { createConfiguredAudit } from "../records/audit.ts";
@@ -50,14 +50,15 @@ async function openHost(
 ): Promise<Host> {
   const { config, pluginSet } = loaded;
   const plugins = await pluginSet?.get();
+  // `undefined` if values are not redacted.
   const redactor = await redactorOf(loaded, options)?.get();
   const store = redactStore(await createConfiguredResults(config), redactor);
-  const written = options.log ?? createLog(config, options.onLog);
+  const written = logOf(config, options);
   const log = redactLog(written, redactor);
   const elicit = await redactElicit(options.onElicit, redactor);
   plugins?.logTo((message) => log("warning", message));
   const isDry = options.onPlannedWrite !== undefined;
-  const mcpTools =
+  const mcpTools: McpTools =
     connected === undefined
       ? await openMcpTools(loaded, {
           log: redactServerLog(written, redactor),

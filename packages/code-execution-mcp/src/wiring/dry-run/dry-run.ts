@@ -105,16 +105,10 @@ async function writesTo(
 }
 
 /** Copies the folders of an owner, since opening them creates missing ones and records their last use. */
-export async function copyOwner(
-  config: Project["config"],
-  id: string,
-): Promise<{ config: Project["config"]; remove: () => Promise<void> }> {
+export async function copyOwner(config: Project["config"], id: string) {
   const copies = await createScratchCopies(config.execution.limits);
   const home = await copies.copyOf(path.join(config.customers.dir, id));
-  return {
-    config: withOwnersDir(config, path.dirname(home)),
-    remove: copies.remove,
-  };
+  return { config: withOwnersDir(config, path.dirname(home)), remove: copies.remove };
 }
 
 /** The audit log of a dry run: calls that were planned were not made. */

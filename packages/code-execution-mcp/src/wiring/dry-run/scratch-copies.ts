@@ -150,7 +150,7 @@ export interface ScratchCopy {
  * of that copy.
  */
 export async function createScratchCopies({ maxWorkspaceMb, maxWorkspaceEntries }: Limits) {
-  const folder = await mkdtemp(path.join(os.tmpdir(), "cem-dry-run-"));
+  const folder = await mkdtemp(path.resolve(os.tmpdir(), "cem-dry-run-"));
   const made: ScratchCopy[] = [];
   /** The path in a copy that corresponds to a host path. `undefined` if the host path was not copied. */
   const find = (place: string): string | undefined => {

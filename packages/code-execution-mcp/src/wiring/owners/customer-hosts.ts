@@ -82,8 +82,8 @@ export async function openCustomerHosts(
         throw (await isGone(error)) ? workspace.ownerGone(id) : error;
       }
     };
-    const counted = countRequests(runs.queue?.agent(local, { id, incarnation }) ?? local, explained);
-    const { agent } = counted;
+    const inner = runs.queue?.agent(local, { id, incarnation }) ?? local;
+    const { agent, activity } = countRequests(inner, explained);
     const [results, state, skills] = await Promise.all([
       createServedResults(own),
       createConfiguredState(own),
@@ -95,12 +95,7 @@ export async function openCustomerHosts(
     return {
       host: { agent, results, state, skills, redactor, quotaOwner, runWorkflow, project: own, workflows },
       incarnation,
-      get busy() {
-        return counted.busy;
-      },
-      get used() {
-        return counted.used;
-      },
+      activity,
       isThere,
       async dispose() {
         await workflows.dispose();
@@ -112,7 +107,7 @@ export async function openCustomerHosts(
     };
   }
 
-  const customers = new workspace.OpenCustomers<CustomerHost>({
+  const customers = workspace.createOpenCustomers<CustomerHost>({
     dir,
     store: project.store,
     maxOpen,
@@ -150,15 +145,15 @@ async function withSharedSkills(host: CustomerHost): Promise<CustomerHost> {
 
 /** An agent that counts its requests, so that an idle one can be distinguished from a busy one. */
 function countRequests(inner: Agent, run: <T>(work: () => Promise<T>) => Promise<T>) {
-  let [busy, used] = [0, performance.now()];
+  const activity = { busy: 0, used: performance.now() };
   const counted = async <T>(work: () => Promise<T>): Promise<T> => {
-    busy += 1;
-    used = performance.now();
+    activity.busy += 1;
+    activity.used = performance.now();
     try {
       return await run(work);
     } finally {
-      busy -= 1;
-      used = performance.now();
+      activity.busy -= 1;
+      activity.used = performance.now();
     }
   };
   const agent: Agent = {
@@ -177,14 +172,5 @@ function countRequests(inner: Agent, run: <T>(work: () => Promise<T>) => Promise
     sandboxStats: () => inner.sandboxStats?.(),
     dispose: () => inner.dispose(),
   };
-  return {
-    agent,
-    get busy() {
-      return busy;
-    },
-    /** When the last request began or ended, on the clock of `performance.now()`. */
-    get used() {
-      return used;
-    },
-  };
+  return { agent, activity };
 }

@@ -2,6 +2,7 @@ import type { Config } from "@cem/config";
 import { CemError } from "@cem/core";
 import type { ResultStore, SessionLog, StateStore } from "@cem/core";
 import { makeFolder } from "@cem/core/files";
+import type { AgentOptions } from "../../options.ts";
 import type { Project } from "../project.ts";
 import { sessionNumbers, shareState } from "../shared/files.ts";
 
@@ -12,10 +13,7 @@ export async function createConfiguredResults({ execution }: Config): Promise<Re
 }
 
 /** The store of results that a server reads, which may come from a run on another machine. */
-export async function createServedResults({
-  config,
-  sync,
-}: Pick<Project, "config" | "sync">): Promise<ResultStore> {
+export async function createServedResults({ config, sync }: Project): Promise<ResultStore> {
   const results = await createConfiguredResults(config);
   if (sync === undefined) return results;
   return {
@@ -37,11 +35,8 @@ export async function createServedResults({
 const MAX_STATE_BYTES = 256 * 1024;
 
 /** The store of state: files in the workspace. `undefined` if disabled. */
-export async function createConfiguredState({
-  config: { execution },
-  sync,
-}: Pick<Project, "config" | "sync">): Promise<StateStore | undefined> {
-  const { enabled, workspaceDir, stateFile, stateFormat } = execution.state;
+export async function createConfiguredState({ config, sync }: Project): Promise<StateStore | undefined> {
+  const { enabled, workspaceDir, stateFile, stateFormat } = config.execution.state;
   if (!enabled) return undefined;
   const { createStateStore } = await import("@cem/workspace");
   makeWorkspace(workspaceDir);
@@ -51,23 +46,20 @@ export async function createConfiguredState({
   );
 }
 
-/** Options of a session log, besides the configuration. */
-export interface SessionOptions {
-  resume?: string | undefined;
-  sessions?: boolean | undefined;
-  /** Receives the error if a log can't be written. */
-  onProblem: (error: unknown) => void;
-}
-
 /** The folder that holds the folder `sessions`: the workspace, or an owner's own, where code can't write. */
 export function logDirOf({ config, owner }: Pick<Project, "config" | "owner">): string {
   return owner?.home ?? config.execution.workspaceDir;
 }
 
-/** The log of sessions: files in the workspace. `undefined` if disabled. */
+/**
+ * The log of sessions: files in the workspace. `undefined` if disabled.
+ *
+ * @param onProblem - Receives the error if a log can't be written.
+ */
 export async function createConfiguredSessions(
   loaded: Project,
-  { resume, onProblem, sessions }: SessionOptions,
+  { resume, sessions }: Pick<AgentOptions, "resume" | "sessions">,
+  onProblem: (error: unknown) => void,
 ): Promise<SessionLog | undefined> {
   const { config, owner } = loaded;
   const { execution, server } = config;

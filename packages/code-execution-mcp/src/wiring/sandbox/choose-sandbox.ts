@@ -2,6 +2,7 @@ import path from "node:path";
 import type { Config } from "@cem/config";
 import { CemError, Lazy } from "@cem/core";
 import type { Mount, RunMeter, SandboxProbe, SandboxProvider } from "@cem/core";
+import type { AgentOptions } from "../../options.ts";
 import type { PluginSet } from "../../plugins/open-plugins.ts";
 import type { Project } from "../project.ts";
 
@@ -134,18 +135,11 @@ const providers = new Map<string, Lazy<SandboxProvider>>();
  */
 export async function ownedSandbox(
   { config, owner }: Project,
-  {
-    meter,
-    sandboxProvider,
-    oneRun = false,
-  }: {
-    meter: RunMeter | undefined;
-    sandboxProvider?: SandboxProvider | undefined;
-    oneRun?: boolean | undefined;
-  },
+  options: Pick<AgentOptions, "sandboxProvider" | "oneRun"> & { meter: RunMeter | undefined },
 ) {
   if (owner === undefined) return undefined;
   const { id, sessionsDir } = owner;
+  const { meter, sandboxProvider, oneRun = false } = options;
   const mount: Mount = { hostPath: sessionsDir, guestPath: "/workspace/sessions", readOnly: true };
   return {
     owner: id,
@@ -167,10 +161,7 @@ export async function meterOf({ owner, store }: Project): Promise<RunMeter | und
 function sharedProvider(config: Config, root: string, oneRun: boolean): Lazy<SandboxProvider> {
   const { sandboxType, sandboxImage, msbServerUrl } = config.execution;
   const key = JSON.stringify([sandboxType, sandboxImage, msbServerUrl, root, poolSettings(config, oneRun)]);
-  let provider = providers.get(key);
-  if (provider === undefined) {
-    provider = new Lazy(() => chooseProvider(config, oneRun));
-    providers.set(key, provider);
-  }
+  const provider = providers.get(key) ?? new Lazy(() => chooseProvider(config, oneRun));
+  providers.set(key, provider);
   return provider;
 }

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import path from "node:path";
 import type { McpServerSetting, Secret, ServerAuthSetting } from "@cem/config";
 import type { Elicit, McpTransportProvider, ResultStore } from "@cem/core";
-import type { AuthSettings, McpServerSettings, TransportSettings } from "@cem/mcp-client";
+import type { AuthSettings, TransportSettings } from "@cem/mcp-client";
 import type { LogEntry, McpTools } from "@cem/mcp-client/tools";
 import type { Log } from "../log.ts";
 import { authFolder } from "../project.ts";
@@ -12,27 +12,18 @@ const MS_PER_SECOND = 1_000;
 /** Minimum start timeout of a server without generated tools, in milliseconds. */
 const FIRST_START_TIMEOUT_MS = 180_000;
 
-interface ServerSettingsOptions {
-  /** Whether the server may have to be downloaded. */
-  isFirstStart: boolean;
-  /** The folder that commands start in unless `cwd` names another. */
-  folder?: string | undefined;
-  /** Plugins' transports by the scheme of the URLs that they connect to. */
-  transports?: ReadonlyMap<string, McpTransportProvider> | undefined;
-}
-
-/** Maps a server of the configuration to settings of the MCP client. `${NAME}` stays in place. */
-function toServerSettings(
-  setting: McpServerSetting,
-  { isFirstStart, folder, transports }: ServerSettingsOptions,
-): McpServerSettings {
+/**
+ * Maps a server of the configuration to settings of the MCP client. `${NAME}` stays in place.
+ *
+ * @param isFirstStart - Whether the server may have to be downloaded.
+ */
+function toServerSettings(setting: McpServerSetting, isFirstStart: boolean) {
   const { name, enabled, timeout, concurrency, writes, protocol } = setting;
   const { connections, maxConnections } = setting;
   const timeoutMs = Math.ceil(timeout * MS_PER_SECOND);
   const auth = setting.connectionType === "stdio" ? undefined : setting.auth;
   return {
     name,
-    transport: toTransport(setting, folder, transports),
     enabled,
     timeoutMs,
     connectTimeoutMs: Math.max(timeoutMs, isFirstStart ? FIRST_START_TIMEOUT_MS : 0),
@@ -45,11 +36,15 @@ function toServerSettings(
   };
 }
 
-/** The scheme of a URL determines which plugin connects to it, if any. */
+/**
+ * The scheme of a URL determines which plugin connects to it, if any.
+ *
+ * @param folder - Where commands start unless `cwd` names another folder.
+ */
 function toTransport(
   setting: McpServerSetting,
-  folder?: string,
-  transports?: ReadonlyMap<string, McpTransportProvider>,
+  folder: string,
+  transports: ReadonlyMap<string, McpTransportProvider> | undefined,
 ): TransportSettings {
   if (setting.connectionType !== "stdio") {
     const { connectionType, url, headers } = setting;
@@ -63,9 +58,8 @@ function toTransport(
 }
 
 function toAuth({ clientSecret, ...rest }: ServerAuthSetting): AuthSettings {
-  return (
-    clientSecret === undefined ? rest : { ...rest, clientSecret: clientSecret.reveal() }
-  ) as AuthSettings;
+  const secret = clientSecret === undefined ? {} : { clientSecret: clientSecret.reveal() };
+  return { ...rest, ...secret } as AuthSettings;
 }
 
 function reveal(secrets: Readonly<Record<string, Secret>>): Record<string, string> {
@@ -95,22 +89,20 @@ export async function openMcpTools(
     import("@cem/mcp-client/tools"),
     import("@cem/config"),
   ]);
+  const { serversDir } = config.execution;
   const transports = (await pluginSet?.get())?.transports;
   const isOwnerThere = owner && (await import("@cem/workspace")).followOwner(owner.home, await shared?.get());
   await isOwnerThere?.();
   const held = new Set(trust.held.filter(({ kind }) => kind === "server").map(({ name }) => name));
   return createMcpTools({
     servers: config.mcpServers.map((server) => ({
-      ...toServerSettings(server, {
-        isFirstStart: !existsSync(path.join(config.execution.serversDir, server.name)),
-        folder,
-        transports,
-      }),
+      ...toServerSettings(server, !existsSync(path.join(serversDir, server.name))),
+      transport: toTransport(server, folder, transports),
       customer: owner?.id,
     })),
     obstacleOf: (server) =>
       held.has(server) ? folderUntrusted(`The MCP server "${server}"`, trust.folder) : undefined,
-    serversDir: config.execution.serversDir,
+    serversDir,
     authFolder: owner?.authDir ?? (await authFolder(folder)),
     isOwnerThere,
     holdChanged: config.guardrails.changedTools === "hold",

@@ -20,8 +20,23 @@ type Sharing = Pick<Project, "config" | "owner" | "store">;
  * @param onFetched - Called when files were fetched from elsewhere.
  */
 export function lazySync(loaded: Sharing, onFetched?: () => Promise<void>): Lazy<WorkspaceSync> | undefined {
-  if (loaded.config.store.files === undefined) return undefined;
-  return new Lazy(() => openSync(loaded, onFetched));
+  const { config, owner, store } = loaded;
+  if (config.store.files === undefined) return undefined;
+  return new Lazy(async () => {
+    const { createWorkspaceSync } = await import("@cem/workspace/sync");
+    const { followOwner } = await import("@cem/workspace");
+    const { maxWorkspaceMb, maxWorkspaceEntries } = config.execution.limits;
+    const isThere = owner && followOwner(owner.home, await store?.get());
+    await isThere?.();
+    return createWorkspaceSync({
+      ...(await openPlace(loaded, await scopeOf(owner?.id))),
+      roots: rootsOf(loaded),
+      recordFile: recordFileOf(loaded),
+      limits: { maxBytes: maxWorkspaceMb * BYTES_PER_MB * ROOM, maxFiles: maxWorkspaceEntries * ROOM },
+      isThere,
+      onFetched,
+    });
+  });
 }
 
 /**
@@ -95,39 +110,17 @@ async function changing<Result>(sync: Lazy<WorkspaceSync>, work: () => Promise<R
   return result;
 }
 
-async function openSync(
-  loaded: Sharing,
-  onFetched: (() => Promise<void>) | undefined,
-): Promise<WorkspaceSync> {
-  const { config, owner } = loaded;
-  const [{ createWorkspaceSync }, { followOwner }] = await Promise.all([
-    import("@cem/workspace/sync"),
-    import("@cem/workspace"),
-  ]);
-  const { maxWorkspaceMb, maxWorkspaceEntries } = config.execution.limits;
-  const isThere = owner && followOwner(owner.home, await loaded.store?.get());
-  await isThere?.();
-  return createWorkspaceSync({
-    ...(await openPlace(loaded, await scopeOf(owner?.id))),
-    roots: rootsOf(loaded),
-    recordFile: recordFileOf(loaded),
-    limits: { maxBytes: maxWorkspaceMb * BYTES_PER_MB * ROOM, maxFiles: maxWorkspaceEntries * ROOM },
-    isThere,
-    onFetched,
-  });
-}
-
 function rootsOf({ config: { execution }, owner }: Sharing): Root[] {
-  const roots = [{ name: "workspace", folder: execution.workspaceDir }];
-  if (owner !== undefined) {
-    roots.push({ name: "sessions", folder: owner.sessionsDir });
-    roots.push({ name: "skills", folder: owner.skillsDir });
-    return roots;
-  }
-  roots.push({ name: "skills", folder: execution.skillsDir });
-  const { workspaceDir } = execution.state;
-  if (workspaceDir !== execution.workspaceDir) roots.push({ name: "state", folder: workspaceDir });
-  return roots;
+  const { skillsDir, state, workspaceDir } = execution;
+  const workspace = { name: "workspace", folder: workspaceDir };
+  if (owner !== undefined)
+    return [
+      workspace,
+      { name: "sessions", folder: owner.sessionsDir },
+      { name: "skills", folder: owner.skillsDir },
+    ];
+  const own = [workspace, { name: "skills", folder: skillsDir }];
+  return state.workspaceDir === workspaceDir ? own : [...own, { name: "state", folder: state.workspaceDir }];
 }
 
 /** Outside the reach of code in the sandbox. */
@@ -138,10 +131,7 @@ function recordFileOf({ config: { execution }, owner }: Sharing): string {
 }
 
 /** @throws CemError `CONFIG_INVALID` */
-async function openPlace(
-  { config, store }: Sharing,
-  scope: StoreKey,
-): Promise<{ store: Store; blobs: BlobStore }> {
+async function openPlace({ config, store }: Sharing, scope: StoreKey) {
   if (store === undefined)
     throw invalid(
       "store.url",
@@ -169,17 +159,12 @@ async function openBlobs(config: Config, store: Store, scope: readonly string[])
       "store.files (CEM_STORE_FILES) needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.",
     );
   const sessionToken = process.env["AWS_SESSION_TOKEN"];
-  const blobs = createS3Blobs(
-    { place, credentials: { accessKeyId, secretAccessKey, sessionToken } },
-    scope.join("/"),
-  );
+  const credentials = { accessKeyId, secretAccessKey, sessionToken };
+  const blobs = createS3Blobs({ place, credentials }, scope.join("/"));
   const keys = await sealingKeysOf(config);
   if (keys === undefined) return blobs;
   const { seal, unseal } = await import("@cem/store");
-  return sealBlobs(blobs, {
-    seal: (context, bytes) => seal(keys, context, bytes),
-    unseal: (context, sealed, place) => unseal(keys, context, sealed, place),
-  });
+  return sealBlobs(blobs, { seal: seal.bind(null, keys), unseal: unseal.bind(null, keys) });
 }
 
 function invalid(setting: string, message: string): CemError {

@@ -48,16 +48,17 @@ export async function requireQueueConnection({ config, trust }: LoadedConfig): P
 }
 
 /**
- * Checks that runs can be enqueued and that the store is usable, without which each run would fail. A server without
- * workers is ready: its runs wait in the queue, so a load balancer keeps sending clients and workers can be scaled up from
- * zero.
+ * Checks that runs can be enqueued, where there is a queue, and that the store is usable, without which each run would fail. A
+ * server without workers is ready: its runs wait in the queue, so a load balancer keeps sending clients and workers can be
+ * scaled up from zero.
  */
-export async function probeQueue(
-  queue: RunQueue,
+export async function probeShared(
+  queue: RunQueue | undefined,
   store: Lazy<Store> | undefined,
 ): Promise<{ lacks?: string }> {
-  const [{ workers, waiting }] = await Promise.all([queue.probe(), store?.get().then(probeStore)]);
-  if (workers > 0) return {};
+  const [load] = await Promise.all([queue?.probe(), store?.get().then(probeStore)]);
+  if (load === undefined || load.workers > 0) return {};
+  const { waiting } = load;
   const runs = waiting === 1 ? "1 run waits" : `${waiting} runs wait`;
   return { lacks: `no worker takes runs, and ${runs}. Start one: cem worker` };
 }

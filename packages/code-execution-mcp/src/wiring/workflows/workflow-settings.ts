@@ -27,16 +27,10 @@ export function workflowFinder({ workflows }: Pick<Config, "workflows">, folder:
 }
 
 /** A workflow of the configuration, in short. */
-export interface ConfiguredWorkflow {
-  name: string;
-  description: string;
-  version: string;
-  steps: number;
-  mcpTool: boolean;
-}
+export type ConfiguredWorkflow = ReturnType<typeof summarizeWorkflows>[number];
 
 /** The workflows of a configuration, in its order. */
-export function summarizeWorkflows({ workflows }: Pick<Config, "workflows">): ConfiguredWorkflow[] {
+export function summarizeWorkflows({ workflows }: Pick<Config, "workflows">) {
   return workflows.map(({ name, description = "", version, steps, mcpTool }) => ({
     name,
     description,

@@ -6,8 +6,7 @@ import { referToAll, asNumber, partOf } from "../planning/references.ts";
 import { cite, isNumeric } from "../planning/value.ts";
 import { call, literal, method, binary } from "../program/expression.ts";
 import type { Expression } from "../program/expression.ts";
-import { useHelper } from "../program/print-program.ts";
-import { CalculationReader, evaluate, lower, resultsIn } from "./expression.ts";
+import { createCalculationReader, evaluate, lower, resultsIn } from "./expression.ts";
 import type { Calculation, Operator } from "./expression.ts";
 import { COMPARATORS, EQUALITIES } from "../../vocabulary.ts";
 
@@ -52,14 +51,14 @@ function planCalculations(phrase: Phrase, plan: Plan): boolean {
   const found = phrase.match(CALCULATE);
   const what = found?.part("what");
   if (found === undefined || what === undefined) return false;
-  const reader = new CalculationReader(what, plan);
+  const reader = createCalculationReader(what, plan);
   const calculations: Calculation[] = [];
   do {
     const calculation = reader.read();
     if (calculation === undefined) return false;
     calculations.push(calculation);
   } while (reader.skip(", and") || reader.skip("and") || reader.skip(","));
-  if (!reader.isAtEnd || calculations.every(({ kind }) => kind === "result")) return false;
+  if (!reader.isAtEnd() || calculations.every(({ kind }) => kind === "result")) return false;
   // A single number is not a calculation: `get 3`.
   const isNumber = calculations.every(({ kind }) => kind === "number");
   if (isNumber && !/^(?:calculate|compute|evaluate)/u.test(phrase.shape)) return false;
@@ -142,9 +141,9 @@ function lastNumber(plan: Plan): Calculation | undefined {
 /** Parses a phrase that consists of a single calculation. */
 function readOne(phrase: Phrase | undefined, plan: Plan): Calculation | undefined {
   if (phrase === undefined) return undefined;
-  const reader = new CalculationReader(phrase, plan);
+  const reader = createCalculationReader(phrase, plan);
   const calculation = reader.read();
-  return reader.isAtEnd ? calculation : undefined;
+  return reader.isAtEnd() ? calculation : undefined;
 }
 
 function combine(
@@ -183,7 +182,7 @@ function expressionOf(calculation: Calculation, plan: Plan): Expression {
     const formula = literal(expression.text.replaceAll("**", "^"));
     return plan.callTool(calculator, new Map([["expression", formula]]));
   }
-  return isExact(calculation) ? expression : useHelper("readable", expression);
+  return isExact(calculation) ? expression : call("readable", expression);
 }
 
 /** Whether floating-point arithmetic is exact: integers without division. */

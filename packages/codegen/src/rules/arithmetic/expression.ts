@@ -1,11 +1,9 @@
 import type { Phrase } from "../language/phrase.ts";
-import type { Token } from "../language/lexer.ts";
 import { isSmall } from "../language/lexer.ts";
 import { asNumber, partOf, referTo } from "../planning/references.ts";
 import type { Plan } from "../planning/plan.ts";
 import { isNumeric, type Value } from "../planning/value.ts";
-import { binary, type Expression, literal } from "../program/expression.ts";
-import { useHelper } from "../program/print-program.ts";
+import { call, binary, type Expression, literal } from "../program/expression.ts";
 
 /** A calculation with numbers and results of earlier steps. */
 export type Calculation =
@@ -40,99 +38,91 @@ const OPERATORS: readonly (readonly [string, Operator, number])[] = [
 const MAX_DEPTH = 60;
 const MAX_REFERENCE_WORDS = 3;
 
-/** Parses calculations from the tokens of a phrase, one after another. */
-export class CalculationReader {
-  readonly #tokens: readonly Token[];
-  readonly #plan: Plan;
-  #at = 0;
-  #depth = 0;
-
-  constructor(phrase: Phrase, plan: Plan) {
-    this.#tokens = phrase.tokens.filter((token) => !isSmall(token));
-    this.#plan = plan;
-  }
-
-  get isAtEnd(): boolean {
-    return this.#at >= this.#tokens.length;
-  }
+/** Creates a parser of calculations from the tokens of a phrase, one after another. */
+export function createCalculationReader(phrase: Phrase, plan: Plan) {
+  const tokens = phrase.tokens.filter((token) => !isSmall(token));
+  let at = 0;
+  let depth = 0;
 
   /** Skips words if they come next. */
-  skip(words: string): boolean {
+  function skip(words: string): boolean {
     const parts = words.split(" ");
-    if (!parts.every((word, at) => this.#isWord(this.#at + at, word))) return false;
-    this.#at += parts.length;
+    if (!parts.every((word, offset) => isWord(at + offset, word))) return false;
+    at += parts.length;
     return true;
   }
 
   /** Parses a complete calculation; `undefined` if there is none. */
-  read(weakest = 1): Calculation | undefined {
-    this.#depth += 1;
-    let left = this.#depth > MAX_DEPTH ? undefined : this.#readOperand();
+  function read(weakest = 1): Calculation | undefined {
+    depth += 1;
+    let left = depth > MAX_DEPTH ? undefined : readOperand();
     while (left !== undefined) {
-      const before = this.#at;
-      const found = this.#readOperator(weakest);
+      const before = at;
+      const found = readOperator(weakest);
       if (found === undefined) break;
       const [operator, strength] = found;
-      const right = this.read(operator === "**" ? strength : strength + 1);
+      const right = read(operator === "**" ? strength : strength + 1);
       if (right === undefined) {
-        this.#at = before;
+        at = before;
         break;
       }
       left = { kind: "binary", operator, left, right };
     }
-    this.#depth -= 1;
+    depth -= 1;
     return left;
   }
 
-  #readOperator(weakest: number): readonly [Operator, number] | undefined {
+  function readOperator(weakest: number): readonly [Operator, number] | undefined {
     for (const [words, operator, strength] of OPERATORS)
-      if (strength >= weakest && this.skip(words)) return [operator, strength];
+      if (strength >= weakest && skip(words)) return [operator, strength];
     return undefined;
   }
 
-  #readOperand(): Calculation | undefined {
-    const token = this.#tokens[this.#at];
+  function readOperand(): Calculation | undefined {
+    const token = tokens[at];
     if (token === undefined) return undefined;
-    if (this.skip("-")) return negate(this.read(3));
-    if (this.skip("(")) {
-      const inside = this.read();
-      return inside !== undefined && this.skip(")") ? inside : undefined;
+    if (skip("-")) return negate(read(3));
+    if (skip("(")) {
+      const inside = read();
+      return inside !== undefined && skip(")") ? inside : undefined;
     }
     if (token.kind === "number" && typeof token.value === "number") {
-      this.#at += 1;
-      return this.#readPercent({ kind: "number", value: token.value });
+      at += 1;
+      return readPercent({ kind: "number", value: token.value });
     }
-    return this.#readReference();
+    return readReference();
   }
 
   /** `15% of 80` */
-  #readPercent(share: Calculation): Calculation | undefined {
-    const isPercent = this.skip("% of") || this.skip("percent of");
+  function readPercent(share: Calculation): Calculation | undefined {
+    const isPercent = skip("% of") || skip("percent of");
     if (!isPercent) return share;
-    const whole = this.#readOperand();
+    const whole = readOperand();
     if (whole === undefined) return undefined;
     const hundred: Calculation = { kind: "number", value: 100 };
     const product: Calculation = { kind: "binary", operator: "*", left: whole, right: share };
     return { kind: "binary", operator: "/", left: product, right: hundred };
   }
 
-  #readReference(): Calculation | undefined {
+  function readReference(): Calculation | undefined {
     for (let length = MAX_REFERENCE_WORDS; length > 0; length -= 1) {
-      const tokens = this.#tokens.slice(this.#at, this.#at + length);
-      if (tokens.length < length || !tokens.every(({ kind }) => kind === "word")) continue;
-      const words = tokens.map(({ lower }) => lower).join(" ");
-      const found = resultOf(words, this.#plan);
+      const next = tokens.slice(at, at + length);
+      if (next.length < length || !next.every(({ kind }) => kind === "word")) continue;
+      const words = next.map(({ lower }) => lower).join(" ");
+      const found = resultOf(words, plan);
       if (found === undefined) continue;
-      this.#at += length;
+      at += length;
       return found;
     }
     return undefined;
   }
 
-  #isWord(at: number, word: string): boolean {
-    const token = this.#tokens[at];
+  function isWord(place: number, word: string): boolean {
+    const token = tokens[place];
     return token !== undefined && token.kind !== "quote" && token.lower === word;
   }
+
+  return { read, skip, isAtEnd: () => at >= tokens.length };
 }
 
 /** The number that words mean: an earlier result, or a part of one. */
@@ -141,7 +131,7 @@ function resultOf(words: string, plan: Plan): Calculation | undefined {
   const field = plan.values.at(-1)?.document === undefined ? undefined : partOf([words], plan);
   const value = field === undefined ? referTo(words, plan) : undefined;
   if (value !== undefined && value.document === undefined) {
-    const expression = isNumeric(value.schema) ? value.expression : useHelper("numberOf", value.expression);
+    const expression = isNumeric(value.schema) ? value.expression : call("numberOf", value.expression);
     return { kind: "result", expression, value };
   }
   if (/^(?:it|this|that|them|and|or|both|if|is|of|for)\b/u.test(words)) return undefined;

@@ -15,9 +15,10 @@ import { isSmall, type TokenKind } from "../language/lexer.ts";
 import type { Phrase } from "../language/phrase.ts";
 
 const ASKED = byVerb(ASKING_VERBS);
-const OWN = byVerb(TOOL_VERBS);
+/** The verbs in names of tools, with their kinds of action. */
+export const OWN_VERBS = byVerb(TOOL_VERBS);
 /** Verbs without a specific action. */
-const LOOSE = new Set("use call invoke apply do perform make take".split(" "));
+export const LOOSE_VERBS = new Set("use call invoke apply do perform make take".split(" "));
 const LOOKING = ["read", "list", "search"] as const;
 
 function byVerb(table: Readonly<Record<ActionKind, string>>): ReadonlyMap<string, ReadonlySet<ActionKind>> {
@@ -33,19 +34,10 @@ function isGeneric(verb: string): boolean {
   return LOOKING.some((kind) => ASKED.get(verb)?.has(kind));
 }
 
-export function isToolVerb(word: string): boolean {
-  return OWN.has(word);
-}
-
-/** Whether a word names no specific action: `use`, `call`. */
-export function isLoose(word: string): boolean {
-  return LOOSE.has(word);
-}
-
 /** The kind of action of a tool, by the verb in its name. */
 function kindOfTool(nameWords: readonly string[]): ActionKind | undefined {
   for (const word of nameWords) {
-    const [kind] = OWN.get(word) ?? [];
+    const [kind] = OWN_VERBS.get(word) ?? [];
     if (kind !== undefined) return kind;
   }
   return undefined;
@@ -81,7 +73,7 @@ export function verbFit(verb: string, nameWords: readonly string[], isReadOnly: 
   // A read-only tool counts as reading, whatever its name.
   const kind = isReadOnly && named !== undefined && CHANGING.has(named) ? undefined : named;
   const kinds = ASKED.get(verb);
-  if (kinds === undefined) return isVerb(verb) && !LOOSE.has(verb) ? -1 : 0;
+  if (kinds === undefined) return isVerb(verb) && !LOOSE_VERBS.has(verb) ? -1 : 0;
   // `git_log`: a name without a verb is something to read.
   if (kind === undefined) return LOOKING.some((one) => kinds.has(one)) ? 0.4 : -1;
   return kinds.has(kind) ? 0.6 : -1;
@@ -144,11 +136,11 @@ function rate(
   const server = splitWords(tool.server);
   const isNamed =
     isPreferred ||
-    (plain.includes(` ${name.join(" ")} `) && (name.length > 1 || verb === name[0] || isLoose(verb)));
+    (plain.includes(` ${name.join(" ")} `) && (name.length > 1 || verb === name[0] || LOOSE_VERBS.has(verb)));
   const isReadOnly = tool.annotations?.readOnlyHint === true;
   const fit = verbFit(verb, name, isReadOnly);
   const isOrdered = changes(tool) ? ordersChange(verb, name) : fit >= 0 || isNamed;
-  if (!isOrdered && !(isNamed && isLoose(verb))) return [];
+  if (!isOrdered && !(isNamed && LOOSE_VERBS.has(verb))) return [];
   const nouns = nounsOf(name, server);
   const said = nouns.filter((word) => meaningsOf(word).some((one) => stems.has(one)));
   const isServerSaid = server.some((word) => stems.has(stem(word)));
@@ -169,7 +161,7 @@ function rate(
  * `current`, which people rarely say.
  */
 function nounsOf(name: readonly string[], server: readonly string[]): readonly string[] {
-  const nouns = name.filter((word) => !isToolVerb(word) && !isStopWord(word) && word !== "current");
+  const nouns = name.filter((word) => !OWN_VERBS.has(word) && !isStopWord(word) && word !== "current");
   const own = nouns.filter((word) => !server.includes(word));
   return own.length > 0 ? own : nouns;
 }

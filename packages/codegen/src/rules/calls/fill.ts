@@ -4,17 +4,15 @@ import type { Plan } from "../planning/plan.ts";
 import { referTo } from "../planning/references.ts";
 import { hasType, isNumeric, type Value } from "../planning/value.ts";
 import { call, member } from "../program/expression.ts";
-import { useHelper } from "../program/print-program.ts";
 import { fillByKind } from "./fill-kinds.ts";
 import { fillByName, takesText } from "./fill-named.ts";
-import { Filling } from "./filling.ts";
-import type { Name } from "./filling.ts";
+import { createFilling } from "./filling.ts";
+import type { Filling, Name } from "./filling.ts";
 import type { Parameter, Role } from "./parameters.ts";
 
 /** Roles that accept a capitalized name; longer texts must be quoted. */
 const NAMED: ReadonlySet<Role> = new Set(["name", "place", "person", "identifier"]);
 const PLACE_BEFORE = /^(?:in|for|at|near|of)$/u;
-/** Words for a place itself. */
 const PLACE_WORD = /^(?:city|cities|town|place|places|location|locations)$/u;
 const JOINT = /^(?:,|and|or|&)$/u;
 /** Words that introduce a text. */
@@ -96,7 +94,7 @@ const TEXT = /\b(?:text|message|contents?|body|comment|note|input|string|data|ma
 
 /** Fills a tool's parameters from a step: named values first, then values by their kind, then texts and earlier results. */
 export function fillArguments(tool: ToolDefinition, phrase: Phrase, plan: Plan): Filling {
-  const filling = new Filling(tool, phrase, plan);
+  const filling = createFilling(tool, phrase, plan);
   fillByName(filling);
   fillByKind(filling);
   for (const parameter of filling.open) if (parameter.role === "place") fillPlaces(filling, parameter);
@@ -128,9 +126,9 @@ function setReference(filling: Filling, parameter: Parameter, value: Value): boo
   if (schema.properties?.[key] !== undefined) {
     filling.args.set(parameter.name, member(expression, key));
   } else if (parameter.role === "number") {
-    filling.args.set(parameter.name, isNumeric(schema) ? expression : useHelper("numberOf", expression));
+    filling.args.set(parameter.name, isNumeric(schema) ? expression : call("numberOf", expression));
   } else if (takesText(parameter) && TEXT.test(parameter.words.join(" "))) {
-    const converted = isNumeric(schema) ? call("String", expression) : useHelper("toText", expression);
+    const converted = isNumeric(schema) ? call("String", expression) : call("toText", expression);
     filling.args.set(parameter.name, isText ? expression : converted);
   } else return false;
   filling.consumed.push(value);

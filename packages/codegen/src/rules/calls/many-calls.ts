@@ -6,7 +6,6 @@ import { referTo } from "../planning/references.ts";
 import { cite, hasType, isNumeric, isRows, type Value } from "../planning/value.ts";
 import { array, call, literal, name, plural, singular, spread } from "../program/expression.ts";
 import type { Expression } from "../program/expression.ts";
-import { useHelper } from "../program/print-program.ts";
 import { changes, findCandidates } from "./candidates.ts";
 import { fillArguments } from "./fill.ts";
 import type { Filling } from "./filling.ts";
@@ -36,9 +35,9 @@ function planEach(found: Match, plan: Plan): boolean {
   const column = found.text("column") || parameter.name;
   const isScalar = hasType(rows.schema.items ?? {}, "string", "number", "integer");
   if (!isScalar && !isRows(rows) && found.text("column") === "") return false;
-  const list = hasType(rows.schema, "array") ? rows.expression : useHelper("rowsOf", rows.expression);
+  const list = hasType(rows.schema, "array") ? rows.expression : call("rowsOf", rows.expression);
   const itemOf = (item: Expression): Expression =>
-    isScalar ? item : convert(useHelper("fieldOf", item, literal(column)), parameter);
+    isScalar ? item : convert(call("fieldOf", item, literal(column)), parameter);
   lowerCall(filling, plan, { parameter, list, itemOf });
   rows.consumed = true;
   return true;
@@ -54,11 +53,11 @@ function planThatMany(found: Match, plan: Plan): boolean {
   const all = lowerCall(fillArguments(source, found.part("what") as Phrase, plan), plan);
   all.consumed = true;
   count.consumed = true;
-  const names = useHelper("valuesIn", all.expression, literal("name"));
+  const names = call("valuesIn", all.expression, literal("name"));
   const first = found.part("first");
   const list = first === undefined ? names : array([literal(first.words), spread(names)]);
   const variable = plan.names.take(found.lower("what"), "items");
-  plan.add({ kind: "const", name: variable, value: useHelper("firstOf", list, count.expression) });
+  plan.add({ kind: "const", name: variable, value: call("firstOf", list, count.expression) });
   lowerCall(filling, plan, { parameter, list: name(variable), itemOf: (item) => convert(item, parameter) });
   return true;
 }
@@ -76,7 +75,7 @@ function fillAllButOne(found: Match, plan: Plan): [Filling | undefined, Paramete
 }
 
 function convert(item: Expression, { schema }: Parameter): Expression {
-  if (isNumeric(schema)) return useHelper("numberOf", item);
+  if (isNumeric(schema)) return call("numberOf", item);
   return hasType(schema, "string") ? call("String", item) : item;
 }
 

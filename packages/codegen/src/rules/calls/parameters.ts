@@ -3,25 +3,7 @@ import { splitWords } from "@cem/core/text";
 import { hasType } from "../planning/value.ts";
 
 /** The kind of value that a parameter takes, judged by its name, type and description. */
-export type Role =
-  | "enum"
-  | "boolean"
-  | "number"
-  | "list"
-  | "object"
-  | "sql"
-  | "path"
-  | "url"
-  | "email"
-  | "date"
-  | "place"
-  | "channel"
-  | "owner"
-  | "repository"
-  | "person"
-  | "identifier"
-  | "name"
-  | "text";
+export type Role = (typeof BY_NAME)[number][1] | "enum" | "boolean" | "number" | "list" | "object" | "text";
 
 export interface Parameter {
   name: string;
@@ -32,7 +14,7 @@ export interface Parameter {
   words: readonly string[];
 }
 
-const BY_NAME: readonly (readonly [RegExp, Role])[] = [
+const BY_NAME = [
   [/^sql$|sql (?:query|statement)|^statement$/u, "sql"],
   [/\b(?:path|paths|file|files|filename|filepath|directory|folder|dir)\b/u, "path"],
   [/\b(?:url|uri|link|href|website|webpage|endpoint)\b/u, "url"],
@@ -48,7 +30,7 @@ const BY_NAME: readonly (readonly [RegExp, Role])[] = [
   [/\b(?:repo|repository)\b/u, "repository"],
   [/\b(?:id|ids|key|code|symbol|ticker|isbn|uuid|sku|hash|number|currency|timezone)\b/u, "identifier"],
   [/\b(?:name|names|label|language|title|artist|author|entity|entities)\b/u, "name"],
-];
+] as const;
 
 /** `source` and `destination` of `move_file` */
 const DIRECTED = /^(?:source|destination|from|to|src|dst|target|old|new)$/u;

@@ -6,7 +6,7 @@ import { cite, idOf } from "../planning/value.ts";
 import type { Value } from "../planning/value.ts";
 import { array, arrow, awaited, literal, method, name, plural, singular } from "../program/expression.ts";
 import type { Expression } from "../program/expression.ts";
-import { changes, findCandidates, isToolVerb, type Candidate, verbOf } from "./candidates.ts";
+import { changes, findCandidates, OWN_VERBS, type Candidate, verbOf } from "./candidates.ts";
 import { fillArguments } from "./fill.ts";
 import type { Filling } from "./filling.ts";
 import { mayBeOnePage } from "./parameters.ts";
@@ -85,6 +85,6 @@ function listedItems({ each }: Filling, plan: Plan) {
 
 /** The name of a tool's result: `weather` of `get_weather`. */
 function resultWords(tool: ToolDefinition): string {
-  const words = splitWords(tool.name).filter((word) => !isToolVerb(word));
+  const words = splitWords(tool.name).filter((word) => !OWN_VERBS.has(word));
   return words.length === 0 || words.join("_") === tool.name ? "result" : words.slice(-2).join(" ");
 }

@@ -1,12 +1,11 @@
 import { isStopWord, SMALL_TALK, splitStems, splitWords, stem } from "@cem/core/text";
 import { DEMANDING_WORDS } from "../../vocabulary.ts";
 import { isSmall } from "../language/lexer.ts";
-import { isLoose, meaningsOf, verbFit, verbOf } from "./candidates.ts";
+import { LOOSE_VERBS, meaningsOf, verbFit, verbOf } from "./candidates.ts";
 import { takesText } from "./fill-named.ts";
 import type { Filling } from "./filling.ts";
 import { mayBeOnePage, readParameters } from "./parameters.ts";
 
-/** Words for a tool itself. */
 const TOOL_WORDS = new Set(
   "tool skill server function api mcp import run call invoke apply make perform".split(" "),
 );
@@ -37,7 +36,7 @@ export function unclaimed(filling: Filling): string[] {
   const own = ownStems(filling);
   const name = splitWords(tool.name);
   const verb = verbOf(filling.phrase);
-  const isOwnVerb = isLoose(verb) || verbFit(verb, name, tool.annotations?.readOnlyHint === true) > 0;
+  const isOwnVerb = LOOSE_VERBS.has(verb) || verbFit(verb, name, tool.annotations?.readOnlyHint === true) > 0;
   // A listing tool returns everything, unless its result may be a page.
   const listsAll = !mayBeOnePage(tool) && name.some((word) => /^(?:list|search|find|query)$/u.test(word));
   let isFirst = true;

@@ -3,8 +3,7 @@ import { form, listOf, type Phrase } from "../language/phrase.ts";
 import type { Plan } from "../planning/plan.ts";
 import { isInWorkspace, loadFile } from "../planning/references.ts";
 import { cite } from "../planning/value.ts";
-import { literal, object } from "../program/expression.ts";
-import { useHelper } from "../program/print-program.ts";
+import { call, literal, object } from "../program/expression.ts";
 import { readWhat } from "./fields.ts";
 import { planSave } from "./save.ts";
 import { planAddField, planJson, planPush, planSet, planText } from "./write.ts";
@@ -50,7 +49,7 @@ function planState(phrase: Phrase, plan: Plan): boolean {
   );
   if (!keys.every((key) => /^[\p{L}_][\p{L}\p{N}_]*$/u.test(key)))
     throw plan.unread("fields", `${cite(part.text)} names no fields of a state.`);
-  const fields = keys.map((key) => ({ key, value: useHelper("fieldOf", document.expression, literal(key)) }));
+  const fields = keys.map((key) => ({ key, value: call("fieldOf", document.expression, literal(key)) }));
   plan.print({ expression: object(fields), schema: { type: "object" } });
   return true;
 }

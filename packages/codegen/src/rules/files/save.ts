@@ -4,7 +4,6 @@ import { FILE_SYSTEM, type Plan } from "../planning/plan.ts";
 import { isInWorkspace, stemOf } from "../planning/references.ts";
 import { cite, hasType, isNumeric, type StateDocument } from "../planning/value.ts";
 import { awaited, call, literal, object } from "../program/expression.ts";
-import { useHelper } from "../program/print-program.ts";
 import { entriesOf, readFields, readListed, readWhat, type Field, type Saved } from "./fields.ts";
 import { setField } from "./write.ts";
 
@@ -116,7 +115,7 @@ function saveText(saved: Saved | undefined, fields: readonly Field[], path: stri
   const takes = isText ? /\.(?:txt|md|log|csv|html?|xml|ya?ml|ts|js)$/iu : /\.(?:txt|md|log)$/iu;
   if (expression === undefined || fields.length > 0 || !takes.test(path))
     throw plan.unread(path, `A result is saved as .json or .txt; ${cite(path)} is a file of another kind.`);
-  const converted = isNumeric(schema) ? call("String", expression) : useHelper("toText", expression);
+  const converted = isNumeric(schema) ? call("String", expression) : call("toText", expression);
   plan.makeFolder(path);
   plan.do(plan.callFileSystem("writeFile", literal(path), isText ? expression : converted));
 }

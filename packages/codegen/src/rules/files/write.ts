@@ -4,8 +4,7 @@ import type { Plan } from "../planning/plan.ts";
 import { isInWorkspace, isTextFile, loadFile, stemOf } from "../planning/references.ts";
 import { cite } from "../planning/value.ts";
 import type { StateDocument } from "../planning/value.ts";
-import { literal, member, method, object, type Expression } from "../program/expression.ts";
-import { useHelper } from "../program/print-program.ts";
+import { call, literal, member, method, object, type Expression } from "../program/expression.ts";
 import { entriesOf, readField, readFields, readListed, type Field } from "./fields.ts";
 
 const KIND = "(?: (?:new|json|text|state|test))*(?: file)?";
@@ -106,7 +105,7 @@ export function planPush(phrase: Phrase, plan: Plan): boolean {
   if (item === undefined || (item.value === undefined && what.literal === undefined)) return false;
   const document = documentOf(found, plan);
   if (document === undefined) return false;
-  const target = useHelper("listIn", document.value.expression, literal(list));
+  const target = call("listIn", document.value.expression, literal(list));
   plan.do(method(target, "push", item.expression));
   if (item.value !== undefined) item.value.consumed = true;
   document.isDirty = true;
@@ -123,7 +122,7 @@ function documentOf(found: Match, plan: Plan): StateDocument | undefined {
 /** Sets a field in memory; the file is written after its last change. */
 export function setField(document: StateDocument, { key, expression, value }: Field, plan: Plan): void {
   if (key === "__proto__") throw plan.unread(key, `${key} is no name of a field.`);
-  const target: Expression = member(useHelper("recordOf", document.value.expression), key);
+  const target: Expression = member(call("recordOf", document.value.expression), key);
   plan.add({ kind: "assign", target, value: expression });
   if (value !== undefined) value.consumed = true;
   document.isDirty = true;

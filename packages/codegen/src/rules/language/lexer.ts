@@ -5,19 +5,7 @@ import { findQuotes } from "@cem/core/text";
  * The kind of a token. `braces` is bracketed text that is not JSON: `{"answer": result}`. `tag` is `#general` or `@ada`.
  * `mark` is punctuation, `sign` any other non-letter.
  */
-export type TokenKind =
-  | "word"
-  | "number"
-  | "quote"
-  | "json"
-  | "braces"
-  | "date"
-  | "path"
-  | "url"
-  | "email"
-  | "tag"
-  | "sign"
-  | "mark";
+export type TokenKind = (typeof SINGLE)[number][0] | "quote" | "json" | "braces" | "mark";
 
 /** One word, number, quoted text or sign of a step. */
 export interface Token {
@@ -58,7 +46,7 @@ const NUMBER = /[$€£]?(?:\d+(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?(?:[eE][-+]?\d
 const WORD =
   /[\p{L}_][\p{L}\p{N}\p{M}_]*(?:[-'’][\p{L}\p{N}][\p{L}\p{N}\p{M}_]*)*|\p{N}[\p{L}\p{N}\p{M}_]*(?:[-'’][\p{L}\p{N}]+)*/uy;
 const SIGNS = /<=|>=|!==?|===?|<>|\*\*|&&|\|\||->/uy;
-const SINGLE: readonly [TokenKind, RegExp][] = [
+const SINGLE = [
   ["url", URL],
   ["email", EMAIL],
   ["tag", TAG],
@@ -67,7 +55,7 @@ const SINGLE: readonly [TokenKind, RegExp][] = [
   ["number", NUMBER],
   ["word", WORD],
   ["sign", SIGNS],
-];
+] as const;
 const MARKS = new Set([",", ";", ":", "?", "!", "."]);
 const SIGN_OF: Readonly<Record<string, string>> = {
   "×": "*",

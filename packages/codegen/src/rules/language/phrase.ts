@@ -67,7 +67,7 @@ export class Phrase {
   /** Matches the whole shape with a {@link form}. */
   match(pattern: RegExp): Match | undefined {
     const found = pattern.exec(this.shape);
-    return found === null ? undefined : new Match(this, found);
+    return found === null ? undefined : matchOf(this, found);
   }
 
   /** The tokens of a range of the shape. */
@@ -104,39 +104,26 @@ function shapeOf({ kind, lower }: Token, at: number): string {
 }
 
 /** The parts of a phrase that a form found. */
-export class Match {
-  readonly #phrase: Phrase;
-  readonly #found: RegExpExecArray;
+export type Match = ReturnType<typeof matchOf>;
 
-  constructor(phrase: Phrase, found: RegExpExecArray) {
-    this.#phrase = phrase;
-    this.#found = found;
-  }
-
-  /** A part; `undefined` if it is missing. */
-  part(name: string): Phrase | undefined {
-    const range = this.#found.indices?.groups?.[name];
-    return range === undefined ? undefined : this.#phrase.within(range[0], range[1]);
-  }
-
-  /** A part as text, without quotes; empty if it is missing. */
-  text(name: string): string {
-    return this.part(name)?.words ?? "";
-  }
-
-  /** A part in lower case. */
-  lower(name: string): string {
-    return this.#found.groups?.[name] ?? "";
-  }
-
-  literal(name: string): { value: JsonValue } | undefined {
-    return this.part(name)?.literal;
-  }
-
-  number(name: string): number | undefined {
-    const value = this.literal(name)?.value;
-    return typeof value === "number" ? value : undefined;
-  }
+function matchOf(phrase: Phrase, { indices, groups }: RegExpExecArray) {
+  const match = {
+    /** A part; `undefined` if it is missing. */
+    part(name: string): Phrase | undefined {
+      const range = indices?.groups?.[name];
+      return range === undefined ? undefined : phrase.within(range[0], range[1]);
+    },
+    /** A part as text, without quotes; empty if it is missing. */
+    text: (name: string): string => match.part(name)?.words ?? "",
+    /** A part in lower case. */
+    lower: (name: string): string => groups?.[name] ?? "",
+    literal: (name: string): Phrase["literal"] => match.part(name)?.literal,
+    number(name: string): number | undefined {
+      const value = match.literal(name)?.value;
+      return typeof value === "number" ? value : undefined;
+    },
+  };
+  return match;
 }
 
 /**
@@ -168,10 +155,9 @@ export function listOf(phrase: Phrase): Phrase[] {
 }
 
 /** Joins phrases to alternatives of a regular expression, longest first. */
-export function oneOf(phrases: Readonly<Record<string, string>> | readonly string[]): string {
-  const all = Array.isArray(phrases) ? (phrases as readonly string[]) : Object.keys(phrases);
+export function oneOf(phrases: Readonly<Record<string, string>>): string {
   return (
-    all
+    Object.keys(phrases)
       .toSorted((a, b) => b.length - a.length)
       // In the form of a shape: without small words.
       .map((phrase) =>

@@ -1,7 +1,6 @@
 import type { JsonSchema } from "@cem/core";
 import { splitWords } from "@cem/core/text";
-import { literal, member, method, name, singular, type Expression } from "../program/expression.ts";
-import { useHelper } from "../program/print-program.ts";
+import { call, literal, member, method, name, singular, type Expression } from "../program/expression.ts";
 import type { Plan } from "./plan.ts";
 import { cite, isNumeric, type Value } from "./value.ts";
 
@@ -34,7 +33,7 @@ export function loadFile(path: string, plan: Plan, words?: string): Value {
     return value;
   }
   if (/\.csv$/iu.test(path))
-    return plan.declare(useHelper("rowsOfCsv", text), { words: stemOf(path), schema: ROW_LIST });
+    return plan.declare(call("rowsOfCsv", text), { words: stemOf(path), schema: ROW_LIST });
   return plan.declare(text, { words: "content", schema: { type: "string" } });
 }
 
@@ -126,7 +125,7 @@ function propertyIn(value: Value, words: readonly string[]): Part | undefined {
   const { document, expression, schema } = value;
   const [field] = words;
   if (document !== undefined && field !== undefined && /^\S+$/u.test(field))
-    return { expression: useHelper("fieldOf", expression, literal(field)), schema: {}, value, key: field };
+    return { expression: call("fieldOf", expression, literal(field)), schema: {}, value, key: field };
   const said = new Set(words.map((word) => splitWords(word).join(" ")));
   const found = Object.entries(schema.properties ?? {}).find(([key]) => said.has(splitWords(key).join(" ")));
   return found && { expression: member(expression, found[0]), schema: found[1], value, key: found[0] };
@@ -136,6 +135,6 @@ function propertyIn(value: Value, words: readonly string[]): Part | undefined {
 export function asNumber({ expression, schema, value, key }: Part): Expression {
   if (isNumeric(schema)) return expression;
   return value.document === undefined
-    ? useHelper("numberOf", expression)
-    : useHelper("numberIn", value.expression, literal(key));
+    ? call("numberOf", expression)
+    : call("numberIn", value.expression, literal(key));
 }

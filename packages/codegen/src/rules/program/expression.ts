@@ -32,6 +32,7 @@ const LEVELS: Readonly<Record<string, number>> = {
   "**": 13,
 };
 const [LOOSE, UNARY, POSTFIX, WHOLE, NAME] = [0, 14, 17, 18, 19];
+const textOf = ({ text }: Expression): string => text;
 /** Longer objects, lists and arguments have one line per part. */
 const MAX_LINE_CHARACTERS = 80;
 
@@ -53,7 +54,7 @@ export function literal(value: JsonValue): Expression {
 }
 
 export function array(items: readonly Expression[]): Expression {
-  return { text: enclosed("[", textsOf(items), "]"), level: WHOLE };
+  return { text: enclosed("[", items.map(textOf), "]"), level: WHOLE };
 }
 
 export function call(callee: string, ...args: Expression[]): Expression {
@@ -95,10 +96,6 @@ export function line({ text }: Expression): Expression {
   return { text: `\`\${${text}}\\n\``, level: WHOLE };
 }
 
-function textsOf(expressions: readonly Expression[]): string[] {
-  return expressions.map(({ text }) => text);
-}
-
 /** Adds parentheses if it binds weaker than its context. */
 function within({ text, level }: Expression, surroundings: number): string {
   return level < surroundings ? `(${text})` : text;
@@ -118,7 +115,7 @@ export function indented(text: string): string {
 }
 
 function printArguments(args: readonly Expression[]): string {
-  return args.length === 1 ? `(${args[0]?.text ?? ""})` : enclosed("(", textsOf(args), ")");
+  return args.length === 1 ? `(${args[0]?.text ?? ""})` : enclosed("(", args.map(textOf), ")");
 }
 
 function printEntry(entry: ObjectEntry): string {
@@ -179,24 +176,21 @@ export function camelCase(words: string): string {
   return /^\d/u.test(joined) ? `_${joined}` : joined;
 }
 
-/** Allocates valid, unique names. */
-export class Names {
-  readonly #taken = new Set<string>();
-
-  /** Reserves a name. */
-  reserve(name: string): void {
-    this.#taken.add(name);
-  }
-
-  /** A free name derived from words, or from the fallback if they contain no letters. */
-  take(words: string, fallback: string): string {
-    const base = camelCase(words) || camelCase(fallback) || "result";
-    const safe = RESERVED.has(base) ? `${base}Value` : base;
-    let free = safe;
-    for (let count = 2; this.#taken.has(free) || RESERVED.has(free); count += 1) free = `${safe}${count}`;
-    this.#taken.add(free);
-    return free;
-  }
+/** Creates an allocator of valid, unique names. */
+export function createNames(reserved: readonly string[]) {
+  const taken = new Set([...RESERVED, ...reserved]);
+  return {
+    reserve: (name: string): void => void taken.add(name),
+    /** A free name derived from words, or from the fallback if they contain no letters. */
+    take(words: string, fallback: string): string {
+      const base = camelCase(words) || camelCase(fallback) || "result";
+      const safe = RESERVED.has(base) ? `${base}Value` : base;
+      let free = safe;
+      for (let count = 2; taken.has(free); count += 1) free = `${safe}${count}`;
+      taken.add(free);
+      return free;
+    },
+  };
 }
 
 /** `cities` to `city`. */

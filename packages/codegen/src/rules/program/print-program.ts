@@ -1,4 +1,4 @@
-import { call, indented, quote } from "./expression.ts";
+import { indented, quote } from "./expression.ts";
 import type { Expression, Statement } from "./expression.ts";
 import { HELPER_CODE } from "./helper-code.ts";
 
@@ -8,11 +8,6 @@ const HELPERS: ReadonlyMap<string, string> = new Map(
 );
 
 export const HELPER_NAMES: readonly string[] = [...HELPERS.keys()];
-
-/** A call of a helper. */
-export function useHelper(helper: string, ...args: Expression[]): Expression {
-  return call(helper, ...args);
-}
 
 /** A string literal, in which a name is not a call. */
 const STRING = /"(?:[^"\\]|\\[^])*\\?(?:"|$)/gu;

@@ -2,8 +2,7 @@ import { AGGREGATES } from "../../vocabulary.ts";
 import { form, type Match, type Phrase, meaningOf, oneOf } from "../language/phrase.ts";
 import type { Plan } from "../planning/plan.ts";
 import { hasType, isRows, type Value } from "../planning/value.ts";
-import { type Expression, literal, member } from "../program/expression.ts";
-import { useHelper } from "../program/print-program.ts";
+import { call, type Expression, literal, member } from "../program/expression.ts";
 import { onePage } from "../calls/many-calls.ts";
 import { currentRows, meansRows, readSource, rowsOf } from "./source.ts";
 
@@ -61,7 +60,7 @@ export function planListField(phrase: Phrase, plan: Plan): boolean {
 
 /** `total(numbersOf(listIn(state, "results")))` */
 export function fieldNumber(helper: string, document: Value, field: string): Expression {
-  return useHelper(helper, useHelper("numbersOf", useHelper("listIn", document.expression, literal(field))));
+  return call(helper, call("numbersOf", call("listIn", document.expression, literal(field))));
 }
 
 function helperOf(found: Match): string | undefined {
@@ -82,10 +81,10 @@ export function planColumnNumber(phrase: Phrase, plan: Plan): boolean {
   const isPlain = column === "" || NUMBERS.test(column);
   if (isPlain && isRows(rows)) return false;
   const numbers = isPlain
-    ? useHelper("numbersOf", rows.expression)
-    : useHelper("numbersIn", rowsOf(rows, plan), literal(column));
+    ? call("numbersOf", rows.expression)
+    : call("numbersIn", rowsOf(rows, plan), literal(column));
   rows.consumed = true;
-  plan.declare(useHelper(helper, numbers), {
+  plan.declare(call(helper, numbers), {
     words: words === "add" ? "sum" : words,
     schema: { type: "number" },
   });

@@ -3,8 +3,7 @@ import { form, type Phrase, meaningOf, oneOf } from "../language/phrase.ts";
 import type { Plan } from "../planning/plan.ts";
 import { ROW_LIST } from "../planning/references.ts";
 import type { Value } from "../planning/value.ts";
-import { type Expression, literal, method } from "../program/expression.ts";
-import { useHelper } from "../program/print-program.ts";
+import { call, type Expression, literal, method } from "../program/expression.ts";
 import { meansRows, rowsOf } from "./source.ts";
 
 const LEAD = "(?:where|with|whose|having|that have|which have|who have)";
@@ -36,7 +35,7 @@ function compareColumn(rows: Value, phrase: Phrase, plan: Plan): Value | undefin
     meaningOf(comparator, EQUALITIES) ??
     (comparator === "is not" ? "!=" : "=");
   const test = operator === "===" ? "=" : operator === "!==" ? "!=" : operator;
-  const kept = useHelper(
+  const kept = call(
     "where",
     rowsOf(rows, plan),
     literal(found.text("column")),
@@ -66,7 +65,7 @@ function findText(rows: Value, phrase: Phrase, plan: Plan): Value | undefined {
 
 function holding(rows: Value, word: string, plan: Plan): Expression {
   const list = rowsOf(rows, plan);
-  return method(list, "filter", useHelper("holds", list, literal(word)));
+  return method(list, "filter", call("holds", list, literal(word)));
 }
 
 /** Declares derived rows, which keep the name and schema of their source. */

@@ -3,8 +3,7 @@ import { form, type Phrase, meaningOf, oneOf } from "../language/phrase.ts";
 import type { Plan } from "../planning/plan.ts";
 import { cite } from "../planning/value.ts";
 import type { Value } from "../planning/value.ts";
-import { literal, method } from "../program/expression.ts";
-import { useHelper } from "../program/print-program.ts";
+import { call, literal, method } from "../program/expression.ts";
 import { planColumnNumber, planCount, planListField, sourceOf } from "./aggregate.ts";
 import { declareRows, filterRows } from "./conditions.ts";
 import { currentRows, meansRows, queryTable, rowsOf, sqlTool } from "./source.ts";
@@ -77,7 +76,7 @@ function planSort(rows: Value, phrase: Phrase, plan: Plan): boolean {
   const found = phrase.match(SORT);
   if (found === undefined || !meansRows(found.lower("noun"), rows)) return false;
   const direction = meaningOf(found.lower("direction"), DIRECTIONS) ?? "ascending";
-  const sorted = useHelper("sortedBy", rowsOf(rows, plan), literal(direction), literal(found.text("column")));
+  const sorted = call("sortedBy", rowsOf(rows, plan), literal(direction), literal(found.text("column")));
   declareRows(sorted, rows, plan, true);
   return true;
 }
@@ -104,7 +103,7 @@ function planBest(rows: Value, phrase: Phrase, plan: Plan): boolean {
   if (found === undefined || !meansRows(found.lower("noun"), rows)) return false;
   const columns = (PROPERTY_COLUMNS[property] ?? []).map((column) => literal(column));
   const isConsumed = rows.consumed;
-  plan.declare(useHelper("bestOf", rowsOf(rows, plan), literal(end), ...columns), {
+  plan.declare(call("bestOf", rowsOf(rows, plan), literal(end), ...columns), {
     words: which,
     schema: rows.schema.items,
   });
@@ -117,7 +116,7 @@ function planStatistics(phrase: Phrase, plan: Plan): boolean {
   const found = phrase.match(STATS);
   const rows = found && sourceOf(found, plan);
   if (rows === undefined) return false;
-  const statistics = useHelper("statisticsOf", rowsOf(rows, plan));
+  const statistics = call("statisticsOf", rowsOf(rows, plan));
   plan.declare(statistics, { words: "statistics", schema: { type: "object" } });
   return true;
 }

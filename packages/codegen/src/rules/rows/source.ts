@@ -6,8 +6,7 @@ import { form, type Phrase } from "../language/phrase.ts";
 import type { Plan } from "../planning/plan.ts";
 import { isInWorkspace, isTextFile, loadFile, referTo } from "../planning/references.ts";
 import { cite, hasType, idOf, isRows, type Value } from "../planning/value.ts";
-import { literal, singular, type Expression } from "../program/expression.ts";
-import { useHelper } from "../program/print-program.ts";
+import { call, literal, singular, type Expression } from "../program/expression.ts";
 
 const FILE = form("(?:file )?{file:path}(?: file)?");
 const TABLE = form("(?:{table:name} table|table {named:name}|{listed:name} (?:in|from|of) database)");
@@ -72,5 +71,5 @@ export function meansRows(noun: string, rows: Value): boolean {
 export function rowsOf(value: Value, plan: Plan): Expression {
   if (value.pageOf !== undefined) throw onePage(value, plan);
   value.consumed = true;
-  return isRows(value) ? value.expression : useHelper("rowsOf", value.expression);
+  return isRows(value) ? value.expression : call("rowsOf", value.expression);
 }

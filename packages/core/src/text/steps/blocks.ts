@@ -118,12 +118,11 @@ function readLine(raw: string): Line | undefined {
 
 /** Positions of bullets inside a line: `… contain: - result: 8 - step: 1`. */
 function inlineBullets(task: string, mask: string): number[] {
-  const found: number[] = [];
-  for (const match of mask.matchAll(/ (?=[-•] ["'`]?[\p{L}_·][\p{L}\p{N}_ .·-]{0,60}["'`]?\s?[:=]\s)/gu)) {
-    if (!/\d\s*$/u.test(task.slice(Math.max(0, match.index - 3), match.index)) || /:\s/u.test(mask))
-      found.push(match.index);
-  }
-  return found;
+  const bullets = mask.matchAll(/ (?=[-•] ["'`]?[\p{L}_·][\p{L}\p{N}_ .·-]{0,60}["'`]?\s?[:=]\s)/gu);
+  const hasColon = /:\s/u.test(mask);
+  return Array.from(bullets, ({ index }) => index).filter(
+    (at) => hasColon || !/\d\s*$/u.test(task.slice(Math.max(0, at - 3), at)),
+  );
 }
 
 /** Positions of numbered items inside a line: `1. Read … 2. Print …`. Only when the numbers count up from 1. */

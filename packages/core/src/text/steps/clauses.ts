@@ -85,7 +85,8 @@ export function splitSentences(text: string): string[] {
       cuts.push(end);
     }
   }
-  return cutAt(text, cuts)
+  return [0, ...cuts]
+    .map((from, index) => text.slice(from, cuts[index]))
     .map((sentence) => sentence.replace(/[;]\s*$/u, "").trim())
     .filter((sentence) => sentence !== "");
 }
@@ -95,7 +96,7 @@ export function splitClauses(sentence: string, verbs: ReadonlySet<string>): stri
   const sql = outline(sentence).search(SQL_START);
   if (sql >= 0) return splitSql(sentence, sql, verbs);
   const mask = outline(sentence);
-  const pieces: { start: number; end: number }[] = [];
+  const pieces: string[] = [];
   let start = 0;
   for (const match of mask.matchAll(SEPARATOR)) {
     const end = match.index + match[0].length;
@@ -107,11 +108,11 @@ export function splitClauses(sentence: string, verbs: ReadonlySet<string>): stri
       /^(?:if|when|otherwise|else|unless)\b/iu.test(rest);
     if (!begins || sentence.slice(start, match.index).trim() === "") continue;
     if (isInsideQuestion(mask.slice(start, match.index), rest)) continue;
-    pieces.push({ start, end: match.index });
+    pieces.push(sentence.slice(start, match.index));
     start = end;
   }
-  pieces.push({ start, end: sentence.length });
-  return pieces.map((piece) => sentence.slice(piece.start, piece.end).trim()).filter((piece) => piece !== "");
+  pieces.push(sentence.slice(start));
+  return pieces.map((piece) => piece.trim()).filter((piece) => piece !== "");
 }
 
 const SEPARATOR =
@@ -135,15 +136,4 @@ function splitSql(whole: string, start: number, verbs: ReadonlySet<string>): str
   return [...before, sentence.slice(0, match.index), ...splitClauses(rest, verbs)].filter(
     (part) => part.trim() !== "",
   );
-}
-
-function cutAt(text: string, cuts: readonly number[]): string[] {
-  const parts: string[] = [];
-  let last = 0;
-  for (const cut of cuts) {
-    parts.push(text.slice(last, cut));
-    last = cut;
-  }
-  parts.push(text.slice(last));
-  return parts;
 }

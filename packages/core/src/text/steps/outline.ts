@@ -1,11 +1,3 @@
-/** A quoted part of a text. Offsets are in UTF-16 units; `end` is after the closing mark. */
-interface QuotedText {
-  start: number;
-  end: number;
-  /** The text between the marks. */
-  value: string;
-}
-
 const CLOSING: Readonly<Record<string, string>> = {
   '"': '"',
   "'": "'",
@@ -17,9 +9,12 @@ const CLOSING: Readonly<Record<string, string>> = {
 const FILLER = "·";
 const WORD = /[\p{L}\p{N}]/u;
 
-/** Finds the quoted parts of a text. An apostrophe inside a word is no quotation mark. Runs in linear time. */
-export function findQuotes(text: string): QuotedText[] {
-  const quotes: QuotedText[] = [];
+/**
+ * Finds the quoted parts of a text, in UTF-16 units: from the opening mark to after the closing one, and the text between
+ * them. An apostrophe inside a word is no quotation mark. Runs in linear time.
+ */
+export function findQuotes(text: string) {
+  const quotes: { start: number; end: number; value: string }[] = [];
   const closings = closingPositions(text);
   let index = 0;
   while (index < text.length) {
@@ -57,19 +52,12 @@ function nextClosing(
 }
 
 /**
- * Blanks out the quoted parts of a text. The quotation marks and the length stay, so that offsets in the outline are
- * offsets in the text.
+ * Blanks out the quoted parts of a text and the inside of balanced (), [] and {}. The marks and the length stay, so that
+ * offsets in the outline are offsets in the text.
  */
-function outlineQuotes(text: string): string {
-  return blank(
-    text,
-    findQuotes(text).map((quote) => ({ start: quote.start + 1, end: quote.end - 1 })),
-  );
-}
-
-/** Like {@link outlineQuotes}; also blanks out the inside of balanced (), [] and {}. */
 export function outline(text: string): string {
-  const quoteless = outlineQuotes(text);
+  const quoted = findQuotes(text).map(({ start, end }) => ({ start: start + 1, end: end - 1 }));
+  const quoteless = blank(text, quoted);
   return blank(quoteless, findBrackets(quoteless));
 }
 
