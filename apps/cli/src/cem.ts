@@ -43,7 +43,7 @@ async function useProxy(environment: NodeJS.ProcessEnv): Promise<void> {
   // Older versions than 24.14 have only NODE_USE_ENV_PROXY.
   if (!("setGlobalProxyFromEnv" in http)) return;
   const none = environment["no_proxy"] ?? environment["NO_PROXY"] ?? "";
-  const local = none === "*" ? none : `${none},localhost,127.0.0.1,[::1]`;
+  const local = none === "*" ? none : `${none},localhost,127.0.0.1,[::1],::1`;
   try {
     http.setGlobalProxyFromEnv({ ...environment, no_proxy: local });
   } catch (error) {

@@ -182,6 +182,28 @@ describe("needsApproval that answers otherwise the next time", () => {
   });
 });
 
+describe("needsApproval that fails", () => {
+  it("is asked again for the same call, and what failed approves nothing", async () => {
+    let asked = 0;
+    const ask = async (): Promise<boolean> => {
+      asked += 1;
+      if (asked % 2 === 1) throw new Error("Nobody is there.");
+      return true;
+    };
+    const { execute, needsApproval } = await executeCodeTool(agent, { needsApproval: ask });
+    const code = "return await delete_order({ id: 6 });";
+    for (const options of [{}, { toolCallId: "call_1" }]) {
+      await expect(needsApproval?.({ code }, options)).rejects.toThrow("Nobody is there.");
+      expect(await needsApproval?.({ code }, options)).toBe(true);
+      expect(await execute({ code }, options)).toMatchObject({ success: true });
+      expect(shop.deleted.splice(0)).toEqual([6]);
+    }
+    await expect(needsApproval?.({ code })).rejects.toThrow("Nobody is there.");
+    expect(await execute({ code })).toMatchObject({ success: false });
+    expect(shop.deleted).toEqual([]);
+  });
+});
+
 describe("searchToolsTool, with the AI SDK", () => {
   it("finds tools", async () => {
     server = await modelThatCalls({ name: "search_tools", arguments: { query: "photo of an order" } });

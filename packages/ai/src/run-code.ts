@@ -65,6 +65,8 @@ export function askOnce(agent: Agent, options: ApprovedCodeOptions) {
     if (known !== undefined && call !== "") return known;
     const answer = needsYes(agent, code, options);
     answers.push(answer);
+    // It may succeed when it is asked again.
+    answer.catch(() => answers.splice(answers.indexOf(answer), 1));
     answersFor.set(call + code, answers);
     const [oldest] = answersFor.keys();
     if (oldest !== undefined && answersFor.size > KEPT_ANSWERS) answersFor.delete(oldest);
@@ -76,7 +78,8 @@ export function askOnce(agent: Agent, options: ApprovedCodeOptions) {
     const answers = await Promise.all(left.map((answer) => answer.catch(() => false)));
     void left.splice(Math.max(0, answers.indexOf(false)), 1);
     if (left.length === 0) answersFor.delete(call + code);
-    return runCode(agent, code, options, !answers.includes(false), signal);
+    const isApproved = answers.length > 0 && !answers.includes(false);
+    return runCode(agent, code, options, isApproved, signal);
   };
   return { isAsked, run };
 }

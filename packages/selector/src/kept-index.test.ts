@@ -1,5 +1,7 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { execFileSync } from "node:child_process";
+import { readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { deserialize, serialize } from "node:v8";
 import type { ToolDefinition } from "@cem/core";
 import { describe, expect, it } from "vitest";
 import { temporaryFolder } from "../../../scripts/temporary-folder.ts";
@@ -22,15 +24,22 @@ async function search(
   return found.map(({ tool: { name }, score, reason }) => [name, score, reason]);
 }
 
+/** The only file of the folder. */
+function fileIn(cacheDir: string): string {
+  const [name = "", ...others] = readdirSync(cacheDir);
+  expect(others).toEqual([]);
+  return path.join(cacheDir, name);
+}
+
 describe("createSelector", () => {
   describe("with the index of an earlier process", () => {
     it("finds the same", async () => {
       const cacheDir = temporaryFolder("cem-index");
       const first = await search(cacheDir, "1");
       expect(first).not.toEqual([]);
-      const file = await readFile(path.join(cacheDir, "index.bin"));
+      const kept = readFileSync(fileIn(cacheDir));
       expect(await search(cacheDir, "1")).toEqual(first);
-      expect(await readFile(path.join(cacheDir, "index.bin"))).toEqual(file);
+      expect(readFileSync(fileIn(cacheDir))).toEqual(kept);
       // It was read: these definitions say something else.
       const renamed = tools.map((one) => ({ ...one, description: "Nothing of the kind." }));
       expect(await search(cacheDir, "1", renamed)).toEqual(first);
@@ -46,18 +55,61 @@ describe("createSelector", () => {
       );
     });
 
+    it("reads none of other tools, or of another order, whose version did not change", async () => {
+      const cacheDir = temporaryFolder("cem-index");
+      const first = await search(cacheDir, "1");
+      const turned = tools.toReversed();
+      expect(await search(cacheDir, "1", turned)).toEqual(first);
+      const others = tools.map((one) => ({ ...one, name: `${one.name}_2` }));
+      expect(
+        (await search(cacheDir, "1", others)).map(([name]) => String(name).endsWith("_2")),
+      ).not.toContain(false);
+    });
+
     it.each(["", "no index", "\xFF\x0F"])("builds it anew where the file is %j", async (text) => {
       const cacheDir = temporaryFolder("cem-index");
       const first = await search(cacheDir, "1");
-      await writeFile(path.join(cacheDir, "index.bin"), text, "latin1");
+      writeFileSync(fileIn(cacheDir), text, "latin1");
       expect(await search(cacheDir, "1")).toEqual(first);
+    });
+
+    it.each<[string, (data: Record<string, unknown>) => void]>([
+      ["a length that is none", (data) => Object.assign(data, { order: { length: 4e9 } })],
+      ["postings without an end", (data) => (data["starts"] as Uint32Array).fill(4e9)],
+      ["names that are objects", (data) => Object.assign(data, { words: [{}, null] })],
+      ["nothing inside", (data) => Object.assign(data, { names: {}, grams: null })],
+    ])("builds it anew where a stranger's file has %s", async (_, change) => {
+      const cacheDir = temporaryFolder("cem-index");
+      const first = await search(cacheDir, "1");
+      const content = deserialize(readFileSync(fileIn(cacheDir))) as { data: Record<string, unknown> };
+      change(content.data);
+      writeFileSync(fileIn(cacheDir), serialize(content));
+      expect(await search(cacheDir, "1")).toEqual(first);
+    });
+
+    it("waits for no pipe, and follows no link", async () => {
+      const cacheDir = temporaryFolder("cem-index");
+      const first = await search(cacheDir, "1");
+      const file = fileIn(cacheDir);
+      rmSync(file);
+      symlinkSync("/dev/zero", file);
+      expect(await search(cacheDir, "1")).toEqual(first);
+      rmSync(file);
+      execFileSync("mkfifo", [file]);
+      expect(await search(cacheDir, "1")).toEqual(first);
+    });
+
+    it("keeps those of the last catalogs", async () => {
+      const cacheDir = temporaryFolder("cem-index");
+      for (let version = 0; version < 6; version += 1) await search(cacheDir, String(version));
+      expect(readdirSync(cacheDir)).toHaveLength(4);
     });
 
     it("keeps none of a catalog without a version, or of a small one", async () => {
       const cacheDir = temporaryFolder("cem-index");
       await search(cacheDir, undefined);
       await search(cacheDir, "1", sampleTools);
-      await expect(readFile(path.join(cacheDir, "index.bin"))).rejects.toThrow("ENOENT");
+      expect(readdirSync(cacheDir)).toEqual([]);
     });
   });
 });

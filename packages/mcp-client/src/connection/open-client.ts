@@ -183,9 +183,11 @@ function pauseStreams(fetch: FetchLike): FetchLike {
     const response = await fetch(url, init);
     if (response.body === null || !response.ok) return response;
     health.failed();
+    let text = "";
     const seen = new TransformStream<Uint8Array, Uint8Array>({
       transform(chunk, controller) {
-        if (Buffer.from(chunk).includes("data:")) health.succeeded();
+        text = text.slice(1 - "data:".length) + Buffer.from(chunk).toString("latin1");
+        if (text.includes("data:")) health.succeeded();
         controller.enqueue(chunk);
       },
     });

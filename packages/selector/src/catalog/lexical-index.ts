@@ -137,6 +137,7 @@ export function buildIndexData(tools: readonly ToolDefinition[]) {
     ...buildPostings(documents, vocabulary.size),
     /** The position of each document in the catalog. Sorted by id, so that results don't depend on the order of the catalog. */
     order,
+    ids: sorted.map(toolId),
     /** Tools of one server share a number. */
     serverOf,
     serverCount: new Set(serverOf).size,
