@@ -29,7 +29,7 @@ export const optimizationSettings = {
   ),
   searchCacheDir: setting(
     withDefault(text, ".cem/search"),
-    "Folder of the cache of embeddings, which tool_cache enables.",
+    "Folder of the caches of embeddings and of the search index, which tool_cache enables.",
     { path: true },
   ),
   parallelDiscovery: harmless(flag(true), "Read tool files in parallel.", [
