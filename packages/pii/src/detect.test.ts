@@ -245,6 +245,14 @@ describe("createDetector", () => {
     ["Tlf: 47 40 61 02 65", "PHONE 47 40 61 02 65"],
     ["Call me at 40610025 please", "PHONE 40610025"],
     ["call the number 40610025", "PHONE 40610025"],
+    ["+1.713.396.9245 30301", "PHONE +1.713.396.9245"],
+    ["tel: +817842 658618 329186", "PHONE +817842 658618"],
+    ["  client (20.0.48.225)", "IP 20.0.48.225"],
+    ["bob (23.20.1.7), last seen", "IP 23.20.1.7"],
+    ["gw1 (3.5.140.2)", "IP 3.5.140.2"],
+    ["- 5.6.190.22 - 2024-05-01 login", "IP 5.6.190.22"],
+    ["re'ann@example.com'", "EMAIL re'ann@example.com"],
+    ["rb'ann@example.com'", "EMAIL ann@example.com"],
   ])("finds the value in %s", (text, expected) => {
     expect(found(text)).toEqual([expected]);
   });
@@ -296,6 +304,13 @@ describe("createDetector", () => {
     "mobile: 45.1234567, phone: 0.93812345",
     "1234 840-219-75612, 973 770 8952 12",
     "+10 000 000 users, +100 200 300 400 XP",
+    "-817842 658611 329186\n+817842 658618 329186\n+58.290 26.78989 2.272",
+    "offset +817842 658618 329186",
+    "+582 734 401 277 745",
+    '"\\n+582 734 401 277 745\\n+1"',
+    "00 25 189 844 5468 52",
+    "  nokogiri (1.13.10.1)\n  rails (7.0.4.3, default)",
+    "* 3.9.2.99 - 2016-06-21 - fixes",
     "invoice INV 703 45 4801",
     "password is: required",
     "mobileSessions: 12345678",

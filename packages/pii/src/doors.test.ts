@@ -64,6 +64,32 @@ describe("text in base64", () => {
     );
   });
 
+  it.each([
+    ["an odd last byte", Buffer.from([65])],
+    ["a lone surrogate", Buffer.from([0, 0xd8, 65, 0])],
+  ])("comes back exactly: UTF-16 with %s", async (_what, end) => {
+    const redactor = createRedactor();
+    for (const isBig of [false, true])
+      for (const start of [0, 2]) {
+        const resource = {
+          uri: "doc://1",
+          blob: base64(Buffer.concat([utf16(`Dear ${EMAIL}, hello`, isBig).subarray(start), end])),
+        };
+        const shown = redactor.tokenize(resource, crm);
+        expect(shown).not.toEqual(resource);
+        expect(await redactor.detokenize(shown, mail)).toEqual(resource);
+      }
+  });
+
+  it.each([
+    ["16 bits", Uint16Array.from({ length: 4_000 }, (_, at) => 32 + ((at * 73) % 200))],
+    ["32 bits", Uint32Array.from({ length: 4_000 }, (_, at) => 32 + ((at * 73) % 90))],
+  ])("stays where it holds numbers of %s", (_what, { buffer }) => {
+    const wide = Buffer.from(EMAIL, "utf16le");
+    const resource = { uri: "doc://1", blob: base64(Buffer.concat([new Uint8Array(buffer), wide])) };
+    expect(createRedactor().tokenize(resource, crm)).toEqual(resource);
+  });
+
   it("stays where it holds bytes or nothing to find, and is looked at as a value where it may be one", () => {
     const redactor = createRedactor();
     const image = {

@@ -108,34 +108,47 @@ function nulsIn(bytes: Uint8Array, from = 0, step = 1): number {
 }
 
 function isText(codes: ArrayLike<number>): boolean {
+  // Tables of 16-bit numbers have C1 controls as often as letters, and every second half of a 32-bit number may be 0.
+  const isWide = codes instanceof Uint16Array;
   let controls = 0;
   for (let at = 0; at < codes.length; at += 1) {
     const code = codes[at] ?? 0;
     // A single NUL separates texts, as in the output of `env -0`. Tab, line feed, form feed and the like occur in text, as does
     // the escape character in coloured output.
-    const isControl = code === 0 ? codes[at + 1] === 0 : code < 9 || (code > 13 && code < 32 && code !== 27);
+    const isControl =
+      code === 0
+        ? codes[at + 1] === 0 || (isWide && codes[at + 2] === 0)
+        : code < 9 || (code > 13 && code < 32 && code !== 27) || (isWide && code > 126 && code < 160);
     if (isControl) controls += 1;
   }
   return controls <= codes.length * MAX_CONTROL_SHARE;
 }
 
+/** Decodes each pair of bytes as it is, since a lone surrogate and an odd last byte must be encoded again unchanged. */
 function decodeUtf16(bytes: Uint8Array, encoding: "utf-16le" | "utf-16be"): DecodedText {
+  const isLittle = encoding === "utf-16le";
+  const rest = bytes.subarray(bytes.length - (bytes.length % 2));
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length - rest.length);
+  const codes = new Uint16Array(view.byteLength / 2);
+  for (let at = 0; at < codes.length; at += 1) codes[at] = view.getUint16(at * 2, isLittle);
   return {
-    text: new TextDecoder(encoding, { ignoreBOM: true }).decode(bytes),
+    text: charactersOf(codes),
     encode(changed) {
-      const encoded = new DataView(new ArrayBuffer(changed.length * 2));
+      const encoded = new Uint8Array(changed.length * 2 + rest.length);
+      const written = new DataView(encoded.buffer);
       for (let at = 0; at < changed.length; at += 1)
-        encoded.setUint16(at * 2, changed.charCodeAt(at), encoding === "utf-16le");
-      return new Uint8Array(encoded.buffer);
+        written.setUint16(at * 2, changed.charCodeAt(at), isLittle);
+      encoded.set(rest, changed.length * 2);
+      return encoded;
     },
   };
 }
 
-/** One character for each byte. */
-function charactersOf(bytes: Uint8Array): string {
+/** One character for each byte or code unit. */
+function charactersOf(codes: Uint8Array | Uint16Array): string {
   let characters = "";
-  for (let at = 0; at < bytes.length; at += CHARACTERS_AT_ONCE)
-    characters += String.fromCharCode(...bytes.subarray(at, at + CHARACTERS_AT_ONCE));
+  for (let at = 0; at < codes.length; at += CHARACTERS_AT_ONCE)
+    characters += String.fromCharCode(...codes.subarray(at, at + CHARACTERS_AT_ONCE));
   return characters;
 }
 

@@ -20,7 +20,7 @@ const UNTIL_JOINED =
 /** After a backslash. */
 const ESCAPE = /^(?:[nrt]|u[\da-fA-F]{4}|x[\da-fA-F]{2})/;
 /** The beginning of a string literal in Python or SQL: `b'`, `N'`. */
-const LITERAL = /^[bfrune]{1,2}'/i;
+const LITERAL = /^(?:[bfrune]|[bf]r|r[bf])'/i;
 /** The scale of an image, as in `logo@2x.min.png`. */
 const SCALE = /^\d+x\./iu;
 /** File extensions. */
@@ -135,12 +135,16 @@ const NUMBER_BEFORE = /^.*\d/s;
 const THREE_NUMBERS = /(?<![\d.])\d{1,2}\.\d{1,2}\.\d{1,2}(?![\d.])/;
 const LOW_BEGINNING = /^(?!10\.)(?:[12]?\d\.){2}/;
 const HEADING = /(?:^|\n)[ \t]{0,16}#\.? +\p{Lu}/u;
+/** A version in a list. Clouds have many addresses that begin low: `bob (23.20.1.7)`. */
+const LOW_VERSION = /^\d\.(?:[12]?\d(?:\.|$)){3}$/;
+/** A line of a list of packages or of release notes. Lists of users and machines look like this, too. */
+const LISTED_PACKAGE = /(?:^|\n)(?:[ \t]{0,8}[\w-]{1,32} \(#[,)]|[*-] # - \d{4}-)/;
 /** Matches a version, with a number sign in place of the four numbers. */
 const VERSION =
   /[<>~]=\s?#|["'][~^]=?#|e\.c\. #|# (?:release|is (?:the |our )?(?:latest|newest|current) (?:version|release|build)|for (?:windows|mac|linux|android))|[\w) ]\\{1,2}#\\{1,2}[\w.-]{1,40}\.(?:exe|dll|msi)/i;
-/** A package and its version, an image of a container and its tag, a program, or a heading of release notes. */
+/** A package and its version, an image of a container and its tag, a program, or release notes after a date. */
 const PACKAGE =
-  /[\w-]=#-\d{1,2}(?![\d.])|[\w.-]\/[\w-]{1,40}:#|(?:^|\n)[ \t]{0,8}[\w-]{1,32} \(#[,)]|# \((?:32|64)-bit|(?:^|\n)[*-] # - \d{4}-/;
+  /[\w-]=#-\d{1,2}(?![\d.])|[\w.-]\/[\w-]{1,40}:#|# \((?:32|64)-bit|(?:^|\n)[*-] # - \d{4}-\d\d-\d\d - /;
 /** A host name before its address, as in Java: `db.example.com/10.1.2.3`. */
 const MACHINE_BEFORE = /(?<![\w.:/@-])(?:[\w-]{1,63}\.){1,8}[a-z]{2,24}\/$/i;
 const MAX_MACHINE_CHARACTERS = 80;
@@ -207,6 +211,7 @@ function isVersion(text: string, start: number, end: number): boolean {
   return (
     VERSION.test(around) ||
     (LOW_BEGINNING.test(address) && PACKAGE.test(around)) ||
+    (LOW_VERSION.test(address) && LISTED_PACKAGE.test(around)) ||
     (LOW.test(address) && (endsWith(words, LISTED) || HEADING.test(around) || THREE_NUMBERS.test(around)))
   );
 }

@@ -48,6 +48,11 @@ const DIFFERENCE = /^\+\d+ -\d+$/;
 const WITH_EXIT_CODE = /^00(?:[1-9]\d{0,2}[-. ]\d|[-. ][1-9])/;
 /** A country code followed by groups, but not thousands groups: `+10 000 000 users`. */
 const WITH_CODE = /^\(?\+\d{1,3}\)?(?=[ (-])(?!(?: \d{3})+$)/;
+/** A country code that is a group of its own, with no fraction after it. */
+const CODE_GROUP = /^\(?(?:\+|00(?=[1-9]))\d{1,3}\)?(?:[ (-]|\.\d{1,4}\.\d)/;
+const MAX_LINE_CHARACTERS = 120;
+/** A line that was added to a table of numbers, in the output of `diff`, also in a quoted text. */
+const ADDED_NUMBERS = /(?:^|\n|\\n)\+\d+(?:\.\d+)?(?: {1,2}\d+(?:\.\d+)?){1,40} ?(?:[\r\n]|\\[rn]|$)/;
 /** Words before numbers that look like phone numbers but are not. */
 const NOT_CALLED = new Set([
   ...THINGS,
@@ -104,12 +109,14 @@ export function createPhoneDetector(regions: readonly string[] = ["US"]): Detect
     isKnown(number.replace(/^\(?00[ .-]?(?=[1-9])/, "+").replace("(0)", ""));
 
   /** Splits a candidate that is more than one number: the valid beginning with a country code, and North American numbers. */
-  const partsOf = (written: string): Part[] => {
+  const partsOf = (written: string, mayGoOn: () => boolean): Part[] => {
     const whole = { start: 0, end: written.length, isSure: false };
     if (NORTH_AMERICAN.test(written)) return [whole];
     const parts: Part[] = [];
     const ends = INTERNATIONAL.test(written) ? endsOf(written) : [];
-    const known = ends.find((end) => isKnownAbroad(written.slice(0, end)));
+    const known = ends.find(
+      (end) => (end === written.length || mayGoOn()) && isKnownAbroad(written.slice(0, end)),
+    );
     if (known !== undefined) parts.push({ start: 0, end: known, isSure: true });
     else if (ends.length > 0 && ends[0] === written.length) return [whole];
     if (written.length - (known ?? 0) >= "404-423-8469".length)
@@ -183,7 +190,7 @@ export function createPhoneDetector(regions: readonly string[] = ["US"]): Detect
       const found: Finding[] = [];
       for (const { 0: match, index } of text.matchAll(CANDIDATE)) {
         const written = /[a-z]/i.test(match) ? match.replace(PHONE_EXTENSION, "") : match;
-        for (const part of partsOf(written)) {
+        for (const part of partsOf(written, () => mayGoOn(text, index, written, key))) {
           // An unclosed bracket encloses the number and more.
           if (part.end - part.start > MAX_CHARACTERS) continue;
           const plain = written.slice(part.start, part.end);
@@ -208,6 +215,13 @@ interface Part {
   end: number;
   /** Whether it is valid with its country code. */
   isSure: boolean;
+}
+
+/** Whether a number with a country code may be followed by others. A valid beginning of other numbers may be chance: `+817842 658618 329186`. */
+function mayGoOn(text: string, start: number, written: string, key = ""): boolean {
+  const line = text.slice(Math.max(0, start - 2), start + MAX_LINE_CHARACTERS);
+  if (CODE_GROUP.test(written) && !ADDED_NUMBERS.test(line)) return true;
+  return isPhoneKey(key) || hasWord(lastClause(rightBefore(text, start)), SAYS_PHONE);
 }
 
 /** Where a number with a country code may end, the longest first. */
