@@ -123,10 +123,20 @@ describe("checkCalls", () => {
     expect(reads).toBeLessThan(10);
   });
 
+  it("takes digits for the numbers of an object with many names that are no property", async () => {
+    const schema = { type: "object", properties: { id: text }, additionalProperties: integer };
+    const names = Array.from({ length: 20_000 }, (_, index) => [`n${index}`, digits]);
+    const args = Object.fromEntries([["id", digits], ...names]) as JsonValue;
+    const asNumbers = { ...Object.fromEntries(names.map(([name]) => [name, Number(digits)])), id: digits };
+    const found = { name: "find", inputSchema: schema, keepsDigits: true };
+    expect(await check(args, {}, found)).toMatchObject({ asNumbers });
+  });
+
   it("leaves digits a text once it has read too much of a schema", async () => {
     const anyOf = Array.from({ length: 500 }, (_, maximum) => ({ maximum: 2 ** 60 + 2 ** 9 * maximum }));
-    const schema = { type: "object", additionalProperties: { type: "integer", anyOf } };
     const names = Array.from({ length: 1_000 }, (_, index) => [`n${index}`, "9007199254740993"]);
+    const properties = Object.fromEntries(names.map(([name]) => [name, { $ref: "#/$defs/limited" }]));
+    const schema = { type: "object", properties, $defs: { limited: { type: "integer", anyOf } } };
     const found = { name: "find", inputSchema: schema, keepsDigits: true };
     await expect(check(Object.fromEntries(names) as JsonValue, {}, found)).rejects.toThrow("not a string");
     expect(await check({ n1: "9007199254740993" }, {}, found)).toBeDefined();

@@ -98,11 +98,17 @@ function createPlaces(document: JsonSchema): (outer: Holder, name: string | numb
   const placeIn = (outer: Holder, name: string | number): Place => {
     outer.place ??= outer.outer === undefined ? placeOf([document]) : placeIn(outer.outer, outer.name);
     const { forms, inside } = outer.place;
-    // All items have one place, which has the subschemas of each.
     const key = typeof name === "number" ? "[]" : `.${name}`;
-    const known = inside.get(key) ?? placeOf(left > 0 ? forms.flatMap((form) => partsFor(form, name)) : []);
-    inside.set(key, known);
-    return known;
+    const known = inside.get(key);
+    if (known !== undefined) return known;
+    // All items have one place, which has the subschemas of each; so have all names that are no property.
+    const isOther = left > 0 && forms.every(({ properties }) => properties?.[name] === undefined);
+    left -= forms.length;
+    const shared = isOther && typeof name === "string" ? "*" : key;
+    const place =
+      inside.get(shared) ?? placeOf(left > 0 ? forms.flatMap((form) => partsFor(form, name)) : []);
+    inside.set(shared, place).set(key, place);
+    return place;
   };
   return placeIn;
 }

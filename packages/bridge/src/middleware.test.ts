@@ -206,3 +206,28 @@ it("makes serial calls in the order in which they arrive, however long their che
   await asking;
   expect(made.at(-1)).toBe("asking");
 });
+
+it("gives a call one place only, however often its run's calls pass", async () => {
+  const made: string[] = [];
+  const tools: ToolInvoker = {
+    specificationVersion: "v1",
+    async invoke({ tool }) {
+      made.push(tool);
+      return { ok: true, value: tool };
+    },
+  };
+  const check: Middleware = (next) => ({
+    specificationVersion: "v1",
+    async invoke(call, context) {
+      if (call.tool === "write") await invoker.invoke({ ...call, tool: "look-up" }, context);
+      const checked: CheckedCall = { ...call, found: { name: call.tool, serial: "server" } };
+      return next.invoke(checked, context);
+    },
+  });
+  const inner = compose([noteArrivals, check, orderCalls()], tools);
+  const invoker: ToolInvoker = compose([noteArrivals], inner);
+  const { signal } = new AbortController();
+  const write = () => invoker.invoke({ server: "a", tool: "write", args: {} }, { signal });
+  await Promise.all([write(), write()]);
+  expect(made.toSorted()).toEqual(["look-up", "look-up", "write", "write"]);
+});

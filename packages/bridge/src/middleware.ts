@@ -84,7 +84,7 @@ async function leaving<Context extends InvokeContext>(
 }
 
 /** The context of a call with its place among the calls of its run to the same server. */
-type ArrivedContext = InvokeContext & { arrival?: Place | undefined };
+type ArrivedContext = InvokeContext & { arrival?: (Place & { signal: AbortSignal }) | undefined };
 
 /** The arrivals at each server, by the signal of the run. */
 const arrivalsOf = new WeakMap<AbortSignal, Map<string, Promise<void>>>();
@@ -95,11 +95,13 @@ const arrivalsOf = new WeakMap<AbortSignal, Map<string, Promise<void>>>();
  */
 export const noteArrivals: Middleware = (next) => ({
   specificationVersion: "v1",
-  invoke(call, context) {
+  invoke(call, context: ArrivedContext) {
     const { signal } = context;
+    // A call that has its place, or that another one makes before it leaves its own, would wait for itself.
+    if (context.arrival?.signal === signal) return next.invoke(call, context);
     const arrivals = arrivalsOf.get(signal) ?? new Map<string, Promise<void>>();
     arrivalsOf.set(signal, arrivals);
-    const arrival = join(arrivals, call.server);
+    const arrival = { ...join(arrivals, call.server), signal };
     const arrived: ArrivedContext = { ...context, arrival };
     return leaving(arrival, arrived, (inner) => next.invoke(call, inner));
   },

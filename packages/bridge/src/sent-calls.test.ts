@@ -68,8 +68,9 @@ describe("followSentCalls", () => {
   });
 
   it("does not wait for a call that only reads", async () => {
-    const { run, result } = begin({ name: "add", annotations: { readOnlyHint: true } });
+    const { run, result, isCancelled } = begin({ name: "add", annotations: { readOnlyHint: true } });
     run.abort(left);
+    expect(isCancelled()).toBe(true);
     expect((await result) as unknown).toMatchObject({
       error: { code: "ABORTED", details: { server: "crm", tool: "add", isSent: true } },
     });

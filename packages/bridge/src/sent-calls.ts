@@ -15,11 +15,12 @@ export const followSentCalls: Middleware = (next) => ({
   async invoke(call: CheckedCall, context) {
     const { signal } = context;
     signal.throwIfAborted();
-    const sent = sentCallsOf(signal);
-    const answer = next.invoke(call, { ...context, signal: sent.signal });
     const isReading = call.found?.annotations?.readOnlyHint === true;
-    const awaited = abandonOnAbort(answer, isReading ? signal : sent.signal);
-    sent.follow(answer);
+    const sent = isReading ? undefined : sentCallsOf(signal);
+    const toolSignal = sent?.signal ?? signal;
+    const answer = next.invoke(call, { ...context, signal: toolSignal });
+    const awaited = abandonOnAbort(answer, toolSignal);
+    sent?.follow(answer);
     try {
       return await awaited;
     } catch (error) {

@@ -232,6 +232,10 @@ return c;`;
     "const work = async () => 5;\nconst main = work;\nawait work();\nexport default main;",
     "const api = { go: async () => 5 };\nawait api.go();\nexport default api.go;",
     "class Job { static async run() { return 5; } }\nawait Job.run();\nexport default Job.run;",
+    `${main}export default main;\nimport.meta.main && main();\n5;`,
+    `${main}export default main;\nif (import.meta.main) main();\n5;`,
+    `${main}export default main;\ntry { main(); } finally { String(1); }\n5;`,
+    `${main}export default main;\ntry { if (main) throw 1; } catch {}\nif (!main) throw 1;\nmain();\n5;`,
   ])("leaves alone what a program exports and calls itself: %j", async (code) => {
     const { last, used } = await evaluate(code);
     expect([used, await last]).toEqual([0, 5]);
@@ -247,6 +251,16 @@ return c;`;
     ["let main;\nconst set = () => { main = () => 5; return main(); };\nset();\nexport default main;", 2],
     ["const run = () => 5;\nrun();\nmodule.exports = { run };", 2],
     ["const api = { go() {}, all() {} };\napi.all();\nexport default api.go;", 2],
+    [`${main}const debug = false;\ndebug && main();\nexport default main;`, 3],
+    [`${main}const size = 0;\nif (size) String(size);\nelse main();\nexport default main;`, 4],
+    [`${main}const size = 0;\nsize ? main() : size;\nexport default main;`, 3],
+    [`${main}switch (0) {\ncase 1: main(); }\nexport default main;`, 3],
+    [`${main}try { String(1); }\ncatch { main(); }\nexport default main;`, 3],
+    [`${main}for (const one of [])\nmain(one);\nexport default main;`, 3],
+    [`${main}try {\nif (!main) throw 1;\nmain(); } catch {}\nexport default main;`, 4],
+    [`${main}export default main;\nif (Date.now() < 0) return;\nmain();`, 4],
+    ["module.exports = () => 5;\nconst size = 0;\nif (size) module.exports();", 3],
+    [`${main}if (!import.meta.main) main();\nexport default main;`, 2],
   ])("gives the line that may call what is exported: %j", async (code, line) => {
     expect((await evaluate(code)).used).toBe(line);
     expect(exportLastValue(`${code}\nconst more = 1;`).added).toEqual([]);
@@ -266,6 +280,8 @@ return c;`;
     `${main}export default main.bind(null);`,
     "let main;\nmain = async () => 5;\nexport default main;",
     "const main = 1;\nString(main);\nexport default (async function main() {});",
+    `${main}if (typeof require !== "undefined" && require.main === module) main();\nmodule.exports = main;`,
+    `${main}if (import.meta.url === \`file://\${globalThis.process.argv[1]}\`) { main(); }\nexport default main;`,
   ])("gives what only others call: %j", async (code) => {
     const { exported, used } = await evaluate(code);
     expect(exported).toBeTypeOf("function");

@@ -10,6 +10,10 @@ const CALL = /^(?:Optional)?CallExpression$/;
 /** Members of a function that lead to a call of it. */
 const CALLERS = /^(?:call|apply|bind)$/;
 
+/** Where a node runs only under a condition: the type of its parent, and the parent's property. */
+const BRANCH =
+  /^(?:(?:IfStatement|ConditionalExpression)\.(?:consequent|alternate)|LogicalExpression\.right|SwitchCase\.consequent|CatchClause\.body|(?:For(?:In|Of)?|While)Statement\.body)$/;
+
 /** A use that a program itself makes of what it exports. */
 export interface OwnUse {
   /** The line of a use that may be a call; 0 if one is a call for certain. */
@@ -21,8 +25,19 @@ export interface OwnUse {
 /** A name in the program's code. */
 interface Reference extends ScopedVisit {
   name: string;
-  /** Whether it stands in a function. */
+  /** Whether it runs whenever the program does: it stands neither in a function nor under a condition. */
+  isCertain: boolean;
+}
+
+type Runs = "always" | "maybe" | "never";
+
+interface Place {
+  /** The function in which it stands, if that runs only where its own name is used. */
+  holder: Node | undefined;
   isInside: boolean;
+  runs: Runs;
+  /** The end of the code that the program does not run if it throws here: 0 if nothing catches that, so that the run fails. */
+  skipsTo: number;
 }
 
 /** The names of a program, and what it exports. */
@@ -30,7 +45,8 @@ interface Names {
   exported: ScopedNode[];
   /** By the function in which they stand, if that runs only where its own name is used. */
   references: Map<Node | undefined, Reference[]>;
-  callees: Set<Node>;
+  /** What is called, and whether that is certain. */
+  callees: Map<Node, boolean>;
 }
 
 const known = new WeakMap<File, OwnUse | undefined>();
@@ -45,10 +61,11 @@ export function ownUse(program: Pick<Program, "ast" | "code">): OwnUse | undefin
 }
 
 function findOwnUse({ ast: { program }, code }: Pick<Program, "ast" | "code">): OwnUse | undefined {
-  const names: Names = { exported: [], references: new Map(), callees: new Set() };
+  const names: Names = { exported: [], references: new Map(), callees: new Map() };
   const nodes = program.body.flatMap((statement) => defaultExport(statement) ?? []);
   if (nodes.every(isFunction) && !/\bexports\b/.test(code)) return undefined;
-  readNames(program, nodes, names);
+  const textOf = ({ start, end }: Node): string => code.slice(start ?? 0, end ?? 0);
+  readNames(program, nodes, names, textOf);
   const { exported, references, callees } = names;
   const made = partsOf(exported);
   const isKnown =
@@ -56,15 +73,17 @@ function findOwnUse({ ast: { program }, code }: Pick<Program, "ast" | "code">): 
     [...made.bindings.keys()].every(
       ({ values }) => values.length > 0 && values.every(({ node }) => isFunction(node)),
     );
-  const textOf = ({ start, end }: Node): string => code.slice(start ?? 0, end ?? 0);
   const members = new Set(made.members.map(textOf));
-  if (exported.length > 0 && [...callees].some(isModuleExports)) return { line: 0, isFunction: isKnown };
-
   let line: number | undefined;
+  for (const [callee, isCertain] of exported.length > 0 ? callees : []) {
+    if (!isModuleExports(callee)) continue;
+    if (isCertain) return { line: 0, isFunction: isKnown };
+    line ??= callee.loc?.start.line;
+  }
   const reached = new Set<Node | undefined>([undefined]);
   const mentioned = new Set<Binding>();
   for (const holder of reached) {
-    for (const { node, parent, key, scope, name, isInside } of references.get(holder) ?? []) {
+    for (const { node, parent, key, scope, name, isCertain } of references.get(holder) ?? []) {
       const binding = lookUp(scope, name);
       if (binding === undefined || made.nodes.has(node)) continue;
       if (!made.bindings.has(binding)) {
@@ -77,7 +96,7 @@ function findOwnUse({ ast: { program }, code }: Pick<Program, "ast" | "code">): 
       const member = key === "object" ? parent : undefined;
       const isPath = member !== undefined && callees.has(member) && members.has(textOf(member));
       const isCall = callees.has(node) && made.bindings.get(binding) === true;
-      if (!isInside && (isCall || isPath)) return { line: 0, isFunction: isKnown };
+      if (isCertain && (isCall || isPath)) return { line: 0, isFunction: isKnown };
       line ??= node.loc?.start.line;
     }
   }
@@ -97,13 +116,21 @@ export function defaultExport(statement: Statement): Node | undefined {
   return found?.type === "ExportSpecifier" && statement.source == null ? found.local : found;
 }
 
-function readNames(program: Node, nodes: readonly Node[], names: Names): void {
+function readNames(
+  program: Node,
+  nodes: readonly Node[],
+  names: Names,
+  textOf: (node: Node) => string,
+): void {
   const { exported, references, callees } = names;
   /** Functions that run only where their names are used. */
   const declared = new Set<Node>();
   /** Names that are assigned to. */
   const targets = new Set<Node>();
-  const places = new Map<Node | undefined, { holder: Node | undefined; isInside: boolean }>();
+  const places = new Map<Node | undefined, Place>();
+  /** Code from the first, which a `return` may have ended, and code up to the second, which a `throw` may have skipped. */
+  let mayHaveEnded = Infinity;
+  let mayBeSkipped = 0;
   for (const visit of scopedNodes(program)) {
     const { node, parent, scope } = visit;
     if (node.type === "Program") exported.push(...nodes.map((own) => ({ node: withoutCasts(own), scope })));
@@ -112,22 +139,56 @@ function readNames(program: Node, nodes: readonly Node[], names: Names): void {
     if (node.type === "AssignmentExpression" && node.operator === "=") targets.add(node.left);
     if (node.type === "AssignmentPattern") targets.add(node.left);
     if (node.type === "ObjectProperty" && parent?.type === "ObjectPattern") targets.add(node.value);
-    if (CALL.test(node.type) && "callee" in node) callees.add(withoutCasts(node.callee));
     if (node.type === "AssignmentExpression" && isModuleExports(node.left))
       exported.push({ node: withoutCasts(node.right), scope });
     const outer = places.get(parent);
     const isHolder = FUNCTION.test(node.type) && declared.has(node);
-    const place = {
+    const place: Place = {
       holder: outer?.holder ?? (isHolder ? node : undefined),
       isInside: outer?.isInside === true || FUNCTION.test(node.type),
+      runs: outer === undefined ? "always" : runsBelow(outer.runs, visit, textOf),
+      skipsTo: isGuarded(visit) ? (node.end ?? 0) : (outer?.skipsTo ?? 0),
     };
     places.set(node, place);
+    const { isInside, runs, skipsTo } = place;
+    if (runs === "never") continue;
+    if (!isInside && node.type === "ReturnStatement") mayHaveEnded = Math.min(mayHaveEnded, node.end ?? 0);
+    if (!isInside && node.type === "ThrowStatement") mayBeSkipped = Math.max(mayBeSkipped, skipsTo);
+    const start = node.start ?? 0;
+    const isCertain = !isInside && runs === "always" && start < mayHaveEnded && start >= mayBeSkipped;
+    if (CALL.test(node.type) && "callee" in node) callees.set(withoutCasts(node.callee), isCertain);
     if (node.type !== "Identifier" || targets.has(node) || !refersToVariable(visit)) continue;
     if (visit.key === "right" && parent?.type === "AssignmentExpression" && isExports(parent.left)) continue;
     const own = references.get(place.holder) ?? [];
     references.set(place.holder, own);
-    own.push({ ...visit, name: node.name, isInside: place.isInside });
+    own.push({ ...visit, name: node.name, isCertain });
   }
+}
+
+/** How a node runs, given how its parent does. */
+function runsBelow(outer: Runs, { parent, key }: ScopedVisit, textOf: (node: Node) => string): Runs {
+  if (parent === undefined || outer === "never" || !BRANCH.test(`${parent.type}.${key}`)) return outer;
+  let test: Node | undefined;
+  if (key === "consequent" && "test" in parent) test = parent.test ?? undefined;
+  if (parent.type === "LogicalExpression" && parent.operator === "&&") test = parent.left;
+  if (test === undefined || parent.type === "SwitchCase") return "maybe";
+  if (textOf(test) === "import.meta.main") return outer;
+  const parts =
+    test.type === "LogicalExpression" && test.operator === "&&" ? [test.left, test.right] : [test];
+  return parts.some((part) => asksNode(part, textOf)) ? "never" : "maybe";
+}
+
+/** Whether it is the block of a `try` that catches. */
+function isGuarded({ parent, key }: ScopedVisit): boolean {
+  return key === "block" && parent?.type === "TryStatement" && parent.handler != null;
+}
+
+/** Whether a condition holds only in a file that Node was started with, which a program never is: it runs in a guest. */
+function asksNode(test: Node, textOf: (node: Node) => string): boolean {
+  if (test.type !== "BinaryExpression" || !/^===?$/.test(test.operator)) return false;
+  const text = textOf(test);
+  if (/\brequire\.main\b/.test(text)) return /\bmodule\b/.test(text);
+  return /\bimport\.meta\.(?:url|filename)\b/.test(text) && text.includes("argv[1]");
 }
 
 /** The variables and the nodes that an export is made of. Functions of it count as nodes only: they have not run. */

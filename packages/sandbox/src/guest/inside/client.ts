@@ -136,8 +136,7 @@ export function createClient(
     /** Exports of the module `cem:client`. */
     exports: {
       __proto__: null,
-      callTool: (server: string, tool: string, args: unknown) =>
-        pending.owning(() => callTool(server, tool, args)),
+      callTool,
       ToolError,
       listResources: (server: string) => member(server, "mcp:resources/list", {}, "resources"),
       listResourceTemplates: (server: string) =>
@@ -151,14 +150,13 @@ export function createClient(
     } as Record<string, unknown>,
     /** A function that calls a tool on the host, for tools whose files need not be loaded. */
     hostTool(server: string, tool: string, name = tool): object {
-      const made = async (input: unknown): Promise<unknown> => {
+      const call = async (input: unknown = {}): Promise<unknown> => {
         try {
           return await callTool(server, tool, input);
         } catch (error) {
           throw client.toolError(error, server, name);
         }
       };
-      const call = (input: unknown = {}): Promise<unknown> => pending.owning(() => made(input));
       defineValue(call, "name", name, false);
       return call;
     },

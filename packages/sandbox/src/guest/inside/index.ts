@@ -7,7 +7,6 @@ import { createJsonEncoder } from "./json.ts";
 import { createPending } from "./pending.ts";
 import { createPrimordials, type HostFunction, type Primitive } from "./primordials.ts";
 import { createPrinter } from "./printed.ts";
-import { installRaces } from "./races.ts";
 import { hideRunnerFrames } from "./stack-frames.ts";
 import { createThrownReader } from "./thrown.ts";
 import { installTimers } from "./timers.ts";
@@ -39,8 +38,15 @@ interface Import {
 function createInside(parts: typeof PARTS, hostFunction: HostFunction, runtime: RuntimeParts | undefined) {
   const primordials = parts.createPrimordials();
   const { PromiseConstructor, create, constructors, defineValue, promiseThen, quote } = primordials;
-  const { keys, ownProperty } = primordials;
-  const run = { __proto__: null as never, callsInFlight: 1, payloadBytes: 0, nextId: 1, hasActed: false };
+  const { isArray, keys, ownProperty } = primordials;
+  const run = {
+    __proto__: null as never,
+    callsInFlight: 1,
+    payloadBytes: 0,
+    nextId: 1,
+    hasActed: false,
+    actedAt: 0,
+  };
   if (runtime !== undefined && runtime.runnerFolders.length > 0)
     parts.hideRunnerFrames(primordials, runtime.runnerFolders);
 
@@ -80,16 +86,22 @@ function createInside(parts: typeof PARTS, hostFunction: HostFunction, runtime: 
 
   const act = (operation: "send" | "print", a: Primitive, b?: Primitive): void => {
     run.hasActed = true;
+    run.actedAt = host("now") as number;
     host(operation, a, b);
   };
   const send = (text: string): void => act("send", text);
   const pending = parts.createPending(primordials, () => void host("progress"));
-  parts.installRaces(primordials, pending);
   const handles = parts.createHandles(primordials, host, ask);
   const json = parts.createJsonEncoder(primordials, handles.standIn);
   const print = parts.createPrinter(primordials, json, runtime?.inspect);
   const readThrown = parts.createThrownReader(primordials, print);
-  const timers = parts.installTimers(primordials, host, pending, (thrown) => fail(thrown));
+  const timers = parts.installTimers(
+    primordials,
+    host,
+    pending,
+    () => run.actedAt,
+    (thrown) => fail(thrown),
+  );
   const console = parts.createConsole(
     primordials,
     print,
@@ -162,11 +174,13 @@ function createInside(parts: typeof PARTS, hostFunction: HostFunction, runtime: 
 
   /**
    * Determines why an export is no result: the program has used the function itself, or the function needs arguments, or it
-   * is a class or an object of functions for other modules. Empty if that is certain, `undefined` for a result.
+   * is a class or an object of functions for other modules. Empty if nobody expects a call, `undefined` for a result.
    */
   function whyLeft(value: unknown, used: number | undefined): string | undefined {
-    if (!isCallable(value))
-      return (run.hasActed || used !== undefined) && isForOthers(value) ? "" : undefined;
+    if (!isCallable(value)) {
+      if (!isForOthers(value) || (used === undefined && !run.hasActed)) return undefined;
+      return used === undefined ? "it is a class or a member of an object" : "";
+    }
     if (used !== undefined) return used === 0 ? "" : `line ${used} may have called it`;
     const needsArguments = ownProperty(value, "length")?.value !== 0;
     return run.hasActed && needsArguments
@@ -180,6 +194,23 @@ function createInside(parts: typeof PARTS, hostFunction: HostFunction, runtime: 
     for (let index = 0; index < names.length; index += 1)
       if (typeof (value as Record<string, unknown>)[names[index] as string] !== "function") return false;
     return names.length > 0;
+  }
+
+  /** Leaves functions out of an object that a program exports after it has used them itself: its work is done. */
+  function withoutFunctions(value: unknown): unknown {
+    if (typeof value !== "object" || value === null || isArray(value) || "toJSON" in value) return value;
+    const data = {};
+    let left = "";
+    const names = keys(value);
+    for (let index = 0; index < names.length; index += 1) {
+      const name = names[index] as string;
+      const member = (value as Record<string, unknown>)[name];
+      if (typeof member === "function") left += `${left && ", "}${name}`;
+      else defineValue(data, name, member, true);
+    }
+    if (left === "") return value;
+    tell(`Note: the program's value is given without its functions: ${left}.\n`);
+    return data;
   }
 
   function encodedValue(value: unknown): string | undefined {
@@ -214,6 +245,7 @@ function createInside(parts: typeof PARTS, hostFunction: HostFunction, runtime: 
         `Note: the exported function was not called, since ${left}. If it has not run but should, end the program with a call, such as return await main(), and repeat nothing that is done.\n`,
       );
     if (left === undefined && isCallable(value)) value = await value();
+    else if (left === undefined && own.used !== undefined) value = withoutFunctions(value);
     const isLast = left !== undefined || (value === undefined && own.used === undefined);
     return isLast ? encodedLast(await own.last) : encodedValue(value);
   }
@@ -287,7 +319,6 @@ const PARTS = {
   hideRunnerFrames,
   installFiles,
   installLightGlobals,
-  installRaces,
   installTimers,
 };
 

@@ -11,8 +11,6 @@ interface Work {
   place: Error;
   /** For a timer: whether the run waits for it. */
   isKept: ((hasValue: boolean) => boolean) | undefined;
-  /** Whether it lost a race, so that its end no longer matters. */
-  isLost: boolean;
 }
 
 /**
@@ -22,14 +20,12 @@ interface Work {
  */
 export function createPending(primordials: Primordials, onEnd: () => void) {
   const { attempt, constructors, create, defineValue, includesText, indexOfText } = primordials;
-  const { SafeWeakMap, isInstance, keys, quote, sliceText, toText } = primordials;
+  const { isInstance, keys, quote, sliceText, toText } = primordials;
   /** Maximum number of listed pieces of work. */
   const MAX_LISTED = 40;
   const MAX_STACK_CHARACTERS = 4_096;
   const PROGRAM = "blob:program:";
   const works = create(null) as Record<number, Work>;
-  /** The work that ends with a promise. */
-  const workOf = new SafeWeakMap<number>();
   let next = 0;
 
   /** Adds the program's stack frames, and those before them, to an error without any. An awaited error already has them. */
@@ -44,11 +40,7 @@ export function createPending(primordials: Primordials, onEnd: () => void) {
     }, undefined);
   }
 
-  const isKept = (work: Work, hasValue: boolean): boolean =>
-    !work.isLost && (work.isKept?.(hasValue) ?? true);
-
-  const idOf = (promise: unknown): number | undefined =>
-    typeof promise === "object" && promise !== null ? workOf.get(promise) : undefined;
+  const isKept = (work: Work, hasValue: boolean): boolean => work.isKept?.(hasValue) ?? true;
 
   return {
     addPlace,
@@ -56,7 +48,7 @@ export function createPending(primordials: Primordials, onEnd: () => void) {
       const id = next;
       next += 1;
       const place = new constructors.Error();
-      works[id] = { __proto__: null, kind, server, name, place, isKept, isLost: false } as never;
+      works[id] = { __proto__: null, kind, server, name, place, isKept } as never;
       return {
         end() {
           if (works[id] === undefined) return;
@@ -66,22 +58,6 @@ export function createPending(primordials: Primordials, onEnd: () => void) {
         /** Adds the position where the work was begun to an error that ended it, unless its stack has frames of the program. */
         place: (error: unknown) => addPlace(error, place.stack),
       };
-    },
-    /** Notes that the work which a function begins ends with its promise. */
-    owning<Value>(begin: () => Promise<Value>): Promise<Value> {
-      const id = next;
-      const promise = begin();
-      if (next > id) workOf.set(promise, id);
-      return promise;
-    },
-    isCall: (promise: unknown): boolean => idOf(promise) !== undefined,
-    /** Ends the wait for a call whose promise lost a race. */
-    lose(promise: unknown): void {
-      const id = idOf(promise);
-      const work = id === undefined ? undefined : works[id];
-      if (work === undefined) return;
-      work.isLost = true;
-      onEnd();
     },
     /** Whether a run continues after its program has returned. */
     isWaitedFor(hasValue: boolean): boolean {
@@ -95,7 +71,7 @@ export function createPending(primordials: Primordials, onEnd: () => void) {
       let count = 0;
       for (let index = 0; index < ids.length && count < MAX_LISTED; index += 1) {
         const work = works[ids[index] as unknown as number] as Work;
-        if (work.isLost || isKept(work, hasValue) !== kept) continue;
+        if (isKept(work, hasValue) !== kept) continue;
         count += 1;
         const { kind, server, name, place } = work;
         const stack = sliceText(toText(place.stack), 0, MAX_STACK_CHARACTERS);

@@ -19,14 +19,17 @@ export function installTimers(
   primordials: Primordials,
   host: HostFunction,
   pending: Pending,
+  actedAt: () => number,
   fail: (thrown: unknown) => void,
 ) {
   const { PromiseConstructor, SafeWeakMap, apply, constructors, create, defineValue } = primordials;
-  const { promiseThen, resolved, symbols, toNumber } = primordials;
+  const { max, promiseThen, resolved, symbols, toNumber } = primordials;
   /** Maximum wait for a timer after the program returned a value, in milliseconds. */
   const VALUE_WAIT_MS = 1_000;
   /** The same for a program without a value. A longer timer is usually a timeout raced against another promise. */
   const WAIT_MS = 10_000;
+  /** Maximum silence before the last firing of an interval. One that neither prints nor calls anything does nothing. */
+  const SILENT_MS = 1_000;
   const timers = create(null) as Record<number, SetTimer>;
   const ids = new SafeWeakMap<number>();
   const { toPrimitive } = symbols;
@@ -52,10 +55,10 @@ export function installTimers(
 
   /** Makes the run wait for a timer. An interval, which never ends by itself, may be what a program without a value does. */
   function waitFor(timer: SetTimer): void {
-    const { isRepeated, setAt } = timer;
+    const { isRepeated, ms, setAt } = timer;
     const isKept = (hasValue: boolean): boolean =>
       isRepeated
-        ? !hasValue && timer.dueAt - setAt <= WAIT_MS
+        ? !hasValue && timer.dueAt - setAt <= WAIT_MS && timer.dueAt - ms - max(actedAt(), setAt) <= SILENT_MS
         : timer.dueAt - now() <= (hasValue ? VALUE_WAIT_MS : WAIT_MS);
     timer.work ??= pending.begin("timer", isRepeated ? "setInterval" : "setTimeout", "", isKept);
   }

@@ -50,7 +50,7 @@ export function createTracer(
   }
 
   const textOf = (value: unknown): string =>
-    attempt(() => json.encode(value, "value", MEASURED_CHARACTERS) ?? "", "");
+    attempt(() => json.encodeResult(value, "value", MEASURED_CHARACTERS).text ?? "", "");
 
   function traced(server: string, ownName: string, tool: string, implementation: object): object {
     return new ProxyConstructor(implementation, {

@@ -26,6 +26,16 @@ export default [await add({ a: 5, b: 3 }), skill.double(15), version];`;
     expect(seen).toEqual(["add", "double"]);
   });
 
+  it("keeps the record of a call whose arguments and result JSON can't carry whole", async () => {
+    const code = `import { add } from "./servers/calculator/index.ts";
+return String(await add({ a: NaN, b: 3 }));`;
+    expect(await harness().run(code)).toMatchObject({
+      value: "NaN",
+      toolCalls: [{ args: '{"a":null,"b":3}' }],
+      toolResults: [{ characters: 4, sample: "null" }],
+    });
+  });
+
   it.each(["servers/plain", "./servers/plain/index.mjs", "/workspace/servers/plain/index.ts"])(
     "runs tools in plain JavaScript, imported from %s",
     async (module) => {

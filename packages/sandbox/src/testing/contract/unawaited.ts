@@ -110,24 +110,27 @@ const timer = setInterval(() => {
     });
   });
 
-  it.each([
-    ["a timeout", `Promise.race([callTool("h", "never"), sleep(20)])`],
-    ["another call", `Promise.any([callTool("h", "never"), callTool("h", "quick")])`],
-  ])("waits for no call that lost to %s", async (_, race) => {
-    const never = recordingInvoker(({ tool }) => (tool === "never" ? new Promise(() => {}) : tool));
-    const code = `${CLIENT}const sleep = (ms) => new Promise((go) => setTimeout(go, ms, "quick"));
-console.log(await ${race});`;
-    const outcome = await session.run(code, { invoker: never });
-    expect(outcome).toMatchObject({ status: "completed", output: "quick\n" });
-    expect(outcome.unawaited).toBeUndefined();
-    expect(outcome.toolCalls.filter(({ isCancelled }) => isCancelled)).toMatchObject([{ tool: "never" }]);
-  });
-
   it("waits for the calls that another call was faster than", async () => {
     const code = `${CLIENT}const calls = [callTool("h", "one", 1), callTool("h", "two", 2)];
 void Promise.race(calls);
 void calls[1].then((value) => console.log(value));`;
     expect((await session.run(code, { invoker })).output).toBe("2\n");
+  });
+
+  it("waits for a slow interval that prints, and soon stops one that does nothing", async () => {
+    const code = `let n = 0;
+const timer = setInterval(() => { if (++n === 2) clearInterval(timer); console.log(n); }, 1_100);`;
+    expect((await session.run(code)).output).toBe("1\n2\n");
+    const outcome = await session.run("setInterval(() => {}, 50);\nconsole.log(1);", {
+      limits: { timeoutMs: 8_000 },
+    });
+    expect(outcome).toMatchObject({ status: "completed", output: "1\n" });
+    expect(outcome.unawaited).toContainEqual({
+      kind: "timer",
+      name: "setInterval",
+      line: 1,
+      isStopped: true,
+    });
   });
 
   it("waits for many timers and calls", async () => {

@@ -38,6 +38,10 @@ export function valuesContract(harness: () => Harness): void {
   it.each([
     ["console.log(1);\nexport default async (name: string) => console.log(name);", "it has parameters"],
     ["const go = () => console.log(1);\nconst all = { go };\nall.go();\nexport default go;", "line 2"],
+    ["console.log(1);\nexport default { async main() { console.log(2); } };", "a member of an object"],
+    ["console.log(1);\nexport default class Task { run() { console.log(2); } }", "a class"],
+    ["console.log(1);\nconst go = () => 2;\nif (Date.now() < 0) go();\nexport default go;", "line 3"],
+    ["console.log(1);\nexports.main = async () => console.log(2);", "a member of an object"],
   ])("says that it has not called an export: %s", async (code, why) => {
     const outcome = await run(code);
     expect(outcome).toMatchObject({ status: "completed", value: undefined });
@@ -45,6 +49,21 @@ export function valuesContract(harness: () => Harness): void {
       /^1\nNote: the exported function was not called, since .*return await main/u,
     );
     expect(outcome.output).toContain(why);
+  });
+
+  it.each([
+    "const main = async () => console.log(1);\nawait main();\nexport default { main, size: 3 };",
+    "const main = async () => console.log(1);\nmain();\nmodule.exports = { main, size: 3 };",
+  ])("gives the data that a program exports beside functions it has called: %s", async (code) => {
+    const output = "1\nNote: the program's value is given without its functions: main.\n";
+    expect(await run(code)).toMatchObject({ status: "completed", value: { size: 3 }, output });
+  });
+
+  it("calls what is exported where only Node would have called it", async () => {
+    const code = `import process from "node:process";
+export default function main() { return 3; }
+if (import.meta.url === "file://" + process.argv[1]) main();`;
+    expect(await value(code)).toBe(3);
   });
 
   it("calls an export whose name is used for something else", async () => {
