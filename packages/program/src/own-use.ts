@@ -45,7 +45,7 @@ interface Names {
   exported: ScopedNode[];
   /** By the function in which they stand, if that runs only where its own name is used. */
   references: Map<Node | undefined, Reference[]>;
-  /** What is called, and whether that is certain. */
+  /** The callees of calls, and whether each call is certain. */
   callees: Map<Node, boolean>;
 }
 
@@ -103,7 +103,7 @@ function findOwnUse({ ast: { program }, code }: Pick<Program, "ast" | "code">): 
   return line === undefined ? undefined : { line, isFunction: isKnown };
 }
 
-/** What a statement exports as default; `undefined` for a value without a name. */
+/** Returns what a statement exports as default; `undefined` for a value without a name. */
 export function defaultExport(statement: Statement): Node | undefined {
   if (statement.type === "ExportDefaultDeclaration") {
     const { declaration } = statement;

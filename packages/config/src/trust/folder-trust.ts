@@ -1,9 +1,8 @@
 import * as z from "zod/mini";
-import { constants } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, isAbsolute, join, relative, resolve } from "node:path";
 import type { CemError } from "@cem/core";
-import { openHandle, replaceFile } from "@cem/core/files";
+import { openUnfollowed, replaceFile } from "@cem/core/files";
 import { editInTurn } from "../config-file.ts";
 import { TRUST_VARIABLE, variableValue } from "../environment.ts";
 import type { Variables } from "../environment.ts";
@@ -52,7 +51,7 @@ export async function readTrust(file: string): Promise<TrustRecord & { problem?:
     problem: `${file} ${reason}: no folder counts as trusted. Move it aside, and trust each folder again with  cem trust`,
   });
   try {
-    await using handle = await openHandle(file, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
+    await using handle = await openUnfollowed(file);
     const { mode, uid } = await handle.stat();
     const own = process.getuid?.();
     if (own !== undefined && (uid !== own || (mode & OTHERS_WRITE) !== 0))

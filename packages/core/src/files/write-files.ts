@@ -158,7 +158,12 @@ export function isTemporaryFile(name: string): boolean {
 }
 
 // A flag that the system lacks is undefined, which counts as 0 below.
-const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = constants;
+const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
+
+/** Opens a file for reading, without following a link or waiting at a named pipe. Check that it is a regular file. */
+export function openUnfollowed(file: string): Promise<FileHandle> {
+  return openHandle(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+}
 
 /**
  * Opens a file for appending, readable only by its owner from then on, and creates its parent folders.

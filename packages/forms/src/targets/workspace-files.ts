@@ -1,9 +1,8 @@
-import { constants } from "node:fs";
 import { mkdir, realpath } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import path from "node:path";
 import { CemError } from "@cem/core";
-import { isWithin, openHandle, replaceFile } from "@cem/core/files";
+import { isWithin, openUnfollowed, replaceFile } from "@cem/core/files";
 import type { FormField } from "../form/form-schema.ts";
 
 /** Checks the files that a field names. @returns the fault, as a clause. */
@@ -82,9 +81,8 @@ async function openFile(
   const mimeType = MIME_TYPES[extension] ?? "application/octet-stream";
   if (accept !== undefined && !accept.some((one) => isAccepted(one.toLowerCase(), extension, mimeType)))
     throw unusable(`must be one of: ${accept.join(", ")}`);
-  // Non-blocking, since a pipe would block; without following a link put there meanwhile.
-  const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
-  const handle = await openHandle(real, flags).catch(() => {
+  // A link or a pipe may have been put there meanwhile.
+  const handle = await openUnfollowed(real).catch(() => {
     throw unusable("is a file that can't be read");
   });
   const found = await handle.stat();

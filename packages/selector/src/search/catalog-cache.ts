@@ -1,5 +1,4 @@
 import { hash } from "node:crypto";
-import { constants } from "node:fs";
 import { readdir, rm, stat } from "node:fs/promises";
 import path from "node:path";
 import { isDeepStrictEqual } from "node:util";
@@ -9,7 +8,6 @@ import type { ToolDefinition } from "@cem/core";
 import { buildIndexData, openIndex, type IndexData } from "../catalog/lexical-index.ts";
 import { createRanking } from "./search-ranking.ts";
 
-const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
 /** Maximum number of catalogs in memory, and of those on disk; the least recently used one is evicted. */
 const MAX_CATALOGS = 4;
 /** Indexing smaller catalogs is faster than writing a file. */
@@ -62,7 +60,6 @@ const FORMAT = "cem-index-2";
 const MAX_FILE_BYTES = 256 * 1024 * 1024;
 /** `index-<hash>.bin`: each catalog has a file. */
 const INDEX_FILE = /^index-[\da-f]{16}\.bin$/;
-const NO_TOOLS = buildIndexData([]);
 
 function fileOf(folder: string, key: string): string {
   return path.join(folder, `index-${hash("sha256", key).slice(0, 16)}.bin`);
@@ -79,12 +76,12 @@ async function readIndexFile(
   tools: readonly ToolDefinition[],
 ): Promise<IndexData | undefined> {
   try {
-    const { openHandle } = await import("@cem/core/files");
-    await using handle = await openHandle(file, O_RDONLY | (O_NOFOLLOW ?? 0) | (O_NONBLOCK ?? 0));
+    const { openUnfollowed } = await import("@cem/core/files");
+    await using handle = await openUnfollowed(file);
     const status = await handle.stat();
     if (!status.isFile() || status.size > MAX_FILE_BYTES) return undefined;
     const content: unknown = deserialize(await handle.readFile());
-    if (!isLike(content, { format: FORMAT, key, data: NO_TOOLS })) return undefined;
+    if (!isLike(content, { format: FORMAT, key, data: buildIndexData([]) })) return undefined;
     const { format, key: itsKey, data } = content;
     return format === FORMAT && itsKey === key && isOf(data, tools) ? data : undefined;
   } catch {

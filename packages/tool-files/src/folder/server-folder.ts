@@ -1,9 +1,8 @@
 import { hash } from "node:crypto";
-import { constants } from "node:fs";
 import { lstat, mkdir, readdir, realpath, rm } from "node:fs/promises";
 import path from "node:path";
 import { CemError } from "@cem/core";
-import { isTemporaryFile, openHandle, withFileLock } from "@cem/core/files";
+import { isTemporaryFile, openUnfollowed, withFileLock } from "@cem/core/files";
 
 /** A larger file was not generated. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
@@ -64,7 +63,7 @@ export async function listForeignModules(directory: string): Promise<string[]> {
 
 /** Reads a regular file without following links. Empty for anything else, and for a file that is too large. */
 export async function readRegularFile(file: string): Promise<string> {
-  await using handle = await openHandle(file, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
+  await using handle = await openUnfollowed(file);
   const status = await handle.stat();
   return status.isFile() && status.size <= MAX_FILE_BYTES ? await handle.readFile("utf8") : "";
 }

@@ -16,9 +16,9 @@ import {
 import { readdir, rm } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
-import { AT_ONCE_BYTES, openHandle, PRIVATE_FILE, PRIVATE_FOLDER, writeTo } from "@cem/core/files";
+import { AT_ONCE_BYTES, openUnfollowed, PRIVATE_FILE, PRIVATE_FOLDER, writeTo } from "@cem/core/files";
 
-const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants;
+const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
 /** Paths below an open folder's descriptor stay valid even if the folder is replaced by a link meanwhile. */
 const DESCRIPTORS = "/proc/self/fd";
 const HAS_DESCRIPTORS = existsSync(DESCRIPTORS);
@@ -184,8 +184,8 @@ export async function readContained(
 ): Promise<{ bytes: Buffer; size: number } | undefined> {
   const { signal, check, offset = 0, limit = Infinity } = options;
   try {
-    // Without O_NONBLOCK a named pipe that guest code created would block here.
-    await using handle = await openHandle(folder.child(name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    // Guest code may have created a named pipe.
+    await using handle = await openUnfollowed(folder.child(name));
     const found = await handle.stat();
     if (!found.isFile()) throw new UnusableFile("it is not a regular file");
     check?.(found.size);

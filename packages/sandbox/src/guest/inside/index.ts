@@ -44,7 +44,7 @@ function createInside(parts: typeof PARTS, hostFunction: HostFunction, runtime: 
     callsInFlight: 1,
     payloadBytes: 0,
     nextId: 1,
-    hasActed: false,
+    /** When the program last printed or called something; 0 if it has not. */
     actedAt: 0,
   };
   if (runtime !== undefined && runtime.runnerFolders.length > 0)
@@ -85,7 +85,6 @@ function createInside(parts: typeof PARTS, hostFunction: HostFunction, runtime: 
   }
 
   const act = (operation: "send" | "print", a: Primitive, b?: Primitive): void => {
-    run.hasActed = true;
     run.actedAt = host("now") as number;
     host(operation, a, b);
   };
@@ -178,12 +177,12 @@ function createInside(parts: typeof PARTS, hostFunction: HostFunction, runtime: 
    */
   function whyLeft(value: unknown, used: number | undefined): string | undefined {
     if (!isCallable(value)) {
-      if (!isForOthers(value) || (used === undefined && !run.hasActed)) return undefined;
+      if (!isForOthers(value) || (used === undefined && run.actedAt === 0)) return undefined;
       return used === undefined ? "it is a class or a member of an object" : "";
     }
     if (used !== undefined) return used === 0 ? "" : `line ${used} may have called it`;
     const needsArguments = ownProperty(value, "length")?.value !== 0;
-    return run.hasActed && needsArguments
+    return run.actedAt !== 0 && needsArguments
       ? "it has parameters and the program has already printed or called something"
       : undefined;
   }
@@ -256,7 +255,7 @@ function createInside(parts: typeof PARTS, hostFunction: HostFunction, runtime: 
       run.callsInFlight = callsInFlight;
       run.payloadBytes = payloadBytes;
       run.nextId = nextId;
-      run.hasActed = false;
+      run.actedAt = 0;
     },
     /** Runs a compiled program. Ends with the operation `done` or `failed`. */
     run(main: unknown): void {
