@@ -13,7 +13,8 @@ interface Evaluated {
   returned: unknown;
   exported: unknown;
   last: unknown;
-  used: number | undefined;
+  isMentioned: boolean;
+  ran: string | undefined;
   requests: ImportRequest[];
 }
 
@@ -41,13 +42,15 @@ async function evaluate(code: string, modules: Record<string, object> = {}): Pro
       return asked.map(({ specifier }) => modules[specifier]);
     },
     load: async (specifier: string) => modules[specifier],
-    meta: { url: "file:///workspace/program.ts" },
+    meta: { url: "file:///workspace/program.ts", main: true },
     default: undefined as unknown,
     last: undefined as unknown,
-    used: undefined as number | undefined,
+    isMentioned: false,
+    ran: undefined as string | undefined,
   };
   const returned = await main(runtime);
-  return { returned, exported: runtime.default, last: runtime.last, used: runtime.used, requests };
+  const { default: exported, last, isMentioned, ran } = runtime;
+  return { returned, exported, last, isMentioned, ran, requests };
 }
 
 describe("compileProgram", () => {
@@ -237,33 +240,37 @@ return c;`;
     `${main}export default main;\ntry { main(); } finally { String(1); }\n5;`,
     `${main}export default main;\ntry { if (main) throw 1; } catch {}\nif (!main) throw 1;\nmain();\n5;`,
   ])("leaves alone what a program exports and calls itself: %j", async (code) => {
-    const { last, used } = await evaluate(code);
-    expect([used, await last]).toEqual([0, 5]);
+    const { last, ran } = await evaluate(code);
+    expect([ran, await last]).toEqual(["whole", 5]);
   });
 
   it.each([
-    ["export const run = () => 5;\nsetTimeout(run);\nexport default run;", 2],
-    [`${once}${main}await main();\nexport default once(main);`, 3],
-    [`${main}await main();\nexport default main.bind(null);`, 2],
-    [`${main}const all = { main };\nawait all.main();\nexport default main;`, 2],
-    [`${main}await (async () => { await main(); })();\nexport default main;`, 2],
-    [`${main}const start = () => main();\n\nawait start();\nexport default main;`, 2],
-    ["let main;\nconst set = () => { main = () => 5; return main(); };\nset();\nexport default main;", 2],
-    ["const run = () => 5;\nrun();\nmodule.exports = { run };", 2],
-    ["const api = { go() {}, all() {} };\napi.all();\nexport default api.go;", 2],
-    [`${main}const debug = false;\ndebug && main();\nexport default main;`, 3],
-    [`${main}const size = 0;\nif (size) String(size);\nelse main();\nexport default main;`, 4],
-    [`${main}const size = 0;\nsize ? main() : size;\nexport default main;`, 3],
-    [`${main}switch (0) {\ncase 1: main(); }\nexport default main;`, 3],
-    [`${main}try { String(1); }\ncatch { main(); }\nexport default main;`, 3],
-    [`${main}for (const one of [])\nmain(one);\nexport default main;`, 3],
-    [`${main}try {\nif (!main) throw 1;\nmain(); } catch {}\nexport default main;`, 4],
-    [`${main}export default main;\nif (Date.now() < 0) return;\nmain();`, 4],
-    ["module.exports = () => 5;\nconst size = 0;\nif (size) module.exports();", 3],
-    [`${main}if (!import.meta.main) main();\nexport default main;`, 2],
-  ])("gives the line that may call what is exported: %j", async (code, line) => {
-    expect((await evaluate(code)).used).toBe(line);
-    expect(exportLastValue(`${code}\nconst more = 1;`).added).toEqual([]);
+    [`${once}${main}await main();\nexport default once(main);`, "part"],
+    [`${main}await main();\nexport default main.bind(null);`, "part"],
+    [`${once}const main = once(() => 5);\n[main].forEach((run) => run());\nexport default main;`, "part"],
+    ["const run = () => 5;\nrun();\nmodule.exports = { run };", "part"],
+    ["const api = { go() {}, all() {} };\napi.all();\nexport default api.go;", "part"],
+    ["const [main] = [() => ({ size: 5 })];\n[1].map(main);\nexport default main;", "part"],
+    [`${main}const all = { main };\nawait all.main();\nexport default main;`, "whole"],
+    [`${main}await (async () => { await main(); })();\nexport default main;`, "whole"],
+    [`${main}const start = () => main();\n\nawait start();\nexport default main;`, "whole"],
+    [
+      "let main;\nconst set = () => { main = () => 5; return main(); };\nset();\nexport default main;",
+      "whole",
+    ],
+    [`${main}const size = 0;\nif (size) String(size);\nelse main();\nexport default main;`, "whole"],
+    ["const run = () => import.meta.url;\n[1].forEach(run);\nexport default run;", "whole"],
+    ["const run = (() => (({ size: 5 })));\n[1].forEach(run);\nexport default (run)", "whole"],
+    ["class Job { constructor() {} }\nnew Job();\nexport default Job;", "whole"],
+    [`${main}const debug = false;\ndebug && main();\nexport default main;`, undefined],
+    [`${main}switch (0) {\ncase 1: main(); }\nexport default main;`, undefined],
+    [`${main}try { String(1); }\ncatch { main(); }\nexport default main;`, undefined],
+    [`${main}for (const one of [])\nmain(one);\nexport default main;`, undefined],
+    [`${main}export default main;\nif (Date.now() < 0) return;\n`, undefined],
+    ["module.exports = () => 5;\nconst size = 0;\nif (size) module.exports();", undefined],
+  ])("marks what is exported as soon as it runs: %j", async (code, ran) => {
+    expect((await evaluate(code)).ran).toBe(ran);
+    if (ran === undefined) expect(exportLastValue(`${code}\nconst more = 1;`).added).toEqual([]);
   });
 
   it.each([
@@ -283,9 +290,9 @@ return c;`;
     `${main}if (typeof require !== "undefined" && require.main === module) main();\nmodule.exports = main;`,
     `${main}if (import.meta.url === \`file://\${globalThis.process.argv[1]}\`) { main(); }\nexport default main;`,
   ])("gives what only others call: %j", async (code) => {
-    const { exported, used } = await evaluate(code);
+    const { exported, ran } = await evaluate(code);
     expect(exported).toBeTypeOf("function");
-    expect(used).toBeUndefined();
+    expect(ran).toBeUndefined();
   });
 
   it("hoists a default-exported function that has a name", async () => {

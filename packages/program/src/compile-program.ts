@@ -30,9 +30,9 @@ export interface CompiledProgram {
   /**
    * A TypeScript module whose default export is `async ($cem) =>`. It loads its static imports with
    * `$cem.import(requests)` and its dynamic ones with `$cem.load(specifier)`, reads `import.meta` from `$cem.meta` and
-   * assigns its default export to `$cem.default`, or else the value of its last expression to `$cem.last`. If the program
-   * may have called its default export itself, `$cem.used` is the line of that, or 0 if it certainly has; a function must
-   * not be called again then, and `$cem.last` is the value. It resolves to the value of a top-level `return`.
+   * assigns its default export to `$cem.default` and the value of its last expression to `$cem.last`. If the program mentions
+   * its default export elsewhere, it sets `$cem.isMentioned`, and `$cem.ran` as soon as it runs what it exports: to "whole",
+   * or to "part" for a function that the export is made of. It resolves to the value of a top-level `return`.
    */
   source: string;
   /** The number of lines before the program's first one. Subtract it from a line in `source`. */

@@ -1,10 +1,10 @@
 import { randomInt } from "node:crypto";
 import type { ExportDefaultDeclaration, ExportNamedDeclaration, Node, Statement } from "@babel/types";
 import type { GuestError } from "@cem/core";
+import { isExports, mentionedExport, type MentionedExport } from "./default-export.ts";
 import { editSource, emitImports, planImport, type PlannedImport, type SourceEdits } from "./emit-imports.ts";
 import { findLastExpression, findMain } from "./export-last-value.ts";
 import { locationOf, mayImportInExpression, nameOf } from "./imports.ts";
-import { isExports, ownUse } from "./own-use.ts";
 import type { Program } from "./parse-program.ts";
 import { isNamed, isTypeOnly, namesUsedAtRunTime, runtimeNodes } from "./syntax-tree.ts";
 
@@ -74,6 +74,8 @@ export function emitModule(
     runtime,
     epilogue: [],
   };
+  const mentioned = mentionedExport(program);
+  if (mentioned !== undefined) emitMarks(mentioned, emitter);
   for (const statement of ast.program.body) emitStatement(statement, emitter);
   emitExpressions(program, emitter);
   const beginning = emitLastExpression(program, emitter);
@@ -81,8 +83,7 @@ export function emitModule(
   if (main !== undefined) emitter.epilogue.push(`;${runtime}.default ??= ${main};`);
   // A hashbang is valid only at the start of a file.
   if (code.startsWith("#!")) emitter.edits.overwrite(0, 2, "//");
-  const uses = ownUse(program);
-  let own = uses === undefined ? "" : `${runtime}.used=${uses.line};`;
+  let own = mentioned === undefined ? "" : `${runtime}.isMentioned=true;`;
   if (isCommonJs(program)) {
     own += "const module = { exports: {} }; const { exports } = module;";
     emitter.epilogue.push(`;${runtime}.default ??= module.exports;`);
@@ -91,6 +92,22 @@ export function emitModule(
   const opening = `export default async (${runtime}) => { ${own}${imports}${beginning}`;
   const closing = [...emitter.epilogue, "}"].join("\n");
   return { ok: true, source: `${opening}\n${emitter.edits.toString()}\n${closing}\n` };
+}
+
+/**
+ * Makes the functions of an export set a mark when they run. The insertions come before all others, so that what ends where a
+ * function ends stays behind it.
+ */
+function emitMarks({ functions, isCalled }: MentionedExport, { edits, runtime }: Emitter): void {
+  for (const [{ body, end }, isWhole] of functions) {
+    const mark = `${runtime}.ran${isWhole || isCalled ? '="whole"' : '??="part"'}`;
+    if (body.type === "BlockStatement") {
+      edits.insert((body.start ?? 0) + 1, `${mark};`);
+      continue;
+    }
+    edits.insert((body.extra?.["parenStart"] as number | undefined) ?? body.start ?? 0, `(${mark},`);
+    edits.insert(end ?? 0, ")");
+  }
 }
 
 /**

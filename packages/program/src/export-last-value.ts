@@ -1,5 +1,5 @@
 import type { Directive, Node, Statement } from "@babel/types";
-import { defaultExport, FUNCTION, isExports, ownUse } from "./own-use.ts";
+import { defaultExport, FUNCTION, isExports, mentionedExport } from "./default-export.ts";
 import { parseProgram } from "./parse-program.ts";
 import type { Program } from "./parse-program.ts";
 import { patternNames } from "./scopes.ts";
@@ -21,7 +21,7 @@ export function findLastExpression({ ast, code }: Program) {
   const { body, directives } = ast.program;
   const statements = [...directives, ...body];
   let index = statements.length - 1;
-  const isSkipped = (own: Statement): boolean => hasNoValue(own) || exportsUsed(own, { ast, code });
+  const isSkipped = (own: Statement): boolean => hasNoValue(own) || exportsMentioned(own, { ast, code });
   while (index >= 0 && isSkipped(statements[index] as Statement)) index -= 1;
   const statement = statements[index];
   if (statement?.type !== "ExpressionStatement" && statement?.type !== "Directive") return undefined;
@@ -50,10 +50,10 @@ export function findMain({ ast }: Pick<Program, "ast">): string | undefined {
   return mains.length === 1 ? mains[0] : undefined;
 }
 
-/** Whether a program has a top-level `return`, or a default export that it does not use itself. */
+/** Whether a program has a top-level `return`, or a default export that it does not mention elsewhere. */
 function saysResult({ ast, code }: Pick<Program, "ast" | "code">): boolean {
   const { body } = ast.program;
-  if (body.some((own) => defaultExport(own)) && ownUse({ ast, code }) === undefined) return true;
+  if (body.some((own) => defaultExport(own)) && mentionedExport({ ast, code }) === undefined) return true;
   return RETURN.test(code) && body.some((own) => returns(own));
 }
 
@@ -66,13 +66,13 @@ function hasNoValue(statement: Statement | Directive): boolean {
   return type !== "Directive" && isTypeOnly(statement);
 }
 
-/** Whether a statement exports what the program uses itself, or, in CommonJS style, an object that may contain such functions. */
-function exportsUsed(statement: Statement, program: Pick<Program, "ast" | "code">): boolean {
-  if (statement.type === "ExportDefaultDeclaration") return ownUse(program) !== undefined;
+/** Whether a statement exports what the program mentions elsewhere, or, in CommonJS style, an object that may contain such functions. */
+function exportsMentioned(statement: Statement, program: Pick<Program, "ast" | "code">): boolean {
+  if (statement.type === "ExportDefaultDeclaration") return mentionedExport(program) !== undefined;
   if (statement.type !== "ExpressionStatement" || statement.expression.type !== "AssignmentExpression")
     return false;
   const { left, right } = statement.expression;
-  return isExports(left) && (right.type === "ObjectExpression" || ownUse(program) !== undefined);
+  return isExports(left) && (right.type === "ObjectExpression" || mentionedExport(program) !== undefined);
 }
 
 /** Whether a statement of the program returns from it. */
@@ -98,13 +98,18 @@ export function exportLastValue(code: string): { code: string; added: string[] }
   if (findLastExpression(parsed.program) !== undefined) return { code, added: [] };
   const { body } = parsed.program.ast.program;
   const hasDefault = body.some((own) => defaultExport(own));
-  const use = hasDefault ? ownUse(parsed.program) : undefined;
   // Anything but a function that it calls itself is its result.
-  if (hasDefault && (use?.line !== 0 || !use.isFunction)) return { code, added: [] };
+  if (hasDefault && !callsExport(parsed.program)) return { code, added: [] };
   const value = TELLS_OTHERWISE.test(code) ? undefined : lastVariable(body);
   if (value === undefined) return { code, added: [] };
   const line = `${hasDefault ? "return" : "export default"} ${value};`;
   return { code: `${code.trimEnd()}\n${line}\n`, added: [line] };
+}
+
+/** Whether the default export is a function that code at the top level calls. */
+function callsExport(program: Program): boolean {
+  const { functions = new Map<never, boolean>(), isCalled = false } = mentionedExport(program) ?? {};
+  return isCalled && functions.size > 0 && [...functions.values()].every(Boolean);
 }
 
 /** The last variable that is not a function. Loops and conditions after it may fill it. */

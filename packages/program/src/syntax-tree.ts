@@ -78,7 +78,7 @@ export function* visitNodes(root: Node, enters: (node: Node) => boolean): Genera
  * Whether an identifier is the name of a member or label, not a reference to a variable: `a.here`, `{ here: 1 }`, `class {
  * here() {} }`.
  */
-function isLabel({ parent, key }: NodeVisit): boolean {
+export function isLabel({ parent, key }: NodeVisit): boolean {
   if (parent === undefined) return false;
   if (key === "label") return true;
   if (key === "property" || key === "key") return !("computed" in parent && parent.computed);

@@ -120,7 +120,10 @@ function endOrWait(own: Realm): void {
   isWaiting = goesOn;
   const work = toSourcePlaces(own.inside.listUnawaited(hasValue, goesOn));
   if (work !== "") tellUnawaited(!goesOn, work);
-  if (!goesOn) end(own, returned);
+  if (goesOn) return;
+  if (!own.inside.resume()) return end(own, returned);
+  returned = undefined;
+  awaitsRuntime = false;
 }
 
 function sendLast(message: string): void {

@@ -46,6 +46,8 @@ function createInside(parts: typeof PARTS, hostFunction: HostFunction, runtime: 
     nextId: 1,
     /** When the program last printed or called something; 0 if it has not. */
     actedAt: 0,
+    /** Called when the program has nothing left to do, if it is not over then. */
+    onRest: undefined as (() => void) | undefined,
   };
   if (runtime !== undefined && runtime.runnerFolders.length > 0)
     parts.hideRunnerFrames(primordials, runtime.runnerFolders);
@@ -172,15 +174,15 @@ function createInside(parts: typeof PARTS, hostFunction: HostFunction, runtime: 
     typeof value === "function" && !isClass(value);
 
   /**
-   * Determines why an export is no result: the program has used the function itself, or the function needs arguments, or it
-   * is a class or an object of functions for other modules. Empty if nobody expects a call, `undefined` for a result.
+   * Determines why an export is no result: the program has run it or a part of it itself, or the function needs arguments, or
+   * it is a class or an object of functions for other modules. Empty if nobody expects a call, `undefined` for a result.
    */
-  function whyLeft(value: unknown, used: number | undefined): string | undefined {
+  function whyLeft(value: unknown, ran: "whole" | "part" | undefined): string | undefined {
     if (!isCallable(value)) {
-      if (!isForOthers(value) || (used === undefined && run.actedAt === 0)) return undefined;
-      return used === undefined ? "it is a class or a member of an object" : "";
+      if (!isForOthers(value) || (ran === undefined && run.actedAt === 0)) return undefined;
+      return ran === undefined ? "it is a class or a member of an object" : "";
     }
-    if (used !== undefined) return used === 0 ? "" : `line ${used} may have called it`;
+    if (ran !== undefined) return ran === "whole" ? "" : "the program has already run a part of it";
     const needsArguments = ownProperty(value, "length")?.value !== 0;
     return run.actedAt !== 0 && needsArguments
       ? "it has parameters and the program has already printed or called something"
@@ -233,21 +235,31 @@ function createInside(parts: typeof PARTS, hostFunction: HostFunction, runtime: 
       },
       default: undefined as unknown,
       last: undefined as unknown,
-      used: undefined as number | undefined,
+      isMentioned: false,
+      ran: undefined as "whole" | "part" | undefined,
     };
     const returned = await main(own);
     if (returned !== undefined) return encodedValue(returned);
-    let value = await own.default;
-    const left = whyLeft(value, own.used);
+    const value = await own.default;
+    // What the program has begun may still run it.
+    if (own.isMentioned && own.ran === undefined && isCallable(value)) await rest();
+    const left = whyLeft(value, own.ran);
+    if (left === undefined && isCallable(value)) return encodedValue(await value());
     if (left !== undefined && left !== "")
       tell(
         `Note: the exported function was not called, since ${left}. If it has not run but should, end the program with a call, such as return await main(), and repeat nothing that is done.\n`,
       );
-    if (left === undefined && isCallable(value)) value = await value();
-    else if (left === undefined && own.used !== undefined) value = withoutFunctions(value);
-    const isLast = left !== undefined || (value === undefined && own.used === undefined);
-    return isLast ? encodedLast(await own.last) : encodedValue(value);
+    const isLast = left !== undefined || (value === undefined && !own.isMentioned);
+    if (isLast) return encodedLast(await own.last);
+    return encodedValue(own.ran === undefined ? value : withoutFunctions(value));
   }
+
+  /** Waits until nothing that the program has begun is left to do. */
+  const rest = (): Promise<void> =>
+    new PromiseConstructor((resolve) => {
+      run.onRest = resolve;
+      host("done");
+    });
 
   return {
     /** Starts a run with its limits. */
@@ -268,6 +280,13 @@ function createInside(parts: typeof PARTS, hostFunction: HostFunction, runtime: 
     },
     /** Ends the run with an uncaught error. */
     fail,
+    /** Continues a program that has waited for its other work to end. */
+    resume(): boolean {
+      const { onRest } = run;
+      run.onRest = undefined;
+      onRest?.();
+      return onRest !== undefined;
+    },
     /** Receives a call's result, as the host's message. */
     settle: (message: string): void => client.settle(primordials.parseJson(message) as CallResult),
     fire: timers.fire,

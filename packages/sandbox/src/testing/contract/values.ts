@@ -30,6 +30,9 @@ export function valuesContract(harness: () => Harness): void {
     "export default class Task { constructor() { console.log(2); } }\nnew Task();\nconsole.log(1);",
     "const main = (async () => console.log(1)) satisfies () => Promise<void>;\nmain();\nexport default main;",
     "const api = { go: async () => console.log(1) };\nawait api.go();\nexport default api.go;",
+    "const go = () => console.log(1);\nconst all = { go };\nall.go();\nexport default go;",
+    "const main = () => console.log(1);\nsetTimeout(main, 30);\nexport default main;",
+    "const main = () => console.log(1);\nnew Promise((r) => setTimeout(r, 30)).then(main);\nexport default main;",
   ])("calls what is exported for others no more than the program does: %s", async (code) => {
     const output = code.includes("Task") ? "2\n1\n" : "1\n";
     expect(await run(code)).toMatchObject({ status: "completed", value: undefined, output });
@@ -37,10 +40,12 @@ export function valuesContract(harness: () => Harness): void {
 
   it.each([
     ["console.log(1);\nexport default async (name: string) => console.log(name);", "it has parameters"],
-    ["const go = () => console.log(1);\nconst all = { go };\nall.go();\nexport default go;", "line 2"],
+    [
+      "const main = () => console.log(1);\nmain();\nexport default ((fn) => () => fn())(main);",
+      "already run a part of it",
+    ],
     ["console.log(1);\nexport default { async main() { console.log(2); } };", "a member of an object"],
     ["console.log(1);\nexport default class Task { run() { console.log(2); } }", "a class"],
-    ["console.log(1);\nconst go = () => 2;\nif (Date.now() < 0) go();\nexport default go;", "line 3"],
     ["console.log(1);\nexports.main = async () => console.log(2);", "a member of an object"],
   ])("says that it has not called an export: %s", async (code, why) => {
     const outcome = await run(code);
@@ -64,6 +69,12 @@ export function valuesContract(harness: () => Harness): void {
 export default function main() { return 3; }
 if (import.meta.url === "file://" + process.argv[1]) main();`;
     expect(await value(code)).toBe(3);
+  });
+
+  it("calls an export that the program mentions but does not run", async () => {
+    expect(await value("const go = () => 2;\nif (Date.now() < 0) go();\nexport default go;")).toBe(2);
+    const late = "const pause = new Promise((resolve) => setTimeout(resolve, 30));\n";
+    expect(await value(`${late}const go = () => 2;\npause.then(() => go.name);\nexport default go;`)).toBe(2);
   });
 
   it("calls an export whose name is used for something else", async () => {
