@@ -270,7 +270,8 @@ return c;`;
     ["module.exports = () => 5;\nconst size = 0;\nif (size) module.exports();", undefined],
   ])("marks what is exported as soon as it runs: %j", async (code, ran) => {
     expect((await evaluate(code)).ran).toBe(ran);
-    if (ran === undefined) expect(exportLastValue(`${code}\nconst more = 1;`).added).toEqual([]);
+    const { added } = exportLastValue(`${code}\nconst more = 1;`);
+    expect(added.length === 0 || ran === "whole").toBe(true);
   });
 
   it.each([
