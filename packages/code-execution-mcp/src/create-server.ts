@@ -15,7 +15,7 @@ import { consolePartsOf, recordQueue } from "./wiring/http/console-parts.ts";
 import type { Identity } from "./wiring/http/console-parts.ts";
 import { loggerOf, logTo, logWarnings } from "./wiring/log.ts";
 import { openProject } from "./wiring/open-project.ts";
-import { openRequestHosts } from "./wiring/owners/request-hosts.ts";
+import { openRequestHosts } from "./wiring/customers/request-hosts.ts";
 import { redactorOf } from "./wiring/privacy/redaction.ts";
 import { inspectVaults } from "./wiring/privacy/vaults.ts";
 import { withoutPool } from "./wiring/project.ts";

@@ -7,7 +7,7 @@ import { AGENT_OPTIONS } from "./options.ts";
 import type { AgentOptions } from "./options.ts";
 import { loggerOf, logTo, logWarnings } from "./wiring/log.ts";
 import { openProject } from "./wiring/open-project.ts";
-import { openWorkerAgents } from "./wiring/owners/request-hosts.ts";
+import { openWorkerAgents } from "./wiring/customers/request-hosts.ts";
 import { inspectVaults } from "./wiring/privacy/vaults.ts";
 import { probeShared, requireQueueConnection } from "./wiring/shared/queue.ts";
 import { probeStore, reportUnreachable } from "./wiring/shared/store.ts";

@@ -34,7 +34,7 @@ export interface McpConnectionsSettings {
    *
    * @defaultValue the sign-ins belong to no customer
    */
-  isOwnerThere?: (() => Promise<boolean>) | undefined;
+  customerExists?: (() => Promise<boolean>) | undefined;
   /**
    * The name and version this client gives itself.
    *

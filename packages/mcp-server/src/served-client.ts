@@ -2,7 +2,7 @@ import { CemError } from "@cem/core";
 import type { AuthInfo, ServerContext } from "@modelcontextprotocol/server";
 import { currentExchange } from "./exchange.ts";
 import { MAX_CODE_CHARACTERS, MAX_TASK_CHARACTERS } from "./limits.ts";
-import { inSession, ownerOf, requireLength, sessionOf } from "./tools/server-tool.ts";
+import { inSession, clientIdOf, requireLength, sessionOf } from "./tools/server-tool.ts";
 import type { Caller, HostOf, ServedParts, ToolHost } from "./tools/server-tool.ts";
 
 /** Finds the agent and the stores for a request: those of its owner if requests have owners. */
@@ -37,7 +37,7 @@ export interface ServedClient extends Readonly<Omit<ServedParts, "runWorkflow">>
 export function servedClient(host: ToolHost, caller: Caller): ServedClient {
   const { runs, runWorkflow: _, guest: _guest, hintFor: _hint, quotaOwner, ...parts } = host;
   const { agent, redactor } = parts;
-  const owner = ownerOf(caller);
+  const owner = clientIdOf(caller);
   const audience = quotaOwner ?? owner;
   const { session } = sessionOf(caller);
   return {

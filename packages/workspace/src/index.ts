@@ -13,7 +13,7 @@ export type {
   CustomerFoldersSettings,
   CustomerUsage,
 } from "./customers/customer-folders.ts";
-export type { OwnerQuota, QuotaPeriod, QuotaUsage } from "./customers/quotas.ts";
+export type { CustomerQuota, QuotaPeriod, QuotaUsage } from "./customers/quotas.ts";
 export { createOpenCustomers } from "./customers/open-customers.ts";
 export type { OpenCustomer, OpenCustomers, OpenCustomersSettings } from "./customers/open-customers.ts";
 export { createRunMeter } from "./customers/run-meter.ts";
@@ -22,8 +22,8 @@ export type { RecordRedactor, RunRecordParts } from "./records/run-record.ts";
 export { createRunRecords, pruneRunRecords } from "./records/run-records.ts";
 export type { RunRecordsSettings } from "./records/run-records.ts";
 export type { RunMeterSettings } from "./customers/run-meter.ts";
-export { followFolder, followOwner, incarnationOf } from "./customers/shared-owner.ts";
-export { isOwnerThere, ownerGone, ownerKey } from "./customers/shared-owner.ts";
+export { followFolder, followCustomer, incarnationOf } from "./customers/shared-customer.ts";
+export { customerExists, customerGone, customerKey } from "./customers/shared-customer.ts";
 export { customerIdOf, customerIdOfClaim, requireCustomerId } from "./customers/customer-folders.ts";
 export { createStateStore } from "./state/state-store.ts";
 export type { StateStoreSettings } from "./state/state-store.ts";

@@ -3,14 +3,14 @@ import type { LoadedConfig, Config } from "@cem/config";
 import { CemError } from "@cem/core";
 import type { Lazy, RunRecords, Store, WorkspaceSync } from "@cem/core";
 import type { CallCounts } from "@cem/guardrails/calls";
-import type { CustomerFolder, OwnerQuota } from "@cem/workspace";
+import type { CustomerFolder, CustomerQuota } from "@cem/workspace";
 import type { PluginSet } from "../plugins/open-plugins.ts";
 
 /** The owner of the folders that a project names. */
 export interface ProjectOwner extends CustomerFolder {
   /** The skills that all owners see. */
   sharedSkillsDir: string;
-  quotas: readonly OwnerQuota[];
+  quotas: readonly CustomerQuota[];
 }
 
 /** A configuration with the folders of its owner. */

@@ -35,12 +35,12 @@ const NO_REGISTRATION = /does not support dynamic client registration/;
 export function createOAuth(
   {
     authFolder,
-    isOwnerThere,
-  }: { authFolder?: string | undefined; isOwnerThere?: (() => Promise<boolean>) | undefined },
+    customerExists,
+  }: { authFolder?: string | undefined; customerExists?: (() => Promise<boolean>) | undefined },
   clientName: string,
 ) {
   const store =
-    authFolder === undefined ? createMemoryTokenStore() : createFileTokenStore(authFolder, isOwnerThere);
+    authFolder === undefined ? createMemoryTokenStore() : createFileTokenStore(authFolder, customerExists);
 
   return {
     /** The sign-in of a server. `undefined` for those that are disabled, over stdio, or have an `Authorization` header. */

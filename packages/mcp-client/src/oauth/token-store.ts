@@ -41,11 +41,11 @@ export function createMemoryTokenStore(): TokenStore {
 /** Creates a store of one file for each server, which only its owner may read and which is replaced atomically. */
 export function createFileTokenStore(
   folder: string,
-  isOwnerThere = (): Promise<boolean> => Promise.resolve(true),
+  customerExists = (): Promise<boolean> => Promise.resolve(true),
 ): TokenStore {
   const fileOf = (url: string): string => signInFile(folder, url);
   const requireOwner = async (): Promise<void> => {
-    if (await isOwnerThere()) return;
+    if (await customerExists()) return;
     throw new CemError("OWNER_GONE", "The customer was deleted, so the sign-in is not kept.");
   };
   const replace = async (record: TokenRecord): Promise<void> => {

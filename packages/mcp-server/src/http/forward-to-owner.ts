@@ -3,7 +3,7 @@ import type { ForwardedAnswer, ForwardedRequest, JsonObject, Replicas } from "@c
 import type { AuthInfo, McpHandlerRequestOptions } from "@modelcontextprotocol/server";
 import { rpcRefusal } from "./checks.ts";
 import { currentExchange, inExchange } from "../exchange.ts";
-import { ownerOf } from "../runs/run.ts";
+import { replicaOfRequest } from "../runs/run.ts";
 
 /** Headers that are hop-by-hop, or that only the receiving replica may know. */
 const KEPT_BACK: ReadonlySet<string> = new Set([
@@ -28,7 +28,7 @@ export async function forwardToOwner(
   request: Request,
   { parsedBody, authInfo }: McpHandlerRequestOptions,
 ): Promise<Response | undefined> {
-  const owner = ownerOf(request.headers.get("mcp-session-id"), parsedBody);
+  const owner = replicaOfRequest(request.headers.get("mcp-session-id"), parsedBody);
   if (owner === undefined || owner === replicas.name) return undefined;
   const forwarded: ForwardedRequest = {
     method: request.method,

@@ -3,7 +3,7 @@ import { Lazy } from "@cem/core";
 import type { Replicas } from "@cem/core";
 import { createRequestStateCodec } from "@modelcontextprotocol/server";
 import type { RequestStateCodec, ServerContext } from "@modelcontextprotocol/server";
-import { ownerOf } from "../tools/server-tool.ts";
+import { clientIdOf } from "../tools/server-tool.ts";
 import { idAtReplica, withoutReplica } from "./run.ts";
 
 const KEY_BYTES = 32;
@@ -15,7 +15,7 @@ const KEY_BYTES = 32;
 export function createRequestStates(replicas?: Replicas) {
   const codec = new Lazy(async () => {
     const key = (await replicas?.sharedKey()) ?? randomBytes(KEY_BYTES);
-    const bind = (context: ServerContext) => JSON.stringify([context.mcpReq.method, ownerOf(context)]);
+    const bind = (context: ServerContext) => JSON.stringify([context.mcpReq.method, clientIdOf(context)]);
     return createRequestStateCodec<string>({ key, bind });
   });
   /** Used by the SDK to refuse requests with an invalid state. */

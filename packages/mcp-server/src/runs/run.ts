@@ -193,7 +193,7 @@ export function withoutReplica(id: string): string {
 }
 
 /** The replica that holds the session, the state or the run of a request. */
-export function ownerOf(session: string | null, body: unknown): string | undefined {
+export function replicaOfRequest(session: string | null, body: unknown): string | undefined {
   if (session !== null) return replicaOf(session);
   if (!isJSONRPCRequest(body)) return undefined;
   const { requestState, arguments: given } = (body.params ?? {}) as Record<string, unknown>;

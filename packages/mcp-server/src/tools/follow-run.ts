@@ -5,7 +5,7 @@ import { MIN_PROGRESS_INTERVAL_MS } from "../limits.ts";
 import { answersTo, askLater, readAnswers, stateOf } from "../runs/questions.ts";
 import type { RunView, Waiter } from "../runs/run.ts";
 import { answerRun } from "./run-answer.ts";
-import { ownerOf, runQuotaOwnerOf } from "./server-tool.ts";
+import { clientIdOf, runQuotaOwnerOf } from "./server-tool.ts";
 import type { ToolAnswer, ToolHost } from "./server-tool.ts";
 
 /**
@@ -23,7 +23,7 @@ export async function followRun(
   const { runs, guest, results, hintFor } = host;
   const progress = reportProgress(context);
   const { signal } = context.mcpReq;
-  const waiter: Waiter = { owner: ownerOf(context), signal, onEvent: progress.onEvent };
+  const waiter: Waiter = { owner: clientIdOf(context), signal, onEvent: progress.onEvent };
   const answered = stateOf(context);
   try {
     let view: RunView;
@@ -54,7 +54,7 @@ export function adoptRun(host: ToolHost, id: string, context: ServerContext): vo
   const { runs, agent } = host;
   if (agent.rejoinRun === undefined) return;
   runs.adopt(id, {
-    owner: ownerOf(context),
+    owner: clientIdOf(context),
     quotaOwner: runQuotaOwnerOf(host, context),
     signal: context.mcpReq.signal,
     rejoin: (key, options) => agent.rejoinRun?.(key, options) ?? Promise.resolve(undefined),

@@ -12,7 +12,7 @@ import {
   filesSentence,
   inSession,
   networkSentence,
-  ownerOf,
+  clientIdOf,
   runQuotaOwnerOf,
   seconds,
   sessionOf,
@@ -95,7 +95,7 @@ function startRun(
   const { session } = sessionOf(context);
   const begin: BeginRun = (options) => beginRun(inSession(options, context));
   const { redactor } = host;
-  const facts = { input, redactor, session, audience: host.quotaOwner ?? ownerOf(context) };
+  const facts = { input, redactor, session, audience: host.quotaOwner ?? clientIdOf(context) };
   const request = { quotaOwner: runQuotaOwnerOf(host, context), kind, facts, begin };
   return followRun(host, context, (waiter) => host.runs.start({ ...waiter, ...request }), verbose);
 }

@@ -143,7 +143,7 @@ export function answerValue(value: object | JsonValue): CallToolResult {
 }
 
 /** The authenticated client id, or an empty string without authorization. A run belongs to the client that started it. */
-export function ownerOf({ http }: Pick<ServerContext, "http">): string {
+export function clientIdOf({ http }: Pick<ServerContext, "http">): string {
   return http?.authInfo?.clientId ?? "";
 }
 
@@ -163,7 +163,7 @@ export function runQuotaOwnerOf(
 export function sessionOf(context: Caller): { session: string | undefined; singleUse?: boolean } {
   const { http, sessionId } = context;
   if (http === undefined) return { session: "stdio" };
-  const owner = ownerOf(context);
+  const owner = clientIdOf(context);
   if (sessionId !== undefined) return { session: JSON.stringify([owner, sessionId]) };
   if (owner !== "") return { session: JSON.stringify([owner]) };
   return { session: undefined, singleUse: true };
@@ -179,7 +179,7 @@ const LASTING = "for this session";
 export function inSession(options: ExecuteOptions, context: Caller): ExecuteOptions {
   const { onElicit: ask } = options;
   const all = { ...options, ...sessionOf(context) };
-  if (ask === undefined || context.sessionId !== undefined || ownerOf(context) !== SHARED_CLIENT_ID)
+  if (ask === undefined || context.sessionId !== undefined || clientIdOf(context) !== SHARED_CLIENT_ID)
     return all;
   const onElicit: typeof ask = async (request) => {
     const isLasting = request.mode === "form" && JSON.stringify(request.requestedSchema).includes(LASTING);

@@ -4,7 +4,7 @@ import type { ServerContext } from "@modelcontextprotocol/server";
 import { MAX_KEPT_RUNS, MAX_KEPT_RUNS_PER_CLIENT, YIELDED_RUN_IDLE_MS } from "../limits.ts";
 import type { createRequestStates } from "../runs/request-states.ts";
 import { answersTo, askLater, OpenQuestions, readAnswers, stateOf } from "../runs/questions.ts";
-import { ownerOf } from "../tools/server-tool.ts";
+import { clientIdOf } from "../tools/server-tool.ts";
 
 /** A request to an upstream server, which may ask the client something before it answers. */
 type AskingRequest = ReturnType<typeof beginning>;
@@ -39,7 +39,7 @@ export function createAskingRequests(states: ReturnType<typeof createRequestStat
   };
 
   return async (context: ServerContext, target: string, begin: Begin): Promise<JsonObject> => {
-    const owner = ownerOf(context);
+    const owner = clientIdOf(context);
     const id = stateOf(context) ?? "";
     const known = waiting.get(id);
     const isRepeated = known?.owner === owner && known.target === target;

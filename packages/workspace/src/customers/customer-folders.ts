@@ -6,7 +6,7 @@ import { CemError, OWNER_ID_RULE, GIVEN_OWNER_ID, isGivenOwnerId } from "@cem/co
 import type { Store } from "@cem/core";
 import { ignoreMissing, PRIVATE_FOLDER, removeFolder } from "@cem/core/files";
 import { createSharedUsage, createUsageFile, quotaUsage, removeEndedUsage } from "./quotas.ts";
-import type { OwnerQuota, QuotaUsage } from "./quotas.ts";
+import type { CustomerQuota, QuotaUsage } from "./quotas.ts";
 import {
   assertNotDeleting,
   beingDeleted,
@@ -19,7 +19,7 @@ import {
   removeStale,
   sharedCustomers,
   sharedKeys,
-} from "./shared-owner.ts";
+} from "./shared-customer.ts";
 
 /** Prefix of a folder that is being deleted. No customer's id begins like this. */
 const LEAVING = ".leaving-";
@@ -43,7 +43,7 @@ export interface CustomerUsage {
 /** Settings of {@link createCustomerFolders}. */
 export interface CustomerFoldersSettings {
   /** Quotas of every customer, reported by `usage` of {@link CustomerFolders}. */
-  quotas?: readonly OwnerQuota[] | undefined;
+  quotas?: readonly CustomerQuota[] | undefined;
   /** The store in which machines share customers' usage and deletions. */
   store?: Store | undefined;
   /**

@@ -4,10 +4,10 @@ import path from "node:path";
 import { createFolderStore } from "@cem/store";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createCustomerFolders } from "./customer-folders.ts";
-import type { OwnerQuota } from "./quotas.ts";
+import type { CustomerQuota } from "./quotas.ts";
 import { createRunMeter } from "./run-meter.ts";
 
-const QUOTAS: OwnerQuota[] = [{ per: "hour", runs: 2, seconds: 10 }];
+const QUOTAS: CustomerQuota[] = [{ per: "hour", runs: 2, seconds: 10 }];
 const HOUR_MS = 3_600_000;
 let root: string;
 beforeEach(async () => {

@@ -3,7 +3,7 @@ import type { FSWatcher } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { CemError } from "@cem/core";
 import type { Lazy, Store } from "@cem/core";
-import { isIncarnationThere, ownerGone } from "./shared-owner.ts";
+import { isIncarnationThere, customerGone } from "./shared-customer.ts";
 
 const SWEEPS_PER_IDLE_TIME = 4;
 const BUSY_POLL_MS = 100;
@@ -61,7 +61,7 @@ export function createOpenCustomers<Host>(settings: OpenCustomersSettings<Host>)
     // Repeated, since other requests may take the free slot while this waits.
     while ((opening = customers.get(id)) === undefined && customers.size >= maxOpen) await makeRoom();
     if (opening === undefined) {
-      opening = openOwner(id);
+      opening = openCustomer(id);
       customers.set(id, opening);
       opening.catch(() => customers.delete(id));
     }
@@ -70,7 +70,7 @@ export function createOpenCustomers<Host>(settings: OpenCustomersSettings<Host>)
     return opened;
   }
 
-  async function openOwner(id: string): Promise<Customer> {
+  async function openCustomer(id: string): Promise<Customer> {
     const opened = await settings.open(id);
     handedOut.set(opened, performance.now());
     watchFolder();
@@ -169,7 +169,7 @@ export function createOpenCustomers<Host>(settings: OpenCustomersSettings<Host>)
       if (store === undefined || incarnation === undefined || found.incarnation === incarnation)
         return found.host;
       if (await isIncarnationThere(store, id, incarnation)) return found.host;
-      throw ownerGone(id);
+      throw customerGone(id);
     },
     async dispose(): Promise<void> {
       clearInterval(timer);

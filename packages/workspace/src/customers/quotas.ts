@@ -13,7 +13,7 @@ const QUOTA_PERIODS = { minute: 60_000, hour: 3_600_000, day: 86_400_000, week: 
 export type QuotaPeriod = keyof typeof QUOTA_PERIODS;
 
 /** The runs and seconds allowed in one period, which begins with the first run in it. */
-export interface OwnerQuota {
+export interface CustomerQuota {
   per: QuotaPeriod;
   runs?: number | undefined;
   seconds?: number | undefined;
@@ -159,7 +159,7 @@ export interface RunCharge {
 }
 
 /** Charges a starting run. */
-export function chargeRun(usage: Usage, quotas: readonly OwnerQuota[]): RunCharge | RunStop {
+export function chargeRun(usage: Usage, quotas: readonly CustomerQuota[]): RunCharge | RunStop {
   for (const quota of quotas) {
     const used = quotaUsage(usage, quota);
     if (used.maxRuns !== undefined && used.runs >= used.maxRuns)
@@ -179,7 +179,7 @@ export function chargeRun(usage: Usage, quotas: readonly OwnerQuota[]): RunCharg
  */
 export function chargeTime(
   usage: Usage,
-  quotas: readonly OwnerQuota[],
+  quotas: readonly CustomerQuota[],
   charge: RunCharge,
   outcome: string,
 ): RunStop | undefined {
@@ -200,7 +200,7 @@ export function chargeTime(
 /** Charges the time that a run used beyond its slices, or refunds the rest. */
 export function settleRun(
   usage: Usage,
-  quotas: readonly OwnerQuota[],
+  quotas: readonly CustomerQuota[],
   charge: RunCharge,
   spentMs: number,
 ): void {
@@ -212,7 +212,7 @@ export function settleRun(
   }
 }
 
-function addTime(usage: Usage, quotas: readonly OwnerQuota[], charge: RunCharge, ms: number): void {
+function addTime(usage: Usage, quotas: readonly CustomerQuota[], charge: RunCharge, ms: number): void {
   for (const { per } of quotas) {
     const period = periodOf(usage, per);
     period.ranMs += ms;
@@ -221,7 +221,7 @@ function addTime(usage: Usage, quotas: readonly OwnerQuota[], charge: RunCharge,
 }
 
 /** The current usage of a quota. */
-export function quotaUsage({ nowMs, periods }: Usage, { per, runs, seconds }: OwnerQuota): QuotaUsage {
+export function quotaUsage({ nowMs, periods }: Usage, { per, runs, seconds }: CustomerQuota): QuotaUsage {
   const period = periods[per];
   return {
     per,

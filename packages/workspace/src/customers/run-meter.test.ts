@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import type { RunStop, RunTicket } from "@cem/core";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createUsageFile, quotaUsage } from "./quotas.ts";
-import type { OwnerQuota } from "./quotas.ts";
+import type { CustomerQuota } from "./quotas.ts";
 import { createRunMeter } from "./run-meter.ts";
 
 const HOUR = 3_600_000;
@@ -29,7 +29,7 @@ function moveClock(ms: number): void {
   vi.setSystemTime(Date.now() + ms);
 }
 
-async function readQuotas(quotas: readonly OwnerQuota[]) {
+async function readQuotas(quotas: readonly CustomerQuota[]) {
   const usage = await createUsageFile(home).read();
   return quotas.map((quota) => quotaUsage(usage, quota));
 }
@@ -38,7 +38,7 @@ const isTicket = (admitted: RunTicket | RunStop): admitted is RunTicket => "sett
 
 /** Runs that take some milliseconds each, until one may not begin or is stopped. */
 async function use(
-  quotas: readonly OwnerQuota[],
+  quotas: readonly CustomerQuota[],
   { runs, ms = 0 }: { runs: number; ms?: number },
 ): Promise<number> {
   const meter = createRunMeter({ home, quotas });
@@ -52,7 +52,7 @@ async function use(
 }
 
 describe("a customer's quota of runs", () => {
-  const quotas: OwnerQuota[] = [{ per: "hour", runs: 3 }];
+  const quotas: CustomerQuota[] = [{ per: "hour", runs: 3 }];
 
   it("ends with a refusal that says what was used and when it is free again", async () => {
     holdClock();
@@ -86,7 +86,7 @@ describe("a customer's quota of runs", () => {
 
   it("holds where several quotas do, each for its time", async () => {
     holdClock();
-    const both: OwnerQuota[] = [
+    const both: CustomerQuota[] = [
       { per: "minute", runs: 2 },
       { per: "hour", runs: 3 },
     ];
@@ -125,7 +125,7 @@ describe("a customer's quota of runs", () => {
 });
 
 describe("a customer's quota of seconds", () => {
-  const quotas: OwnerQuota[] = [{ per: "day", seconds: 2 }];
+  const quotas: CustomerQuota[] = [{ per: "day", seconds: 2 }];
 
   it("stops a run that would use more, and lets none begin after it", async () => {
     holdClock();
@@ -176,7 +176,7 @@ describe("a customer's quota of seconds", () => {
 
 describe("the meter of a customer", () => {
   it("refuses runs, and stops those under way, once the customer is deleted", async () => {
-    for (const quotas of [[], [{ per: "hour", runs: 100 }]] as OwnerQuota[][]) {
+    for (const quotas of [[], [{ per: "hour", runs: 100 }]] as CustomerQuota[][]) {
       await mkdir(home, { recursive: true });
       const meter = createRunMeter({ home, quotas });
       const ticket = (await meter.admit()) as RunTicket;
@@ -203,7 +203,7 @@ describe("the meter of a customer", () => {
   });
 
   it("begins anew where its file is broken", async () => {
-    const quota: OwnerQuota[] = [{ per: "hour", runs: 2 }];
+    const quota: CustomerQuota[] = [{ per: "hour", runs: 2 }];
     expect(await use(quota, { runs: 3 })).toBe(2);
     const folder = path.join(path.dirname(home), ".quotas");
     const [file = ""] = await readdir(folder);

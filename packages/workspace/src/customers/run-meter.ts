@@ -2,8 +2,8 @@ import path from "node:path";
 import { CemError, toErrorInfo } from "@cem/core";
 import type { MeteredRun, RunMeter, RunStop, RunTicket, Store } from "@cem/core";
 import { chargeRun, chargeTime, createSharedUsage, createUsageFile, settleRun } from "./quotas.ts";
-import type { OwnerQuota, RunCharge } from "./quotas.ts";
-import { followOwner, goneStop, noteUse } from "./shared-owner.ts";
+import type { CustomerQuota, RunCharge } from "./quotas.ts";
+import { followCustomer, goneStop, noteUse } from "./shared-customer.ts";
 
 /** Interval between two checks of a running run. */
 const PERIOD_MS = 100;
@@ -18,7 +18,7 @@ export interface RunMeterSettings {
   /** Absolute path of the owner's folder, which exists. */
   home: string;
   /** All of them apply. */
-  quotas: readonly OwnerQuota[];
+  quotas: readonly CustomerQuota[];
   /** The store in which machines share usage. Default: a file next to the owner's folder. */
   store?: Store | undefined;
 }
@@ -31,7 +31,7 @@ export interface RunMeterSettings {
 export function createRunMeter({ home, quotas, store }: RunMeterSettings): RunMeter {
   const id = path.basename(home);
   const usage = store === undefined ? createUsageFile(home) : createSharedUsage(store, id);
-  const isThere = followOwner(home, store);
+  const isThere = followCustomer(home, store);
   const hasSeconds = quotas.some(({ seconds }) => seconds !== undefined);
   // Without a store, opening the folder has just noted its use.
   let notedAt = store === undefined ? performance.now() : -Infinity;

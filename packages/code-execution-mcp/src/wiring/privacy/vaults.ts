@@ -27,14 +27,14 @@ export async function configuredVaults(loaded: Project): Promise<Pick<RedactorSe
   }
   if (place === "memory" || store === undefined) return {};
   const { createSharedVaults } = await import("@cem/pii/vaults");
-  const { isOwnerThere, ownerKey } = await import("@cem/workspace");
+  const { customerExists, customerKey } = await import("@cem/workspace");
   const opened = await store.get();
   const keyOf = async (session: string): Promise<StoreKey | undefined> => {
     const id = scopeOfSession(session);
     const digest = hash("sha256", session);
     if (id === undefined) return ["vaults", digest];
-    const isThere = await isOwnerThere(path.join(config.customers.dir, id), opened);
-    return isThere ? ownerKey(id, "vaults", digest) : undefined;
+    const isThere = await customerExists(path.join(config.customers.dir, id), opened);
+    return isThere ? customerKey(id, "vaults", digest) : undefined;
   };
   return { shared: createSharedVaults({ store: opened, keyOf }) };
 }

@@ -55,7 +55,7 @@ export function openConfiguredRecords(recorded: Recorded, logOf: RecordsLog): Ru
   const warn = (message: string): void =>
     void Promise.resolve(logOf(config)).then((log) => log("critical", message));
   return lazyRecords(async () => {
-    const { createRunRecords, followOwner } = await import("@cem/workspace");
+    const { createRunRecords, followCustomer } = await import("@cem/workspace");
     let isThere: (() => Promise<boolean>) | undefined;
     return createRunRecords({
       open: () => openRecordStore(recorded, warn),
@@ -63,7 +63,7 @@ export function openConfiguredRecords(recorded: Recorded, logOf: RecordsLog): Ru
       isThere:
         owner &&
         (async () => {
-          isThere ??= followOwner(owner.home, await store?.get());
+          isThere ??= followCustomer(owner.home, await store?.get());
           return isThere();
         }),
       onProblem(thrown) {
@@ -126,8 +126,8 @@ async function openRecordStore(
       `The records of runs were damaged. What could not be read was moved to ${movedTo}, and new ones are kept.`,
     );
   if (shared !== undefined) {
-    const { ownerKey } = await import("@cem/workspace");
-    const [first = FOLDER, ...rest] = owner === undefined ? [FOLDER] : ownerKey(owner.id, FOLDER);
+    const { customerKey } = await import("@cem/workspace");
+    const [first = FOLDER, ...rest] = owner === undefined ? [FOLDER] : customerKey(owner.id, FOLDER);
     return scopeStore(await shared.get(), first, ...rest);
   }
   if (owner !== undefined)

@@ -12,7 +12,7 @@ import os from "node:os";
 import path from "node:path";
 import { createFolderStore } from "@cem/store";
 import { expect, it, onTestFinished } from "vitest";
-import { openCustomerHosts } from "../owners/customer-hosts.ts";
+import { openCustomerHosts } from "../customers/customer-hosts.ts";
 import { openProject } from "../open-project.ts";
 
 const MS_PER_DAY = 86_400_000;

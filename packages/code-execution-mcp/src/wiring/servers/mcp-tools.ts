@@ -91,8 +91,9 @@ export async function openMcpTools(
   ]);
   const { serversDir } = config.execution;
   const transports = (await pluginSet?.get())?.transports;
-  const isOwnerThere = owner && (await import("@cem/workspace")).followOwner(owner.home, await shared?.get());
-  await isOwnerThere?.();
+  const customerExists =
+    owner && (await import("@cem/workspace")).followCustomer(owner.home, await shared?.get());
+  await customerExists?.();
   const held = new Set(trust.held.filter(({ kind }) => kind === "server").map(({ name }) => name));
   return createMcpTools({
     servers: config.mcpServers.map((server) => ({
@@ -104,7 +105,7 @@ export async function openMcpTools(
       held.has(server) ? folderUntrusted(`The MCP server "${server}"`, trust.folder) : undefined,
     serversDir,
     authFolder: owner?.authDir ?? (await authFolder(folder)),
-    isOwnerThere,
+    customerExists,
     holdChanged: config.guardrails.changedTools === "hold",
     changesFiles,
     variable,

@@ -24,9 +24,9 @@ export function lazySync(loaded: Sharing, onFetched?: () => Promise<void>): Lazy
   if (config.store.files === undefined) return undefined;
   return new Lazy(async () => {
     const { createWorkspaceSync } = await import("@cem/workspace/sync");
-    const { followOwner } = await import("@cem/workspace");
+    const { followCustomer } = await import("@cem/workspace");
     const { maxWorkspaceMb, maxWorkspaceEntries } = config.execution.limits;
-    const isThere = owner && followOwner(owner.home, await store?.get());
+    const isThere = owner && followCustomer(owner.home, await store?.get());
     await isThere?.();
     return createWorkspaceSync({
       ...(await openPlace(loaded, await scopeOf(owner?.id))),
@@ -143,7 +143,7 @@ async function openPlace({ config, store }: Sharing, scope: StoreKey) {
 }
 
 async function scopeOf(owner: string | undefined): Promise<StoreKey> {
-  return owner === undefined ? ["own"] : (await import("@cem/workspace")).ownerKey(owner);
+  return owner === undefined ? ["own"] : (await import("@cem/workspace")).customerKey(owner);
 }
 
 async function openBlobs(config: Config, store: Store, scope: readonly string[]): Promise<BlobStore> {

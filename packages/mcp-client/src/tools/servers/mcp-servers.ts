@@ -5,7 +5,7 @@ import type { LogEntry } from "../../connection/connection-types.ts";
 import type { McpConnections, McpConnectionsSettings } from "../../connections.ts";
 import type { McpServerSettings } from "../../settings/server-settings.ts";
 
-export interface McpServersSettings extends Pick<McpConnectionsSettings, "isOwnerThere" | "elicit"> {
+export interface McpServersSettings extends Pick<McpConnectionsSettings, "customerExists" | "elicit"> {
   /** The servers, with `${NAME}` still in place of variables. */
   servers: readonly McpServerSettings[];
   /**
@@ -43,7 +43,7 @@ export type McpServers = ReturnType<typeof createMcpServers>;
 
 /** Sets up servers. Everything is loaded and started on first use. */
 export function createMcpServers(settings: McpServersSettings, changes: ServerChanges) {
-  const { servers, serversDir, authFolder, isOwnerThere, elicit, onLog } = settings;
+  const { servers, serversDir, authFolder, customerExists, elicit, onLog } = settings;
   const variable = settings.variable ?? ((name: string) => process.env[name]);
   const byName = new Map<string, ConfiguredServer>(
     servers.map(({ name, enabled = true }) => [
@@ -65,7 +65,7 @@ export function createMcpServers(settings: McpServersSettings, changes: ServerCh
         return { ...server, enabled: false };
       }
     });
-    const own = { servers: filled, authFolder, isOwnerThere, log: onLog, elicit };
+    const own = { servers: filled, authFolder, customerExists, log: onLog, elicit };
     return createMcpConnections({ ...own, ...changes });
   });
 

@@ -9,12 +9,12 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 
 import { createCustomerFolders } from "./customer-folders.ts";
 import type { CustomerFolders } from "./customer-folders.ts";
 import { digestOf } from "./quotas.ts";
-import type { OwnerQuota } from "./quotas.ts";
+import type { CustomerQuota } from "./quotas.ts";
 import { createRunMeter } from "./run-meter.ts";
-import { ownerKey } from "./shared-owner.ts";
+import { customerKey } from "./shared-customer.ts";
 
 const isTicket = (admitted: RunTicket | RunStop): admitted is RunTicket => "settle" in admitted;
-const HOUR: OwnerQuota[] = [{ per: "hour", runs: 7 }];
+const HOUR: CustomerQuota[] = [{ per: "hour", runs: 7 }];
 const run = { spentMs: () => 0, stop: () => {} };
 
 let place: string;
@@ -29,7 +29,7 @@ interface Machine {
 /** A machine with folders and a connection of its own. */
 function machine(
   name: string,
-  quotas: readonly OwnerQuota[] = HOUR,
+  quotas: readonly CustomerQuota[] = HOUR,
   removeMore?: (id: string) => Promise<boolean>,
 ): Machine {
   const store = createFolderStore({ folder: path.join(place, "store") });
@@ -38,7 +38,7 @@ function machine(
   return { root, store, folders: createCustomerFolders(root, { quotas, store, noticeMs: 0, removeMore }) };
 }
 
-async function meterOf({ folders, store }: Machine, quotas: readonly OwnerQuota[] = HOUR) {
+async function meterOf({ folders, store }: Machine, quotas: readonly CustomerQuota[] = HOUR) {
   const { home } = await folders.open("ada");
   return createRunMeter({ home, quotas, store });
 }
@@ -56,7 +56,7 @@ describe("a customer of a sealed store", () => {
     const { folders, store } = machine("a");
     await folders.open("ada");
     const keys = parseSealingKeys(`k1:${"A".repeat(43)}=`);
-    await sealStore(store, keys).write(ownerKey("ada", "used"), Buffer.from("1"));
+    await sealStore(store, keys).write(customerKey("ada", "used"), Buffer.from("1"));
     await expect(folders.usage("ada")).rejects.toMatchObject({ code: "STORE_SEALED" });
   });
 });
@@ -76,7 +76,7 @@ describe("a customer's quota on several machines", () => {
   });
 
   it("counts seconds of all, and gives back what was not used", async () => {
-    const quotas: OwnerQuota[] = [{ per: "hour", seconds: 3 }];
+    const quotas: CustomerQuota[] = [{ per: "hour", seconds: 3 }];
     const [one, two] = [machine("a", quotas), machine("b", quotas)];
     const meters = [await meterOf(one, quotas), await meterOf(two, quotas)];
     for (const [at, spent] of [1_000, 1_500, 400].entries()) {
@@ -121,7 +121,7 @@ describe("a customer who is deleted on one machine", () => {
     const meter = await meterOf(two);
     await one.folders.open("ada");
     const ticket = await meter.admit();
-    await two.store.write(ownerKey("ada", "vaults", "x"), Buffer.from("secret"));
+    await two.store.write(customerKey("ada", "vaults", "x"), Buffer.from("secret"));
     const stopped = new Promise<RunStop>((resolve) => {
       if (isTicket(ticket)) ticket.watch({ ...run, stop: resolve });
     });
@@ -165,7 +165,7 @@ describe("a customer who is deleted on one machine", () => {
       code: "OWNER_GONE",
       message: expect.stringContaining("Try again in 2 s"),
     });
-    await two.store.write(ownerKey("ada", "late"), Buffer.from("late"));
+    await two.store.write(customerKey("ada", "late"), Buffer.from("late"));
     removing.resolve(true);
     await removed;
     await two.folders.open("ada");
@@ -185,7 +185,7 @@ describe("a customer who is deleted on one machine", () => {
     });
     const [one, two] = [machine("a", HOUR, removeMore), machine("b", HOUR, removeMore)];
     await Promise.all([one.folders.open("ada"), two.folders.open("ada")]);
-    await one.store.write(ownerKey("ada", "vaults", "x"), Buffer.from("secret"));
+    await one.store.write(customerKey("ada", "vaults", "x"), Buffer.from("secret"));
     await expect(one.folders.remove("ada")).rejects.toThrow("no storage");
     const { value, version } = (await one.store.read(["deleting", digestOf("ada")])) ?? {};
     expect([String(value && Buffer.from(value)), version]).toEqual(["ada", expect.any(String)]);
@@ -229,7 +229,7 @@ describe("a customer who is deleted on one machine", () => {
   });
 
   it("is listed, and can be deleted again, where a machine that was killed has left files of them", async () => {
-    const left = (one: Machine) => ["files", ...ownerKey("ada", "pieces", one.root)];
+    const left = (one: Machine) => ["files", ...customerKey("ada", "pieces", one.root)];
     const one = machine("a", HOUR, async () => (await one.store.removeAll(["files"]), true));
     await one.folders.open("ada");
     await one.folders.remove("ada");

@@ -25,7 +25,7 @@ let hasWarned = false;
 const LAST_PART = "\u{10ffff}";
 
 /** The key prefix of all data of a customer in a store. */
-export function ownerKey(id: string, ...parts: string[]): StoreKey {
+export function customerKey(id: string, ...parts: string[]): StoreKey {
   return ["customers", id, ...parts];
 }
 
@@ -35,14 +35,14 @@ export async function noteUse(home: string, store: Store | undefined): Promise<v
   await utimes(home, now, now);
   if (store === undefined) return;
   const nowMs = await store.now();
-  await store.write(ownerKey(path.basename(home), "used"), Buffer.from(String(nowMs)));
+  await store.write(customerKey(path.basename(home), "used"), Buffer.from(String(nowMs)));
 }
 
 /** How long a customer has been inactive on all machines, in milliseconds. `undefined` if unknown. */
 export async function idleMsOf(home: string, store: Store | undefined): Promise<number | undefined> {
   const folder = await stat(home).catch(() => undefined);
   const here = folder && Math.max(0, Date.now() - folder.mtimeMs);
-  const noted = await store?.read(ownerKey(path.basename(home), "used"));
+  const noted = await store?.read(customerKey(path.basename(home), "used"));
   if (store === undefined || noted === undefined) return here;
   const usedMs = Number(Buffer.from(noted.value).toString("utf8"));
   if (Number.isNaN(usedMs)) throw new CemError("STORE_SEALED", "The store is sealed, and no key was given.");
@@ -53,7 +53,7 @@ export async function idleMsOf(home: string, store: Store | undefined): Promise<
  * Returns a function that tells whether a customer is still the one for which the folder was created, or was deleted by
  * this or another machine.
  */
-export function followOwner(home: string, store: Store | undefined): () => Promise<boolean> {
+export function followCustomer(home: string, store: Store | undefined): () => Promise<boolean> {
   const isSame = followFolder(home);
   if (store === undefined) return isSame;
   const id = path.basename(home);
@@ -76,7 +76,7 @@ export function followOwner(home: string, store: Store | undefined): () => Promi
 }
 
 /** Whether a customer exists: its folder exists, and no other machine has deleted it since. */
-export async function isOwnerThere(home: string, store: Store): Promise<boolean> {
+export async function customerExists(home: string, store: Store): Promise<boolean> {
   return existsSync(home) && !(await isStale(home, store));
 }
 
@@ -111,7 +111,7 @@ export async function removeShared(
     await store.write(deletionKey(id), Buffer.from(`${atMs}.${randomUUID()}`));
     await sleep(noticeMs);
     await removeMore();
-    await store.removeAll(ownerKey(id));
+    await store.removeAll(customerKey(id));
     await store.remove(deletingKey(id));
     return true;
   } finally {
@@ -137,7 +137,7 @@ export function goneStop(customer: string, outcome: string): RunStop {
 }
 
 /** The end of a run of a deleted customer. */
-export function ownerGone(customer: string, outcome = "Nothing was run."): CemError {
+export function customerGone(customer: string, outcome = "Nothing was run."): CemError {
   const { message, details } = goneStop(customer, outcome);
   return new CemError("OWNER_GONE", message, { details });
 }
@@ -198,7 +198,7 @@ export async function markFolder(home: string, store: Store): Promise<void> {
 
 /** The keys of a store below which it has data of a customer, or of all of them: their own, and their shared files. */
 export function sharedKeys(id?: string): StoreKey[] {
-  const key = id === undefined ? ["customers"] : ownerKey(id);
+  const key = id === undefined ? ["customers"] : customerKey(id);
   return [key, ["files", ...key]];
 }
 

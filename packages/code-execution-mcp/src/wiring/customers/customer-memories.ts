@@ -6,7 +6,7 @@ import type { ScopedRedactor } from "../privacy/scoped-redactor.ts";
 const MAX_OWNERS = 10_000;
 
 /** The values behind the tokens of one owner, which outlive its agent. */
-export interface OwnerMemory {
+export interface CustomerMemory {
   id: string;
   /** Holds the values behind the owner's tokens. */
   redactor: ScopedRedactor | undefined;
@@ -20,11 +20,11 @@ export interface OwnerMemory {
  * @param shared - The redactor of all owners.
  * @param onGone - Called with the id of a deleted owner.
  */
-export function createOwnerMemories(shared: Redactor | undefined, onGone: (id: string) => void) {
-  const memories = new Map<string, OwnerMemory>();
+export function createCustomerMemories(shared: Redactor | undefined, onGone: (id: string) => void) {
+  const memories = new Map<string, CustomerMemory>();
 
   /** Forgets a deleted owner, but not a newer owner with the same id. */
-  async function forget(memory: OwnerMemory | undefined): Promise<void> {
+  async function forget(memory: CustomerMemory | undefined): Promise<void> {
     if (memory === undefined) return;
     const { id, redactor } = memory;
     if (memories.get(id) === memory) {
@@ -40,7 +40,7 @@ export function createOwnerMemories(shared: Redactor | undefined, onGone: (id: s
      *
      * @param isThere - Whether the owner was not deleted from now on.
      */
-    async open(id: string, isThere: () => Promise<boolean>): Promise<OwnerMemory> {
+    async open(id: string, isThere: () => Promise<boolean>): Promise<CustomerMemory> {
       const known = memories.get(id);
       if (known !== undefined && (await known.isThere())) return known;
       await forget(known);

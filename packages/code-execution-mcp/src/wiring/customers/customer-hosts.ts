@@ -18,7 +18,7 @@ import { createConfiguredSkills } from "../skills.ts";
 import { createConfiguredTypeChecker, ownedTypeChecker } from "../stages/stages.ts";
 import { createWorkflowTools } from "../workflows/workflow-tools.ts";
 import type { WorkflowTools } from "../workflows/workflow-tools.ts";
-import { createOwnerMemories } from "./owner-memories.ts";
+import { createCustomerMemories } from "./customer-memories.ts";
 
 const MS_PER_SECOND = 1_000;
 
@@ -50,7 +50,7 @@ export async function openCustomerHosts(
 ): Promise<CustomerHosts> {
   const workspace = await import("@cem/workspace");
   const { dir, maxOpen, idle } = project.config.customers;
-  const memories = createOwnerMemories(options.redactor, (id) => runs.onGone?.(quotaKeyOf(id)));
+  const memories = createCustomerMemories(options.redactor, (id) => runs.onGone?.(quotaKeyOf(id)));
   /** Shared by customers without skills of their own, which have the same types. */
   const sharedChecker = new Lazy(() => createConfiguredTypeChecker(project.config));
 
@@ -61,7 +61,7 @@ export async function openCustomerHosts(
     const checker = new Lazy(() => createConfiguredTypeChecker(own.config));
     const typeChecker = ownedTypeChecker(skillsDir, { shared: sharedChecker, own: checker });
     const store = await own.store?.get();
-    const isThere = workspace.followOwner(home, store);
+    const isThere = workspace.followCustomer(home, store);
     await isThere();
     const incarnation = store && (await workspace.incarnationOf(home));
     const memory = await memories.open(id, isThere);
@@ -77,9 +77,9 @@ export async function openCustomerHosts(
       try {
         const result = await asOwner(quotaOwner, work);
         if (!isObject(result) || !(await isGone(result["error"]))) return result;
-        return { ...result, error: toErrorInfo(workspace.ownerGone(id, "The run was stopped.")) };
+        return { ...result, error: toErrorInfo(workspace.customerGone(id, "The run was stopped.")) };
       } catch (error) {
-        throw (await isGone(error)) ? workspace.ownerGone(id) : error;
+        throw (await isGone(error)) ? workspace.customerGone(id) : error;
       }
     };
     const inner = runs.queue?.agent(local, { id, incarnation }) ?? local;

@@ -1,7 +1,7 @@
 import { createRedactor } from "@cem/pii";
 import { expect, it, onTestFinished } from "vitest";
-import { createOwnerMemories } from "./owner-memories.ts";
-import type { OwnerMemory } from "./owner-memories.ts";
+import { createCustomerMemories } from "./customer-memories.ts";
+import type { CustomerMemory } from "./customer-memories.ts";
 
 const ADDRESS = "ada@customer-secret.example";
 const session = "talk";
@@ -11,18 +11,18 @@ async function setUp() {
   onTestFinished(() => everybodys.dispose());
   const gone: string[] = [];
   let isThere = true;
-  const memories = createOwnerMemories(everybodys, (id) => gone.push(id));
+  const memories = createCustomerMemories(everybodys, (id) => gone.push(id));
   const open = () => memories.open("ada", async () => isThere);
   const remove = () => (isThere = false);
   const comeBack = () => (isThere = true);
   return { memories, gone, open, remove, comeBack };
 }
 
-function tokenOf({ redactor }: OwnerMemory): string {
+function tokenOf({ redactor }: CustomerMemory): string {
   return String(redactor?.tokenize(ADDRESS, { session }));
 }
 
-async function known({ redactor }: OwnerMemory, token: string): Promise<string> {
+async function known({ redactor }: CustomerMemory, token: string): Promise<string> {
   try {
     const target = { server: "s", tool: "t", session };
     return JSON.stringify(await redactor?.detokenize({ to: token }, target));
