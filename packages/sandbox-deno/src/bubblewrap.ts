@@ -1,7 +1,8 @@
 import { basename, dirname } from "node:path/posix";
+import { GUEST_WORKSPACE } from "@cem/core";
+import { findProgram } from "@cem/core/files";
 import {
   GUEST_RUNNER,
-  GUEST_WORKSPACE,
   guestEnvironment,
   namespacedDenoArguments,
   NETWORK_FILES,
@@ -9,7 +10,7 @@ import {
 } from "@cem/sandbox/provider-kit";
 import { hiddenPlaces, namespacedPermissions, placedInitOf, placeMounts } from "./guest-plan.ts";
 import type { BackendProbe, GuestPlan, IsolationBackend, SpawnPlan } from "./guest-plan.ts";
-import { findProgram, resourceLimitPrefix } from "./command-prefixes.ts";
+import { resourceLimitPrefix } from "./command-prefixes.ts";
 import { seccompFilterFile } from "./seccomp.ts";
 
 const TEMPORARY_BYTES = 64 * 1024 * 1024;

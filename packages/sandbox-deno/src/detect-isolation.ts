@@ -1,6 +1,6 @@
-import { CemError, ISOLATION_LEVELS } from "@cem/core";
+import { CemError } from "@cem/core";
 import type { IsolationLevel } from "@cem/core";
-import { connectGuest } from "@cem/sandbox/provider-kit";
+import { connectGuest, requireLevel } from "@cem/sandbox/provider-kit";
 import { findBubblewrap } from "./bubblewrap.ts";
 import type { BackendProbe, GuestPlan, IsolationBackend } from "./guest-plan.ts";
 import { permissionsOnly } from "./permissions.ts";
@@ -71,23 +71,14 @@ export function isolationHint(wanted?: IsolationLevel): string {
   return "Install bubblewrap (apt install bubblewrap, dnf install bubblewrap) and allow user namespaces, or use a microVM sandbox.";
 }
 
-/**
- * Checks that a backend reaches the required isolation level.
- *
- * @param wanted - The weakest level allowed; `undefined` allows any.
- * @param notes - Why stronger backends don't work.
- * @throws CemError `ISOLATION_TOO_WEAK`.
- */
+/** Checks that a backend reaches the wanted level. `notes`: why stronger backends don't work. */
 export function requireIsolation(
-  { level, mechanisms }: IsolationBackend,
+  backend: IsolationBackend,
   wanted: IsolationLevel | undefined,
   notes: readonly string[],
 ): void {
-  if (wanted === undefined || ISOLATION_LEVELS.indexOf(level) <= ISOLATION_LEVELS.indexOf(wanted)) return;
-  const why = notes.length > 0 ? ` Tried: ${notes.join("; ")}.` : "";
-  throw new CemError(
-    "ISOLATION_TOO_WEAK",
-    `The required isolation is at least ${wanted}; the Deno sandbox reaches ${level} here (${mechanisms.join(", ")}).${why} ${isolationHint(wanted)}`,
-    { details: { wanted, level, mechanisms, notes } },
-  );
+  const why = notes.length > 0 ? `Tried: ${notes.join("; ")}. ` : "";
+  const advice = why + isolationHint(wanted);
+  const reached = `the Deno sandbox reaches ${backend.level} here`;
+  requireLevel(wanted, backend, { reached, notes, advice });
 }

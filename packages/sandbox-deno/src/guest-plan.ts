@@ -1,8 +1,9 @@
 import { existsSync, realpathSync } from "node:fs";
 import { sep } from "node:path";
+import { GUEST_WORKSPACE } from "@cem/core";
 import type { IsolationLevel, Mount, NetworkPolicy } from "@cem/core";
-import { GUEST_RUNNER, GUEST_WORKSPACE, toolFoldersOf } from "@cem/sandbox/provider-kit";
-import type { InitMessage, MachineCommand, NamespacedGuest } from "@cem/sandbox/provider-kit";
+import { GUEST_RUNNER, toolFoldersOf } from "@cem/sandbox/provider-kit";
+import type { GuestInit, MachineCommand, NamespacedGuest } from "@cem/sandbox/provider-kit";
 
 /** A guest's files, permissions and limits, for every isolation backend. */
 export interface GuestPlan {
@@ -14,23 +15,13 @@ export interface GuestPlan {
   mounts: readonly Mount[];
   /** Guest paths of files that the guest must not read. */
   hidden: readonly string[];
-  /** Names of tools on the host that have no file, by server. */
-  hostTools: Readonly<Record<string, readonly string[]>>;
+  /** The `init` message, without what depends on the backend. */
+  init: GuestInit;
   network: NetworkPolicy;
   /** In MiB. */
   memoryMb: number;
   /** In MiB. */
   writeMb: number;
-}
-
-/** The fields of the `init` message that describe a guest's files and host tools. */
-export type GuestInit = Pick<
-  InitMessage,
-  "paths" | "hostPaths" | "hasOwnView" | "hostTools" | "toolFolders" | "hidden" | "noThreads"
->;
-
-export function initOf({ hostTools, mounts, hidden }: GuestPlan): GuestInit {
-  return { hostTools, toolFolders: toolFoldersOf(mounts), hidden };
 }
 
 /**
@@ -65,9 +56,9 @@ export function namespacedPermissions(plan: GuestPlan): NamespacedGuest {
 /** The `init` fields for a guest with its own view of the file system. It has paths to map only if mounts were moved. */
 export function placedInitOf(plan: GuestPlan): GuestInit {
   const moved = placeMounts(plan).filter(({ guestPath, place }) => place !== guestPath);
-  if (moved.length === 0) return initOf(plan);
+  if (moved.length === 0) return plan.init;
   return {
-    ...initOf(plan),
+    ...plan.init,
     paths: Object.fromEntries(moved.map(({ guestPath, place }) => [guestPath, place])),
     hostPaths: Object.fromEntries(moved.map(({ guestPath, place }) => [place, guestPath])),
     hasOwnView: true,

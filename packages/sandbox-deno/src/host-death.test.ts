@@ -15,7 +15,7 @@ const index = fileURLToPath(new URL("./index.ts", import.meta.url));
 const HOST = `
 const { createDenoSandboxProvider } = await import(process.argv[1]);
 const sandbox = await createDenoSandboxProvider({ isolation: process.argv[2] }).create({ workspaceDir: process.argv[3] });
-for (const code of ["console.log('up'); while (true) {}", "console.log('up'); await new Promise(() => {})"]) {
+for (const code of ["console.log('up'); while (true) {}", "console.log('up'); await new Promise((go) => setTimeout(go, 600_000))"]) {
   void sandbox.run({ code, onOutput: () => process.stdout.write("up ") });
 }
 setInterval(() => {}, 1000);

@@ -45,7 +45,7 @@ describe.runIf(process.platform === "linux" && process.getuid?.() === 0)("a gues
         workspaceDir: join(own, "workspace"),
         mounts: [],
         hidden: [],
-        hostTools: {},
+        init: {},
         network: "none",
         memoryMb: 128,
         writeMb: 64,

@@ -1,9 +1,10 @@
 import { mkdtempSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { deathSignalPrefix, findProgram } from "@cem/core/files";
 import { denoArguments, GUEST_RUNNER, guestEnvironment } from "@cem/sandbox/provider-kit";
-import { coveredFolders, guestPaths, initOf, toHostPath } from "./guest-plan.ts";
+import { coveredFolders, guestPaths, toHostPath } from "./guest-plan.ts";
 import type { GuestPlan, IsolationBackend, SpawnPlan } from "./guest-plan.ts";
-import { confineRoot, findProgram, resourceLimitPrefix } from "./command-prefixes.ts";
+import { confineRoot, resourceLimitPrefix } from "./command-prefixes.ts";
 
 /** The backend without kernel isolation: Deno's permissions and rlimits. */
 export function permissionsOnly(): IsolationBackend {
@@ -24,11 +25,9 @@ function planPermissions(plan: GuestPlan): SpawnPlan {
   const { workspaceDir, mounts, hidden, network, denoFile, bootFile, privateDir, memoryMb } = plan;
   const folders = mounts.map(({ hostPath }) => hostPath);
   const readOnly = mounts.filter((mount) => mount.readOnly).map(({ hostPath }) => hostPath);
-  const setpriv = process.platform === "linux" ? findProgram("setpriv") : undefined;
   const [file = denoFile, ...args] = [
     ...confineRoot().prefix(readOnly),
-    // Kills the guest with the host, even one that is too busy to notice that its stdin was closed.
-    ...(setpriv === undefined ? [] : [setpriv, "--pdeathsig", "KILL", "--no-new-privs", "--"]),
+    ...(deathSignalPrefix("--no-new-privs") ?? []),
     ...(process.platform === "linux" ? resourceLimitPrefix(plan) : []),
     denoFile,
     ...denoArguments({
@@ -48,7 +47,7 @@ function planPermissions(plan: GuestPlan): SpawnPlan {
     env: guestEnvironment(denoDir),
     cwd: workspaceDir,
     ownFolder: denoDir,
-    init: { ...initOf(plan), paths: guestPaths(plan), hostPaths: hostPaths(plan, denoDir) },
+    init: { ...plan.init, paths: guestPaths(plan), hostPaths: hostPaths(plan, denoDir) },
   };
 }
 

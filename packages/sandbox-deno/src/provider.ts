@@ -1,22 +1,22 @@
 import { mkdirSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Isolation, RunLimits, SandboxSpec } from "@cem/core";
+import type { Isolation, SandboxSpec } from "@cem/core";
 import { createProcessFolder, removeProcessFolder } from "@cem/core/files";
-import { createGuestSandbox, FairGate, resolveLimits } from "@cem/sandbox";
+import { resolveLimits } from "@cem/sandbox";
 import type { GuestProviderSettings, GuestSandboxProvider } from "@cem/sandbox";
 import {
-  checkSpec,
   connectGuest,
+  createGuestProvider,
   guestBootFile,
+  guestInit,
   preloadCompiler,
   probeHost,
-  sandboxSettings,
 } from "@cem/sandbox/provider-kit";
 import { findDeno, startGuest } from "./start-guest.ts";
 import { detectIsolation, findCandidates, isolationHint, requireIsolation } from "./detect-isolation.ts";
 import type { DetectedIsolation, IsolationChoice } from "./detect-isolation.ts";
-import type { IsolationBackend } from "./guest-plan.ts";
+import type { GuestPlan, IsolationBackend } from "./guest-plan.ts";
 import { workspaceCheck } from "./workspace-links.ts";
 
 /** Settings of {@link createDenoSandboxProvider}. All are optional. */
@@ -50,27 +50,24 @@ const detected = new Map<string, Promise<DetectedIsolation>>();
 export function createDenoSandboxProvider(settings: DenoSandboxSettings = {}): GuestSandboxProvider {
   const name = "deno";
   const { isolation: choice = "auto", denoPath } = settings;
-  const isReused = settings.reuse !== "none";
-  const concurrent = Math.max(MIN_CONCURRENT_RUNS, availableParallelism() * 2);
-  const gate = new FairGate(settings.maxConcurrentRuns ?? concurrent);
   const keyOf = (denoFile: string): string => `${choice}:${denoFile}`;
 
   /** Chooses the backend. The first time, booting the sandbox's own first guest proves that it works. */
   async function prepare(spec: SandboxSpec) {
-    const limits = resolveLimits(spec.limits);
     const denoFile = findDeno(denoPath);
     const key = keyOf(denoFile);
     const { backends, notes } = findCandidates(choice);
     const [strongest] = backends;
     if (strongest !== undefined && !detected.has(key)) {
       requireIsolation(strongest, spec.minIsolation, notes);
-      const plan = makePlan(denoFile, spec, limits);
+      const plan = makePlan(denoFile, settings, spec);
+      const prepared = await prepareWith(strongest, plan);
       try {
-        const booting = connectGuest(startGuest(strongest, plan, isReused));
+        const booting = connectGuest(prepared.startGuest());
         const [firstGuest] = await Promise.all([booting, preloadCompiler()]);
         const { version } = firstGuest;
         if (!detected.has(key)) detected.set(key, Promise.resolve({ backend: strongest, notes, version }));
-        return { backend: strongest, plan, firstGuest };
+        return { ...prepared, firstGuest };
       } catch (error) {
         removeProcessFolder(plan.privateDir);
         const found = await detect(denoFile);
@@ -80,7 +77,16 @@ export function createDenoSandboxProvider(settings: DenoSandboxSettings = {}): G
     }
     const found = await detect(denoFile);
     requireIsolation(found.backend, spec.minIsolation, found.notes);
-    return { backend: found.backend, plan: makePlan(denoFile, spec, limits) };
+    return prepareWith(found.backend, makePlan(denoFile, settings, spec));
+  }
+
+  async function prepareWith(backend: IsolationBackend, plan: GuestPlan) {
+    return {
+      isolation: isolationOf(backend),
+      startGuest: () => startGuest(backend, plan),
+      checkWorkspace: await workspaceCheck(backend, plan),
+      cleanUp: async () => removeProcessFolder(plan.privateDir),
+    };
   }
 
   function detect(denoFile: string): Promise<DetectedIsolation> {
@@ -97,7 +103,7 @@ export function createDenoSandboxProvider(settings: DenoSandboxSettings = {}): G
     const used: string[] = [];
     try {
       return await detectIsolation(findCandidates(choice), () => {
-        const plan = makePlan(denoFile, undefined, resolveLimits());
+        const plan = makePlan(denoFile, { reuse: "none" });
         used.push(plan.privateDir);
         return plan;
       });
@@ -112,50 +118,29 @@ export function createDenoSandboxProvider(settings: DenoSandboxSettings = {}): G
     mechanisms: [...mechanisms, "realm"],
   });
 
-  return {
-    specificationVersion: "v1",
+  return createGuestProvider(settings, {
     name,
-    async probe({ signal } = {}) {
-      signal?.throwIfAborted();
-      return probeHost(async () => {
+    concurrentRuns: Math.max(MIN_CONCURRENT_RUNS, availableParallelism() * 2),
+    probe: () =>
+      probeHost(async () => {
         const { backend, version, notes } = await detect(findDeno(denoPath));
         return { available: true, isolation: isolationOf(backend), version, notes };
-      }, isolationHint());
-    },
-    async create(spec, { signal } = {}) {
-      signal?.throwIfAborted();
-      checkSpec(spec);
-      const { backend, plan, firstGuest } = await prepare(spec);
-      return createGuestSandbox({
-        ...sandboxSettings(spec, settings),
-        isolation: isolationOf(backend),
-        gate,
-        firstGuest,
-        startGuest: () => startGuest(backend, plan, isReused),
-        checkWorkspace: await workspaceCheck(backend, plan),
-        cleanUp: async () => removeProcessFolder(plan.privateDir),
-      });
-    },
-  };
+      }, isolationHint()),
+    prepare,
+  });
 }
 
 /** Plans a sandbox's guests; without a spec, a guest in an empty workspace. */
-function makePlan(denoFile: string, spec: SandboxSpec | undefined, { memoryMb, writeMb }: RunLimits) {
+function makePlan(denoFile: string, settings: GuestProviderSettings, spec?: SandboxSpec): GuestPlan {
   // Readable only by this user, and removed when the process exits.
   const privateDir = createProcessFolder(tmpdir(), "cem-deno");
   mkdirSync(join(privateDir, "root"));
   const empty = join(privateDir, "empty");
   if (spec === undefined) mkdirSync(empty);
-  return {
-    denoFile,
-    bootFile: guestBootFile,
-    privateDir,
-    workspaceDir: spec?.workspaceDir ?? empty,
-    mounts: spec?.mounts ?? [],
-    hidden: spec?.hidden ?? [],
-    hostTools: spec?.hostTools ?? {},
-    network: spec?.network ?? "none",
-    memoryMb,
-    writeMb,
-  };
+  const planned: SandboxSpec = spec ?? { workspaceDir: empty };
+  const { workspaceDir, mounts = [], hidden = [], network = "none", limits } = planned;
+  const { memoryMb, writeMb } = resolveLimits(limits);
+  const init = guestInit(planned, settings);
+  const bootFile = guestBootFile;
+  return { denoFile, bootFile, privateDir, workspaceDir, mounts, hidden, init, network, memoryMb, writeMb };
 }

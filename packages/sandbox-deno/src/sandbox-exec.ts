@@ -1,6 +1,6 @@
 import { realpathSync } from "node:fs";
 import { dirname } from "node:path";
-import { findProgram } from "./command-prefixes.ts";
+import { findProgram } from "@cem/core/files";
 import type { BackendProbe, GuestPlan } from "./guest-plan.ts";
 import { permissionsOnly } from "./permissions.ts";
 

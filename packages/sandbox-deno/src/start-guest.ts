@@ -1,17 +1,14 @@
 import { spawn } from "node:child_process";
-import type { ChildProcess, ChildProcessWithoutNullStreams } from "node:child_process";
-import { randomBytes } from "node:crypto";
+import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { accessSync, chmodSync, closeSync, constants, existsSync, lstatSync, openSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import type { Socket } from "node:net";
-import { createRequire } from "node:module";
-import { dirname, isAbsolute, join } from "node:path";
+import { isAbsolute } from "node:path";
 import type { Guest, GuestExit } from "@cem/sandbox";
-import { createUsageReader, encodeHostMessage, guestBootFile } from "@cem/sandbox/provider-kit";
+import { createGuest, createUsageReader, findDenoPackage, guestBootFile } from "@cem/sandbox/provider-kit";
 import { CemError } from "@cem/core";
+import { signalGroup } from "@cem/core/files";
 import type { GuestPlan, IsolationBackend } from "./guest-plan.ts";
-
-const TOKEN_BYTES = 16;
 
 /** The owner's permission to list and to enter. */
 const OPEN_BITS = 0o500;
@@ -27,15 +24,10 @@ function reopenWorkspace(workspaceDir: string): void {
   if ((found.mode & OPEN_BITS) !== OPEN_BITS) chmodSync(workspaceDir, (found.mode & 0o7777) | OWNER_BITS);
 }
 
-/**
- * Spawns one guest and sends it the `init` message.
- *
- * @param reuse - Whether the guest may serve more than one run.
- */
-export function startGuest(backend: IsolationBackend, guestPlan: GuestPlan, reuse = false): Guest {
+/** Spawns one guest and sends it the `init` message. */
+export function startGuest(backend: IsolationBackend, guestPlan: GuestPlan): Guest {
   reopenWorkspace(guestPlan.workspaceDir);
   const plan = backend.plan(guestPlan);
-  const token = randomBytes(TOKEN_BYTES).toString("hex");
   const descriptor = plan.descriptorFile === undefined ? undefined : openSync(plan.descriptorFile, "r");
   const child = spawn(plan.file, plan.args, {
     cwd: plan.cwd,
@@ -47,10 +39,10 @@ export function startGuest(backend: IsolationBackend, guestPlan: GuestPlan, reus
   });
   if (descriptor !== undefined) closeSync(descriptor);
   const { stdin, stdout, stderr } = child as ChildProcessWithoutNullStreams;
-  let alive = true;
+  let isClosed = false;
   const exited = new Promise<GuestExit>((resolve) => {
     const end = (exit: GuestExit) => {
-      alive = false;
+      isClosed = true;
       if (plan.ownFolder !== undefined)
         void rm(plan.ownFolder, { recursive: true, force: true }).catch(() => {});
       resolve(exit);
@@ -61,44 +53,30 @@ export function startGuest(backend: IsolationBackend, guestPlan: GuestPlan, reus
   // Node creates no streams when too many files are open.
   if (child.stdin === undefined)
     throw new CemError("GUEST_START_FAILED", "Too many files are open (EMFILE).");
-  const streams = [stdin, stdout, stderr] as unknown as Socket[];
-  stdin.write(encodeHostMessage({ type: "init", token, reuse, ...plan.init }));
-  return {
-    token,
-    stdin,
-    stdout,
-    stderr,
-    exited,
-    get alive() {
-      return alive && child.exitCode === null && child.signalCode === null;
+  const parts = [child, ...([stdin, stdout, stderr] as unknown as Socket[])];
+  return createGuest(
+    {
+      stdin,
+      stdout,
+      stderr,
+      exited,
+      hasEnded: () => isClosed || child.exitCode !== null || child.signalCode !== null,
+      usage: process.platform === "linux" ? createUsageReader(child.pid) : () => undefined,
+      ref() {
+        for (const part of parts) part.ref();
+      },
+      unref() {
+        for (const part of parts) part.unref();
+      },
+      kill() {
+        if (isClosed) return;
+        // A launcher killed alone during set-up would leave a child that waits for it forever and keeps its pipes open.
+        signalGroup(child, "SIGKILL");
+        child.kill("SIGKILL");
+      },
     },
-    usage: process.platform === "linux" ? createUsageReader(child.pid) : () => undefined,
-    ref() {
-      child.ref();
-      for (const stream of streams) stream.ref();
-    },
-    unref() {
-      child.unref();
-      for (const stream of streams) stream.unref();
-    },
-    kill() {
-      if (alive) killGroup(child);
-    },
-  };
-}
-
-/**
- * Kills a process and its children: a launcher killed during set-up would leave a child that waits for it forever and
- * keeps its pipes open.
- */
-function killGroup(child: ChildProcess): void {
-  if (child.pid === undefined) return;
-  try {
-    if (process.platform !== "win32") process.kill(-child.pid, "SIGKILL");
-  } catch {
-    // The group is gone.
-  }
-  child.kill("SIGKILL");
+    plan.init,
+  );
 }
 
 function unavailable(message: string): CemError {
@@ -125,16 +103,8 @@ export function findDeno(denoPath: string | undefined): string {
     }
     return denoPath;
   }
-  const { platform, arch } = process;
-  /** The npm package that holds this platform's binary. */
-  const name = `@deno/${platform}-${arch}${platform === "linux" ? "-glibc" : ""}`;
-  try {
-    const folder = dirname(createRequire(import.meta.url).resolve(`${name}/package.json`));
-    const binary = join(folder, platform === "win32" ? "deno.exe" : "deno");
-    if (existsSync(binary)) return binary;
-  } catch {
-    // Not installed: reported below.
-  }
+  const { name, file } = findDenoPackage(import.meta.url);
+  if (file !== undefined) return file;
   throw unavailable(
     `The Deno binary for this platform is missing: the optional package ${name} is not installed. Install it, or set denoPath to a Deno 2.9 binary.`,
   );

@@ -1,17 +1,18 @@
 import { accessSync, constants, existsSync, lstatSync, readFileSync, readlinkSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { basename, dirname } from "node:path/posix";
+import { GUEST_WORKSPACE } from "@cem/core";
+import { deathSignalPrefix, findProgram } from "@cem/core/files";
 import { shellWord as quote } from "@cem/core/text";
 import {
   GUEST_RUNNER,
-  GUEST_WORKSPACE,
   guestEnvironment,
   namespacedDenoArguments,
   NETWORK_FILES,
 } from "@cem/sandbox/provider-kit";
 import { hiddenPlaces, namespacedPermissions, placedInitOf, placeMounts } from "./guest-plan.ts";
 import type { BackendProbe, GuestPlan, IsolationBackend, SpawnPlan } from "./guest-plan.ts";
-import { findProgram, resourceLimitPrefix } from "./command-prefixes.ts";
+import { resourceLimitPrefix } from "./command-prefixes.ts";
 
 const PROGRAMS = ["sh", "unshare", "setpriv", "mount", "umount", "mkdir", "pivot_root"] as const;
 const TEMPORARY_SIZE = "64m";
@@ -106,10 +107,7 @@ function planUnshare(plan: GuestPlan): SpawnPlan {
     "--map-root-user",
     "--",
     // Set after the change of user, which would clear it.
-    findProgram("setpriv") ?? "setpriv",
-    "--pdeathsig",
-    "KILL",
-    "--",
+    ...(deathSignalPrefix() ?? []),
     findProgram("unshare") ?? "unshare",
     "--mount",
     "--pid",

@@ -3,9 +3,8 @@ import type { BigIntStats } from "node:fs";
 import { lstat, readdir, readlink, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { CemError } from "@cem/core";
+import { CemError, GUEST_WORKSPACE } from "@cem/core";
 import { isWithin } from "@cem/core/files";
-import { GUEST_WORKSPACE } from "@cem/sandbox/provider-kit";
 import { toGuestPath } from "./guest-plan.ts";
 import type { GuestPlan, IsolationBackend } from "./guest-plan.ts";
 

@@ -2,7 +2,13 @@ import { realpathSync } from "node:fs";
 import { basename, isAbsolute, relative, sep } from "node:path";
 import { CemError } from "@cem/core";
 import type { Mount, SandboxSpec } from "@cem/core";
-import { GUEST_RUNNER, guestBootFile, guestMounts, machineCommand } from "@cem/sandbox/provider-kit";
+import {
+  GUEST_RUNNER,
+  guestBootFile,
+  guestMounts,
+  machineCommand,
+  scriptArguments,
+} from "@cem/sandbox/provider-kit";
 import type {
   V1Condition,
   V1Container,
@@ -158,15 +164,12 @@ function volumeMount({ root }: SharedVolume, { hostPath, guestPath, readOnly }: 
   return { name: VOLUME, mountPath: guestPath, subPath, readOnly };
 }
 
-const BLOCK_BYTES = 512;
-/** Sets limits of the process, then replaces the shell and its environment: `BLOCKS CWD NAME=VALUE … FILE ARG …`. */
+/** Sets limits of the process, then replaces the shell and its environment. */
 const START = `ulimit -c 0; ulimit -f "$1"; cd "$2" || exit 1; shift 2; exec env -i "$@"`;
 
 /** The command that starts the guest runner in a pod whose image contains it in `/cem`. */
 export function guestCommand(spec: SandboxSpec): string[] {
   const boot = `${GUEST_RUNNER}/guest/${basename(guestBootFile)}`;
-  const { file, args, cwd, env, fileBytes } = machineCommand(spec, `${GUEST_RUNNER}/deno`, boot);
-  const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
-  const blocks = String(Math.ceil(fileBytes / BLOCK_BYTES));
-  return ["sh", "-c", START, "cem", blocks, cwd, ...variables, file, ...args];
+  const command = machineCommand(spec, `${GUEST_RUNNER}/deno`, boot);
+  return ["sh", "-c", START, "cem", ...scriptArguments(command)];
 }

@@ -1,14 +1,11 @@
-import { randomBytes } from "node:crypto";
 import { PassThrough, Transform } from "node:stream";
-import type { Guest, GuestExit } from "@cem/sandbox";
-import { encodeHostMessage, type GuestInit } from "@cem/sandbox/provider-kit";
+import type { Guest } from "@cem/sandbox";
+import { createMachineGuest, type GuestInit } from "@cem/sandbox/provider-kit";
 import type { V1Status } from "@kubernetes/client-node";
 import type { Cluster, ExecConnection } from "./cluster.ts";
 
-const TOKEN_BYTES = 16;
 /** Input is sent in messages of at most this size. */
 const PIECE_BYTES = 32 * 1024;
-const KILLED_EXIT_CODE = 137;
 
 /** A ready sandbox of the cluster. */
 export interface ReadySandbox {
@@ -25,32 +22,11 @@ export async function startPodGuest(
   command: string[],
   init: GuestInit,
 ): Promise<Guest> {
-  const token = randomBytes(TOKEN_BYTES).toString("hex");
+  const { pod, container } = sandbox;
   const stdin = inPieces();
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
-  const ended = Promise.withResolvers<V1Status | undefined>();
-  let hasEnded = false;
-  let isKilled = false;
-
-  async function follow(connection: ExecConnection): Promise<GuestExit> {
-    const status = await ended.promise;
-    hasEnded = true;
-    const wasKilled = isKilled;
-    // The pod may take a while to end; until then, the program could still write.
-    await sandbox.end();
-    connection.close();
-    stdout.end();
-    stderr.end();
-    const code = wasKilled || status === undefined ? undefined : exitCodeOf(status);
-    if (code === undefined) return { code: null, signal: wasKilled ? "SIGKILL" : "the pod has gone" };
-    // A signal from within a pod that is still running: its memory limit was reached.
-    if (code === KILLED_EXIT_CODE) return { code: null, signal: "SIGKILL", outOfMemory: true };
-    return { code, signal: null };
-  }
-
-  stdin.write(encodeHostMessage({ type: "init", token, ...init }));
-  const { pod, container } = sandbox;
-  const onStatus = (status: V1Status): void => ended.resolve(status);
+  const { promise: exitCode, resolve: end } = Promise.withResolvers<number | undefined>();
+  const onStatus = (status: V1Status): void => end(exitCodeOf(status));
   let connection: ExecConnection;
   try {
     connection = await cluster.exec({ pod, container, command, stdin, stdout, stderr, onStatus });
@@ -58,23 +34,25 @@ export async function startPodGuest(
     await sandbox.end();
     throw error;
   }
-  const onGone = (): void => ended.resolve(undefined);
-  connection.addEventListener("close", onGone);
-  connection.addEventListener("error", onGone);
-  return {
-    token,
-    stdin,
-    stdout,
-    stderr,
-    exited: follow(connection),
-    get alive() {
-      return !hasEnded && !isKilled;
+  const gone = (): void => end(undefined);
+  connection.addEventListener("close", gone);
+  connection.addEventListener("error", gone);
+  return createMachineGuest(
+    {
+      kind: "pod",
+      stdin,
+      stdout,
+      stderr,
+      exitCode,
+      kill: gone,
+      async end() {
+        // The pod may take a while to end; until then, the program could still write.
+        await sandbox.end();
+        connection.close();
+      },
     },
-    kill() {
-      isKilled = true;
-      ended.resolve(undefined);
-    },
-  };
+    init,
+  );
 }
 
 /** The exit code in the final status of a command; `undefined` when it has none. */

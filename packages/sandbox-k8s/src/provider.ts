@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
-import { CemError, ISOLATION_LEVELS, Lazy } from "@cem/core";
+import { CemError, Lazy } from "@cem/core";
 import type { SandboxSpec } from "@cem/core";
 import { resolveLimits } from "@cem/sandbox";
 import type { Guest, GuestSandboxProvider } from "@cem/sandbox";
-import { createMachineProvider, guestInit, probeHost } from "@cem/sandbox/provider-kit";
+import { createGuestProvider, guestInit, probeHost, requireLevel } from "@cem/sandbox/provider-kit";
 import { connectCluster } from "./cluster.ts";
 import type { Cluster } from "./cluster.ts";
 import { guestCommand, guestPod } from "./guest-pod.ts";
@@ -23,6 +23,8 @@ const DEFAULT_CONCURRENT_RUNS = 16;
 /** Timeout for the start of the guest runner in a ready pod. */
 const GUEST_TIMEOUT_MS = 30_000;
 const HEALTH_TIMEOUT_MS = 10_000;
+const KATA =
+  "A runtimeClassName of Kata Containers in the SandboxTemplate gives each guest a kernel of its own.";
 const API_VERSION = "agents.x-k8s.io/v1beta1";
 
 /** Creates a sandbox provider that runs code in pods, with the custom resources of agent-sandbox. */
@@ -92,12 +94,14 @@ export function createKubernetesProvider(settings: KubernetesSettings): GuestSan
     }
   }
 
-  return createMachineProvider(settings, {
+  return createGuestProvider(settings, {
     name: "kubernetes",
-    where: "in a pod",
     concurrentRuns: DEFAULT_CONCURRENT_RUNS,
-    startTimeoutMs: GUEST_TIMEOUT_MS,
-    healthTimeoutMs: HEALTH_TIMEOUT_MS,
+    machine: {
+      where: "in a pod",
+      startTimeoutMs: GUEST_TIMEOUT_MS,
+      healthTimeoutMs: HEALTH_TIMEOUT_MS,
+    },
     probe: () =>
       probeHost(async () => {
         const { isolation, notes, cluster } = await prepared.get();
@@ -105,7 +109,11 @@ export function createKubernetesProvider(settings: KubernetesSettings): GuestSan
       }),
     async prepare(spec) {
       const found = await prepared.get();
-      requireLevel(found, spec.minIsolation);
+      requireLevel(spec.minIsolation, found.isolation, {
+        reached: `pods of this template reach ${found.isolation.level}`,
+        notes: found.notes,
+        advice: [...found.notes, KATA].join(" "),
+      });
       // Reports folders that are not on the volume at once, not at the first run.
       resourceOf(found, spec);
       return { isolation: found.isolation, startGuest: () => startGuest(found, spec) };
@@ -149,14 +157,4 @@ async function readBootId(cluster: Cluster, { pod, container }: { pod: string; c
       details: { pod, container },
     });
   return bootId;
-}
-
-function requireLevel({ isolation, notes }: PodIsolation, wanted: SandboxSpec["minIsolation"]): void {
-  const { level, mechanisms } = isolation;
-  if (wanted === undefined || ISOLATION_LEVELS.indexOf(level) <= ISOLATION_LEVELS.indexOf(wanted)) return;
-  throw new CemError(
-    "ISOLATION_TOO_WEAK",
-    `The required isolation is at least ${wanted}; pods of this template reach ${level} (${mechanisms.join(", ")}). ${[...notes, "A runtimeClassName of Kata Containers in the SandboxTemplate gives each guest a kernel of its own."].join(" ")}`,
-    { details: { wanted, level, mechanisms, notes } },
-  );
 }

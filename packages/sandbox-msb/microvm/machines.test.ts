@@ -15,7 +15,7 @@ const invoker: ToolInvoker = {
 };
 /** Little memory, since each page takes its time where the processor is emulated. */
 const LIMITS = { memoryMb: 32, timeoutMs: 120_000 };
-const UP = "console.log('up'); await new Promise(() => {});";
+const UP = "console.log('up'); await new Promise((go) => setTimeout(go, 600_000));";
 
 describe("microVMs of microsandbox", () => {
   let folder = "";

@@ -51,6 +51,6 @@ else if (!isWhole) {
 }
 // The first of them boots one to find that they work; the others are told.
 if (!isWhole && (part !== 0 || comeTo > 0)) {
-  const key = probeKey(installedVersion() ?? "", findGuestRuntime(denoFile).key);
+  const key = probeKey((await installedVersion()) ?? "", findGuestRuntime(denoFile).key);
   cacheProbe(join(machinesHome, "probe.json"), { key, booted: true });
 }

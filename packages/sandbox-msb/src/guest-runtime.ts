@@ -10,11 +10,10 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { basename } from "node:path/posix";
 import { CemError } from "@cem/core";
-import { GUEST_RUNNER, guestBootFile } from "@cem/sandbox/provider-kit";
+import { findDenoPackage, GUEST_RUNNER, guestBootFile } from "@cem/sandbox/provider-kit";
 
 const KEY_CHARACTERS = 16;
 const MS_PER_SECOND = 1_000;
@@ -47,13 +46,8 @@ export function findGuestRuntime(denoPath?: string) {
 }
 
 function findLinuxDeno(): string {
-  const name = `@deno/linux-${process.arch}-glibc`;
-  try {
-    const file = join(dirname(createRequire(import.meta.url).resolve(`${name}/package.json`)), "deno");
-    if (existsSync(file)) return file;
-  } catch {
-    // Not installed: reported below.
-  }
+  const { name, file } = findDenoPackage(import.meta.url, "linux");
+  if (file !== undefined) return file;
   throw new CemError(
     "SANDBOX_UNAVAILABLE",
     `The guest's runtime is missing: the optional package ${name} is not installed. Install it (npm install --force ${name} where this is not Linux), or set denoPath to a Deno 2.9 binary for Linux.`,

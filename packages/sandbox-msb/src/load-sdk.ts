@@ -1,8 +1,8 @@
 import { chmodSync, mkdirSync, readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { CemError, Lazy } from "@cem/core";
+import { findBeside, findInProjects, importFromProject } from "@cem/core/files";
 import type * as sdkModule from "microsandbox";
 
 export type Microsandbox = typeof sdkModule;
@@ -21,7 +21,8 @@ let loaded: { home: string; sdk: Lazy<Microsandbox> } | undefined;
 /**
  * Loads the SDK, once per process: its folder is a global setting, so there can be only one.
  *
- * @throws CemError `SANDBOX_UNAVAILABLE` when it is not installed, or was loaded with another folder.
+ * @throws CemError `SANDBOX_UNAVAILABLE` when it is not installed, or was loaded with another folder; `FOLDER_UNTRUSTED`
+ * when only a folder that is not trusted has it.
  */
 export function loadSdk(home: string): Promise<Microsandbox> {
   if (loaded !== undefined && loaded.home !== home) {
@@ -36,21 +37,23 @@ async function load(home: string): Promise<Microsandbox> {
   mkdirSync(home, { recursive: true, mode: PRIVATE_MODE });
   chmodSync(home, PRIVATE_MODE);
   process.env["MSB_HOME"] = home;
-  let sdk: Microsandbox;
-  try {
-    sdk = await import(PACKAGE);
-  } catch (error) {
-    throw new CemError("SANDBOX_UNAVAILABLE", absence(error), { cause: error });
-  }
+  const sdk: Microsandbox = await import(PACKAGE).catch((cause: unknown) =>
+    importFromProject(PACKAGE, () => new CemError("SANDBOX_UNAVAILABLE", absence(cause), { cause })),
+  );
   // Otherwise MSB_API_KEY, MSB_BACKEND or a profile may select a cloud, and code would leave this host.
   sdk.setDefaultBackend("local");
   return sdk;
 }
 
-/** The installed version of the SDK; `undefined` when it is not installed. */
-export function installedVersion(): string | undefined {
+/**
+ * The installed version of the SDK; `undefined` when it is not installed.
+ *
+ * @throws CemError `FOLDER_UNTRUSTED` when only a folder that is not trusted has it.
+ */
+export async function installedVersion(): Promise<string | undefined> {
+  const main = findBeside(PACKAGE, import.meta.url) ?? (await findInProjects(PACKAGE));
+  if (main === undefined) return undefined;
   try {
-    const main = createRequire(import.meta.url).resolve(PACKAGE);
     const folder = main.slice(0, main.lastIndexOf(`${PACKAGE}/`) + PACKAGE.length);
     const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as { version?: unknown };
     return String(manifest.version);

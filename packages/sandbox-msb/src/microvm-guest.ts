@@ -1,9 +1,8 @@
-import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { Duplex, PassThrough } from "node:stream";
 import type { Writable } from "node:stream";
-import type { Guest, GuestExit, GuestUsage } from "@cem/sandbox";
-import { createUsageReader, encodeHostMessage } from "@cem/sandbox/provider-kit";
+import type { Guest, GuestUsage } from "@cem/sandbox";
+import { createMachineGuest, createUsageReader } from "@cem/sandbox/provider-kit";
 import type { GuestInit, MachineCommand } from "@cem/sandbox/provider-kit";
 import type { Mount, NetworkPolicy } from "@cem/core";
 
@@ -53,7 +52,6 @@ export interface Microvm {
 /** Memory of a machine for its kernel and runtime, beyond the program's limit, in MiB. */
 export const MACHINE_OVERHEAD_MB = 192;
 
-const TOKEN_BYTES = 16;
 /** Input is written in pieces of this size, since each is copied as a whole. */
 const PIECE_BYTES = 64 * 1024;
 
@@ -72,33 +70,9 @@ export async function startMicrovmGuest(machine: Microvm, init: GuestInit, comma
 }
 
 function guestIn(machine: Microvm, runner: MicrovmProcess, init: GuestInit): Guest {
-  const token = randomBytes(TOKEN_BYTES).toString("hex");
-  const stdin = inputOf(runner);
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
-  let hasEnded = false;
-  let isKilled = false;
   let measure: (() => GuestUsage | undefined) | undefined;
-
-  function kill(): void {
-    if (isKilled) return;
-    isKilled = true;
-    void machine.kill().catch(() => {});
-  }
-
-  async function follow(): Promise<GuestExit> {
-    const exit = await pump().catch(() => undefined);
-    hasEnded = true;
-    stdout.end();
-    stderr.end();
-    const wasKilled = isKilled;
-    kill();
-    await machine.kill().catch(() => {});
-    if (exit === undefined || wasKilled)
-      return { code: null, signal: wasKilled ? "SIGKILL" : "the machine has gone" };
-    // A signal from within a machine that is still running: its kernel ran out of memory.
-    if (exit === -1 || exit === 137) return { code: null, signal: "SIGKILL", outOfMemory: true };
-    return { code: exit, signal: null };
-  }
+  const end = (): Promise<void> => machine.kill().catch(() => {});
 
   /** Forwards the runner's output with backpressure until it ends; resolves with its exit code. */
   async function pump(): Promise<number | undefined> {
@@ -111,26 +85,25 @@ function guestIn(machine: Microvm, runner: MicrovmProcess, init: GuestInit): Gue
     }
   }
 
-  const exited = follow();
-  stdin.write(encodeHostMessage({ type: "init", token, ...init }));
-  return {
-    token,
-    stdin,
-    stdout,
-    stderr,
-    exited,
-    get alive() {
-      return !hasEnded && !isKilled;
+  return createMachineGuest(
+    {
+      kind: "machine",
+      stdin: inputOf(runner),
+      stdout,
+      stderr,
+      exitCode: pump().catch(() => undefined),
+      kill: () => void end(),
+      end,
+      usage() {
+        const { pid, writtenBytes } = machine;
+        if (writtenBytes !== undefined) return { memoryBytes: 0, processorMs: 0, writtenBytes };
+        const usage = pid === undefined ? undefined : (measure ??= createUsageReader(pid))();
+        // The machine's own size bounds its memory; the process's memory is the machine's, not the program's.
+        return usage && { ...usage, memoryBytes: 0 };
+      },
     },
-    usage() {
-      const { pid, writtenBytes } = machine;
-      if (writtenBytes !== undefined) return { memoryBytes: 0, processorMs: 0, writtenBytes };
-      const usage = pid === undefined ? undefined : (measure ??= createUsageReader(pid))();
-      // The machine's own size bounds its memory; the process's memory is the machine's, not the program's.
-      return usage && { ...usage, memoryBytes: 0 };
-    },
-    kill,
-  };
+    init,
+  );
 }
 
 function inputOf(runner: MicrovmProcess): Writable {

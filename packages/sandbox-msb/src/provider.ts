@@ -7,7 +7,7 @@ import { resolveLimits } from "@cem/sandbox";
 import type { Guest, GuestSandboxProvider } from "@cem/sandbox";
 import {
   connectGuest,
-  createMachineProvider,
+  createGuestProvider,
   GUEST_RUNNER,
   guestInit,
   guestMounts,
@@ -28,7 +28,7 @@ const DEFAULT_BOOT_TIMEOUT_MS = 30_000;
 const BOOT_TO_HEALTH = 10;
 const MIN_CONCURRENT_RUNS = 2;
 const MACHINE_MAX_SECONDS = 24 * 60 * 60;
-const INSTALL = "Install it beside this package: npm install microsandbox.";
+const INSTALL = "Install it: npm install microsandbox@0.6";
 const MECHANISMS = ["microVM", "restricted profile", "not root", "rlimits", "deno permissions", "realm"];
 
 /** Creates a sandbox provider that runs code in microVMs on this host, with the package `microsandbox`. */
@@ -67,12 +67,12 @@ export function createMicrosandboxProvider(settings: MicrosandboxSettings = {}):
   async function tryHost(): Promise<SandboxProbe> {
     const obstacle = findObstacle(readSigns());
     if (obstacle !== undefined) return { available: false, ...obstacle };
-    const version = installedVersion();
-    if (version === undefined) {
-      const reason = "The optional package microsandbox is not installed.";
-      return { available: false, reason, hint: INSTALL };
-    }
     return probeHost(async () => {
+      const version = await installedVersion();
+      if (version === undefined) {
+        const reason = "The optional package microsandbox is not installed.";
+        return { available: false, reason, hint: INSTALL };
+      }
       const file = join(home, "probe.json");
       const key = probeKey(version, findGuestRuntime(settings.denoPath).key);
       let outcome = readCachedProbe(file, key);
@@ -108,12 +108,14 @@ export function createMicrosandboxProvider(settings: MicrosandboxSettings = {}):
   }
 
   const probe = (): Promise<SandboxProbe> => (probing ??= tryHost());
-  return createMachineProvider(settings, {
+  return createGuestProvider(settings, {
     name: "microsandbox",
-    where: "in a microVM",
     concurrentRuns: Math.max(MIN_CONCURRENT_RUNS, availableParallelism()),
-    startTimeoutMs,
-    healthTimeoutMs: startTimeoutMs / BOOT_TO_HEALTH,
+    machine: {
+      where: "in a microVM",
+      startTimeoutMs,
+      healthTimeoutMs: startTimeoutMs / BOOT_TO_HEALTH,
+    },
     probe,
     async prepare(spec) {
       const found = await probe();

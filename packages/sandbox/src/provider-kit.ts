@@ -5,18 +5,24 @@ export type { ConnectedGuest } from "./guests/connected-guest.ts";
 export { denoArguments } from "./guests/deno-arguments.ts";
 export type { DenoArguments } from "./guests/deno-arguments.ts";
 export { guestBootFile } from "./guests/guest-boot.ts";
-export { checkSpec, GUEST_RUNNER, GUEST_WORKSPACE } from "./guests/guest-spec.ts";
-export { guestInit, probeHost, sandboxSettings, toolFoldersOf } from "./guests/guest-provider.ts";
-export { createMachineProvider } from "./guests/machine-provider.ts";
-export type { MachineParts } from "./guests/machine-provider.ts";
-export type { GuestInit } from "./guests/guest-provider.ts";
-export { encodeHostMessage } from "./protocol/host-messages.ts";
-export type { InitMessage } from "./protocol/host-messages.ts";
+export { findDenoPackage } from "./guests/deno-package.ts";
+export { GUEST_RUNNER } from "./guests/guest-spec.ts";
+export { createGuest, createMachineGuest } from "./guests/create-guest.ts";
+export type { GuestInit, GuestRunner, MachineRunner } from "./guests/create-guest.ts";
+export {
+  createGuestProvider,
+  guestInit,
+  probeHost,
+  requireLevel,
+  toolFoldersOf,
+} from "./guests/guest-provider.ts";
+export type { ProviderParts } from "./guests/guest-provider.ts";
 export {
   guestEnvironment,
   guestMounts,
   machineCommand,
   namespacedDenoArguments,
+  scriptArguments,
 } from "./guests/namespaced-guest.ts";
 export type { MachineCommand, NamespacedGuest } from "./guests/namespaced-guest.ts";
 export { needsIpv6, parseHost } from "./workspace/network-rules.ts";

@@ -1,8 +1,9 @@
 import { createHash, randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import { CemError } from "@cem/core";
+import { scriptArguments } from "@cem/sandbox/provider-kit";
+import type { MachineCommand } from "@cem/sandbox/provider-kit";
 import type { runnerFiles } from "../guest-runtime.ts";
-import type { Microvm } from "../microvm-guest.ts";
 import { followProcess } from "./server-process.ts";
 import type { RunScript, ServerProcess } from "./server-process.ts";
 import type { CommandOutcome, ServerRpc, StartConfig } from "./server-rpc.ts";
@@ -16,7 +17,6 @@ const NAME_BYTES = 8;
 /** Linux accepts an argument of up to 128 KiB, and up to 2 MiB for all arguments. */
 const PIECE_BYTES = 64 * 1024;
 const COMMAND_BYTES = 512 * 1024;
-const BLOCK_BYTES = 512;
 /** Longer than any run: a command ends with its machine. */
 const COMMAND_TIMEOUT_MS = 24 * 60 * 60 * 1_000;
 
@@ -83,11 +83,9 @@ export async function startServerMachine(rpc: ServerRpc, config: StartConfig, ti
       const { exitCode, stdout } = await run(INSPECT, [path], inspectTimeoutMs);
       return { sees: exitCode === 0, deno: /^deno (\S+)/.exec(stdout[0] ?? "")?.[1] ?? "" };
     },
-    async exec({ file, args, cwd, env, fileBytes }: Parameters<Microvm["exec"]>[0]) {
+    async exec(command: MachineCommand) {
       const folder = `/var/tmp/cem-${randomBytes(NAME_BYTES).toString("hex")}`;
-      const variables = Object.entries(env).map(([variable, value]) => `${variable}=${value}`);
-      const blocks = String(Math.ceil(fileBytes / BLOCK_BYTES));
-      const outcome = await run(START, [folder, cwd, blocks, ...variables, file, ...args], undefined);
+      const outcome = await run(START, [folder, ...scriptArguments(command)], undefined);
       if (outcome.exitCode !== 0) throw unusable(`the guest can't be started (${describeFailure(outcome)}).`);
       running = followProcess(run, folder);
       return running;

@@ -113,7 +113,7 @@ export default await callTool("host", "echo", "back");`;
     });
     expect(await run("for (;;) console.log('x'.repeat(10_000));")).toMatchObject({ reason: "output-flood" });
     const abort = new AbortController();
-    const running = run("console.log('here'); await new Promise(() => {});", {
+    const running = run("console.log('here'); await new Promise((go) => setTimeout(go, 600_000));", {
       signal: abort.signal,
       onOutput: () => abort.abort(),
     });
@@ -147,7 +147,7 @@ export default await callTool("host", "echo", "back");`;
 
   it("tells of a machine that was killed under its run, and the next one works", async () => {
     await open();
-    const outcome = await run("console.log('here'); await new Promise(() => {});", {
+    const outcome = await run("console.log('here'); await new Promise((go) => setTimeout(go, 600_000));", {
       onOutput: () => server?.crash([...server.sandboxes.keys()][0] ?? ""),
     });
     expect(outcome).toMatchObject({ status: "killed", reason: "crashed" });

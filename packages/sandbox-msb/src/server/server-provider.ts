@@ -1,14 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { CemError } from "@cem/core";
+import { CemError, GUEST_WORKSPACE } from "@cem/core";
 import type { Isolation, SandboxSpec } from "@cem/core";
 import { resolveLimits } from "@cem/sandbox";
 import type { Guest, GuestProviderSettings, GuestSandboxProvider } from "@cem/sandbox";
 import {
-  createMachineProvider,
+  createGuestProvider,
   GUEST_RUNNER,
-  GUEST_WORKSPACE,
   guestBootFile,
   guestInit,
   guestMounts,
@@ -122,12 +121,14 @@ export function createMicrosandboxServerProvider(settings: MicrosandboxServerSet
     }
   }
 
-  return createMachineProvider(settings, {
+  return createGuestProvider(settings, {
     name: "microsandbox",
-    where: "in a microVM",
     concurrentRuns: DEFAULT_CONCURRENT_RUNS,
-    startTimeoutMs: SETUP_TIMEOUT_MS,
-    healthTimeoutMs: HEALTH_TIMEOUT_MS,
+    machine: {
+      where: "in a microVM",
+      startTimeoutMs: SETUP_TIMEOUT_MS,
+      healthTimeoutMs: HEALTH_TIMEOUT_MS,
+    },
     probe: (signal) =>
       probeHost(async () => {
         await rpc.check(signal);

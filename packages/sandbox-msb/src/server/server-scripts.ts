@@ -24,13 +24,13 @@ deno --version
 [ -f "$1" ]`;
 
 /**
- * Starts a program in the background: `DIR CWD BLOCKS NAME=VALUE … FILE ARG …`. It reads the named pipe `in` and writes
+ * Starts a program in the background: `DIR BLOCKS CWD NAME=VALUE … FILE ARG …`. It reads the named pipe `in` and writes
  * the files `out` and `err`; its exit code is in `exit` when it has ended.
  */
 export const START = `
 umask 077
 mkdir -p "$1" && cd "$1" && mkfifo in && : > out && : > err || exit 1
-dir=$1 cwd=$2 blocks=$3
+dir=$1 blocks=$2 cwd=$3
 shift 3
 (
   ulimit -f "$blocks"

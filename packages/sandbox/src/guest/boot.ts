@@ -9,7 +9,7 @@ import {
   type HostMessage,
 } from "./channel.ts";
 import { explainDenied } from "./denied.ts";
-import { deno, eventLoopHasMoreWork, onIdle, onUncaught } from "./deno.ts";
+import { deno, eventLoopHasMoreWork, isOwn, onIdle, onUncaught } from "./deno.ts";
 import { endStdin } from "./ended-stdin.ts";
 import { patchFileFunctions } from "./file-view.ts";
 import { failedMessage, toSourcePlaces } from "./guest-errors.ts";
@@ -17,7 +17,7 @@ import { collectGarbage } from "./memory.ts";
 import { createModules, type ImportRequest, type ModuleSettings } from "./modules.ts";
 import { RuntimeNeeded } from "./needs-runtime.ts";
 import { usePaths } from "./paths.ts";
-import { attempt, parseJson, quote, startsWith } from "./primordials.ts";
+import { parseJson, quote, sliceText, startsWith } from "./primordials.ts";
 import { loadProgram } from "./program.ts";
 import { createRealm, type Realm } from "./realm.ts";
 import { withholdListening, withholdThreads } from "./withheld.ts";
@@ -29,6 +29,8 @@ const DONE = '{"type":"done"}';
 const RUNTIME_WAIT_MS = 2_000;
 /** A longer wait is reported when the program returned no value, in milliseconds. */
 const NOTED_WAIT_MS = 100;
+const STUCK =
+  "The program awaits something that nothing can end any more: a promise that nothing settles, or input, which is closed here.";
 const RUNTIME_WORK = '{"kind":"operation","server":"","name":"work of the runtime","stack":""}';
 
 /** Captured before any program runs. */
@@ -46,6 +48,8 @@ let realm: Realm | undefined;
 let importAll: ReturnType<typeof createModules> | undefined;
 /** The message of a program that has returned, while the run continues for work it did not await. */
 let returned: string | undefined;
+/** Whether the current run's program has begun. */
+let hasBegun = false;
 let isChecking = false;
 let isWaiting = false;
 /** Whether the guest is preparing for the next run. */
@@ -83,10 +87,11 @@ async function importModules(own: Realm, id: number, requests: string): Promise<
   } catch (error) {
     if (!isCurrent(own)) return;
     // No code has run yet: programs with dynamic imports run in the guest's own realm anyway.
-    if (attempt(() => error instanceof RuntimeNeeded, false)) void runInOwnRealm(current as RunMessage);
+    if (isOwn(error, RuntimeNeeded)) void runInOwnRealm(current as RunMessage);
     else own.inside.importFailed(id, own.ownError(error));
   } finally {
     importing -= 1;
+    noteProgress(own);
   }
 }
 
@@ -98,9 +103,10 @@ function complete(own: Realm, json: string | undefined): void {
   noteProgress(own);
 }
 
-/** Checks, after all immediate follow-up work, whether a returned program has work left. */
+/** Checks, after all immediate follow-up work, whether a program that has returned has work left, or another can go on. */
 function noteProgress(own: Realm): void {
-  if (returned === undefined || isChecking || own !== realm) return;
+  if (isChecking || own !== realm) return;
+  if (returned === undefined) return void later(() => failIfStuck(own, own.context !== undefined));
   isChecking = true;
   const look = (): void => {
     isChecking = false;
@@ -118,12 +124,23 @@ function endOrWait(own: Realm): void {
   if (goesOn && isWaiting) return;
   if (!goesOn && hasRuntimeWork(own)) return waitForRuntime(own, hasValue);
   isWaiting = goesOn;
-  const work = toSourcePlaces(own.inside.listUnawaited(hasValue, goesOn));
+  const work = toSourcePlaces(own.inside.listUnawaited(goesOn));
   if (work !== "") tellUnawaited(!goesOn, work);
-  if (goesOn) return;
+  // The host has the value, even if the run is stopped while it waits.
+  if (goesOn) return hasValue ? send(`{"type":"returned"${sliceText(returned, DONE.length - 1)}`) : undefined;
   if (!own.inside.resume()) return end(own, returned);
   returned = undefined;
   awaitsRuntime = false;
+  noteProgress(own);
+}
+
+/** Ends the run of a program that has not returned while nothing is left that could wake it. */
+function failIfStuck(own: Realm, isIdle: boolean): void {
+  if (!isCurrent(own) || !hasBegun || returned !== undefined) return;
+  if (importing > 0 || own.hasTimers || own.inside.hasCalls()) return;
+  // The runtime tells when it has nothing left to do, either.
+  if (!isIdle) return countWait(false);
+  own.inside.fail(own.inside.makeError("Error", STUCK), "exception");
 }
 
 function sendLast(message: string): void {
@@ -165,7 +182,9 @@ function waitForRuntime(own: Realm, hasValue: boolean): void {
 /** Called when the runtime has nothing left to do. */
 function lookAgain(): void {
   countWait(true);
-  if (realm !== undefined) endOrWait(realm);
+  if (realm === undefined) return;
+  failIfStuck(realm, true);
+  endOrWait(realm);
 }
 
 function end(own: Realm, message: string): void {
@@ -227,14 +246,17 @@ async function runInOwnRealm(message: RunMessage): Promise<void> {
 
 async function start(own: Realm, message: RunMessage): Promise<void> {
   let main: unknown;
+  hasBegun = false;
   try {
     main = await loadProgram(own, message.source);
   } catch (error) {
-    if (error instanceof RuntimeNeeded) return runInOwnRealm(message);
+    if (isOwn(error, RuntimeNeeded)) return runInOwnRealm(message);
     own.inside.fail(error, "syntax");
     return;
   }
   own.inside.run(main);
+  hasBegun = true;
+  noteProgress(own);
 }
 
 async function initialize({

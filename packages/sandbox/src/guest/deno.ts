@@ -37,6 +37,7 @@ interface DenoInternal {
     unrefOpPromise(promise: Promise<unknown>): void;
     /** Whether any referenced work is pending. */
     eventLoopHasMoreWork(): boolean;
+    isProxy(value: unknown): boolean;
     writeSync(resource: number, bytes: Uint8Array): number;
   };
   Console: new (print: (text: string, level: number) => void) => Console;
@@ -49,8 +50,20 @@ export const { Console } = internals;
 const { core } = internals;
 export const readStdin = (buffer: Uint8Array): Promise<number> => core.read(0, buffer);
 export const { eventLoopHasMoreWork, refOpPromise, unrefOpPromise } = core;
+const { isProxy } = core;
+const { getPrototypeOf } = Object;
 export const readStdinSync = (buffer: Uint8Array): number => core.readSync(0, buffer);
 export const writeStdoutSync = (bytes: Uint8Array): number => core.writeSync(1, bytes);
+
+/**
+ * `instanceof` for types of the guest's own realm. Safe for any value of a program: `instanceof` itself would call a
+ * proxy's trap, which receives its arguments in a list of the realm that asks.
+ */
+export function isOwn<Own>(value: unknown, type: { readonly prototype: Own }): value is Own {
+  for (let at = value; typeof at === "object" && at !== null && !isProxy(at); at = getPrototypeOf(at))
+    if (at === type.prototype) return true;
+  return false;
+}
 
 interface UncaughtEvent extends Event {
   reason?: unknown;

@@ -1,5 +1,5 @@
 import { SourceTextModule } from "node:vm";
-import { deno } from "./deno.ts";
+import { deno, isOwn } from "./deno.ts";
 import { listed } from "./guest-errors.ts";
 import { metaOf } from "./module-meta.ts";
 import {
@@ -53,6 +53,9 @@ type NamedServer = { server: { name: string } };
 type Linked = () => Promise<{ namespace: Namespace }>;
 type Attributes = Readonly<Record<string, string | undefined>>;
 
+const BEFORE_ALL =
+  " Imports and require run before the rest of the program: read a file that it writes itself with node:fs.";
+
 /** Captured before functions with path parameters are patched. */
 const readText = deno.readTextFileSync.bind(deno);
 const stat = deno.statSync.bind(deno);
@@ -80,10 +83,10 @@ export function createModules(realm: Realm, settings: ModuleSettings) {
 
   /** Converts the error of a failed import to one of the realm, with the program's line of the import. */
   function explain(error: unknown, request: ImportRequest): unknown {
-    if (attempt(() => error instanceof RuntimeNeeded, false)) return error;
+    if (isOwn(error, RuntimeNeeded)) return error;
     const [at] = request.names;
-    const isOwn = isMissing(error) && error.url === resolve(request.specifier, PROGRAM_URL);
-    const told = isOwn ? missing(request) : realm.ownError(error);
+    const isAsked = isOwn(error, MissingModule) && error.url === resolve(request.specifier, PROGRAM_URL);
+    const told = isAsked ? missing(request) : realm.ownError(error);
     if (at !== undefined) inside.addPlace(told, `\n    at blob:import:${at.line}:${at.column}`);
     return told;
   }
@@ -251,7 +254,7 @@ export function createModules(realm: Realm, settings: ModuleSettings) {
     try {
       return read(url);
     } catch (error) {
-      if (isMissing(error)) return undefined;
+      if (isOwn(error, MissingModule)) return undefined;
       throw error;
     }
   }
@@ -287,10 +290,10 @@ export function createModules(realm: Realm, settings: ModuleSettings) {
   }
 
   /** The error for a missing module, with the existing ones. */
-  function missing({ specifier }: ImportRequest): object {
+  function missing({ specifier, names }: ImportRequest): object {
     const kind = specifier.startsWith("./skills/") ? "skills" : "servers";
     const isTool = folderOf(new URL(specifier, PROGRAM_URL).href) !== undefined;
-    const hint = isTool ? listed(`./${kind}/ has`, foldersOf(kind)) : "";
+    const hint = isTool ? listed(`./${kind}/ has`, foldersOf(kind)) : names.length > 0 ? BEFORE_ALL : "";
     const base = specifier.replace(/\.[cm]?js$/, "");
     const similar = [`${base}.ts`, `${base}/index.ts`].find((name) =>
       exists(new URL(name, PROGRAM_URL).href),
@@ -325,11 +328,6 @@ export function createModules(realm: Realm, settings: ModuleSettings) {
     }
     return found;
   };
-}
-
-/** Safe for any thrown value, even a program's proxy. */
-function isMissing(error: unknown): error is MissingModule {
-  return attempt(() => error instanceof MissingModule, false);
 }
 
 function keyOf(url: string, type = ""): string {

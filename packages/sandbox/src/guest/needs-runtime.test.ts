@@ -40,6 +40,7 @@ describe("needsRuntime", () => {
     "console.group(btoa('x'));",
     "return globalThis;",
     "globalThis.mark = 1;",
+    "addEventListener('error', () => {});",
     "eval('1');",
     "return Function('return 1')();",
     "console.table([{ a: 1 }]);",

@@ -6,9 +6,9 @@ const LIGHT = new Set(
     " ",
   ),
 );
-/** Parts of the language that a light realm lacks. */
+/** Parts of the language that a light realm lacks, and what a global object inherits. */
 const LACKING =
-  "Atomics FinalizationRegistry SharedArrayBuffer Temporal WeakRef WebAssembly eval Function globalThis structuredClone";
+  "Atomics FinalizationRegistry SharedArrayBuffer Temporal WeakRef WebAssembly eval Function globalThis structuredClone addEventListener removeEventListener dispatchEvent";
 /** Names that have no use in a sandbox but are common in programs. */
 const COMMON = new Set("self name location close closed alert confirm prompt onerror onload".split(" "));
 /** Members of runtime objects that a light realm has. */

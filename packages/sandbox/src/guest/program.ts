@@ -1,4 +1,5 @@
 import { SourceTextModule } from "node:vm";
+import { isOwn } from "./deno.ts";
 import { useSourceMap } from "./guest-errors.ts";
 import { needsRuntime, RuntimeNeeded } from "./needs-runtime.ts";
 import type { Realm } from "./realm.ts";
@@ -30,6 +31,6 @@ export async function loadProgram({ context, ownError }: Realm, source: string):
     await settled(module.evaluate());
     return (module.namespace as { default: unknown }).default;
   } catch (error) {
-    throw error instanceof RuntimeNeeded ? error : ownError(error);
+    throw isOwn(error, RuntimeNeeded) ? error : ownError(error);
   }
 }

@@ -1,6 +1,6 @@
 import { constants, createContext, Script } from "node:vm";
 import { send, sendStderr, writeStdout } from "./channel.ts";
-import { Console, deno } from "./deno.ts";
+import { Console, deno, isOwn } from "./deno.ts";
 import { inSandboxTerms } from "./denied.ts";
 import { INSIDE_URL, RUNNER_FOLDERS, withSourceFrames } from "./guest-errors.ts";
 import { insideSource, type Inside, type RuntimeParts } from "./inside/index.ts";
@@ -9,7 +9,7 @@ import { readKept } from "./kept-results.ts";
 import { resolveModule } from "./module-urls.ts";
 import { languageNames } from "./needs-runtime.ts";
 import { hidesHost, toGuestText } from "./paths.ts";
-import { attempt, bytesOf, decode, includesText, now, parseJson } from "./primordials.ts";
+import { bytesOf, decode, includesText, now, parseJson } from "./primordials.ts";
 
 /** A realm in which one program runs: with its own global object, built-ins and modules. */
 export interface Realm {
@@ -125,11 +125,7 @@ export function createRealm(settings: RealmSettings, isLight: boolean): Realm {
     context,
     inside,
     ownError(error) {
-      if (!isLight) return error;
-      // A program may throw anything, such as a proxy that throws.
-      const told = (): unknown =>
-        error instanceof Error ? inside.makeError(error.name, textOf(error)) : error;
-      return attempt(told, inside.makeError("Error", "What was thrown can't be read."));
+      return isLight && isOwn(error, Error) ? inside.makeError(error.name, textOf(error)) : error;
     },
     get hasTimers() {
       return timers.size > 0;

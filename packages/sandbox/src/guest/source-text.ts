@@ -1,6 +1,7 @@
 import { stripTypeScriptTypes } from "node:module";
 
 const TYPESCRIPT = /\.[cm]?ts$/;
+const SOURCE_MAP = "\n//# sourceMappingURL=";
 const COMMENT = /\/\*(?:[^*]|\*(?!\/))*(?:\*\/)?|\/\/[^\n]*/g;
 const RE_EXPORT = /^export(\s+type)?\s*\{([^{}]*)\}\s*from\s*["']([^"'\n]*)["']$/;
 const NAMES = /^([\w$]+)(?:\s+as\s+([\w$]+))?$/;
@@ -17,8 +18,9 @@ export function withoutTypes(text: string): { code: string; sourceMap?: string |
   } catch {
     // Syntax beyond types, such as an enum, is transformed, which moves the code after it. A syntax error is rethrown.
     const moved = stripTypeScriptTypes(text, { mode: "transform", sourceMap: true });
-    const [code = "", sourceMap] = moved.split("\n//# sourceMappingURL=");
-    return { code, sourceMap };
+    // The last, since a text in the code may look like it.
+    const end = moved.lastIndexOf(SOURCE_MAP);
+    return { code: moved.slice(0, end), sourceMap: moved.slice(end + SOURCE_MAP.length) };
   }
 }
 

@@ -13,12 +13,12 @@ describe("a pool of guests", () => {
   it("refills before a take where a refill is due and no guest is ready", async () => {
     const pool = createGuestPool({ start: () => new ScriptedGuest(done), standby: 1, idleMs: IDLE_MS });
     pool.refillSoon();
-    const { connected, release } = await pool.take();
+    const { connected, release } = await pool.acquire();
     expect(pool.stats()).toMatchObject({ hits: 1, misses: 0, started: 1, taken: 1 });
     expect([connected.guest.alive, release]).toEqual([true, undefined]);
     await pool.dispose();
     expect(connected.guest.alive).toBe(false);
-    await expect(pool.take()).rejects.toMatchObject({ code: "SANDBOX_DISPOSED" });
+    await expect(pool.acquire()).rejects.toMatchObject({ code: "SANDBOX_DISPOSED" });
   });
 });
 

@@ -1,12 +1,13 @@
 import { CemError, type SandboxStats } from "@cem/core";
 import { checkHealth, connectGuest, type ConnectedGuest, type GuestListener } from "./connected-guest.ts";
 import type { Guest } from "./guest.ts";
-import { createSessionGuests, partOf, type SessionLease } from "./session-guests.ts";
+import type { SessionGuest } from "./eviction.ts";
+import { createSessionGuests, partOf } from "./session-guests.ts";
 
 /** Skips the health check for guests younger than this. */
 const FRESH_MS = 10_000;
 const HEALTH_TIMEOUT_MS = 2_000;
-const LOOK_MS = 1_000;
+const SWEEP_MS = 1_000;
 /** Upper bound of the idle time of a session's guest: a standby guest can replace it at the cost of a first run. */
 const MAX_KEPT_MS = 60_000;
 /** Default of `maxStandby`, as a multiple of `standby`. */
@@ -73,13 +74,11 @@ export function createGuestPool(settings: GuestPoolSettings) {
   const standby: { starting: Promise<ConnectedGuest>; since: number }[] = [];
   const sessions = createSessionGuests(settings.keptGuests);
   const living = new Set<Guest>();
-  /** Sessions of the guests that run a program. */
-  const lent = new Map<Guest, string>();
   const counts = { started: 0, hits: 0, reused: 0, misses: 0, lost: 0, discarded: 0 };
   let wanted = minStandby;
   /** `performance.now()` when a guest was last taken. */
   let takenAt = 0;
-  let lookTimer: NodeJS.Timeout | undefined;
+  let sweepTimer: NodeJS.Timeout | undefined;
   let refilling: NodeJS.Immediate | undefined;
   let disposed = false;
 
@@ -98,19 +97,25 @@ export function createGuestPool(settings: GuestPoolSettings) {
     }
   }
 
-  async function takeKept(session: string): Promise<SessionLease | undefined> {
+  /** Takes a guest of a session, which may be one that has yet to start. */
+  async function acquireOwn(session: string): Promise<SessionGuest> {
     for (;;) {
-      const kept = await sessions.take(session);
-      if (kept?.connected.guest.alive !== false) {
-        if (kept !== undefined) counts.reused += 1;
-        return kept;
+      const own = await sessions.acquire(session);
+      if (own.connected?.guest.alive !== false) {
+        if (own.connected !== undefined) counts.reused += 1;
+        return own;
       }
-      sessions.remove(session);
+      sessions.end(own);
       counts.lost += 1;
     }
   }
 
-  async function takeStandby(): Promise<ConnectedGuest | undefined> {
+  async function acquireNew(): Promise<ConnectedGuest> {
+    if (refilling !== undefined && standby.length === 0) refill();
+    return (await acquireStandby()) ?? startNow();
+  }
+
+  async function acquireStandby(): Promise<ConnectedGuest | undefined> {
     for (let next = standby.shift(); next !== undefined; next = standby.shift()) {
       const connected = await next.starting.catch(() => undefined);
       if (connected?.guest.alive === true && (await isHealthy(connected, next.since))) {
@@ -142,33 +147,21 @@ export function createGuestPool(settings: GuestPoolSettings) {
     }
   }
 
-  function lend(lease: SessionLease): Lease {
-    const { connected, session } = lease;
-    connected.guest.ref?.();
-    if (session === undefined) return { connected, release: undefined };
-    const { guest } = connected;
-    lent.set(guest, session);
-    const release = (): void => {
-      if (lent.delete(guest)) keep({ ...lease, session });
-    };
-    return { connected, release };
+  /** Makes a started guest one of a session. */
+  function bind(own: SessionGuest, connected: ConnectedGuest): void {
+    own.connected = connected;
+    void connected.guest.exited.finally(() => {
+      if (own.state === "idle") counts.lost += 1;
+      sessions.end(own);
+    });
   }
 
-  /** Keeps a guest after its run, or kills it if that was its last one. */
-  function keep(lease: SessionLease & { session: string }): void {
-    const { connected, runs, session } = lease;
-    if (!sessions.isSpent(lease) && !disposed) {
-      connected.guest.unref?.();
-      connected.listen(killOnOutput(connected));
-      for (const evicted of sessions.keep({ ...lease, runs: runs + 1 })) {
-        counts.discarded += 1;
-        evicted.connected.guest.kill();
-      }
-      return;
-    }
-    counts.discarded += 1;
-    sessions.remove(session);
-    connected.guest.kill();
+  /** Keeps a guest after its run. One that has ended meanwhile reports that itself. */
+  function release(own: SessionGuest, connected: ConnectedGuest): void {
+    if (disposed || !connected.guest.alive) return;
+    connected.guest.unref?.();
+    connected.listen(killOnOutput(connected));
+    counts.discarded += sessions.release(own);
   }
 
   async function start(): Promise<ConnectedGuest> {
@@ -178,44 +171,36 @@ export function createGuestPool(settings: GuestPoolSettings) {
     watch(guest);
     if (disposed) guest.kill();
     const connected = await connectGuest(guest, startTimeoutMs);
-    sessions.patienceMs = performance.now() - since;
+    sessions.maxWaitMs = performance.now() - since;
     return connected;
   }
 
   function watch(guest: Guest): void {
     counts.started += 1;
     living.add(guest);
-    void guest.exited.finally(() => {
-      living.delete(guest);
-      const session = lent.get(guest);
-      lent.delete(guest);
-      if (session !== undefined) sessions.remove(session);
-    });
+    void guest.exited.finally(() => living.delete(guest));
     guest.unref?.();
   }
 
-  function lookLater(): NodeJS.Timeout {
-    return setTimeout(() => look(), Math.min(LOOK_MS, idleMs)).unref();
+  function sweepLater(): NodeJS.Timeout {
+    return setTimeout(() => sweep(), Math.min(SWEEP_MS, idleMs)).unref();
   }
 
   /** Kills guests that have been idle for too long, and kept guests that are active between runs. */
-  function look(): void {
-    for (const { connected } of sessions.look(Math.min(MAX_KEPT_MS, idleMs))) {
-      counts.discarded += 1;
-      connected.guest.kill();
-    }
+  function sweep(): void {
+    counts.discarded += sessions.sweep(Math.min(MAX_KEPT_MS, idleMs));
     if (performance.now() - takenAt >= idleMs) {
       wanted = minStandby;
       for (const { starting } of standby.splice(0))
         starting.then(({ guest }) => guest.kill()).catch(() => {});
     }
-    lookTimer = living.size > 0 ? lookLater() : undefined;
+    sweepTimer = living.size > 0 ? sweepLater() : undefined;
   }
 
   return {
     /** Current and cumulative counts. */
     stats(): Omit<SandboxStats, "running" | "waiting"> {
-      const [ready, kept] = [standby.length, sessions.size];
+      const [ready, kept] = [standby.length, sessions.idle];
       return { standby: ready, kept, taken: Math.max(0, living.size - ready - kept), ...counts };
     },
     /**
@@ -225,18 +210,19 @@ export function createGuestPool(settings: GuestPoolSettings) {
      * @param part - Distinguishes runs of a session that must not share a guest.
      * @throws CemError `GUEST_START_FAILED` after a second failed start, `SANDBOX_DISPOSED`.
      */
-    async take(owner?: string, part?: string): Promise<Lease> {
+    async acquire(owner?: string, part?: string): Promise<Lease> {
       const session = owner === undefined || part === undefined ? owner : partOf(owner, part);
       takenAt = performance.now();
-      lookTimer ??= lookLater();
-      const kept = session === undefined ? undefined : await takeKept(session);
-      if (kept !== undefined) return lend(kept);
-      if (refilling !== undefined && standby.length === 0) refill();
+      sweepTimer ??= sweepLater();
+      const own = session === undefined ? undefined : await acquireOwn(session);
       try {
-        const connected = (await takeStandby()) ?? (await startNow());
-        return lend({ session, connected, runs: 0, memoryBytes: 0 });
+        const connected = own?.connected ?? (await acquireNew());
+        connected.guest.ref?.();
+        if (own === undefined) return { connected, release: undefined };
+        if (own.connected === undefined) bind(own, connected);
+        return { connected, release: () => release(own, connected) };
       } catch (error) {
-        if (session !== undefined) sessions.remove(session);
+        if (own !== undefined) sessions.end(own);
         throw error;
       }
     },
@@ -251,13 +237,11 @@ export function createGuestPool(settings: GuestPoolSettings) {
     },
     refill,
     /** Kills the guests that are kept for a session, and those of its last runs once they have ended. */
-    endSession(session: string): void {
-      for (const { connected } of sessions.end(session)) connected.guest.kill();
-    },
+    endSession: (session: string) => sessions.endSession(session),
     /** Kills every guest, including those in use, and resolves when all have ended. */
     async dispose(): Promise<void> {
       disposed = true;
-      clearTimeout(lookTimer);
+      clearTimeout(sweepTimer);
       standby.length = 0;
       sessions.clear();
       const left = [...living];

@@ -110,6 +110,26 @@ describe("createGuestSandbox", () => {
     expect(sandbox.stats()).toMatchObject({ started: 0, misses: 0 });
   });
 
+  it("takes no word of a guest that a program which has called a tool was not run", async () => {
+    const error = { name: "SyntaxError", message: "Unexpected token", stack: "" };
+    const call = { type: "call", id: 1, server: "s", tool: "t", args: {} };
+    const trace = { type: "trace", server: "s", tool: "u", ms: 2, ok: true, characters: 0, sample: "" };
+    for (const [sent, kind] of [
+      [[], "syntax"],
+      [[call], "exception"],
+      [[trace], "exception"],
+    ] as const) {
+      const outcome = await run(
+        (guest) => {
+          for (const message of sent) guest.send(message);
+          guest.send({ type: "failed", kind: "syntax", error });
+        },
+        { invoker },
+      );
+      expect(outcome).toMatchObject({ status: "failed", kind, toolCalls: { length: sent.length } });
+    }
+  });
+
   it("makes the workspace check's refusal the outcome", async () => {
     const refusal = { code: "WORKSPACE_LINK_REFUSED", message: "A link leads out." };
     const sandbox = open(() => {}, { checkWorkspace: async () => refusal });

@@ -88,12 +88,12 @@ export function createGuestSandbox(settings: GuestSandboxSettings): GuestSandbox
   let waiting = 0;
   let disposing: Promise<void> | undefined;
 
-  function take({ session, singleUse = false, allowedTools }: RunRequest): Promise<Lease | ErrorInfo> {
+  function acquire({ session, singleUse = false, allowedTools }: RunRequest): Promise<Lease | ErrorInfo> {
     const isShared = reuse === "session" && !singleUse;
     const own = isShared ? (session ?? settings.defaultSession) : undefined;
     // Anything that a run leaves behind in a process must not reach the tools of another run.
     const part = allowedTools && JSON.stringify(allowedTools.toSorted());
-    return pool.take(own, part).catch(toErrorInfo);
+    return pool.acquire(own, part).catch(toErrorInfo);
   }
 
   /** Enters at once if there is room, which is the usual case. */
@@ -169,7 +169,7 @@ export function createGuestSandbox(settings: GuestSandboxSettings): GuestSandbox
         const admitted = await meter?.admit();
         if (admitted !== undefined && "code" in admitted) return refused(admitted);
         ticket = admitted;
-        const lease = await take(request);
+        const lease = await acquire(request);
         if ("message" in lease) return ended("crashed", lease.message);
         const { connected, release } = lease;
         if ((await request.mayRun) === false) {

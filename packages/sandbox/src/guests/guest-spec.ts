@@ -1,10 +1,8 @@
 import { lstatSync } from "node:fs";
 import { isAbsolute, posix } from "node:path";
-import { CemError, type Mount, type SandboxSpec } from "@cem/core";
+import { CemError, GUEST_WORKSPACE, type Mount, type SandboxSpec } from "@cem/core";
 import { networkRules } from "../workspace/network-rules.ts";
 
-/** The workspace's path in the guest. */
-export const GUEST_WORKSPACE = "/workspace";
 /** The guest runner's folder in the guest, read-only. */
 export const GUEST_RUNNER = "/cem";
 

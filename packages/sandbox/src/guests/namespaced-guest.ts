@@ -1,9 +1,10 @@
-import type { Mount, NetworkPolicy, SandboxSpec } from "@cem/core";
+import { GUEST_WORKSPACE, type Mount, type NetworkPolicy, type SandboxSpec } from "@cem/core";
 import { resolveLimits } from "../runs/run-limits.ts";
 import { denoArguments } from "./deno-arguments.ts";
-import { GUEST_WORKSPACE } from "./guest-spec.ts";
 
 const BYTES_PER_MIB = 1024 * 1024;
+/** The unit of a shell's `ulimit -f`. */
+const BLOCK_BYTES = 512;
 
 /** Permissions of a guest that has a file system view of its own. */
 export interface NamespacedGuest {
@@ -78,4 +79,10 @@ export function machineCommand(spec: SandboxSpec, denoFile: string, bootFile: st
     env: guestEnvironment("/tmp/deno"),
     fileBytes: Math.ceil(writeMb) * BYTES_PER_MIB,
   };
+}
+
+/** A command as the arguments of a shell script that starts it: `BLOCKS CWD NAME=VALUE … FILE ARG …`. */
+export function scriptArguments({ file, args, cwd, env, fileBytes }: MachineCommand): string[] {
+  const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+  return [String(Math.ceil(fileBytes / BLOCK_BYTES)), cwd, ...variables, file, ...args];
 }

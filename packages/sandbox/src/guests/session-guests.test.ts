@@ -1,25 +1,35 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { attachTo } from "./connected-guest.ts";
+import { shouldRetire, type SessionGuest } from "./eviction.ts";
 import type { GuestUsage } from "./guest.ts";
-import { createSessionGuests, type SessionGuests, type SessionLease } from "./session-guests.ts";
+import { createSessionGuests, type SessionGuests } from "./session-guests.ts";
 import { ScriptedGuest } from "../testing/scripted-guest.ts";
-
-type Kept = SessionLease & { session: string };
 
 const MIB = 1024 * 1024;
 
-function lease(session: string, more: Partial<SessionLease> = {}): Kept {
-  const connected = attachTo(new ScriptedGuest(() => {}));
-  return { connected, runs: 0, memoryBytes: 0, ...more, session };
+/** Has a session take a guest that it has not had before. */
+async function start(guests: SessionGuests, session: string, usage?: () => Partial<GuestUsage>) {
+  const guest = await guests.acquire(session);
+  expect(guest.connected).toBeUndefined();
+  guest.connected = attachTo(new ScriptedGuest(() => {}));
+  Object.assign(guest.connected.guest, { usage });
+  return guest;
 }
 
-/** Lets the guests serve their sessions once, side by side, and takes them back. */
-async function keepAll(guests: SessionGuests, leases: readonly Kept[]): Promise<SessionLease[]> {
-  for (const { session } of leases) expect(await guests.take(session)).toBeUndefined();
-  return leases.flatMap((one) => {
-    return guests.keep(one);
-  });
+/** Has sessions take guests of this size, side by side, and give them back. */
+async function keepAll(guests: SessionGuests, names: readonly string[], memoryBytes = 0) {
+  const started: SessionGuest[] = [];
+  for (const session of names) started.push(await start(guests, session, () => ({ memoryBytes })));
+  for (const guest of started) guests.release(guest);
+  return started;
 }
+
+const statesOf = (guests: readonly SessionGuest[]) => guests.map(({ state }) => state);
+const endedOf = (guests: readonly SessionGuest[]) =>
+  guests.filter(({ state, connected }) => {
+    expect(connected?.guest.alive).toBe(state !== "ended");
+    return state === "ended";
+  });
 
 describe("SessionGuests", () => {
   beforeEach(() => {
@@ -31,204 +41,202 @@ describe("SessionGuests", () => {
 
   it("ends a session's guests: those that are idle, and those of its last runs when they come back", async () => {
     const guests = createSessionGuests(undefined, 2);
-    const [idle, late, other] = [lease("a"), lease("a"), lease("b")];
-    await keepAll(guests, [idle, other]);
-    expect(await guests.take("a")).toBe(idle);
-    expect(await guests.take("a")).toBeUndefined();
-    expect(guests.keep(idle)).toEqual([]);
-    expect(guests.end("a")).toEqual([idle]);
-    expect(guests.keep(late)).toEqual([late]);
-    expect([guests.size, guests.serving]).toEqual([1, 1]);
-    expect(guests.end("c")).toEqual([]);
+    const [idle, other] = (await keepAll(guests, ["a", "b"])) as [SessionGuest, SessionGuest];
+    expect(await guests.acquire("a")).toBe(idle);
+    const late = await start(guests, "a");
+    expect(guests.release(idle)).toBe(0);
+    guests.endSession("a");
+    expect(statesOf([idle, late, other])).toEqual(["ended", "running", "idle"]);
+    expect(guests.release(late)).toBe(1);
+    expect(endedOf([idle, late, other])).toEqual([idle, late]);
+    expect([guests.idle, guests.serving]).toEqual([1, 1]);
+    guests.endSession("c");
+    expect(guests.idle).toBe(1);
   });
 
-  describe("take", () => {
+  describe("acquire", () => {
     it("gives the guest of a session that was kept last, once", async () => {
       const guests = createSessionGuests(undefined, 2);
-      const [first, second, other] = [lease("a"), lease("a"), lease("b")];
-      expect(await keepAll(guests, [first, second, other])).toEqual([]);
-      expect(guests.size).toBe(3);
-      expect(await guests.take("a")).toBe(second);
-      expect(await guests.take("a")).toBe(first);
-      expect(await guests.take("b")).toBe(other);
-      expect(guests.size).toBe(0);
+      const [first, second, other] = await keepAll(guests, ["a", "a", "b"]);
+      expect(guests.idle).toBe(3);
+      expect(await guests.acquire("a")).toBe(second);
+      expect(await guests.acquire("a")).toBe(first);
+      expect(await guests.acquire("b")).toBe(other);
+      expect(guests.idle).toBe(0);
     });
 
-    it("gives nothing to a session without guests", async () => {
+    it("gives a new one to a session without guests", async () => {
       const guests = createSessionGuests(undefined, 2);
-      await keepAll(guests, [lease("a")]);
-      expect(await guests.take("b")).toBeUndefined();
+      await keepAll(guests, ["a"]);
+      expect((await guests.acquire("b")).connected).toBeUndefined();
     });
 
-    it("gives nothing while there are fewer guests than processors", async () => {
+    it("gives a new one while there are fewer guests than processors", async () => {
       const guests = createSessionGuests(undefined, 2);
-      void guests.take("a");
-      expect(await guests.take("a")).toBeUndefined();
+      void guests.acquire("a");
+      expect((await guests.acquire("a")).connected).toBeUndefined();
     });
 
     it("waits for busy guests, and gives them to who waits longest", async () => {
       const guests = createSessionGuests(undefined, 2);
-      const [one, two] = [lease("a"), lease("a")];
-      void guests.take("a");
-      void guests.take("a");
-      const first = guests.take("a");
-      const second = guests.take("a");
-      for (const back of [one, two]) {
-        expect(guests.keep(back)).toEqual([]);
-      }
+      const [one, two] = [await start(guests, "a"), await start(guests, "a")];
+      const first = guests.acquire("a");
+      const second = guests.acquire("a");
+      for (const back of [one, two]) expect(guests.release(back)).toBe(0);
       expect(await first).toBe(one);
       expect(await second).toBe(two);
-      expect(guests.size).toBe(0);
+      expect(guests.idle).toBe(0);
     });
 
     it("waits as long as guests come back, and no longer", async () => {
       const guests = createSessionGuests(undefined, 1);
-      void guests.take("a");
-      const waiting = ["first", "second", "third"].map(() => guests.take("a"));
-      for (const take of waiting.slice(0, 2)) {
+      const back = await start(guests, "a");
+      const waiting = ["first", "second", "third"].map(() => guests.acquire("a"));
+      for (const acquired of waiting.slice(0, 2)) {
         vi.advanceTimersByTime(9);
-        const back = lease("a");
-        guests.keep(back);
-        expect(await take).toBe(back);
+        guests.release(back);
+        expect(await acquired).toBe(back);
       }
       vi.advanceTimersByTime(10);
-      expect(await waiting[2]).toBeUndefined();
+      expect((await waiting[2])?.connected).toBeUndefined();
+      expect(guests.serving).toBe(2);
     });
   });
 
   it("lets nobody wait for guests that have ended, and forgets their session", async () => {
     const guests = createSessionGuests(undefined, 1);
-    void guests.take("a");
-    const waiting = guests.take("a");
-    guests.remove("a");
-    expect(await waiting).toBeUndefined();
-    guests.remove("a");
+    const first = await start(guests, "a");
+    const waiting = guests.acquire("a");
+    guests.end(first);
+    const second = await waiting;
+    expect(second).not.toBe(first);
+    for (const guest of [first, second, first]) guests.end(guest);
     expect(guests.serving).toBe(0);
-    const late = lease("a");
-    expect(guests.keep(late)).toEqual([late]);
+    expect(guests.release(second)).toBe(0);
+    expect(guests.idle).toBe(0);
   });
 
   it("keeps sixteen guests, and evicts another beyond", async () => {
     const guests = createSessionGuests(undefined, 2);
-    const leases = Array.from({ length: 16 }, (_, index) => lease(`s${index}`));
-    expect(await keepAll(guests, leases)).toEqual([]);
-    const [evicted, ...more] = await keepAll(guests, [lease("last")]);
+    const kept = await keepAll(
+      guests,
+      Array.from({ length: 16 }, (_, index) => `s${index}`),
+    );
+    expect(endedOf(kept)).toEqual([]);
+    const all = [...kept, ...(await keepAll(guests, ["last"]))];
+    const [evicted, ...more] = endedOf(all);
     expect(more).toEqual([]);
-    expect(guests.size).toBe(16);
-    expect(await guests.take(evicted?.session ?? "")).toBeUndefined();
+    expect(guests.idle).toBe(16);
+    await start(guests, evicted?.session ?? "");
   });
 
   it("finds guests for many sessions that run by turns, though there are more than it keeps", async () => {
     const guests = createSessionGuests(undefined, 2);
     let found = 0;
     for (let turn = 0; turn < 400; turn += 1) {
-      const session = `s${turn % 20}`;
-      const known = await guests.take(session);
-      found += Number(known !== undefined);
-      guests.keep({ ...(known ?? lease(session)), session });
+      const guest = await guests.acquire(`s${turn % 20}`);
+      found += Number(guest.runs > 0);
+      guests.release(guest);
     }
     expect(found).toBeGreaterThan(100);
   });
 
   it("keeps as many as it is told, and 32 MiB for each", async () => {
     const guests = createSessionGuests(2, 2);
-    const leases = [lease("a", { memoryBytes: 32 * MIB }), lease("b", { memoryBytes: 32 * MIB })];
-    expect(await keepAll(guests, leases)).toEqual([]);
-    expect(await keepAll(guests, [lease("c", { memoryBytes: 32 * MIB })])).toHaveLength(1);
+    const kept = await keepAll(guests, ["a", "b"], 32 * MIB);
+    expect(endedOf(kept)).toEqual([]);
+    expect(endedOf([...kept, ...(await keepAll(guests, ["c"], 32 * MIB))])).toHaveLength(1);
     guests.clear();
-    expect(await keepAll(guests, [lease("d", { memoryBytes: 65 * MIB })])).toHaveLength(1);
+    expect(endedOf(await keepAll(guests, ["d"], 65 * MIB))).toHaveLength(1);
   });
 
   it("keeps 512 MiB, and evicts as many as needed", async () => {
     const guests = createSessionGuests(undefined, 2);
-    const leases = Array.from({ length: 4 }, (_, index) => lease(`s${index}`, { memoryBytes: 128 * MIB }));
-    expect(await keepAll(guests, leases)).toEqual([]);
-    expect(await keepAll(guests, [lease("more", { memoryBytes: 129 * MIB })])).not.toEqual([]);
-    expect(guests.size).toBeGreaterThan(2);
+    const kept = await keepAll(guests, ["a", "b", "c", "d"], 128 * MIB);
+    expect(endedOf(kept)).toEqual([]);
+    expect(endedOf([...kept, ...(await keepAll(guests, ["more"], 129 * MIB))])).not.toEqual([]);
+    expect(guests.idle).toBeGreaterThan(2);
   });
 
-  describe("isSpent", () => {
-    it("counts a guest as spent with its thousandth run", () => {
-      const guests = createSessionGuests(undefined, 2);
-      expect(guests.isSpent(lease("a", { runs: 998 }))).toBe(false);
-      expect(guests.isSpent(lease("a", { runs: 999 }))).toBe(true);
+  describe("release", () => {
+    it("ends a guest after its thousandth run", () => {
+      expect(shouldRetire({ runs: 999, memoryBytes: 0 })).toBe(false);
+      expect(shouldRetire({ runs: 1_000, memoryBytes: 0 })).toBe(true);
     });
 
-    it("counts a guest as spent that has grown, measured every fiftieth run", () => {
+    it("ends a guest that has grown, measured every fiftieth run", async () => {
       const guests = createSessionGuests(undefined, 2);
-      const usage = (): GuestUsage => ({ memoryBytes: 161 * MIB, processorMs: 0, writtenBytes: 0 });
-      const grown = lease("a", { runs: 49 });
-      Object.assign(grown.connected.guest, { usage });
-      expect(guests.isSpent(grown)).toBe(false);
-      grown.runs = 50;
-      expect(guests.isSpent(grown)).toBe(true);
-      expect(grown.memoryBytes).toBe(161 * MIB);
+      let memoryBytes = 160 * MIB;
+      const grown = await start(guests, "a", () => ({ memoryBytes }));
+      expect(guests.release(grown)).toBe(0);
+      memoryBytes += MIB;
+      for (let run = 1; run < 50; run += 1) {
+        expect(guests.release(await guests.acquire("a"))).toBe(0);
+      }
+      expect(await guests.acquire("a")).toBe(grown);
+      expect(guests.release(grown)).toBe(1);
+      expect(endedOf([grown])).toEqual([grown]);
     });
   });
 
-  describe("look", () => {
+  describe("sweep", () => {
     const idle: GuestUsage = { memoryBytes: 60 * MIB, processorMs: 900, writtenBytes: 5 * MIB };
-    const looked = async (later: Partial<GuestUsage>): Promise<number> => {
+    const swept = async (later: Partial<GuestUsage>): Promise<number> => {
       const guests = createSessionGuests(undefined, 2);
-      const one = lease("a");
       let usage = idle;
-      Object.assign(one.connected.guest, { usage: () => usage });
-      await keepAll(guests, [one]);
-      expect(guests.look(1_000)).toEqual([]);
+      guests.release(await start(guests, "a", () => usage));
+      expect(guests.sweep(1_000)).toBe(0);
       usage = { ...idle, ...later };
-      const ended = guests.look(1_000);
-      expect(guests.size).toBe(1 - ended.length);
-      return ended.length;
+      const ended = guests.sweep(1_000);
+      expect(guests.idle).toBe(1 - ended);
+      return ended;
     };
 
     it("ends a guest that was idle for as long as it may be", async () => {
       const guests = createSessionGuests(undefined, 2);
-      const [first, second] = [lease("a"), lease("b")];
-      await keepAll(guests, [first]);
+      const [first] = await keepAll(guests, ["a"]);
       vi.advanceTimersByTime(600);
-      await keepAll(guests, [second]);
+      const [second] = await keepAll(guests, ["b"]);
       vi.advanceTimersByTime(400);
-      expect(guests.look(1_000)).toEqual([first]);
-      expect([guests.size, await guests.take("a")]).toEqual([1, undefined]);
+      expect(guests.sweep(1_000)).toBe(1);
+      expect([first?.state, second?.state, guests.idle]).toEqual(["ended", "idle", 1]);
     });
 
     it.each([
-      [16, ["a", "b"]],
-      [17, []],
-    ])("ends all but two that ran last after ten seconds, where %d may be kept", async (kept, sessions) => {
+      [16, ["ended", "ended", "idle", "idle"]],
+      [17, ["idle", "idle", "idle", "idle"]],
+    ])("ends all but two that ran last after ten seconds, where %d may be kept", async (kept, states) => {
       const guests = createSessionGuests(kept, 2);
-      await keepAll(
-        guests,
-        ["a", "b", "c", "d"].map((session) => lease(session)),
-      );
+      const all = await keepAll(guests, ["a", "b", "c", "d"]);
       vi.advanceTimersByTime(9_999);
-      expect(guests.look(60_000)).toEqual([]);
+      expect(guests.sweep(60_000)).toBe(0);
       vi.advanceTimersByTime(1);
-      expect(guests.look(60_000).map(({ session }) => session)).toEqual(sessions);
-      expect(guests.look(60_000)).toEqual([]);
+      guests.sweep(60_000);
+      expect(statesOf(all)).toEqual(states);
+      expect(guests.sweep(60_000)).toBe(0);
     });
 
     it("ends a guest that works, writes or grows while it runs no program", async () => {
-      expect(await looked({ processorMs: 1_151 })).toBe(1);
-      expect(await looked({ writtenBytes: 5 * MIB + 64 * 1024 + 1 })).toBe(1);
-      expect(await looked({ memoryBytes: 93 * MIB })).toBe(1);
+      expect(await swept({ processorMs: 1_151 })).toBe(1);
+      expect(await swept({ writtenBytes: 5 * MIB + 64 * 1024 + 1 })).toBe(1);
+      expect(await swept({ memoryBytes: 93 * MIB })).toBe(1);
     });
 
     it("leaves a guest that collects its garbage, or that can't be measured", async () => {
       const little = { processorMs: 1_150, writtenBytes: 5 * MIB + 64 * 1024, memoryBytes: 30 * MIB };
-      expect(await looked(little)).toBe(0);
+      expect(await swept(little)).toBe(0);
       const guests = createSessionGuests(undefined, 2);
-      await keepAll(guests, [lease("a")]);
-      expect([...guests.look(1_000), ...guests.look(1_000)]).toEqual([]);
+      guests.release(await start(guests, "a"));
+      expect([guests.sweep(1_000), guests.sweep(1_000)]).toEqual([0, 0]);
     });
   });
 
-  it("gives all on clear", async () => {
+  it("ends all on clear", async () => {
     const guests = createSessionGuests(undefined, 2);
-    const leases = [lease("a"), lease("b")];
-    await keepAll(guests, leases);
-    expect(guests.clear()).toEqual(leases);
-    expect(guests.size).toBe(0);
-    expect(await guests.take("a")).toBeUndefined();
+    const kept = await keepAll(guests, ["a", "b"]);
+    guests.clear();
+    expect(endedOf(kept)).toEqual(kept);
+    expect(guests.idle).toBe(0);
+    await start(guests, "a");
   });
 });

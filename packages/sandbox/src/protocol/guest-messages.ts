@@ -7,7 +7,7 @@ import { MAX_NAMES, MAX_VALUE_DEPTH, MAX_VALUES, measureJson } from "./json-dept
 /** Report of a tool call that ran in the guest. */
 export interface GuestTrace extends Omit<
   ToolCallRecord,
-  "args" | "result" | "startMs" | "isCancelled" | "mayBeDone" | "place"
+  "args" | "result" | "startMs" | "isCancelled" | "mayBeDone" | "isLate" | "place"
 > {
   type: "trace";
   /** The beginning of the arguments as JSON. */
@@ -48,6 +48,8 @@ export type GuestMessage =
   | { type: "single-use" }
   /** An argument or the value is too large. */
   | { type: "limit"; of: "argument" | "value" }
+  /** The value of a program that has returned, while the run waits for other work of it. */
+  | { type: "returned"; value: JsonValue }
   | { type: "done"; value?: JsonValue | undefined }
   | { type: "failed"; kind: "syntax" | "exception"; error: RawGuestError };
 
@@ -97,6 +99,7 @@ const guestMessage: z.ZodMiniType<GuestMessage> = z.discriminatedUnion("type", [
   }),
   z.strictObject({ type: z.literal("single-use") }),
   z.strictObject({ type: z.literal("limit"), of: z.enum(["argument", "value"]) }),
+  z.strictObject({ type: z.literal("returned"), value: jsonValue }),
   z.strictObject({ type: z.literal("done"), value: z.optional(jsonValue) }),
   z.strictObject({ type: z.literal("failed"), kind: z.enum(["syntax", "exception"]), error: guestError }),
 ]);

@@ -49,6 +49,7 @@ describe("createGuestSandbox with a guest that knows its token and breaks the pr
     ["a member that the protocol lacks", (guest) => guest.send({ type: "stderr", text: "", x: [[], []] })],
     ["a report that says where it is from", (guest) => guest.send({ ...TRACE, place: "host" })],
     ["two words on one thing", (guest) => [1, 2].forEach(() => guest.send({ type: "single-use" }))],
+    ["two values", (guest) => [1, 2].forEach((value) => guest.send({ type: "returned", value }))],
     ["a second greeting", (guest) => guest.send({ type: "ready", version: "1" })],
     ["a length that is not a number", (guest) => void guest.raw(`${guest.mark}abc,1;{}`)],
     ["a length without end", (guest) => void guest.raw(guest.mark + "9".repeat(50))],

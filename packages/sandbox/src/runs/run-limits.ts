@@ -1,7 +1,4 @@
-import { CemError, DEFAULT_RUN_LIMITS, type RunLimits } from "@cem/core";
-
-/** Node's timers hold a signed 32-bit number of milliseconds. */
-const MAX_TIMEOUT_MS = 2_147_483_647;
+import { CemError, DEFAULT_RUN_LIMITS, MAX_TIMER_MS, type RunLimits } from "@cem/core";
 
 /**
  * Merges limits over the defaults; later overrides win, `undefined` members are skipped.
@@ -23,6 +20,6 @@ export function resolveLimits(...overrides: readonly (Partial<RunLimits> | undef
       limits[key] = value;
     }
   }
-  limits.timeoutMs = Math.min(limits.timeoutMs, MAX_TIMEOUT_MS);
+  limits.timeoutMs = Math.min(limits.timeoutMs, MAX_TIMER_MS);
   return limits;
 }

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { createRunClock } from "@cem/core";
 import type {
   Isolation,
+  JsonValue,
   RunLimits,
   RunOutcome,
   RunReport,
@@ -78,6 +79,8 @@ export async function runOnGuest(settings: SessionSettings): Promise<RunOutcome>
   const outcome = Promise.withResolvers<RunOutcome>();
   const cleanups: (() => void)[] = [];
   let unawaited: UnawaitedWork[] = [];
+  /** The value of a program that has returned, while the run waits. */
+  let returned: { value: JsonValue } | undefined;
   /** The size of the message with the program's value. */
   let valueBytes = 0;
   let hasEnded = false;
@@ -96,12 +99,11 @@ export async function runOnGuest(settings: SessionSettings): Promise<RunOutcome>
     },
     onMessage(message, bytes) {
       if (hasEnded) return;
-      if (
-        (message.type === "call" || message.type === "done") &&
-        bytes > payloadBytes + MESSAGE_OVERHEAD_BYTES
-      ) {
-        return tooLarge(message.type === "call" ? "argument" : "value");
-      }
+      const isCall = message.type === "call";
+      const isValue = message.type === "done" || message.type === "returned";
+      if ((isCall || isValue) && bytes > payloadBytes + MESSAGE_OVERHEAD_BYTES)
+        return tooLarge(isCall ? "argument" : "value");
+      if (isValue) valueBytes = bytes;
       switch (message.type) {
         case "stderr":
           output.charge(STDERR_MESSAGE_BYTES);
@@ -112,6 +114,7 @@ export async function runOnGuest(settings: SessionSettings): Promise<RunOutcome>
           return bridge.trace(message);
         case "unawaited":
           output.charge(bytes + REPORT_BYTES);
+          bridge.leave();
           unawaited = toUnawaited(message).concat(unawaited).slice(0, MAX_UNAWAITED);
           return endIfFlood();
         case "single-use":
@@ -120,14 +123,18 @@ export async function runOnGuest(settings: SessionSettings): Promise<RunOutcome>
           return;
         case "limit":
           return tooLarge(message.of);
+        case "returned":
+          if (returned !== undefined) return kill("protocol", "The guest sent `returned` twice.");
+          returned = message;
+          return;
         case "done":
-          valueBytes = bytes;
           return end({ status: "completed", value: message.value });
         case "failed": {
           const error = mapGuestError(message.error);
           if (isAllocationFailure(error)) return end({ status: "out-of-memory", limitMb: memoryMb });
-          // `syntax` is trusted only from a guest whose program can't write messages.
-          const kind = isSingleUse ? "exception" : message.kind;
+          // `syntax` means that no code has run: trusted only before any call, from a guest whose program can't write messages.
+          const hasCalled = bridge.records.length + bridge.pending.length > 0;
+          const kind = isSingleUse || hasCalled ? "exception" : message.kind;
           return end({ status: "failed", kind, error });
         }
         case "ready":
@@ -189,7 +196,7 @@ export async function runOnGuest(settings: SessionSettings): Promise<RunOutcome>
     cleanups.push(() => clearInterval(timer));
   }
 
-  /** Ends the run as timed out, and reports unawaited work that is still pending as stopped. */
+  /** Stops a run that is out of time, and reports unawaited work that is still pending as stopped. */
   function timeOut(): void {
     const calls = bridge.pending;
     const isGoingOn = ({ kind, server, name }: UnawaitedWork) =>
@@ -198,7 +205,8 @@ export async function runOnGuest(settings: SessionSettings): Promise<RunOutcome>
     // Only the guest knows of tools that run in it.
     const stopped = left.length === 0 ? unawaited : left;
     unawaited = stopped.map((work) => ({ ...work, isStopped: true }));
-    end({ status: "timed-out", limitMs: timeoutMs });
+    if (returned === undefined) end({ status: "timed-out", limitMs: timeoutMs });
+    else end({ status: "completed", value: returned.value }, false);
   }
 
   function tooLarge(of: "argument" | "value"): void {
@@ -210,10 +218,9 @@ export async function runOnGuest(settings: SessionSettings): Promise<RunOutcome>
     end({ status: "killed", reason, message });
   }
 
-  function end(ending: Ending): void {
+  function end(ending: Ending, byItself = endedByItself(ending)): void {
     if (hasEnded) return;
     hasEnded = true;
-    const byItself = endedByItself(ending);
     connected.listen(undefined);
     if (release !== undefined && !isSingleUse && byItself) release();
     else guest.kill();

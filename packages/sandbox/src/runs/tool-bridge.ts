@@ -62,6 +62,8 @@ export function createToolBridge(settings: ToolBridgeSettings) {
   const backlog: GuestCall[] = [];
   let unsentBytes = 0;
   let sampled = 0;
+  /** Whether the program has ended and the run waits for its calls. */
+  let isLeft = false;
 
   function count(): boolean {
     if (records.length + pending.size < limits.calls) return true;
@@ -151,7 +153,7 @@ export function createToolBridge(settings: ToolBridgeSettings) {
 
   function record({ args, result, error, ...plain }: ToolCallRecord): void {
     const detailed = records.length < MAX_DETAILED_RECORDS;
-    const kept: ToolCallRecord = { ...plain };
+    const kept: ToolCallRecord = { ...plain, ...(isLeft && { isLate: true }) };
     if (detailed && args) kept.args = args;
     if (detailed && result) kept.result = result;
     if (detailed && error) kept.error = error;
@@ -192,6 +194,8 @@ export function createToolBridge(settings: ToolBridgeSettings) {
       record({ server, tool, ms, startMs, ok, place: "guest", args, result });
       if (ok) keepSample(characters, sample);
     },
+    /** Marks the calls that end from now on as ended after the program. */
+    leave: (): void => void (isLeft = true),
     /** The calls that have no answer yet. */
     get pending(): Pick<PendingCall, "server" | "tool">[] {
       return [...pending.values()];

@@ -1,5 +1,4 @@
-import { CemError, type Mount, type SandboxSpec } from "@cem/core";
-import { GUEST_WORKSPACE } from "../guests/guest-spec.ts";
+import { CemError, GUEST_WORKSPACE, type Mount, type SandboxSpec } from "@cem/core";
 
 /**
  * Refuses hidden files in writable mounts: Deno's permissions go by path, and a program could rename their folder.

@@ -1,19 +1,6 @@
 import { BlockList, isIPv4, isIPv6 } from "node:net";
-import { CemError, type NetworkPolicy } from "@cem/core";
+import { CemError, INTERNAL_IPV4, type NetworkPolicy } from "@cem/core";
 
-/** IPv4 networks of this machine, its private networks and cloud metadata services. */
-const INTERNAL_IPV4 = [
-  "0.0.0.0/8",
-  "10.0.0.0/8",
-  "100.64.0.0/10",
-  "127.0.0.0/8",
-  "169.254.0.0/16",
-  "172.16.0.0/12",
-  "192.0.0.0/24",
-  "192.168.0.0/16",
-  "198.18.0.0/15",
-  "224.0.0.0/3",
-] as const;
 /** Deno can't deny ranges of IPv6, so only single addresses are listed. */
 const INTERNAL_IPV6 = ["[::]", "[::1]", "[fd00:ec2::254]"] as const;
 const IPV4_BITS = 32;

@@ -1,6 +1,5 @@
-import type { SandboxSpec } from "@cem/core";
+import { GUEST_WORKSPACE, type SandboxSpec } from "@cem/core";
 import { countFolder, type FolderUsage } from "./folder-census.ts";
-import { GUEST_WORKSPACE } from "../guests/guest-spec.ts";
 
 const BYTES_PER_MIB = 1024 * 1024;
 /** The shortest time between two counts while code runs. */

@@ -172,6 +172,8 @@ export function createClient(
         queueFirst += 1;
         dispatch(frame);
       }
+      // Else the promise would look it up, also in a prototype that the program has changed, with the guest on the stack.
+      defineValue(result, "then", undefined, false);
       settled(result);
     },
     endByLimit,

@@ -1,6 +1,7 @@
 import { createClient, type CallResult } from "./client.ts";
 import { createConsole } from "./console.ts";
 import { installFiles } from "./files.ts";
+import { createExportReader, type Ran } from "./exported.ts";
 import { createHandles } from "./handles.ts";
 import { installLightGlobals } from "./light-globals.ts";
 import { createJsonEncoder } from "./json.ts";
@@ -37,8 +38,7 @@ interface Import {
  */
 function createInside(parts: typeof PARTS, hostFunction: HostFunction, runtime: RuntimeParts | undefined) {
   const primordials = parts.createPrimordials();
-  const { PromiseConstructor, create, constructors, defineValue, promiseThen, quote } = primordials;
-  const { isArray, keys, ownProperty } = primordials;
+  const { PromiseConstructor, attempt, create, constructors, defineValue, promiseThen, quote } = primordials;
   const run = {
     __proto__: null as never,
     callsInFlight: 1,
@@ -91,7 +91,14 @@ function createInside(parts: typeof PARTS, hostFunction: HostFunction, runtime: 
     host(operation, a, b);
   };
   const send = (text: string): void => act("send", text);
-  const pending = parts.createPending(primordials, () => void host("progress"));
+  const tell = (text: string): void => send(`{"type":"stderr","text":${quote(text)}}`);
+  const hasActed = (): boolean => run.actedAt !== 0;
+  const { isCallable, isEmpty, settled, whyLeft, withoutFunctions } = parts.createExportReader(
+    primordials,
+    hasActed,
+    tell,
+  );
+  const pending = parts.createPending(primordials, host);
   const handles = parts.createHandles(primordials, host, ask);
   const json = parts.createJsonEncoder(primordials, handles.standIn);
   const print = parts.createPrinter(primordials, json, runtime?.inspect);
@@ -118,7 +125,7 @@ function createInside(parts: typeof PARTS, hostFunction: HostFunction, runtime: 
   const client = parts.createClient(primordials, json, { send, state: run, pending, reviveHandles });
   defineValue(globalThis, "ToolError", client.exports["ToolError"], false);
   const traced = parts.createTracer(primordials, json, client, pending, host);
-  /** Pending imports. */
+  /** Imports by id. */
   const imports = create(null) as Record<number, Import>;
   let nextImport = 1;
 
@@ -148,12 +155,15 @@ function createInside(parts: typeof PARTS, hostFunction: HostFunction, runtime: 
   }
 
   /** Encodes the value of a last expression, which the program did not return explicitly: anything but data is ignored. */
-  function encodedLast(value: unknown): string | undefined {
+  async function encodedLast(value: unknown): Promise<string | undefined> {
     if (isOfRuntime(value)) return undefined;
+    const whole = await settled(value);
     try {
-      return encodedValue(value);
+      return encodedValue(whole);
     } catch (error) {
       if (json.isTooLarge(error)) throw error;
+      const why = attempt(() => primordials.toText((error as Error).message), "");
+      if (primordials.includesText(why, " is a promise")) tell(`Note: ${why}\n`);
       return undefined;
     }
   }
@@ -168,59 +178,11 @@ function createInside(parts: typeof PARTS, hostFunction: HostFunction, runtime: 
     return (globalThis as unknown as Record<string, unknown>)[name] === constructor;
   }
 
-  const isClass = (value: object): boolean => ownProperty(value, "prototype")?.writable === false;
-
-  const isCallable = (value: unknown): value is () => unknown =>
-    typeof value === "function" && !isClass(value);
-
-  /**
-   * Determines why an export is no result: the program has run it or a part of it itself, or the function needs arguments, or
-   * it is a class or an object of functions for other modules. Empty if nobody expects a call, `undefined` for a result.
-   */
-  function whyLeft(value: unknown, ran: "whole" | "part" | undefined): string | undefined {
-    if (!isCallable(value)) {
-      if (!isForOthers(value) || (ran === undefined && run.actedAt === 0)) return undefined;
-      return ran === undefined ? "it is a class or a member of an object" : "";
-    }
-    if (ran !== undefined) return ran === "whole" ? "" : "the program has already run a part of it";
-    const needsArguments = ownProperty(value, "length")?.value !== 0;
-    return run.actedAt !== 0 && needsArguments
-      ? "it has parameters and the program has already printed or called something"
-      : undefined;
-  }
-
-  function isForOthers(value: unknown): boolean {
-    if (typeof value !== "object" || value === null) return typeof value === "function";
-    const names = keys(value);
-    for (let index = 0; index < names.length; index += 1)
-      if (typeof (value as Record<string, unknown>)[names[index] as string] !== "function") return false;
-    return names.length > 0;
-  }
-
-  /** Leaves functions out of an object that a program exports after it has used them itself: its work is done. */
-  function withoutFunctions(value: unknown): unknown {
-    if (typeof value !== "object" || value === null || isArray(value) || "toJSON" in value) return value;
-    const data = {};
-    let left = "";
-    const names = keys(value);
-    for (let index = 0; index < names.length; index += 1) {
-      const name = names[index] as string;
-      const member = (value as Record<string, unknown>)[name];
-      if (typeof member === "function") left += `${left && ", "}${name}`;
-      else defineValue(data, name, member, true);
-    }
-    if (left === "") return value;
-    tell(`Note: the program's value is given without its functions: ${left}.\n`);
-    return data;
-  }
-
   function encodedValue(value: unknown): string | undefined {
     const { text, notes } = json.encodeResult(value, "The program's value", run.payloadBytes);
     if (notes !== "") tell(notes);
     return text;
   }
-
-  const tell = (text: string): void => send(`{"type":"stderr","text":${quote(text)}}`);
 
   async function encoded(main: (runtime: object) => Promise<unknown>): Promise<string | undefined> {
     const own = {
@@ -234,15 +196,21 @@ function createInside(parts: typeof PARTS, hostFunction: HostFunction, runtime: 
         main: true,
       },
       default: undefined as unknown,
+      module: undefined as { exports: unknown } | undefined,
       last: undefined as unknown,
+      named: undefined as object | undefined,
       isMentioned: false,
-      ran: undefined as "whole" | "part" | undefined,
+      ran: undefined as Ran,
     };
+    const exported = (): unknown => own.default ?? own.module?.exports;
     const returned = await main(own);
     if (returned !== undefined) return encodedValue(returned);
-    const value = await own.default;
-    // What the program has begun may still run it.
-    if (own.isMentioned && own.ran === undefined && isCallable(value)) await rest();
+    let value = await exported();
+    // What the program has begun may still run or fill it.
+    if (isCallable(value) ? own.isMentioned && own.ran === undefined : !own.default && isEmpty(value)) {
+      await rest();
+      value = await exported();
+    }
     const left = whyLeft(value, own.ran);
     if (left === undefined && isCallable(value)) return encodedValue(await value());
     if (left !== undefined && left !== "")
@@ -250,16 +218,21 @@ function createInside(parts: typeof PARTS, hostFunction: HostFunction, runtime: 
         `Note: the exported function was not called, since ${left}. If it has not run but should, end the program with a call, such as return await main(), and repeat nothing that is done.\n`,
       );
     const isLast = left !== undefined || (value === undefined && !own.isMentioned);
-    if (isLast) return encodedLast(await own.last);
+    if (isLast) return encodedLast((await own.last) ?? own.named);
     return encodedValue(own.ran === undefined ? value : withoutFunctions(value));
   }
 
   /** Waits until nothing that the program has begun is left to do. */
-  const rest = (): Promise<void> =>
-    new PromiseConstructor((resolve) => {
-      run.onRest = resolve;
-      host("done");
-    });
+  function rest(): Promise<void> {
+    const rested = new PromiseConstructor<void>((resolve) => (run.onRest = resolve));
+    // Else the program's own changes to promises could end the wait.
+    defineValue(rested, "constructor", PromiseConstructor, false);
+    host("done");
+    return rested;
+  }
+
+  /** Runs what may run code of the program later, with nothing of the guest on the stack, and nowhere to throw to. */
+  const later = (action: () => void): void => void promiseThen(primordials.resolved, action);
 
   return {
     /** Starts a run with its limits. */
@@ -271,7 +244,7 @@ function createInside(parts: typeof PARTS, hostFunction: HostFunction, runtime: 
     },
     /** Runs a compiled program. Ends with the operation `done` or `failed`. */
     run(main: unknown): void {
-      void promiseThen(primordials.resolved, () => {
+      later(() => {
         const ended = encoded(main as (runtime: object) => Promise<unknown>);
         // The program's own changes to promises don't matter to this one.
         void defineValue(ended, "constructor", undefined, false);
@@ -279,11 +252,12 @@ function createInside(parts: typeof PARTS, hostFunction: HostFunction, runtime: 
       });
     },
     /** Ends the run with an uncaught error. */
-    fail,
+    fail: (thrown: unknown, kind: "syntax" | "exception"): void => later(() => fail(thrown, kind)),
     /** Continues a program that has waited for its other work to end. */
     resume(): boolean {
       const { onRest } = run;
       run.onRest = undefined;
+      pending.goOn();
       onRest?.();
       return onRest !== undefined;
     },
@@ -296,14 +270,8 @@ function createInside(parts: typeof PARTS, hostFunction: HostFunction, runtime: 
     nextCallId: (): number => run.nextId,
     /** Whether calls to the host are unanswered. */
     hasCalls: client.hasCalls,
-    imported(id: number, namespaces: Namespaces): void {
-      imports[id]?.resolve(namespaces);
-      delete imports[id];
-    },
-    importFailed(id: number, thrown: unknown): void {
-      imports[id]?.reject(thrown);
-      delete imports[id];
-    },
+    imported: (id: number, namespaces: Namespaces): void => imports[id]?.resolve(namespaces),
+    importFailed: (id: number, thrown: unknown): void => imports[id]?.reject(thrown),
     clientExports: () => client.exports,
     hostTool: client.hostTool,
     /** Wraps a module's exports, so that calls of its functions are reported. */
@@ -318,7 +286,7 @@ function createInside(parts: typeof PARTS, hostFunction: HostFunction, runtime: 
     /** Creates an error of the realm. */
     makeError,
     /** Adds the position in the program that caused an error to its stack. */
-    addPlace: pending.addPlace,
+    addPlace: (error: unknown, begun: string): void => later(() => pending.addPlace(error, begun)),
   };
 }
 
@@ -327,6 +295,7 @@ export type Inside = ReturnType<typeof createInside>;
 const PARTS = {
   createClient,
   createConsole,
+  createExportReader,
   createHandles,
   createJsonEncoder,
   createPending,

@@ -20,7 +20,7 @@ export function createJsonEncoder(primordials: Primordials, standIn: (value: obj
   const { PromiseConstructor, SafeWeakMap, apply, attempt, byteLength, defineValue, execPattern } =
     primordials;
   const { forEachEntry, forEachMember, isArray, isFiniteNumber, isInstance, isView, keys } = primordials;
-  const { ownProperty, quote, toText, typedArrayLength, typedArrayName } = primordials;
+  const { isBox, isBytes, ownProperty, quote, toText, typedArrayLength, typedArrayName } = primordials;
   // The deepest nesting, the most values, and the most different names of members of a value that crosses between guest and
   // host. The host has the same limits.
   const MAX_DEPTH = 500;
@@ -30,11 +30,6 @@ export function createJsonEncoder(primordials: Primordials, standIn: (value: obj
   const MapConstructor = Map;
   const SetConstructor = Set;
   const DateConstructor = Date;
-  const NumberBox = Number;
-  const StringBox = String;
-  const BooleanBox = Boolean;
-  const BytesConstructor = Uint8Array;
-  const ClampedConstructor = Uint8ClampedArray;
   const DataViewConstructor = DataView;
   const BufferConstructor = ArrayBuffer;
   const { asyncIterator, iterator } = Symbol;
@@ -212,6 +207,7 @@ export function createJsonEncoder(primordials: Primordials, standIn: (value: obj
       return write(encoder, replaced, path, depth + 1);
     }
     if (isArray(value)) return writeArray(encoder, value, path, depth);
+    if (printing === undefined && isKeyed(value)) return writeMap(encoder, value, path, depth, forEachPair);
     if (printing === undefined) return writeMembers(encoder, plain(encoder, value, path), path, depth);
     const named = printing.named(value);
     if (named !== undefined) return put(encoder, named);
@@ -250,21 +246,25 @@ export function createJsonEncoder(primordials: Primordials, standIn: (value: obj
     writeArray(encoder, value as unknown as unknown[], path, depth);
   }
 
-  function isBytes(value: object): boolean {
-    return (
-      isInstance(BytesConstructor, value) ||
-      isInstance(ClampedConstructor, value) ||
-      isInstance(DataViewConstructor, value) ||
-      isInstance(BufferConstructor, value)
-    );
+  /** Whether it has entries as a Map does, such as Headers and URLSearchParams. */
+  function isKeyed(value: object): boolean {
+    const { [iterator]: iterate } = value as Record<symbol, unknown>;
+    if (typeof iterate !== "function" || keys(value).length > 0) return false;
+    const { entries, forEach } = value as Record<string, unknown>;
+    return entries === iterate && typeof forEach === "function";
   }
 
-  function writeMap(encoder: Encoder, map: object, path: string, depth: number): void {
+  const forEachPair: typeof forEachEntry = (value, take) =>
+    void apply((value as { forEach: unknown }).forEach, value, [take]);
+
+  function writeMap(encoder: Encoder, map: object, path: string, depth: number, each = forEachEntry): void {
     let hasNames = true;
     const entries: [unknown, unknown][] = [];
-    forEachEntry(map, (item, key) => {
+    const names = { __proto__: null } as unknown as Record<string, true>;
+    each(map, (item, key) => {
       defineValue(entries, `${entries.length}`, [key, item], true);
-      hasNames &&= typeof key === "string";
+      hasNames &&= typeof key === "string" && names[key] === undefined;
+      if (hasNames) names[key as string] = true;
     });
     if (encoder.printing !== undefined) put(encoder, `Map(${entries.length}) `);
     if (!hasNames) return writeArray(encoder, entries, path, depth);
@@ -291,8 +291,7 @@ export function createJsonEncoder(primordials: Primordials, standIn: (value: obj
 
   /** The JSON representation of objects whose own members are not meaningful. */
   function plain(encoder: Encoder, value: object, path: string): object {
-    if (isInstance(NumberBox, value) || isInstance(StringBox, value) || isInstance(BooleanBox, value))
-      refuse(encoder, path, "is a boxed primitive", "Use its plain value.");
+    if (isBox(value)) refuse(encoder, path, "is a boxed primitive", "Use its plain value.");
     if (isInstance(PromiseConstructor, value))
       refuse(encoder, path, "is a promise", "Put `await` before it.");
     const { [iterator]: iterate, [asyncIterator]: wait } = value as Record<symbol, unknown>;
@@ -343,7 +342,8 @@ export function createJsonEncoder(primordials: Primordials, standIn: (value: obj
     encode,
     encodeResult,
     encodePrinted,
-    isTooLarge: (error: unknown): error is Error => isInstance(TooLargeError, error),
+    // A program's proxy may throw when asked.
+    isTooLarge: (error: unknown): error is Error => attempt(() => isInstance(TooLargeError, error), false),
   };
 }
 

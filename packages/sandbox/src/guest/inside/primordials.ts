@@ -43,6 +43,17 @@ export function createPrimordials() {
   const isView = ArrayBuffer.isView as (value: unknown) => boolean;
   const weakGet = uncurry(WeakMap.prototype.get);
   const weakSet = uncurry(WeakMap.prototype.set);
+  /** `value instanceof type`, unaffected by a patched `Symbol.hasInstance`. */
+  const isInstance = uncurry(Function.prototype[Symbol.hasInstance]);
+  const isOneOf =
+    (types: readonly object[]) =>
+    (value: object): boolean => {
+      for (let index = 0; index < types.length; index += 1) if (isInstance(types[index], value)) return true;
+      return false;
+    };
+  const resolved = promiseThen(new Promise<void>((resolve) => resolve()), () => {});
+  // Else `then` would look it up, also in a prototype that the program has changed.
+  tryDefine(resolved, "constructor", { value: undefined });
   // Created once: creating an object without a prototype takes longer than defining a property.
   const data = create(null) as PropertyDescriptor;
   data.writable = data.configurable = true;
@@ -76,6 +87,7 @@ export function createPrimordials() {
     has,
     keys,
     ownKeys,
+    setPrototypeOf,
     /** Defines a property as data; `false` when the object doesn't allow it. */
     defineValue(target: object, key: string | symbol, value: unknown, enumerable: boolean): boolean {
       data.value = value;
@@ -97,7 +109,7 @@ export function createPrimordials() {
     RegExpConstructor: RegExp,
     promiseThen,
     /** A resolved promise, for code that must run on a stack without frames of the guest. */
-    resolved: promiseThen(new Promise<void>((resolve) => resolve()), () => {}),
+    resolved,
     ByteArray,
     subarray,
     /** Bytes as a text with one character for each. */
@@ -154,11 +166,14 @@ export function createPrimordials() {
         Symbol.for("Deno.customInspect"),
         Symbol.for("nodejs.util.inspect.custom"),
       ],
+      dispose: Symbol.dispose,
       toPrimitive: Symbol.toPrimitive,
       toStringTag: Symbol.toStringTag,
     },
-    /** `value instanceof type`, unaffected by a patched `Symbol.hasInstance`. */
-    isInstance: uncurry(Function.prototype[Symbol.hasInstance]),
+    isInstance,
+    isBox: isOneOf([Number, String, Boolean]),
+    /** Whether it holds bytes, not numbers. */
+    isBytes: isOneOf([Uint8Array, Uint8ClampedArray, DataView, ArrayBuffer]),
   };
 }
 

@@ -124,13 +124,13 @@ export function createPrinter(
     }
   }
 
-  /** The beginning of a long text, and the size of the rest. */
+  /** The beginning of a long text, and the size of the rest. The redactor knows the note: see `CUT` of `@cem/pii`. */
   function beginning(text: string, value: object): string {
     const isList = isArray(value);
     const names = isList ? [] : keys(value);
     const parts = isList ? `${value.length} items` : keysText(names);
     const part = isList ? "list.slice(0, 10)" : "value.key";
-    return `${sliceText(text, 0, SHOWN_CHARACTERS)}\n[Only the first ${SHOWN_CHARACTERS} characters are shown of more than ${MAX_CHARACTERS}. It has ${parts}. Print a part (${part}), or return it: a long result is kept whole.]`;
+    return `${sliceText(text, 0, SHOWN_CHARACTERS)} [Only the first ${SHOWN_CHARACTERS} characters are shown of more than ${MAX_CHARACTERS}. It has ${parts}. Print a part (${part}), or return it: a long result is kept whole.]`;
   }
 
   function keysText(names: readonly string[]): string {

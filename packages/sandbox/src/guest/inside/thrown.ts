@@ -18,12 +18,17 @@ export function createThrownReader(
   const MAX_CAUSES = 4;
   const MAX_COLLECTED = 8;
 
+  /** The redactor knows the note, since the text before it may end with a part of a value: see `CUT` of `@cem/pii`. */
+  const cut = (text: string, limit: number): string =>
+    text.length <= limit
+      ? text
+      : `${sliceText(text, 0, limit)} [Only the first ${limit} characters are shown.]`;
   const member = (value: object, key: string): unknown =>
     attempt(() => (value as Record<string, unknown>)[key], undefined);
   const read = (value: object, key: string, limit: number): string =>
     attempt(() => {
       const found = member(value, key);
-      return found === undefined ? "" : sliceText(toText(found), 0, limit);
+      return found === undefined ? "" : cut(toText(found), limit);
     }, "");
   const isErrorLike = (value: unknown): value is object =>
     typeof value === "object" &&
@@ -58,11 +63,7 @@ export function createThrownReader(
   return (thrown) => {
     const isError = isErrorLike(thrown);
     const name = isError ? nameOf(thrown) : "Error";
-    const message = sliceText(
-      isError ? messageOf(thrown, MAX_CAUSES) : textOf(thrown),
-      0,
-      MAX_MESSAGE_CHARACTERS,
-    );
+    const message = cut(isError ? messageOf(thrown, MAX_CAUSES) : textOf(thrown), MAX_MESSAGE_CHARACTERS);
     const stack = isError ? read(thrown, "stack", MAX_STACK_CHARACTERS) : "";
     return `"name":${quote(name)},"message":${quote(message)},"stack":${quote(stack)}`;
   };

@@ -24,15 +24,18 @@ export function installTimers(
 ) {
   const { PromiseConstructor, SafeWeakMap, apply, constructors, create, defineValue } = primordials;
   const { max, promiseThen, resolved, symbols, toNumber } = primordials;
-  /** Maximum wait for a timer after the program returned a value, in milliseconds. */
+  /** Maximum wait for timers after the program returned a value, in milliseconds. */
   const VALUE_WAIT_MS = 1_000;
   /** The same for a program without a value. A longer timer is usually a timeout raced against another promise. */
   const WAIT_MS = 10_000;
-  /** Maximum silence before the last firing of an interval. One that neither prints nor calls anything does nothing. */
+  /**
+   * Maximum time before the last firing of an interval in which nothing was printed or called and nothing ended: such an
+   * interval does nothing.
+   */
   const SILENT_MS = 1_000;
   const timers = create(null) as Record<number, SetTimer>;
   const ids = new SafeWeakMap<number>();
-  const { toPrimitive } = symbols;
+  const { dispose, toPrimitive } = symbols;
   const now = (): number => host("now") as number;
   let nextId = 1;
 
@@ -48,18 +51,34 @@ export function installTimers(
       if (timer !== undefined) forget(timer);
       return this;
     }
+    hasRef(): boolean {
+      return timers[ids.get(this) ?? 0]?.work !== undefined;
+    }
+    close(): this {
+      stop(this);
+      return this;
+    }
+    [dispose](): void {
+      stop(this);
+    }
     [toPrimitive](): number {
       return ids.get(this) ?? 0;
     }
   }
 
+  /** Whether it may still fire, also while the run waits for something else: it could go on for ever. */
+  function isInTime({ isRepeated, dueAt }: SetTimer): boolean {
+    const over = pending.over();
+    if (over === undefined) return true;
+    if (over.hasValue) return !isRepeated && dueAt <= over.at + VALUE_WAIT_MS;
+    return dueAt <= over.at + WAIT_MS;
+  }
+
   /** Makes the run wait for a timer. An interval, which never ends by itself, may be what a program without a value does. */
   function waitFor(timer: SetTimer): void {
     const { isRepeated, ms, setAt } = timer;
-    const isKept = (hasValue: boolean): boolean =>
-      isRepeated
-        ? !hasValue && timer.dueAt - setAt <= WAIT_MS && timer.dueAt - ms - max(actedAt(), setAt) <= SILENT_MS
-        : timer.dueAt - now() <= (hasValue ? VALUE_WAIT_MS : WAIT_MS);
+    const isSilent = (): boolean => timer.dueAt - ms - max(actedAt(), pending.endedAt(), setAt) > SILENT_MS;
+    const isKept = (): boolean => isInTime(timer) && !(isRepeated && isSilent());
     timer.work ??= pending.begin("timer", isRepeated ? "setInterval" : "setTimeout", "", isKept);
   }
 
@@ -134,6 +153,8 @@ export function installTimers(
     fire(id: number): void {
       const timer = timers[id];
       if (timer === undefined) return;
+      // It stays in the list of what was stopped.
+      if (!isInTime(timer)) return void host("clearTimer", id);
       if (timer.isRepeated) {
         timer.dueAt = now() + timer.ms;
         host("progress");

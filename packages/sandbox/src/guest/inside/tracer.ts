@@ -11,8 +11,7 @@ export function createTracer(
   pending: Pending,
   host: HostFunction,
 ) {
-  const { PromiseConstructor, ProxyConstructor, apply, attempt, create, defineProperty, freeze } =
-    primordials;
+  const { PromiseConstructor, ProxyConstructor, apply, attempt, create, defineValue, freeze } = primordials;
   const { isInstance, ownKeys, promiseThen, quote, sliceText } = primordials;
   /** Characters of a result that are sent, for counting its tokens. */
   const SAMPLE_CHARACTERS = 64 * 1024;
@@ -108,7 +107,7 @@ export function createTracer(
       if (typeof name !== "string") continue;
       const value = namespace[name];
       const seen = typeof value === "function" ? traced(server, ownName, name, value) : value;
-      defineProperty(wrapped, name, { value: seen, enumerable: true });
+      defineValue(wrapped, name, seen, true);
     }
     return freeze(wrapped);
   };

@@ -121,6 +121,57 @@ for (const given of [odd, wrapped, Object(1), [odd]]) for (const use of [() => h
   ],
 ];
 
+/**
+ * `makers` are functions that make values which look around when the code that they are thrown to touches them in any way.
+ * What they find is printed, and used.
+ */
+const THROWN = `${FIND_FOREIGN}found.push = (what) => console.log("reached", what);
+const use = (list) => { try { list["construct" + "or"].constructor("return globalThis")().Deno.readTextFileSync = () => "mine"; } catch {} };
+const watch = (act) => { const seen = spy(act); return new Proxy(function () {}, { apply(_, self, all) { use(all); return callWith(seen, self, all); } }); };
+const watched = (target = {}, own = {}) => { const handler = {}; for (const name of Object.getOwnPropertyNames(Reflect)) handler[name] = watch(own[name] ?? Reflect[name]); return new Proxy(target, handler); };
+const members = "then constructor message name stack cause errors toString toJSON code length".split(" ");
+const symbols = [Symbol.toPrimitive, Symbol.toStringTag, Symbol.iterator, Symbol.for("Deno.customInspect"), Symbol.for("Deno.privateCustomInspect"), Symbol.for("nodejs.util.inspect.custom")];
+const laden = (target) => { for (const key of [...members, ...symbols]) Object.defineProperty(target, key, { configurable: true, get: watch(), set: watch() }); return target; };
+const refusing = (left) => watched({}, { getPrototypeOf() { throw left > 0 ? refusing(left - 1) : laden(new Error("x")); } });
+const makers = [() => watched(), () => watched(() => {}), () => Object.create(watched()), () => Object.setPrototypeOf(new Error("x"), watched(Error.prototype)), () => laden({}), () => laden(new Error("x")), () => refusing(0), () => refusing(3)];
+`;
+const MAKERS = 8;
+const imported = (code: string): string =>
+  `import { x } from "data:text/javascript,${encodeURIComponent(`${THROWN}export const x = 1; ${code}`)}"; await new Promise((go) => setTimeout(go, 30)); return x;`;
+/** Programs that throw what `make` returns, after {@link THROWN}. */
+const throwing = (make: string): [way: string, code: string][] => [
+  ["a program", `${THROWN}throw ${make};`],
+  [
+    "a callback",
+    `${THROWN}setTimeout(() => { throw ${make}; }, 0); await new Promise((go) => setTimeout(go, 30));`,
+  ],
+  ["a promise", `${THROWN}Promise.reject(${make}); await new Promise((go) => setTimeout(go, 30));`],
+  ["a module", imported(`throw ${make};`)],
+  ["a module that has waited", imported(`await null; throw ${make};`)],
+  ["a promise of a module", imported(`Promise.reject(${make});`)],
+];
+
+const DESCRIPTORS = `for (const key of ["get", "set", "writable", "configurable"]) Object.defineProperty(Object.prototype, key, { __proto__: null, configurable: true, get: watch() });`;
+/** Changes to what everything inherits, and programs whose runs would notice them with the guest on the stack. */
+const INHERITED: [what: string, code: string][] = [
+  [
+    "the constructor of promises, at a timer",
+    `${THROWN}Object.defineProperty(Promise.prototype, "constructor", { configurable: true, get: watch(() => Promise) }); await new Promise((go) => setTimeout(go, 1)); return 1;`,
+  ],
+  [
+    "a method that promises look for, at a call's result",
+    `${START}${THROWN}Object.defineProperty(Object.prototype, "then", { configurable: true, get: watch() }); await callTool("h", "t", {}); delete Object.prototype.then; return 1;`,
+  ],
+  [
+    "the name of errors, at the list of what is left",
+    `${THROWN}for (const key of ["name", "message", "stack"]) Object.defineProperty(Error.prototype, key, { configurable: true, get: watch(() => "x") }); setTimeout(() => {}, 5); return 1;`,
+  ],
+  [
+    "descriptors, at the import of a tool",
+    `import "data:text/javascript,${encodeURIComponent(`${THROWN}${DESCRIPTORS}`)}"; import * as tools from "./servers/counter/index.ts"; return Object.keys(tools).length;`,
+  ],
+];
+
 /** Contract tests: programs that try to reach an object of the guest's own realm, and what remains of them in a later run. */
 export function breakoutsContract(makeProvider: () => SandboxProvider, files: Record<string, string>): void {
   const withSession = (use: (session: SessionHarness) => Promise<void>) =>
@@ -148,17 +199,35 @@ export function breakoutsContract(makeProvider: () => SandboxProvider, files: Re
       withSession(async (session) => {
         const hostile = `${START}${FIND_FOREIGN}const trap = () => ({ toString: new Proxy(() => "", { apply(_, self, all) { look(self); look(all); return String(found.length); } }) });\nthrow { get message() { return trap(); }, get name() { return trap(); }, get stack() { return trap(); } };`;
         expect(await session.run(hostile)).toMatchObject({ status: "failed", error: { message: "0" } });
+        expect(await session.run(`${THROWN}return makers.length;`)).toMatchObject({ value: MAKERS });
+        for (let index = 0; index < MAKERS; index += 1)
+          for (const [way, code] of throwing(`makers[${index}]()`)) {
+            const ended = { way, index, ...(await session.run(code)) };
+            expect(ended).toMatchObject({ way, index, status: "failed", kind: "exception", output: "" });
+            expect(await session.value(`return Deno.readTextFileSync("note.txt");`)).toBe("hello");
+          }
         const revoked = "const { proxy, revoke } = Proxy.revocable({}, {}); revoke(); throw proxy;";
         expect(await session.run(revoked)).toMatchObject({ status: "failed", kind: "exception" });
         await session.run(`Deno.writeTextFileSync("/workspace/thrower.ts", ${JSON.stringify(revoked)});`);
         expect(await session.run('import "./thrower.ts"; return 1;')).toMatchObject({
           status: "failed",
-          error: { message: "What was thrown can't be read." },
+          kind: "exception",
         });
-        expect(session.stats()).toMatchObject({ reused: 3, kept: 1 });
+        expect(session.stats()).toMatchObject({ reused: 4 + MAKERS * 12, kept: 1 });
       }),
     );
   });
+
+  it(
+    "see nothing of the guest in what everything inherits",
+    withSession(async (session) => {
+      for (const [what, code] of INHERITED) {
+        const ended = { what, ...(await session.run(code, { invoker })) };
+        expect(ended).toMatchObject({ what, status: "completed", value: 1, output: "" });
+      }
+      expect(session.stats()).toMatchObject({ reused: INHERITED.length - 1, kept: 1 });
+    }),
+  );
 
   it("leave no module in place of host tools whose server has no folder", async () => {
     const session = await SessionHarness.make(makeProvider, {}, { hostTools: { crm: ["find"] } });

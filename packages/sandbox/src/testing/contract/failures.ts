@@ -118,6 +118,16 @@ check({ id: -1 });`;
       'All promises were rejected\n- Error: a\n- {"b":1}',
     ],
     [
+      "a long text",
+      "throw 'ab'.repeat(5_000)",
+      `${"ab".repeat(4_096)} [Only the first 8192 characters are shown.]`,
+    ],
+    [
+      "an error with a long cause",
+      "throw new Error('a', { cause: 'b'.repeat(9_000) })",
+      `a\nCaused by ${"b".repeat(8_180)} [Only the first 8192 characters are shown.]`,
+    ],
+    [
       "an error with hostile causes",
       "throw { message: 'm', get cause() { throw 1 }, errors: new Proxy([], { get() { throw 1 } }) }",
       "m",

@@ -61,7 +61,7 @@ export function lifecycleContract(makeProvider: () => SandboxProvider): void {
       withHarness(async (harness) => {
         const endless = new AbortController();
         const busy = Array.from({ length: 40 }, () =>
-          harness.run("await new Promise(() => {})", { signal: endless.signal }),
+          harness.run("await new Promise((go) => setTimeout(go, 600_000))", { signal: endless.signal }),
         );
         const waiting = new AbortController();
         const late = harness.run("export default 1", { signal: waiting.signal });
@@ -82,7 +82,7 @@ export function lifecycleContract(makeProvider: () => SandboxProvider): void {
       "ends runs under way and refuses new ones, and may be called twice",
       withHarness(async (harness) => {
         let isUp = false;
-        const running = harness.run("console.log('up'); await new Promise(() => {})", {
+        const running = harness.run("console.log('up'); await new Promise((go) => setTimeout(go, 600_000))", {
           onOutput: () => {
             isUp = true;
           },

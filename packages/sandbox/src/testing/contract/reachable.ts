@@ -7,10 +7,17 @@ import { SessionHarness } from "./sessions.ts";
 export const START = `import * as client from "cem:client"; import * as tools from "./servers/counter/index.ts"; const { callTool } = client;
 `;
 
-/** `look` takes a value and records it if it belongs to another realm. */
+/**
+ * `look` takes a value and records it if it belongs to another realm. `spy` makes a function that looks at all that it is
+ * given, and at the list of its arguments, which belongs to the realm that calls it.
+ */
 export const FIND_FOREIGN = `const found = []; const ownRoot = Object.prototype; const prototypeOf = Object.getPrototypeOf;
 function isForeign(value) { if ((typeof value !== "object" && typeof value !== "function") || value === null) return false; let root = value; try { for (let next = prototypeOf(value); next !== null; next = prototypeOf(next)) root = next; } catch { return false; } return root !== ownRoot && root !== value; }
 function look(value) { if (isForeign(value)) found.push(typeof value); }
+let isTrapped = false; const readStack = (error) => error.stack; const OwnError = Error;
+function lookAtStack() { if (isTrapped) return; isTrapped = true; try { if (/file:(?!\\/\\/\\/workspace\\/)/.test(readStack(new OwnError("x")))) found.push("frames of the guest"); } finally { isTrapped = false; } }
+const callWith = Reflect.apply;
+const spy = (act = () => undefined) => new Proxy(function () {}, { apply(_, self, all) { look(all); look(self); for (let index = 0; index < all.length; index += 1) look(all[index]); lookAtStack(); return callWith(act, self, all); } });
 `;
 
 /**
@@ -25,7 +32,7 @@ const given = [handle, handle.page, handle.bytes, handle.items, Deno.readTextFil
 const values = []; const seen = new WeakSet(); let calls = 0;
 const isObject = (value) => (typeof value === "object" && value !== null) || typeof value === "function";
 function take(value) { if (!isObject(value) || seen.has(value)) return; seen.add(value); look(value); if (values.length < 4_000) values.push(value); else values[random(values.length)] = value; }
-const callback = function (...all) { if (/file:(?!\\/\\/\\/workspace\\/)/.test(new Error("x").stack)) found.push("frames of the guest"); take(this); for (const one of all) take(one); return all[0]; };
+const callback = spy(function (...all) { take(this); for (const one of all) take(one); return all[0]; });
 const odd = () => [undefined, null, 0, -1, 1e9, NaN, "", "x", "__proto__", {}, [], callback, Symbol.iterator, 1n, new Proxy({}, { get: (_, key) => (key === "then" ? undefined : callback) }), { then: callback }, { toString: callback, valueOf(...all) { Reflect.apply(callback, this, all); return 1; }, toJSON: callback }, values[random(values.length)]][random(18)];
 const isLong = (one) => one === String.prototype.repeat || one === String.prototype.padStart || one === String.prototype.padEnd || one === Array.prototype.fill || one === Array.prototype.concat;
 function step(value) {

@@ -224,12 +224,14 @@ setTimeout((a: number, b: any) => order.push("timer" + a + b.x), 1, 1, { x: 2 })
 clearTimeout(setTimeout(() => order.push("never"), 1)); const again = setInterval(() => { order.push("interval"); clearInterval(again); }, 2); await sleep(30);
 let refused = ""; try { setTimeout(undefined as never, 1); } catch (error) { refused = error.code; }
 const ticks: string[] = []; for await (const tick of every(1, "tick")) if (ticks.push(tick) === 2) break;
-return [order.toSorted(), refused, ticks, typeof setTimeout(() => {}, 0).unref];`,
+const timer = setTimeout(() => order.push("closed"), 1); const states = [timer.hasRef(), timer.unref().hasRef(), timer.ref().hasRef(), timer.close().hasRef()];
+{ using gone = setTimeout(() => order.push("gone"), 1); } addEventListener("none", () => {}); await sleep(10);
+return [order.toSorted(), refused, ticks, states];`,
     [
       ["immediate", "interval", "microtask", "tick", "timer12"],
       "ERR_INVALID_ARG_TYPE",
       ["tick", "tick"],
-      "function",
+      [true, false, true, false],
     ],
   ],
   [
@@ -318,11 +320,11 @@ export function runtimeContract(harness: () => Harness): void {
     itRuns(TYPESCRIPT);
   });
 
-  it("tells the right line below an enum", async () => {
-    const code = `enum Level { Low = 1, High }\nclass Point { constructor(readonly a: number) {} }\nconst z = 1;\nthrow new Error("here " + Level.Low + z);`;
+  it("tells the right line below an enum, and below what looks like the address of a source map", async () => {
+    const code = `enum Level { Low = 1, High }\nclass Point { constructor(readonly a: number) {} }\nconst z = \`1\n//# sourceMappingURL=x\`;\nthrow new Error("here " + Level.Low + z[0]);`;
     expect(await harness().run(code)).toMatchObject({
       status: "failed",
-      error: { message: "here 11", line: 4 },
+      error: { message: "here 11", line: 5 },
     });
   });
 

@@ -45,9 +45,9 @@ void main();
 export default "value";`;
     const outcome = await complete(code);
     expect(outcome).toMatchObject({ value: "value", output: "1 2\n", unawaited: [call("one", 3)] });
-    expect(outcome.toolCalls.map(({ tool, ok }) => [tool, ok])).toEqual([
-      ["one", true],
-      ["two", true],
+    expect(outcome.toolCalls.map(({ tool, ok, isLate }) => [tool, ok, isLate])).toEqual([
+      ["one", true, true],
+      ["two", true, true],
     ]);
   });
 
@@ -110,6 +110,39 @@ const timer = setInterval(() => {
     });
   });
 
+  const beat = `${CLIENT}let n = 0;
+setInterval(() => void callTool("h", "beat", n++), 10);
+await callTool("h", "first");`;
+  const renewed = `${CLIENT}let n = 0;
+(function tick() { void callTool("h", "beat", n++); setTimeout(tick, 300); })();`;
+  it.each([
+    ["an interval", `${beat}\nreturn 42;`, "setInterval"],
+    ["a timer that sets itself anew", `${renewed}\nreturn 42;`, "setTimeout"],
+  ])("stops %s of a program that has its value, though its calls go on", async (_, code, name) => {
+    const slow = recordingInvoker(async ({ tool }) => {
+      await new Promise((resolve) => setTimeout(resolve, tool === "beat" ? 400 : 20));
+      return null;
+    });
+    const outcome = await session.run(code, { invoker: slow, limits: { timeoutMs: 6_000 } });
+    expect(outcome).toMatchObject({ status: "completed", value: 42 });
+    expect(outcome.unawaited?.filter(({ kind, isStopped }) => kind === "timer" && isStopped)).toEqual([
+      { kind: "timer", name, line: 3, isStopped: true },
+    ]);
+  });
+
+  it("waits for an interval that waits for a call or a timer", async () => {
+    const look = `let found;
+const timer = setInterval(() => { if (found) { clearInterval(timer); console.log(found); } }, 20);`;
+    const slow = recordingInvoker(async () => {
+      await new Promise((resolve) => setTimeout(resolve, 1_200));
+      return "answer";
+    });
+    const code = `${CLIENT}${look}\nvoid callTool("h", "slow").then((answer) => { found = answer; });`;
+    expect((await session.run(code, { invoker: slow })).output).toBe("answer\n");
+    const flag = `${look}\nsetTimeout(() => { found = "flag"; }, 1_200);`;
+    expect((await session.run(flag)).output).toBe("flag\n");
+  });
+
   it("waits for the calls that another call was faster than", async () => {
     const code = `${CLIENT}const calls = [callTool("h", "one", 1), callTool("h", "two", 2)];
 void Promise.race(calls);
@@ -157,7 +190,7 @@ return await Promise.race([callTool("h", "quick", 5), limit]);`;
   it.each([
     ["of the global object", `const sleep = (ms) => new Promise((go) => setTimeout(go, ms));`],
     ["of node:timers/promises", `import { setTimeout as sleep } from "node:timers/promises";`],
-  ])("waits for timers %s, but not for those of a race that is decided", async (_, setUp) => {
+  ])("waits for timers %s, but not for long ones", async (_, setUp) => {
     const code = `${CLIENT}${setUp}
 const first = await Promise.race([callTool("h", "quick", 5), sleep(60_000)]);
 void sleep(200).then(() => console.log("slept"));
@@ -228,17 +261,59 @@ export default await callTool("h", "t", 2);`);
     expect(await session.value("export default 2")).toBe(2);
   });
 
-  it("ends at the time limit, and says what it waited for", async () => {
+  it("ends at the time limit with the value, if there is one, and says what it waited for", async () => {
     const never = recordingInvoker(({ tool, args }) => (tool === "never" ? new Promise(() => {}) : args));
     const code = `${CLIENT}void callTool("h", "t", 1);
-void callTool("h", "never", 2);
-export default 1;`;
-    const outcome = await session.run(code, { invoker: never, limits: { timeoutMs: 400 } });
+void callTool("h", "never", 2);`;
+    const options = { invoker: never, limits: { timeoutMs: 400 } };
+    const unawaited = [{ kind: "call", server: "h", name: "never", line: 3, isStopped: true }];
+    const silent = await session.run(code, options);
+    expect(silent).toMatchObject({ status: "timed-out", limitMs: 400, unawaited });
+    const outcome = await session.run(`${code}\nexport default { a: [1] };`, options);
+    expect(outcome).toMatchObject({ status: "completed", value: { a: [1] }, unawaited });
+    expect(session.kept).toBe(0);
+  });
+
+  it.each([
+    ["at once", "await new Promise(() => {});"],
+    ["after a call", `await callTool("h", "t");\nawait new Promise(() => {});`],
+    ["after a timer", "await new Promise((go) => setTimeout(go, 5));\nawait new Promise(() => {});"],
+    ["in an export", "export default () => new Promise(() => {});"],
+    [
+      "in an export, after other work",
+      `setTimeout(() => console.log("tick"), 5);\nconst main = () => new Promise(() => {});\nconst all = [main];\nexport default main;`,
+    ],
+    [
+      "with the runtime",
+      `import fs from "node:fs/promises";\nawait fs.readdir(".");\nawait new Promise(() => {});`,
+    ],
+    [
+      "for input",
+      `import { createInterface } from "node:readline/promises";
+const { stdin: input, stdout: output } = process;
+console.log(await createInterface({ input, output }).question("Sure?"));`,
+    ],
+  ])("ends a program that waits where nothing can wake it, %s", async (_, code) => {
+    const outcome = await session.run(`${CLIENT}${code}`, { invoker });
     expect(outcome).toMatchObject({
-      status: "timed-out",
-      limitMs: 400,
-      unawaited: [{ kind: "call", server: "h", name: "never", line: 3, isStopped: true }],
+      status: "failed",
+      error: { message: expect.stringContaining("nothing can end any more") as string },
     });
+    expect(await session.value("export default 2")).toBe(2);
+  });
+
+  it.each([
+    [`AbortSignal.timeout(40).addEventListener("abort", () => go(1))`],
+    [
+      `const { port1, port2 } = new MessageChannel(); port1.onmessage = () => { port1.close(); go(1); }; port2.postMessage(1)`,
+    ],
+    [`setTimeout(() => go(1), 40).unref()`],
+    [`setTimeout(() => void callTool("h", "t", 1).then(go), 5)`],
+    [`process.nextTick(go, 1)`],
+    [`crypto.subtle.digest("SHA-256", new Uint8Array(1)).then(() => callTool("h", "t", 1)).then(go)`],
+  ])("does not end one that something wakes: %s", async (wake) => {
+    const code = `${CLIENT}return await new Promise<number>((go) => { ${wake}; });`;
+    expect(await session.value(code, { invoker })).toBe(1);
   });
 
   it("does not wait after an error", async () => {
@@ -255,6 +330,12 @@ export default 1;`;
     expect(await value(`await callTool("h", "t", { a: 1 })`)).toEqual({ a: 1 });
     expect(await value(`main();\nasync function main() { return callTool("h", "t", 3); }`)).toBe(3);
     expect(await value("1n;")).toBe(1);
+    expect(await value(`[1, 2].map(async (n) => callTool("h", "t", n));`)).toEqual([1, 2]);
+    const held = await session.run(`${CLIENT}const p = callTool("h", "t", 1);\n({ p });`, { invoker });
+    expect(held).toMatchObject({
+      status: "completed",
+      output: expect.stringContaining("value.p is a promise") as string,
+    });
     expect(await value(`const f = (): number => 4;\n(f() as number) + 1`)).toBe(5);
     for (const code of [
       "[1].forEach(() => {});",
