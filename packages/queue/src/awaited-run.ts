@@ -3,7 +3,7 @@ import { callListener, CemError, fromErrorInfo, toErrorInfo } from "@cem/core";
 import type { AgentEvent, AnnouncedCall, ErrorInfo, ExecuteOptions, JsonValue, TaskResult } from "@cem/core";
 import type { RunNames } from "./connection.ts";
 import type { Question, QueuedRun, RunMessage, RunReply } from "./protocol.ts";
-import { HANDLERS, interrupted, unrunResult } from "./protocol.ts";
+import { CANCELLED, HANDLERS, interrupted, unrunResult } from "./protocol.ts";
 import type { SharedRuns } from "./shared-runs.ts";
 import type { connect, StreamEntry } from "./streams.ts";
 
@@ -17,7 +17,6 @@ const CANCEL_MS = 10_000;
 const CLOSING_CANCEL_MS = 3_000;
 /** Delay before a cancellation that the server did not accept is sent again. */
 const TELL_AGAIN_MS = 500;
-const CANCELLED: ErrorInfo = { code: "ABORTED", message: "The run was cancelled.", details: {} };
 const UNTOLD: ErrorInfo = {
   ...CANCELLED,
   message: "The run was cancelled, but its worker could not be told yet: until then it goes on.",

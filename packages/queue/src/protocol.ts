@@ -67,6 +67,9 @@ export type RunReply =
   /** `isGone`: its owner was deleted, and nothing is kept of it. */
   | { type: "cancel"; isGone?: boolean };
 
+/** The error of a run that its host cancelled. */
+export const CANCELLED: ErrorInfo = { code: "ABORTED", message: "The run was cancelled.", details: {} };
+
 /** Creates the result of a run for which no worker sent one. */
 export function unrunResult(
   run: QueuedRun,

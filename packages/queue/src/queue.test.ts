@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { CemError } from "@cem/core";
-import type { AgentEvent } from "@cem/core";
+import { abandonOnAbort, CemError } from "@cem/core";
+import type { Agent, AgentEvent } from "@cem/core";
 import { parseSealingKeys } from "@cem/store";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
@@ -650,6 +650,31 @@ describeWith("redis-server")("a queue of runs", () => {
     expect(sent.error?.message).toContain("The worker was stopped");
     expect(read).toMatchObject({ status: "success", value: "read again" });
     expect(await queue.counts()).toMatchObject({ waiting: 0, dead: 0, workers: 1 });
+  });
+
+  it("keeps no run as failed that was stopped or cancelled while its agent prepared it", async () => {
+    const preparing: string[] = [];
+    // As an agent that waits for the files of the run.
+    const executeCode: Agent["executeCode"] = async (
+      input,
+      { signal = new AbortController().signal } = {},
+    ) => {
+      preparing.push(input);
+      await abandonOnAbort(new Promise(() => {}), signal);
+      throw new Error("unreachable");
+    };
+    const agentFor = async () => ({ ...agentOf(async () => 1), executeCode });
+    const [queue, cancelling] = [open(), new AbortController()];
+    const worker = await work(async () => 1, { agentFor, drainMs: 50 });
+    const running = queue.execute(code("stopped"));
+    const cancelled = queue.execute(code("cancelled"), { signal: cancelling.signal });
+    await expect.poll(() => preparing.toSorted()).toEqual(["cancelled", "stopped"]);
+    cancelling.abort();
+    expect((await cancelled).error).toMatchObject({ code: "ABORTED", message: "The run was cancelled." });
+    await worker.close();
+    await work(async (input) => `${input} again`);
+    expect(await running).toMatchObject({ status: "success", value: "stopped again" });
+    expect(await queue.counts()).toMatchObject({ waiting: 0, running: 0, dead: 0 });
   });
 });
 

@@ -5,7 +5,7 @@ import { contextOf, traced } from "@cem/core/telemetry";
 import { storeUnavailable } from "@cem/store";
 import { QUEUE, messaging, namesOf } from "./connection.ts";
 import type { MessageCodec } from "./connection.ts";
-import { HANDLERS, interrupted, unrunResult } from "./protocol.ts";
+import { CANCELLED, HANDLERS, interrupted, unrunResult } from "./protocol.ts";
 import type { Question, QueuedRun, RunMessage, RunReply } from "./protocol.ts";
 import { placeOfReason } from "./run-queue.ts";
 import type { Ending, GivenRun, SharedRuns } from "./shared-runs.ts";
@@ -183,6 +183,13 @@ export function attemptRun(settings: WorkerRunSettings, given: GivenRun) {
     ),
   });
 
+  const executeOn = async (opening: Promise<RunningAgent>, run: QueuedRun): Promise<TaskResult> => {
+    const [agent, options] = [await opening, optionsOf(run)];
+    return run.kind === "task"
+      ? agent.executeTask(run.input, options)
+      : agent.executeCode(run.input, options);
+  };
+
   const attempt = async (run: QueuedRun): Promise<void> => {
     if (given.isTold) {
       replies.look();
@@ -191,12 +198,11 @@ export function attemptRun(settings: WorkerRunSettings, given: GivenRun) {
     }
     if (!isRepeatable()) return interrupt(run, "The worker was lost while it executed the run.");
     if (run.isUnheard !== true) sendSoon({ type: "started" });
-    const agent = await agentFor(run.owner, run.incarnation);
-    const options = optionsOf(run);
-    const result =
-      run.kind === "task"
-        ? await agent.executeTask(run.input, options)
-        : await agent.executeCode(run.input, options);
+    const result = await executeOn(agentFor(run.owner, run.incarnation), run).catch((thrown: unknown) => {
+      // An agent that was still preparing the run when it was aborted throws. That is no reason to repeat or keep the run.
+      if (!controller.signal.aborted) throw thrown;
+      return unrunResult(run, CemError.isInstance(thrown) ? toErrorInfo(thrown) : CANCELLED, calls);
+    });
     const error = controller.signal.reason === GONE ? toErrorInfo(GONE) : result.error;
     if (error?.code === OWNER_GONE) {
       const left: TaskResult = { ...result, status: "error", code: "", output: "", value: null, error };

@@ -11,6 +11,7 @@ export {
   shownLocation,
   storeConflict,
 } from "./keys.ts";
+export { requireSameKeys } from "./same-keys.ts";
 export { countOlderKeys, parseSealingKeys, seal, sealStore, unseal } from "./sealed-store.ts";
 export type { SealingKey } from "./sealed-store.ts";
 export { evictionRisk, storeUnavailable } from "./unavailable.ts";

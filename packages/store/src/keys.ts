@@ -92,7 +92,7 @@ function checkTexts(key: StoreKey): void {
 function encodePart(key: StoreKey, part: string): Buffer {
   if (part === "" || part.length > MAX_PART_CHARACTERS)
     throw invalidKey(key, `a part has ${part.length} characters; 1 to ${MAX_PART_CHARACTERS} are allowed`);
-  if (!part.isWellFormed()) throw invalidKey(key, "a part is no valid Unicode");
+  if (!part.isWellFormed()) throw invalidKey(key, "a part is not valid Unicode");
   const bytes = Buffer.from(part);
   if (!bytes.includes(SEPARATOR) && !bytes.includes(ESCAPE)) return bytes;
   return Buffer.from([...bytes].flatMap((byte) => (byte <= ESCAPE ? [ESCAPE, byte + 1] : [byte])));
@@ -100,7 +100,7 @@ function encodePart(key: StoreKey, part: string): Buffer {
 
 function invalidKey(key: StoreKey, why: string): CemError {
   const shown = key.slice(0, MAX_PARTS).map((part) => part.slice(0, 40));
-  return new CemError("STORE_KEY_INVALID", `${JSON.stringify(shown)} is no key of a store: ${why}.`);
+  return new CemError("STORE_KEY_INVALID", `${JSON.stringify(shown)} is not a valid key of a store: ${why}.`);
 }
 
 /** Maximum number of keys or entries in one answer. */

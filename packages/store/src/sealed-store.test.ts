@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, readdirSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import type { Store } from "@cem/core";
-import { expect, it, onTestFinished } from "vitest";
-import { countOlderKeys, createFolderStore, parseSealingKeys, sealStore } from "./index.ts";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { countOlderKeys, createFolderStore, parseSealingKeys, requireSameKeys, sealStore } from "./index.ts";
 
 const [OLD, NEW] = [1, 2].map((byte) => Buffer.alloc(32, byte).toString("base64"));
 const old = parseSealingKeys(`old:${OLD}`);
@@ -83,4 +83,61 @@ it.each([
   [`a:${OLD},a:${NEW}`, "one name"],
 ])("refuses keys that are none: %s", (text, message) => {
   expect(() => parseSealingKeys(text)).toThrow(message);
+});
+
+describe("a store of processes with keys", () => {
+  const SEALED = { code: "STORE_SEALED", message: expect.stringMatching(/^store can't be opened/u) };
+  const uses: ((store: Store) => Promise<unknown>)[] = [
+    (store) => store.read(["v"]),
+    (store) => store.write(["v"], secret),
+    (store) => store.remove(["v"]),
+    (store) => store.removeAll(["v"]),
+    (store) => store.list([]),
+  ];
+
+  it.each([
+    ["no keys", undefined],
+    ["others", fresh],
+  ])("is refused to a process with %s, before it changes anything", async (_, keys) => {
+    const { store } = open();
+    await requireSameKeys(store, old).write(["v"], secret);
+    const before = await store.read(["v"]);
+    for (const use of uses) await expect(use(requireSameKeys(store, keys))).rejects.toMatchObject(SEALED);
+    expect(await store.read(["v"])).toEqual(before);
+  });
+
+  it("is refused to a process without keys that was there before it had values", async () => {
+    vi.useFakeTimers({ toFake: ["performance"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { store } = open();
+    const without = requireSameKeys(store);
+    await without.write(["probe"], secret);
+    await requireSameKeys(store, old, ["probe"]).write(["v"], secret);
+    vi.advanceTimersByTime(1_001);
+    await expect(without.write(["v"], secret)).rejects.toMatchObject(SEALED);
+  });
+
+  it("takes a newer key in turn, and the older one no more", async () => {
+    const { store } = open();
+    for (const keys of [old, both, fresh]) await requireSameKeys(store, keys).write(["v"], secret);
+    await expect(requireSameKeys(store, old).write(["v"], secret)).rejects.toMatchObject(SEALED);
+  });
+
+  it("is known from its first use with keys on, also by values from before", async () => {
+    const { store } = open();
+    await sealStore(store, old).write(["v"], secret);
+    await store.write(["clear"], secret);
+    const refused = requireSameKeys(store, fresh).read(["v"]);
+    await expect(refused).rejects.toMatchObject({ code: "STORE_SEALED" });
+    await requireSameKeys(store, old).read(["v"]);
+    await expect(requireSameKeys(store).read(["v"])).rejects.toMatchObject(SEALED);
+  });
+
+  it("is not made of one whose processes have none", async () => {
+    const { store } = open();
+    const without = requireSameKeys(store);
+    await without.write(["v"], secret);
+    await expect(requireSameKeys(store, old).write(["v"], secret)).rejects.toThrow(/v can't be opened/u);
+    expect(Buffer.from((await without.read(["v"]))?.value ?? [])).toEqual(secret);
+  });
 });

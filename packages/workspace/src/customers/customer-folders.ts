@@ -5,7 +5,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { CemError, OWNER_ID_RULE, GIVEN_OWNER_ID, isGivenOwnerId } from "@cem/core";
 import type { Store } from "@cem/core";
 import { ignoreMissing, PRIVATE_FOLDER, removeFolder } from "@cem/core/files";
-import { createSharedUsage, createUsageFile, quotaUsage, removeEndedUsage } from "./quotas.ts";
+import {
+  createSharedUsage,
+  createUsageFile,
+  ifUnsealed,
+  makeCustomersFolder,
+  quotaUsage,
+  removeEndedUsage,
+  removeSealedUsage,
+} from "./quotas.ts";
 import type { CustomerQuota, QuotaUsage } from "./quotas.ts";
 import {
   assertNotDeleting,
@@ -36,7 +44,7 @@ export interface CustomerUsage {
   entries: number;
   /** When the customer was last active, in ISO 8601. */
   lastUsed: string;
-  /** Usage of each quota. Absent if no quotas are set. */
+  /** Usage of each quota. Absent if no quotas are set, or it can't be opened. */
   quotas?: QuotaUsage[] | undefined;
 }
 
@@ -108,8 +116,9 @@ export function createCustomerFolders(
     await removeEndedUsage(root);
   }
 
-  /** Removes data outside the store. @returns whether there was any. */
+  /** Removes data outside the customer's part of the store. @returns whether there was any. */
   async function removeBeyond(id: string): Promise<boolean> {
+    if (store !== undefined) await removeSealedUsage(store, id);
     const wasHere = await isHere(id);
     if (wasHere) await removeHere(id);
     return (await removeMore(id)) || wasHere;
@@ -131,7 +140,7 @@ export function createCustomerFolders(
     /**
      * Creates a customer's missing folders, and records their use. An interrupted deletion is completed first.
      *
-     * @throws CemError `OWNER_GONE` while the customer is being deleted.
+     * @throws CemError `OWNER_GONE` while the customer is being deleted, `DISK_FULL` or `NOT_WRITABLE`.
      */
     async open(id: string): Promise<CustomerFolder> {
       const home = homeOf(id);
@@ -139,12 +148,12 @@ export function createCustomerFolders(
         await assertNotDeleting(store, id, () => goOn(store, id));
         await removeStale(home, store);
       }
-      const made = await mkdir(home, { recursive: true, mode: PRIVATE_FOLDER });
-      if (store !== undefined && made !== undefined) await markFolder(home, store);
+      await mkdir(root, { recursive: true, mode: PRIVATE_FOLDER });
+      const isNew = await makeCustomersFolder(home, "The customer's folder");
+      if (store !== undefined && isNew) await markFolder(home, store);
       const folder = foldersIn(home);
-      for (const part of [folder.workspaceDir, folder.mergedSkillsDir, folder.sessionsDir]) {
-        await mkdir(part, { recursive: true, mode: PRIVATE_FOLDER });
-      }
+      for (const part of [folder.workspaceDir, folder.mergedSkillsDir, folder.sessionsDir])
+        await makeCustomersFolder(part, "The customer's folder");
       await noteUse(home, undefined);
       return folder;
     },
@@ -158,14 +167,14 @@ export function createCustomerFolders(
       if (idleMs === undefined && !(await isInStore(id))) await requireHome(id);
       const lastUsed = new Date(Date.now() - (idleMs ?? 0)).toISOString();
       const kept = store === undefined ? createUsageFile(home) : createSharedUsage(store, id);
-      const usage = quotas.length === 0 ? undefined : await kept.read();
+      const usage = quotas.length === 0 ? undefined : await ifUnsealed(kept.read());
       const used = usage && quotas.map((quota) => quotaUsage(usage, quota));
       return { id, ...size, lastUsed, quotas: used };
     },
     /** The customers that have been inactive for a number of days. */
     async inactive(days: number): Promise<string[]> {
       const inactive: string[] = [];
-      for (const id of await listHere()) {
+      for (const id of await list()) {
         const idleMs = await idleMsOf(path.join(root, id), store);
         if ((idleMs ?? 0) > days * MS_PER_DAY) inactive.push(id);
       }

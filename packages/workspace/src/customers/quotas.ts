@@ -52,6 +52,7 @@ export interface UsageKeeper {
 
 /** The folder next to those of owners. No owner's id begins with a dot. */
 const FOLDER = ".quotas";
+const USAGE = "The usage of quotas";
 const MS_PER_SECOND = 1_000;
 const MS_PER_MINUTE = 60_000;
 const MS_PER_HOUR = 3_600_000;
@@ -69,26 +70,48 @@ export function createUsageFile(home: string): UsageKeeper {
   const folder = path.join(path.dirname(home), FOLDER);
   const file = path.join(folder, `${digestOf(id)}.json`);
   const read = async (): Promise<Usage> =>
-    parseUsage(await readFile(file, "utf8").catch(ignoreMissing), Date.now());
+    parseUsage(await readFile(file, "utf8").catch(ignoreMissing).catch(refuse(USAGE)), Date.now());
   return {
     read,
     update: (change) =>
-      withLock(file, `the usage of owner ${id}`, async () => {
+      withLock(file, `the usage of the customer ${id}`, async () => {
         const usage = await read();
         const result = change(usage);
-        await mkdir(folder, { recursive: true, mode: PRIVATE_FOLDER });
+        await makeCustomersFolder(folder, USAGE);
         await writeUsage(file, JSON.stringify(usage.periods));
         return result;
       }),
   };
 }
 
+/** @returns A function that throws `DISK_FULL` or `NOT_WRITABLE`: the system's own messages name files of the host. */
+function refuse(what: string): (error: unknown) => never {
+  return (error) => {
+    throw writeFailure(error, what, "the file system of the customers' folders (customers.dir)");
+  };
+}
+
+/**
+ * Makes a folder below that of the customers. Not recursively, which would hide the reason of a read-only file system.
+ *
+ * @returns whether it was missing.
+ * @throws CemError `DISK_FULL` or `NOT_WRITABLE`
+ */
+export async function makeCustomersFolder(folder: string, what: string): Promise<boolean> {
+  try {
+    await mkdir(folder, PRIVATE_FOLDER);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") refuse(what)(error);
+    return false;
+  }
+}
+
 /** @throws CemError `DISK_FULL` or `NOT_WRITABLE` */
 async function writeUsage(file: string, text: string): Promise<void> {
   try {
-    await replaceFile(file, text);
-  } catch (error) {
-    const failure = writeFailure(error, "The usage of quotas", "the file system of the customers' folders");
+    await replaceFile(file, text).catch(refuse(USAGE));
+  } catch (failure) {
     if (!CemError.isInstance(failure) || failure.code !== "DISK_FULL") throw failure;
     // Overwriting needs no room: on a disk that is full, a run must still be able to delete files.
     await overwrite(file, text).catch(() => {
@@ -115,25 +138,49 @@ export async function removeEndedUsage(root: string): Promise<void> {
 
 /** Stores usage in a store across all machines, by the store's clock. */
 export function createSharedUsage(store: Store, id: string): UsageKeeper {
-  const key: StoreKey = ["quotas", digestOf(id)];
+  const key = usageKey(id);
   /** Serializes updates of one process, which would otherwise conflict. */
   const inTurn = createTurns();
   return {
     async read() {
       const [found, nowMs] = await Promise.all([store.read(key), store.now()]);
-      return parseUsage(found?.value, nowMs);
+      return parseShared(found?.value, nowMs);
     },
     update: (change) =>
       inTurn(async () => {
         const nowMs = await store.now();
         return updateStored(store, key, (found) => {
-          const usage = parseUsage(found, nowMs);
+          const usage = parseShared(found, nowMs);
           const result = change(usage);
           const value = Buffer.from(JSON.stringify(usage.periods));
           return { value, result, expiresInMs: QUOTA_PERIODS.week };
         });
       }),
   };
+}
+
+/** Removes shared usage that nobody can read, which would refuse whoever comes with the id of a deleted customer. */
+export async function removeSealedUsage(store: Store, id: string): Promise<void> {
+  const usage = await ifUnsealed(createSharedUsage(store, id).read());
+  if (usage === undefined) await store.remove(usageKey(id));
+}
+
+/** The result, or `undefined` for a value that can't be opened: a customer can be listed and deleted without it. */
+export async function ifUnsealed<Result>(reading: Promise<Result>): Promise<Result | undefined> {
+  return reading.catch((error: unknown) => {
+    if (CemError.isInstance(error) && error.code === "STORE_SEALED") return undefined;
+    throw error;
+  });
+}
+
+function usageKey(id: string): StoreKey {
+  return ["quotas", digestOf(id)];
+}
+
+/** @throws CemError `STORE_SEALED` for what can't be read, since counting from 0 would give a used quota again. */
+function parseShared(found: Uint8Array | undefined, nowMs: number): Usage {
+  if (found === undefined || parseJson(found) !== undefined) return parseUsage(found, nowMs);
+  throw new CemError("STORE_SEALED", `${USAGE} can't be read: it is sealed, and no key was given.`);
 }
 
 /** Parses the current periods. Files are replaced atomically, so unparsable content was not written by this code. */

@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from "node:fs/promises
 import os from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
+import { forClients } from "@cem/core";
 import type { RunStop, RunTicket } from "@cem/core";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createUsageFile, quotaUsage } from "./quotas.ts";
@@ -193,13 +194,12 @@ describe("the meter of a customer", () => {
     }
   });
 
-  it("lets nothing run where the use can't be noted", async () => {
+  it("lets nothing run where the use can't be noted, and tells clients no file of the host", async () => {
     const meter = createRunMeter({ home, quotas: [{ per: "hour", runs: 100 }] });
     await writeFile(path.join(path.dirname(home), ".quotas"), "in the way");
-    expect(await meter.admit()).toMatchObject({
-      code: "WORKSPACE_UNUSABLE",
-      message: expect.stringContaining("Nothing was run."),
-    });
+    const { code, message } = (await meter.admit()) as RunStop;
+    expect(message).toMatch(/\.quotas.*Nothing was run\./u);
+    expect(forClients({ code, message }).message).toMatch(/^A service behind this server/u);
   });
 
   it("begins anew where its file is broken", async () => {

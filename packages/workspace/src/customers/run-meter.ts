@@ -1,5 +1,5 @@
 import path from "node:path";
-import { CemError, toErrorInfo } from "@cem/core";
+import { toErrorInfo } from "@cem/core";
 import type { MeteredRun, RunMeter, RunStop, RunTicket, Store } from "@cem/core";
 import { chargeRun, chargeTime, createSharedUsage, createUsageFile, settleRun } from "./quotas.ts";
 import type { CustomerQuota, RunCharge } from "./quotas.ts";
@@ -43,10 +43,9 @@ export function createRunMeter({ home, quotas, store }: RunMeterSettings): RunMe
       return await work();
     } catch (error) {
       if (!(await isThere().catch(() => true))) return goneStop(id, outcome);
+      // An error of the system stays one, so that its message, which may name files, is not shown to clients.
       const { code, message } = toErrorInfo(error);
-      if (CemError.isInstance(error)) return { code, message: `${message} ${outcome}` };
-      const why = `The usage can't be noted: ${message}. ${outcome}`;
-      return { code: "WORKSPACE_UNUSABLE", message: why };
+      return { code, message: `${message} ${outcome}` };
     }
   }
 

@@ -51,13 +51,31 @@ afterEach(async () => {
   await rm(place, { recursive: true, force: true });
 });
 
-describe("a customer of a sealed store", () => {
-  it("can't be read without a key", async () => {
-    const { folders, store } = machine("a");
-    await folders.open("ada");
-    const keys = parseSealingKeys(`k1:${"A".repeat(43)}=`);
-    await sealStore(store, keys).write(customerKey("ada", "used"), Buffer.from("1"));
-    await expect(folders.usage("ada")).rejects.toMatchObject({ code: "STORE_SEALED" });
+describe("a customer whose usage can't be opened", () => {
+  const [clear, sealed] = [
+    (store: Store) => store,
+    (store: Store) => sealStore(store, parseSealingKeys(`k1:${"A".repeat(43)}=`)),
+  ];
+
+  it.each([
+    ["was written without keys", sealed, clear],
+    ["is sealed, and there is no key", clear, sealed],
+  ])("runs nothing, is listed and deleted, and comes back: %s", async (_, own, others) => {
+    const one = machine("a");
+    const store = own(one.store);
+    const folders = createCustomerFolders(one.root, { quotas: HOUR, store, noticeMs: 0 });
+    const quotas = ["quotas", digestOf("ada")];
+    await others(one.store).write(quotas, Buffer.from('{"hour":{}}'));
+    await others(one.store).write(customerKey("ada", "used"), Buffer.from("1"));
+    expect(await folders.usage("ada")).toMatchObject({ id: "ada", quotas: undefined });
+    expect(await folders.inactive(0)).toEqual([]);
+    const before = await one.store.read(quotas);
+    const meter = await meterOf({ ...one, folders, store });
+    for (const answer of [await meter.check(), await meter.admit()])
+      expect(answer).toMatchObject({ code: "STORE_SEALED" });
+    expect(await one.store.read(quotas)).toEqual(before);
+    await folders.remove("ada");
+    expect(isTicket(await (await meterOf({ ...one, folders, store })).admit())).toBe(true);
   });
 });
 
@@ -283,6 +301,15 @@ describe("a store that has lost what it knew", () => {
     expect(await readdir(workspaceDir)).toEqual(["kept.txt"]);
     expect(isTicket(await (await meterOf(one)).admit())).toBe(true);
   });
+});
+
+it("lists a customer as idle on machines that have no folder of theirs", async () => {
+  await (await meterOf(machine("a"))).admit();
+  const { store, folders } = machine("b");
+  expect(await folders.inactive(5)).toEqual([]);
+  const now = (await store.now()) + 10 * 86_400_000;
+  const later = createCustomerFolders(place, { store: { ...store, now: async () => now } });
+  expect(await later.inactive(5)).toEqual(["ada"]);
 });
 
 it("lists no customer as idle who is at work on another machine", async () => {

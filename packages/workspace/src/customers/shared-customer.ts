@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { CemError, keysIn, updateStored } from "@cem/core";
 import type { RunStop, Store, StoreKey } from "@cem/core";
 import { ignoreMissing, PRIVATE_FILE, removeFolder } from "@cem/core/files";
-import { digestOf } from "./quotas.ts";
+import { digestOf, ifUnsealed } from "./quotas.ts";
 
 /** The file in a customer's folder that identifies the customer's last deletion before the folder was created. */
 const MARKER = ".deletion";
@@ -38,15 +38,15 @@ export async function noteUse(home: string, store: Store | undefined): Promise<v
   await store.write(customerKey(path.basename(home), "used"), Buffer.from(String(nowMs)));
 }
 
-/** How long a customer has been inactive on all machines, in milliseconds. `undefined` if unknown. */
+/** How long a customer has been inactive on all machines, in milliseconds. `undefined` if unknown, also to this process. */
 export async function idleMsOf(home: string, store: Store | undefined): Promise<number | undefined> {
   const folder = await stat(home).catch(() => undefined);
   const here = folder && Math.max(0, Date.now() - folder.mtimeMs);
-  const noted = await store?.read(customerKey(path.basename(home), "used"));
-  if (store === undefined || noted === undefined) return here;
-  const usedMs = Number(Buffer.from(noted.value).toString("utf8"));
-  if (Number.isNaN(usedMs)) throw new CemError("STORE_SEALED", "The store is sealed, and no key was given.");
-  return Math.min(here ?? Infinity, (await store.now()) - usedMs);
+  if (store === undefined) return here;
+  const noted = await ifUnsealed(textAt(store, customerKey(path.basename(home), "used")));
+  if (noted === "") return here;
+  const usedMs = Number(noted);
+  return Number.isNaN(usedMs) ? undefined : Math.min(here ?? Infinity, (await store.now()) - usedMs);
 }
 
 /**

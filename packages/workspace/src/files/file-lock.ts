@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { lstatSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { CemError, writeFailure } from "@cem/core";
 import { FileLock, stillWritten } from "@cem/core/files";
 import { makeFolder } from "./contained-files.ts";
@@ -22,10 +22,10 @@ export async function withLock<Result>(
   action: () => Promise<Result>,
   waitMs: number = DEFAULT_WAIT_MS,
 ): Promise<Result> {
-  const place = join(lockFolder(), `${hash("sha256", key)}.lock`);
   const busy = (): Error => stillWritten(shown, waitMs);
-  const lock = await FileLock.take(place, { waitMs, busy }).catch((error: unknown) => {
-    throw writeFailure(error, `A lock for ${shown}`, "the file system of temporary files");
+  const take = async () => FileLock.take(join(lockFolder(), `${hash("sha256", key)}.lock`), { waitMs, busy });
+  const lock = await take().catch((error: unknown) => {
+    throw writeFailure(error, `A lock for ${shown}`, "the file system of temporary files (TMPDIR)");
   });
   try {
     return await action();
@@ -40,7 +40,5 @@ function lockFolder(): string {
   makeFolder(folder);
   const found = lstatSync(folder);
   if (found.isDirectory() && (uid < 0 || found.uid === uid)) return folder;
-  throw new CemError("WORKSPACE_UNUSABLE", `${folder} has to be a folder of this user.`, {
-    details: { folder },
-  });
+  throw new CemError("NOT_WRITABLE", `${basename(folder)} in TMPDIR has to be a folder of this user.`);
 }

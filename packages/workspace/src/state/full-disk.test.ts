@@ -117,7 +117,7 @@ await admit("eve");`;
       {
         code: "DISK_FULL",
         message:
-          "The usage of quotas can't be written: the file system of the customers' folders is full (ENOSPC). What was there before is unchanged. Nothing was run.",
+          "The usage of quotas can't be written: the file system of the customers' folders (customers.dir) is full (ENOSPC). What was there before is unchanged. Nothing was run.",
       },
       "begun",
     ]);
@@ -143,6 +143,34 @@ told.push(problems.at(0));`;
       },
       "NOT_WRITABLE",
       "NOT_WRITABLE",
+    ]);
+  });
+});
+
+describe.runIf(canMount)("a read-only folder of customers, or of temporary files", () => {
+  it("is named by its setting, without its place on the host", () => {
+    const { workspaceDir } = temporaryWorkspace();
+    const program = `const { createCustomerFolders, createRunMeter } = await import(${MODULE});
+const folders = createCustomerFolders(workspaceDir);
+const { home } = await folders.open("ada");
+const admit = async () => told.push(await createRunMeter({ home, quotas: [{ per: "day", runs: 2 }] }).admit());
+spawnSync("mount", ["-o", "remount,ro", workspaceDir]);
+told.push(await problem(() => folders.open("eve")));
+await admit();
+spawnSync("mount", ["-o", "remount,rw", workspaceDir]);
+await admit();
+process.env.TMPDIR = path.join(workspaceDir, "tmp"); spawnSync("mkdir", [process.env.TMPDIR]);
+spawnSync("mount", ["-o", "remount,ro", workspaceDir]);
+await admit();`;
+    const refused = (what: string, where: string, outcome = "") => ({
+      code: "NOT_WRITABLE",
+      message: `${what} can't be written: the file system of ${where} is read-only (EROFS). What was there before is unchanged.${outcome}`,
+    });
+    expect(onOwnDisk(workspaceDir, program)).toEqual([
+      refused("The customer's folder", "the customers' folders (customers.dir)"),
+      refused("The usage of quotas", "the customers' folders (customers.dir)", " Nothing was run."),
+      {},
+      refused("A lock for the usage of the customer ada", "temporary files (TMPDIR)", " Nothing was run."),
     ]);
   });
 });

@@ -88,7 +88,7 @@ function unsaved(format: string, reason: string, wayOut: string): CemError {
 /** A large file is not pretty-printed, since half of it would be indentation. */
 function jsonOf(value: JsonValue): string {
   let compact: string | undefined;
-  let reason = `it is no JSON, but ${typeof value}`;
+  let reason = `it is not JSON, but ${typeof value}`;
   try {
     compact = JSON.stringify(value) as string | undefined;
   } catch (error) {

@@ -1,4 +1,4 @@
-import { CemError, keysIn } from "@cem/core";
+import { abandonOnAbort, CemError, keysIn } from "@cem/core";
 import type { Store, StoreKey } from "@cem/core";
 
 /** `FILES_UNAVAILABLE`: the file storage does not respond or refuses access. */
@@ -30,18 +30,39 @@ export interface Limits {
   maxBytes: number;
 }
 
-/** Storage of the pieces of one workspace's files. Names are letters, digits, `-`, `_` and `.`. */
+/** Storage of the pieces of one workspace's files. Names are letters, digits, `-`, `_` and `.`. Signals end requests under way. */
 export interface BlobStore {
   readonly specificationVersion: "v1";
   /** Its location, for display. Without user and password. */
   readonly location: string;
   /** Identifies the storage by name; the same storage may have several names. */
   readonly place: string;
-  read(name: string): Promise<Uint8Array | undefined>;
-  write(name: string, bytes: Uint8Array): Promise<void>;
-  remove(name: string): Promise<void>;
+  read(name: string, signal?: AbortSignal): Promise<Uint8Array | undefined>;
+  write(name: string, bytes: Uint8Array, signal?: AbortSignal): Promise<void>;
+  remove(name: string, signal?: AbortSignal): Promise<void>;
   /** The names of all pieces. */
-  names(): AsyncIterable<string>;
+  names(signal?: AbortSignal): AsyncIterable<string>;
+}
+
+/**
+ * Storage whose requests end when a signal aborts, also if it does not heed signals itself.
+ *
+ * @param signals - `others` are removals, which must not end with the run of a deleted customer, and lists of names.
+ */
+export function untilAborted(
+  blobs: BlobStore,
+  { reads, writes, others }: Record<"reads" | "writes" | "others", AbortSignal>,
+): BlobStore {
+  const { location, place } = blobs;
+  return {
+    specificationVersion: "v1",
+    location,
+    place,
+    read: (name) => abandonOnAbort(blobs.read(name, reads), reads),
+    write: (name, bytes) => abandonOnAbort(blobs.write(name, bytes, writes), writes),
+    remove: (name) => abandonOnAbort(blobs.remove(name, others), others),
+    names: () => blobs.names(others),
+  };
 }
 
 const PIECES = "pieces";
@@ -77,12 +98,12 @@ export function sealBlobs(blobs: BlobStore, { seal, unseal }: BlobSealer): BlobS
     specificationVersion: "v1",
     location: blobs.location,
     place: blobs.place,
-    async read(name) {
-      const sealed = await blobs.read(name);
+    async read(name, signal) {
+      const sealed = await blobs.read(name, signal);
       return sealed && unseal(contextOf(name), sealed, `${blobs.location}/${name}`);
     },
-    write: async (name, bytes) => blobs.write(name, seal(contextOf(name), bytes)),
-    remove: (name) => blobs.remove(name),
-    names: () => blobs.names(),
+    write: async (name, bytes, signal) => blobs.write(name, seal(contextOf(name), bytes), signal),
+    remove: (name, signal) => blobs.remove(name, signal),
+    names: (signal) => blobs.names(signal),
   };
 }

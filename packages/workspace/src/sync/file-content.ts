@@ -72,7 +72,7 @@ const FORBIDDEN = process.platform === "win32" ? /[\0\\:]/ : /\0/;
 
 /** Why a path can't be shared; `undefined` if it can. It may come from another machine, or from hostile code. */
 export function pathProblem(path: string): string | undefined {
-  if (!path.isWellFormed() || path.includes("\uFFFD")) return "its name is no valid Unicode";
+  if (!path.isWellFormed() || path.includes("\uFFFD")) return "its name is not valid Unicode";
   if (Buffer.byteLength(path) > MAX_PATH_BYTES) return `its path has more than ${MAX_PATH_BYTES} bytes`;
   const parts = path.split("/");
   if (parts.length < 2) return "it is in no folder";

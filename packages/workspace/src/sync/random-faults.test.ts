@@ -164,6 +164,36 @@ describe("storage that does not answer", () => {
     expect([await runs[0], await runs[2]]).toEqual(["ended", { result: { "a.txt": "a" }, remarks: [] }]);
   });
 
+  it("does not hold the end of an aborted run for long, nor that of the process, where it takes nothing", async () => {
+    const machines = await Machines.open();
+    onTestFinished(() => machines.close());
+    const pieces = createStoreBlobs(machines.scope());
+    const sent = Promise.withResolvers<void>();
+    const write: BlobStore["write"] = () => {
+      sent.resolve();
+      return new Promise(() => {});
+    };
+    const one = machines.machine("one", { blobs: { ...pieces, write } });
+    const cancelling = new AbortController();
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const run = one.sync.during(() => one.write("a.txt", "a"), { signal: cancelling.signal });
+    await sent.promise;
+    cancelling.abort();
+    vi.advanceTimersByTime(3_000);
+    expect((await run).remarks).toEqual([expect.stringMatching(/is kept on this machine only/u)]);
+    const closed = one.sync.close();
+    vi.advanceTimersByTime(3_000);
+    await closed;
+    // It is shared as soon as the storage takes it.
+    vi.useRealTimers();
+    const later = machines.machine("one", { blobs: pieces });
+    await later.sync.fetch();
+    const two = machines.machine("two");
+    await two.sync.fetch();
+    expect(await two.files()).toEqual({ "a.txt": "a" });
+  });
+
   it("does not hold the end of the process for long", async () => {
     const { two, stalled } = await stalling();
     const put = two.sync.put().catch((error: unknown) => error);

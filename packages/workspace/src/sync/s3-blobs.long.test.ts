@@ -2,6 +2,7 @@ import http from "node:http";
 import type { AddressInfo } from "node:net";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
+import { CemError } from "@cem/core";
 import { parseSealingKeys, seal, unseal } from "@cem/store";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { freePort } from "../../../store/test/free-port.ts";
@@ -92,7 +93,7 @@ describe("createS3Blobs", () => {
     const blobs = await answering((request, response) => {
       asked += 1;
       if (asked === 1) response.writeHead(503).end();
-      else if (asked === 3) response.end("here");
+      else if (asked === 3) response.setHeader("etag", '"1"').end("here");
       else {
         half(response);
         setTimeout(() => request.socket.destroy(), 50);
@@ -123,9 +124,40 @@ describe("createS3Blobs", () => {
 
   it("says how long what it sends is", async () => {
     const blobs = await answering((request, response) =>
-      response.writeHead(request.headers["content-length"] === "3" ? 200 : 411).end(),
+      response.writeHead(request.headers["content-length"] === "3" ? 200 : 411, { etag: '"1"' }).end(),
     );
     await expect(blobs.write("x", Buffer.from("abc"))).resolves.toBeUndefined();
+  });
+
+  it("takes no page of something else for an answer", async () => {
+    const blobs = await answering((_, response) =>
+      response.writeHead(200, { "content-type": "text/html" }).end("<html>Please sign in.</html>"),
+    );
+    const uses = [blobs.write("x", Buffer.from("abc")), blobs.read("x"), namesOf(blobs)];
+    for (const { reason } of (await Promise.allSettled(uses)) as PromiseRejectedResult[])
+      expect(reason).toMatchObject({
+        code: "FILES_UNAVAILABLE",
+        message: expect.stringContaining("as no S3 server does"),
+      });
+  });
+
+  it.each<[string, (blobs: BlobStore, signal: AbortSignal) => Promise<unknown>]>([
+    ["read", (blobs, signal) => blobs.read("x", signal)],
+    ["write", (blobs, signal) => blobs.write("x", Buffer.from("abc"), signal)],
+    ["remove", (blobs, signal) => blobs.remove("x", signal)],
+    ["names", (blobs, signal) => blobs.names(signal)[Symbol.asyncIterator]().next()],
+  ])("ends a request under way with its signal: %s", async (_, ask) => {
+    const [asked, closed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const blobs = await answering((request) => {
+      request.socket.once("close", () => closed.resolve());
+      asked.resolve();
+    });
+    const ending = new AbortController();
+    const answer = ask(blobs, ending.signal).catch((error: unknown) => error);
+    await asked.promise;
+    ending.abort(new CemError("FILES_UNAVAILABLE", "given up"));
+    expect(await answer).toMatchObject({ message: "given up" });
+    await closed.promise;
   });
 });
 

@@ -37,7 +37,7 @@ export function parseS3Url(
     parameters.get("endpoint") ?? (environment["AWS_ENDPOINT_URL_S3"] || environment["AWS_ENDPOINT_URL"]);
   const endpoint = given ?? `https://s3.${region}.amazonaws.com`;
   if (!/^https?:\/\//.test(endpoint) || !URL.canParse(endpoint))
-    return "has an endpoint that is no http(s) URL";
+    return "has an endpoint that is not an http(s) URL";
   const parts = path.split("/").filter((part) => part !== "");
   if (parts.some((part) => part === "." || part === "..")) return "has a prefix with . or ..";
   return { bucket, prefix: parts.join("/"), endpoint: new URL(endpoint), region };
@@ -79,14 +79,22 @@ export function createS3Blobs(
   const root = `${endpoint.origin}${endpoint.pathname.replace(/\/$/, "")}/${bucket}`;
 
   /** Retries after server and network failures, but not after refusals. The timeout covers all tries. */
-  async function ask(url: string, init: RequestInit = {}): Promise<{ isFound: boolean; body: Buffer }> {
-    const signal = AbortSignal.timeout(timeoutMs);
+  async function ask(
+    url: string,
+    ended?: AbortSignal,
+    init: RequestInit = {},
+  ): Promise<{ isFound: boolean; body: Buffer }> {
+    const signals = [AbortSignal.timeout(timeoutMs), ...(ended === undefined ? [] : [ended])];
+    const signal = AbortSignal.any(signals);
     for (let attempt = 1; ; attempt += 1) {
       let why: unknown;
       try {
         // Not client.fetch: only its request object holds the signal, and may be garbage-collected before the body arrives.
         const answer = await fetch(await client.sign(url, init), { signal });
         const body = Buffer.from(await answer.arrayBuffer());
+        // A sign-in page, or the page of a proxy, stores nothing.
+        if (answer.ok && init.method !== "DELETE" && !isOfS3(answer, body))
+          throw filesUnavailable(location, "it answered without an ETag, as no S3 server does");
         if (answer.ok || answer.status === 404) return { isFound: answer.ok, body };
         why = `it answered ${answer.status}${reasonIn(body.toString())}`;
         if (answer.status < 500 && answer.status !== 429) throw filesUnavailable(location, String(why));
@@ -103,28 +111,28 @@ export function createS3Blobs(
     specificationVersion: "v1",
     location,
     place: `${root}/${base}`,
-    async read(name) {
-      const { isFound, body } = await ask(`${root}/${base}/${name}`);
+    async read(name, signal) {
+      const { isFound, body } = await ask(`${root}/${base}/${name}`, signal);
       if (isFound) return body;
       if (/NoSuchBucket/.test(body.toString()))
         throw filesUnavailable(location, `there is no bucket ${bucket}`);
       return undefined;
     },
-    async write(name, bytes) {
+    async write(name, bytes, signal) {
       const body = bytes as Uint8Array<ArrayBuffer>;
-      const { isFound } = await ask(`${root}/${base}/${name}`, { method: "PUT", body });
+      const { isFound } = await ask(`${root}/${base}/${name}`, signal, { method: "PUT", body });
       if (!isFound) throw filesUnavailable(location, `there is no bucket ${bucket}`);
     },
-    async remove(name) {
-      await ask(`${root}/${base}/${name}`, { method: "DELETE" });
+    async remove(name, signal) {
+      await ask(`${root}/${base}/${name}`, signal, { method: "DELETE" });
     },
-    async *names() {
+    async *names(signal) {
       let last: string | undefined;
       do {
         const query = new URLSearchParams({ prefix: `${base}/` });
         // ListObjects version 1, which every server supports: it continues after a name.
         if (last !== undefined) query.set("marker", last);
-        const { isFound, body } = await ask(`${root}?${query.toString()}`);
+        const { isFound, body } = await ask(`${root}?${query.toString()}`, signal);
         const text = body.toString();
         if (!isFound) throw filesUnavailable(location, `there is no bucket ${bucket}`);
         const keys = [...text.matchAll(/<Key>([^<]*)<\/Key>/g)].map(([, key = ""]) => key);
@@ -133,6 +141,11 @@ export function createS3Blobs(
       } while (last !== undefined);
     },
   };
+}
+
+/** Every object that is put or got has an ETag; a list has none. */
+function isOfS3({ headers }: Response, body: Buffer): boolean {
+  return headers.has("etag") || body.includes("<ListBucketResult");
 }
 
 /** The `<Code>` of an S3 error response, in parentheses; empty if there is none. */

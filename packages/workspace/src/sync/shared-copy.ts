@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { abandonOnAbort, CemError, parseJson, updateStored } from "@cem/core";
+import { CemError, parseJson, updateStored } from "@cem/core";
 import type { Store, StoreKey } from "@cem/core";
 import pMap from "p-map";
 import { filesDamaged, filesUnavailable, tooManyFiles } from "./blobs.ts";
@@ -47,17 +47,13 @@ export interface SharedCopySettings {
   blobs: BlobStore;
   roots: ReadonlySet<string>;
   limits: Limits;
-  /** Cancels reads. Writes are always completed. */
-  signal?: AbortSignal | undefined;
 }
 
 /** The shared copy of a workspace. */
 export type SharedCopy = ReturnType<typeof createSharedCopy>;
 
 /** Opens the shared copy of a workspace. */
-export function createSharedCopy({ store, blobs, roots, limits, signal }: SharedCopySettings) {
-  const read = (name: string) => abandonOnAbort(blobs.read(name), signal);
-
+export function createSharedCopy({ store, blobs, roots, limits }: SharedCopySettings) {
   async function readHead(): Promise<ReadHead> {
     const found = await store.read(HEAD);
     if (found === undefined) return { head: undefined, version: "" };
@@ -68,7 +64,7 @@ export function createSharedCopy({ store, blobs, roots, limits, signal }: Shared
 
   /** @throws CemError `FILES_DAMAGED` */
   async function readPiece(name: string, salt: string): Promise<Uint8Array> {
-    const bytes = await read(name);
+    const bytes = await blobs.read(name);
     if (bytes === undefined) throw filesDamaged(blobs.location, `the piece ${name} is missing`);
     if (digestPiece(salt, bytes) !== digestOf(name))
       throw filesDamaged(blobs.location, `the piece ${name} is not what it was`);
@@ -112,7 +108,7 @@ export function createSharedCopy({ store, blobs, roots, limits, signal }: Shared
     /** @throws CemError `FILES_UNAVAILABLE` if the pieces of a head are in another storage, since neither would then be complete. */
     async assertHere({ manifest: [first] = [], place }: Partial<Head> = {}): Promise<void> {
       // It may be the same storage under another name, or a copy of it.
-      if (first === undefined || place === blobs.place || (await read(first)) !== undefined) return;
+      if (first === undefined || place === blobs.place || (await blobs.read(first)) !== undefined) return;
       const why = "those of this workspace were put elsewhere, under another store.files (CEM_STORE_FILES)";
       throw filesUnavailable(blobs.location, `${why}. Set it back, or copy all of them here`);
     },

@@ -3,7 +3,7 @@ import { abandonOnAbort, CemError, createTurns, forClients, parseJson, toErrorIn
 import type { Store, StoreKey, WorkspaceSync } from "@cem/core";
 import pMap from "p-map";
 import { withLock } from "../files/file-lock.ts";
-import { filesUnavailable, workspaceGone } from "./blobs.ts";
+import { filesUnavailable, untilAborted, workspaceGone } from "./blobs.ts";
 import type { BlobStore, Limits } from "./blobs.ts";
 import { createLocalRecord } from "./common-state.ts";
 import { ChangedMeanwhile, PIECE_BYTES } from "./file-content.ts";
@@ -65,8 +65,8 @@ const LOCK_WAIT_MS = 600_000;
 const LOGS_FOLLOW_MS = 1_000;
 const PUT_TRIES = 3;
 const PUT_PAUSE_MS = 300;
-/** How long closing waits for unresponsive storage. */
-const CLOSE_WAIT_MS = 3_000;
+/** How long closing, and a run that was aborted, wait for unresponsive storage. */
+const LAST_WAIT_MS = 3_000;
 const DEFAULT_GARBAGE_REST_MS = 86_400_000;
 const GARBAGE_CHECK_MS = 60_000;
 
@@ -109,13 +109,16 @@ export function createWorkspaceSync({
   garbageRestMs = DEFAULT_GARBAGE_REST_MS,
 }: WorkspaceSyncSettings): WorkspaceSync {
   const names = new Set(roots.map(({ name }) => name));
-  /** The shared copy, whose reads are cancelled by a signal. */
-  const sharedUntil = (signal?: AbortSignal) =>
-    createSharedCopy({ store, blobs, limits, roots: names, signal });
+  /** Aborts when closing has waited long enough for storage. */
+  const closing = new AbortController();
+  /** The shared copy, for which nobody waits once a signal aborts. */
+  const sharedUntil = (reads = closing.signal, writes = closing.signal) => {
+    const signals = { reads, writes, others: closing.signal };
+    return createSharedCopy({ store, blobs: untilAborted(blobs, signals), limits, roots: names });
+  };
   const [local, record] = [createLocalFolders(roots, limits), createLocalRecord(recordFile)];
   const here = { local, record, isThere };
   const inTurn = createTurns();
-  const closing = new AbortController();
   /** Whether there may be local changes that were not uploaded, because a process was killed or the storage was unreachable. */
   let isBehind = true;
   /** Set while a log waits to be uploaded. */
@@ -132,20 +135,41 @@ export function createWorkspaceSync({
     return sync("fetch", signal);
   }
 
-  async function put(logsFollow: boolean): Promise<string[]> {
+  async function put(logsFollow: boolean, signal?: AbortSignal): Promise<string[]> {
     if (!isBehind && (await isThere?.()) !== false) {
       const changed = await changedHere(here);
       if (changed === "nothing" || (logsFollow && changed === "logs of sessions")) return [];
     }
     isBehind = true;
-    return sync("put");
+    return sync("put", signal);
   }
 
-  /** Returns a remark if a run's changes could not be uploaded; they are kept locally. An aborted run only waits for one try. */
+  /** Gives up storage that does not answer for some seconds from now on. */
+  const giveUpSoon = (given: AbortController): NodeJS.Timeout =>
+    setTimeout(() => {
+      given.abort(filesUnavailable(blobs.location, "it did not answer until the end"));
+    }, LAST_WAIT_MS);
+
+  /** A run's changes are uploaded for some seconds even if it was aborted. What was not is uploaded later. */
+  async function putAfterRun(logsFollow: boolean, signal: AbortSignal | undefined): Promise<string[]> {
+    const late = new AbortController();
+    let waiting: NodeJS.Timeout | undefined;
+    const onAbort = (): void => void (waiting = giveUpSoon(late));
+    if (signal?.aborted === true) onAbort();
+    else signal?.addEventListener("abort", onAbort, { once: true });
+    try {
+      return await putPatiently(logsFollow, late.signal);
+    } finally {
+      signal?.removeEventListener("abort", onAbort);
+      clearTimeout(waiting);
+    }
+  }
+
+  /** Returns a remark if changes could not be uploaded; they are kept locally. */
   async function putPatiently(logsFollow: boolean, signal?: AbortSignal): Promise<string[]> {
     for (let tries = 1; ; tries += 1) {
       try {
-        return await put(logsFollow);
+        return await abandonOnAbort(put(logsFollow, signal), signal);
       } catch (error) {
         const { code, message } = forClients(toErrorInfo(error));
         const isOver = signal?.aborted === true || closing.signal.aborted;
@@ -178,7 +202,10 @@ export function createWorkspaceSync({
   async function syncLocked(kind: "fetch" | "put", signal: AbortSignal | undefined): Promise<Synced> {
     signal?.throwIfAborted();
     if ((await isThere?.()) === false) throw workspaceGone();
-    const attempt = createSync({ shared: sharedUntil(signal ?? closing.signal), ...here }, kind);
+    const ended = signal && AbortSignal.any([signal, closing.signal]);
+    // What was being sent when a run was aborted that was still fetching is completed.
+    const shared = sharedUntil(ended, kind === "put" ? ended : undefined);
+    const attempt = createSync({ shared, ...here }, kind);
     for (let count = 0; count < MAX_ATTEMPTS; count += 1) {
       try {
         return await attempt(count > 0);
@@ -198,7 +225,7 @@ export function createWorkspaceSync({
     const now = performance.now();
     if (now - checkedGarbageAt < Math.min(GARBAGE_CHECK_MS, garbageRestMs)) return;
     checkedGarbageAt = now;
-    collecting = collectGarbage(store, sharedUntil(closing.signal), garbageRestMs).catch((error: unknown) =>
+    collecting = collectGarbage(store, sharedUntil(), garbageRestMs).catch((error: unknown) =>
       onProblem?.(error),
     );
   }
@@ -212,9 +239,9 @@ export function createWorkspaceSync({
       const remarks = await abandonOnAbort(fetch(signal), signal);
       try {
         const result = await work();
-        return { result, remarks: [...remarks, ...(await putPatiently(logsFollow, signal))] };
+        return { result, remarks: [...remarks, ...(await putAfterRun(logsFollow, signal))] };
       } catch (error) {
-        await putPatiently(logsFollow, signal);
+        await putAfterRun(logsFollow, signal);
         throw error;
       } finally {
         // A log is written after its run was answered.
@@ -227,9 +254,7 @@ export function createWorkspaceSync({
     },
     async close() {
       clearTimeout(following);
-      const late = setTimeout(() => {
-        closing.abort(filesUnavailable(blobs.location, "it did not answer until the end"));
-      }, CLOSE_WAIT_MS);
+      const late = giveUpSoon(closing);
       // The log of the last run may not be uploaded yet.
       await put(false).catch(() => {});
       await inTurn(() => {});
