@@ -354,6 +354,9 @@ try { await list(); } catch (error) { if (error instanceof ToolError) console.lo
       ],
       ["try { throw new Error('x'); } catch (e) { console.log(e.code, e instanceof Error && e.status); }"],
       ["const r = await new Promise((resolve) => setTimeout(() => resolve(5), 1));\nexport default r + 1;"],
+      [
+        "let t: ReturnType<typeof setTimeout>, n: number = setInterval(() => {}, 1);\nt = setTimeout(() => {}, 5, 'a').unref();\nclearTimeout(t);\nclearInterval(n);",
+      ],
       ["const m = new Map();\nm.get('a').b;\n[1, 2].find((n) => n > 1).toFixed(2);\nJSON.parse('{}').a.b;"],
       ["const key: unknown = JSON.parse('{}');\nexport default key.a.b();"],
       ["if (typeof Shiny !== 'undefined') Shiny.polish();"],
@@ -732,6 +735,32 @@ export const text: string = found;`;
           specifier,
           [{ rule: "unknown-export", line: 1, column: 10 }],
         ]);
+      }
+    });
+
+    it("shows nothing of the files of tools that run on the host", async () => {
+      const source =
+        "export const KEY = 'canary';\nexport const find = async () => ({ found: 'canary' }) as const;";
+      for (const name of ["find.host.ts", "keep.host.mts"]) offer("hidden", source, name);
+      offer("hidden", "export declare function find(input: { a: number }): Promise<void>;");
+      symlinkSync("find.host.ts", path.join(folder, "servers/hidden/link.ts"));
+      for (const place of [
+        "find.host.ts",
+        "find.host.js",
+        "find.host",
+        "keep.host.mjs",
+        "link.ts",
+        "../hidden/find.host.ts",
+      ]) {
+        const types = `type H = typeof import("./servers/hidden/${place}");`;
+        const key = `const key: H["KEY"] = 5, given = {} as { s: H["KEY"]; f: Awaited<ReturnType<H["find"]>> };`;
+        const code = `import { find } from "./servers/hidden/index.ts"; ${types}\n${key}\nawait find({ a: given });`;
+        const found = await own.check({ code, tools: [], strict: true });
+        expect([place, found.map(({ rule }) => rule)]).toEqual([
+          place,
+          expect.arrayContaining(["wrong-arguments"]),
+        ]);
+        expect(JSON.stringify(found)).not.toContain("canary");
       }
     });
 

@@ -15,6 +15,7 @@ import { startCheckSession } from "./check-session.ts";
 import type { CheckAnswer, CheckSession, CheckWork } from "./check-session.ts";
 import { findCompiler } from "./compiler/compiler-process.ts";
 import { withToolHints } from "./findings/name-hints.ts";
+import { HOST_TOOL_FILE } from "./compiler/guest-files.ts";
 import type { ToolFolders } from "./compiler/guest-files.ts";
 import { modulePath, type CheckedTool, type CheckRequest } from "./program-checker.ts";
 
@@ -31,8 +32,6 @@ const QUICK_TIMEOUT_MS = 2_000;
 const START_MS = 5_000;
 /** Imported once: even importing a loaded module takes as long as the rest of the preparation. */
 const reader = new Lazy(() => import("@cem/program"));
-/** The files of tools that run on the host. They are next to the guest's modules, which don't export them. */
-const HOST_TOOL_FILE = /\.host\.m?[jt]s$/u;
 
 export interface TypeCheckerSettings extends ToolFolders {
   /**

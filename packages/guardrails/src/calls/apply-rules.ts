@@ -1,7 +1,7 @@
 import { abandonOnAbort, CemError } from "@cem/core";
 import type { JsonValue, ToolAnnotations } from "@cem/core";
 import { notAllowed } from "./check-inputs.ts";
-import { annotationsOf, checkingGuard, deciding } from "./guarded-call.ts";
+import { annotationsOf, checkingGuard } from "./guarded-call.ts";
 import type { CallGuard, GuardedCall } from "./guarded-call.ts";
 
 /** A call, as passed to a rule. */
@@ -19,7 +19,7 @@ type Decision = boolean | string | { ask: string } | undefined | void;
 
 /**
  * A business rule: a plain function. Nothing or `true` allows the call, `false` or a text (the reason) refuses it, and `{
- * ask: "why" }` asks a person to decide, which needs `requireApproval` behind the rules.
+ * ask: "why" }` asks a person to decide, which needs `requireApproval` behind the rules, and `canAsk`.
  */
 export type CallRule = (call: RuledCall) => Decision | Promise<Decision>;
 
@@ -33,9 +33,11 @@ export function questionOf(call: GuardedCall): string | undefined {
 /**
  * Applies business rules to each call, in order. A rule that fails refuses the call. It throws `TOOL_NOT_ALLOWED` or
  * `NOT_APPROVED`.
+ *
+ * @param canAsk - Whether `requireApproval` or `followPlan` stands behind the rules and gets the calls as they leave these.
  */
-export function applyRules(rules: readonly CallRule[]): CallGuard {
-  return checkingGuard(async (call: GuardedCall, { session, run, signal }, next) => {
+export function applyRules(rules: readonly CallRule[], { canAsk = false } = {}): CallGuard {
+  return checkingGuard(async (call: GuardedCall, { session, run, signal }) => {
     const { server, tool, asNumbers = call.args } = call;
     const ruled: RuledCall = {
       server,
@@ -58,7 +60,7 @@ export function applyRules(rules: readonly CallRule[]): CallGuard {
       if (typeof answer === "string") throw notAllowed(call, answer.replace(/[.!]$/, ""));
       const ask = (answer || undefined)?.ask;
       if (typeof ask !== "string") throw notAllowed(call, "a rule forbids it");
-      if (!deciding.has(next)) {
+      if (!canAsk) {
         const message = `${server}.${tool} was not called: ${ask}, and nobody can be asked without requireApproval behind the rules.`;
         throw new CemError("NOT_APPROVED", message, { details: { server, tool, answer: "unanswered" } });
       }

@@ -201,6 +201,18 @@ describe("checkEgress without rules", () => {
     { url: "//169.254.169.254/latest" },
     { url: " \\\\169.254.169.254/latest" },
     { url: "https://a.example.com/?next=http%3A%2F%2F169.254.169.254" },
+    { url: "http:169.254.169.254/latest" },
+    { url: "http:/169.254.169.254/latest" },
+    { url: "http:////////169.254.169.254/latest" },
+    { url: "http://\n169.254.169.254/latest" },
+    { url: "ht\ttp://169.254.169.\t254/latest" },
+    { url: "http:0xa9fea9fe/" },
+    { url: "http://a.example.com'@169.254.169.254/" },
+    { text: "fetch http:169.254.169.254/latest" },
+    { url: "0xa9fea9fe" },
+    { server: "2852039166" },
+    { address: "[::ffff:a9fe:a9fe]" },
+    { host: "0251.0376.0251.0376" },
     { host: "169.254.169.254" },
     { host: "metadata.google.internal:80" },
   ])("refuses a cloud's metadata: %j", async (args) => {
@@ -246,6 +258,37 @@ describe("checkEgress", () => {
     { list: [{ deep: "ftp://evil.test" }] },
     { "https://evil.test": 1 },
     { url: "https://a.example.com/?next=http%3A%2F%2Fevil.test" },
+    ...[
+      "https:/",
+      "https:",
+      "https://////",
+      "https:\\",
+      "https://\t",
+      "ht\ntps://",
+      "\thttps:/\n/",
+      "wss:",
+      "\0 /\t/",
+    ].map((start) => ({ url: `${start}evil.test/x` })),
+    ...["'", '"', "<", "`", " ", ":a'", `:${"a".repeat(310)}`].map((user) => ({
+      url: `https://a.example.com${user}@evil.test/`,
+    })),
+    { url: "https://a.example.com\t.evil.test/" },
+    { text: `{"url":"https:evil.test","note":"x"}` },
+    { to: '"joe"@evil.test' },
+    { to: "joe(x)@evil.test" },
+    { to: "joe@(x)evil.test" },
+    { to: "joe @ evil.test" },
+    { to: "joe@[203.0.113.9]" },
+    { to: "joe@[IPv6:2001:db8::1]" },
+    { to: "joe@evil。test" },
+    { to: "bob@a.example.com?bcc=x%40evil.test" },
+    { url: "mailto:joe%2540evil.test" },
+    { host: "localhost" },
+    { host: "evil\t.test" },
+    { host: "user:p@evil.test" },
+    { host: { name: "evil.test" } },
+    { hostname: "3405803785" },
+    { url: "evil.test:443/path" },
   ])("refuses a host that is not allowed: %j", async (args) => {
     const { call } = guarded(guard);
     await expect(call(args, {}, "web.fetch")).rejects.toMatchObject({ code: "TOOL_NOT_ALLOWED" });
@@ -255,6 +298,12 @@ describe("checkEgress", () => {
     { url: "https://example.com" },
     { to: "bob@mail.example.com", text: "1/2, a//b" },
     { path: "notes.txt", time: "12:30" },
+    {
+      text: 'see "https://a.example.com", (https://b.example.com/x)\nor http: and https://c.example.com\nNext',
+    },
+    { text: "// no host\n@Input() name; meet @ noon, hi @bob, C:\\x, localhost:3000" },
+    { server: "crm", site: "42", address: "Main Street 1", link: "/next?page=2", host: { role: "db" } },
+    { urls: ["//b.example.com/x", "https:c.example.com"], host: "a.example.com:80" },
   ])("lets through %j", async (args) => {
     const { call, reached } = guarded(guard);
     await call(args, {}, "web.fetch");
@@ -304,17 +353,16 @@ describe("applyRules", () => {
     }
   });
   it("refuses what a person is to decide where no guard behind it asks one", async () => {
-    const rules = applyRules([() => ({ ask: "it is 100 or more" })]);
+    const list = [() => ({ ask: "it is 100 or more" })];
     const approval = requireApproval({ approve: async () => "once" });
     const limits = limitCalls([{ tools: ["files"], calls: 9, per: 60 }]);
-    for (const guard of [rules, (next) => approval(rules(next))] satisfies CallGuard[]) {
-      const { call, reached } = guarded(guard);
-      await expect(call(500)).rejects.toMatchObject({
-        code: "NOT_APPROVED",
-        message: expect.stringContaining("it is 100 or more, and nobody can be asked"),
-      });
-      expect(reached).toEqual([]);
-    }
+    const { call, reached } = guarded(applyRules(list));
+    await expect(call(500)).rejects.toMatchObject({
+      code: "NOT_APPROVED",
+      message: expect.stringContaining("it is 100 or more, and nobody can be asked"),
+    });
+    expect(reached).toEqual([]);
+    const rules = applyRules(list, { canAsk: true });
     await guarded((next) => rules(limits(planWrites(() => {})(approval(next))))).call(500);
     await guarded((next) => rules(limits(approval(next)))).call(500);
   });
@@ -557,7 +605,9 @@ describe("requireApproval", () => {
       expect(reason).toBe("it is more than 100");
       return "session" as const;
     };
-    const rules = applyRules([({ args }) => (args as number) <= 100 || { ask: "it is more than 100" }]);
+    const rules = applyRules([({ args }) => (args as number) <= 100 || { ask: "it is more than 100" }], {
+      canAsk: true,
+    });
     const { call } = guarded((next) => rules(requireApproval({ approve })(next)));
     await call(100);
     await call(101);

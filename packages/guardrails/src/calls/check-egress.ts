@@ -72,22 +72,38 @@ export interface EgressSettings {
 
 /** A shorter key contains neither a host nor a secret. */
 const MIN_KEY_CHARACTERS = 4;
-/** Matches overlap, since a URL can be inside another. */
-const URL_IN_TEXT = /(?=\b([a-z][a-z0-9+.-]{1,30}:[\\/]{2,4}[^\s"'<>`\\/]{1,300}))/gi;
-/** A scheme-relative URL. */
-const RELATIVE_URL = /^\s*([\\/]{2}[^\s"'<>`\\/]{1,255}\.[^\s"'<>`\\/]{1,255})/;
-const MAIL_IN_TEXT = /[^\s@"'<>()[\],;:]{1,64}@([^\s@"'<>()[\],;:/?#]{1,255})/g;
+/**
+ * A URL of a scheme that a URL parser takes with any number of slashes, or of another scheme. Matches overlap, since a URL
+ * can be inside another.
+ */
+const URL_IN_TEXT =
+  /(?=\b((?:(?:https?|wss?|ftp):[\\/]*|[a-z][a-z0-9+.-]{1,30}:[\\/]{2,4})[^\s"'<>`\\/]{1,300}))/gi;
+/** Resolved against a base without a domain. */
+const RELATIVE_URL = /^[\0- ]*[\\/]/;
+const BASE = "http://base";
+/**
+ * The domain of an e-mail address, or what follows the user of a URL: what is before the `@`, the blanks and the comment
+ * after it, and the domain or the address in brackets.
+ */
+const AFTER_AT =
+  /(?<=([^\s@]\s{0,8}))@(\s{0,8}(?:\([^()]{0,100}\)\s{0,8})?)(\[[^\s\]]{1,100}\]|[^\s@"'<>()[\],;:/?#\\]{1,255})/g;
+const PLAIN_END = /^[^"'<>()[\],;:]$/;
 const HOST_KEY =
   /(?:^|_|[a-z])(?:url|uri|host|hostname|domain|domains|endpoint|website|site|webhook|server|address|origin|link)s?$/i;
-const BARE_HOST =
-  /^(?:[\p{L}\p{N}_-]{1,63}[.\u3002\uFF0E\uFF61])+[\p{L}\p{N}-]{2,63}\.?(?::\d{1,5})?(?:[/?#].*)?$/su;
+/** Keys under which any word is a host; under the others, it may be a name or an id. */
+const SURE_HOST_KEY = /(?:^|_|[a-z])host(?:name)?s?$/i;
+/** Stands for a key of an object under such a key. */
+const INSIDE_HOST = "server";
+const SHORT_NUMBER = /^\d{1,7}$/;
+/** A domain or an address, as a URL parser gives it. */
+const DOMAIN_OR_ADDRESS = /[.[]/;
 /** Addresses of cloud metadata services, which provide a machine's credentials. */
 const METADATA_HOST =
   /^(?:169\.254\.\d+\.\d+|\[::ffff:a9fe:[0-9a-f]+\]|\[fd00:ec2::[0-9a-f]+\]|metadata\.google\.internal|metadata\.goog)\.?$/;
 
 /**
  * Refuses calls whose arguments refer to forbidden hosts or to a cloud's metadata service, or contain secrets of this
- * process, even encoded, reversed or in pieces. Encoded forms of an address are decoded. It throws `TOOL_NOT_ALLOWED`.
+ * process, even encoded, reversed or in pieces. Every spelling that a URL parser takes counts. It throws `TOOL_NOT_ALLOWED`.
  */
 export function checkEgress({ rules = [], secrets = [] }: EgressSettings = {}): CallGuard {
   const compiled = rules.map(({ tools, hosts }) => ({
@@ -102,7 +118,7 @@ export function checkEgress({ rules = [], secrets = [] }: EgressSettings = {}): 
       throw notAllowed(call, "its arguments hold a secret of the process that runs the tools");
     }
     for (const { text, key } of texts) {
-      for (const host of hostsIn(text, key, applied.length > 0)) {
+      for (const host of hostsIn(text, key)) {
         if (METADATA_HOST.test(host)) {
           throw notAllowed(call, "it points to the metadata service of a cloud", { host });
         }
@@ -134,38 +150,52 @@ function* textsOf(value: JsonValue): Generator<{ text: string; key: string }> {
     else if (typeof at === "object" && at !== null) {
       for (const [name, entry] of Object.entries(at)) {
         if (name.length >= MIN_KEY_CHARACTERS) yield { text: name, key: "" };
-        pending.push({ value: entry, key: name });
+        const isInside = SURE_HOST_KEY.test(key) && !HOST_KEY.test(name);
+        pending.push({ value: entry, key: isInside ? INSIDE_HOST : name });
       }
     }
   }
 }
 
 /** The hosts that a text refers to, as interpreted by a URL parser. */
-function hostsIn(text: string, key: string, isRuled: boolean): Set<string> {
+function hostsIn(text: string, key: string): Set<string> {
   const hosts = new Set<string>();
-  const add = (url: string): void => {
-    const host = hostOf(url);
-    if (host !== undefined) hosts.add(host);
+  /** A word that is neither a domain nor an address counts only where it is sure to be a host. */
+  const add = (written: string, isSure: boolean): void => {
+    const host = hostOf(written);
+    if (host !== undefined && (isSure || DOMAIN_OR_ADDRESS.test(host))) hosts.add(host);
   };
-  if (/[\\/]{2}/.test(text)) for (const [, url = ""] of text.matchAll(URL_IN_TEXT)) add(url);
-  const relative = RELATIVE_URL.exec(text)?.[1];
-  if (relative !== undefined) add(relative);
-  const trimmed = text.trim();
-  if (HOST_KEY.test(key) && BARE_HOST.test(trimmed)) add(`http://${trimmed}`);
-  if (isRuled && text.includes("@"))
-    for (const [, domain = ""] of text.matchAll(MAIL_IN_TEXT)) add(`http://${domain}`);
-  // A URL encoded inside another, or form-encoded.
-  if (/%(?:25)*2f/i.test(text)) {
-    const decoded = text.replaceAll(/%(?:25)*([0-9a-f]{2})/gi, (_, code: string) => fromHex(code));
-    for (const [, url = ""] of decoded.matchAll(URL_IN_TEXT)) add(url);
+  // In a text that is one URL, a parser drops line ends, and takes blanks and quotes before an `@`.
+  add(URL.parse(text)?.host ?? "", true);
+  if (RELATIVE_URL.test(text)) add(URL.parse(text, BASE)?.host ?? "", false);
+  if (HOST_KEY.test(key)) {
+    const isSure = SURE_HOST_KEY.test(key);
+    if (isSure || !SHORT_NUMBER.test(text)) add(text, isSure);
+  }
+  const forms = [text];
+  // A URL or an address encoded inside a URL, or form-encoded.
+  if (/%(?:25)*(?:2f|3a|40|5c)/i.test(text))
+    forms.push(text.replaceAll(/%(?:25)*([0-9a-f]{2})/gi, (_, code: string) => fromHex(code)));
+  for (const form of forms) {
+    for (const [, url = ""] of form.matchAll(URL_IN_TEXT)) add(url, /:[\\/]{2}/.test(url));
+    for (const [, before = "", between = "", domain = ""] of form.matchAll(AFTER_AT))
+      add(withoutBrackets(domain), between === "" && PLAIN_END.test(before));
   }
   return hosts;
 }
 
+/** An address in brackets, as an e-mail address has it, as a URL has it: only one with colons is in brackets there. */
+function withoutBrackets(domain: string): string {
+  const inner = /^\[(?:IPv6:)?(.*)\]$/i.exec(domain)?.[1];
+  if (inner === undefined) return domain;
+  return inner.includes(":") ? `[${inner}]` : inner;
+}
+
 function hostOf(written: string): string | undefined {
-  const rest = written.replace(/^(?:[a-z][a-z0-9+.-]*:)?[\\/]{2,}/i, "");
+  const rest = written
+    .trim()
+    .replace(/^(?:(?:https?|wss?|ftp):[\\/]*|(?:[a-z][a-z0-9+.-]*:)?[\\/]{2,})/i, "");
   // Parsed as http, whose parser normalizes every form of an address.
-  const url = URL.parse(`http://${rest}`);
-  const host = url?.hostname.toLowerCase().replace(/\.$/, "");
+  const host = URL.parse(`http://${rest}`)?.hostname.replace(/\.$/, "");
   return host === "" ? undefined : host;
 }

@@ -1,4 +1,4 @@
-import { CemError, isObject } from "@cem/core";
+import { CemError, isObject, isPrototypeKey, withoutPrototypeKeys } from "@cem/core";
 import type { JsonValue } from "@cem/core";
 import { findSecret } from "../secrets.ts";
 import type { CallGuard, GuardedCall } from "./guarded-call.ts";
@@ -128,18 +128,6 @@ export function checkInputs(settings: InputSettings = {}): CallGuard {
     specificationVersion: "v1",
     invoke: async (call, context) => await next.invoke(check(call), context),
   });
-}
-
-function withoutPrototypeKeys(args: JsonValue): JsonValue {
-  const drop = (key: string, value: JsonValue): JsonValue | undefined =>
-    isPrototypeKey(key, value) ? undefined : value;
-  return JSON.parse(JSON.stringify(args), drop) as JsonValue;
-}
-
-/** A key `constructor` is harmless, unless its value contains a prototype. */
-function isPrototypeKey(key: string, value: JsonValue): boolean {
-  if (key === "__proto__") return true;
-  return key === "constructor" && isObject(value) && Object.hasOwn(value, "prototype");
 }
 
 function invalid({ server, tool }: GuardedCall, what: string, argument: string): CemError {

@@ -21,26 +21,16 @@ export function annotationsOf(call: Pick<GuardedCall, "found">): ToolAnnotations
   return call.found?.annotations ?? {};
 }
 
-/** Invokers that ask a person about calls questioned by a rule, or forward to one that does. */
-export const deciding = new WeakSet<ToolInvoker>();
-
-/** Notes that a guard passes calls on unchanged, including the questions of rules. */
-export function passingOn(next: ToolInvoker, guard: ToolInvoker, decides = deciding.has(next)): ToolInvoker {
-  if (decides) deciding.add(guard);
-  return guard;
-}
-
-/** Creates a guard from a check that throws for a bad call, and that may ask a person about calls questioned by a rule. */
+/** Creates a guard from a check that throws for a bad call. */
 export function checkingGuard(
-  check: (call: GuardedCall, context: InvokeContext, next: ToolInvoker) => Promise<void> | undefined | void,
-  decides?: true,
+  check: (call: GuardedCall, context: InvokeContext) => Promise<void> | undefined | void,
 ): CallGuard {
-  const guard: CallGuard = (next) => ({
+  return (next) => ({
     specificationVersion: "v1",
     invoke(call, context) {
       try {
         // Most checks are synchronous.
-        const checking = check(call, context, next);
+        const checking = check(call, context);
         return checking === undefined
           ? next.invoke(call, context)
           : checking.then(() => next.invoke(call, context));
@@ -49,5 +39,4 @@ export function checkingGuard(
       }
     },
   });
-  return (next) => passingOn(next, guard(next), decides);
 }

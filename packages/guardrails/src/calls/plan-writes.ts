@@ -1,6 +1,6 @@
 import { CemError, exampleArguments, matchTools } from "@cem/core";
 import type { JsonSchema, JsonValue } from "@cem/core";
-import { annotationsOf, checkingGuard, passingOn } from "./guarded-call.ts";
+import { annotationsOf, checkingGuard } from "./guarded-call.ts";
 import type { CallGuard, GuardedCall } from "./guarded-call.ts";
 
 /** A call that would change something. */
@@ -18,7 +18,7 @@ export interface PlannedWrite {
  */
 export function planWrites(onWrite: (write: PlannedWrite) => void, reads: readonly string[] = []): CallGuard {
   const isRead = matchReads(reads);
-  const guard: CallGuard = (next) => ({
+  return (next) => ({
     specificationVersion: "v1",
     async invoke(call: GuardedCall, context) {
       const { server, tool, args } = call;
@@ -27,7 +27,6 @@ export function planWrites(onWrite: (write: PlannedWrite) => void, reads: readon
       return { ok: true, value: exampleResult(call) };
     },
   });
-  return (next) => passingOn(next, guard(next));
 }
 
 /** Allows reads, and the writes of an approved plan, each once and with the same arguments. It throws `NOT_APPROVED`. */
@@ -48,7 +47,7 @@ export function followPlan(plan: readonly PlannedWrite[], reads: readonly string
       );
     }
     left.set(key, count - 1);
-  }, true);
+  });
 }
 
 function matchReads(reads: readonly string[]): (call: GuardedCall) => boolean {

@@ -228,7 +228,7 @@ export function requireApproval(settings: ApprovalSettings = {}): CallGuard {
       if (answer === "no" || answer === "unanswered") throw planNotApproved(planned, call, answer);
       return undefined;
     });
-  }, true);
+  });
 }
 
 /** Waits while a person is asked, with the run's clock paused. */

@@ -84,7 +84,7 @@ describe("CompilerProcess", () => {
 
   it("has one listener for the end of the host, however many there are", async () => {
     const before = process.listenerCount("exit");
-    const compilers = Array.from({ length: 3 }, () => start());
+    const compilers = Array.from({ length: 3 }, () => start({ deathSignal: [] }));
     expect(process.listenerCount("exit")).toBe(before + 1);
     await Promise.all(compilers.map((compiler) => compiler.dispose()));
     expect(process.listenerCount("exit")).toBe(before);
@@ -140,7 +140,7 @@ describe.runIf(process.platform === "linux")("CompilerProcess, on Linux", () => 
 
   it.each([
     ["the kernel sees to it", "undefined", 1],
-    ["a process watches the host", "null", 2],
+    ["a process watches the host", "[]", 2],
   ])(
     "ends with a host that is killed before it has answered, where %s",
     async (_, deathSignal, processes) => {

@@ -1,11 +1,13 @@
 import { execFile, spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { existsSync, realpathSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import os from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
+import { deathSignalPrefix, GROUP_MARK, trackGroup, untrackGroup } from "@cem/core/files";
 import { connectJsonRpc } from "./json-rpc.ts";
 import type { RequestHandler } from "./json-rpc.ts";
 
@@ -57,14 +59,14 @@ export interface CompilerProcessSettings {
   memoryMb: number;
   /** Whether the kernel limits the memory. Otherwise the host measures it during requests. */
   kernelLimit?: boolean | undefined;
-  /** The command prefix that makes the kernel end the process with its host. `null`: a separate process watches the host. */
-  deathSignal?: readonly string[] | null | undefined;
+  /** The command prefix that makes the kernel end the process with its host. Empty: a separate process watches the host. */
+  deathSignal?: readonly string[] | undefined;
 }
 
 /** Starts a process of TypeScript's native compiler. It ends with its host, and keeps the host alive only when told to. */
 export function startCompilerProcess(settings: CompilerProcessSettings) {
   const { kernelLimit = process.platform === "linux" && existsSync(SHELL), memoryMb } = settings;
-  const { deathSignal = deathSignalPrefix() ?? null } = settings;
+  const { deathSignal = deathSignalPrefix() ?? [] } = settings;
   const tooMuchMemory = `it needed more than ${memoryMb} MiB`;
   const exited = Promise.withResolvers<void>();
   let written = "";
@@ -73,11 +75,18 @@ export function startCompilerProcess(settings: CompilerProcessSettings) {
   let poll: NodeJS.Timeout | undefined;
   let ended: string | undefined;
 
-  const [file = "", ...args] = [...(deathSignal ?? []), ...commandOf(settings, kernelLimit)];
+  const isTracked = deathSignal.length === 0;
+  const mark = randomUUID();
+  const [file = "", ...args] = [...deathSignal, ...commandOf(settings, kernelLimit)];
   const child: ChildProcess = spawn(file, args, {
     cwd: os.tmpdir(),
-    env: { GOMEMLIMIT: `${Math.ceil(memoryMb * SOFT_MEMORY_SHARE)}MiB`, GOTRACEBACK: "none" },
+    env: {
+      GOMEMLIMIT: `${Math.ceil(memoryMb * SOFT_MEMORY_SHARE)}MiB`,
+      GOTRACEBACK: "none",
+      [GROUP_MARK]: mark,
+    },
     stdio: ["pipe", "pipe", "pipe"],
+    detached: isTracked && process.platform !== "win32",
     windowsHide: true,
   });
   const { stdin, stdout, stderr } = child;
@@ -90,7 +99,9 @@ export function startCompilerProcess(settings: CompilerProcessSettings) {
     end(`TypeScript's compiler did not start (${error.message})`);
     exited.resolve();
   });
+  if (isTracked && child.pid !== undefined) trackGroup(child, mark);
   child.once("close", (code, signal) => {
+    untrackGroup(child);
     const how = hasAnswered ? "ended unexpectedly" : "did not start";
     const why = `TypeScript's compiler ${how} (${code ?? signal})`;
     end(OUT_OF_MEMORY.test(written) ? tooMuchMemory : why);
@@ -100,8 +111,6 @@ export function startCompilerProcess(settings: CompilerProcessSettings) {
     written = (written + text).slice(0, MAX_STDERR_CHARACTERS);
   });
   const rpc = connectJsonRpc({ stdin, stdout }, settings.handle, ({ message }) => end(message));
-  endOnExit(child);
-  if (deathSignal === null) watchHost(child);
   keepHostAlive(false);
 
   /** Ends the process at once. Pending requests are rejected with the reason. */
@@ -181,59 +190,4 @@ async function residentMb(pid: number | undefined): Promise<number | undefined> 
   } catch {
     return undefined;
   }
-}
-
-/** From util-linux; BusyBox's version doesn't support it. */
-const SETPRIV = "/usr/bin/setpriv";
-/** Waits until the host reports that the process has ended, or the host is gone. */
-const WATCH = 'read -r _ || kill -9 "$0"';
-
-const running = new Set<ChildProcess>();
-
-/** Ends a process when the host exits. */
-function endOnExit(child: ChildProcess): void {
-  if (running.size === 0) process.once("exit", endRunning);
-  running.add(child);
-  const forget = (): void => {
-    running.delete(child);
-    if (running.size === 0) process.off("exit", endRunning);
-  };
-  child.once("close", forget).once("error", forget);
-}
-
-function endRunning(): void {
-  for (const child of running) child.kill("SIGKILL");
-}
-
-/**
- * Finds the command prefix that makes the kernel end a process with its host.
- *
- * A process that waits for an answer from its host does not notice that its input was closed.
- *
- * @returns `undefined` when the kernel can't, and {@link watchHost} is needed.
- */
-function deathSignalPrefix(): string[] | undefined {
-  // Windows ends a process's children with it.
-  if (process.platform === "win32") return [];
-  if (process.platform !== "linux") return undefined;
-  try {
-    const isSetpriv = path.basename(realpathSync(SETPRIV)) === "setpriv";
-    return isSetpriv ? [SETPRIV, "--pdeathsig", "KILL", "--"] : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Starts a process that ends another one when the host is gone. */
-function watchHost(watched: ChildProcess): void {
-  if (watched.pid === undefined) return;
-  const watcher = spawn("/bin/sh", ["-c", WATCH, String(watched.pid)], {
-    stdio: ["pipe", "ignore", "ignore"],
-  });
-  // Without a shell, the process ends only when its input is closed.
-  watcher.on("error", () => {});
-  watcher.stdin.on("error", () => {});
-  watcher.unref();
-  (watcher.stdin as { unref?(): void }).unref?.();
-  watched.once("exit", () => watcher.stdin.end("\n"));
 }

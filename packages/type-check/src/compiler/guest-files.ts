@@ -9,6 +9,11 @@ export const GLOBALS_FILE = "/workspace/globals.d.ts";
 export const FILES_FOLDER = "/files/";
 const TOOL_FOLDER = /^\/(?:workspace|files)(?:\/(?:servers|skills)(?:\/.*)?)?$/u;
 const SOURCE_NAME = /\.[cm]?ts$/u;
+/**
+ * The files of tools that run on the host. They are next to the guest's modules, which don't export them, and hidden from
+ * code: a finding would show the constants that they export.
+ */
+export const HOST_TOOL_FILE: RegExp = /\.host\.m?[jt]s$/iu;
 /** A larger file is treated as missing: its imports are `any`. */
 const MAX_FILE_BYTES = 4 * 1024 * 1024;
 
@@ -107,11 +112,11 @@ export function createGuestFiles({ serversDir, skillsDir }: ToolFolders) {
   };
 }
 
-/** Finds a file. A link is followed only to a target in the same folder. */
+/** Finds a file, unless it is hidden from code. A link is followed only to a target in the same folder. */
 function findInside(folder: string, file: string): HostFile | undefined {
   try {
     const real = realpathSync(file);
-    if (!real.startsWith(realpathSync(folder) + path.sep)) return undefined;
+    if (!real.startsWith(realpathSync(folder) + path.sep) || HOST_TOOL_FILE.test(real)) return undefined;
     const stamp = stampOf(real);
     return stamp === undefined ? undefined : { real, stamp };
   } catch {
