@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
@@ -71,3 +71,55 @@ assert.deepEqual(await once(http, "exit"), [143, null]);
 const left = readdirSync(temporary).filter((name) => !/^(?:node-compile-cache$|cem-locks-)/u.test(name));
 assert.deepEqual(left, []);
 rmSync(temporary, { recursive: true });
+
+// Optional packages are not beside the command. It finds them where the project is, once the person trusts them there.
+const project = mkdtempSync(path.join(tmpdir(), "cem-packed-project-"));
+const write = (name, text) => {
+  mkdirSync(path.dirname(path.join(project, name)), { recursive: true });
+  writeFileSync(path.join(project, name), text);
+};
+const canary = (name) => path.join(project, `${name} was loaded`);
+for (const [name, exported] of [
+  ["openai", "export class OpenAI {}"],
+  ["playwright-core", "export const chromium = {};"],
+]) {
+  const code = `import { writeFileSync } from "node:fs";\nwriteFileSync(${JSON.stringify(canary(name))}, "");\n${exported}`;
+  write(`node_modules/${name}/index.mjs`, code);
+  write(
+    `node_modules/${name}/package.json`,
+    JSON.stringify({ name, version: "7.0.0", exports: "./index.mjs" }),
+  );
+}
+const target = { type: "web", url: "http://127.0.0.1:9/", submit: "Send" };
+write("form.json", JSON.stringify({ name: "registration", fields: [{ name: "given" }], target }));
+write("ada.json", '{"given":"Ada"}');
+const inProject = (...args) => {
+  const env = {
+    ...process.env,
+    HOME: project,
+    LLM_ENABLED: "true",
+    OPENAI_API_KEY: "k",
+    XDG_CONFIG_HOME: "",
+  };
+  const { stdout, stderr } = spawnSync(process.execPath, [entry, ...args], {
+    cwd: project,
+    env,
+    encoding: "utf8",
+  });
+  return stdout + stderr;
+};
+const fill = ["form", "fill", "form.json", "--data", "ada.json", "--trial"];
+assert.match(inProject("run", "Calculate 5 + 3"), /held back: package openai\./);
+assert.match(inProject("doctor", "--quiet"), /^llm: warning, openai \S+ can't be asked$/m);
+assert.match(inProject(...fill), /playwright-core in \S+ is held back until that folder is trusted/);
+assert.match(
+  inProject("trust", "--yes"),
+  /package +openai[^]*package +playwright-core|playwright-core[^]*openai/,
+);
+assert.deepEqual([existsSync(canary("openai")), existsSync(canary("playwright-core"))], [false, false]);
+inProject("run", "Calculate 5 + 3");
+assert.doesNotMatch(inProject(...fill), /playwright-core/);
+assert.deepEqual([existsSync(canary("openai")), existsSync(canary("playwright-core"))], [true, true]);
+rmSync(path.join(project, "node_modules"), { recursive: true });
+assert.match(inProject("run", "Calculate 5 + 3"), /Install it: npm install openai@7/);
+rmSync(project, { recursive: true });

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { loadConfig, renderStarterConfig } from "@cem/config";
 import { addServer } from "@cem/config/edit";
 
-const { config, origins } = await loadConfig({ file: false, env: { MAX_MEMORY_MB: "256" } });
+const { config, origins } = await loadConfig({ configFile: false, env: { MAX_MEMORY_MB: "256" } });
 assert.equal(config.guardrails.maxMemoryMb, 256);
 assert.equal(origins["guardrails.max_memory_mb"].from, "environment");
 assert.match(renderStarterConfig(), /^execution:/m);

@@ -4,7 +4,7 @@ import type * as Built from "./src/index.ts";
 
 /** Zod and yaml are bundled: of their 167 files, little is needed. Zod's types are part of the declarations. */
 export default library({
-  entry: ["src/index.ts", "src/edit.ts", "src/yaml.ts"],
+  entry: ["src/index.ts", "src/edit.ts", "src/definitions.ts", "src/yaml.ts"],
   noExternal: ["zod", "yaml"],
   async onSuccess() {
     const built = new URL("dist/index.js", import.meta.url);

@@ -40,7 +40,21 @@ describe("the files of a project", () => {
       const { code } = await cem("add", name, "--", process.execPath, ...args);
       expect([name, code]).toEqual([name, 0]);
     }
-    expect(await complaints(folder, "--noUncheckedIndexedAccess", "--verbatimModuleSyntax")).toBe("");
+    writeFileSync(
+      path.join(folder, "program.ts"),
+      `import { callTool, getPrompt, listPrompts, listResources, listResourceTemplates, readResource, saveSkill, ToolError } from "./client/index.ts";
+import type { ResultHandle } from "./client/index.ts";
+const draft = { name: "a", description: "b", code: "c", test: "d" };
+const asked = [getPrompt("s", "p"), listPrompts("s"), listResources("s"), listResourceTemplates("s"), readResource("s", "u")];
+const handle = await callTool<ResultHandle>("s", "t");
+export default [(await saveSkill(draft)).version, await Promise.all(asked), handle.page(), (new Error() as ToolError).code];
+`,
+    );
+    const strict = ["--noUncheckedIndexedAccess", "--verbatimModuleSyntax", "--noUnusedParameters"];
+    expect(await complaints(folder, ...strict)).toBe("");
+    await expect(run(process.execPath, [path.join(folder, "program.ts")])).rejects.toMatchObject({
+      stderr: expect.stringContaining("getPrompt works in the sandbox only: cem exec <file>") as string,
+    });
     writeFileSync(
       path.join(folder, "servers", "wrong.ts"),
       'import { echo } from "./odd/index.ts";\nawait echo({ text: 7 });\n',

@@ -2,7 +2,6 @@ import os from "node:os";
 import path from "node:path";
 import type { ErrorInfo, KnownErrorCode } from "@cem/core";
 import { hintFor } from "@cem/core/errors";
-import type { ExaminedServer, GeneratedServer } from "code-execution-mcp/admin";
 
 export const EXIT_OK = 0;
 /** The task failed, was refused or ran out of time. */
@@ -44,17 +43,6 @@ export function exitCodeOfError({ code }: ErrorInfo): number {
 /** Adds a hint to an error. */
 export function withHint(error: ErrorInfo): ErrorInfo {
   return { ...error, hint: hintFor(error) };
-}
-
-/** Adds hints to the errors of examined or generated servers. */
-export function withHints<S extends Partial<ExaminedServer> | Partial<GeneratedServer>>(
-  servers: readonly S[],
-): S[] {
-  return servers.map((server) => {
-    const { error, lastError }: { error?: ErrorInfo | undefined; lastError?: ErrorInfo | undefined } = server;
-    if (error !== undefined) return { ...server, error: withHint(error) };
-    return lastError === undefined ? server : { ...server, lastError: withHint(lastError) };
-  });
 }
 
 /** The system's reason, and the fix, by its error code. */

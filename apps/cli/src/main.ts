@@ -1,4 +1,4 @@
-import { CemError, toErrorInfo } from "@cem/core";
+import { CemError, MAX_TIMER_MS, toErrorInfo } from "@cem/core";
 import type { ErrorInfo } from "@cem/core";
 import { createTerminal } from "./io/terminal.ts";
 import type { Answer, CommandIo, Output, Terminal } from "./io/terminal.ts";
@@ -10,7 +10,6 @@ import { GRACE_MS, watchForInterruption } from "./io/interruption.ts";
 import type { Interruption, StopReason } from "./io/interruption.ts";
 import { safeJson, safeText } from "./render/text.ts";
 
-const MAX_TIMER_MS = 2_147_483_647;
 const FAULT_HINT = "This is a fault in cem itself. With --verbose it shows where.";
 
 type Mode = "json" | "quiet" | "report";

@@ -22,7 +22,7 @@ describe("cem migrate", () => {
     expect(shown).toMatchObject({ code: 0, stderr: "" });
     expect(shown.stdout).toContain("+  sandbox_type: auto");
     expect(shown.stdout).toMatch(
-      /servers\/calculator\/add\.py is Python: write it as\s+servers\/calculator\/add\.ts/u,
+      /servers\/calculator\/add\.py is\s+written\s+in\s+Python:\s+rewrite\s+it\s+as\s+servers\/calculator\/add\.ts/u,
     );
     expect(shown.stdout).toContain("cem migrate --write");
     expect(existsSync(path.join(cwd, "config.cem.yaml"))).toBe(false);

@@ -41,7 +41,7 @@ describe("cem runs", () => {
     ]);
     const found = await cem("runs", "--status", "error", "--text", "PUMP", "--since", "1h", "--quiet");
     expect(found.stdout.trim()).toBe(runs[0]?.id);
-    expect((await cem("runs", "--since", "2999-01-01")).stdout).toContain("No recorded run is like that.");
+    expect((await cem("runs", "--since", "2999-01-01")).stdout).toContain("No recorded run matches.");
 
     const id = runs[1]?.id ?? "";
     const shown = (await cem("runs", "show", id)).stdout;

@@ -177,6 +177,13 @@ describe("cem import", () => {
     put(".cursor/mcp.json", {
       mcpServers: { odd: { command, args, env: { TOKEN: secret, EMPTY: "" }, autoApprove: ["echo"] } },
     });
+    put(".gemini/settings.json", {
+      mcpServers: {
+        some: { command: "y", excludeTools: ["drop"], includeTools: ["echo"] },
+        socket: { url: "ws://127.0.0.1/mcp" },
+      },
+      mcp: { excluded: ["some"] },
+    });
     put(".config/Claude/claude_desktop_config.json", {
       mcpServers: { there: { command: "x" }, broken: { nothing: true } },
     });
@@ -199,6 +206,8 @@ describe("cem import", () => {
       /there +Claude Desktop +there already/u,
       /broken .*left out/u,
       /odd +Cursor[^]*odd-server\.ts\s+plain\n +with TOKEN\n +left out: autoApprove\n/u,
+      /some +Gemini CLI[^]*blocked here too: some\.drop\n +left out: includeTools \(more of its tools can be called here\)\n/u,
+      /socket +Gemini CLI +left out\n +url begins with ws:, .* only\.\n +in \S+settings\.json\n/u,
       /asks +VS Code +.*needs \$\{input:key\}\n +https:\/\/x\.example\/mcp\n +with X-Key/u,
     ])
       expect(stdout).toMatch(line);
@@ -230,11 +239,13 @@ describe("cem import", () => {
     const { folder, cem } = withOthers();
     const { code, stdout } = await cem(["import", "--yes", "--json"]);
     expect(JSON.parse(stdout)).toMatchObject({
-      added: ["odd", "asks"],
+      added: ["odd", "asks", "some"],
       generated: [{ server: "odd", state: "generated", tools: 13 }],
     });
     expect({ code, hides: !stdout.includes(secret) }).toEqual({ code: 0, hides: true });
-    expect(readFileSync(path.join(folder, "config.yaml"), "utf8")).not.toContain("autoApprove");
+    const config = readFileSync(path.join(folder, "config.yaml"), "utf8");
+    expect(config).toContain("blocked_tools: [ some.drop ]");
+    expect(config).not.toContain("autoApprove");
     expect(await cem(["exec", "-", "--quiet"], ECHO)).toMatchObject({ stdout: "hi\n", stderr: "" });
   });
 });

@@ -1,6 +1,6 @@
 import { createColors } from "picocolors";
 import { describe, expect, it, vi } from "vitest";
-import { showWaiting, wantsColor } from "./io/terminal.ts";
+import { showStarting, wantsColor } from "./io/terminal.ts";
 
 describe("wantsColor", () => {
   it.each([
@@ -17,24 +17,27 @@ describe("wantsColor", () => {
   });
 });
 
-describe("showWaiting", () => {
+describe("showStarting", () => {
   it.each([
-    [true, ["slow, 1 s", "slow, 2 s"]],
-    [false, ["slow, 10 s\n", "slow, 20 s\n"]],
-  ])("counts the seconds until the work settles, on a terminal: %s", async (isTerminal, expected) => {
+    [true, ["num, other: a first start may take minutes, 1 s", "num: a first start may take minutes, 2 s"]],
+    [false, ["num: a first start may take minutes, 10 s\n", "num: a first start may take minutes, 20 s\n"]],
+  ])("names who is waited for until the work settles, on a terminal: %s", async (isTerminal, expected) => {
     vi.useFakeTimers();
     const shown: string[] = [];
     const write = (text: string): void => void shown.push(text);
     const style = { colors: createColors(false), width: 80 };
     const work = Promise.withResolvers<string>();
+    const left = new Set(["num", "other"]);
     // As of an output without a terminal, which can't replace a line.
     const writeTransient = isTerminal ? write : () => {};
-    const waiting = showWaiting({ style, isTerminal, write, writeTransient }, "slow", work.promise);
-    await vi.advanceTimersByTimeAsync(21_000);
+    const waiting = showStarting({ style, isTerminal, write, writeTransient }, left, work.promise);
+    await vi.advanceTimersByTimeAsync(1_000);
+    left.delete("other");
+    await vi.advanceTimersByTimeAsync(20_000);
     work.resolve("done");
     expect(await waiting).toBe("done");
     expect(vi.getTimerCount()).toBe(0);
     vi.useRealTimers();
-    expect(shown.slice(0, 2)).toEqual(expected);
+    expect(shown.slice(0, 2)).toEqual(expected.map((line) => `  starting   ${line}`));
   });
 });

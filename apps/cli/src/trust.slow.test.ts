@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { PassThrough, Readable } from "node:stream";
 import { describe, expect, it, vi } from "vitest";
@@ -128,6 +128,48 @@ describe("a stranger's folder", () => {
     expect(await cem(["trust", "--remove"])).toMatchObject({ code: 0 });
     expect(await cem(["trust", "--remove"])).toMatchObject({ code: 2 });
     expect((await cem(["exec", "-"], FIND)).code).toBe(1);
+  });
+
+  it("has its optional packages loaded only after a yes, and not from where code can write", async () => {
+    const home = "node_modules/@huggingface/transformers";
+    const touched = path.join(temporaryFolder(), "loaded");
+    const manifest = (version: string): string => JSON.stringify({ version, main: "./index.mjs" });
+    const { cem, folder } = stranger({
+      "config.yaml": "optimizations: {embedding_model_dir: model}",
+      "model/config.json": "{}",
+      [`${home}/package.json`]: manifest("4.0.0"),
+      [`${home}/index.mjs`]: `import { writeFileSync } from "node:fs";
+writeFileSync(${JSON.stringify(touched)}, "");
+export const env = {};
+export const pipeline = async () => async (texts) => ({ data: new Float32Array(texts.length).fill(1), dims: [texts.length, 1] });
+`,
+    });
+    const search = async (env: Record<string, string> = {}, args: string[] = []): Promise<string> => {
+      const { stdout, stderr } = await cem(["run", "--verbose", ...args, "Add 2 and 3"], "", env);
+      return `${stdout}${stderr}`.replace(/\s+/gu, " ");
+    };
+    expect(await search()).toMatch(
+      /held back: setting optimizations\.embedding_model_dir, host tool crm\.find, package @huggingface\/transformers\./u,
+    );
+    expect((await cem(["trust", "--yes"])).stdout).toMatch(
+      /package +@huggingface\/transformers +loads\s+node_modules\/@huggingface\/transformers\/index\.mjs\s+into\s+this\s+process/u,
+    );
+    expect(existsSync(touched)).toBe(false);
+    expect(await search()).toContain("by words and by meaning");
+    expect(existsSync(touched)).toBe(true);
+    rmSync(touched);
+    writeFileSync(path.join(folder, home, "package.json"), manifest("4.0.1"));
+    expect(await search()).toMatch(
+      /by words only: The package .*@huggingface\/transformers in \S+ is held back until that folder is trusted \(cem trust\)/u,
+    );
+    expect((await cem(["doctor", "--quiet"])).stdout).toMatch(
+      /^search: warning, by words only: The package @huggingface\/transformers in \S+ is held back/mu,
+    );
+    expect(existsSync(touched)).toBe(false);
+    expect(await search({ CEM_TRUST_FOLDER: "1" })).toContain("by words and by meaning");
+    expect(await search({ CEM_TRUST_FOLDER: "1" }, ["--workspace", "."])).toMatch(
+      /by words only: The package .*is not loaded from \S+, which code in the sandbox can write/u,
+    );
   });
 
   it("is trusted by the environment, as a whole or by its name", async () => {

@@ -28,7 +28,7 @@ outputs: { sum: "\${{ steps.sum }}", verdict: "\${{ steps.verdict }}" }
 /** Its first step never ends by itself. */
 const STUCK = `name: NAME
 steps:
-  - { name: wait, type: code_execution, timeout: TIMEOUT, config: { code: "await new Promise(() => {});" } }
+  - { name: wait, type: code_execution, timeout: TIMEOUT, config: { code: "await new Promise((go) => setTimeout(go, 600_000));" } }
   - { name: after, type: code_execution, config: { inputs: { w: "\${{ steps.wait }}" }, code: "export default inputs.w;" } }
 `;
 
@@ -87,7 +87,7 @@ describe("cem workflow", () => {
     expect(await json("resume", id)).toMatchObject({ status: "success", outputs: { sum: 42 } });
     expect((await cem("cancel", id)).stdout).toContain("success");
     const undecided = await cem("resume", id, "--done", "sum=1");
-    expect(undecided.stderr).toMatch(/Step sum of run .* is none that may have been executed/u);
+    expect(undecided.stderr).toMatch(/Step sum of run .* is not one that may have been executed/u);
     expect(undecided.code).not.toBe(0);
   });
 
@@ -104,7 +104,7 @@ describe("cem workflow", () => {
     const failed = await json("run", "late.yaml");
     const id = String(failed["run"]);
     expect(failed).toMatchObject({ status: "error", error: { code: "WORKFLOW_STEP_TIMED_OUT" } });
-    expect((await cem("show", id)).stdout).toMatch(/unclear +may have been executed: wait/u);
+    expect((await cem("show", id)).stdout).toMatch(/uncertain +may have been executed: wait/u);
     const asked = await cem("resume", id);
     expect(asked.code).toBe(1);
     expect(asked.stderr).toMatch(

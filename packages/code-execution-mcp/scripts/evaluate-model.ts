@@ -85,7 +85,7 @@ function settingsFor(baseUrl: string): NonNullable<ConfigInput["llm"]> {
 }
 
 async function modelAt(endpoint: string): Promise<CodeGenerator> {
-  const { config } = await loadConfig({ file: false, overrides: { llm: settingsFor(endpoint) } });
+  const { config } = await loadConfig({ configFile: false, config: { llm: settingsFor(endpoint) } });
   return createConfiguredModel(config.llm);
 }
 

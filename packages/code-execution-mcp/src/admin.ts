@@ -28,5 +28,6 @@ export { inspectTrust, listTrusted, trustItems, untrustFolder } from "./admin/tr
 export type { TrustReport } from "./admin/trust.ts";
 export type { ServerSource } from "./options.ts";
 export type { PluginReport } from "./plugins/open-plugins.ts";
+export { offerPackages } from "./wiring/packages.ts";
 export type { SearchReport } from "./wiring/stages/selector.ts";
 export type { ConfiguredWorkflow } from "./wiring/workflows/workflow-settings.ts";

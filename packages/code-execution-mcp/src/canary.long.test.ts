@@ -190,6 +190,33 @@ return { people, byEmail: Object.fromEntries(people.map((p) => [p.email, p.ssn])
   );
 });
 
+describe("a text that the sandbox cuts", () => {
+  it.each([
+    ["a message", "throw new Error(JSON.stringify(people));"],
+    [
+      "a cause",
+      "throw new Error('x', { cause: new Error(people.map((p) => `${p.email} ${p.phone} ${p.card}`).join()) });",
+    ],
+    ["a list", "throw people;"],
+    ["what is printed", "console.log([...people, ...people, ...people]);"],
+  ])("ends with no part of a value: %s", async (_, code) => {
+    const { project, servers } = await startCanary("stdio");
+    const watch = new Watch(createAgent({ ...project.source(servers, PRIVACY), log: () => {} }));
+    for (let from = 0; from < 45; from += 9) {
+      const { error, output } = await watch.code(
+        `const { people } = await list_people({ from: ${from}, count: 150 });\n${code}`,
+      );
+      const [shown = "", note] = (error?.message ?? output).split(" [Only the first ");
+      expect(note).toBeDefined();
+      const parts = Array.from({ length: 150 }, (__, index) => valuesOf(person(from + index)))
+        .flat()
+        .flatMap((value) => Array.from({ length: value.length }, (__, end) => value.slice(0, end)))
+        .filter((part) => part.length >= 7 && shown.endsWith(part));
+      expect(parts).toEqual([]);
+    }
+  });
+});
+
 describe("values of persons and a model", () => {
   it("are in no prompt, not of a task, a type error, a failure or a repair", async () => {
     const { project, servers, stored } = await startCanary("stdio");

@@ -3,7 +3,7 @@ import type { OwnedPipelineSettings } from "@cem/agent";
 import type { Config } from "@cem/config";
 import { assertKnownOptions, Lazy } from "@cem/core";
 import type { Agent, ExecuteOptions, Redactor, TaskResult } from "@cem/core";
-import { AGENT_OPTIONS, executeOptionsOf } from "./options.ts";
+import { AGENT_OPTIONS } from "./options.ts";
 import type { AgentOptions } from "./options.ts";
 import { lazyHost } from "./wiring/calls/tool-host.ts";
 import type { Host } from "./wiring/calls/tool-host.ts";
@@ -48,7 +48,8 @@ export async function executeTask(
 ): Promise<TaskResult> {
   assertKnownOptions(options, { ...AGENT_OPTIONS, ...EXECUTE_OPTIONS }, "executeTask");
   await using agent = createPipeline(() => setUpOwned({ ...options, oneRun: true }));
-  return await agent.executeTask(task, executeOptionsOf(options));
+  const given = Object.entries(options).filter(([name]) => name in EXECUTE_OPTIONS);
+  return await agent.executeTask(task, Object.fromEntries(given));
 }
 
 /** Loads the configuration and logs the parts that are ignored. */
@@ -67,7 +68,7 @@ async function setUpOwned(options: AgentOptions): Promise<OwnedPipelineSettings>
     ...stages,
     async dispose() {
       await stages.dispose?.();
-      await loaded.dispose();
+      await loaded[Symbol.asyncDispose]();
     },
   };
 }

@@ -3,6 +3,7 @@ import os from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { isObject } from "@cem/core";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { describeWith } from "../../../vitest.tools.ts";
 import { startRedis } from "../../store/test/redis-server.ts";
@@ -48,6 +49,25 @@ describe("createServer", () => {
     await expect(server.agent.executeCode("return 1")).rejects.toMatchObject({ code: "AGENT_DISPOSED" });
   });
 
+  it.each(["full", "code", "original"] as const)(
+    "gives every enum in the schemas of its tools a type, as Gemini requires: %s",
+    async (profile) => {
+      const running = await runServer({ cwd: project(), profile, transport: "http", port: 0 });
+      const client = new Client({ name: "model", version: "1" });
+      await client.connect(new StreamableHTTPClientTransport(new URL(running.url ?? "")));
+      const { tools } = await client.listTools();
+      await client.close();
+      await running.close();
+      const enums: object[] = [];
+      JSON.stringify(tools, (_, value: unknown) => {
+        if (isObject(value) && Array.isArray(value["enum"])) enums.push(value);
+        return value;
+      });
+      expect(enums).not.toEqual([]);
+      for (const schema of enums) expect(schema).toHaveProperty("type");
+    },
+  );
+
   it("tells clients what the configuration lets code reach", async () => {
     const cwd = project();
     writeFileSync(
@@ -92,6 +112,20 @@ server: {yield_after: 20}\n`,
     expect(refused).not.toContain(cwd);
     expect(said.join("\n")).toMatch(/\.vault can't be read with this key\. Set CEM_VAULT_KEY to the key/);
     expect(await runWith(`${other},${first}`, `return ${JSON.stringify(token)}.length;`)).toContain("15");
+  });
+
+  it("says at its start that it has nothing to serve where it was started", async () => {
+    const warningsIn = async (cwd: string): Promise<string[]> => {
+      const said: string[] = [];
+      const server = await createServer({ cwd, log: (_, message) => void said.push(message) });
+      await server.close();
+      return said.filter((message) => message.includes("no config.yaml"));
+    };
+    const elsewhere = mkdtempSync(path.join(os.tmpdir(), "cem-create-server-"));
+    expect(await warningsIn(elsewhere)).toEqual([
+      `There is no config.yaml in ${elsewhere}, so code finds no tools. Name your project's with --config or CEM_CONFIG.`,
+    ]);
+    expect(await warningsIn(project())).toEqual([]);
   });
 
   it("leaves an agent that it was given to its owner", async () => {

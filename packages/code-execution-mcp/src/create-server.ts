@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import type { Config } from "@cem/config";
 import { assertKnownOptions, toErrorInfo } from "@cem/core";
 import type { CemError } from "@cem/core";
@@ -7,18 +8,20 @@ import type * as McpServer from "@cem/mcp-server";
 import type { AuthSettings, Serving } from "@cem/mcp-server";
 import type { ConsoleParts } from "@cem/mcp-server/console";
 import { createLoadedAgent } from "./create-agent.ts";
-import { agentOptionsOf, SERVER_OPTIONS } from "./options.ts";
+import { SERVER_OPTIONS } from "./options.ts";
 import type { CemServer, RunServerOptions, ServerOptions, TransportName } from "./options.ts";
 import { lazyHost } from "./wiring/calls/tool-host.ts";
 import { authOf, findHeldAuthorization } from "./wiring/http/clients.ts";
 import { consolePartsOf, recordQueue } from "./wiring/http/console-parts.ts";
 import type { Identity } from "./wiring/http/console-parts.ts";
 import { loggerOf, logTo, logWarnings } from "./wiring/log.ts";
+import type { Log } from "./wiring/log.ts";
 import { openProject } from "./wiring/open-project.ts";
 import { openRequestHosts } from "./wiring/customers/request-hosts.ts";
 import { redactorOf } from "./wiring/privacy/redaction.ts";
 import { inspectVaults } from "./wiring/privacy/vaults.ts";
 import { withoutPool } from "./wiring/project.ts";
+import type { Project } from "./wiring/project.ts";
 import { createConfiguredState, createServedResults } from "./wiring/records/workspace.ts";
 import { guestFactsOf } from "./wiring/sandbox/sandboxes.ts";
 import { tellChanges, upstreamOf } from "./wiring/servers/upstream.ts";
@@ -49,35 +52,30 @@ const setUps = new WeakMap<CemServer, SetUp>();
  */
 export async function createServer(options: ServerOptions = {}): Promise<CemServer> {
   assertKnownOptions(options, SERVER_OPTIONS, "createServer");
+  const { agent: given, customTools, profile, expose, state, results, ...ofAgent } = options;
+  const logBy = async (config: Config): Promise<Log> => options.log ?? logTo(await loggerOf(config));
   // A given agent brings its own sandbox, MCP servers, queue, replicas and owners.
-  const isGiven = options.agent !== undefined;
-  const isRecorded = !isGiven && options.records !== false;
-  const loaded = await openProject(
-    options,
-    isRecorded ? async (config) => options.log ?? logTo(await loggerOf(config)) : undefined,
-  );
-  const { config } = loaded;
+  const isOwn = given === undefined;
+  const loaded = await openProject(ofAgent, isOwn && options.records !== false ? logBy : undefined);
+  const { config, store } = loaded;
   const { createAgentServer, currentQuotaOwner } = await loadServer();
-  const log = options.log ?? logTo(await loggerOf(config));
+  const log = await logBy(config);
   logWarnings(loaded, log);
-  const ownRedactor = isGiven ? undefined : redactorOf(loaded, options);
-  const redactor = options.redactor ?? (await ownRedactor?.get());
-  const agentOptions = { ...agentOptionsOf(options), redactor, log };
-  const queue = isGiven ? undefined : await openConfiguredQueue(config);
+  if (isOwn) warnOfNoTools(loaded, ofAgent, log);
+  const redactor = options.redactor ?? (isOwn ? await redactorOf(loaded, options)?.get() : undefined);
+  const agentOptions = { ...ofAgent, redactor, log };
+  const queue = isOwn ? await openConfiguredQueue(config) : undefined;
   const replicas = queue && (await openConfiguredReplicas(config));
-  const requestHosts = isGiven
-    ? undefined
-    : await openRequestHosts(loaded, agentOptions, {
-        openAgent: createLoadedAgent,
-        queue,
-        onGone: (quotaOwner) => server.runs.forgetOf(quotaOwner),
-        expose: options.expose,
-      });
+  const runs = {
+    openAgent: createLoadedAgent,
+    queue,
+    onGone: (quotaOwner: string) => server.runs.forgetOf(quotaOwner),
+  };
+  const requestHosts = isOwn ? await openRequestHosts(loaded, agentOptions, { ...runs, expose }) : undefined;
   const host = lazyHost(loaded, agentOptions);
   // Runs are executed by workers, or by the agents of their owners with separate guests.
   const isElsewhere = requestHosts !== undefined || queue !== undefined;
-  const local =
-    options.agent ?? createLoadedAgent(isElsewhere ? withoutPool(loaded) : loaded, agentOptions, host);
+  const local = given ?? createLoadedAgent(isElsewhere ? withoutPool(loaded) : loaded, agentOptions, host);
   const agent = queue?.agent(local, loaded.owner) ?? local;
   const workflows = createWorkflowTools(loaded, agentOptions, { agent, openAgent: createLoadedAgent, host });
   const server: CemServer = createAgentServer<Config>({
@@ -85,21 +83,21 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
     workflows: await workflows.list(),
     runWorkflow: workflows.run,
     config,
-    profile: options.profile ?? config.server.profile,
+    profile: profile ?? config.server.profile,
     clientTrace: config.server.clientTrace === "auto" ? undefined : config.server.clientTrace,
     yieldAfterMs: config.server.yieldAfter * MS_PER_SECOND,
-    customTools: options.customTools ?? [],
-    results: options.results ?? (await createServedResults(loaded)),
-    state: options.state ?? (await createConfiguredState(loaded)),
+    customTools,
+    results: results ?? (await createServedResults(loaded)),
+    state: state ?? (await createConfiguredState(loaded)),
     skills: shareSkills(await createConfiguredSkills(loaded), loaded.sync),
     openOwner: requestHosts?.get,
     redactor,
     replicas,
-    probe: isGiven ? undefined : () => probeShared(queue, loaded.store),
-    guest: isGiven ? {} : guestFactsOf(config),
+    probe: isOwn ? () => probeShared(queue, store) : undefined,
+    guest: isOwn ? guestFactsOf(config) : {},
     hintFor: hintForAgent,
-    upstream: isGiven || requestHosts !== undefined ? undefined : upstreamOf(loaded, host, redactor),
-    expose: options.expose ?? config.server.expose,
+    upstream: isOwn && requestHosts === undefined ? upstreamOf(loaded, host, redactor) : undefined,
+    expose: expose ?? config.server.expose,
     onMissing: (name, error) =>
       log("warning", `What server "${name}" has is missing from a list: ${toErrorInfo(error).message}`),
   });
@@ -114,14 +112,13 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
   };
   setUps.set(server, {
     obstacle: await findHeldAuthorization(loaded),
-    openConsole: isGiven ? undefined : openConsole,
+    openConsole: isOwn ? openConsole : undefined,
   });
   const threads = startWorkThreads(currentQuotaOwner);
-  if (!isGiven) {
+  if (isOwn) {
     if (requestHosts === undefined) tellChanges(server, host, log).catch(() => {});
     agent.warm().catch(() => {});
     if (queue !== undefined) void reportUnreachable(() => queue.counts(), log);
-    const { store } = loaded;
     if (store !== undefined) void reportUnreachable(async () => probeStore(await store.get()), log);
     else if (config.privacy.vault === "disk") void reportUnreachable(() => inspectVaults(config), log);
     // Gauges are exported before the first run.
@@ -137,14 +134,26 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
       queueHistory?.stop();
       await requestHosts?.dispose();
       await workflows.dispose();
-      if (!isGiven) await agent.dispose();
+      if (isOwn) await agent.dispose();
       await threads.close();
       await replicas?.close();
       await queue?.close();
       if (options.redactor === undefined) await redactor?.dispose();
-      await loaded.dispose();
+      await loaded[Symbol.asyncDispose]();
     },
   });
+}
+
+/** Many clients start a server in a folder of their own, where there is nothing to serve. */
+function warnOfNoTools(
+  { file, folder, config: { mcpServers, execution } }: Project,
+  { tools, plugins }: Pick<ServerOptions, "tools" | "plugins">,
+  log: Log,
+): void {
+  const isGiven = file !== undefined || mcpServers.length > 0 || tools !== undefined || plugins !== undefined;
+  if (isGiven || existsSync(execution.serversDir)) return;
+  const help = "Name your project's with --config or CEM_CONFIG.";
+  log("warning", `There is no config.yaml in ${folder}, so code finds no tools. ${help}`);
 }
 
 /** A running server. Over HTTP, `close` gives calls in progress `server.shutdown_grace` to finish. */

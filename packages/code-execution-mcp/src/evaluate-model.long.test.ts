@@ -113,7 +113,7 @@ describe("the evaluation of a model", () => {
     );
     const [set] = readSets(folder, "queries.dev.jsonl");
     const overrides = { llm: { baseUrl: `${server.origin}/v1`, model: "recorded" } };
-    const { config } = await loadConfig({ file: false, overrides });
+    const { config } = await loadConfig({ configFile: false, config: overrides });
     if (set === undefined) throw new Error("There is no set.");
     const figures = await measureSet(set, await createConfiguredModel(config.llm), 10);
     await rm(folder, { recursive: true });

@@ -106,7 +106,7 @@ describe("the guide for the Python original", () => {
       const { config, origins, warnings } = await main.loadConfig({
         cwd,
         env: {},
-        overrides,
+        config: overrides,
         trustFolder: true,
       });
       const isNamed = warnings.some((warning) => warning.startsWith(`.env ${name}  sets nothing here.`));

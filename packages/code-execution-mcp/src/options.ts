@@ -1,12 +1,10 @@
-import { EXECUTE_OPTIONS } from "@cem/agent";
 import type { AnsweredCall } from "@cem/bridge";
-import type { Config, ConfigInput } from "@cem/config";
+import type { Config, ConfigSource as ConfigFiles } from "@cem/config";
 import type {
   Agent,
   AuditLog,
   CodeGenerator,
   Elicit,
-  ExecuteOptions,
   Guard,
   Redactor,
   ResultStore,
@@ -24,32 +22,8 @@ import type { GivenPlugin } from "./plugins/configured-plugins.ts";
 import type { CallGuardOptions } from "./wiring/calls/call-guards.ts";
 import type { Log } from "./wiring/log.ts";
 
-/** Where the configuration comes from. */
-export interface ConfigSource {
-  /**
-   * The folder that is searched for config.yaml if `configFile` is not set. `configFile` and relative paths in `config` are
-   * resolved against it.
-   *
-   * @defaultValue the process's working directory
-   */
-  cwd?: string | undefined;
-  /**
-   * The configuration file, which must exist. `false` reads none. Its folder is the project: `.env` is read from it, other
-   * settings' paths are resolved against it, and commands of MCP servers start in it.
-   *
-   * @defaultValue `config.yaml` in `cwd`, if it exists
-   */
-  configFile?: string | false | undefined;
-  /** Settings in camelCase that take precedence over file and environment: `{ execution: { workspaceDir: "./data" } }`. */
-  config?: ConfigInput | undefined;
-  /**
-   * Whether to allow what files of the folder (config.yaml, .env) request: MCP servers, host tools, paths outside the
-   * folder, the user's keys for its addresses, settings that could do harm. With `false`, a file named by `configFile`
-   * counts as a file of the folder, too.
-   *
-   * @defaultValue what was trusted by `cem trust` or `CEM_TRUST_FOLDER`; a file named by `configFile` counts as the program's own
-   */
-  trustFolder?: boolean | undefined;
+/** Where the configuration comes from, and whose folders are used. */
+export interface ConfigSource extends ConfigFiles {
   /**
    * The id of the customer whose workspace, state, skills, sessions and sign-ins are used: letters, digits, `_` and `-`.
    * Default: `customers.id` of the configuration, else one workspace without customers.
@@ -198,16 +172,6 @@ export const SERVER_OPTIONS = {
   state: "an object",
   results: "an object",
 } as const satisfies Record<keyof ServerOptions, unknown>;
-
-/** The options that each run of an agent takes. */
-export function executeOptionsOf(options: ExecuteOptions): ExecuteOptions {
-  return Object.fromEntries(Object.entries(options).filter(([name]) => name in EXECUTE_OPTIONS));
-}
-
-/** The options that an agent takes. */
-export function agentOptionsOf(options: AgentOptions): AgentOptions {
-  return Object.fromEntries(Object.entries(options).filter(([name]) => name in AGENT_OPTIONS));
-}
 
 /** Where the configuration comes from, and where its log goes. */
 export type ServerSource = ConfigSource &

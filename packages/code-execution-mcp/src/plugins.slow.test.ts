@@ -311,7 +311,7 @@ describe("a plugin that fails", () => {
   const detect = (name: string, find: () => unknown): Plugin =>
     plugin(name, { detectors: [{ type: "BAD", find: find as never }] });
   const broken: [what: string, plugin: unknown, named: RegExp][] = [
-    ["is no plugin", "text", /plugin given in code is none/],
+    ["is no plugin", "text", /plugin given in code is not valid/],
     [
       "is of another version",
       { ...plugin("old", {}), specificationVersion: "v0" },
@@ -320,12 +320,12 @@ describe("a plugin that fails", () => {
     [
       "says no version",
       { name: "vague", version: "1", setup: () => ({}) },
-      /vague is none: it has no specificationVersion/,
+      /vague is not valid: it has no specificationVersion/,
     ],
     [
       "has no setup",
       { ...SPECIFICATION, name: "idle", version: "1" },
-      /idle is none: it has no function setup/,
+      /idle is not valid: it has no function setup/,
     ],
     ["throws when it is set up", plugin("p1", throws), /p1 can't be set up: oh/],
     ["rejects when it is set up", plugin("p2", rejects), /p2 can't be set up: oh/],
@@ -390,7 +390,7 @@ describe("a plugin that fails", () => {
       plugin("p20", { onEvent: rejects }),
       /event listener of the plugin p20 failed: oh/,
     ],
-    ["needs a name to be free", plugin("@wrong name", {}), /@wrong name is none: its name/],
+    ["needs a name to be free", plugin("@wrong name", {}), /@wrong name is not valid: its name/],
   ];
   const notes = new Set<string>();
 

@@ -68,7 +68,7 @@ export async function runWorker(options: WorkerOptions = {}): Promise<RunningWor
     await agents.dispose();
     await threads.close();
     await queue.close();
-    await loaded.dispose();
+    await loaded[Symbol.asyncDispose]();
   };
   let worker: QueueWorker | undefined;
   try {

@@ -116,7 +116,9 @@ function describeMachines(start: () => Promise<Server>): void {
   });
 
   it("have nothing of a customer who was deleted", async () => {
-    await deleteCustomer("ada", admin(NEW));
-    await expect(customerUsage("ada", admin(NEW))).rejects.toMatchObject({ code: "CUSTOMER_NOT_FOUND" });
+    await expect(deleteCustomer("ada", admin(NEW))).rejects.toMatchObject({ code: "STORE_SEALED" });
+    const changing = admin(`${NEW},${OLD}`);
+    await deleteCustomer("ada", changing);
+    await expect(customerUsage("ada", changing)).rejects.toMatchObject({ code: "CUSTOMER_NOT_FOUND" });
   });
 }

@@ -44,7 +44,7 @@ it("skills from elsewhere are used where they can be, and say why where they can
   expect(slug).toMatchObject({ error: null, value: "hello-world-again" });
 
   const flat = "Move it to skills/flat/index.ts.";
-  const python = "scripts/fill.py is no TypeScript or JavaScript";
+  const python = "scripts/fill.py is not TypeScript or JavaScript";
   for (const [task, hint] of [
     ["Use the flat skill on 3", flat],
     ["Fill PDF forms", python],

@@ -57,7 +57,7 @@ export async function openWorkflows(options: WorkflowOptions = {}): Promise<OwnW
     show: (run) => workflows.show(run),
     async dispose() {
       await opened.dispose();
-      await loaded.dispose();
+      await loaded[Symbol.asyncDispose]();
     },
   };
 }

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { nearest } from "@cem/core/text";
-import { dottedPath, formatValue, getPath, originKey, problemAt } from "./layer.ts";
+import { configInvalid, dottedPath, formatValue, getPath, originKey, problemAt } from "./layer.ts";
 import type { ConfigProblem, Layer, SettingOrigin } from "./layer.ts";
 import { adviceOnRemoved } from "./python-original.ts";
 import { SANDBOX_TYPES } from "./schema/execution.ts";
@@ -19,6 +19,27 @@ import {
 type Issue = z.core.$ZodIssue;
 
 const UNKNOWN_ORIGIN: SettingOrigin = { path: "", origin: { from: "argument", label: "argument" } };
+
+/** Checks each source. Plugins may add names. @throws CemError `CONFIG_INVALID` with all problems. */
+export function assertValid(layers: readonly Layer[], hasPlugins: boolean): void {
+  const areNamesKnown = !hasPlugins && !layers.some(namesPlugins);
+  const problems = layers.flatMap((layer) =>
+    [...problemsOf(layer), ...(areNamesKnown ? nameProblems(layer, layers) : [])].toSorted(
+      (one, other) => (one.line ?? 0) - (other.line ?? 0) || (one.column ?? 0) - (other.column ?? 0),
+    ),
+  );
+  if (problems.length > 0) throw configInvalid(problems);
+}
+
+/** The problems of one source. A missing key is not reported when a similar, misspelt key of the mapping is. */
+function problemsOf(layer: Layer): ConfigProblem[] {
+  const renamed = layer.problems.filter(
+    ({ unknown, suggestion }) => unknown === true && suggestion !== undefined,
+  );
+  const isExplained = ({ path }: ConfigProblem): boolean =>
+    renamed.some((problem) => path !== "" && problem.path.slice(0, problem.path.lastIndexOf(".")) === path);
+  return [...layer.problems, ...checkLayer(layer).filter((problem) => !isExplained(problem))];
+}
 
 export function checkLayer(layer: Layer): ConfigProblem[] {
   if (Object.keys(layer.values).length === 0) return [];
@@ -99,7 +120,7 @@ export function builtInSandbox(name: string): string {
   return SANDBOX_TYPES.find((one) => one === name.toLowerCase()) ?? name;
 }
 
-export function namesPlugins({ values }: Layer): boolean {
+function namesPlugins({ values }: Layer): boolean {
   const plugins = getPath(values, ["plugins"]);
   return Array.isArray(plugins) && plugins.length > 0;
 }
@@ -108,7 +129,7 @@ export function namesPlugins({ values }: Layer): boolean {
  * Problems of unknown names: sandboxes, which only plugins add, and types of values, which `privacy.custom` of any
  * source adds too.
  */
-export function nameProblems(layer: Layer, layers: readonly Layer[]): ConfigProblem[] {
+function nameProblems(layer: Layer, layers: readonly Layer[]): ConfigProblem[] {
   const sandbox = getPath(layer.values, SANDBOX_TYPE);
   const sandboxes =
     typeof sandbox !== "string" || SANDBOX_TYPES.includes(builtInSandbox(sandbox))

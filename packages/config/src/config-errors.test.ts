@@ -51,7 +51,7 @@ describe("an unknown key", () => {
 
   it("is an error in arguments too, under its TypeScript name", async () => {
     const overrides = { execution: { sandbox_type: "deno" } } as object;
-    expect((await failure(load("", { overrides }))).message).toBe(
+    expect((await failure(load("", { config: overrides }))).message).toBe(
       "argument  execution.sandbox_type  is not a setting. Did you mean  execution.sandboxType ?",
     );
   });
@@ -148,7 +148,7 @@ describe("a bad value", () => {
   it("is no type of value that `privacy.custom` of another source names, or that a plugin may bring", async () => {
     const types = "privacy: {types: [EMPLOYEE, PHONE]}";
     const overrides = { privacy: { custom: [{ type: "EMPLOYEE", values: ["a"] }] } };
-    expect((await load(types, { overrides })).config.privacy.types).toEqual(["EMPLOYEE", "PHONE"]);
+    expect((await load(types, { config: overrides })).config.privacy.types).toEqual(["EMPLOYEE", "PHONE"]);
     expect((await load(types, { hasPlugins: true })).config.privacy.types).toEqual(["EMPLOYEE", "PHONE"]);
   });
 
@@ -159,16 +159,16 @@ describe("a bad value", () => {
   });
 
   it("is an error even where a stronger source hides it", async () => {
-    expect(await problems("llm: {model: [1]}", { overrides: { llm: { model: "x" } } })).toHaveLength(1);
+    expect(await problems("llm: {model: [1]}", { config: { llm: { model: "x" } } })).toHaveLength(1);
   });
 
   it("in arguments says so", async () => {
     for (const given of [() => ({}), [], new Map(), { guardrails: new Map([["maxMemoryMb", 512]]) }]) {
-      const { message } = await failure(loadConfig({ file: false, env: {}, overrides: given as object }));
+      const { message } = await failure(loadConfig({ configFile: false, env: {}, config: given as object }));
       expect(message).toContain("is not an object of settings.");
     }
     const overrides = { guardrails: { maxMemoryMb: "512" } } as unknown as object;
-    expect((await failure(loadConfig({ file: false, env: {}, overrides }))).message).toBe(
+    expect((await failure(loadConfig({ configFile: false, env: {}, config: overrides }))).message).toBe(
       'argument  guardrails.maxMemoryMb  is "512". Allowed: a whole number from 32 to 1048576.',
     );
   });

@@ -4,7 +4,7 @@ import { CemError, isObject } from "@cem/core";
 import { makeFolder, openHandle, PRIVATE_FOLDER, stillWritten, withFileLock } from "@cem/core/files";
 import { bind } from "./bind.ts";
 import { FILE_VARIABLE, variableValue } from "./environment.ts";
-import type { EnvironmentSource, Variables } from "./environment.ts";
+import type { EnvironmentSource } from "./environment.ts";
 import { configInvalid, emptyLayer, problemAt } from "./layer.ts";
 import type { Layer, Origin } from "./layer.ts";
 import { configSchema } from "./schema/schema.ts";
@@ -92,23 +92,19 @@ export function originIn(file: string, ofFolder?: boolean): (line?: number) => O
 
 /** Reads a `.env` file. One that is missing or not a regular file sets nothing. */
 export async function readEnvFile(file: string, signal?: AbortSignal) {
-  const nothing: { variables: Variables; warnings: string[] } = { variables: {}, warnings: [] };
+  const nothing = (...warnings: string[]) => ({ variables: {} as Record<string, string>, warnings });
   const found = await stat(file).catch(() => undefined);
-  if (found?.isFile() !== true) return nothing;
+  if (found?.isFile() !== true) return nothing();
   try {
     const text = await readSmallFile(file, signal);
-    if (text === undefined) {
-      return {
-        ...nothing,
-        warnings: [`${basename(file)}  is larger than ${MAX_FILE_KB} KiB and is not read.`],
-      };
-    }
+    if (text === undefined)
+      return nothing(`${basename(file)}  is larger than ${MAX_FILE_KB} KiB and is not read.`);
     const { parseEnv } = await import("node:util");
-    return { variables: { ...parseEnv(text) }, warnings: [] };
+    return { variables: parseEnv(text) as Record<string, string>, warnings: [] };
   } catch (cause) {
     signal?.throwIfAborted();
     const code = (cause as NodeJS.ErrnoException).code ?? "unreadable";
-    return { ...nothing, warnings: [`${basename(file)}  can't be read (${code}) and sets nothing.`] };
+    return nothing(`${basename(file)}  can't be read (${code}) and sets nothing.`);
   }
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { load } from "../test/config-folder.ts";
-import { addServer, exemptServer, removeServer } from "./edit.ts";
+import { addServer, blockTools, exemptServer, removeServer } from "./edit.ts";
 import { renderStarterConfig } from "./template.ts";
 
 const entry = { command: "npx", args: ["-y", "@scope/server"] };
@@ -60,5 +60,19 @@ describe("exemptServer", () => {
     const after = exemptServer(before, "files");
     expect(after.match(/#.*/gu)).toEqual(before.match(/#.*/gu));
     expect((await load(after)).config.guardrails.approvals).toEqual(approvals);
+  });
+});
+
+describe("blockTools", () => {
+  it.each([
+    ["", ["files.move", "files.a b"]],
+    [renderStarterConfig(), ["files.move", "files.a b"]],
+    ["guardrails: # ours\n  blocked_tools: # all\n    - crm.drop\n", ["crm.drop", "files.move", "files.a b"]],
+  ])("adds to the blocked tools of %j", async (before, blocked) => {
+    const after = blockTools(before, ["files.move", "files.a b"]);
+    expect(after.match(/#.*/gu)).toEqual(before.match(/#.*/gu));
+    const { guardrails } = (await load(after)).config;
+    expect(guardrails).toMatchObject({ blockedTools: blocked, approvals: ["destructive"] });
+    expect(blockTools(before, [])).toBe(before);
   });
 });

@@ -62,14 +62,37 @@ export function removeServer(yaml: string, name: string): string | undefined {
  */
 export function exemptServer(yaml: string, name: string): string {
   const document = parse(yaml);
-  const approvals = document.getIn(["guardrails", "approvals"], true);
-  if (isSeq(approvals)) approvals.add(`!${name}`);
+  extendGuardrail(document, "approvals", [`!${name}`], ["destructive"]);
+  return print(document);
+}
+
+/**
+ * Adds tools to those that code may not call, in the text of a config.yaml. Comments and all other settings are kept.
+ *
+ * @param tools - Patterns, such as `files.delete`.
+ * @returns the new text.
+ * @throws CemError `CONFIG_INVALID` for a text that is not a mapping in YAML.
+ */
+export function blockTools(yaml: string, tools: readonly string[]): string {
+  if (tools.length === 0) return yaml;
+  const document = parse(yaml);
+  extendGuardrail(document, "blocked_tools", tools);
+  return print(document);
+}
+
+/** @param standard - What the list has where it is not set. */
+function extendGuardrail(
+  document: Document,
+  key: string,
+  added: readonly string[],
+  standard: readonly string[] = [],
+): void {
+  const list = document.getIn(["guardrails", key], true);
+  if (isSeq(list)) for (const item of added) list.add(item);
   else {
     if (!isMap(document.get("guardrails", true))) document.set("guardrails", document.createNode({}));
-    const list = document.createNode(["destructive", `!${name}`], { flow: true });
-    document.setIn(["guardrails", "approvals"], list);
+    document.setIn(["guardrails", key], document.createNode([...standard, ...added], { flow: true }));
   }
-  return print(document);
 }
 
 function parse(yaml: string): Document {

@@ -31,7 +31,6 @@ export interface EnvironmentSource {
 /** Reads the variables that set settings. Of the API keys, only the one of the chosen provider is read. */
 export function environmentLayer({ from, variables, ofFolder }: EnvironmentSource, provider: Provider) {
   const layer = emptyLayer();
-  const warnings: string[] = [];
   const originOf = (variable: string): Origin => ({ from, label: `${from} ${variable}`, variable, ofFolder });
   const taken = new Map<string, { name: string; value: string }>();
   if (provider.deducedFrom === from) {
@@ -47,7 +46,7 @@ export function environmentLayer({ from, variables, ofFolder }: EnvironmentSourc
     const winner = taken.get(path);
     if (winner !== undefined) {
       if (winner.value !== value)
-        warnings.push(`${from} ${name}  is not used: ${winner.name} is set too and wins.`);
+        layer.warnings.push(`${from} ${name}  is not used: ${winner.name} is set too and wins.`);
       continue;
     }
     taken.set(path, { name, value });
@@ -59,7 +58,7 @@ export function environmentLayer({ from, variables, ofFolder }: EnvironmentSourc
       layer.problems.push(problemAt(settingOrigin, message, { value, allowed: setting.allowed }));
     } else setPath(layer.values, setting.keys, coerced);
   }
-  return { layer, warnings };
+  return layer;
 }
 
 /** Converts the text of a variable to the type of its setting; `undefined` when that is not possible. */

@@ -1,5 +1,5 @@
 export { loadConfig } from "./load-config.ts";
-export type { LoadConfigOptions, LoadedConfig } from "./load-config.ts";
+export type { ConfigSource, LoadConfigOptions, LoadedConfig } from "./load-config.ts";
 export { configSchema } from "./schema/schema.ts";
 export type { Config, ConfigInput } from "./schema/schema.ts";
 export { SANDBOX_TYPES, type MountSetting } from "./schema/execution.ts";

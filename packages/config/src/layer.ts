@@ -35,6 +35,8 @@ export interface Layer {
   /** The origins of the values, by the {@link originKey} of their path. */
   origins: Map<string, SettingOrigin>;
   problems: ConfigProblem[];
+  /** Ignored values with the reason, one sentence each. */
+  warnings: string[];
 }
 
 /** `["mcp_servers", 0, "url"]` → `mcp_servers[0].url`. */
@@ -85,7 +87,7 @@ export function problemAt(settingOrigin: SettingOrigin, message: string, more: P
   };
 }
 
-export const emptyLayer = (): Layer => ({ values: {}, origins: new Map(), problems: [] });
+export const emptyLayer = (): Layer => ({ values: {}, origins: new Map(), problems: [], warnings: [] });
 
 const MAX_SHOWN_CHARACTERS = 60;
 const MAX_SHOWN_PROBLEMS = 20;

@@ -63,7 +63,7 @@ describe("loadConfig", () => {
     const { config, origins } = await loadConfig({
       cwd,
       env: { LLM_MODEL: "environment", LLM_TEMPERATURE: "0.3" },
-      overrides: { llm: { model: "argument" } },
+      config: { llm: { model: "argument" } },
     });
     expect(config.llm).toMatchObject({ model: "argument", temperature: 0.3, maxTokens: 2 });
     expect(config.logging.level).toBe("WARNING");
@@ -90,7 +90,7 @@ describe("loadConfig", () => {
     const first = await load(
       "llm: {api_key: k}\nmcp_servers: {a: {command: x, env: {A: 1}}, b: {url: http://x}}\nexecution: {mount_directories: [data]}\nworkflows: [{name: w, steps: [{name: s, type: loop, config: {a: 1}, guardrails: {strict_mode: true}}]}]",
     );
-    const second = await loadConfig({ env: {}, file: false, envFile: false, overrides: first.config });
+    const second = await loadConfig({ env: {}, configFile: false, envFile: false, config: first.config });
     expect(second.config).toEqual(first.config);
     expect(second.config.llm.apiKey?.reveal()).toBe("k");
   });
@@ -117,11 +117,14 @@ describe("loadConfig", () => {
         "b.yaml": "",
         "c.yaml": "",
       });
-      const named = async (file?: string, env = {}) => (await loadConfig({ cwd, env, file })).file;
+      const named = async (configFile?: string, env = {}) =>
+        (await loadConfig({ cwd, env, configFile })).file;
       expect(await named()).toBe(join(cwd, "b.yaml"));
       expect(await named(undefined, { CEM_CONFIG: "c.yaml" })).toBe(join(cwd, "c.yaml"));
       expect(await named("a.yaml", { CEM_CONFIG: "c.yaml" })).toBe(join(cwd, "a.yaml"));
-      expect((await loadConfig({ cwd, env: { CEM_CONFIG: "c.yaml" }, file: false })).file).toBeUndefined();
+      expect(
+        (await loadConfig({ cwd, env: { CEM_CONFIG: "c.yaml" }, configFile: false })).file,
+      ).toBeUndefined();
     });
 
     it("is not a folder, as Docker makes one of a file that is missing", async () => {
@@ -136,7 +139,7 @@ describe("loadConfig", () => {
 
     it("has to exist when it is named", async () => {
       const cwd = await folderWith({});
-      expect(await failure(loadConfig({ cwd, ...NOTHING, file: "no.yaml" }))).toMatchObject({
+      expect(await failure(loadConfig({ cwd, ...NOTHING, configFile: "no.yaml" }))).toMatchObject({
         code: "CONFIG_NOT_FOUND",
         details: { file: join(cwd, "no.yaml") },
       });
@@ -170,9 +173,9 @@ describe("loadConfig", () => {
       );
       const { config, folder } = await loadConfig({
         cwd,
-        file: "etc/my.yaml",
+        configFile: "etc/my.yaml",
         env: { SERVERS_DIR: "tools" },
-        overrides: { logging: { auditFile: "audit.log" } },
+        config: { logging: { auditFile: "audit.log" } },
       });
       expect(folder).toBe(etc);
       expect(config.execution).toMatchObject({
@@ -274,7 +277,7 @@ describe("loadConfig", () => {
       const { config, origins } = await loadConfig({
         cwd: await folderWith({}),
         env,
-        overrides: path === "llm.provider" ? {} : { llm: { provider } },
+        config: path === "llm.provider" ? {} : { llm: { provider } },
       });
       let found: unknown = config;
       for (const key of setting?.keys ?? []) found = (found as Record<string, unknown>)[key];

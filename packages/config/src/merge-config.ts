@@ -1,14 +1,28 @@
 import * as z from "zod/mini";
 import { homedir } from "node:os";
 import { resolve } from "node:path";
+import { builtInSandbox } from "./check.ts";
+import type { VariableServer } from "./environment.ts";
 import { getPath, originKey, setPath } from "./layer.ts";
 import type { Layer, Origin } from "./layer.ts";
-import type { Config, configSchema } from "./schema/schema.ts";
+import { configSchema } from "./schema/schema.ts";
+import type { Config } from "./schema/schema.ts";
 import { isPath, itemOf, optionsOf, unwrap } from "./schema/shape.ts";
 import { SETTINGS, schemaOf } from "./settings.ts";
 
-/** Merges layers, weakest first. Each setting is taken from one layer: lists and mappings are replaced, not merged. */
-export function mergeLayers(layers: readonly Layer[]) {
+export type MergedConfig = ReturnType<typeof mergeConfig>;
+
+/**
+ * Merges layers, weakest first, and adds the servers of variables with names that are not taken yet. Each setting is taken
+ * from one layer: lists and mappings are replaced, not merged.
+ *
+ * @param bases - The folders that relative paths of the program start from, and all others.
+ */
+export function mergeConfig(
+  layers: readonly Layer[],
+  { cwd, project }: Record<"cwd" | "project", string>,
+  named: readonly VariableServer[] = [],
+) {
   const values: Record<string, unknown> = {};
   const origins: Record<string, Origin> = {};
   for (const { path, keys } of SETTINGS) {
@@ -16,7 +30,13 @@ export function mergeLayers(layers: readonly Layer[]) {
     if (winner !== undefined) setPath(values, keys, getPath(winner.values, keys));
     origins[path] = winner?.origins.get(originKey(keys))?.origin ?? { from: "default", label: "default" };
   }
-  return { values, origins };
+  const { mcpServers: configured, ...parsed } = configSchema.parse(values);
+  parsed.execution.sandboxType = builtInSandbox(parsed.execution.sandboxType);
+  const added = named.filter(({ name }) => configured.every((server) => server.name !== name));
+  const servers = added.map(({ name, url }) => ({ name, url }));
+  const mcpServers = [...configured, ...configSchema.parse({ mcpServers: servers }).mcpServers];
+  const baseOf = (path: string): string => (origins[path]?.from === "argument" ? cwd : project);
+  return { layers, config: withAbsolutePaths({ ...parsed, mcpServers }, baseOf), origins, added, baseOf };
 }
 
 /**
@@ -24,10 +44,7 @@ export function mergeLayers(layers: readonly Layer[]) {
  *
  * @param base - Returns the folder that the relative paths of a setting start from.
  */
-export function withAbsolutePaths(
-  values: z.output<typeof configSchema>,
-  base: (path: string) => string,
-): Config {
+function withAbsolutePaths(values: z.output<typeof configSchema>, base: (path: string) => string): Config {
   for (const { path, keys } of SETTINGS) {
     const section = getPath(values, keys.slice(0, -1)) as Record<string, unknown>;
     resolveMember(section, keys.at(-1) ?? "", schemaOf(keys), base(path));

@@ -70,7 +70,7 @@ describe("a URL that the folder names", () => {
     [
       "with a key from arguments",
       { "config.yaml": ELSEWHERE },
-      { env: {}, overrides: { llm: { apiKey: "k" } } },
+      { env: {}, config: { llm: { apiKey: "k" } } },
     ],
     ["though .env trusts the folder", { "config.yaml": ELSEWHERE, ".env": "CEM_TRUST_FOLDER=1" }, {}],
     [
@@ -81,7 +81,7 @@ describe("a URL that the folder names", () => {
     [
       "though the command line names the file",
       { "mine.yaml": ELSEWHERE },
-      { file: "mine.yaml", trustFolder: false },
+      { configFile: "mine.yaml", trustFolder: false },
     ],
     ["on this machine", { "config.yaml": "llm: {enabled: true, base_url: 'http://127.0.0.1:4000/v1'}" }, {}],
     ["on this machine, by its name", { ".env": "LLM_ENABLED=1\nLLM_BASE_URL=http://localhost:4000" }, {}],
@@ -112,10 +112,10 @@ describe("a URL that the folder names", () => {
     const url = "https://mine.example";
     const env = await homeEnv({ ...KEY, LLM_ENABLED: "1" });
     const named: LoadConfigOptions[] = [
-      { file: "mine.yaml" },
+      { configFile: "mine.yaml" },
       { env: { ...env, CEM_CONFIG: "mine.yaml" } },
       { env: { ...env, LLM_BASE_URL: url } },
-      { overrides: { llm: { baseUrl: url } } },
+      { config: { llm: { baseUrl: url } } },
       { trustFolder: true },
       { env: { ...env, CEM_TRUST_FOLDER: "1" } },
       { env: { ...env, CEM_TRUST_FOLDER: ["/elsewhere", cwd].join(path.delimiter) } },
@@ -194,7 +194,7 @@ describe("what a folder asks for", () => {
 
   it("is not there for a server that is off or that the program gave", async () => {
     const off = await load({ "config.yaml": "mcpServers: {a: {command: x, enabled: false}}" });
-    const given = await load({}, { overrides: { mcpServers: { a: { command: "x" } } } });
+    const given = await load({}, { config: { mcpServers: { a: { command: "x" } } } });
     expect([off.trust.requested, given.trust.requested]).toEqual([[], []]);
   });
 
@@ -263,10 +263,10 @@ describe("what a folder asks for", () => {
       ".env": "CRM_HOST=stranger.example\nCRM_PORT=1\n",
       "mine.yaml": "plugins: [./p.ts]",
     });
-    const given = await loadConfig({ cwd, env: await homeEnv(), overrides: { mcpServers: server } });
+    const given = await loadConfig({ cwd, env: await homeEnv(), config: { mcpServers: server } });
     expect(given.trust.held).toMatchObject([{ kind: "server", name: "a" }]);
     const own = await homeEnv({ CRM_HOST: "mine.example", CEM_CONFIG: path.join(cwd, "mine.yaml") });
-    const withPlugin = await loadConfig({ cwd, env: own, overrides: { mcpServers: server } });
+    const withPlugin = await loadConfig({ cwd, env: own, config: { mcpServers: server } });
     expect(withPlugin.trust.held).toMatchObject([
       { kind: "plugin", name: ".env", text: "gives CRM_PORT to plugins" },
     ]);
@@ -278,7 +278,7 @@ describe("what a folder asks for", () => {
     const env = await homeEnv();
     expect((await loadConfig({ cwd, env })).trust.obstacle).toMatchObject({ code: "FOLDER_UNTRUSTED" });
     expect((await loadConfig({ cwd, env, trustFolder: true })).trust.held).toEqual([]);
-    expect((await loadConfig({ cwd, env, file: "config.yaml" })).trust.held).toEqual([]);
+    expect((await loadConfig({ cwd, env, configFile: "config.yaml" })).trust.held).toEqual([]);
   });
 
   it("is not what was trusted in another folder, whose configuration .env names", async () => {
@@ -306,6 +306,47 @@ describe("what a folder asks for", () => {
     await symlink(`${cwd}-moved`, `${cwd}-link`);
     await trustAll(`${cwd}-moved`, env);
     expect(await held(`${cwd}-link`, env)).toEqual([]);
+  });
+});
+
+describe("an optional package that is installed for the folder", () => {
+  const MODULE = "node_modules/@of/thing/dist/index.js";
+  const manifest = (version: string): string =>
+    JSON.stringify({ name: "@of/thing", version, exports: "./dist/index.js" });
+
+  it("is held back until it is trusted, and again when it is updated", async () => {
+    const files = {
+      [MODULE]: "export default 1;",
+      "node_modules/@of/thing/dist/package.json": '{"type":"module"}',
+      "node_modules/@of/thing/package.json": manifest("1.0.0"),
+    };
+    const [cwd, env] = [await folderWith(files), await homeEnv()];
+    const find = async (trustFolder?: boolean) =>
+      (await loadConfig({ cwd, env, trustFolder })).trust.package("@of/thing");
+    const found = await find();
+    expect(found).toMatchObject({
+      item: { kind: "package", name: "@of/thing", text: `loads ${path.normalize(MODULE)} into this process` },
+      held: { before: undefined },
+    });
+    expect(found?.file.endsWith(path.normalize(MODULE))).toBe(true);
+    expect(found?.item.files).toContain(path.normalize("node_modules/@of/thing/package.json"));
+    expect(await find(true)).toMatchObject({ held: undefined });
+    await addTrust(trustFile(env), (await loadConfig({ cwd, env })).trust.folder, found ? [found.item] : []);
+    expect(await find()).toMatchObject({ held: undefined });
+    await writeFile(path.join(cwd, "node_modules/@of/thing/package.json"), manifest("1.0.1"));
+    expect(await find()).toMatchObject({ held: { name: "@of/thing" } });
+  });
+
+  it("is looked for in the folders above too, and may be missing", async () => {
+    const cwd = await folderWith({
+      [MODULE]: "",
+      "node_modules/@of/thing/package.json": manifest("1.0.0"),
+      "in/x": "",
+    });
+    const { trust } = await loadConfig({ cwd: path.join(cwd, "in"), env: await homeEnv() });
+    expect(await trust.package("@of/thing")).toMatchObject({ held: { name: "@of/thing" } });
+    expect(await trust.package("@of/other")).toBeUndefined();
+    expect(await trust.package("../in/x")).toBeUndefined();
   });
 });
 

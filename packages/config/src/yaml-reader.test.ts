@@ -69,7 +69,7 @@ describe("a config.yaml that is not what it should be", () => {
   });
 
   it("is refused when it merges what is no map", async () => {
-    expect(await message("<<: workflows")).toContain("uses <<: with what is no map");
+    expect(await message("<<: workflows")).toContain("uses <<: with something that is not a map");
   });
 
   it("is refused when it is large, not text, or a folder", async () => {
@@ -77,7 +77,7 @@ describe("a config.yaml that is not what it should be", () => {
     expect(await message(new Uint8Array([0x61, 0x3a, 0x20, 0xff, 0xfe]))).toContain("is not text in UTF-8");
     const cwd = await folderWith({});
     await mkdir(join(cwd, "folder.yaml"));
-    expect((await failure(loadConfig({ cwd, env: {}, file: "folder.yaml" }))).message).toContain(
+    expect((await failure(loadConfig({ cwd, env: {}, configFile: "folder.yaml" }))).message).toContain(
       "is not a file",
     );
   });

@@ -1,6 +1,6 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { CemError } from "@cem/core";
 import { onTestFinished } from "vitest";
 import { type ConfigProblem, loadConfig, type LoadConfigOptions, type LoadedConfig } from "../src/index.ts";
@@ -9,7 +9,10 @@ import { type ConfigProblem, loadConfig, type LoadConfigOptions, type LoadedConf
 export async function folderWith(files: Record<string, string | Uint8Array>): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "cem-config-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  for (const [name, content] of Object.entries(files)) await writeFile(join(folder, name), content);
+  for (const [name, content] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, name)), { recursive: true });
+    await writeFile(join(folder, name), content);
+  }
   return folder;
 }
 

@@ -25,7 +25,10 @@ export interface SelectedTool {
   reason: string;
 }
 
-/** Tokens that a model would have read by calling tools directly, and tokens that it did read. */
+/**
+ * Tokens that a model would have read by calling tools directly, and tokens that it did read. Estimates: of a long text
+ * the beginning is counted and scaled up.
+ */
 export interface ContextTokens {
   /** All tool definitions and every tool result. */
   direct: number;
@@ -238,7 +241,7 @@ export interface Agent {
    * Writes code for a task and runs it.
    *
    * @returns the result, also of a task that fails.
-   * @throws CemError `TASK_EMPTY`, `AGENT_DISPOSED`, or the error of a stage that can't be used.
+   * @throws CemError `TASK_EMPTY`, `OPTION_INVALID`, `AGENT_DISPOSED`, or the error of a stage that can't be used.
    */
   executeTask(task: string, options?: ExecuteOptions): Promise<TaskResult>;
   /**
@@ -246,7 +249,7 @@ export interface Agent {
    *
    * @param code - TypeScript. Its value is what it exports as default or returns at the top level.
    * @returns the result, also of code that fails.
-   * @throws CemError `CODE_EMPTY`, `AGENT_DISPOSED`, or the error of a stage that can't be used.
+   * @throws CemError `CODE_EMPTY`, `OPTION_INVALID`, `AGENT_DISPOSED`, or the error of a stage that can't be used.
    */
   executeCode(code: string, options?: ExecuteOptions): Promise<TaskResult>;
   /**
@@ -263,7 +266,7 @@ export interface Agent {
    */
   discoverTools(options?: Parameters<ToolCatalog["list"]>[0]): Promise<CatalogSnapshot>;
   /**
-   * Ranks all tools for a query, best first.
+   * Ranks the tools that are relevant to a query, best first; there may be none.
    *
    * @throws CemError `QUERY_EMPTY` or `AGENT_DISPOSED`.
    */

@@ -8,7 +8,7 @@ export * from "./failures.ts";
 export { exampleArguments, exampleCall, FORMAT_EXAMPLES } from "./example-call.ts";
 export { copyBeginning, copyWholeWords, runTitle, showArguments, showWholeWords } from "./short-texts.ts";
 export type * from "./run-records.ts";
-export { createRunClock } from "./run-clock.ts";
+export { createRunClock, MAX_TIMER_MS } from "./run-clock.ts";
 export { createTurns, FairGate, Shares } from "./fair-gate.ts";
 export { hasWorkThreads, moduleBeside, offload, useWorkThreads } from "./offload.ts";
 export type { OffloadedWork } from "./offload.ts";
@@ -59,7 +59,7 @@ export type {
   StateStore,
   WorkspaceSync,
 } from "./workspace.ts";
-export { ISOLATION_LEVELS } from "./sandbox.ts";
+export { GUEST_WORKSPACE, INTERNAL_IPV4, ISOLATION_LEVELS } from "./sandbox.ts";
 export type {
   GuestError,
   Isolation,

@@ -106,6 +106,8 @@ export interface ToolCallRecord {
   isCancelled?: boolean | undefined;
   /** For a cancelled call: whether a tool that may change something may have executed it. Left out of results. */
   mayBeDone?: boolean | undefined;
+  /** Whether it ended after its program, which did not wait for it or had given it up. Left out of results too. */
+  isLate?: boolean | undefined;
   /** `guest`: the tool ran in the guest, and only the guest reports the call. Absent: the host made the call. */
   place?: "guest" | undefined;
   /** The beginning of the arguments as JSON. Set for repairs by a model only, never in a task's result. */

@@ -69,3 +69,18 @@ export function withoutEscapes(part: string): string {
     return part;
   }
 }
+
+/** Whether a key could change the behaviour of objects; `constructor` does only if its value has a prototype. */
+export function isPrototypeKey(key: string, value: JsonValue): boolean {
+  return (
+    key === "__proto__" || (key === "constructor" && isObject(value) && Object.hasOwn(value, "prototype"))
+  );
+}
+
+/** Copies JSON without such keys. */
+export function withoutPrototypeKeys(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map(withoutPrototypeKeys);
+  if (!isObject<JsonValue>(value)) return value;
+  const kept = Object.entries(value).filter(([key, inner]) => !isPrototypeKey(key, inner));
+  return Object.fromEntries(kept.map(([key, inner]) => [key, withoutPrototypeKeys(inner)]));
+}

@@ -1,5 +1,5 @@
-/** A longer timer would fire at once. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
+/** The maximum delay of a timer in milliseconds: a longer one would fire at once. */
+export const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** A timeout that pauses while a person is asked, except for the processor time that the program uses meanwhile. */
 export function createRunClock(timeoutMs: number, onExpired: () => void) {

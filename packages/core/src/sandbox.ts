@@ -30,6 +30,9 @@ export interface WorkspaceLimits {
   workspaceEntries: number;
 }
 
+/** The workspace's path in the guest. */
+export const GUEST_WORKSPACE = "/workspace";
+
 /** A folder or file of the host that the guest can access. */
 export interface Mount {
   /** Absolute path on the host. */
@@ -38,6 +41,20 @@ export interface Mount {
   guestPath: string;
   readOnly: boolean;
 }
+
+/** IPv4 networks of this machine, its private networks and cloud metadata services. */
+export const INTERNAL_IPV4 = [
+  "0.0.0.0/8",
+  "10.0.0.0/8",
+  "100.64.0.0/10",
+  "127.0.0.0/8",
+  "169.254.0.0/16",
+  "172.16.0.0/12",
+  "192.0.0.0/24",
+  "192.168.0.0/16",
+  "198.18.0.0/15",
+  "224.0.0.0/3",
+] as const;
 
 /** The hosts that the guest may connect to: none, all, or an allowlist such as `["api.example.com", "10.1.2.3:8080"]`. */
 export type NetworkPolicy = "none" | "all" | { hosts: readonly string[] };

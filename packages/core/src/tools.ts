@@ -214,7 +214,7 @@ export interface Selection {
 export interface ToolSelector {
   readonly specificationVersion: "v1";
   select(request: SelectRequest): Promise<Selection>;
-  /** Ranks all tools for a query, best first, without a threshold. */
+  /** Ranks the tools that are relevant to a query, best first; there may be none. */
   search(request: SelectRequest): Promise<RankedTool[]>;
   /** Indexes tools ahead of the first request for them. */
   prepare?(tools: readonly ToolDefinition[], catalogVersion?: string): Promise<void>;

@@ -54,7 +54,7 @@ async function ask(
   );
   const body = shown.split("\n").map((line) => `    ${line}`);
   const head = safeText(`${server}.${tool}: ${reason}.`).replaceAll("\n", " ");
-  const question = "  Let it? (yes for this once, session for all of this tool, no) [no] ";
+  const question = "  Allow it? [y]es, [s]ession (all calls of this tool), [N]o ";
   const typed = await withPrompt(
     { ...settings, signal },
     (askLine) => {
@@ -123,7 +123,7 @@ async function askForField({ field, hint, preset }: AskedField, ask: AskLine, ou
     if (typed === "" && (preset !== undefined || !required)) return preset;
     const checked = checkValue(field, typedValue(field, typed));
     if (typed !== "" && checked.ok) return checked.value;
-    output.write(`  It ${checked.ok ? "is needed" : checked.fault}.\n`);
+    output.write(`  ${checked.ok ? "A value is required" : `It ${checked.fault}`}.\n`);
   }
 }
 

@@ -4,9 +4,8 @@ import type { ErrorInfo } from "@cem/core";
 import { shellWord } from "@cem/core/text";
 import type { ServerSource } from "code-execution-mcp/admin";
 import { askYesNo } from "../ask/prompt.ts";
-import { withHints } from "../errors.ts";
 import type { CommandContext } from "../io/terminal.ts";
-import { FIRST_START, showWaiting } from "../io/terminal.ts";
+import { showStarting } from "../io/terminal.ts";
 import { renderRow } from "../render/rows.ts";
 import { oneLine, counted, shortPath } from "../render/text.ts";
 import { renderGenerated } from "../render/servers.ts";
@@ -25,6 +24,7 @@ export const add = defineCommand<{ name: string; entry: Record<string, unknown> 
   about: "Add an MCP server and write its tools as files",
   help: `
 The server is written to config.yaml, whose comments are kept. Then its tools are written as files.
+A command gets only the variables that --env names, not the rest of your environment: --env 'KEY=\${KEY}' hands one on.
 \${NAME} in a value is replaced from the environment or .env when the server is used, so secrets can stay there.
 
 Examples:
@@ -63,8 +63,7 @@ Examples:
     ];
     live?.write(`\n${added(live.style).join("\n")}\n`);
     const generating = generateTools({ ...source, servers: [name] });
-    const generated = withHints(await showWaiting(live, FIRST_START, generating));
-    const [server] = generated;
+    const [server] = await showStarting(live, [name], generating);
     const isDone = server?.state === "generated";
     if (isDone) await askAboutFolders(name, entry, source, context);
     const word = shellWord(name);

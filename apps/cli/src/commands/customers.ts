@@ -27,7 +27,8 @@ export const customers = defineCommand<Customers>({
   group: "operation",
   about: "List, measure and remove customers",
   help: `
-Each customer has a folder in customers.dir, which nobody else's code can see. Removing one leaves nothing of it.
+Each customer has a folder in customers.dir, which nobody else's code can see. Removing one leaves
+nothing but a digest of its id with what it has used of its quotas, until the period ends.
 
 Examples:
   cem customers

@@ -1,6 +1,6 @@
 import { toErrorInfo } from "@cem/core";
 import type { LoadedConfig } from "code-execution-mcp";
-import { withHint, withHints } from "../errors.ts";
+import { withHint } from "../errors.ts";
 import type { Answer } from "../io/terminal.ts";
 import { LABEL_COLUMNS, renderPairs, renderRow } from "../render/rows.ts";
 import { counted, oneLine, wrapIndented } from "../render/text.ts";
@@ -54,14 +54,12 @@ Examples:
     let settings: ListedSetting[] | undefined;
     try {
       const source = serverSourceOf(options, context);
-      const { configFile: file, config: overrides, trustFolder } = source;
-      const loaded = await loadConfig({ file, overrides, trustFolder, signal });
+      const loaded = await loadConfig(source);
       checks.push(checkConfig(loaded));
       if (listValues) settings = await listSettings(loaded);
       if (security) checks.push(...checkSecurity(await inspectSecurity(source)));
       else {
-        const report = await inspectHost(source);
-        checks.push(...checkHost({ ...report, upstream: withHints(report.upstream) }));
+        checks.push(...checkHost(await inspectHost(source)));
       }
     } catch (thrown) {
       signal.throwIfAborted();

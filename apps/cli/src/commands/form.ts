@@ -51,11 +51,10 @@ Examples:
       });
     const given = data === undefined ? {} : await readData(await readInput(data, "data", context), data);
     const { loadConfig } = await import("code-execution-mcp");
-    const { configFile, config: overrides, trustFolder } = configSourceOf(options);
     const { signal } = context;
-    const { config } = await loadConfig({ file: configFile, overrides, trustFolder, signal });
+    const loaded = await loadConfig({ ...configSourceOf(options), signal });
     const { onElicit: ask } = askingOf(context);
-    const filler = createFormFiller({ workspace: config.execution.workspaceDir, ask });
+    const filler = createFormFiller({ workspace: loaded.config.execution.workspaceDir, ask });
     if (action === "validate") return answerToFilling(await filler.check(form, { data: given }));
     if (form.target === undefined)
       throw new CemError(
@@ -64,7 +63,13 @@ Examples:
       );
     if (form.target.type === "tool" || form.sources.length > 0)
       throw new CemError("USAGE", `${file} calls tools, which a step of type form does in a workflow.`);
-    return answerToFilling(await filler.fill(form, { data: given, isTrial: trial, signal }));
+    const { offerPackages } = await import("code-execution-mcp/admin");
+    const endOffer = offerPackages(loaded);
+    try {
+      return answerToFilling(await filler.fill(form, { data: given, isTrial: trial, signal }));
+    } finally {
+      endOffer();
+    }
   },
 });
 

@@ -1,9 +1,8 @@
 import { CemError } from "@cem/core";
 import type { GeneratedServer, Importable, ImportableServer } from "code-execution-mcp/admin";
 import { askYesNo } from "../ask/prompt.ts";
-import { withHints } from "../errors.ts";
 import type { Answer, CommandContext } from "../io/terminal.ts";
-import { FIRST_START, showWaiting } from "../io/terminal.ts";
+import { showStarting } from "../io/terminal.ts";
 import { renderRow } from "../render/rows.ts";
 import { oneLine, safeData, alignColumns, counted, cut, shortPath, wrapIndented } from "../render/text.ts";
 import { renderGenerated } from "../render/servers.ts";
@@ -20,6 +19,7 @@ export const importCommand = defineCommand<{ names: string[]; yes: boolean }>({
   help: `
 Looks into the files of Claude Desktop, Claude Code, Cursor, VS Code, Windsurf, Zed, Codex, Gemini CLI and OpenCode,
 shows the whole commands and what can't be taken over, and asks.
+A command gets only the variables of its entry, also where the other program hands on its whole environment.
 Values are copied as they stand there, secrets too. With --json nothing is added unless --yes is given.
 
 Examples:
@@ -52,8 +52,10 @@ export async function importServers(
   if (isAgreed) {
     ({ warnings } = await addServers(wanted, source));
     const enabled = wanted.filter(({ entry }) => entry["enabled"] !== false).map(({ name }) => name);
-    const generating = enabled.length > 0 ? generateTools({ ...source, servers: enabled }) : [];
-    generated = withHints(await showWaiting(live, FIRST_START, Promise.resolve(generating)));
+    const left = new Set(enabled);
+    const onDone = (name: string): void => void left.delete(name);
+    const generating = enabled.length > 0 ? generateTools({ ...source, servers: enabled, onDone }) : [];
+    generated = await showStarting(live, left, Promise.resolve(generating));
   }
   const isDone = generated.every(({ state }) => state === "generated");
   const added = isAgreed ? wanted.map(({ name }) => name) : [];
@@ -135,14 +137,20 @@ function renderFoundServers(
   return ["", ...lines, ...faults];
 }
 
-/** The whole command, and the names of its variables. */
-function about({ reach, variables, leftOut, obstacle }: Shown, { colors, width }: Style): string[] {
-  if (obstacle !== undefined || reach === "") return [];
-  const notes = [
-    cut(oneLine(reach), MAX_REACH_COLUMNS),
-    ...(variables.length === 0 ? [] : [`with ${oneLine(variables.join(", "))}`]),
-    ...(leftOut.length === 0 ? [] : [`left out: ${oneLine(leftOut.join(", "))}`]),
-  ];
+/** The whole command, and the names of its variables; of an entry that is refused, the reason. */
+function about({ reach, obstacle, origin, refusal = "", ...server }: Shown, { colors, width }: Style) {
+  if (obstacle !== undefined && obstacle !== "refused") return [];
+  const { variables, blockedTools, leftOut } = server;
+  const more = leftOut.some((key) => /tools$/iu.test(key)) ? " (more of its tools can be called here)" : "";
+  const notes =
+    obstacle === "refused"
+      ? [oneLine(refusal), `in ${oneLine(shortPath(origin.file))}`]
+      : [
+          cut(oneLine(reach), MAX_REACH_COLUMNS),
+          ...(variables.length === 0 ? [] : [`with ${oneLine(variables.join(", "))}`]),
+          ...(blockedTools.length === 0 ? [] : [`blocked here too: ${oneLine(blockedTools.join(", "))}`]),
+          ...(leftOut.length === 0 ? [] : [`left out: ${oneLine(leftOut.join(", "))}${more}`]),
+        ];
   return notes.flatMap((note) => wrapIndented(note, NOTE_INDENT, width).map((line) => colors.dim(line)));
 }
 
@@ -150,6 +158,7 @@ const OBSTACLES = {
   exists: "there already",
   "same-name": "left out: another one has this name",
   incomplete: "left out: has neither a command nor a URL",
+  refused: "left out",
 } as const;
 
 function remark({ obstacle, unresolved, enabled, origin }: Shown): string {

@@ -24,8 +24,8 @@ export const worker = defineCommand<{ port?: number | undefined }>({
   answers: false,
   help: `
 Takes runs from the queue that queue.url (CEM_QUEUE_URL) names, which  cem serve  puts there with the same setting. Both
-need the same configuration, and folders of customers and workspaces that all machines reach. SIGTERM or Ctrl-C: it takes
-no more runs and ends once those under way are finished, or after queue.drain_grace, when they go to other workers. A worker that
+need the same configuration, and store.files or folders of customers and workspaces that all machines reach. SIGTERM or
+Ctrl-C: it takes no more runs and ends once those under way are finished, or after queue.drain_grace, when they go to other workers. A worker that
 is killed gives its runs back.
 
 Examples:

@@ -66,7 +66,7 @@ const call = defineCommand<{ target: string; args: string[] }>({
   group: "tools",
   about: "Call one tool",
   help: `
-A value is JSON where it is some, and text where the parameter takes text: days=3 is a number, name=3 a text.
+A value that is valid JSON is read as JSON, unless the parameter takes text: days=3 is a number, name=3 a text.
 
 Examples:
   cem call weather.get_weather location=Oslo

@@ -127,7 +127,7 @@ const MAX_SHOWN_CHARACTERS = 300;
 function renderRuns(runs: readonly RunRecordSummary[], style: Style, isFiltered: boolean): string[] {
   if (runs.length === 0) {
     const none = isFiltered
-      ? "No recorded run is like that."
+      ? "No recorded run matches."
       : 'No run is recorded here yet. Begin one: cem run "<task>"';
     return ["", ...wrapIndented(none, INDENT, style.width)];
   }
@@ -166,7 +166,7 @@ function renderRun(run: RunRecord, style: Style, all: boolean): string[] {
     ...row("customer", run.workspaceOwner ?? ""),
     ...(run.kind === "task" ? row("task", run.input) : []),
     ...row("stages", stages.map(([stage, ms]) => `${stage} ${duration(ms)}`).join(", ")),
-    ...row("guest", isolation === null ? "" : `${isolation.level} (${isolation.mechanisms.join(", ")})`),
+    ...row("isolation", isolation === null ? "" : `${isolation.level} (${isolation.mechanisms.join(", ")})`),
     ...row("context", `${counted(tokens.used, "token")} instead of ${grouped(tokens.direct)}`),
     ...(run.code === "" ? [] : ["", ...renderCode(safeText(run.code), style, all)]),
     ...(run.calls.length === 0 ? [] : [""]),
@@ -200,7 +200,7 @@ function renderReplay(run: RunRecord, answered: number | undefined, missing: num
     const calls = counted(run.calls.length + run.callsLeftOut, "call");
     const advice = "To run it with them, have its calls answered as recorded: --recorded.";
     return [
-      `${heading} Its ${calls} will be made for real, and what needs a yes asks again.`,
+      `${heading} Its ${calls} will be made for real, and what needs approval asks again.`,
       ...(hasTokens ? [`${tokens} ${advice}`] : []),
     ];
   }

@@ -28,8 +28,10 @@ export const serve = defineCommand<Serve>({
   about: "Start an MCP server, for any client",
   answers: "--cost",
   help: `
-stdio serves one client, which starts this command itself:
-  { "mcpServers": { "code-execution": { "command": "npx", "args": ["-y", "@cem/cli", "serve"] } } }
+stdio serves one client, which starts this command itself, mostly in a folder of its own; so name your project's
+configuration with its whole path:
+  { "mcpServers": { "code-execution": { "command": "npx",
+    "args": ["-y", "@cem/cli", "serve", "--config", "/home/ada/my-project/config.yaml"] } } }
 http serves many at http://127.0.0.1:3000/mcp, sse older ones at /sse. Listening on an address that other machines
 can reach needs server.auth_token (CEM_SERVER_TOKEN) or server.auth_issuer.
 The log goes to stderr.

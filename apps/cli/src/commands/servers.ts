@@ -1,4 +1,3 @@
-import { withHints } from "../errors.ts";
 import type { CommandContext } from "../io/terminal.ts";
 import { renderRow } from "../render/rows.ts";
 import { oneLine, safeText } from "../render/text.ts";
@@ -23,7 +22,7 @@ Examples:
   async run({ options }, context) {
     const { inspectServers } = await import("code-execution-mcp/admin");
     await settleTrust(options, context);
-    const servers = withHints(await inspectServers(serverSourceOf(options, context)));
+    const servers = await inspectServers(serverSourceOf(options, context));
     return answer({
       data: { servers },
       isDone: servers.every(({ state }) => state === "ready" || state === "disabled"),
@@ -59,7 +58,7 @@ Examples:
       accept,
     });
     return answer({
-      data: { servers: withHints(generated) },
+      data: { servers: generated },
       isDone: generated.every(({ state }) => state === "generated"),
       report: (shown, style) => renderGenerated(shown.servers, style),
       brief: (shown) => shown.servers.map(({ server, state }) => `${server}: ${state}`).join("\n"),
@@ -88,7 +87,7 @@ Examples:
     await settleTrust(options, context);
     const source = serverSourceOf(options, context);
     await signIn(server, { ...source, openBrowser: (url) => showSignIn(url, browser, context) });
-    const [generated] = withHints(await generateTools({ ...source, servers: [server] }));
+    const [generated] = await generateTools({ ...source, servers: [server] });
     return answer({
       data: { server: generated },
       isDone: generated?.state === "generated",

@@ -1,9 +1,8 @@
 import { exampleCall, findServer, toolId } from "@cem/core";
-import type { CatalogSnapshot, RankedTool, ToolServer } from "@cem/core";
+import type { CatalogSnapshot, RankedTool } from "@cem/core";
 import { Option } from "commander";
 import { answer, defineCommand } from "../command/define-command.ts";
 import { CATALOG_SETTINGS, serverSourceOf, wholeNumber } from "../command/options.ts";
-import { withHint } from "../errors.ts";
 import { requireWords } from "../io/input.ts";
 import {
   renderFound,
@@ -32,7 +31,7 @@ Examples:
     const { listCatalog } = await import("code-execution-mcp/admin");
     const catalog = await listCatalog({ ...serverSourceOf(options, context), only: server });
     return answer({
-      data: withHints(server === undefined ? catalog : onlyServer(server, catalog)),
+      data: server === undefined ? catalog : onlyServer(server, catalog),
       report: ({ servers }, style) =>
         server === undefined
           ? renderServers(servers, style)
@@ -56,17 +55,6 @@ function onlyServer(name: string, { servers, problems, version }: CatalogSnapsho
     problems: broken,
     version,
   };
-}
-
-/** Adds hints to the reasons why tools can't be called. */
-function withHints({ servers, ...rest }: CatalogSnapshot): CatalogSnapshot {
-  const explained = servers.map((server): ToolServer => {
-    const tools = server.tools.map((tool) =>
-      tool.unavailable === undefined ? tool : { ...tool, unavailable: withHint(tool.unavailable) },
-    );
-    return { ...server, tools };
-  });
-  return { ...rest, servers: explained };
 }
 
 const DETAILS: readonly Detail[] = ["name", "description", "full"];

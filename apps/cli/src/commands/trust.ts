@@ -46,7 +46,7 @@ Examples:
       throw new CemError("USAGE", `There is no ${isWorkflow ? "file" : "folder"} ${folder}.`, {
         details: { folder },
       });
-    const report = await inspectTrust(source, isWorkflow ? folder : undefined);
+    const report = await inspectTrust(source, isWorkflow ? folder : undefined, true);
     const { live } = context;
     if (live !== undefined && report.held.length > 0)
       live.write(`${renderAsked(safeData(report), live.style).join("\n")}\n`);

@@ -27,7 +27,7 @@ export function showSteps(output: Output, verbose: boolean): (event: WorkflowEve
         );
       case "step-completed":
         if (event.error !== undefined)
-          return row("went on", `${event.step}: ${event.error.message}`, event.ms, colors.yellow);
+          return row("continued", `${event.step}: ${event.error.message}`, event.ms, colors.yellow);
         if (event.isKnown) return verbose ? row("known", event.step) : undefined;
         return row("success", event.step, event.ms, colors.green);
       case "step-skipped":
@@ -39,7 +39,7 @@ export function showSteps(output: Output, verbose: boolean): (event: WorkflowEve
         return row("error", event.step, event.ms, colors.red);
       case "step-retrying":
         return row(
-          "again",
+          "retrying",
           `${event.step} in ${duration(event.delayMs)}: ${event.error.message}`,
           undefined,
           colors.yellow,
@@ -113,7 +113,7 @@ export function renderRunDetails(details: RunDetails, style: Style): string[] {
     ...(error === null ? [] : renderRow("error", error.message, style, { paint: style.colors.red })),
     ...(uncertain.length === 0
       ? []
-      : renderRow("unclear", `may have been executed: ${uncertain.join(", ")}`, style)),
+      : renderRow("uncertain", `may have been executed: ${uncertain.join(", ")}`, style)),
     ...(pairs.length === 0 ? [] : ["", ...renderPairs(pairs, INDENT, style)]),
     ...renderOutputs(outputs, style),
   ];

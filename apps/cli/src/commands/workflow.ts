@@ -51,7 +51,7 @@ Examples:
       .addArgument(actionArgument(ACTIONS, "list"))
       .argument("[target]", "the workflow's name or file; the run")
       .addOption(
-        new Option("--var <name=value>", "a variable; its value is read as JSON where it is some")
+        new Option("--var <name=value>", "a variable; its value is read as JSON if it is valid JSON")
           .argParser(variable)
           .default({}, "none"),
       )
@@ -104,7 +104,7 @@ Examples:
           });
         case "cancel": {
           const state = await workflows.cancel(named);
-          const said = state === "running" ? "asked to end" : state;
+          const said = state === "running" ? "cancelling" : state;
           return answer({
             data: { run: named, state },
             report: (ended, style) => ["", ...renderRow(said, ended.run, style)],

@@ -42,7 +42,8 @@ export function checkHost(report: HostReport): Check[] {
     checkWorkspace(report.workspace),
     ...report.services.map(checkService),
     checkSearch(report.search),
-    checkModel(configuration),
+    checkModel(configuration, report.packages.openai),
+    checkForms(report.packages),
   ];
 }
 
@@ -59,7 +60,7 @@ export function checkConfig({ file, origins, warnings }: LoadedConfig): Check {
     return count > 0 && `${counted(count, "value")} from ${shown}`;
   };
   const summary = joined(
-    file === undefined ? "no config.yaml, the defaults hold" : shortPath(file),
+    file === undefined ? "no config.yaml, using defaults" : shortPath(file),
     from("environment", "the environment"),
     from(".env", ".env"),
     from("argument", "arguments"),
@@ -167,7 +168,7 @@ function checkSearch({ embedder, problem }: HostReport["search"]): Check {
   return check("search", "ok", `by words and by meaning, with ${shortPath(embedder)}`);
 }
 
-function checkModel({ config: { llm } }: LoadedConfig): Check {
+function checkModel({ config: { llm } }: LoadedConfig, problem: ErrorInfo | undefined): Check {
   const name = "llm";
   if (!llm.enabled) {
     const key = llm.apiKey === undefined ? "" : "a key is set, but ";
@@ -185,9 +186,22 @@ function checkModel({ config: { llm } }: LoadedConfig): Check {
       helpFor("LLM_ENDPOINT_MISSING"),
       BY_RULES,
     ]);
+  if (problem !== undefined)
+    return check(name, "warning", `${provider} ${model} can't be asked`, [...adviceOn(problem), BY_RULES]);
   // Other parts of a URL may hold secrets.
   const where = baseUrl === undefined ? "" : ` at ${URL.parse(baseUrl)?.host ?? "a URL that can't be read"}`;
   return check(name, "ok", `${provider} ${model}${where}, else rules`);
+}
+
+function checkForms({ web, pdf }: HostReport["packages"]): Check {
+  const filled = joined(web === undefined && "web pages", pdf === undefined && "PDF files");
+  if (filled === "") return check("forms", "off", "nothing can be filled", adviceOn(web, pdf));
+  return check("forms", "ok", `fills ${filled}`, adviceOn(web, pdf));
+}
+
+/** What is wrong with packages, and what to do. */
+function adviceOn(...problems: readonly (ErrorInfo | undefined)[]): (string | undefined)[] {
+  return problems.flatMap((problem) => (problem === undefined ? [] : [problem.message, hintFor(problem)]));
 }
 
 const BY_RULES = "Until then code is written by rules.";

@@ -1,5 +1,5 @@
 import { ISOLATION_LEVELS } from "@cem/core";
-import type { IsolationLevel } from "@cem/core";
+import type { Isolation, IsolationLevel } from "@cem/core";
 import type { SecurityReport } from "code-execution-mcp/admin";
 import { counted, shortPath } from "../render/text.ts";
 import { check } from "./checks.ts";
@@ -14,6 +14,7 @@ export const NOT_HELD: Readonly<Record<IsolationLevel, string>> = {
     "faults of Deno or V8, which are the host's user then; memory outside of V8's heap only by polling; set-user-ID bits of files in the workspace; where the host's user is not root: mode, owner and times of its files in read-only mounts; the workspace's path on the host",
 };
 
+const OF_OTHERS = /; without bubblewrap: .*/u;
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/u;
 
 /** Checks what protects the host here: `ok` holds, `warning` and `off` do not. */
@@ -43,7 +44,7 @@ function checkIsolation({ sandboxes, configuration, isRoot }: SecurityReport): C
   if (best === undefined) return check(name, "broken", "no sandbox can start here");
   const notes = [
     best.mechanisms.join(", "),
-    `It does not hold: ${NOT_HELD[best.level]}.`,
+    `It does not protect against: ${notHeld(best)}.`,
     best.level === "permissions" &&
       "The runtime's own permissions are all that holds the guest: install bubblewrap, or use a host with microVMs.",
     weakness(minIsolation) > weakness(best.level) &&
@@ -52,6 +53,10 @@ function checkIsolation({ sandboxes, configuration, isRoot }: SecurityReport): C
   ];
   const state = best.level === "permissions" || isRoot ? "warning" : "ok";
   return check(name, state, `level ${best.level} (${best.sandbox})`, notes);
+}
+
+function notHeld({ level, mechanisms }: Pick<Isolation, "level" | "mechanisms">): string {
+  return mechanisms.includes("bubblewrap") ? NOT_HELD[level].replace(OF_OTHERS, "") : NOT_HELD[level];
 }
 
 function checkSessions({ configuration }: SecurityReport): Check {
@@ -117,12 +122,12 @@ function checkReview({ configuration }: SecurityReport): Check {
   const { enabled, securityChecks, strictMode } = configuration.config.guardrails;
   const name = "review";
   if (!enabled)
-    return check(name, "warning", "off: code runs as it comes", ["guardrails.enabled: true switches it on"]);
+    return check(name, "warning", "off: code runs without a review", ["guardrails.enabled: true switches it on"]);
   if (!securityChecks)
     return check(name, "warning", "on, without its checks for dangerous code", [
       "guardrails.security_checks: true switches them on",
     ]);
-  const note = !strictMode && "It warns and does not refuse: guardrails.strict_mode: true refuses";
+  const note = !strictMode && "Warnings refuse nothing: guardrails.strict_mode: true refuses on them too";
   return check(name, "ok", "code is reviewed before it runs", [note]);
 }
 
@@ -143,7 +148,7 @@ function checkTools({ configuration, unpinnedImages }: SecurityReport): Check {
     held && notes.length === 0 ? "ok" : "warning",
     held
       ? "what MCP servers change in their tools is held back until you accept it"
-      : "what MCP servers change in their tools is taken as it comes: guardrails.changed_tools: hold",
+      : "changes of MCP servers to their tools are accepted without asking: set guardrails.changed_tools: hold",
     notes,
   );
 }

@@ -1,5 +1,6 @@
 import type { Readable, Writable } from "node:stream";
 import { createColors } from "picocolors";
+import { cut, oneLine } from "../render/text.ts";
 import type { Style } from "../render/text.ts";
 
 /** Signals that ask a command to stop. */
@@ -25,8 +26,8 @@ export interface CommandIo {
 const MAX_REPORT_COLUMNS = 100;
 const DEFAULT_COLUMNS = 80;
 const MIN_COLUMNS = 40;
-/** Progress shown while servers start for the first time. */
-export const FIRST_START = "  starting   a first start may take minutes";
+/** Servers are named in a line that a terminal of the default width shows whole. */
+const MAX_NAMES_COLUMNS = 26;
 /** Without a terminal, lines can't be replaced, so they are written less often. */
 const PLAIN_WAIT_SECONDS = 10;
 const CLEAR_LINE = "\r\u001B[K";
@@ -48,14 +49,23 @@ export function wantsColor(env: NodeJS.ProcessEnv, option: boolean, isTerminal: 
   return isTerminal && env["TERM"] !== "dumb";
 }
 
-/** Shows a waiting message with the elapsed time until the work settles. */
-export async function showWaiting<T>(output: Output | undefined, text: string, work: Promise<T>): Promise<T> {
+/**
+ * Shows the servers that are waited for, with the elapsed time, until the work settles.
+ *
+ * @param servers - Those that have not started yet, when the line is written.
+ */
+export async function showStarting<T>(
+  output: Output | undefined,
+  servers: Iterable<string>,
+  work: Promise<T>,
+): Promise<T> {
   const began = Date.now();
   const timer = setInterval(() => {
     const seconds = Math.round((Date.now() - began) / 1_000);
-    if (output?.isTerminal === false && seconds % PLAIN_WAIT_SECONDS === 0)
-      output.write(`${text}, ${seconds} s\n`);
-    else output?.writeTransient(`${text}, ${seconds} s`);
+    const names = cut(oneLine([...servers].join(", ")), MAX_NAMES_COLUMNS);
+    const line = `  starting   ${names}: a first start may take minutes, ${seconds} s`;
+    if (output?.isTerminal === false && seconds % PLAIN_WAIT_SECONDS === 0) output.write(`${line}\n`);
+    else output?.writeTransient(line);
   }, 1_000);
   try {
     return await work;

@@ -33,7 +33,7 @@ export function differencesOf(settings: Record<string, unknown>): string[] {
         .filter(({ config }) => isPython(toRecord(config)["code"]))
         .map(
           (step) =>
-            `workflows  step "${String(step["name"])}" of "${String(workflow["name"])}" is Python: write it in TypeScript`,
+            `workflows  step "${String(step["name"])}" of "${String(workflow["name"])}" is written in Python: rewrite it in TypeScript`,
         ),
     ),
   ];

@@ -51,7 +51,7 @@ export async function migrateConfig(yaml: string, file: string) {
     ({ unknown }) => unknown === true,
   )) {
     if (document.deleteIn(keysOf(path)))
-      changes.push(`${path}  is left out: it had no effect there and is no setting here`);
+      changes.push(`${path}  is left out: it had no effect there and is not a setting here`);
   }
   const text = changes.length === 0 ? yaml : print(document);
   return { text, changes, problems: (await findProblems(text, file)).map(toText) };

@@ -65,9 +65,9 @@ describe("planMigration", () => {
       "AZURE_OPENAI_ENDPOINT",
       "old.pkl is pickled",
       ".replay 1 logs",
-      "servers/math/add.py is Python: write it as servers/math/add.ts",
+      "servers/math/add.py is written in Python: rewrite it as servers/math/add.ts",
       "servers/weather/now.py calls the MCP server weather",
-      "workspace/skills/clean.py is Python: write it as skills/clean/index.ts",
+      "workspace/skills/clean.py is written in Python: rewrite it as skills/clean/index.ts",
     ])
       expect(left).toContain(text);
     expect(left).not.toMatch(/_helper|test_add|__init__/u);
@@ -129,10 +129,10 @@ describe("planMigration", () => {
       "guardrails.content_filtering",
       "execution.msb_server_url",
       ".env MSB_SERVER_URL",
-      'step "old" of "w" is Python',
-      'step "older" of "w" is Python',
-      'step "oldest" of "w" is Python',
-      "skills/bare.py is Python",
+      'step "old" of "w" is written in Python',
+      'step "older" of "w" is written in Python',
+      'step "oldest" of "w" is written in Python',
+      "skills/bare.py is written in Python",
       ...ANSWER_DIFFERENCES.map(({ reason }) => reason),
     ])
       expect(before).toContain(text);

@@ -40,7 +40,7 @@ async function inspectTools({ folder, left }: Migration, serversDir: string): Pr
       const called = CALLS_SERVER.exec((await textOf(path.join(folder, place))) ?? "")?.groups?.["server"];
       const reason =
         called === undefined
-          ? `is Python: write it as ${tool}`
+          ? `is written in Python: rewrite it as ${tool}`
           : `calls the MCP server ${called}, whose tools are generated: cem add ${called} -- <its command>`;
       left.push({ place, reason });
     }
@@ -52,7 +52,7 @@ async function inspectSkills({ folder, left }: Migration, from: string, skillsDi
   for (const name of await modulesIn(folder, from)) {
     const skill = `${skillsDir}/${path.parse(name).name}`;
     if (existsSync(path.join(folder, skill, "index.ts"))) continue;
-    const reason = `is Python: write it as ${skill}/index.ts, with its description in ${skill}/SKILL.md`;
+    const reason = `is written in Python: rewrite it as ${skill}/index.ts, with its description in ${skill}/SKILL.md`;
     left.push({ place: `${from}/${name}`, reason });
   }
 }
@@ -109,7 +109,7 @@ async function inspectVariables(migration: Migration): Promise<void> {
   try {
     const { origins, config, warnings } = await loadConfig({
       cwd: folder,
-      file: false,
+      configFile: false,
       env: {},
       // Values are only reported, not used.
       trustFolder: true,
@@ -143,7 +143,7 @@ async function inspectData({ folder, works, left }: Migration, workspace: string
     else if (name === "state.json") {
       if (parseJson((await textOf(path.join(root, name))) ?? "") !== undefined)
         works.push(`${place}  is read as it is`);
-      else left.push({ place, reason: "is no JSON, or larger than 1 MiB" });
+      else left.push({ place, reason: "is not JSON, or is larger than 1 MiB" });
     }
   }
   const logs = await namesIn(path.join(root, ".replay"), "file");

@@ -57,11 +57,9 @@ export function notesOf(server: ExaminedServer): string[] {
   const { name, state, lastError, generated, changed, added, flagged } = server;
   const notes: string[] = [];
   if (state === "connecting" && lastError === undefined) notes.push("did not answer in time");
-  // The hint for a server that is down is to try again, which was just done.
-  else if (lastError?.code === "FOLDER_UNTRUSTED")
-    notes.push(...errorNotes({ ...lastError, message: "" }).slice(1));
-  else if (lastError?.code === "SERVER_DOWN") notes.push(oneLine(lastError.message));
-  else if (lastError !== undefined) notes.push(...errorNotes(lastError));
+  // The state says that it is held back.
+  else if (lastError !== undefined)
+    notes.push(...errorNotes(lastError).slice(lastError.code === "FOLDER_UNTRUSTED" ? 1 : 0));
   if (state === "ready" && generated === undefined)
     notes.push(`its tools have no files yet: cem generate ${shellWord(name)}`);
   if (changed.length > 0) {
@@ -74,8 +72,9 @@ export function notesOf(server: ExaminedServer): string[] {
   return notes;
 }
 
-function errorNotes({ message, hint }: ErrorInfo): string[] {
-  return [oneLine(message), ...(hint?.split("\n") ?? [])];
+/** The message and the advice. That for a server that is down is to try it, which was just done. */
+function errorNotes({ code, message, hint }: ErrorInfo): string[] {
+  return [oneLine(message), ...((code === "SERVER_DOWN" ? undefined : hint)?.split("\n") ?? [])];
 }
 
 function flagNote(tool: string, { rule, place, excerpt }: { rule: string; place: string; excerpt: string }) {
@@ -112,10 +111,7 @@ function detailsOf(server: GeneratedServer): string[] {
   const { server: name, state, changed, skipped, conflicts, warnings, flagged, error } = server;
   const verb = state === "held" ? "changed, held back" : "changed, accepted";
   return [
-    // The hint for a server that is down is to try it, which was just done.
-    ...(error === undefined
-      ? []
-      : errorNotes(error.code === "SERVER_DOWN" ? { ...error, hint: undefined } : error)),
+    ...(error === undefined ? [] : errorNotes(error)),
     ...changed.flatMap(({ tool, differences }) => [
       `${verb}: ${tool}`,
       ...differences.slice(0, MAX_LISTED).map(({ place, text }) => `  ${place}: ${oneLine(text)}`),

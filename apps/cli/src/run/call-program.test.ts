@@ -65,9 +65,9 @@ describe("readArguments", () => {
   });
 
   it.each([
-    ["name", '"name" is no argument'],
-    ["=x", '"=x" is no argument'],
-    ["{nonsense}", "The argument is no JSON"],
+    ["name", '"name" is not an argument'],
+    ["=x", '"=x" is not an argument'],
+    ["{nonsense}", "The argument is not valid JSON"],
   ])("refuses %s", (word, message) => {
     expect(() => readArguments([word], tool)).toThrow(message);
   });

@@ -24,7 +24,7 @@ function toolOf(target: string, catalog: CatalogSnapshot): ToolDefinition {
   if (dot < 1 || dot === target.length - 1)
     throw new CemError(
       "USAGE",
-      `"${target}" names no tool. A call looks like: cem call weather.get_weather location=Oslo`,
+      `"${target}" is not the name of a tool. A call looks like: cem call weather.get_weather location=Oslo`,
       { details: { target } },
     );
   return findTool({ server: target.slice(0, dot), tool: target.slice(dot + 1) }, catalog);
@@ -54,7 +54,7 @@ export function readArguments(words: readonly string[], tool: Pick<ToolDefinitio
   const { properties = {} } = tool.inputSchema as { properties?: Record<string, JsonSchema> };
   const entries = words.map((word): [string, JsonValue] => {
     const at = word.indexOf("=");
-    if (at < 1) throw misuse(`"${word}" is no argument: it looks like name=value, or is one JSON object.`);
+    if (at < 1) throw misuse(`"${word}" is not an argument. Write name=value, or one JSON object.`);
     const [name, text] = [word.slice(0, at), word.slice(at + 1)];
     const types = typesIn(Object.hasOwn(properties, name) ? properties[name] : undefined);
     const value = parseJson(text) as JsonValue | undefined;
@@ -79,7 +79,7 @@ function typeOf(value: JsonValue | undefined): string {
 
 function readObject(text: string): JsonObject {
   const value = parseJson(text);
-  if (value === undefined) throw misuse("The argument is no JSON.");
+  if (value === undefined) throw misuse("The argument is not valid JSON.");
   return value as JsonObject;
 }
 

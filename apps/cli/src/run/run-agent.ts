@@ -102,7 +102,7 @@ function renderWrites(writes: readonly PlannedWrite[], style: Style): string[] {
 async function readPlan(file: string): Promise<readonly PlannedWrite[]> {
   const { code, writes } = (parseJson(await readFile(file)) ?? {}) as { code?: unknown; writes?: unknown };
   if (typeof code === "string" && Array.isArray(writes) && writes.every(isWrite)) return writes;
-  throw new CemError("USAGE", `${file} is no plan: it is what a command prints with --dry-run --json.`);
+  throw new CemError("USAGE", `${file} is not a plan. A plan is what a command prints with --dry-run --json.`);
 }
 
 function isWrite(value: unknown): value is PlannedWrite {

@@ -50,7 +50,7 @@ async function measureTask(
     guardrails: { piiDetection: false, approvals: task.isNotApproved === true ? ["destructive"] : [] },
     llm: { ...llm, enabled: true },
   };
-  const { config: complete } = await loadConfig({ file: false, overrides: config });
+  const { config: complete } = await loadConfig({ configFile: false, config });
   const { generator, told } = observe(await createConfiguredModel(complete.llm));
   const tools = createOwnServers();
   const agent = createAgent({ configFile: false, config, generator, tools, typeChecker, oneRun: true });

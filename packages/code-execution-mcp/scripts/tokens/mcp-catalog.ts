@@ -1,7 +1,8 @@
 import { createRequire } from "node:module";
 import path from "node:path";
+import { answerErrors, checkCalls, compose } from "@cem/bridge";
 import type { ToolCatalog, ToolInvoker, ToolServer } from "@cem/core";
-import { createMcpConnections, createMcpInvoker } from "@cem/mcp-client";
+import { createMcpConnections, createMcpToolSource } from "@cem/mcp-client";
 import type { McpConnections, McpServerSettings } from "@cem/mcp-client";
 import { writeServerFiles } from "@cem/tool-files";
 import type { RawToolDefinition } from "@cem/tool-files";
@@ -51,5 +52,7 @@ export async function startMcpTools(root: string, serversDir: string): Promise<M
     specificationVersion: "v1",
     list: async () => ({ servers, problems: [], version: "1" }),
   };
-  return { catalog, connections, definitions, invoker: createMcpInvoker(connections) };
+  const tools = createMcpToolSource(connections);
+  const invoker = compose([answerErrors, checkCalls(tools)], tools);
+  return { catalog, connections, definitions, invoker };
 }

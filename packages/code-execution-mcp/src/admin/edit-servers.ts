@@ -114,33 +114,40 @@ export function unpinnedImage({ command, args }: ServerEntry): string | undefine
   return undefined;
 }
 
-/** The variables and headers of a server with names of secrets whose values are written out instead of `${NAME}`. */
-export async function secretsIn({ env, headers }: { env?: unknown; headers?: unknown }): Promise<string[]> {
+/** The names of a server's secret variables, headers and sign-in keys that are written out instead of as `${NAME}`. */
+export async function secretsIn({ env, headers, auth }: ServerEntry): Promise<string[]> {
   const { createSecretList } = await import("@cem/bridge");
-  const given = Object.entries<unknown>({ ...(env as object), ...(headers as object) });
+  const given = Object.entries<unknown>({ ...(env as object), ...(headers as object), ...(auth as object) });
   return given.flatMap(([name, value]) => {
-    const text = String((value as Partial<Secret>).reveal?.() ?? value);
+    const text = String((value as Partial<Secret> | undefined)?.reveal?.() ?? value);
     return !text.includes("${") && createSecretList({ [name]: text }).length > 0 ? [name] : [];
   });
 }
 
 /**
- * Adds MCP servers to the configuration file, which is created if missing. Its comments are kept.
+ * Adds MCP servers to the configuration file, which is created if missing, and blocks tools of theirs. Its comments are kept.
  *
  * @returns the path of the file, and warnings about the servers.
  * @throws CemError `SERVER_EXISTS`, or `CONFIG_INVALID` for invalid settings; the file is not changed then.
  */
 export async function addServers(
-  servers: readonly { name: string; entry: ServerEntry }[],
+  servers: readonly { name: string; entry: ServerEntry; blockedTools?: readonly string[] | undefined }[],
   source: ServerSource = {},
 ) {
-  const { addServer } = await import("@cem/config/edit");
+  const { addServer, blockTools } = await import("@cem/config/edit");
   return editConfig(source, async ({ file, text }) => {
     const edited = servers.reduce((yaml, { name, entry }) => addServer(yaml, name, entry), text ?? "");
-    await replaceFile(file, edited);
+    await replaceFile(
+      file,
+      blockTools(
+        edited,
+        servers.flatMap(({ blockedTools = [] }) => blockedTools),
+      ),
+    );
     let config: Config;
     try {
-      const load = (): Promise<LoadedConfig> => loadConfig({ cwd: source.cwd, file, trustFolder: false });
+      const load = (): Promise<LoadedConfig> =>
+        loadConfig({ cwd: source.cwd, configFile: file, trustFolder: false });
       // First, since they can be part of what is trusted.
       await layFilesFor(await load());
       const loaded = await load();
@@ -178,7 +185,8 @@ export async function addServers(
 export async function exemptFromApproval(name: string, source: ServerSource = {}): Promise<void> {
   const { exemptServer } = await import("@cem/config/edit");
   await editConfig(source, async ({ file, text = "" }) => {
-    const load = (): Promise<LoadedConfig> => loadConfig({ cwd: source.cwd, file, trustFolder: false });
+    const load = (): Promise<LoadedConfig> =>
+      loadConfig({ cwd: source.cwd, configFile: file, trustFolder: false });
     const before = await load();
     await replaceFile(file, exemptServer(text, name));
     const { trust } = await load();
@@ -259,7 +267,8 @@ async function readConfigText(source: ServerSource): Promise<ConfigText> {
   if (named !== undefined && (await stat(path.resolve(cwd, named)).catch(() => undefined)) === undefined) {
     return { file: path.resolve(cwd, named) };
   }
-  const { file } = await openProject(source);
+  await using project = await openProject(source);
+  const { file } = project;
   if (file === undefined) return { file: path.join(cwd, "config.yaml") };
   return { file, text: await readFile(file, "utf8") };
 }

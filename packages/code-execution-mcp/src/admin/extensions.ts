@@ -12,14 +12,16 @@ import type { ConfiguredWorkflow } from "../wiring/workflows/workflow-settings.t
 
 /** Lists skills and proposals, each with the tools it uses that have changed. */
 export async function listSkills(source: ServerSource = {}): Promise<SkillSummary[]> {
-  const { store, tools } = await openSkills(source);
-  return store.list({ tools });
+  await using project = await openProject(source);
+  const { store, tools } = await openSkills(project, source);
+  return await store.list({ tools });
 }
 
 /** Reads a skill, or a proposal if there is no such skill. @throws CemError `SKILL_NOT_FOUND` */
 export async function readSkill(name: string, source: ServerSource = {}): Promise<Skill> {
-  const { store, tools } = await openSkills(source);
-  return store.get(name, { tools });
+  await using project = await openProject(source);
+  const { store, tools } = await openSkills(project, source);
+  return await store.get(name, { tools });
 }
 
 /**
@@ -29,7 +31,8 @@ export async function readSkill(name: string, source: ServerSource = {}): Promis
  */
 export async function testSkill(name: string, source: ServerSource = {}): Promise<Skill> {
   const { toProgramCode } = await import("@cem/skills");
-  const { store, tools, trial } = await openSkills(source);
+  await using project = await openProject(source);
+  const { store, tools, trial } = await openSkills(project, source);
   const skill = await store.get(name, { tools });
   const draft: SkillDraft = { ...skill, code: toProgramCode(skill.code) };
   await trySkill(draft, { tools, signal: source.signal }, trial);
@@ -47,18 +50,18 @@ export async function promoteSkill(
   source: ServerSource & { approvedBy?: string | undefined } = {},
 ): Promise<Skill> {
   const { approvedBy = os.userInfo().username, signal } = source;
-  const { tools, trial } = await openSkills(source);
-  return promoteCheckedSkill(name, { tools, signal, approvedBy }, trial);
+  await using project = await openProject(source);
+  const { tools, trial } = await openSkills(project, source);
+  return await promoteCheckedSkill(name, { tools, signal, approvedBy }, trial);
 }
 
 /** Removes a skill, its versions and its proposal. @throws CemError `SKILL_NOT_FOUND` */
 export async function removeSkill(name: string, source: ServerSource = {}): Promise<void> {
-  await (await createConfiguredSkills(await openProject(source))).remove(name);
+  await using project = await openProject(source);
+  await (await createConfiguredSkills(project)).remove(name);
 }
 
-async function openSkills(source: ServerSource) {
-  const { signal, onLog } = source;
-  const loaded = await openProject(source);
+async function openSkills(loaded: Project, { signal, onLog }: ServerSource) {
   const openAgent = (other: Project) => createLoadedAgent(other, { oneRun: true, sessions: false, onLog });
   await using agent = openAgent(loaded);
   const { servers } = await agent.discoverTools({ signal });
@@ -69,7 +72,8 @@ async function openSkills(source: ServerSource) {
 
 /** Lists the workflows of the configuration. */
 export async function listWorkflows(source: ConfigSource = {}): Promise<ConfiguredWorkflow[]> {
-  return summarizeWorkflows((await openProject(source)).config);
+  await using project = await openProject(source);
+  return summarizeWorkflows(project.config);
 }
 
 /** Renders a workflow as lines for a terminal. */

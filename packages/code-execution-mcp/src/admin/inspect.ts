@@ -6,11 +6,13 @@ import { createListedCatalog } from "../wiring/calls/host-bridge.ts";
 import { createLog, logged } from "../wiring/log.ts";
 import { loadConfig, openProject } from "../wiring/open-project.ts";
 import { authFolder } from "../wiring/project.ts";
+import { inspectPackages } from "../wiring/packages.ts";
 import { probeSandboxes } from "../wiring/sandbox/choose-sandbox.ts";
 import { openMcpTools } from "../wiring/servers/mcp-tools.ts";
 import { inspectServices } from "../wiring/shared/inspect-services.ts";
 import { inspectSearch } from "../wiring/stages/selector.ts";
 import { secretsIn, unpinnedImage } from "./edit-servers.ts";
+import { examineServers } from "./servers.ts";
 import { inspectTrust } from "./trust.ts";
 
 /** The configuration, folders and catalog that an agent would use here. */
@@ -24,36 +26,38 @@ export type HostReport = Awaited<ReturnType<typeof inspectHost>>;
 export async function inspectHost(source: ServerSource = {}) {
   const options = { signal: source.signal };
   const ofRecords: string[] = [];
-  const configuration = await openProject(source, () => (_, message) => void ofRecords.push(message));
+  await using configuration = await openProject(source, () => (_, message) => void ofRecords.push(message));
   const { config } = configuration;
   const { workspaceDir, serversDir, skillsDir } = config.execution;
   const log = createLog(config, source.onLog);
   const pluginSet = await configuration.pluginSet?.get();
   const mcpTools = await openMcpTools(configuration, { log, changesFiles: false });
   const inspect = async () => {
-    const examined = mcpTools.examine(options);
-    const [workspace, servers, skills, catalog, upstream, search, sandboxes, services] = await Promise.all([
-      inspectFolder(workspaceDir),
-      inspectFolder(serversDir),
-      inspectFolder(skillsDir),
-      examined
-        .then(() => createListedCatalog(configuration, mcpTools))
-        .then((catalog) => catalog.list(options)),
-      examined,
-      inspectSearch(config),
-      probeSandboxes(config, { ...options, plugins: pluginSet }),
-      inspectServices(configuration, ofRecords),
-    ]);
+    const examined = examineServers(mcpTools, source.signal);
+    const [workspace, servers, skills, catalog, upstream, search, packages, sandboxes, services] =
+      await Promise.all([
+        inspectFolder(workspaceDir),
+        inspectFolder(serversDir),
+        inspectFolder(skillsDir),
+        examined
+          .then(() => createListedCatalog(configuration, mcpTools))
+          .then((catalog) => catalog.list(options)),
+        examined,
+        inspectSearch(config),
+        inspectPackages(),
+        probeSandboxes(config, { ...options, plugins: pluginSet }),
+        inspectServices(configuration, ofRecords),
+      ]);
     const plugins = pluginSet?.reports() ?? [];
     const { node } = process.versions;
     const folders = { workspace, servers, skills };
-    return { node, configuration, ...folders, catalog, upstream, search, sandboxes, plugins, services };
+    const parts = { search, packages, sandboxes, plugins, services };
+    return { node, configuration, ...folders, catalog, upstream, ...parts };
   };
   try {
     return await logged(log, "examining this host", inspect);
   } finally {
     await mcpTools.close();
-    await configuration.dispose();
   }
 }
 
@@ -89,8 +93,8 @@ export type SecurityReport = Awaited<ReturnType<typeof inspectSecurity>>;
 
 /** Inspects what protects the host. Connects to nothing and imports nothing. */
 export async function inspectSecurity(source: ServerSource = {}) {
-  const { cwd, configFile: file, config: overrides, trustFolder, signal } = source;
-  const configuration = await loadConfig({ cwd, file, overrides, trustFolder });
+  const { signal } = source;
+  const configuration = await loadConfig(source);
   const { config, origins } = configuration;
   const { SETTINGS } = await import("@cem/config");
   // Each with its location: `llm.api_key`, `config.yaml:5`.

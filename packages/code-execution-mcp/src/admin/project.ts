@@ -1,19 +1,27 @@
 import { lstat, mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 
-const CLIENT = `/**
- * Calls a tool of an MCP server. In the sandbox a module of its own stands here: this one tells editors and compilers its
- * type, and that code runs with: cem exec <file>
+/**
+ * The module that programs import what the sandbox gives from, for editors and compilers: in the sandbox a module of its
+ * own stands there.
  */
-export async function callTool<Result = unknown>(
-  server: string,
-  tool: string,
-  input?: object,
-): Promise<Result> {
-  void input;
-  throw new Error(\`\${server}.\${tool} can be called in the sandbox only: cem exec <file>\`);
+async function renderClient(): Promise<string> {
+  const { GUEST_CLIENT_DECLARATIONS } = await import("@cem/sandbox-deno");
+  const text = GUEST_CLIENT_DECLARATIONS.replaceAll(
+    /^export declare function (\w+).*$/gmu,
+    (signature, name: string) => `${signature}
+export function ${name}(): never {
+  return outside("${name}");
+}`,
+  )
+    .replaceAll("export declare ", "export ")
+    .replace(/class ToolError [^}]*/u, (members) => members.replaceAll("readonly", "declare readonly"));
+  return `${text}
+function outside(name: string): never {
+  throw new Error(\`\${name} works in the sandbox only: cem exec <file>\`);
 }
 `;
+}
 
 const TSCONFIG = `{
   "compilerOptions": {
@@ -41,11 +49,7 @@ node_modules/
 `;
 
 const CLIENT_FILE = "client/index.ts";
-const FILES: Readonly<Record<string, string>> = {
-  [CLIENT_FILE]: CLIENT,
-  "tsconfig.json": TSCONFIG,
-  ".gitignore": GITIGNORE,
-};
+const SETTINGS_FILES = { "tsconfig.json": TSCONFIG, ".gitignore": GITIGNORE };
 
 /** Files that were created, and existing files that were kept. */
 export type LaidFiles = Record<"made" | "kept", string[]>;
@@ -57,8 +61,9 @@ export type LaidFiles = Record<"made" | "kept", string[]>;
  * @param only - `client`: only the module that generated tools import, no project settings.
  * @throws the file system's error.
  */
-export function layProjectFiles(root: string, only?: "client"): Promise<LaidFiles> {
-  return layFiles(root, only === "client" ? { [CLIENT_FILE]: CLIENT } : FILES);
+export async function layProjectFiles(root: string, only?: "client"): Promise<LaidFiles> {
+  const client = { [CLIENT_FILE]: await renderClient() };
+  return layFiles(root, only === "client" ? client : { ...client, ...SETTINGS_FILES });
 }
 
 /** Writes files by their paths below a folder. Existing files are not changed. @throws the file system's error. */

@@ -12,13 +12,15 @@ import type { AuditVerification } from "@cem/guardrails/audit";
 import type { ConfigSource, ServerSource } from "../options.ts";
 import { createLog } from "../wiring/log.ts";
 import { openProject } from "../wiring/open-project.ts";
+import type { Project } from "../wiring/project.ts";
 
 /** Lists recorded runs of the project, or of the owner named by `source`, latest first. */
 export async function listRuns(
   filter: RunRecordFilter = {},
   source: ConfigSource = {},
 ): Promise<RunRecordSummary[]> {
-  return withRecords(source, (records) => records.list(filter));
+  await using project = await openProject(source, createLog);
+  return await requireRecords(project).list(filter);
 }
 
 /**
@@ -28,7 +30,8 @@ export async function listRuns(
  * @throws CemError `RUN_NOT_FOUND`
  */
 export async function readRun(id: string, source: ConfigSource = {}): Promise<RunRecord> {
-  return withRecords(source, (records) => records.read(id));
+  await using project = await openProject(source, createLog);
+  return await requireRecords(project).read(id);
 }
 
 /** The calls of a run in the form a replay takes, and the number of calls that are missing. */
@@ -47,14 +50,9 @@ function recordedCall({ server, tool, args, result }: RecordedCall): AnsweredCal
 }
 
 /** @throws CemError `OPTION_INVALID` if no records are kept. */
-async function withRecords<T>(source: ConfigSource, work: (records: RunRecords) => Promise<T>): Promise<T> {
-  const loaded = await openProject(source, (config) => createLog(config));
-  try {
-    if (loaded.records !== undefined) return await work(loaded.records);
-    throw new CemError("OPTION_INVALID", "Runs are not recorded here: runs.records is false.");
-  } finally {
-    await loaded.dispose();
-  }
+function requireRecords({ records }: Project): RunRecords {
+  if (records !== undefined) return records;
+  throw new CemError("OPTION_INVALID", "Runs are not recorded here: runs.records is false.");
 }
 
 /**
@@ -74,8 +72,8 @@ export async function verifyAudit({
 } = {}): Promise<AuditVerification> {
   const { verifyAuditLog } = await import("@cem/guardrails/audit");
   if (file !== undefined) return verifyAuditLog(file, { expect });
-  const loaded = await openProject(source);
-  const { auditFile } = loaded.config.logging;
-  if (auditFile !== undefined) return verifyAuditLog(auditFile, { expect });
+  await using project = await openProject(source);
+  const { auditFile } = project.config.logging;
+  if (auditFile !== undefined) return await verifyAuditLog(auditFile, { expect });
   throw new CemError("FILE_NOT_FOUND", "No audit log is kept here. Set logging.audit_file, or name a file.");
 }

@@ -92,9 +92,17 @@ describe("addServers", () => {
     const cwd = mkdtempSync(path.join(os.tmpdir(), "cem-add-"));
     vi.stubEnv("XDG_CONFIG_HOME", path.join(cwd, "home"));
     const env = { API_KEY: "sk-1234", B_TOKEN: "${B_TOKEN}", FILE: "m.json" };
-    const entries = { mine: { command: "x", env }, plain: { command: "x" } };
+    const auth = { client_id: "app-1", client_secret: "s3cret-12" };
+    const entries = {
+      mine: { command: "x", env },
+      plain: { command: "x" },
+      remote: { url: "https://x.example", auth },
+    };
     const servers = Object.entries(entries).map(([name, entry]) => ({ name, entry }));
     const { warnings } = await addServers(servers, { cwd });
-    expect(warnings).toEqual([expect.stringMatching(/^config\.yaml holds API_KEY of "mine"\..*\.env\.$/u)]);
+    expect(warnings).toEqual([
+      expect.stringMatching(/^config\.yaml holds API_KEY of "mine"\..*\.env\.$/u),
+      expect.stringMatching(/^config\.yaml holds client_secret of "remote"\./u),
+    ]);
   });
 });

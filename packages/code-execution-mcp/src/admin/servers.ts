@@ -1,7 +1,8 @@
 import { realpath } from "node:fs/promises";
 import path from "node:path";
 import type { LoadedConfig } from "@cem/config";
-import type { CatalogSnapshot } from "@cem/core";
+import type { CatalogSnapshot, ErrorInfo } from "@cem/core";
+import { hintFor } from "@cem/core/errors";
 import type * as McpServer from "@cem/mcp-server";
 import type { ExaminedServer, GeneratedServer, GenerateOptions, McpTools } from "@cem/mcp-client/tools";
 import type { ServerSource } from "../options.ts";
@@ -21,14 +22,13 @@ export async function withMcpTools<T>(
   what: string,
   work: (mcpTools: McpTools, project: Project) => Promise<T>,
 ): Promise<T> {
-  const loaded = await openProject(source);
-  const log = createLog(loaded.config, source.onLog);
-  const mcpTools = await openMcpTools(loaded, { log });
+  await using project = await openProject(source);
+  const log = createLog(project.config, source.onLog);
+  const mcpTools = await openMcpTools(project, { log });
   try {
-    return await logged(log, what, () => work(mcpTools, loaded));
+    return await logged(log, what, () => work(mcpTools, project));
   } finally {
     await mcpTools.close();
-    await loaded.dispose();
   }
 }
 
@@ -41,7 +41,7 @@ export function generateTools(source: ServerSource & GenerateOptions = {}): Prom
   return withMcpTools(source, "generating tool files", async (mcpTools, configuration) => {
     const generated = await mcpTools.generate(source);
     if (generated.some(({ state }) => state !== "error")) await layFilesFor(configuration);
-    return generated;
+    return generated.map((server) => ({ ...server, error: withHint(server.error) }));
   });
 }
 
@@ -55,7 +55,17 @@ export async function layFilesFor({ config, trust }: LoadedConfig): Promise<void
 
 /** Tries the configured MCP servers, and reports the state of each. */
 export function inspectServers(source: ServerSource = {}): Promise<ExaminedServer[]> {
-  return withMcpTools(source, "examining servers", (mcpTools) => mcpTools.examine({ signal: source.signal }));
+  return withMcpTools(source, "examining servers", (mcpTools) => examineServers(mcpTools, source.signal));
+}
+
+/** Tries MCP servers that are open already. */
+export async function examineServers(mcpTools: McpTools, signal?: AbortSignal): Promise<ExaminedServer[]> {
+  const examined = await mcpTools.examine({ signal });
+  return examined.map((server) => ({ ...server, lastError: withHint(server.lastError) }));
+}
+
+function withHint(error: ErrorInfo | undefined): ErrorInfo | undefined {
+  return error && { ...error, hint: hintFor(error) };
 }
 
 /**
@@ -73,7 +83,12 @@ export function listCatalog(
       await mcpTools.examine({ signal, only, timeoutMs: LIST_TIMEOUT_MS });
     const catalog = await createListedCatalog(configuration, mcpTools);
     const servers = only === undefined ? undefined : [path.basename(await mcpTools.folderOf(only))];
-    return catalog.list({ signal, servers });
+    const listed = await catalog.list({ signal, servers });
+    const explained = listed.servers.map((server) => ({
+      ...server,
+      tools: server.tools.map((tool) => ({ ...tool, unavailable: withHint(tool.unavailable) })),
+    }));
+    return { ...listed, servers: explained };
   });
 }
 

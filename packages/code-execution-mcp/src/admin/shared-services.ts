@@ -61,10 +61,10 @@ export async function cleanCustomers(
 }
 
 async function withFolders<Result>(
-  { cwd, configFile, config, trustFolder }: ServerSource,
+  source: ServerSource,
   action: (folders: CustomerFolders) => Promise<Result>,
 ): Promise<Result> {
-  const loaded = await loadConfig({ cwd, file: configFile, overrides: config, trustFolder });
+  const loaded = await loadConfig(source);
   await assertNothingElsewhere(loaded);
   const store = storeOf(loaded.config);
   try {
@@ -96,11 +96,8 @@ export function retryDeadRun(id: string, source: ServerSource = {}): Promise<boo
   return withQueue(source, (queue) => queue.retry(id));
 }
 
-async function withQueue<T>(
-  { cwd, configFile, config, trustFolder }: ServerSource,
-  ask: (queue: RunQueue) => Promise<T>,
-): Promise<T> {
-  const loaded = await loadConfig({ cwd, file: configFile, overrides: config, trustFolder });
+async function withQueue<T>(source: ServerSource, ask: (queue: RunQueue) => Promise<T>): Promise<T> {
+  const loaded = await loadConfig(source);
   const connection = await requireQueueConnection(loaded);
   const { createRunQueue } = await import("@cem/queue");
   const queue = createRunQueue(connection);

@@ -3,6 +3,7 @@ import type { LoadedConfig, TrustItem, TrustRecord } from "@cem/config";
 import type { ServerSource } from "../options.ts";
 import { logFileWarnings } from "../wiring/log.ts";
 import { loadConfig } from "../wiring/open-project.ts";
+import { packagesOfProject } from "../wiring/packages.ts";
 
 /** Host access that the files of a folder request. */
 export type TrustReport = Awaited<ReturnType<typeof inspectTrust>>;
@@ -11,10 +12,10 @@ export type TrustReport = Awaited<ReturnType<typeof inspectTrust>>;
  * Lists the host access that files of a folder request. Imports and starts nothing.
  *
  * @param workflow - The file of the workflow to run.
+ * @param all - Whether to list optional packages that are needed only for some runs.
  */
-export async function inspectTrust(source: ServerSource = {}, workflow?: string) {
-  const { cwd, configFile: file, config: overrides } = source;
-  const loaded = await loadConfig({ cwd, file, overrides, trustFolder: false });
+export async function inspectTrust(source: ServerSource = {}, workflow?: string, all = false) {
+  const loaded = await loadConfig({ ...source, trustFolder: false });
   const { findHostToolFiles } = await import("@cem/mcp-client/tools");
   const files = await findHostToolFiles(loaded.config.execution.serversDir);
   const { folder, requested, held } = loaded.trust;
@@ -23,12 +24,13 @@ export async function inspectTrust(source: ServerSource = {}, workflow?: string)
     ...files.map(({ server, name, file }) => loaded.trust.hostTool(`${server}.${name}`, file)),
     ...named.map((file) => loaded.trust.hostTool(file, file)),
   ]);
+  const found = [...tools, ...(await packagesOfProject(loaded, all))];
   return {
     /** The real path of the folder. */
     folder,
-    requested: [...requested, ...tools.map(({ item }) => item)],
+    requested: [...requested, ...found.map(({ item }) => item)],
     /** Requests that are blocked until the folder is trusted. */
-    held: [...held, ...tools.map((tool) => tool.held).filter((item) => item !== undefined)],
+    held: [...held, ...found.map((one) => one.held).filter((item) => item !== undefined)],
     /** Ignored parts of the configuration with the reason, one sentence each. */
     warnings: [...loaded.warnings, ...logFileWarnings(loaded)],
   };

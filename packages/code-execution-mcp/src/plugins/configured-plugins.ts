@@ -4,6 +4,7 @@ import type { LoadedConfig } from "@cem/config";
 import { CemError, Lazy } from "@cem/core";
 import type { HostToolsByServer } from "@cem/mcp-client/tools";
 import { logOf } from "../wiring/log.ts";
+import { writableFolders } from "../wiring/packages.ts";
 import type { Plugin } from "./define-plugin.ts";
 import type { PluginRequest, PluginSet } from "./open-plugins.ts";
 
@@ -102,13 +103,6 @@ async function configuredRequests({ config, plugins, trust }: LoadedConfig): Pro
     pluginFolders.add(`${pathToFileURL(root).href}/`);
     return request;
   });
-}
-
-/** The folders that code in the sandbox can write to. */
-function writableFolders({ execution }: LoadedConfig["config"]): string[] {
-  const { workspaceDir, state, mountDirectories } = execution;
-  const mounted = mountDirectories.filter(({ mode }) => mode === "rw").map(({ host }) => host);
-  return [workspaceDir, state.workspaceDir, ...mounted];
 }
 
 /** The servers of the project and of the program. A plugin can neither add tools to them nor replace them. */

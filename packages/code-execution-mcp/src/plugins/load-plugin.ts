@@ -115,7 +115,7 @@ export async function importPlugin(named: string, file: string): Promise<Plugin>
 export function requirePlugin(value: unknown, named: string): Plugin {
   const details = { plugin: named };
   const refuse = (why: string): CemError =>
-    new CemError("PLUGIN_INVALID", `The plugin ${named} is none: ${why}.`, { details });
+    new CemError("PLUGIN_INVALID", `The plugin ${named} is not valid: ${why}.`, { details });
   if (typeof value !== "object" || value === null)
     throw refuse("its module has to export definePlugin({ … }) as default");
   const { specificationVersion, name, version, setup, options } = value as Partial<

@@ -48,7 +48,7 @@ export function reasonOf(error: unknown): string {
     const text = error instanceof Error ? error.message : String(error);
     return text.slice(0, MAX_REASON_CHARACTERS);
   } catch {
-    return "it threw what has no text";
+    return "it threw a value without a message";
   }
 }
 

@@ -9,6 +9,7 @@ import type { CallGuardOptions } from "./calls/call-guards.ts";
 import { logFileWarnings } from "./log.ts";
 import { openCustomerFolders } from "./http/clients.ts";
 import { vaultWarnings } from "./privacy/vaults.ts";
+import { offerPackages } from "./packages.ts";
 import { refreshSkills } from "./project.ts";
 import type { OwnedConfig, Project } from "./project.ts";
 import { openConfiguredRecords } from "./records/run-records.ts";
@@ -17,7 +18,7 @@ import { lazySync } from "./shared/files.ts";
 import { hasSkills } from "./skills.ts";
 
 /**
- * Loads the configuration from the defaults, config.yaml, `.env`, the environment and `overrides`; later sources take
+ * Loads the configuration from the defaults, config.yaml, `.env`, the environment and the option `config`; later sources take
  * precedence.
  *
  * @throws CemError `CONFIG_INVALID` with all problems in `details.problems`; `CONFIG_NOT_FOUND` when a named file does
@@ -46,14 +47,8 @@ interface Opening {
  * trusted.
  */
 export async function openProject(source: ProjectSource, recordsLog?: RecordsLog): Promise<Project> {
-  const { cwd, configFile: file, config, trustFolder, customer, plugins = [] } = source;
-  const loaded = await loadConfig({
-    cwd,
-    file,
-    overrides: config,
-    trustFolder,
-    hasPlugins: plugins.length > 0,
-  });
+  const { cwd, configFile, config, trustFolder, plugins = [] } = source;
+  const loaded = await loadConfig({ cwd, configFile, config, trustFolder, hasPlugins: plugins.length > 0 });
   if (loaded.trust.obstacle !== undefined) throw loaded.trust.obstacle;
   const found = {
     ...loaded,
@@ -62,12 +57,26 @@ export async function openProject(source: ProjectSource, recordsLog?: RecordsLog
   const store = storeOf(found.config);
   const counts = new Lazy(async () => (await import("@cem/guardrails/calls")).countCalls(await store?.get()));
   const opening = { source, store, counts, recordsLog };
+  const project = await openFor(found, opening);
+  const endOffer = offerPackages(found);
+  return {
+    ...project,
+    async [Symbol.asyncDispose]() {
+      endOffer();
+      await project[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Opens the project with the folders of the customer that the options or the configuration name. */
+async function openFor(found: LoadedConfig, opening: Opening): Promise<Project> {
+  const { customer, onPlannedWrite } = opening.source;
   const closeStore = async (): Promise<void> => (await opening.store?.settled())?.close();
   const id = customer ?? found.config.customers.id;
   if (id === undefined) return projectOf(found, opening, closeStore);
   const { customerIdOfClaim, requireCustomerId } = await import("@cem/workspace");
   const known = found.config.customers.claim === undefined ? requireCustomerId(id) : customerIdOfClaim(id);
-  if (source.onPlannedWrite === undefined || opening.store !== undefined)
+  if (onPlannedWrite === undefined || opening.store !== undefined)
     return projectForOwner(found, known, opening, closeStore);
   const { copyOwner } = await import("./dry-run/dry-run.ts");
   const copied = await copyOwner(found.config, known);
@@ -92,7 +101,7 @@ function projectOf(found: OwnedConfig, opening: Opening, release = async (): Pro
     records,
     sync: lazySync(parts, owner && (() => refreshSkills(owner))),
     forOwner: (id) => projectForOwner(found, id, opening),
-    async dispose() {
+    async [Symbol.asyncDispose]() {
       await (await pluginSet?.settled())?.dispose();
       await records?.close();
       await release();

@@ -19,8 +19,8 @@ export interface OwnedConfig extends LoadedConfig {
   readonly owner?: ProjectOwner | undefined;
 }
 
-/** A configuration and the parts that were opened with it. Immutable. */
-export interface Project extends OwnedConfig {
+/** A configuration and the parts that were opened with it, which are freed with it. Immutable. */
+export interface Project extends OwnedConfig, AsyncDisposable {
   /** The additions of plugins, loaded on first use. */
   readonly pluginSet?: Lazy<PluginSet> | undefined;
   /** The store shared by machines, for all owners. `undefined` if each machine has its own data. */
@@ -41,8 +41,6 @@ export interface Project extends OwnedConfig {
    * @param id - Already validated or derived.
    */
   readonly forOwner: (id: string) => Promise<Project>;
-  /** Frees the parts that were opened with this project. */
-  readonly dispose: () => Promise<void>;
 }
 
 /** The quota key of a customer, which also identifies it in logs. */

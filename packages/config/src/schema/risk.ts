@@ -2,10 +2,19 @@ import { WORKFLOW_FILE } from "@cem/core";
 
 /**
  * The kinds of items. `server`: an MCP server. `host-tool`: a file that runs on the host. `plugin`: a module that runs
- * in this process. `mount` and `path`: a place outside the folder. `key`: a key of the user for an address that the
+ * in this process. `package`: an optional package of this program. `mount` and `path`: a place outside the folder. `key`: a key of the user for an address that the
  * folder names. `setting`: a setting that could do harm.
  */
-export const TRUST_KINDS = ["server", "host-tool", "plugin", "mount", "path", "key", "setting"] as const;
+export const TRUST_KINDS = [
+  "server",
+  "host-tool",
+  "plugin",
+  "package",
+  "mount",
+  "path",
+  "key",
+  "setting",
+] as const;
 
 export type TrustKind = (typeof TRUST_KINDS)[number];
 

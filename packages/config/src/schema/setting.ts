@@ -45,7 +45,7 @@ export interface SettingTraits {
    *
    * @defaultValue `path` for a setting that is always a path, else `setting`
    */
-  askedAs?: Exclude<TrustKind, "host-tool" | "key"> | undefined;
+  askedAs?: Exclude<TrustKind, "host-tool" | "key" | "package"> | undefined;
 }
 
 export { withDefault };

@@ -109,6 +109,8 @@ export interface FolderTrust {
   readonly problem?: string | undefined;
   /** Returns the item of a file that runs on the host, and whether it is blocked. */
   hostTool(name: string, file: string): Promise<{ item: TrustItem; held: HeldItem | undefined }>;
+  /** Finds an optional package of this program that is installed for the folder, and whether it is blocked. */
+  package(name: string): Promise<{ item: TrustItem; held: HeldItem | undefined; file: string } | undefined>;
 }
 
 export interface FolderTrustSettings {
@@ -157,6 +159,11 @@ export async function openFolderTrust(settings: FolderTrustSettings): Promise<Fo
       const text = `runs ${relative(folder, realPath(file))}`;
       const item = trustItem({ kind: "host-tool", name, text }, realPath(file), own);
       return { item, held: isAllowed || settings.allowsHostTools ? undefined : await heldOf(item) };
+    },
+    async package(name) {
+      const { findPackage } = await import("./plugins.ts");
+      const found = findPackage(name, folder);
+      return found && { ...found, held: isAllowed ? undefined : await heldOf(found.item) };
     },
   };
 }

@@ -19,8 +19,6 @@ const MODEL_DESTINATION = [
 export interface OwnConfig {
   config: Config;
   origins: Readonly<Record<string, Origin>>;
-  /** The real path of the folder that the defaults start from. */
-  defaultsFolder: string;
 }
 
 /**
@@ -98,8 +96,7 @@ function setOwnPath(config: Config, { name, text }: HeldItem, own: OwnConfig, fo
   if (name === "execution.workspace_dir" && execution.state.workspaceDir === execution.workspaceDir)
     execution.state.workspaceDir = String(place);
   const isDefault = own.origins[name]?.from === "default";
-  const isOutside =
-    typeof place === "string" && setting.isPath(place) && !isWithin(own.defaultsFolder, realPath(place));
+  const isOutside = typeof place === "string" && setting.isPath(place) && !isWithin(folder, realPath(place));
   if (isDefault && isOutside)
     return new CemError(
       "FOLDER_UNTRUSTED",

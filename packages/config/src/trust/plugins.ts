@@ -70,6 +70,19 @@ export function askForPlugin(source: PluginSource, folder: string, variables: un
   return { source: { ...source, files, problem }, item };
 }
 
+/**
+ * Finds an optional package of this program that is installed for a folder. The digest is that of its manifest and its
+ * module: it has too many files to read them all each time, and a manifest tells updates.
+ */
+export function findPackage(name: string, folder: string) {
+  const file = packageModule(name, folder);
+  if (file === undefined) return undefined;
+  const files = [file, versionedManifestOf(file) ?? file];
+  const digests = digestFiles(folder, files, { isWithin: (one) => files.includes(one) });
+  const text = `loads ${relative(folder, file)} into this process`;
+  return { file, item: trustItem({ kind: "package", name, text }, file, digests) };
+}
+
 /** The reason why a change of a plugin's files could go unnoticed, if there is one. */
 function unseen(digests: ReadonlyMap<string, string>): string | undefined {
   if (digests.size >= MAX_FILES)
@@ -176,6 +189,13 @@ function manifestOf(file: string): string | undefined {
     if (readManifest(manifest) !== undefined) return manifest;
     if (folder === dirname(folder)) return undefined;
   }
+}
+
+/** The manifest that has the version of a file's package: those of folders in it may have none. */
+function versionedManifestOf(file: string): string | undefined {
+  const manifest = manifestOf(file);
+  if (manifest === undefined || readManifest(manifest)?.["version"] !== undefined) return manifest;
+  return versionedManifestOf(dirname(manifest));
 }
 
 /** Reads a manifest. `{}` when it is broken, `undefined` when there is none. */

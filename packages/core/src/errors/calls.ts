@@ -18,7 +18,7 @@ export const CALL_ERRORS = {
     },
   },
   NOT_APPROVED: {
-    meaning: "The call needs a person's yes, and a person said no or nobody could be asked.",
+    meaning: "The call needs a person's approval, and a person refused it or nobody could be asked.",
     fix: "Answer the question, use a client that can ask, or exempt the tool in `guardrails.approvals`.",
     hint: ({ server, tool, answer }) =>
       answer === "unanswered"

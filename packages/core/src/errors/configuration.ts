@@ -45,7 +45,7 @@ export const CONFIGURATION_ERRORS = {
     hint: "fix",
   },
   PLUGIN_INVALID: {
-    meaning: "The plugin's file or package is not there, is no plugin, or refuses its options.",
+    meaning: "The plugin's file or package is not there, is not a plugin, or refuses its options.",
     fix: "Correct its entry under `plugins`.",
     hint: () => PLUGINS_HINT,
   },

@@ -14,7 +14,7 @@ export const MODEL_ERRORS = {
   },
   LLM_ANSWER_UNUSABLE: {
     meaning:
-      "The model answered with neither code nor a call, its answer was cut, or what answered is no model.",
+      "The model answered with neither code nor a call, its answer was cut, or what answered is not a model.",
     fix: "Raise `llm.max_tokens`, take a stronger model, or correct `llm.base_url`.",
     hint: ({ maxTokens }) => (maxTokens === undefined ? undefined : "Allow more with llm.max_tokens."),
   },

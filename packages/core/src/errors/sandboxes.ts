@@ -48,7 +48,7 @@ export const SANDBOX_ERRORS = {
     hint: "fix",
   },
   LIMIT_INVALID: {
-    meaning: "A limit of a run is no number, not above 0, or too large.",
+    meaning: "A limit of a run is not a number above 0, or is too large.",
     fix: "Give a number in the range that the message has.",
   },
   RESULTS_UNUSABLE: {
@@ -61,7 +61,7 @@ export const SANDBOX_ERRORS = {
   },
   SANDBOX_DISPOSED: { meaning: "The sandbox was disposed before the run.", fix: "Create another one." },
   SANDBOX_IMAGE_UNUSABLE: {
-    meaning: "The microVM's image has no glibc, or is none.",
+    meaning: "The microVM's image has no glibc, or is not an image.",
     fix: "Set `execution.sandbox_image` to another image, or to auto.",
     hint: "fix",
   },
@@ -186,7 +186,7 @@ export const SANDBOX_ERRORS = {
   },
   WORKSPACE_UNUSABLE: {
     meaning: "The workspace folder can't be made or written.",
-    fix: "Set `execution.workspace_dir` to a folder that can be written.",
+    fix: "Set `execution.workspace_dir` to a folder that can be written, or name your project's configuration with `--config`.",
     hint: "fix",
   },
   CUSTOMER_INVALID: {

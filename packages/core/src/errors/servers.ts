@@ -19,7 +19,7 @@ export const SERVER_ERRORS = {
   PROTOCOL_ERROR: {
     meaning: "The server answered in a way the protocol does not allow.",
     cause:
-      "What the server sent is no MCP, or not allowed at that point. Text on a stdio server's stdout is a common reason.",
+      "What the server sent is not MCP, or not allowed at that point. Text on a stdio server's stdout is a common reason.",
     fix: "Start the server by hand and look at its output; set `protocol: legacy` for an old one.",
   },
   SERVER_BUSY: {
@@ -109,7 +109,7 @@ export const SERVER_ERRORS = {
         : "Set server.auth_token (CEM_SERVER_TOKEN) or server.auth_issuer, or listen on 127.0.0.1.",
   },
   ADDRESS_UNUSABLE: {
-    meaning: "The port is taken, or the address is none of this machine.",
+    meaning: "The port is taken, or the address is not one of this machine.",
     fix: "Choose another with `--host` and `--port`, or `server.host` and `server.port`.",
     hint: "fix",
   },

@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { leftOutOfBundle } from "../files/left-out.ts";
 import { countTokens } from "./count-tokens.ts";
 import { Vocabulary } from "./vocabulary.ts";
 
@@ -11,10 +12,15 @@ let loading: Promise<TokenCounter> | undefined;
  * Special tokens such as `<|endoftext|>` are counted as the plain text they are.
  */
 export function loadTokenCounter(): Promise<TokenCounter> {
-  loading ??= readFile(VOCABULARY_FILE).then((file) => {
-    const vocabulary = new Vocabulary(file);
-    return (text) => countTokens(text, vocabulary);
-  });
+  loading ??= readFile(VOCABULARY_FILE).then(
+    (file) => {
+      const vocabulary = new Vocabulary(file);
+      return (text) => countTokens(text, vocabulary);
+    },
+    (cause: unknown) => {
+      throw leftOutOfBundle(VOCABULARY_FILE, cause);
+    },
+  );
   return loading;
 }
 

@@ -115,7 +115,7 @@ export async function createCallGuards(loaded: Project, settings: CallGuardSetti
       guard,
     );
   }
-  if (rules.length > 0) addFor(EVERY_TOOL, calls.applyRules(rules));
+  if (rules.length > 0) addFor(EVERY_TOOL, calls.applyRules(rules, { canAsk: true }));
   if (enabled && rateLimiting && rateLimits.length > 0) {
     // The sessions of an owner share its limits.
     const limits =

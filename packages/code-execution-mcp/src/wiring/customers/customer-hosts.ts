@@ -101,7 +101,7 @@ export async function openCustomerHosts(
         await workflows.dispose();
         await agent.dispose();
         await typeChecker.dispose();
-        await own.dispose();
+        await own[Symbol.asyncDispose]();
       },
       forget: () => memories.forget(memory),
     };

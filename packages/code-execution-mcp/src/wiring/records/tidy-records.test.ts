@@ -22,7 +22,7 @@ it("removes records and values of customers who don't come back, once the newest
   const cwd = mkdtempSync(path.join(os.tmpdir(), "cem-tidy-"));
   const config = { runs: { maxDays: 10 }, customers: { idle: 1 } };
   const project = await openProject({ cwd, configFile: false, config });
-  onTestFinished(() => project.dispose());
+  onTestFinished(() => project[Symbol.asyncDispose]());
   const wroteDaysAgo = async (customer: string, days: number): Promise<string> => {
     const folder = path.join(cwd, "workspaces", customer, "runs");
     const store = createFolderStore({ folder, durability: "process" });

@@ -33,7 +33,7 @@ describe("an older microsandbox server in the configuration", () => {
   const load = async (sandboxType: "auto" | "deno" | "microsandbox") => {
     const env = { MSB_SERVER_URL: await start(), MSB_API_KEY: KEY };
     const overrides = { execution: { sandboxType } };
-    return (await loadConfig({ file: false, env, overrides })).config;
+    return (await loadConfig({ configFile: false, env, config: overrides })).config;
   };
 
   it("is asked where microsandbox is asked for by name, and says what is wrong without the key", async () => {
@@ -62,7 +62,7 @@ describe("createSandbox", () => {
 
   const load = async (execution: object) => {
     const overrides = { execution: { sandboxType: "deno", ...execution } } as const;
-    return (await loadConfig({ file: false, env: {}, overrides })).config;
+    return (await loadConfig({ configFile: false, env: {}, config: overrides })).config;
   };
 
   it("mounts an empty folder where there are no tool files, and makes none", async () => {
@@ -110,7 +110,7 @@ return [made, ["servers", "skills"].map((name) => [...Deno.readDirSync("/workspa
       execution: { sandboxType: "deno", workspaceDir },
       optimizations: { sandboxPoolSize: 1 },
     } as const;
-    const { config } = await loadConfig({ file: false, env: {}, overrides });
+    const { config } = await loadConfig({ configFile: false, env: {}, config: overrides });
     const sandbox = await createSandbox(config);
     try {
       await sandbox.run({ code: "return 1;" });

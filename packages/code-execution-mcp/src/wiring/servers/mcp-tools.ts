@@ -45,6 +45,7 @@ function toTransport(
   setting: McpServerSetting,
   folder: string,
   transports: ReadonlyMap<string, McpTransportProvider> | undefined,
+  variable: Project["variable"],
 ): TransportSettings {
   if (setting.connectionType !== "stdio") {
     const { connectionType, url, headers } = setting;
@@ -54,7 +55,7 @@ function toTransport(
     return { kind: connectionType === "sse" ? "sse" : "http", url, headers: reveal(headers) };
   }
   const { command, args, env, cwd = folder } = setting;
-  return { kind: "stdio", command, args, env: reveal(env), cwd };
+  return { kind: "stdio", command, args, env: reveal(env), cwd, variable };
 }
 
 function toAuth({ clientSecret, ...rest }: ServerAuthSetting): AuthSettings {
@@ -98,7 +99,7 @@ export async function openMcpTools(
   return createMcpTools({
     servers: config.mcpServers.map((server) => ({
       ...toServerSettings(server, !existsSync(path.join(serversDir, server.name))),
-      transport: toTransport(server, folder, transports),
+      transport: toTransport(server, folder, transports, variable),
       customer: owner?.id,
     })),
     obstacleOf: (server) =>

@@ -37,7 +37,7 @@ afterAll(() => s3.stop());
 async function machine(store: Record<string, string>, customer?: string): Promise<Project> {
   const cwd = mkdtempSync(path.join(os.tmpdir(), "cem-services-"));
   const project = await openProject({ cwd, configFile: false, config: { store }, customer });
-  onTestFinished(() => project.dispose());
+  onTestFinished(() => project[Symbol.asyncDispose]());
   return project;
 }
 

@@ -22,7 +22,7 @@ async function load(store: { url?: string; keys?: string }) {
   const cwd = await mkdtemp(path.join(os.tmpdir(), "cem-store-"));
   const loaded = await openProject({ cwd, configFile: false, config: { store } });
   onTestFinished(async () => {
-    await loaded.dispose();
+    await loaded[Symbol.asyncDispose]();
     await rm(cwd, { recursive: true, force: true });
   });
   return { cwd, loaded };
@@ -51,8 +51,21 @@ describe("the store of a configuration", () => {
       const store = await loaded.store?.get();
       await store?.write(["greeting"], Buffer.from("hello"));
       expect(Buffer.from((await store?.read(["greeting"]))?.value ?? []).toString()).toBe("hello");
-      await loaded.dispose();
+      await loaded[Symbol.asyncDispose]();
       expect((await readFile(path.join(cwd, "shared/store.db"))).includes("hello")).toBe(!isSealed);
+    }
+  });
+
+  it("is not used without the keys of the others: nothing is ready, and no customer is opened", async () => {
+    const { cwd, loaded } = await load({ url: "./shared", keys: KEYS });
+    await loaded.forOwner("ada");
+    await loaded.store?.get().then(probeStore);
+    const url = path.join(cwd, "shared");
+    const others = [{ url }, { url, keys: KEYS.replace("first", "second") }];
+    for (const { loaded: other } of await Promise.all(others.map((store) => load(store)))) {
+      const sealed = { code: "STORE_SEALED" };
+      await expect(other.store?.get().then(probeStore)).rejects.toMatchObject(sealed);
+      await expect(other.forOwner("ada")).rejects.toMatchObject(sealed);
     }
   });
 
@@ -92,7 +105,7 @@ describe("rate limits of a customer", () => {
   async function open(cwd: string, store: { url?: string } = {}): Promise<Project> {
     const config = { guardrails: { rateLimits: LIMITS }, store };
     const project = await openProject({ cwd, configFile: false, config });
-    onTestFinished(() => project.dispose());
+    onTestFinished(() => project[Symbol.asyncDispose]());
     return project;
   }
 

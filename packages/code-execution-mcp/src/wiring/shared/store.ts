@@ -11,16 +11,14 @@ export const PROBED = ["probe"];
 const PROBED_MS = 60_000;
 
 /**
- * Opens the store named by `store.url`, encrypted if there are keys. It connects on first use. The caller closes it.
+ * Opens the store named by `store.url`, encrypted if there are keys. It connects on first use, and can't be used with other
+ * keys than those of the other processes. The caller closes it.
  *
  * @throws CemError `CONFIG_INVALID` for invalid keys.
  */
 export async function openStore(config: Config, url: string): Promise<Store> {
-  const keys = await sealingKeysOf(config);
-  const store = await openUnsealed(config, url);
-  if (keys === undefined) return store;
-  const { sealStore } = await import("@cem/store");
-  return sealStore(store, keys);
+  const { requireSameKeys } = await import("@cem/store");
+  return requireSameKeys(await openUnsealed(config, url), await sealingKeysOf(config), PROBED);
 }
 
 /**

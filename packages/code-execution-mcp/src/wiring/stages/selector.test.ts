@@ -65,7 +65,7 @@ const tools: ToolDefinition[] = [
 ];
 
 async function search(overrides: ConfigInput, env: Record<string, string> = {}) {
-  const { config } = await loadConfig({ cwd: folder, env, overrides });
+  const { config } = await loadConfig({ cwd: folder, env, config: overrides });
   const selector = await createConfiguredSelector(config);
   await selector.prepare(tools);
   const { notes = [] } = await selector.select({ task: "weather", tools });

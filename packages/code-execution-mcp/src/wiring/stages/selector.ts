@@ -1,8 +1,8 @@
 import { stat } from "node:fs/promises";
 import path from "node:path";
 import type { Config } from "@cem/config";
-import { toErrorInfo } from "@cem/core";
 import type { Embedder, Selector } from "@cem/selector";
+import { problemOfPackage } from "../packages.ts";
 
 /** How a configuration searches for tools. */
 export interface SearchReport {
@@ -36,7 +36,7 @@ export async function inspectSearch(config: Config): Promise<SearchReport> {
     const found = await stat(file).catch(() => undefined);
     const problem =
       found?.isFile() === true
-        ? await libraryProblem()
+        ? (await problemOfPackage("@huggingface/transformers"))?.message
         : `${file} is missing: put a sentence-embedding model in ONNX form there`;
     return { embedder: embeddingModelDir, problem };
   }
@@ -44,19 +44,10 @@ export async function inspectSearch(config: Config): Promise<SearchReport> {
     const embedder = `${llm.azureEmbedderName} on Azure`;
     return llm.azureEndpoint === undefined
       ? { embedder, problem: "llm.azure_endpoint is not set: set it or AZURE_OPENAI_ENDPOINT" }
-      : { embedder };
+      : { embedder, problem: (await problemOfPackage("openai"))?.message };
   }
-  return llm.embeddingModel === undefined ? {} : { embedder: llm.embeddingModel };
-}
-
-async function libraryProblem(): Promise<string | undefined> {
-  const { checkTransformers } = await import("@cem/selector");
-  try {
-    checkTransformers();
-    return undefined;
-  } catch (error) {
-    return toErrorInfo(error).message;
-  }
+  if (llm.embeddingModel === undefined) return {};
+  return { embedder: llm.embeddingModel, problem: (await problemOfPackage("openai"))?.message };
 }
 
 /** The configured embedding model: one on disk before a service, Azure before others. */

@@ -57,7 +57,7 @@ function snakeKeys(settings: object): object {
 
 /** @throws CemError `WORKFLOW_NOT_FOUND`, `WORKFLOW_INVALID` for a file that is too large. */
 async function readSource(file: string, name: string): Promise<WorkflowSource> {
-  const { DefinitionProblems } = await import("@cem/config/yaml");
+  const { DefinitionProblems } = await import("@cem/config/definitions");
   try {
     await using handle = await openHandle(file);
     const { size } = await handle.stat();
