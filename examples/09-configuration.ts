@@ -6,7 +6,7 @@ const config = {
   guardrails: { maxExecutionTime: 10 },
   llm: { enabled: false }, // true: a model writes the code, with llm.provider, llm.model and its key
 };
-const { config: checked } = await loadConfig({ file: false, overrides: config });
+const { config: checked } = await loadConfig({ configFile: false, config });
 console.log(`Runs end after ${checked.guardrails.maxExecutionTime} s`);
 console.log(`As nothing says otherwise, they have ${checked.guardrails.maxMemoryMb} MiB`);
 
@@ -18,7 +18,7 @@ await agent.dispose();
 
 // A setting that does not exist is named, with the one that was meant.
 try {
-  await loadConfig({ file: false, overrides: { guardrails: { maxExecutionTme: 10 } as object } });
+  await loadConfig({ configFile: false, config: { guardrails: { maxExecutionTme: 10 } as object } });
 } catch (error) {
   if (!CemError.isInstance(error)) throw error;
   console.log(`${error.code}: ${error.message}`);

@@ -1,5 +1,7 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, realpathSync } from "node:fs";
+import { createRequire } from "node:module";
 import path from "node:path";
+import { pathToFileURL } from "node:url";
 import { describe, expect, it } from "vitest";
 
 const root = path.resolve(import.meta.dirname, "..");
@@ -85,5 +87,24 @@ describe("package.json", () => {
   it("stands beside a README of each public package", () => {
     const without = isPublic.filter(({ folder }) => !existsSync(path.join(root, folder, "README.md")));
     expect(without).toEqual([]);
+  });
+});
+
+describe("the changesets", () => {
+  // As `changeset version` does, which would write the versions and install the packages anew.
+  it("make a release, of public packages alone", async () => {
+    const cli = createRequire(realpathSync(path.join(root, "node_modules/@changesets/cli/package.json")));
+    const load = (name: string) => import(pathToFileURL(cli.resolve(name)).href);
+    const [{ getPackages }, { readConfig }, { readChangesets }, { assembleReleasePlan }] = await Promise.all([
+      load("@manypkg/get-packages"),
+      load("@changesets/config"),
+      load("@changesets/read"),
+      load("@changesets/assemble-release-plan"),
+    ]);
+    const all = await getPackages(root);
+    const { config } = await readConfig(root, all);
+    const { releases } = assembleReleasePlan(await readChangesets(root), all, config, undefined);
+    const released = (releases as { name: string; type: string }[]).filter(({ type }) => type !== "none");
+    expect(released.filter(({ name }) => !isPublic.some(({ manifest }) => manifest.name === name))).toEqual([]);
   });
 });

@@ -194,7 +194,11 @@ async function mcpToolsPage(): Promise<string> {
 }
 
 async function toolsOf(profile: "full" | "code" | "original"): Promise<Tool[]> {
-  const server = await createServer({ profile, config: { execution: { sandboxType: "deno" } } });
+  const server = await createServer({
+    profile,
+    log: () => {},
+    config: { execution: { sandboxType: "deno" } },
+  });
   const client = new Client({ name: "reference", version: "1.0.0" });
   const [near, far] = InMemoryTransport.createLinkedPair();
   const served = await server.factory({ era: "legacy" });

@@ -34,8 +34,8 @@ export async function openSandbox(
 ): Promise<Sandbox> {
   const { config } = await loadConfig({
     cwd: folder,
-    file: false,
-    overrides: {
+    configFile: false,
+    config: {
       optimizations: { sandboxPooling: standby > 0, sandboxPoolSize: Math.max(1, standby), sandboxReuse },
       execution: { limits: { maxToolCalls: 1_000_000 } },
     },

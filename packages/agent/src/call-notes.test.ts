@@ -97,8 +97,8 @@ describe("callNotes", () => {
     expect(lines.slice(-4)).toEqual([
       `crm.find_all({"id":19}) → 1`,
       `crm.find_all({"id":101}) → no answer came. It may have been carried out: look before you repeat it`,
-      `crm.find_all({"id":100}) → not carried out: cancelled before it could change anything (6 times)`,
-      "2 more: not carried out: cancelled before it could change anything",
+      `crm.find_all({"id":100}) → cancelled before it could change anything (6 times)`,
+      "2 more: cancelled before it could change anything",
     ]);
   });
 
@@ -110,6 +110,29 @@ describe("callNotes", () => {
     const lost = { ...call, ok: false, isCancelled: true, mayBeDone: true };
     expect(notes([lost], { status: "completed", value: 1 })).toEqual([
       expect.stringContaining("It may have been carried out"),
+    ]);
+  });
+
+  it("tell how calls ended that code had given up, or did not await", () => {
+    const error = { code: "TOOL_FAILED", message: "gone", details: {} };
+    const late = { ...call, isLate: true };
+    const calls = Array.from({ length: 7 }, (_, id) => ({ ...late, args: `{"id":${id}}`, result: `${id}` }));
+    const failing = { ...late, ok: false, args: `{"id":9}`, error };
+    const stopped = { ...late, ok: false, isCancelled: true };
+    const told = notes([{ ...call, result: "1" }, failing, ...calls, stopped], {
+      status: "completed",
+      value: 1,
+    });
+    expect(told).toHaveLength(2);
+    expect(told[0]?.split("\n")).toEqual([
+      expect.stringContaining("Repeat none that was carried out"),
+      `crm.find_all({"id":9}) → failed`,
+      ...[2, 3, 4, 5, 6].map((id) => `crm.find_all({"id":${id}}) → ${id}`),
+      "and 2 more",
+    ]);
+    expect(told[1]).toContain("cancelled before");
+    expect(notes([{ ...late, result: "1" }])).toEqual([
+      expect.stringMatching(/^The calls before the error/u),
     ]);
   });
 

@@ -32,12 +32,15 @@ const KEPT_REMARK =
   " (a large text, which comes as a handle: read it with await result.text(), or in parts with page(offset, limit))";
 
 const UNKNOWN = "no answer came. It may have been carried out: look before you repeat it";
-const UNCHANGED = "not carried out: cancelled before it could change anything";
+const UNCHANGED = "cancelled before it could change anything";
+const LATE =
+  "These calls ended after the program, also where a timeout of its own had given them up. Repeat none that was carried out:";
 
 /**
  * Shows the results of calls made by code that threw or was stopped, which often contain the reason: an unexpected shape, or
  * a failure that a tool reports in its answer. For code that completed, only names the tools whose answers may have made its
- * result wrong. Of calls without an answer it says whether they may have been carried out.
+ * result wrong, and shows the calls that ended after it. Of calls without an answer it says whether they may have been
+ * carried out.
  *
  * @param code - The code. Arguments that appear in it are not repeated.
  * @param describeCall - Names a tool as code does.
@@ -54,6 +57,12 @@ export function callNotes(outcome: RunOutcome | undefined, code: string, describ
     const rest = more > 0 ? [`${more} more: ${calls[0] && endOf(calls[0])}`] : [];
     return [...together(calls.slice(0, MAX_SHOWN_CALLS).map((call) => lineOf(call))), ...rest];
   };
+  const lateLines = (calls: readonly ToolCallRecord[]): string[] => {
+    const shown = telling(calls);
+    const more = calls.length - shown.length;
+    if (shown.length === 0) return [];
+    return [[LATE, ...linesOf(shown), ...(more > 0 ? [`and ${more} more`] : [])].join("\n")];
+  };
   const cancelled = outcome.toolCalls.filter(({ isCancelled }) => isCancelled === true);
   const unanswered = [
     ...linesOf(cancelled.filter(({ mayBeDone }) => mayBeDone)),
@@ -61,7 +70,8 @@ export function callNotes(outcome: RunOutcome | undefined, code: string, describ
   ];
   if (outcome.status === "completed") {
     const joined = hasJoinedDigits(outcome) ? [JOINED] : [];
-    return [...doubtfulAnswers(outcome.toolCalls, describeCall), ...joined, ...unanswered];
+    const late = lateLines(outcome.toolCalls.filter(({ isLate, isCancelled }) => isLate && !isCancelled));
+    return [...doubtfulAnswers(outcome.toolCalls, describeCall), ...joined, ...late, ...unanswered];
   }
   const shown = telling(outcome.toolCalls);
   // The error message already describes the failure of the only call.

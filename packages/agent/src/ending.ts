@@ -139,7 +139,7 @@ function unawaitedNotes(works: readonly UnawaitedWork[], describeCall: DescribeC
   if (calls.length > 0) {
     const names = nameWork(calls, describeCall);
     notes.push(
-      `Still under way when the program had ended, so the run waited for it: ${names}. Await it, or the function around it, unless that was meant.`,
+      `Still under way when the program had ended, so the run waited for it: ${names}. Where nothing awaits it, await it or the function around it, unless that was meant.`,
     );
   }
   const stopped = works.filter(({ isStopped }) => isStopped);

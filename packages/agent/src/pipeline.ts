@@ -1,4 +1,4 @@
-import { abandonOnAbort, callListener, CemError, Lazy, toErrorInfo } from "@cem/core";
+import { abandonOnAbort, callListener, CemError, Lazy, MAX_TIMER_MS, toErrorInfo } from "@cem/core";
 import type { Agent, CatalogSnapshot, ErrorCode, ExecuteOptions, TaskResult } from "@cem/core";
 import { toolsOf } from "./catalog.ts";
 import { assertExecuteOptions } from "./execute-options.ts";
@@ -52,12 +52,23 @@ export function createPipeline(
     request(options, (stages, signal) => abandonOnAbort(handle(stages, signal), signal));
 
   /** Runs a task or code on a workspace that is synchronized with other machines. */
-  const run = (options: ExecuteOptions, work: (stages: Stages, signal: AbortSignal) => Promise<TaskResult>) =>
+  const run = (options: ExecuteOptions, asked: Parameters<typeof recorded>[2]) =>
     request(options, async (stages, signal) => {
-      const { workspaceSync } = stages.settings;
-      if (workspaceSync === undefined) return work(stages, signal);
-      const syncing = { logsFollow: true, signal };
-      const { result, remarks } = await workspaceSync.during(() => work(stages, signal), syncing);
+      const { kind, input } = asked;
+      const { sessionLog } = stages.settings;
+      const work = async (): Promise<TaskResult> => {
+        const heard = withRunId(heardBy(stages, options));
+        const isRecalled = kind === "task" && sessionLog !== undefined;
+        const informed = isRecalled ? await withRecap(input, heard, sessionLog) : heard;
+        const result = await recorded(stages, heard, asked, () =>
+          redacted(stages, informed, (own) => createTaskRun(stages, own, signal)[kind](input)),
+        );
+        if (sessionLog === undefined || options.record === false) return result;
+        const task = kind === "task" ? await redactedTask(stages, input, options) : undefined;
+        sessionLog.record({ task, result }, sessionOf(options));
+        return result;
+      };
+      const { result, remarks } = await stages.workspace.during(work, { logsFollow: true, signal });
       return remarks.length === 0
         ? result
         : { ...result, warnings: [...(result.warnings ?? []), ...remarks] };
@@ -68,29 +79,12 @@ export function createPipeline(
     async executeTask(task, options = {}) {
       requireText(task, "TASK_EMPTY", "The task is empty: say what should be done.");
       assertExecuteOptions(options, "executeTask");
-      return run(options, async (stages, signal) => {
-        const { sessionLog } = stages.settings;
-        const heard = withRunId(heardBy(stages, options));
-        const informed = sessionLog === undefined ? heard : await withRecap(task, heard, sessionLog);
-        const result = await recorded(stages, heard, { kind: "task", input: task }, () =>
-          redacted(stages, informed, (own) => createTaskRun(stages, own, signal).task(task)),
-        );
-        if (options.record !== false)
-          sessionLog?.record({ task: await redactedTask(stages, task, options), result }, sessionOf(options));
-        return result;
-      });
+      return run(options, { kind: "task", input: task });
     },
     async executeCode(code, options = {}) {
       requireText(code, "CODE_EMPTY", "The code is empty: there is nothing to run.");
       assertExecuteOptions(options, "executeCode");
-      return run(options, async (stages, signal) => {
-        const heard = withRunId(heardBy(stages, options));
-        const result = await recorded(stages, heard, { kind: "code", input: code }, () =>
-          redacted(stages, heard, (own) => createTaskRun(stages, own, signal).code(code)),
-        );
-        if (options.record !== false) stages.settings.sessionLog?.record({ result }, sessionOf(options));
-        return result;
-      });
+      return run(options, { kind: "code", input: code });
     },
     discoverTools: (options = {}) =>
       read(options, async ({ catalog }, signal) => (await catalog.get()).list({ ...options, signal })),
@@ -103,21 +97,22 @@ export function createPipeline(
       });
     },
     saveSkill: (draft, options = {}) =>
-      request(options, async ({ catalog, settings: { saveSkill, workspaceSync } }, signal) => {
+      request(options, async (stages, signal) => {
+        const { saveSkill } = stages.settings;
         if (saveSkill === undefined) throw new CemError("SKILLS_DISABLED", "Skills can't be saved here.");
         const save = async () => {
-          const list = async (): Promise<CatalogSnapshot> => (await catalog.get()).list({ signal });
+          const list = async (): Promise<CatalogSnapshot> => (await stages.catalog.get()).list({ signal });
           const tools = toolsOf(await abandonOnAbort(list(), signal));
           return saveSkill(draft, { ...options, tools, signal });
         };
-        return workspaceSync === undefined ? save() : (await workspaceSync.during(save, { signal })).result;
+        return (await stages.workspace.during(save, { signal })).result;
       }),
     checkpoint: (options = {}) =>
-      request({}, async ({ settings: { sessionLog, workspaceSync } }, signal) => {
+      request({}, async (stages, signal) => {
+        const { sessionLog } = stages.settings;
         if (sessionLog === undefined)
           throw new CemError("SESSIONS_DISABLED", "Sessions are not logged here.");
-        const note = () => sessionLog.checkpoint(options);
-        return workspaceSync === undefined ? note() : (await workspaceSync.during(note, { signal })).result;
+        return (await stages.workspace.during(() => sessionLog.checkpoint(options), { signal })).result;
       }),
     warm: (options = {}) => keepingAlive(() => read(options, warm)),
     openResults: () =>
@@ -136,9 +131,6 @@ export function createPipeline(
     },
   };
 }
-
-/** The maximum delay of a Node.js timer. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** Keeps the process alive until the work is done, since starting and ending guests do not. */
 async function keepingAlive<T>(work: () => Promise<T>): Promise<T> {

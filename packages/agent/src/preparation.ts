@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { Lazy, moduleBeside, offload } from "@cem/core";
 import type { ToolDefinition } from "@cem/core";
 import { callable, toolsOf } from "./catalog.ts";
-import { prepareTypeChecker } from "./review.ts";
+import { loadTypeChecker, prepareTypeChecker } from "./review.ts";
 import type { RunContext, Stages, Program } from "./stages.ts";
 
 /** Starts the parts that a run of given code needs. A failure is reported when the part is used. */
@@ -36,17 +36,11 @@ export async function prepareTask(context: RunContext): Promise<void> {
  */
 export async function warm(stages: Stages, signal: AbortSignal): Promise<void> {
   const { sandbox, guard, catalog, selector, generator, tokenCounter } = stages;
-  const checker = loadTypeChecker(stages);
+  const checker = loadTypeChecker({ options: {}, stages });
   checker.catch(() => {});
   await startInTurn([sandbox, guard, catalog, selector, generator, tokenCounter]);
   const parts = [sandbox, guard, generator, tokenCounter].map((part): Promise<unknown> => part.get());
   await Promise.all([checker, indexTools(stages, signal), ...parts]);
-}
-
-async function loadTypeChecker({ settings, typeChecker }: Stages): Promise<void> {
-  if (settings.typeCheck === "off") return;
-  const checker = await typeChecker?.get();
-  await checker?.prepare?.();
 }
 
 async function indexTools({ catalog, selector }: Stages, signal: AbortSignal): Promise<void> {

@@ -30,13 +30,14 @@ export async function redacted(
   try {
     const raw = await carryOut({ ...options, onEvent: events.emit });
     // Our own counts contain no values but may look like parts of one.
-    const { output: printed, contextTokens, ...rest } = raw;
+    const { output: value, contextTokens, ...rest } = raw;
     const ofOutput = { ...scope, isCut: raw.outputDroppedBytes > 0 };
-    const first = await tokenizeInTurns(redactor, printed, ofOutput);
+    // Under a key, since numbers alone would be taken for values.
+    const first = await tokenizeInTurns(redactor, { value }, ofOutput);
     const shown = await tokenizeInTurns(redactor, rest, scope);
     // A key in the value may have identified a secret in the output.
-    const output = shown === rest ? first : await tokenizeInTurns(redactor, printed, ofOutput);
-    const result = { ...shown, contextTokens, output };
+    const again = shown === rest ? first : await tokenizeInTurns(redactor, { value }, ofOutput);
+    const result = { ...shown, contextTokens, output: again.value };
     await events.finish(result);
     return result;
   } catch (error) {

@@ -1,7 +1,7 @@
 import type { Finding, GenerationRefused, RankedTool } from "@cem/core";
 import { describe, expect, it } from "vitest";
 import { add } from "../fixtures/stages.ts";
-import { refusedGeneration, refusedReview, refusedTypes, withUnavailable } from "./refusals.ts";
+import { refusedCode, refusedGeneration, withUnavailable } from "./refusals.ts";
 
 const ranked: RankedTool = { tool: add, score: 0.4, reason: "" };
 const refusal: GenerationRefused = {
@@ -59,10 +59,10 @@ describe("withUnavailable", () => {
   });
 });
 
-describe("refusedReview", () => {
+describe("refusedCode for the guard", () => {
   it("gives the errors, with their lines", () => {
     const findings = [error, warning, other];
-    expect(refusedReview({ allowed: false, findings }, { ranBefore: false })).toEqual({
+    expect(refusedCode("CODE_REFUSED", findings, { ranBefore: false })).toEqual({
       status: "refused",
       value: null,
       error: {
@@ -74,15 +74,15 @@ describe("refusedReview", () => {
   });
 
   it("gives the warnings when there are no errors", () => {
-    const ending = refusedReview({ allowed: false, findings: [warning] }, { ranBefore: true });
+    const ending = refusedCode("CODE_REFUSED", [warning], { ranBefore: true });
     expect(ending.error?.message).toBe("Mind it. This code was not run; an earlier attempt was.");
   });
 });
 
-describe("refusedTypes", () => {
+describe("refusedCode for the type check", () => {
   it("gives the errors and the line of the first", () => {
     const findings = [warning, error, other];
-    expect(refusedTypes(findings, { ranBefore: false })).toEqual({
+    expect(refusedCode("CODE_MISTYPED", findings, { ranBefore: false })).toEqual({
       status: "refused",
       value: null,
       error: {
@@ -91,6 +91,8 @@ describe("refusedTypes", () => {
         details: { findings, line: 3 },
       },
     });
-    expect(refusedTypes([other], { ranBefore: false }).error?.details["line"]).toBeUndefined();
+    expect(
+      refusedCode("CODE_MISTYPED", [other], { ranBefore: false }).error?.details["line"],
+    ).toBeUndefined();
   });
 });

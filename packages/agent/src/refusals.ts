@@ -1,5 +1,5 @@
 import { toolId } from "@cem/core";
-import type { Finding, GenerationRefused, RankedTool, RunStop, UnfilledStep, Verdict } from "@cem/core";
+import type { Finding, GenerationRefused, RankedTool, RunStop, UnfilledStep } from "@cem/core";
 import { failure } from "./ending.ts";
 import type { Ending } from "./ending.ts";
 
@@ -59,17 +59,15 @@ function whatRan(earlier: boolean): string {
   return earlier ? "This code was not run; an earlier attempt was." : "Nothing was run.";
 }
 
-/** The ending of code that the guard refused. */
-export function refusedReview(verdict: Verdict, { ranBefore }: { ranBefore: boolean }): Ending {
-  const errors = verdict.findings.filter((finding) => finding.severity === "error");
-  const shown = errors.length > 0 ? errors : verdict.findings;
-  const message = `${shown.map(describe).join(" ")} ${whatRan(ranBefore)}`;
-  return failure("CODE_REFUSED", message, { findings: verdict.findings }, "refused");
-}
-
-/** The ending of code that does not fit the types of its tools. */
-export function refusedTypes(findings: readonly Finding[], { ranBefore }: { ranBefore: boolean }): Ending {
+/** The ending of code that the guard refused, or that does not fit the types of its tools. */
+export function refusedCode(
+  code: "CODE_REFUSED" | "CODE_MISTYPED",
+  findings: readonly Finding[],
+  { ranBefore }: { ranBefore: boolean },
+): Ending {
   const errors = findings.filter(({ severity }) => severity === "error");
-  const message = `${errors.map(describe).join(" ")} ${whatRan(ranBefore)}`;
-  return failure("CODE_MISTYPED", message, { findings, line: errors[0]?.line }, "refused");
+  const shown = errors.length > 0 ? errors : findings;
+  const message = `${shown.map(describe).join(" ")} ${whatRan(ranBefore)}`;
+  const place = code === "CODE_MISTYPED" && { line: errors[0]?.line };
+  return failure(code, message, { findings, ...place }, "refused");
 }

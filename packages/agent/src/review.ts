@@ -11,7 +11,7 @@ import type {
 import { withProblems } from "./catalog.ts";
 import { invalidCode } from "./ending.ts";
 import type { Ending } from "./ending.ts";
-import { refusedReview, refusedTypes } from "./refusals.ts";
+import { refusedCode } from "./refusals.ts";
 import { recordVerdict } from "./run-recording.ts";
 import type { Program, RunContext } from "./stages.ts";
 
@@ -54,10 +54,12 @@ export async function review(
  * the checker is used.
  */
 export function prepareTypeChecker(context: RunContext): void {
-  typeCheckerOf(context)
-    ?.get()
-    .then((checker) => checker.prepare?.())
-    .catch(() => {});
+  loadTypeChecker(context).catch(() => {});
+}
+
+export async function loadTypeChecker(context: Pick<RunContext, "options" | "stages">): Promise<void> {
+  const checker = await typeCheckerOf(context)?.get();
+  await checker?.prepare?.();
 }
 
 async function examineCode(
@@ -69,7 +71,7 @@ async function examineCode(
   const unknown = await unknownToken(context, request.code);
   if (unknown !== undefined) {
     const verdict = { allowed: false, findings: [unknown] };
-    return { ...verdict, refusal: refusedReview(verdict, { ranBefore }) };
+    return { ...verdict, refusal: refusedCode("CODE_REFUSED", verdict.findings, { ranBefore }) };
   }
   // The guard comes first: code that it refuses is not type-checked.
   const guard = await context.stages.guard.get();
@@ -78,7 +80,9 @@ async function examineCode(
   context.signal.throwIfAborted();
   if (!verdict.allowed) {
     const { syntaxError } = verdict;
-    const refusal = syntaxError ? invalidCode(syntaxError) : refusedReview(verdict, { ranBefore });
+    const refusal = syntaxError
+      ? invalidCode(syntaxError)
+      : refusedCode("CODE_REFUSED", verdict.findings, { ranBefore });
     return { ...verdict, refusal };
   }
   const typeChecker = typeCheckerOf(context);
@@ -91,7 +95,7 @@ async function examineCode(
   const findings = [...verdict.findings, ...typeFindings];
   const isWrong = typeFindings.some(({ severity }) => severity === "error");
   return isWrong
-    ? { allowed: false, findings, refusal: refusedTypes(typeFindings, { ranBefore }) }
+    ? { allowed: false, findings, refusal: refusedCode("CODE_MISTYPED", typeFindings, { ranBefore }) }
     : { ...verdict, findings };
 }
 
@@ -115,7 +119,10 @@ async function unknownToken(
   }
 }
 
-function typeCheckerOf({ options, stages }: RunContext): Lazy<TypeChecker> | undefined {
+function typeCheckerOf({
+  options,
+  stages,
+}: Pick<RunContext, "options" | "stages">): Lazy<TypeChecker> | undefined {
   return (options.typeCheck ?? stages.settings.typeCheck) === "off" ? undefined : stages.typeChecker;
 }
 

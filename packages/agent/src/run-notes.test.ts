@@ -25,7 +25,7 @@ function notes(
 describe("notesOf", () => {
   it("names what was not awaited, by its name in code, with its lines", () => {
     expect(notes({}, [find, { ...find, line: 5 }, read])).toEqual([
-      "Still under way when the program had ended, so the run waited for it: crm.find_all (lines 3 and 5), Deno.readTextFile. Await it, or the function around it, unless that was meant.",
+      "Still under way when the program had ended, so the run waited for it: crm.find_all (lines 3 and 5), Deno.readTextFile. Where nothing awaits it, await it or the function around it, unless that was meant.",
     ]);
   });
 

@@ -1,4 +1,4 @@
-import type { RankedTool, SelectRequest, TaskResult, ToolDefinition } from "@cem/core";
+import type { RankedTool, Selection, SelectRequest, TaskResult, ToolDefinition } from "@cem/core";
 import { offerMore, offerTools } from "./candidate-tools.ts";
 import type { Offered } from "./candidate-tools.ts";
 import { callable } from "./catalog.ts";
@@ -27,13 +27,7 @@ export async function select(
   };
   const { result, ms } = await progress.stage("select", pick);
   const { selection } = result;
-  progress.emit({
-    type: "selected",
-    tools: selection.selected.map(toSelectedTool),
-    available: all.length,
-    ms,
-    notes: nonEmpty(selection.notes),
-  });
+  progress.emit(selectedEvent(selection, all.length, ms, selection.notes));
   return result;
 }
 
@@ -52,14 +46,14 @@ export async function widen(
   const search = () => offerMore(context, [missing, task], { offered: known, tools: all });
   const { result: added, ms } = await context.progress.stage("select", search);
   if (added.others.length === 0) return undefined;
-  context.progress.emit({
-    type: "selected",
-    tools: selection.selected.map(toSelectedTool),
-    available: all.length,
-    ms,
-    notes: [`The model lacked a tool: it is asked once more with ${added.others.length} others.`],
-  });
+  const note = `The model lacked a tool: it is asked once more with ${added.others.length} others.`;
+  context.progress.emit(selectedEvent(selection, all.length, ms, [note]));
   return { selection, others: [...others, ...added.others], named: added.named };
+}
+
+function selectedEvent({ selected }: Selection, available: number, ms: number, notes?: readonly string[]) {
+  const tools = selected.map(toSelectedTool);
+  return { type: "selected", tools, available, ms, notes: nonEmpty(notes) } as const;
 }
 
 /** Counts tools that the code uses among those that were selected for the task. */

@@ -58,6 +58,7 @@ export function createStages(settings: OwnedPipelineSettings) {
     audit: audit && new Lazy(async () => (typeof audit === "function" ? audit() : audit)),
     tokenCounter: new Lazy(async () => countTokens ?? (await loadTokenCounter())),
     definitionTokens: createDefinitionTokens(),
+    workspace: settings.workspaceSync ?? LOCAL_WORKSPACE,
     /** Disposes what was created here, then what the settings hold. */
     async dispose(): Promise<void> {
       try {
@@ -72,6 +73,10 @@ export function createStages(settings: OwnedPipelineSettings) {
     },
   };
 }
+
+const LOCAL_WORKSPACE: Pick<WorkspaceSync, "during"> = {
+  during: async (work) => ({ result: await work(), remarks: [] }),
+};
 
 /** A stage whose methods are checked on first use, for callers without a type check. */
 function port<T extends object>(

@@ -10,7 +10,7 @@ import { asSentence, onceForEachTool } from "./violation.ts";
 import type { OnUnvalidated, Violation } from "./violation.ts";
 
 const INEXACT =
-  "has more digits than a number holds: its last may be wrong. Give it as a BigInt, in code 123n and of a text BigInt(text). Number(text) and BigInt(number) lose digits";
+  "has more digits than a number holds: its last may be wrong. Give it as a BigInt, in code 123n and of a text BigInt(text). Number(text) and BigInt(number) lose digits, and an answer that is a number has lost them already";
 
 /** Settings of {@link createResultCheck}. */
 export interface ResultCheckSettings {

@@ -151,7 +151,7 @@ describe("createHostTools", () => {
   it.each([
     [null, "has no function `execute`"],
     [{ description: "x" }, "has no function `execute`"],
-    [{ description: "x", input: 5, execute: String }, "has an input that is no schema"],
+    [{ description: "x", input: 5, execute: String }, "has an input that is not a schema"],
     [{ description: "x", timeoutMs: -1, execute: String }, "has a timeoutMs that is not above 0"],
   ])("refuses %j", (tool, fault) => {
     expect(() => createHostTools({ tools: { crm: { tool: tool as unknown as HostTool } } })).toThrow(

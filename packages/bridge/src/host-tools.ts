@@ -1,5 +1,5 @@
 import { inspect } from "node:util";
-import { abandonOnAbort, CemError, nobodyAsked, toolNotFound } from "@cem/core";
+import { abandonOnAbort, CemError, nobodyAsked, toolNotFound, withoutPrototypeKeys } from "@cem/core";
 import type {
   Elicit,
   ElicitAnswer,
@@ -13,7 +13,7 @@ import { invalidArguments, resultInvalid } from "./call-checks.ts";
 import { createDeadline } from "./deadline.ts";
 import type { Deadline } from "./deadline.ts";
 import type { HostTool, HostToolContext } from "./define-tool.ts";
-import { toJsonResult, withoutPrototypeKeys } from "./host-values.ts";
+import { toJsonResult } from "./host-values.ts";
 import type { ResultKeeping } from "./result-handles.ts";
 import { createSchemaValidator } from "./schema-validation.ts";
 import { hideInside } from "./secrets.ts";

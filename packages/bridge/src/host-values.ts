@@ -1,19 +1,7 @@
 import { resultNotJson } from "@cem/core";
-import type { CemError, JsonObject, JsonValue } from "@cem/core";
+import type { CemError, JsonValue } from "@cem/core";
 import { fitJson, keepBytes, keepOnce, readMimeType } from "./result-handles.ts";
 import type { Attachment, FittedTool, ResultKeeping } from "./result-handles.ts";
-
-/** Copies JSON without `__proto__` and `constructor.prototype`, which could change the behaviour of objects. */
-export function withoutPrototypeKeys(value: JsonValue): JsonValue {
-  if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return value.map(withoutPrototypeKeys);
-  const copy: JsonObject = {};
-  for (const [key, inner] of Object.entries(value)) {
-    if (key === "__proto__" || (key === "constructor" && isObject(inner) && "prototype" in inner)) continue;
-    copy[key] = withoutPrototypeKeys(inner);
-  }
-  return copy;
-}
 
 /**
  * Converts what a host tool returned to JSON. Each `Blob`, `ArrayBuffer` and `Uint8Array` becomes a handle, or base64 without

@@ -104,6 +104,6 @@ export function describeHostTool(server: string, name: string, tool: HostTool): 
 function faultOf(tool: unknown): string | undefined {
   const { execute, input = {}, timeoutMs = 1 } = Object(tool) as Partial<Record<keyof HostTool, unknown>>;
   if (typeof execute !== "function") return "has no function `execute`";
-  if (Object(input) !== input) return "has an input that is no schema";
+  if (Object(input) !== input) return "has an input that is not a schema";
   return Number(timeoutMs) > 0 ? undefined : "has a timeoutMs that is not above 0";
 }

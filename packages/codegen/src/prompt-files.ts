@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { leftOutOfBundle } from "@cem/core/files";
 
 // One folder above this file, and above the built file.
 const FOLDER = new URL("../prompts/", import.meta.url);
@@ -9,8 +10,16 @@ const read = new Map<string, string>();
 export function readPrompt(name: string, values: Readonly<Record<string, string>> = {}): string {
   let text = read.get(name);
   if (text === undefined) {
-    text = readFileSync(new URL(`${name}.txt`, FOLDER), "utf8").trim();
+    text = readText(new URL(`${name}.txt`, FOLDER));
     read.set(name, text);
   }
   return text.replaceAll(/\{\{(\w+)\}\}/gu, (_, key: string) => values[key] ?? "");
+}
+
+function readText(file: URL): string {
+  try {
+    return readFileSync(file, "utf8").trim();
+  } catch (error) {
+    throw leftOutOfBundle(file, error);
+  }
 }

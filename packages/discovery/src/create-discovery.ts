@@ -151,7 +151,7 @@ function inPython(dir: string, names: readonly string[]): ToolProblem {
 /** The problem of a file next to the skills that was meant as a skill. */
 function skillWithoutFolder(dir: string, name: string): ToolProblem {
   const { name: stem, ext } = path.parse(name);
-  const message = `${name} stands in no folder, so it is no skill. Move it to ${path.basename(dir)}/${stem}/index${ext}.`;
+  const message = `${name} is not in a folder of its own, so it is not a skill. Move it to ${path.basename(dir)}/${stem}/index${ext}.`;
   return { server: stem, file: path.join(dir, name), message };
 }
 

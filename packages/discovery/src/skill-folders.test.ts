@@ -120,7 +120,7 @@ describe("folders of skills", () => {
     );
     expect(servers).toMatchObject([{ name: "pdf", description: "Forms.", tools: [] }]);
     expect(problems).toMatchObject([
-      { server: "pdf", message: expect.stringMatching(/^scripts\/fill.py is no TypeScript or JavaScript/u) },
+      { server: "pdf", message: expect.stringMatching(/^scripts\/fill.py is not TypeScript or JavaScript/u) },
     ]);
   });
 
@@ -137,7 +137,7 @@ describe("folders of skills", () => {
   it("are asked for where a file stands alone", async () => {
     const { problems } = await discover(makeTree({ "skills/twice.ts": twice, "servers/notes.ts": add }));
     expect(problems.map(({ message }) => message)).toEqual([
-      "twice.ts stands in no folder, so it is no skill. Move it to skills/twice/index.ts.",
+      "twice.ts is not in a folder of its own, so it is not a skill. Move it to skills/twice/index.ts.",
     ]);
   });
 

@@ -1,9 +1,10 @@
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { answerErrors, checkCalls, compose, createHostTools, defineTool, combineSources } from "@cem/bridge";
-import { createMcpConnections, createMcpInvoker, createMcpToolSource } from "@cem/mcp-client";
+import { createMcpConnections, createMcpToolSource } from "@cem/mcp-client";
 import type { ToolInvoker } from "@cem/core";
 import type { McpServerSettings } from "@cem/mcp-client";
+import { createMcpInvoker } from "../fixtures/invoker.ts";
 import { answering, odd } from "../fixtures/servers.ts";
 
 /**

@@ -1,8 +1,9 @@
 import type { JsonSchema } from "@cem/core";
-import { CemError, createMcpConnections, createMcpInvoker, SERVER_REQUESTS } from "@cem/mcp-client";
+import { CemError, createMcpConnections, SERVER_REQUESTS } from "@cem/mcp-client";
 import type { JsonObject, JsonValue } from "@cem/core";
 import type { AuthSettings, McpServerSettings } from "@cem/mcp-client";
 import { z } from "zod";
+import { createMcpInvoker } from "../fixtures/invoker.ts";
 
 /**
  * The client that the conformance tool runs: `conformance-client.ts <url>`. It does with @cem/mcp-client what

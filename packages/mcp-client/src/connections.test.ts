@@ -98,6 +98,31 @@ describe.concurrent("a server that is down", () => {
     );
   });
 
+  it.each(["npx -y package", "node /somewhere/server.mjs norm"])(
+    "is told of where its arguments are in the command: %s",
+    async (command) => {
+      await using connections = connect([{ name: "x", transport: { kind: "stdio", command } }]);
+      await expect(connections.listTools("x")).rejects.toThrow(
+        `its command "${command}" can't be started (ENOENT): no program has this name with its spaces. Arguments belong into args.`,
+      );
+    },
+  );
+
+  it("is told of with a variable that is set, but not given to it", async () => {
+    const code = `console.error("CEM_TOKEN is required, CEM_OTHER is not"); process.exit(1)`;
+    const needs = (name: string, env: Record<string, string> = {}) => {
+      const variable = (asked: string) => (asked === "CEM_TOKEN" ? "abc" : undefined);
+      const args = ["-e", code];
+      const transport = { kind: "stdio" as const, command: process.execPath, args, env, variable };
+      return { name, transport };
+    };
+    await using connections = connect([needs("without"), needs("with", { CEM_TOKEN: "abc" })]);
+    await expect(connections.listTools("without")).rejects.toThrow(
+      /is not \(CEM_TOKEN is set here, but a server gets only .* as CEM_TOKEN: \$\{CEM_TOKEN\}\)$/u,
+    );
+    await expect(connections.listTools("with")).rejects.toThrow(/CEM_OTHER is not$/u);
+  });
+
   it("keeps its last list, and is connected again when it is used", async () => {
     await using connections = connect([odd("plain")]);
     const { tools } = await connections.listTools("odd");

@@ -1,4 +1,4 @@
-import { CemError, serverNotFound, toErrorInfo } from "@cem/core";
+import { CemError, MAX_TIMER_MS, serverNotFound, toErrorInfo } from "@cem/core";
 import type { Elicit, JsonObject } from "@cem/core";
 import type {
   AuthorizeOptions,
@@ -18,7 +18,6 @@ import { ANY_RESULT } from "./connection/tool-call.ts";
 import { fetchRawList, LIST_METHODS } from "./connection/tool-list.ts";
 import { createOAuth } from "./oauth/oauth.ts";
 import type { McpServerSettings } from "./settings/server-settings.ts";
-import { NO_SDK_TIMEOUT_MS } from "./transport/running-calls.ts";
 
 /** Settings of {@link createMcpConnections}. */
 export interface McpConnectionsSettings {
@@ -109,7 +108,7 @@ export function createMcpConnections(settings: McpConnectionsSettings) {
     /** The last list of a server's tools, unless it may have changed since. */
     currentTools: (server: string) => find(server).currentTools(),
     /**
-     * Calls a tool without checking its arguments; `createMcpInvoker` checks them.
+     * Calls a tool without checking its arguments.
      *
      * @throws CemError with the codes of `listTools`, or `ABORTED`.
      */
@@ -136,7 +135,7 @@ export function createMcpConnections(settings: McpConnectionsSettings) {
         const isCompletion = method === "completion/complete";
         if (isCompletion && client.getServerCapabilities()?.completions === undefined)
           return { completion: { values: [] } };
-        const sdkOptions = { signal, timeout: NO_SDK_TIMEOUT_MS, onprogress: onProgress };
+        const sdkOptions = { signal, timeout: MAX_TIMER_MS, onprogress: onProgress };
         const result = await client.request(request, ANY_RESULT, sdkOptions);
         if (method === "resources/subscribe") found.noteSubscribed(opened, params.uri, options.session);
         return result as JsonObject;

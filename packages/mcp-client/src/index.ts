@@ -1,5 +1,5 @@
 export { createMcpConnections } from "./connections.ts";
-export { createMcpInvoker, createMcpToolSource } from "./invoker.ts";
+export { createMcpToolSource } from "./invoker.ts";
 export {
   isServerRequest,
   SERVER_REQUESTS,
@@ -11,7 +11,7 @@ export { CemError } from "@cem/core";
 
 export type { McpConnections, McpConnectionsSettings } from "./connections.ts";
 export type * from "./connection/connection-types.ts";
-export type { McpInvokerSettings, McpToolSourceSettings } from "./invoker.ts";
+export type { McpToolSourceSettings } from "./invoker.ts";
 export type { ClientConfigs, FoundServer } from "./settings/client-configs.ts";
 export type { AuthSettings, McpServerSettings, TransportSettings } from "./settings/server-settings.ts";
 export type { LeftOutTool, RemoteTool } from "./connection/tool-definitions.ts";

@@ -5,8 +5,8 @@ import { memoryStore } from "../fixtures/memory-store.ts";
 import { connect, odd, reference, twoEra } from "../fixtures/servers.ts";
 import { SERVER_REQUESTS } from "./connection/server-request-definitions.ts";
 import type { McpConnections } from "./connections.ts";
-import { createMcpInvoker } from "./invoker.ts";
-import type { McpInvokerSettings } from "./invoker.ts";
+import { createMcpInvoker } from "../fixtures/invoker.ts";
+import type { McpInvokerSettings } from "../fixtures/invoker.ts";
 
 const signal = new AbortController().signal;
 

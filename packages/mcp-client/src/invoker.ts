@@ -1,23 +1,7 @@
-import {
-  answerErrors,
-  checkCalls,
-  compose,
-  createResultCheck,
-  fitValue,
-  followSentCalls,
-  noteArrivals,
-  keepOnce,
-  orderCalls,
-} from "@cem/bridge";
-import type {
-  CallCheckSettings,
-  KnownTool,
-  ResultCheckSettings,
-  ResultKeeping,
-  ToolSource,
-} from "@cem/bridge";
+import { createResultCheck, fitValue, keepOnce } from "@cem/bridge";
+import type { KnownTool, ResultCheckSettings, ResultKeeping, ToolSource } from "@cem/bridge";
 import { CemError, toolNotFound } from "@cem/core";
-import type { JsonObject, ToolCall, ToolInvoker, JsonValue } from "@cem/core";
+import type { JsonObject, ToolCall, JsonValue } from "@cem/core";
 import * as z from "zod";
 import type { CallOptions } from "./connection/connection-types.ts";
 import { inputOfRequest, isServerRequest, SERVER_REQUESTS } from "./connection/server-request-definitions.ts";
@@ -38,25 +22,10 @@ export interface McpToolSourceSettings extends ResultKeeping, ResultCheckSetting
     | undefined;
 }
 
-/** Settings of {@link createMcpInvoker}. */
-export interface McpInvokerSettings extends McpToolSourceSettings, CallCheckSettings {}
-
 /**
- * Creates an invoker that checks each call against the tool's schema, calls the tool on its server and checks the
- * result. It never throws: a failure is a result with an error.
+ * Creates a source of the tools of MCP servers, which checks their results. Calls are checked by the middlewares of
+ * `@cem/bridge` that are composed with it.
  */
-export function createMcpInvoker(
-  connections: McpConnections,
-  settings: McpInvokerSettings = {},
-): ToolInvoker {
-  const tools = createMcpToolSource(connections, settings);
-  return compose(
-    [noteArrivals, answerErrors, checkCalls(tools, settings), orderCalls(), followSentCalls],
-    tools,
-  );
-}
-
-/** Creates a source of the tools of MCP servers, for a bridge that checks calls itself. It checks their results. */
 export function createMcpToolSource(
   connections: McpConnections,
   settings: McpToolSourceSettings = {},

@@ -7,7 +7,7 @@ import { serve, startEverything } from "../fixtures/start-http.ts";
 import type { Running } from "../fixtures/start-http.ts";
 import { createTwoEraServer } from "../fixtures/two-era-server.ts";
 import type { Sleep } from "../fixtures/two-era-server.ts";
-import { createMcpInvoker } from "./invoker.ts";
+import { createMcpInvoker } from "../fixtures/invoker.ts";
 import type { McpServerSettings } from "./settings/server-settings.ts";
 
 const signal = new AbortController().signal;

@@ -7,8 +7,8 @@ import { memoryStore } from "../fixtures/memory-store.ts";
 import { answering, connect, reference } from "../fixtures/servers.ts";
 import type { TestConnections } from "../fixtures/servers.ts";
 import { temporaryFolder } from "../fixtures/temporary-folder.ts";
-import { createMcpInvoker } from "./invoker.ts";
-import type { McpInvokerSettings } from "./invoker.ts";
+import { createMcpInvoker } from "../fixtures/invoker.ts";
+import type { McpInvokerSettings } from "../fixtures/invoker.ts";
 
 const price = { type: "number", minimum: 0 };
 const order: JsonSchema = {

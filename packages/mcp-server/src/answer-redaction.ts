@@ -3,8 +3,7 @@ import type { Redactor } from "@cem/core";
 import { ProtocolError } from "@modelcontextprotocol/server";
 import type { CallToolResult, ContentBlock, McpServer, ServerContext } from "@modelcontextprotocol/server";
 import { reportFault } from "./exchange.ts";
-import { toldAnyway } from "./told-anyway.ts";
-import { sessionOf } from "./tools/server-tool.ts";
+import { SAFE_WORDS, sessionOf } from "./tools/server-tool.ts";
 import type { HostOf, ToolAnswer } from "./tools/server-tool.ts";
 
 /** The client's request for an answer. */
@@ -37,9 +36,10 @@ export function createAnswerRedaction(ownRedactor: Redactor, hostOf: HostOf) {
       const { session, redactor } = await note(request);
       // Questions come from runs, which have already redacted them.
       if (redactor === undefined || !("content" in answer)) return answer;
-      const { words, isAll } = toldAnyway(answer);
+      const { [SAFE_WORDS]: words = "The call was made.", content } = answer as CallToolResult & ToolAnswer;
       // If the store is unreachable, the answer must not wait for it again.
-      if (isAll === true) return redactor.tokenize(answer, { session });
+      if (content.every((block) => block.type === "text" && block.text === words))
+        return redactor.tokenize(answer, { session });
       try {
         return await redactAnswer(answer as CallToolResult, redactor, session);
       } catch (error) {

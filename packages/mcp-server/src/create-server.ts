@@ -3,7 +3,7 @@ import { messageOf } from "@cem/tool-files/answers";
 import type { HintFor } from "@cem/tool-files/answers";
 import { assertKnownOptions, CemError, forClients, toErrorInfo } from "@cem/core";
 import { McpServer, specTypeSchemas } from "@modelcontextprotocol/server";
-import type { CallToolResult, ServerContext } from "@modelcontextprotocol/server";
+import type { ServerContext } from "@modelcontextprotocol/server";
 import packageJson from "../package.json" with { type: "json" };
 import { strictInput, traceRequest } from "./tool-calls.ts";
 import { SETTINGS } from "./agent-server.ts";
@@ -21,8 +21,10 @@ import { INSTRUCTIONS, toolsOf } from "./tools/profiles.ts";
 import { hostPerRequest, servedClient } from "./served-client.ts";
 import { canAskUser } from "./runs/questions.ts";
 import { RunRegistry } from "./runs/run-registry.ts";
-import { BrokenRun, callsMade, tellAnyway } from "./told-anyway.ts";
-import type { Caller, ServerTool, ToolHost } from "./tools/server-tool.ts";
+import { BrokenRun } from "./runs/run.ts";
+import { callsMade } from "./tools/run-answer.ts";
+import { SAFE_WORDS } from "./tools/server-tool.ts";
+import type { Caller, ServerTool, ToolAnswer, ToolHost } from "./tools/server-tool.ts";
 import { workflowTool } from "./tools/run-tools.ts";
 
 /** The client levels that include the server's own messages, which have level `notice`. */
@@ -187,7 +189,7 @@ type Registration = {
 };
 
 /** Answers with our own errors and system errors. The SDK handles all others, such as protocol errors. */
-function answerError(error: unknown, hintFor: HintFor | undefined): CallToolResult {
+function answerError(error: unknown, hintFor: HintFor | undefined): ToolAnswer {
   const info = toErrorInfo(error);
   // A message that is replaced for clients is our own text.
   const isAll = forClients(info).message !== info.message;
@@ -196,5 +198,5 @@ function answerError(error: unknown, hintFor: HintFor | undefined): CallToolResu
   const made = error instanceof BrokenRun ? ` ${callsMade(error.calls)}` : "";
   const text = `${messageOf(info, hintFor)}${made}`;
   const words = isAll ? text : `The call failed (${info.code}).${made}`;
-  return tellAnyway({ isError: true, content: [{ type: "text", text }] }, { words, isAll });
+  return { isError: true, content: [{ type: "text", text }], [SAFE_WORDS]: words };
 }

@@ -65,7 +65,7 @@ function createMessageCheck(answer: (message: object) => void): Duplex {
     if (isJSONRPCRequest(message)) return `${json}\n`;
     const id = isObject(message) ? message["id"] : null;
     const shown = typeof id === "string" || typeof id === "number" ? id : null;
-    return refuse(-32_600, "Invalid Request: this is no message of the protocol", shown);
+    return refuse(-32_600, "Invalid Request: this is not a message of the protocol", shown);
   };
   const checkLine = (line: string): string => {
     if (line.trim() === "") return "";

@@ -67,6 +67,20 @@ describe("a table", () => {
     expect(found(text)).toEqual([]);
   });
 
+  it.each([
+    ["order_id,card,amount\n18209508,4111111111111111,983919", "CREDIT_CARD 4111111111111111"],
+    ["number;exp;total\n4111111111111111;09/27;3", "CREDIT_CARD 4111111111111111"],
+    ["nr,karte,id\n1,4111111111111111,20", "CREDIT_CARD 4111111111111111"],
+    ["ip,firmware\n52.44.55.66,1", "IP 52.44.55.66"],
+    ["ip\tversion\n12.44.55.66\t1", "IP 12.44.55.66"],
+    ["phone,amount\n415-682-3371,7", "PHONE 415-682-3371"],
+  ])("does not tell by the name of its last column what is in the first ones of %j", (text, value) => {
+    expect(found(text)).toEqual([value]);
+    expect(found(text.replace(/[^\n]*\n/, "As you see, the order:\n"))).toEqual(
+      value.startsWith("IP") ? [value] : [],
+    );
+  });
+
   it("is read in rows, in pieces and in members, too", async () => {
     const redactor = createRedactor();
     const shown = redactor.tokenize(

@@ -121,22 +121,19 @@ const FILLERS = wordSet(
 );
 /** Words that say that a number identifies a thing: an order, a place, a moment. */
 export const THINGS = wordSet(
-  `order orders invoice invoices tracking parcel shipment isbn issn ean upc gtin sku asin doi imei vin serial build
-  commit version versions ver revision release ticket issue case reference ref id ids uuid guid hash sha md checksum
-  digest timestamp timestamps time epoch date nonce seed offset lat lon lng latitude longitude coordinate coordinates
-  price amount total sum revenue cost usd eur barcode part model batch lot record row line page count bytes size
-  duration port pid po rma quote zip zipcode trace span request transaction txn sequence seq snowflake tweet license licence
-  job inv score drawing kit
-  licenses passport voucher coupon permit article nhs cpf cnpj aadhaar aadhar pesel bsn steueridentifikationsnummer`,
+  `order orders invoice invoices tracking parcel shipment isbn issn ean upc gtin sku asin doi imei vin serial build commit
+  version versions ver revision release ticket issue case reference ref id ids uuid guid hash sha md checksum digest timestamp
+  timestamps time epoch date nonce seed offset lat lon lng latitude longitude coordinate coordinates price amount total sum
+  revenue cost usd eur barcode part model batch lot record row line page count bytes size duration port pid po rma quote zip
+  zipcode trace span request transaction txn sequence seq snowflake tweet license licence job inv score drawing kit account acct
+  policy claim item product catalog component asset contract docket matter certificate stock ndc meter receipt artikel booking
+  reservation registration waybill patent application container consignment manifest pallet incident project equipment machine
+  engine chassis prescription rx specimen sample protocol grant routing iccid ein eori confirmation licenses passport voucher
+  coupon permit article nhs cpf cnpj aadhaar aadhar pesel bsn steueridentifikationsnummer`,
 );
 
 /** Words of this kind that are also HTML elements or generic row elements, which say nothing about their content. */
 const ELEMENTS = wordSet("span time article section figure table record row item line page");
-
-/** The text before a value in lower case. */
-export function rightBefore(text: string, start: number): string {
-  return text.slice(Math.max(0, start - CHARACTERS_BEFORE), start).toLowerCase();
-}
 
 /** The context of a value: its key and the text before it, in lower case, with variable names split into words. */
 export function before(text: string, start: number, key?: string): string {
@@ -144,16 +141,18 @@ export function before(text: string, start: number, key?: string): string {
   return (key === undefined ? nearby : `${spaced(key)}: ${nearby}`).toLowerCase();
 }
 
-/** The label right before a value, in lower case: `work phone` for `"workPhone": "`. */
-export function labelOf(text: string, start: number): string {
+/** The text around a value in lower case, and the label right before it: `work phone` for `"workPhone": "`. */
+export function around(text: string, start: number, end: number) {
   const nearby = text.slice(Math.max(0, start - CHARACTERS_BEFORE), start);
-  if (!":=".includes(withoutEnding(nearby, "\"' \t").at(-1) ?? "-")) return "";
-  return separated(LABEL.exec(nearby)?.[1] ?? "").toLowerCase();
-}
-
-/** The text right after a value, in lower case. */
-export function after(text: string, end: number): string {
-  return text.slice(end, end + CHARACTERS_AFTER).toLowerCase();
+  const isLabelled = ":=".includes(withoutEnding(nearby, "\"' \t").at(-1) ?? "-");
+  const label = isLabelled ? separated(LABEL.exec(nearby)?.[1] ?? "").toLowerCase() : "";
+  const words = nearby.toLowerCase();
+  return {
+    words,
+    clause: lastClause(words),
+    label,
+    rest: text.slice(end, end + CHARACTERS_AFTER).toLowerCase(),
+  };
 }
 
 const MAX_KEYS = 10_000;
@@ -193,7 +192,8 @@ export function lastClause(text: string): string {
 }
 
 /** Whether words end with one of a set, followed by at most a few fillers like `number is`. */
-export function endsWith(words: string, names: ReadonlySet<string>): boolean {
+export function endsWith(text: string, names: ReadonlySet<string>): boolean {
+  const words = ofRow(text);
   let end = words.length;
   for (let fillers = 0; fillers <= MAX_FILLERS; fillers += 1) {
     while (end > 0 && !isOfWord(words, end - 1)) end -= 1;
@@ -205,6 +205,14 @@ export function endsWith(words: string, names: ReadonlySet<string>): boolean {
     end = start;
   }
   return false;
+}
+
+/** The text before a value in its own row: in a row of numbers, the word before it is that of the heading's last column. */
+function ofRow(words: string): string {
+  if (!words.includes("\n")) return words;
+  const [row = "", above = ""] = words.split("\n").toReversed();
+  // A line that ends with a colon is a sentence about what follows.
+  return /[,;\t|]/.test(above) && !above.trimEnd().endsWith(":") ? row : words;
 }
 
 /** Whether a word is an element name. A closing tag says nothing about what follows. */
@@ -220,9 +228,11 @@ function isOfWord(text: string, at: number): boolean {
 /** A delimiter right before a value, and another one earlier in the line. */
 const SECOND_DELIMITER = /[,;\t|][^\n,;\t|]*[,;\t|][ "']{0,2}$/;
 
-/** Whether words identify a thing. In a row of two cells, the first may be a label; in a longer row, it is another value. */
+/** Whether words or `P/N` identify a thing. In a row of two cells, the first may be a label; in a longer row, it is another value. */
 export function namesThing(words: string, names = THINGS): boolean {
-  return endsWith(words, names) && !SECOND_DELIMITER.test(words);
+  return (
+    (endsWith(words, names) || /(?<!\p{L})[ps]\/n\W{0,3}$/u.test(words)) && !SECOND_DELIMITER.test(words)
+  );
 }
 
 /** Whether words contain one of a set. */
@@ -237,20 +247,3 @@ export function wordSet(words: string): ReadonlySet<string> {
 
 /** The extension at the end of a phone number. */
 export const PHONE_EXTENSION = / ?(?:x|ext\.? ?|extension )\d{1,6}$/i;
-
-/** Names of properties that hold phone numbers. */
-export const PHONE_KEYS = wordSet(
-  `phone phones tel tél telephone téléphone telefon telefono teléfono telefone telefoon telefonnummer telefoonnummer mobile mobil
-  mobilnummer mobiel movil móvil telemovel telemóvel cell cellphone cellular cellulare celular fax landline hotline whatsapp msisdn
-  handy handynummer rufnummer natel gsm komorka komórka homephone workphone mobilephone telefonnr telefonu telefón telefonszám tlf
-  puhelin τηλέφωνο 전화 전화번호 휴대폰 핸드폰 電話 电话 手机 телефон`,
-);
-/** Words before phone numbers. */
-export const SAYS_PHONE: ReadonlySet<string> = new Set([
-  ...PHONE_KEYS,
-  ...wordSet(
-    `kom portable mob telm tfno festnetz fone fijo fixe rückruf erreichen erreichbar joignable appelez llámame chiamami zadzwoń тел
-    моб هاتف desk office helpline signal sms texted text dial call called calling ring rang reach reached answering contact
-    voicemail pager ph fon number handynr puh sími tālr τηλ טלפון נייד โทร جوال sđt thoại मोबाइल फोन`,
-  ),
-]);

@@ -251,6 +251,35 @@ describe("createDetector", () => {
     ["bob (23.20.1.7), last seen", "IP 23.20.1.7"],
     ["gw1 (3.5.140.2)", "IP 3.5.140.2"],
     ["- 5.6.190.22 - 2024-05-01 login", "IP 5.6.190.22"],
+    ["Tel.: 0221 / 765 43 21", "PHONE 0221 / 765 43 21"],
+    ["Fon (0221) \u2013 7654321", "PHONE (0221) \u2013 7654321"],
+    ["+49 / 221 / 7654321", "PHONE +49 / 221 / 7654321"],
+    ["Tel +49 (0)221 / 7654321", "PHONE +49 (0)221 / 7654321"],
+    ["M: 07700 900123", "PHONE 07700 900123"],
+    ["Ada Byron | (t) 020 7946 0018", "PHONE 020 7946 0018"],
+    ["📞 612 345 678", "PHONE 612 345 678"],
+    ["Please leave a message at 07700 900123", "PHONE 07700 900123"],
+    ["Ansprechpartnerin Frau Weber (030 12345678)", "PHONE 030 12345678"],
+    ["bereikbaar op 06-12345678", "PHONE 06-12345678"],
+    ["Fax your order to 415-682-3371", "PHONE 415-682-3371"],
+    ["Customer service number: 0800 1234567", "PHONE 0800 1234567"],
+    ["my Japanese number is 0312345678", "PHONE 0312345678"],
+    ["Phone number on file: 020 7946 2529", "PHONE 020 7946 2529"],
+    ["(+46 (0)70 123 61 92)", "PHONE +46 (0)70 123 61 92"],
+    ["_anna.dubois@example.com_", "EMAIL anna.dubois@example.com"],
+    ["tcp6 0 0 2001:db8::12:50412 :::*", "IP 2001:db8::12"],
+    ["root@23.20.1.7", "IP 23.20.1.7"],
+    ["user=anna pass=S0mmer2013!", "SECRET S0mmer2013!"],
+    ["User: anna\nPass: S0mmer2013!", "SECRET S0mmer2013!"],
+    ["pw: S0mmer2013!", "SECRET S0mmer2013!"],
+    ["session_id=8f14e45fceea167a5a36", "SECRET 8f14e45fceea167a5a36"],
+    ["PHPSESSID=8f14e45fceea167a5a36", "SECRET 8f14e45fceea167a5a36"],
+    ["PIN-Code 6505", "SECRET 6505"],
+    ["PUK: 12345678", "SECRET 12345678"],
+    ["mTAN: 123456", "SECRET 123456"],
+    ["SMS-Code: 123456", "SECRET 123456"],
+    ["Sicherheitscode: 123", "SECRET 123"],
+    ["Twój kod weryfikacyjny to 628328", "SECRET 628328"],
     ["re'ann@example.com'", "EMAIL re'ann@example.com"],
     ["rb'ann@example.com'", "EMAIL ann@example.com"],
   ])("finds the value in %s", (text, expected) => {
@@ -277,6 +306,14 @@ describe("createDetector", () => {
       expect(found(text)).toEqual(["PHONE 713-396-9245", "PHONE 202-555-0187"]);
     },
   );
+
+  it.each([
+    ["Tel: 030 12345678 / 0170 1234567", "030 12345678", "0170 1234567"],
+    ["Tel. 030/1234567 - 0170/1234567", "030/1234567", "0170/1234567"],
+    ["Tel 0170 / 1234567 / 0171 / 7654321", "0170 / 1234567", "0171 / 7654321"],
+  ])("finds both numbers, each with its area code, in %j", (text, ...numbers) => {
+    expect(found(text)).toEqual(numbers.map((number) => `PHONE ${number}`));
+  });
 
   it("finds each number of a list", () => {
     expect(found("536 90 4399 219 09 9998")).toEqual(["SSN 536 90 4399", "SSN 219 09 9998"]);
@@ -398,6 +435,12 @@ describe("createDetector", () => {
     'opencv = "^4.8.1.64"\nfoo = "~7.2.3.64"',
     'oldVersion="0.0.0.0-13.0.0.0"',
     "1.4.11 and 2.4.7.1",
+    "implementation 'com.example:lib:20.7.16.23'",
+    "+- com.fasterxml.core:jackson-databind:jar:2.13.4.2:compile",
+    "pkg:maven/com.fasterxml/jackson-databind@2.13.4.2",
+    "    rails (= 7.0.4.3)\ngem 'rails', '~> 7.0.4.3'\ngem 'rails', '7.0.4.3'",
+    "sections 3.2.1.4, 3.2.1.5 and 3.2.1.6; Fig. 3.2.1.4",
+    "git checkout 4.9.25.62",
     "1.4.3 Contrast\n4.1.1.3 see above",
     "E.C. 3.4.21.40",
     "п. 4.1.2.3",
@@ -413,6 +456,13 @@ describe("createDetector", () => {
     "Webex meeting number: 2204 718 7993",
     "Loan number 2204718799; student number: 61183926; flight number 2204 718 7993",
     '{"policyNumber":"540-720-0277"}',
+    "Routing number 021000021, the patent number is 65589313, device number: 646663803",
+    '{"application_number":"6466638035"}',
+    "Call us; our patent number 646663803",
+    "change order number from 540-720-0277 to 540-720-0278",
+    "Claim 479-30-8655, policy 277-24-3459, item 830-30-1282, P/N 763-18-2952, S/N: 763-18-2952",
+    "account number 4481136162412169",
+    "messages: 123456789, M: 000012345678",
     "mi número de cliente es 612345678",
     "mon numéro de sécurité sociale est 1 62 05 75 123 456 78",
     "Office 16.0.17328.20162, Mobile 10.15.2.4401, Signal 7.12.3.4567",

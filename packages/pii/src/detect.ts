@@ -1,7 +1,7 @@
 import { assertKnownOptions, CemError } from "@cem/core";
 import { nearest } from "@cem/core/text";
 import { isSupportedCountry } from "libphonenumber-js/min";
-import { byKey, endsWith, findAll, PHONE_KEYS, PII_TYPES, spaced, typed } from "./context.ts";
+import { byKey, endsWith, findAll, PII_TYPES, spaced, typed } from "./context.ts";
 import { creditCardDetector, ibanDetector, isSsnKey, ssnDetector } from "./detectors/account-numbers.ts";
 import { cryptoAddressDetector, emailDetector, ipDetector, macDetector } from "./detectors/addresses.ts";
 import {
@@ -11,7 +11,8 @@ import {
   isBirthKey,
   isIdentityKey,
 } from "./detectors/identity.ts";
-import { createPhoneDetector, isPhoneKey } from "./detectors/phone.ts";
+import { createPhoneDetector } from "./detectors/phone.ts";
+import { isPhoneKey, PHONE_KEYS } from "./detectors/phone-words.ts";
 import { findCells, findColumns } from "./columns.ts";
 import type { Heading } from "./columns.ts";
 import { isPasswordKey } from "./detectors/secret-names.ts";
@@ -94,7 +95,7 @@ const HINTS: Readonly<Record<(typeof PRECEDENCE)[number], (traits: Traits, text:
     joined >= 7 && (joined < text.length || text.startsWith("00")) && LONG_NUMBER.test(text),
 };
 /** Seven digits in the form of phone, card and identity numbers. A date alone does not match. */
-const LONG_NUMBER = /\d(?<!\d\d)(?!\d{3}-\d\d-\d\d(?!\d))(?:[ ./()-]{0,2}\d){6}/;
+const LONG_NUMBER = /\d(?<!\d\d)(?!\d{3}-\d\d-\d\d(?!\d))(?:[ ./()-]{0,3}\d){6}/;
 /** A part of an IPv6 or MAC address. */
 const BETWEEN_COLONS = /:[\da-f]{0,4}:/i;
 const SHORTEST_VALUE = 3;

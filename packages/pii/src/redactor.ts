@@ -7,7 +7,7 @@ import { visitTexts } from "./json-walk.ts";
 import { RedactionSession } from "./session.ts";
 import { createRedactionStream } from "./stream.ts";
 import type { Recognizer } from "./context.ts";
-import { PlainTexts } from "./value-finder.ts";
+import { PlainTexts, RESULT_KEY } from "./value-finder.ts";
 import { Vault } from "./vault.ts";
 import type { VaultData } from "./vault.ts";
 
@@ -153,7 +153,7 @@ export function createRedactor(settings: RedactorSettings = {}): Redactor {
     openStream({ isOfCode, ...scope }) {
       const session = open(scope);
       return createRedactionStream({
-        findIn: (text) => session.findIn(text, { isOfCode }),
+        findIn: (text) => session.findIn(text, { isOfCode, key: RESULT_KEY }),
         beginningIn: (text) => (isOfCode === true ? undefined : session.beginningIn(text)),
         findColumns: session.findColumns,
         replace: (text, found) => session.replace(text, found, { isOfCode }),

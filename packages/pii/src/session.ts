@@ -307,7 +307,8 @@ export class RedactionSession {
     if (!isWhole && !this.vault.known.mayHold(text)) return value;
     // A negative number or a fraction is either a known value or no value.
     const isPlain = isWhole && value > 0;
-    const first = this.findIn(text, place).find(({ start, end, alike, entry }) =>
+    // Only a text may be a value as a whole without a key.
+    const first = this.findIn(text, { ...place, key: place.key ?? "" }).find(({ start, end, alike, entry }) =>
       isPlain ? start === 0 && end === text.length : (alike ?? entry) !== undefined,
     );
     if (first === undefined) return value;

@@ -3,7 +3,7 @@ import { SECRET_MARKS } from "./detectors/secret-names.ts";
 /** The result of a single scan of a text: which detectors may find something in it, and how it may be encoded. */
 export interface Traits {
   digits: number;
-  /** The maximum number of digits in sequence, with at most two separators in between. */
+  /** The maximum number of digits in sequence, with at most three separators in between. */
   joined: number;
   /** The length of the longest run of letters, digits, `_`, `-`, `+` and `/`. */
   word: number;
@@ -35,7 +35,7 @@ export const WIDE = 8_192;
 /** The upper bits: the letter's number from 1 to 26, else 0. */
 const LETTER_SHIFT = 14;
 const OTHER_LETTER = 27;
-const MAX_SEPARATORS = 2;
+const MAX_SEPARATORS = 3;
 const NOT_ASCII = SPACE | LETTER | SEPARATOR | WIDE | (OTHER_LETTER << LETTER_SHIFT);
 
 const CLASSES = Uint32Array.from({ length: 128 }, (_, code) => {

@@ -19,7 +19,9 @@ export const PLAIN_WORD = /^[A-Za-z_]{1,32}$/;
 const NOBODYS =
   /^(?:(?:127|0|255)\.[\d.]+(?:\/\d+)?|::1?(?:\/\d+)?|10\.0\.0\.0\/8|172\.16\.0\.0\/12|192\.168\.0\.0\/16)$/;
 
-const QUOTED_END = '"... is not valid JSON';
+/** Follows the beginning of a longer text: in a message of `JSON.parse`, and in texts that the sandbox cut. */
+const CUT = /"\.\.\. is not valid JSON|\s\[Only the first \d/g;
+const MAX_CUT_CHARACTERS = 512;
 
 /** The location of a text. */
 export interface FindingPlace {
@@ -35,8 +37,8 @@ const MIN_REMEMBERED = 32;
 const MAX_REMEMBERED = 8_192;
 /** Maximum total size of cached texts, in characters. */
 const MAX_REMEMBERED_IN_ALL = 2_000_000;
-/** The key of our own results, which is treated like no key. */
-const RESULT_KEY = "value";
+/** The key of our own results and of what is printed. A text without a key may be a value as a whole: `078051121`. */
+export const RESULT_KEY = "value";
 
 /**
  * Caches texts in which no detector finds a value in any reading, since the same text is received, printed, returned and
@@ -98,7 +100,7 @@ export function createValueFinder(
     const [first] = found;
     if (first?.end === text.length && first.start === 0 && !hasRules) return withoutTokens(text, found);
     const known: ValueFinding[] = mayBeKnown ? vault.known.find(text, isCut) : [];
-    if (mayBeKnown) known.push(...quotedIn(text));
+    if (mayBeKnown) known.push(...cutIn(text));
     if (mayBeSplit)
       for (const { start, end, type, alike } of vault.known.find(printed.text))
         known.push({ ...printed.placeOf(start, end), type, alike });
@@ -122,11 +124,13 @@ export function createValueFinder(
     return withoutTokens(text, withoutOverlaps([...notWithin(seen, decoded), ...decoded]));
   }
 
-  /** Finds the beginning of a value at the end of the text quoted in an error message of `JSON.parse`. */
-  function quotedIn(text: string): ValueFinding[] {
-    const end = text.indexOf(QUOTED_END);
-    const last = end === -1 ? undefined : vault.known.find(text.slice(0, end), true).at(-1);
-    return last?.end === end ? [last] : [];
+  /** Finds the beginnings of values where a text was cut. */
+  function cutIn(text: string): ValueFinding[] {
+    return [...text.matchAll(CUT)].flatMap(({ index: end }) => {
+      const from = Math.max(0, end - MAX_CUT_CHARACTERS);
+      const last = vault.known.find(text.slice(from, end), true).at(-1);
+      return last?.end === end - from ? [{ ...last, start: from + last.start, end }] : [];
+    });
   }
 
   function withoutTokens(text: string, found: ValueFinding[]): ValueFinding[] {

@@ -13,6 +13,7 @@ interface Evaluated {
   returned: unknown;
   exported: unknown;
   last: unknown;
+  named: object | undefined;
   isMentioned: boolean;
   ran: string | undefined;
   requests: ImportRequest[];
@@ -44,13 +45,15 @@ async function evaluate(code: string, modules: Record<string, object> = {}): Pro
     load: async (specifier: string) => modules[specifier],
     meta: { url: "file:///workspace/program.ts", main: true },
     default: undefined as unknown,
+    module: undefined as { exports: unknown } | undefined,
     last: undefined as unknown,
+    named: undefined as object | undefined,
     isMentioned: false,
     ran: undefined as string | undefined,
   };
   const returned = await main(runtime);
-  const { default: exported, last, isMentioned, ran } = runtime;
-  return { returned, exported, last, isMentioned, ran, requests };
+  const { default: exported = runtime.module?.exports, last, named, isMentioned, ran } = runtime;
+  return { returned, exported, last, named, isMentioned, ran, requests };
 }
 
 describe("compileProgram", () => {
@@ -356,6 +359,12 @@ return [a, b, c, d(), E.value, F.G, q(7)];`;
     expect((await evaluate(code)).returned).toBe(true);
     const target = "function F() { return new.target === F; } return [new F() instanceof F, F()];";
     expect((await evaluate(target)).returned).toEqual([true, false]);
+  });
+
+  it("gives the variables that are exported by name", async () => {
+    const code = "export const a = 1, { b, ...c } = { b: 2, d: 3 };\nexport let e: number;\ne = 4;";
+    expect((await evaluate(code)).named).toEqual({ a: 1, b: 2, c: { d: 3 }, e: 4 });
+    expect((await evaluate("export declare const a: number;\nexport function f() {}")).named).toBeUndefined();
   });
 
   it("calls its parameter $cem, or by a name that no program can know", async () => {

@@ -6,6 +6,7 @@ import { editSource, emitImports, planImport, type PlannedImport, type SourceEdi
 import { findLastExpression, findMain } from "./export-last-value.ts";
 import { locationOf, mayImportInExpression, nameOf } from "./imports.ts";
 import type { Program } from "./parse-program.ts";
+import { patternNames } from "./scopes.ts";
 import { isNamed, isTypeOnly, namesUsedAtRunTime, runtimeNodes } from "./syntax-tree.ts";
 
 const UNSUPPORTED: Readonly<Record<string, string>> = {
@@ -56,6 +57,8 @@ interface Emitter {
   runtime: string;
   /** Statements that are appended to the end of the function. */
   epilogue: string[];
+  /** Variables that are exported by name, as members of an object. */
+  named: string[];
 }
 
 /** Emits the module for a parsed program: an arrow function, so that `arguments` can't expose its parameter. */
@@ -73,12 +76,14 @@ export function emitModule(
     used: namesUsedAtRunTime(ast.program),
     runtime,
     epilogue: [],
+    named: [],
   };
   const mentioned = mentionedExport(program);
   if (mentioned !== undefined) emitMarks(mentioned, emitter);
   for (const statement of ast.program.body) emitStatement(statement, emitter);
   emitExpressions(program, emitter);
   const beginning = emitLastExpression(program, emitter);
+  if (emitter.named.length > 0) emitter.epilogue.push(`;${runtime}.named={${emitter.named.join(",")}};`);
   const main = findMain(program);
   if (main !== undefined) emitter.epilogue.push(`;${runtime}.default ??= ${main};`);
   // A hashbang is valid only at the start of a file.
@@ -86,7 +91,7 @@ export function emitModule(
   let own = mentioned === undefined ? "" : `${runtime}.isMentioned=true;`;
   if (isCommonJs(program)) {
     own += "const module = { exports: {} }; const { exports } = module;";
-    emitter.epilogue.push(`;${runtime}.default ??= module.exports;`);
+    emitter.epilogue.push(`;${runtime}.module=module;`);
   }
   const imports = emitImports(emitter.imports, runtime);
   const opening = `export default async (${runtime}) => { ${own}${imports}${beginning}`;
@@ -183,6 +188,8 @@ function emitNamedExport(statement: ExportNamedDeclaration, emitter: Emitter): v
       emitStatement(declaration, emitter);
       return emitter.edits.overwrite(statement.start ?? 0, declaration.start ?? 0);
     }
+    if (declaration.type === "VariableDeclaration")
+      for (const { id } of declaration.declarations) emitter.named.push(...patternNames(id));
     return emitter.edits.overwrite(statement.start ?? 0, declaration.start ?? 0, ";");
   }
   if (statement.source != null) {

@@ -159,7 +159,7 @@ function assertUndecided({ done, repeat }: Decisions, { steps }: Outcomes, run: 
   const those = open.length === 0 ? "There is none." : `Those that may have been: ${open.join(", ")}.`;
   throw new CemError(
     "OPTION_INVALID",
-    `Step ${wrong} of run ${run} is none that may have been executed. ${those}`,
+    `Step ${wrong} of run ${run} is not one that may have been executed. ${those}`,
     { details: { run, step: wrong, uncertain: open } },
   );
 }

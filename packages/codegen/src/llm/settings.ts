@@ -1,6 +1,7 @@
 import { CemError } from "@cem/core";
 import type { JsonObject, ToolDefinition } from "@cem/core";
-import type { OpenAI } from "openai";
+import { importFromProject } from "@cem/core/files";
+import type * as openaiModule from "openai";
 
 /** The API to call. `openai` is any service with a compatible Chat Completions API. */
 export type LlmProvider = "openai" | "azure_openai" | "anthropic";
@@ -132,18 +133,21 @@ export function endpointOf(settings: LlmSettings) {
 /**
  * Creates the API client of an endpoint. It reads no environment variable.
  *
- * @throws CemError `LLM_PACKAGE_MISSING` if the optional package `openai` is not installed.
+ * @throws CemError `LLM_PACKAGE_MISSING` if the optional package `openai` is not installed, `FOLDER_UNTRUSTED`
+ * if only a folder that is not trusted has it.
  */
 export async function createClient(
   { provider, baseUrl, apiKey, apiVersion, deployment }: ReturnType<typeof endpointOf>,
   timeoutMs: number,
-): Promise<OpenAI> {
+): Promise<openaiModule.OpenAI> {
   // Loaded with the first request, since it is large and optional.
-  const openai = await import("openai").catch((cause: unknown) => {
-    const message =
-      'The package "openai", which talks to the model\'s API, is not installed. Install it: npm install openai@7';
-    throw new CemError("LLM_PACKAGE_MISSING", message, { details: { package: "openai" }, cause });
-  });
+  const openai = await import("openai").catch((cause: unknown) =>
+    importFromProject<typeof openaiModule>("openai", () => {
+      const message =
+        'The package "openai", which talks to the model\'s API, is not installed. Install it: npm install openai@7';
+      return new CemError("LLM_PACKAGE_MISSING", message, { details: { package: "openai" }, cause });
+    }),
+  );
   const options = {
     apiKey,
     baseURL: baseUrl,

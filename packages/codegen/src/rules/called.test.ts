@@ -35,7 +35,7 @@ describe("createRulesGenerator", () => {
     "refuses a value in a shape that it does not write: %s",
     async (what) => {
       expect(await generate(`Calculate 4 + 5. Save ${what} to x.json`)).toContain(
-        "is no result of an earlier",
+        "is neither the result of an earlier",
       );
     },
   );

@@ -143,7 +143,7 @@ export async function readServer(folder: ToolFolder, kind: ToolKind, graph: Modu
     if (!isStrict || facts.hasOnlyTypes) return undefined;
     const others = facts.functions.map(({ name }) => `"${name}"`).join(", ");
     const found = `exports no function "${stem}"${others ? `, only ${others}` : ""}`;
-    return report(file, `${found}. Export one, or begin the file's name with _ if it is no tool`);
+    return report(file, `${found}. Export one, or begin the file's name with _ if it is not a tool`);
   }
 
   /** Reads every function that a script of a skill exports. A script that exports none is a program, not a tool. */
@@ -159,7 +159,7 @@ export async function readServer(folder: ToolFolder, kind: ToolKind, graph: Modu
   if (foreign !== undefined) {
     report(
       pathOf(foreign),
-      "is no TypeScript or JavaScript, which is all that runs here: of this skill only the instructions can be used",
+      "is not TypeScript or JavaScript, which is all that runs here: of this skill only the instructions can be used",
     );
   }
   const indexFailure = index === undefined ? undefined : (await graph.factsOf(index)).failure;

@@ -15,7 +15,7 @@ export function collectValues(form: Form, personal: PersonalValues, checkFiles: 
   /** Takes the given value of a field; an unfit one is recorded as the field's fault. */
   const take = async (name: string, given: unknown): Promise<void> => {
     const field = byName.get(name);
-    if (field === undefined) return void faults.set(name, "is no field of this form");
+    if (field === undefined) return void faults.set(name, "is not a field of this form");
     if (isEmpty(given)) return;
     const fault = await set(field, given);
     if (fault === undefined) faults.delete(name);

@@ -122,7 +122,7 @@ describe("fillForm", () => {
       "list must be at most 1, and 2 are given",
       "line must be one line",
       "slow must match (a+)+",
-      "other is no field of this form",
+      "other is not a field of this form",
     ]);
     expect(JSON.stringify(result)).not.toContain("secret");
   });

@@ -63,7 +63,7 @@ export function faultOfFormat(type: string, format: string): string | undefined 
   const unknown = words.find((word) => !isText(word));
   if (unknown === undefined) return undefined;
   const parts = Object.keys(SHAPES[type]?.exec(example)?.groups ?? {});
-  return `has ${unknown}, which is no part of a ${type}; there are ${parts.join(", ")}${parts.includes("YYYY") ? " and YY" : ""}`;
+  return `has ${unknown}, which is not part of a ${type}; there are ${parts.join(", ")}${parts.includes("YYYY") ? " and YY" : ""}`;
 }
 
 /** A year has 53 weeks if its first or its last day is a Thursday. */

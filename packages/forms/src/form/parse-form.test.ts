@@ -31,7 +31,7 @@ describe("parseForm", () => {
       "  - { name: a, options: [x] }",
       /options {2}is not for a field of type text, but for select, multiselect, radio\.$/,
     ],
-    ["  - { name: a, when: { field: b, equals: 1 } }", /asks for "b", which is no field of this form\.$/],
+    ["  - { name: a, when: { field: b, equals: 1 } }", /asks for "b", which is not a field of this form\.$/],
     ["  - { name: a, when: { field: a } }", /needs exactly one of equals/],
     [
       "  - { name: a, when: { field: b, filled: true } }\n  - { name: b, when: { field: a, filled: true } }",
@@ -42,7 +42,7 @@ describe("parseForm", () => {
       "  - { name: a, type: date, format: D. MMMM YYYY }",
       /format {2}has D, .* there are YYYY, MM, DD and YY\.$/,
     ],
-    ["  - { name: a, type: date, format: DD MMM YYYY }", /format {2}has MMM, which is no part of a date/],
+    ["  - { name: a, type: date, format: DD MMM YYYY }", /format {2}has MMM, which is not part of a date/],
     ["  - { name: a, type: date, format: dd.MM.yyyy }", /format {2}has dd, /],
     ["  - { name: a, type: date, format: 'DD.MM.YYYY HH:mm' }", /format {2}has HH, /],
     ["  - { name: a, type: time, format: 'h:mm A' }", /format {2}has h, .* there are HH, mm, ss\.$/],
@@ -73,7 +73,7 @@ describe("parseForm", () => {
     ],
     [
       "  - { name: a }\nsources: [{ tool: a.b, values: { b: x } }]",
-      /sources\[0\] {2}names "b", which is no field/,
+      /sources\[0\] {2}names "b", which is not a field/,
     ],
     [
       "  - { name: a, locate: { name: c } }\n  - { name: b, locate: { name: c.email } }\ntarget: { type: tool, tool: a.b }",

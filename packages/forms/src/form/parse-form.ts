@@ -1,5 +1,5 @@
-import { DefinitionProblems, findCircle } from "@cem/config/yaml";
-import type { ContentProblem as DefinitionProblem } from "@cem/config/yaml";
+import { DefinitionProblems, findCycle } from "@cem/config/definitions";
+import type { ContentProblem as DefinitionProblem } from "@cem/config/definitions";
 import type { JsonObject } from "@cem/core";
 import { placeArgument } from "./arguments.ts";
 import { asValue, faultOfFormat, readDate } from "./dates.ts";
@@ -63,18 +63,24 @@ function findFaults(form: Form): Fault[] {
     seen.add(field.name);
     for (const name of fieldsOf(field.when)) {
       if (!names.has(name))
-        own.push({ path: [...path, "when"], message: `asks for "${name}", which is no field of this form` });
+        own.push({
+          path: [...path, "when"],
+          message: `asks for "${name}", which is not a field of this form`,
+        });
     }
     return own;
   });
-  const circle = findCircle(new Map(form.fields.map(({ name, when }) => [name, fieldsOf(when)])));
-  if (circle !== undefined)
-    faults.push({ path: ["fields"], message: `depend on each other in a circle: ${circle.join(" → ")}` });
+  const cycle = findCycle(new Map(form.fields.map(({ name, when }) => [name, fieldsOf(when)])));
+  if (cycle !== undefined)
+    faults.push({ path: ["fields"], message: `depend on each other in a circle: ${cycle.join(" → ")}` });
   for (const [index, source] of form.sources.entries()) {
     const wanted = Object.values(source.arguments).flatMap((argument) => referenceIn(argument) ?? []);
     for (const name of [...wanted, ...Object.keys(source.values)]) {
       if (!names.has(name))
-        faults.push({ path: ["sources", index], message: `names "${name}", which is no field of this form` });
+        faults.push({
+          path: ["sources", index],
+          message: `names "${name}", which is not a field of this form`,
+        });
     }
   }
   return faults;

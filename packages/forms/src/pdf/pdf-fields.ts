@@ -1,6 +1,7 @@
 import type { PDFDocument, PDFFont, PDFField } from "@cantoo/pdf-lib";
 import type * as pdfLibrary from "@cantoo/pdf-lib";
-import { chooseOffered, lacking, isSameText, readChosen, textOf } from "../targets/target.ts";
+import type * as fontkitModule from "@pdf-lib/fontkit";
+import { chooseOffered, fromProject, isSameText, readChosen, textOf } from "../targets/target.ts";
 import type { FilledField } from "../targets/target.ts";
 import { readWorkspaceFile } from "../targets/workspace-files.ts";
 import type { FieldValue } from "../form/field-values.ts";
@@ -14,7 +15,7 @@ const MAX_FONT_BYTES = 50 * 1024 * 1024;
  * Picks the font for texts: one of the PDF's standard fonts if it has every character, else the one that the form
  * names.
  *
- * @throws CemError `FILE_UNREADABLE`, `PACKAGE_MISSING`, or what the font's parser throws.
+ * @throws CemError `FILE_UNREADABLE`, `PACKAGE_MISSING`, `FOLDER_UNTRUSTED`, or what the font's parser throws.
  */
 export async function pickFont(
   { StandardFonts }: Pick<PdfLibrary, "StandardFonts">,
@@ -25,7 +26,9 @@ export async function pickFont(
 ): Promise<PdfFont> {
   const standard = toFont(await document.embedFont(StandardFonts.Helvetica), false);
   if (fontFile === undefined || texts.every((text) => standard.lacking(text) === 0)) return standard;
-  const fontkit = await import("@pdf-lib/fontkit").catch(lacking("@pdf-lib/fontkit"));
+  const fontkit = await import("@pdf-lib/fontkit").catch(
+    fromProject<typeof fontkitModule>("@pdf-lib/fontkit"),
+  );
   document.registerFontkit(fontkit.default);
   const { bytes } = await readWorkspaceFile(workspace, fontFile, { max_bytes: MAX_FONT_BYTES });
   // Embeds the whole font: a reader of the document may enter other characters into its fields.

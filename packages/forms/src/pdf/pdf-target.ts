@@ -1,12 +1,13 @@
 import type { PDFDocument } from "@cantoo/pdf-lib";
 import { CemError } from "@cem/core";
 import type { PdfTargetDefinition } from "../form/form-schema.ts";
-import { lacking, textOf } from "../targets/target.ts";
+import { fromProject, textOf } from "../targets/target.ts";
 import type { FieldReading, FillOutcome, FillRequest, FormTarget, TargetProblem } from "../targets/target.ts";
 import { readWorkspaceFile, writeWorkspaceFile } from "../targets/workspace-files.ts";
 import { fillPdfField, findPdfField, readPdfField, pickFont } from "./pdf-fields.ts";
 import type { PdfContext, PdfFont, PdfLibrary } from "./pdf-fields.ts";
 
+const NO_PACKAGE: ReadonlySet<string> = new Set(["PACKAGE_MISSING", "FOLDER_UNTRUSTED"]);
 const MAX_TEMPLATE_BYTES = 50 * 1024 * 1024;
 
 /** Settings of {@link createPdfTarget}. */
@@ -22,7 +23,7 @@ export function createPdfTarget({ workspace }: PdfTargetSettings): FormTarget {
     async fill(request) {
       const { target } = request.form;
       if (target?.type !== "pdf") throw new CemError("OPTION_INVALID", "The form does not fill a PDF file.");
-      const library = await import("@cantoo/pdf-lib").catch(lacking("@cantoo/pdf-lib"));
+      const library = await import("@cantoo/pdf-lib").catch(fromProject<PdfLibrary>("@cantoo/pdf-lib"));
       const limit = { max_bytes: MAX_TEMPLATE_BYTES };
       const { bytes } = await readWorkspaceFile(workspace, target.template, limit).catch((error: unknown) => {
         throw failed("template", target, error);
@@ -50,7 +51,7 @@ async function fillDocument(
   const texts = pairs.flatMap((pair) => textIn(pair) ?? []);
   const fontFile = definition.font;
   const font = await pickFont(library, document, texts, fontFile, workspace).catch((error: unknown) => {
-    if (CemError.isInstance(error) && error.code === "PACKAGE_MISSING") throw error;
+    if (CemError.isInstance(error) && NO_PACKAGE.has(error.code)) throw error;
     throw failed("font", definition, error);
   });
   for (const pair of pairs) {

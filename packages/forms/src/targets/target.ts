@@ -1,4 +1,5 @@
 import { CemError } from "@cem/core";
+import { importFromProject } from "@cem/core/files";
 import { formatDate } from "../form/dates.ts";
 import { digitsOf } from "../form/field-values.ts";
 import type { FieldValue } from "../form/field-values.ts";
@@ -113,19 +114,19 @@ function labelOfOption(options: NonNullable<FormField["options"]>, value: string
 }
 
 /**
- * Creates the handler that names the optional package missing for an import. Must be the import's own `catch`: bundlers
- * leave such imports alone.
+ * Creates the handler that imports an optional package from the project where it is not installed beside this one. Must be
+ * the import's own `catch`: bundlers leave such imports alone.
  *
- * @throws CemError `PACKAGE_MISSING`
+ * @throws CemError `PACKAGE_MISSING`; `FOLDER_UNTRUSTED` if only a folder that is not trusted has it.
  */
-export function lacking(names: string): (cause: unknown) => never {
-  return (cause) => {
+export function fromProject<Library>(name: string): (cause: unknown) => Promise<Library> {
+  return async (cause) => {
     const { code } = cause as NodeJS.ErrnoException;
     if (code !== "ERR_MODULE_NOT_FOUND" && code !== "MODULE_NOT_FOUND") throw cause;
-    throw new CemError(
-      "PACKAGE_MISSING",
-      `Filling this form needs ${names}, which is not installed. Install it: npm install ${names}`,
-      { details: { packages: names.split(" ") }, cause },
+    const message = `Filling this form needs ${name}, which is not installed. Install it: npm install ${name}`;
+    return importFromProject(
+      name,
+      () => new CemError("PACKAGE_MISSING", message, { details: { packages: [name] }, cause }),
     );
   };
 }

@@ -2,7 +2,8 @@ import { constants } from "node:fs";
 import { access } from "node:fs/promises";
 import path from "node:path";
 import { CemError } from "@cem/core";
-import { lacking } from "../targets/target.ts";
+import type * as playwright from "playwright-core";
+import { fromProject } from "../targets/target.ts";
 
 const LAUNCH_TIMEOUT_MS = 60_000;
 /** How long one action on a page may take. */
@@ -13,13 +14,15 @@ const VIEWPORT = { width: 1_280, height: 1_024 };
 /**
  * Starts the system's browser with a temporary profile. It reaches the network only through a proxy.
  *
- * @throws CemError `PACKAGE_MISSING`, `BROWSER_NOT_FOUND`, `BROWSER_FAILED`.
+ * @throws CemError `PACKAGE_MISSING`, `FOLDER_UNTRUSTED`, `BROWSER_NOT_FOUND`, `BROWSER_FAILED`.
  */
 export async function openBrowser(
   { executable, headless = true, sandbox = process.getuid?.() !== 0 }: BrowserSettings,
   proxy: string,
 ) {
-  const { chromium } = await import("playwright-core").catch(lacking("playwright-core"));
+  const { chromium } = await import("playwright-core").catch(
+    fromProject<typeof playwright>("playwright-core"),
+  );
   const file = await findBrowser(executable);
   try {
     const browser = await chromium.launch({

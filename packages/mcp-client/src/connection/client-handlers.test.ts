@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url";
 import type { Elicit, ElicitRequest } from "@cem/core";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { connect, node, twoEra } from "../../fixtures/servers.ts";
-import { createMcpInvoker } from "../invoker.ts";
+import { createMcpInvoker } from "../../fixtures/invoker.ts";
 
 const signal = new AbortController().signal;
 const GREET = { server: "two-era", tool: "greet", args: {} };

@@ -14,11 +14,11 @@ import {
 } from "@modelcontextprotocol/client";
 import type { AuthProvider, ClientOptions, FetchLike, Transport } from "@modelcontextprotocol/client";
 import { withoutUndefined } from "../oauth/sign-in.ts";
-import type { McpServerSettings } from "../settings/server-settings.ts";
+import type { McpServerSettings, TransportSettings } from "../settings/server-settings.ts";
 import { failWithStreams } from "../transport/answer-streams.ts";
 import { isConnectionLoss, StartFailure } from "../transport/call-failures.ts";
 import { createServerFetch } from "../transport/server-fetch.ts";
-import { createStdioTransport } from "../transport/stdio-transport.ts";
+import { createStdioTransport, environmentOf } from "../transport/stdio-transport.ts";
 import type { StdioTransport } from "../transport/stdio-transport.ts";
 import { keepListsRaw } from "./tool-list.ts";
 
@@ -128,7 +128,8 @@ async function open(attempt: Attempt, options: OpenClientOptions): Promise<OpenC
     const exit = process?.describeExit();
     await transport.close().catch(() => {});
     if (signal.aborted) throw signal.reason;
-    throw exit === undefined ? explain(error, options.settings) : new StartFailure(exit);
+    if (exit === undefined) throw explain(error, options.settings);
+    throw new StartFailure(exit + withheldVariable(exit, options.settings.transport));
   } finally {
     signal.removeEventListener("abort", closeOnAbort);
   }
@@ -202,10 +203,24 @@ function explain(error: unknown, { transport }: McpServerSettings): unknown {
   const { command, cwd = "." } = transport;
   const reason = !existsSync(cwd)
     ? `there is no folder ${cwd} to start it in.`
-    : basename(command) === command
-      ? "is it installed and on PATH?"
-      : `is there such a program at ${resolve(cwd, command)}, and may this user execute it?`;
+    : code === "ENOENT" && /\s/.test(command)
+      ? "no program has this name with its spaces. Arguments belong into args."
+      : basename(command) === command
+        ? "is it installed and on PATH?"
+        : `is there such a program at ${resolve(cwd, command)}, and may this user execute it?`;
   return new StartFailure(`its command "${command}" can't be started (${code}): ${reason}`);
+}
+
+/** Advice for a process that ended over a variable that is set here, but not among those that it is given. */
+function withheldVariable(exit: string, transport: TransportSettings): string {
+  if (transport.kind !== "stdio") return "";
+  const { variable = (name: string) => process.env[name] } = transport;
+  const given = environmentOf(transport);
+  const name = exit
+    .match(/\b[A-Z][A-Z0-9_]{3,}\b/g)
+    ?.find((word) => given[word] === undefined && (variable(word) ?? "") !== "");
+  if (name === undefined) return "";
+  return ` (${name} is set here, but a server gets only the variables that env of its entry names, as ${name}: \${${name}})`;
 }
 
 const FIRST_DELAY_MS = 1_000;

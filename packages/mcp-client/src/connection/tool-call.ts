@@ -1,10 +1,10 @@
 import { replaceLongNumbers } from "@cem/bridge";
+import { MAX_TIMER_MS } from "@cem/core";
 import type { JsonObject, JsonSchema, JsonValue } from "@cem/core";
 import { failSpan, measure, traceCarrier, traced } from "@cem/core/telemetry";
 import { ProtocolError } from "@modelcontextprotocol/client";
 import type { RequestOptions, Tool } from "@modelcontextprotocol/client";
 import * as z from "zod";
-import { NO_SDK_TIMEOUT_MS } from "../transport/running-calls.ts";
 import type { RawToolResult } from "./connection-types.ts";
 import type { RunOptions } from "./connection.ts";
 import type { OpenClient } from "./open-client.ts";
@@ -88,7 +88,8 @@ async function request(
   const isModern = client.getProtocolEra() === "modern";
   if (process !== undefined && !isModern)
     return toRawResult(await process.request("tools/call", params, { signal, onProgress }));
-  const sdkOptions: RequestOptions = { signal, timeout: NO_SDK_TIMEOUT_MS, onprogress: onProgress };
+  // Calls have their own deadline.
+  const sdkOptions: RequestOptions = { signal, timeout: MAX_TIMER_MS, onprogress: onProgress };
   const known = transportKind === "http" && isModern ? listed : undefined;
   const result =
     known === undefined

@@ -1,8 +1,8 @@
+import { MAX_TIMER_MS } from "@cem/core";
 import type { JsonValue } from "@cem/core";
 import { splitWords } from "@cem/core/text";
 import type { Client, JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import * as z from "zod";
-import { NO_SDK_TIMEOUT_MS } from "../transport/running-calls.ts";
 import type { ListedItems, ToolList } from "./connection-types.ts";
 import { readToolDefinitions } from "./tool-definitions.ts";
 
@@ -74,7 +74,7 @@ export async function fetchRawList(
   for (let page = 0; page < bounds.maxPages; page += 1) {
     const start = performance.now();
     const params = cursor === undefined ? undefined : { cursor };
-    const options = { signal, timeout: NO_SDK_TIMEOUT_MS };
+    const options = { signal, timeout: MAX_TIMER_MS };
     const result = await client.request({ method, params }, pageSchema, options);
     if (page === 0) list.firstPageMs = performance.now() - start;
     cursor = result.nextCursor ?? undefined;

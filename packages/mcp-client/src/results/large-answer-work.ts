@@ -7,7 +7,7 @@ import { assertPromised, mapToolResult } from "./result-mapping.ts";
 import type { ResultOrigin } from "./result-mapping.ts";
 
 const MAX_ERROR_CHARACTERS = 8_000;
-const NO_RESULT = "The answer is no result.";
+const NO_RESULT = "The answer is not a result.";
 /** Larger members of an answer are not parsed when deciding how to read it. */
 const MAX_SHORT_BYTES = 256;
 /** Inspecting more parts takes longer than parsing the answer. */

@@ -116,8 +116,12 @@ describe("the files of", () => {
     expect((await read()).servers).toMatchObject([
       {
         name: "github",
-        definition: { command: "npx", env: { GITHUB_TOKEN: "${GITHUB_TOKEN}" } },
-        leftOut: ["disabledTools"],
+        definition: {
+          command: "npx",
+          env: { GITHUB_TOKEN: "${GITHUB_TOKEN}" },
+          blockedTools: ["fork"],
+        },
+        leftOut: [],
       },
       {
         definition: { url: "https://x.example/mcp", headers: { API_KEY: "Bearer ${AUTH_TOKEN}" } },
@@ -155,6 +159,7 @@ args = ["-y", "@upstash/context7-mcp"]
 env_vars = ["LOCAL_TOKEN"]
 startup_timeout_sec = 20
 enabled_tools = ["a"]
+disabled_tools = ["b"]
 
 [mcp_servers.docs.env]
 MODE = "fast"
@@ -165,6 +170,7 @@ bearer_token_env_var = "FIGMA_TOKEN"
 http_headers = { "X-Region" = "us" }
 env_http_headers = { "X-Key" = "FIGMA_KEY" }
 enabled = false
+oauth = { client_id = "cid", callback_url = "http://127.0.0.1/callback/x" }
 `,
     );
     await put(join(cwd, ".codex/config.toml"), "[mcp_servers.broken\ncommand = 'x'\ntoken = 'sk-secret'\n");
@@ -172,7 +178,12 @@ enabled = false
     expect(servers).toMatchObject([
       {
         name: "docs",
-        definition: { command: "npx", env: { LOCAL_TOKEN: "${LOCAL_TOKEN}", MODE: "fast" }, disabled: false },
+        definition: {
+          command: "npx",
+          env: { LOCAL_TOKEN: "${LOCAL_TOKEN}", MODE: "fast" },
+          disabled: false,
+          blockedTools: ["b"],
+        },
         leftOut: ["startup_timeout_sec", "enabled_tools"],
       },
       {
@@ -181,7 +192,9 @@ enabled = false
           url: "https://mcp.figma.example/mcp",
           headers: { "X-Region": "us", "X-Key": "${FIGMA_KEY}", Authorization: "Bearer ${FIGMA_TOKEN}" },
           disabled: true,
+          auth: { client_id: "cid" },
         },
+        leftOut: ["oauth.callback_url"],
       },
     ]);
     expect(problems).toEqual([
@@ -192,7 +205,7 @@ enabled = false
     ]);
   });
 
-  it("Gemini CLI tell the transport by the key, and write $NAME", async () => {
+  it("Gemini CLI tell the transport by type or an older key, and write $NAME", async () => {
     await put(
       join(home, ".gemini/settings.json"),
       JSON.stringify({
@@ -204,23 +217,36 @@ enabled = false
             cwd: "./s",
             timeout: 15000,
             trust: true,
+            includeTools: ["echo"],
+            excludeTools: ["get-env"],
           },
-          http: { httpUrl: "https://x.example/mcp", headers: { Authorization: "Bearer ${T}" } },
-          sse: { url: "https://x.example/sse" },
+          older: {
+            httpUrl: "https://x.example/mcp",
+            url: "https://x.example/sse",
+            type: "sse",
+            headers: { Authorization: "Bearer ${T}" },
+          },
+          http: { url: "https://x.example/mcp", type: "http" },
+          either: { url: "https://x.example/any" },
+          sse: { url: "https://x.example/sse", type: "sse" },
         },
       }),
     );
-    expect((await read()).servers).toMatchObject([
+    const { servers } = await read();
+    expect(servers).toMatchObject([
       {
-        definition: { command: "python", env: { KEY: "${MY_KEY}" }, cwd: "./s" },
-        leftOut: ["timeout", "trust"],
+        definition: { command: "python", env: { KEY: "${MY_KEY}" }, cwd: "./s", blockedTools: ["get-env"] },
+        leftOut: ["timeout", "trust", "includeTools"],
       },
       {
-        definition: { url: "https://x.example/mcp", headers: { Authorization: "Bearer ${T}" } },
+        definition: { url: "https://x.example/mcp", headers: { Authorization: "Bearer ${T}" }, type: "http" },
         leftOut: [],
       },
+      { definition: { url: "https://x.example/mcp", type: "http" } },
+      { definition: { url: "https://x.example/any" } },
       { definition: { url: "https://x.example/sse", type: "sse" } },
     ]);
+    expect(servers[3]?.definition).not.toHaveProperty("type");
   });
 
   it("OpenCode have the command as a list, under mcp or mcp.servers", async () => {
@@ -243,6 +269,7 @@ enabled = false
             headers: { K: "{file:~/k}" },
             oauth: {},
           },
+          anonymous: { type: "remote", url: "https://y.example/mcp", oauth: false },
         },
       }),
     );
@@ -259,9 +286,10 @@ enabled = false
       {
         name: "remote",
         definition: { url: "https://x.example/mcp", disabled: true },
-        leftOut: ["oauth"],
+        leftOut: [],
         unresolved: ["${file:~/k}"],
       },
+      { name: "anonymous", leftOut: ["oauth"] },
       {
         name: "two",
         origin: { scope: "project" },
@@ -270,24 +298,36 @@ enabled = false
     ]);
   });
 
-  it("Cursor and Claude Code may hold more than can be taken over", async () => {
+  it("Cursor and Claude Code may hold how to sign in, and more than can be taken over", async () => {
     await put(
       join(home, ".cursor/mcp.json"),
       JSON.stringify({
         mcpServers: {
           a: { command: "a", envFile: ".env" },
-          b: { url: "https://x.example", auth: { CLIENT_ID: "x" } },
+          b: { url: "https://x.example", auth: { CLIENT_ID: "x", CLIENT_SECRET: "${env:S}", scopes: ["r"] } },
         },
       }),
     );
     await put(
       join(cwd, ".mcp.json"),
-      JSON.stringify({ mcpServers: { c: { type: "stdio", command: "c", timeout: 600000 } } }),
+      JSON.stringify({
+        mcpServers: {
+          c: { type: "stdio", command: "c", timeout: 600000, disabledTools: { all: true } },
+          d: {
+            type: "http",
+            url: "https://x.example",
+            oauth: { clientId: "y", callbackPort: 8765, scopes: "read  write", constructor: 1 },
+          },
+        },
+      }),
     );
-    expect((await read()).servers.map(({ name, leftOut }) => [name, leftOut])).toEqual([
-      ["c", ["timeout"]],
-      ["a", ["envFile"]],
-      ["b", ["auth"]],
+    expect(
+      (await read()).servers.map(({ name, leftOut, definition }) => [name, leftOut, definition["auth"]]),
+    ).toEqual([
+      ["c", ["timeout", "disabledTools"], undefined],
+      ["d", ["oauth.constructor"], { client_id: "y", callback_port: 8765, scopes: ["read", "write"] }],
+      ["a", ["envFile"], undefined],
+      ["b", [], { client_id: "x", client_secret: "${S}", scopes: ["r"] }],
     ]);
   });
 });

@@ -18,8 +18,9 @@ export interface FoundServer {
     project?: string | undefined;
   };
   /**
-   * The configuration entry in the keys `command`, `args`, `env`, `cwd`, `url`, `headers`, `type` and `disabled`, with
-   * unresolved placeholders in the form `${VAR}`. It may hold secrets: don't print its `env` and `headers`.
+   * The configuration entry in the keys `command`, `args`, `env`, `cwd`, `url`, `headers`, `type`, `disabled`, `auth` (as in
+   * config.yaml) and `blockedTools`, with unresolved placeholders in the form `${VAR}`. It may hold secrets: don't print its
+   * `env`, `headers` and `auth`.
    */
   definition: Record<string, unknown>;
   /** Keys of the original entry that were not converted, such as `envFile` and `timeout`. */
@@ -215,6 +216,17 @@ type Definition = Record<string, unknown>;
 const SHARED = new Set(["command", "args", "env", "cwd", "url", "headers", "type", "disabled"]);
 /** Keys that are irrelevant for reaching the server. */
 const SILENT = new Set(["$schema", "source", "name", "description", "gallery", "version"]);
+/** Lists of tools that may not be used, in any program. Lists of those that may have no like here. */
+const BLOCKED_TOOLS = new Set(["disabledTools", "disabled_tools", "excludeTools"]);
+const SIGN_IN = new Set(["auth", "oauth"]);
+/** The keys of a sign-in in config.yaml, by those of any program in small letters and without `_`. */
+const SIGN_IN_KEYS = new Map([
+  ["clientid", "client_id"],
+  ["clientsecret", "client_secret"],
+  ["callbackport", "callback_port"],
+  ["scope", "scopes"],
+  ["scopes", "scopes"],
+]);
 
 /** Converts an entry to the most common form. */
 const REWRITE: Partial<Record<McpClientName, (entry: Definition) => Definition>> = {
@@ -225,10 +237,7 @@ const REWRITE: Partial<Record<McpClientName, (entry: Definition) => Definition>>
       : { command };
     return { ...old, ...rest, disabled: enabled === false };
   },
-  gemini: ({ httpUrl, url, ...rest }) =>
-    httpUrl === undefined
-      ? { ...rest, url, type: url === undefined ? undefined : "sse" }
-      : { ...rest, url: httpUrl },
+  gemini: ({ httpUrl, ...rest }) => (httpUrl === undefined ? rest : { ...rest, url: httpUrl, type: "http" }),
   codex({
     enabled,
     env_vars: passed,
@@ -274,10 +283,31 @@ function translateDefinition(
   for (const [key, value] of Object.entries(rewritten)) {
     if (value === undefined || SILENT.has(key)) continue;
     if (SHARED.has(key)) definition[key] = value;
-    else leftOut.push(key);
+    else if (BLOCKED_TOOLS.has(key) && isTexts(value)) definition["blockedTools"] = value;
+    else if (SIGN_IN.has(key) && isObject(value)) {
+      const signIn = translateSignIn(value);
+      definition["auth"] = signIn.auth;
+      leftOut.push(...signIn.leftOut.map((inner) => `${key}.${inner}`));
+    } else leftOut.push(key);
   }
   if (type !== undefined) definition["type"] = type;
   return { definition, leftOut };
+}
+
+function translateSignIn(entry: Definition): { auth: Definition; leftOut: string[] } {
+  const auth: Definition = {};
+  const leftOut: string[] = [];
+  for (const [key, value] of Object.entries(entry)) {
+    const name = SIGN_IN_KEYS.get(key.replaceAll("_", "").toLowerCase());
+    if (name === undefined) leftOut.push(key);
+    // Scopes may be one text, with spaces between them.
+    else auth[name] = name === "scopes" && typeof value === "string" ? (value.match(/\S+/gu) ?? []) : value;
+  }
+  return { auth, leftOut };
+}
+
+function isTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === "string");
 }
 
 /** Maps variable names to placeholders of the same name. */

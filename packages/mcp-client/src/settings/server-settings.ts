@@ -19,6 +19,12 @@ export interface StdioSettings {
   args?: readonly string[] | undefined;
   /** Added to PATH, HOME and the network variables (proxies, certificates, registries); no other variables are passed on. */
   env?: Readonly<Record<string, string>> | undefined;
+  /**
+   * Looks up a variable that the process is not given, to explain why it does not start.
+   *
+   * @defaultValue this process's environment
+   */
+  variable?: ((name: string) => string | undefined) | undefined;
   /** The working directory of the process. Default: that of this process. */
   cwd?: string | undefined;
 }

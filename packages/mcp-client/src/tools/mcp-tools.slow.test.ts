@@ -253,10 +253,12 @@ describe("createMcpTools", () => {
     it("reports a server that fails, and generates the others", async () => {
       const project = await makeProject();
       const { tools } = project.open([odd("crash-at-start", { name: "crash" }), odd()]);
-      expect(await tools.generate()).toMatchObject([
+      const done: string[] = [];
+      expect(await tools.generate({ onDone: (server) => done.push(server) })).toMatchObject([
         { server: "crash", state: "error", tools: 0, error: { code: "SERVER_DOWN" } },
         { server: "odd", state: "generated", tools: 13 },
       ]);
+      expect(done.toSorted()).toEqual(["crash", "odd"]);
     });
   });
 

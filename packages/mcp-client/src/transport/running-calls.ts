@@ -98,6 +98,3 @@ export function setWaiting(calls: readonly CallInFlight[], isWaiting: boolean): 
     onWaiting?.(isWaiting);
   }
 }
-
-/** The maximum delay of a timer, used to disable the SDK's timeout: calls have their own deadline. */
-export const NO_SDK_TIMEOUT_MS = 2_147_483_647;

@@ -1,7 +1,7 @@
 import { lookup } from "node:dns/promises";
 import { BlockList, isIP } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { CemError, createLineSplitter, isObject, parseJson, Shares } from "@cem/core";
+import { CemError, createLineSplitter, INTERNAL_IPV4, isObject, parseJson, Shares } from "@cem/core";
 import type { JsonObject, JsonValue } from "@cem/core";
 import type { FetchLike } from "@modelcontextprotocol/client";
 import type { HttpSettings } from "../settings/server-settings.ts";
@@ -154,25 +154,9 @@ function smallEvents(call: JsonValue, room: AnswerRoom): TransformStream<Uint8Ar
 }
 
 const privateAddresses = new BlockList();
-for (const [network, prefix] of [
-  ["0.0.0.0", 8],
-  ["10.0.0.0", 8],
-  ["100.64.0.0", 10],
-  ["127.0.0.0", 8],
-  ["169.254.0.0", 16],
-  ["172.16.0.0", 12],
-  ["192.0.0.0", 24],
-  ["192.168.0.0", 16],
-  ["198.18.0.0", 15],
-  ["224.0.0.0", 3],
-  ["::", 127],
-  ["64:ff9b::", 96],
-  ["fc00::", 7],
-  ["fe80::", 10],
-  ["ff00::", 8],
-] as const) {
-  privateAddresses.addSubnet(network, prefix, familyOf(network));
-}
+const INTERNAL_IPV6 = ["::/127", "64:ff9b::/96", "fc00::/7", "fe80::/10", "ff00::/8"];
+for (const [network = "", prefix] of [...INTERNAL_IPV4, ...INTERNAL_IPV6].map((each) => each.split("/")))
+  privateAddresses.addSubnet(network, Number(prefix), familyOf(network));
 
 function familyOf(address: string): "ipv4" | "ipv6" {
   return isIP(address) === 6 ? "ipv6" : "ipv4";

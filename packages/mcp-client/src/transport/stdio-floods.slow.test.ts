@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { memoryStore } from "../../fixtures/memory-store.ts";
 import { connect, odd } from "../../fixtures/servers.ts";
-import { createMcpInvoker } from "../invoker.ts";
+import { createMcpInvoker } from "../../fixtures/invoker.ts";
 import { createStdioTransport } from "./stdio-transport.ts";
 
 const signal = new AbortController().signal;

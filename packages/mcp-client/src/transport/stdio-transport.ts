@@ -4,11 +4,11 @@ import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { abandonOnAbort, createLineSplitter, parseJson } from "@cem/core";
 import type { JsonValue } from "@cem/core";
+import { GROUP_MARK, isGroupAlive, signalGroup, trackGroup, untrackGroup } from "@cem/core/files";
 import { parseJSONRPCMessage, SdkError, SdkErrorCode } from "@modelcontextprotocol/client";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { getDefaultEnvironment } from "@modelcontextprotocol/client/stdio";
 import type { StdioSettings } from "../settings/server-settings.ts";
-import { isGroupAlive, SERVER_MARK, signalGroup, trackGroup, untrackGroup } from "./process-group.ts";
 import { AnswerRoom, LARGE_BYTES, TOO_LARGE } from "./large-answers.ts";
 import { createBrake, weightOf } from "./brake.ts";
 import { createDirectRequests } from "./direct-requests.ts";
@@ -96,7 +96,7 @@ export function createStdioTransport(
       const { default: spawn } = await import("cross-spawn");
       const mark = randomUUID();
       const started = spawn(settings.command, [...(settings.args ?? [])], {
-        env: { ...getDefaultEnvironment(), ...networkEnvironment(), ...settings.env, [SERVER_MARK]: mark },
+        env: { ...environmentOf(settings), [GROUP_MARK]: mark },
         stdio: ["pipe", "pipe", "pipe"],
         detached: process.platform !== "win32",
         windowsHide: true,
@@ -313,6 +313,11 @@ async function waitForEnd(child: ChildProcess): Promise<boolean> {
 /** Proxies, certificate authorities and package registries. A server started by `npx` or `uvx` may need them. */
 const NETWORK_VARIABLE =
   /^(?:(?:https?|all|no)_proxy|node_extra_ca_certs|node_use_system_ca|node_use_env_proxy|ssl_cert_(?:file|dir)|npm_config_(?:registry|cafile|proxy|https_proxy|noproxy)|uv_(?:default_index|index_url)|pip_(?:index_url|cert)|requests_ca_bundle|curl_ca_bundle)$/i;
+
+/** The environment of a server's process. */
+export function environmentOf({ env }: StdioSettings): NodeJS.ProcessEnv {
+  return { ...getDefaultEnvironment(), ...networkEnvironment(), ...env };
+}
 
 /** The environment variables for network access. */
 export function networkEnvironment(environment = process.env): NodeJS.ProcessEnv {

@@ -18,7 +18,8 @@ const HEADERS = {
   "cross-origin-resource-policy": "same-origin",
   "permissions-policy": "camera=(), geolocation=(), microphone=()",
 };
-const NOT_BUILT = "The console's page is not there. In a clone, set it up: npm run setup\n";
+const NOT_BUILT =
+  "The console's page is not there. Bundlers leave it out: keep @cem/mcp-server external. In a clone, npm start sets it up.\n";
 /** Exists only in a clone; packages contain the built page. */
 const BUILDER = new URL("../../scripts/page-build.ts", import.meta.url);
 

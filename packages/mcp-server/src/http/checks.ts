@@ -1,3 +1,4 @@
+import { MAX_TIMER_MS } from "@cem/core";
 import { validateHostHeader, validateOriginHeader } from "@modelcontextprotocol/server";
 import type { MiddlewareHandler } from "hono";
 import { currentExchange, SHARED_CLIENT_ID } from "../exchange.ts";
@@ -76,9 +77,6 @@ export function authorize(
     return next();
   };
 }
-
-/** The maximum delay of a timer. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** Ends a stream when its client's token expires, as if the client had disconnected. It can reconnect with a new token. */
 export const endWithToken: MiddlewareHandler<HttpEnv> = async ({ req, env: { outgoing }, get }, next) => {

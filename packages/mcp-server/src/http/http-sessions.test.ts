@@ -129,7 +129,7 @@ describe("sessions of the older protocol", () => {
     }
     await expect.poll(() => server.runs.active).toBe(2);
     const refused = await post(url, INITIALIZE, await as("ada", "app3"));
-    expect([refused.status, refused.body]).toEqual([503, expect.stringContaining("has its share")]);
+    expect([refused.status, refused.body]).toEqual([503, expect.stringContaining("already uses its share")]);
     expect((await open(url, await as("bob", "app1")))["status"]).toBe("200");
     release("shared");
     await Promise.all(running);

@@ -164,5 +164,5 @@ export class Sessions<T> {
 export function refusalText(refused: SessionRefusal, maxSessions: number, what = "sessions"): string {
   return refused === "full"
     ? `${maxSessions} ${what} are open and in use, which is the maximum. Try again later.`
-    : `This client, or its customer, has its share of the ${maxSessions} ${what} open and in use. Close some, or try again later.`;
+    : `This client, or its customer, already uses its share of the ${maxSessions} ${what}. Close some, or try again later.`;
 }

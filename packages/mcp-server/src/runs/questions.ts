@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { nobodyAsked, showWholeWords } from "@cem/core";
+import { MAX_TIMER_MS, nobodyAsked, showWholeWords } from "@cem/core";
 import type { Elicit, ElicitAnswer, ElicitRequest, JsonObject, Sample } from "@cem/core";
 import {
   CLIENT_CAPABILITIES_META_KEY,
@@ -194,7 +194,8 @@ export async function answersTo(questions: Questions, context: ServerContext): P
 /** Asks during the call (protocol 2025-11-25 and older). Cancels if the client can't ask its user. */
 async function askNow(questions: Questions, { mcpReq }: ServerContext): Promise<Answers> {
   // Sent on the stream of the call, since a client need not listen to another.
-  const options = { timeout: NO_TIMEOUT_MS, relatedRequestId: mcpReq.id };
+  // A question has its own deadline.
+  const options = { timeout: MAX_TIMER_MS, relatedRequestId: mcpReq.id };
   const ask = async (request: Question): Promise<Answer> => {
     // The reason is sent to the client, which must not see the reason of another cancellation.
     const question = new AbortController();
@@ -270,9 +271,6 @@ function capabilitiesIn({ envelope }: ServerContext["mcpReq"]): ClientCapabiliti
 function modesOf(declared: ClientCapabilities["elicitation"]): ClientCapabilities["elicitation"] {
   return declared === undefined || Object.keys(declared).length > 0 ? declared : { form: {} };
 }
-
-/** The maximum delay of a timer, since a question has its own deadline. */
-const NO_TIMEOUT_MS = 2 ** 31 - 1;
 
 /** Adds the name of the asking server, since clients attribute the message to this server. */
 function worded({ server, message }: ElicitRequest): string {

@@ -1,10 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
-import { isObject } from "@cem/core";
+import { CemError, isObject, toErrorInfo } from "@cem/core";
 import type { AgentEvent, ExecuteOptions, TaskResult, ToolCallRecord, Redactor } from "@cem/core";
 import { isJSONRPCRequest } from "@modelcontextprotocol/server";
 import { MAX_LIVE_OUTPUT_CHARACTERS } from "../limits.ts";
-import { BrokenRun } from "../told-anyway.ts";
 import { OpenQuestions } from "./questions.ts";
 import type { Questions } from "./questions.ts";
 
@@ -158,6 +157,17 @@ export class Run {
     const room = MAX_LIVE_OUTPUT_CHARACTERS - this.#outputCharacters;
     this.#outputCharacters += text.length;
     if (room > 0) this.#output += text.slice(0, room);
+  }
+}
+
+/** A run that ended with an exception after it had called tools. Its client must know of the calls in order not to repeat them. */
+export class BrokenRun extends CemError {
+  readonly calls: readonly ToolCallRecord[];
+
+  constructor(thrown: unknown, calls: readonly ToolCallRecord[]) {
+    const { code, message, details } = toErrorInfo(thrown);
+    super(code, message, { details, cause: thrown });
+    this.calls = calls;
   }
 }
 

@@ -92,6 +92,9 @@ const LEAST_RESULTS = 2;
 const SIGNATURE_SHARE = 0.5;
 const MAX_OTHERS = 15;
 const MAX_DOUBTFUL = 8;
+/** Many clients start the server outside of the project. */
+const NO_TOOLS =
+  "There are no tools here yet. Those of a project take cem serve --config <its config.yaml>, or a start in its folder.";
 /** Maximum number of servers named if nothing was found. */
 const MAX_NAMED_SERVERS = 20;
 
@@ -106,12 +109,13 @@ const searchTools = declareTool<{
   title: "Search tools",
   profiles: ["full", "code", "original"],
   description: ({ guest }) =>
-    `Find tools by what they do, with signatures; "full" adds examples and code.${guest.hasMcpServers === true ? " Resources and prompts have tools too." : ""}`,
+    `Find tools by purpose, with signatures; full adds examples and code.${guest.hasMcpServers === true ? " Resources and prompts have tools too." : ""}`,
   input: {
     type: "object",
     properties: {
       query: text,
-      detail_level: { enum: ["signature", "name", "description", "full"] },
+      // Gemini refuses an enum without a type, and the whole list with it.
+      detail_level: { ...text, enum: ["signature", "name", "description", "full"] },
       max_results: { type: "integer", minimum: 1, maximum: MAX_SEARCH_RESULTS },
     },
     required: ["query"],
@@ -230,7 +234,7 @@ function moreMatches(found: number, limit: number): string {
 function whatToTry({ servers: all, problems }: CatalogSnapshot): string {
   const servers = withoutSkills(all);
   const names = servers.slice(0, MAX_NAMED_SERVERS).map(({ name }) => name);
-  if (names.length === 0) return problems[0]?.message ?? "There are no tools here yet.";
+  if (names.length === 0) return problems[0]?.message ?? NO_TOOLS;
   const left = servers.length - names.length;
   const others = left > 0 ? ` and ${left} more` : "";
   return `No tool is about these words. Try others, or the name of a server: ${names.join(", ")}${others}.`;

@@ -1,15 +1,15 @@
 import { answerOf, shortenOutput } from "@cem/tool-files/answers";
 import type { Attachment, HintFor } from "@cem/tool-files/answers";
-import { holdsRedactionToken } from "@cem/core";
-import type { JsonValue, ResultStore, TaskResult } from "@cem/core";
+import { holdsRedactionToken, toolId } from "@cem/core";
+import type { JsonValue, ResultStore, TaskResult, ToolCallRecord } from "@cem/core";
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/server";
 import { currentExchange } from "../exchange.ts";
 import type { RunView } from "../runs/run.ts";
-import { callsMade, tellAnyway } from "../told-anyway.ts";
-import { seconds } from "./server-tool.ts";
-import type { GuestFacts } from "./server-tool.ts";
+import { SAFE_WORDS, seconds } from "./server-tool.ts";
+import type { GuestFacts, ToolAnswer } from "./server-tool.ts";
 
 const MS_PER_SECOND = 1_000;
+const MAX_NAMED_TOOLS = 10;
 const TOKENS =
   "Tokens such as [[EMAIL:…]] stand for values kept from you: write them whole, and tools get the values.";
 
@@ -24,13 +24,13 @@ interface AnswerOptions {
 export async function answerRun(
   view: Exclude<RunView, { state: "asking" }>,
   options: AnswerOptions,
-): Promise<CallToolResult> {
+): Promise<ToolAnswer> {
   if (view.state === "finished") return answerResult(view.result, options);
   const { results } = options;
   const { id, output } = view;
   const hint = `${stillRunning(view, options.guest)} read_result {"handle":"${id}"} waits for more; with "end":true it stops the run.`;
   const shown = { run: id, output: await shortenOutput(output, results, readResult) };
-  return tellAnyway(answer(shown, [text(hint)]), { words: hint });
+  return { ...answer(shown, [text(hint)]), [SAFE_WORDS]: hint };
 }
 
 /** Describes how long a run has been running and its time limit, which starts with its code, not with the call. */
@@ -46,7 +46,7 @@ function stillRunning(
 async function answerResult(
   result: TaskResult,
   { results, hintFor, verbose }: AnswerOptions,
-): Promise<CallToolResult> {
+): Promise<ToolAnswer> {
   const settings = { results, hintFor, verbose, readWith: readResult };
   const { data, summary, attachments } = await answerOf(result, settings);
   const retryAfter = retryAfterOf(result);
@@ -54,9 +54,22 @@ async function answerResult(
   const waiting = retryAfter === undefined ? data : { ...data, retry_after_seconds: retryAfter };
   const blocks = attachments.map(blockOf);
   const more = summary === "" ? blocks : [text(summary), ...blocks];
-  const answered = data.success ? answer(waiting, more) : { ...answer(waiting, more), isError: true };
   const words = `The run ended with the status "${result.status}". ${callsMade(result.toolCalls)}`;
-  return tellAnyway(answered, { words });
+  return { ...answer(waiting, more), ...(!data.success && { isError: true }), [SAFE_WORDS]: words };
+}
+
+/**
+ * Describes the calls that a run has made. Code may call any name, even one that must be hidden, so only names of known
+ * tools are shown.
+ */
+export function callsMade(calls: readonly ToolCallRecord[]): string {
+  if (calls.length === 0) return "It called no tools.";
+  const known = calls.filter(({ ok, place }) => ok && place === undefined);
+  const byTool = Map.groupBy(known, ({ server, tool }) => toolId({ server, name: tool }));
+  const named = [...byTool].slice(0, MAX_NAMED_TOOLS).map(([id, { length }]) => `${id} ${length}x`);
+  const counted = calls.length === 1 ? "1 tool call" : `${calls.length} tool calls`;
+  const list = named.length === 0 ? "" : ` (among them ${named.join(", ")})`;
+  return `It made ${counted}${list}; a retry does the same again.`;
 }
 
 /** Converts bytes to MCP content: an image, audio, or an embedded resource. */

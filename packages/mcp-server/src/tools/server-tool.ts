@@ -65,8 +65,11 @@ export interface ToolHost extends ServedParts {
   canAsk?: boolean | undefined;
 }
 
+/** The key of the words that are shown if an answer can't be redacted. They have no text of a tool, a program or a client. */
+export const SAFE_WORDS = Symbol("safe words");
+
 /** The answer to a call of a tool: a result, or questions for the client. */
-export type ToolAnswer = CallToolResult | InputRequiredResult;
+export type ToolAnswer = (CallToolResult | InputRequiredResult) & { [SAFE_WORDS]?: string };
 
 /** A tool as the protocol lists and calls it. */
 export interface ServerTool {

@@ -9,12 +9,11 @@ import {
   isWordCharacter,
   lastClause,
   namesThing,
-  PHONE_KEYS,
-  SAYS_PHONE,
   spaced,
   standsAlone,
   wordSet,
 } from "../context.ts";
+import { PHONE_KEYS, SAYS_PHONE } from "./phone-words.ts";
 import type { Detector, DigitGroup, Finding } from "../context.ts";
 
 /** Prefixes and lengths of card numbers, by brand. */

@@ -43,7 +43,8 @@ export const emailDetector: Detector = {
         const end = at + sign.length + (domain?.length ?? 0);
         if (domain === undefined || isLocation(text, start, end)) continue;
         const isQuoted = text[end] === "'" && text[start - 1] !== "'";
-        const lead = isQuoted ? lengthOf(LITERAL, text.slice(start, at)) : 0;
+        const isMarked = text[start] === "_" && text[end] === "_";
+        const lead = isQuoted ? lengthOf(LITERAL, text.slice(start, at)) : Number(isMarked);
         found.push({ start: start + lead, end, type: "EMAIL" });
       }
     }
@@ -116,7 +117,8 @@ const V4 = /\d{1,3}(?:\.\d{1,3}){3}/g;
 const OCTETS = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.|$)){4}$/;
 /** Words before four dotted numbers that are not an address. */
 const NUMBERED = wordSet(
-  `v ver vers version versions release released section sect sec chapter clause paragraph appendix figure table firmware
+  `v ver vers version versions release released section sections sect sec chapter chapters clause clauses paragraph appendix
+  figure fig table firmware tag checkout releasenotes
   build builds upgrade upgraded update updated downgrade downgraded bumped edition assemblyversion fileversion oid rev revision sdk
   assembly driver openjdk jdk chrome firefox safari edge electron reader bios patch patched iec iso rfc wbs requirement requirements req enzyme kapitel abschnitt chapitre capítulo capitulo capitolo sezione
   sección seção hoofdstuk paragraaf rozdział § versión versione versão versie wersja wersji verze verzió sürüm версия версии έκδοση
@@ -141,10 +143,10 @@ const LOW_VERSION = /^\d\.(?:[12]?\d(?:\.|$)){3}$/;
 const LISTED_PACKAGE = /(?:^|\n)(?:[ \t]{0,8}[\w-]{1,32} \(#[,)]|[*-] # - \d{4}-)/;
 /** Matches a version, with a number sign in place of the four numbers. */
 const VERSION =
-  /[<>~]=\s?#|["'][~^]=?#|e\.c\. #|# (?:release|is (?:the |our )?(?:latest|newest|current) (?:version|release|build)|for (?:windows|mac|linux|android))|[\w) ]\\{1,2}#\\{1,2}[\w.-]{1,40}\.(?:exe|dll|msi)/i;
+  /(?:[<>~]=|~>|\(=)\s?#|gem ["'][\w-]{1,40}["'], ["']#|["'][~^]=?#|e\.c\. #|# (?:release|is (?:the |our )?(?:latest|newest|current) (?:version|release|build)|for (?:windows|mac|linux|android))|[\w) ]\\{1,2}#\\{1,2}[\w.-]{1,40}\.(?:exe|dll|msi)/i;
 /** A package and its version, an image of a container and its tag, a program, or release notes after a date. */
 const PACKAGE =
-  /[\w-]=#-\d{1,2}(?![\d.])|[\w.-]\/[\w-]{1,40}:#|# \((?:32|64)-bit|(?:^|\n)[*-] # - \d{4}-\d\d-\d\d - /;
+  /\w\.[\w-]{1,40}:(?:[a-z][\w.-]{1,40}:){1,2}#|pkg:[\w/.-]{1,40}@#|[\w-]=#-\d{1,2}(?![\d.])|[\w.-]\/[\w-]{1,40}:#|# \((?:32|64)-bit|(?:^|\n)[*-] # - \d{4}-\d\d-\d\d - /;
 /** A host name before its address, as in Java: `db.example.com/10.1.2.3`. */
 const MACHINE_BEFORE = /(?<![\w.:/@-])(?:[\w-]{1,63}\.){1,8}[a-z]{2,24}\/$/i;
 const MAX_MACHINE_CHARACTERS = 80;
@@ -198,7 +200,8 @@ function isOfPacket(text: string, start: number, next: string): boolean {
 /** Whether a word says that four numbers are not an address. A word with its own number does not count. */
 function isNumbered(address: string, words: string): boolean {
   if (HIGH.test(address)) return false;
-  return endsWith(LOW.test(address) ? words : words.replace(OTHERS, "").replace(NUMBER_BEFORE, ""), NUMBERED);
+  const first = words.replace(OTHERS, "");
+  return endsWith(LOW.test(address) ? first : first.replace(NUMBER_BEFORE, ""), NUMBERED);
 }
 
 /** Whether four numbers are a version or a chapter number. */
@@ -268,9 +271,9 @@ function v6Runs(text: string): { run: string; index: number }[] {
   return runs;
 }
 
-/** Removes trailing punctuation. */
+/** Removes trailing punctuation, and a port of five digits as in `netstat`. */
 function withoutPunctuation(run: string): string {
-  const address = withoutEnding(run, ".");
+  const address = withoutEnding(run, ".").replace(/:\d{5}$/, "");
   return address.endsWith(":") && !address.endsWith("::") ? address.slice(0, -1) : address;
 }
 

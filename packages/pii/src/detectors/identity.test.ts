@@ -27,6 +27,7 @@ describe("numbers of identity", () => {
     ["Passport number: C01X00T47", "C01X00T47"],
     ["Reisepass C01X00T47", "C01X00T47"],
     ["driver's license D123-4567-8901", "D123-4567-8901"],
+    ["DL# N516831423239", "N516831423239"],
     ["Führerschein B072RRE2I55", "B072RRE2I55"],
     ["USt-IdNr. DE136695976", "DE136695976"],
     ["UStID DE136695976", "DE136695976"],
@@ -92,6 +93,7 @@ describe("numbers of identity", () => {
     "NHS number 943 476 5918",
     "DNI 54362315A",
     "order 11144477735",
+    "CPF format: 000.000.000-00",
     "part no. AB-1234-56C",
     "We passed the passport control in 2019.",
     "The company has 12 345 678 901 shares",
@@ -126,6 +128,19 @@ describe("dates of birth", () => {
     ["DOB 1979年3月5日", "1979年3月5日"],
   ])("are told by words: %s", (text, value) => {
     expect(found(text)).toEqual([`BIRTH_DATE ${value}`]);
+  });
+
+  it.each([
+    ["DOB 1970-05-12, admitted 2024-03-01, discharged 2024-03-09", ["1970-05-12"]],
+    ['{"dob":"1970-05-12","created":"2024-03-01"}', ["1970-05-12"]],
+    ["Geburtsdatum: 12.05.1970, Eintritt: 01.03.2019", ["12.05.1970"]],
+    ["born on 12 May 1970 and 3 June 1972", ["12 May 1970", "3 June 1972"]],
+    [
+      "DOB 1970-05-12/1971-06-13, seen 2020-01-01, dob 1972-07-14",
+      ["1970-05-12", "1971-06-13", "1972-07-14"],
+    ],
+  ])("are those right after the words, and no later ones: %s", (text, values) => {
+    expect(found(text)).toEqual(values.map((value) => `BIRTH_DATE ${value}`));
   });
 
   it("are told by the name of their key, and other dates are left", () => {

@@ -40,7 +40,7 @@ function words(text: string): RegExp {
 const checked =
   ({ validate }: { validate: (text: string) => { isValid: boolean } }) =>
   (found: string): boolean =>
-    validate(found.toUpperCase().replaceAll(/[ .]/gu, "")).isValid;
+    !/^(\d)(?:\D?\1)+$/u.test(found) && validate(found.toUpperCase().replaceAll(/[ .]/gu, "")).isValid;
 
 const DATE = /^(?:19|20)\d{2}[- ]?(?:0[1-9]|1[0-2])[- ]?(?:0[1-9]|[12]\d|3[01])$/u;
 const hasDigits =
@@ -134,7 +134,7 @@ const NUMBERED = [
   {
     shape: /[A-Z\d](?:[ -]?[A-Z\d]){5,17}/gu,
     words:
-      "driver['’]?s? licen[cs]e, driving licen[cs]e, (?:(?<!\\p{L} )|(?<=(?:my|your|his|her|their) ))licen[cs]e (?:no|number), dl (?:no|number), f(?:ü|ue)hrerscheins?, permis (?:de )?conduire, num[eé]ro de permis, (?:carnet|permiso|licencia) (?:de )?(?:conducir|conducción), patente(?! europea), carta de condução, rijbewijs, praw[oa] jazdy, habilitação, cnh",
+      "driver['’]?s? licen[cs]e, driving licen[cs]e, (?:(?<!\\p{L} )|(?<=(?:my|your|his|her|their) ))licen[cs]e (?:no|number), dl ?(?:#|no|number), f(?:ü|ue)hrerscheins?, permis (?:de )?conduire, num[eé]ro de permis, (?:carnet|permiso|licencia) (?:de )?(?:conducir|conducción), patente(?! europea), carta de condução, rijbewijs, praw[oa] jazdy, habilitação, cnh",
     isValid: hasDigits(5),
     isNear: true,
   },
@@ -189,16 +189,21 @@ export const birthDateDetector: Detector = {
 /** Whether a key names a date of birth. */
 export const isBirthKey = byKey((key) => BIRTH.words.test(spaced(key).toLowerCase()));
 
+/** Between dates that the same words tell. */
+const LISTED = /^[^\p{L}\d]{0,4}(?:(?:and|or|und|oder|et|ou|y|o|e|en|i)[^\p{L}\d]{1,2})?$/u;
+
 function findKind(text: string, key: string | undefined, kind: Kind, type: PiiType): Finding[] {
   const found: Finding[] = [];
   for (const { 0: match, index: start } of text.matchAll(kind.shape)) {
     const end = start + match.length;
     if (!standsAlone(text, start, end)) continue;
+    const last = found.at(-1)?.end ?? 0;
+    const from = kind !== BIRTH || LISTED.test(text.slice(last, start)) ? 0 : last;
     // Words on an earlier line, or before another number and a semicolon, belong to another value.
     const isTold =
       kind.distinct?.test(match) === true ||
       kind.words.test(
-        before(text, start, key)
+        before(text.slice(from), start - from, key)
           .split(/\n|\d; (?=\p{L})/u)
           .at(-1) ?? "",
       );

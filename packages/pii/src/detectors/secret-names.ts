@@ -28,9 +28,9 @@ const SECRETS = namesOf(
 );
 /** The same, but only in texts, where the value may have to look like a secret. */
 const SECRETS_IN_TEXT = namesOf(
-  `(?:token|clave)(?:_de_acceso)?=oken,lave jeton=eton parola_chiave=hiav jwt=jwt_ otp=_otp sharedaccesskey=skey jsessionid=jses
-  phpsessid=phps cookie(?::\\s?[\\w.-]{1,64}(?==))?=ooki
-  (?<=["'&?]|(?:db|user|admin|root|smtp|mail|ftp|proxy|auth|login).)pass=ass_`,
+  `(?:token|clave)(?:_de_acceso)?=oken,lave jeton=eton parola_chiave=hiav jwt=jwt_ otp=_otp sharedaccesskey=skey
+  cookie(?::\\s?[\\w.-]{1,64}(?==))?=ooki (?:session_|sess)id=onid,n_id,ssid (?<![\\w-])pw=_pw_ (?<![\\w-])pass(?==)=ass_
+  (?<=["'&?]|(?:db|user|admin|root|smtp|mail|ftp|proxy|auth|login).|(?:user|login)\\w{0,4}\\W{1,3}[\\w.@-]{1,32}\\W{1,3})pass=ass_`,
 );
 /** Final words that only count in keys. A pagination token is not a secret. */
 const SECRETS_AS_KEY =
@@ -38,14 +38,15 @@ const SECRETS_AS_KEY =
 /** Codes of three to eight digits. */
 const CODES = namesOf(
   `m?pin(?:_code|_nummer)?(?:_for_(?:the|your|my)_[a-z]{2,16})?=_pin,mpin pin_kod=_pin geheimzahl=eimz cvv2?=_cvv cvc2?=_cvc
-  csc=_csc otp(?:_code)?=_otp mfa_code=mfa_ tan=_tan security_code=ty_c
+  csc=_csc otp(?:_code)?=_otp mfa_code=mfa_ m?tan=_tan,mtan puk=_puk sicherheits_code=itsc security_code=ty_c
   verification_code=rifi one_time_(?:code|pass(?:word|code))=e_ti,assw,assc cryptogramme=ptog (?:karten)?pr[uü]f(?:ziffer|nummer)=fzif,fnum
   codice_di_sicurezza=urez beveiligings_code=ilig
   c[oó]digo_(?:de_)?segur(?:idad|ança)=egur c[oó]digo_(?:de_)?verifica(?:ci[oó]n|[cç][aã]o)=rifi
   codice_(?:di_)?verifica=rifi verificatie_code=rifi code_(?:secret|(?:de_)?v[eé]rification)=rifi,ecre kod_weryfikacyjny=ryfi`,
 );
 /** Sent codes of at least four digits. */
-const CODES_SENT = "(?:(?:2fa|mfa|sms) code|(?:your|ihr|dein|votre|tu|su|seu|tuo) (?:code|c[oó]digo|codice))";
+const CODES_SENT =
+  "(?:(?:2fa|mfa|sms)[ -]code|(?:your|ihr|dein|votre|tu|su|seu|tuo) (?:code|c[oó]digo|codice))";
 /** Card codes, even right before three digits. */
 const CODES_OF_CARDS =
   "cvv2?|cvc2?|csc|security code|cryptogramme|c[oó]digo de segurança|(?:karten)?pr[uü]f(?:ziffer|nummer)|codice di sicurezza|beveiligingscode";
@@ -66,7 +67,7 @@ export const SECRET_MARKS: readonly string[] = [
 ];
 
 /** The verb between a name and its value. */
-const VERB = "is|ist|lautet|es|est|[eé]|è|(?<=[łl]o )to";
+const VERB = "is|ist|lautet|es|est|[eé]|è|(?<=(?:[łl]o|ny) )to";
 const SET = "[ \\t]{0,16}[:=][ \\t]{0,16}";
 /** A name up to the assigned value. */
 export const ASSIGNED = new RegExp(
@@ -86,7 +87,7 @@ const CODE_KEY = new RegExp(`(?:^| )(?:${CODES.pattern}|${CODES_AS_KEY})$`, "i")
  * Indian postal code.
  */
 export const CODE = new RegExp(
-  `(?<![\\p{L}\\d])(?:(?:${CODES.pattern}|${CODES_IN_TEXT})["']?(?:${SET}| (?:${VERB}):? )["']?|${CODES_SENT}(?:${SET}| (?:${VERB}):? )(?=\\d{4})|(?:${CODES_OF_CARDS})(?= \\d{3}(?!\\d)) |(?:pin ?code|geheimzahl|pin-?nummer)(?= \\d{4}(?!\\d)) |(?:otp|passcode|(?:2fa|mfa|sms) code)(?= \\d{5,8}(?!\\d)) )(?<!pin[ -]?code["']?${SET}["']?(?=\\d{6}(?!\\d)))(\\d{3,8})(?![\\d.,]\\d|\\d| \\d{3}(?!\\d))`,
+  `(?<![\\p{L}\\d])(?:(?:${CODES.pattern}|${CODES_IN_TEXT})["']?(?:${SET}| (?:${VERB}):? )["']?|${CODES_SENT}(?:${SET}| (?:${VERB}):? )(?=\\d{4})|(?:${CODES_OF_CARDS})(?= \\d{3}(?!\\d)) |(?:pin[ -]?code|geheimzahl|pin-?nummer)(?= \\d{4}(?!\\d)) |(?:otp|passcode|(?:2fa|mfa|sms) code)(?= \\d{5,8}(?!\\d)) )(?<!pin[ -]?code["']?${SET}["']?(?=\\d{6}(?!\\d)))(\\d{3,8})(?![\\d.,]\\d|\\d| \\d{3}(?!\\d))`,
   "giu",
 );
 /** Names of facts about passwords, which are not secret. */

@@ -243,7 +243,7 @@ function isAssigned(
   const isCode = next === "(" || (!/\d/.test(text) && (CODE_BEGINS.test(text) || SAYS_SECRET.test(text)));
   if (!isQuoted && isCode && CODE_VALUE.test(text)) return false;
   // Names that also have other meanings in texts, including those of two words: `the access key: Ctrl+S`.
-  const isCommon = /^(?:token|jeton|clave|pass\b|jsess|phps|cookie|jwt|otp|\p{L}+ \p{L})/iu.test(name);
+  const isCommon = /^(?:token|jeton|clave|p(?:ass|w)\b|sess|cookie|jwt|otp|\p{L}+ \p{L})/iu.test(name);
   return isPassword || !isCommon || isRandom;
 }
 

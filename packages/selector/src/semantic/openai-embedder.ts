@@ -1,4 +1,6 @@
 import { CemError } from "@cem/core";
+import { importFromProject } from "@cem/core/files";
+import type * as openaiModule from "openai";
 import type { Embedder } from "./semantic-search.ts";
 
 /** Settings of {@link createOpenAiEmbedder}. */
@@ -70,13 +72,12 @@ export function createOpenAiEmbedder(settings: OpenAiEmbedderSettings): Embedder
 
 async function connect(settings: OpenAiEmbedderSettings) {
   const { apiKey, baseUrl, azure, model, timeoutMs = DEFAULT_EMBEDDING_TIMEOUT_MS } = settings;
-  const { AzureOpenAI, OpenAI } = await import("openai").catch((cause: unknown) => {
-    throw new CemError(
-      "EMBEDDER_FAILED",
-      "The openai package can't be loaded. Install it: npm install openai",
-      { cause },
-    );
-  });
+  const { AzureOpenAI, OpenAI } = await import("openai").catch((cause: unknown) =>
+    importFromProject<typeof openaiModule>("openai", () => {
+      const message = "The package openai can't be loaded. Install it: npm install openai@7";
+      return new CemError("EMBEDDER_FAILED", message, { cause });
+    }),
+  );
   // The client reads its environment variables for options that are undefined.
   const common = { timeout: timeoutMs, maxRetries: MAX_RETRIES, apiKey };
   if (azure !== undefined) {

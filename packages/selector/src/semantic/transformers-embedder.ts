@@ -1,8 +1,8 @@
-import { createRequire } from "node:module";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { abandonOnAbort, CemError, fromErrorInfo, moduleBeside } from "@cem/core";
 import type { ErrorInfo } from "@cem/core";
+import { findBeside, findInProjects } from "@cem/core/files";
 import { existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import type { Worker } from "node:worker_threads";
@@ -11,47 +11,13 @@ import type { Embedder } from "./semantic-search.ts";
 /** The package that runs models: an optional peer. */
 const TRANSFORMERS = "@huggingface/transformers";
 
-/**
- * Imports the library from this package's location, else from the working directory, so that a command started by `npx`
- * finds the project's installation.
- *
- * @throws CemError `EMBEDDER_FAILED`
- */
-export async function importTransformers<Library>(library: string): Promise<Library> {
+/** Imports the library for the worker. @throws CemError `EMBEDDER_FAILED` */
+export async function importTransformers<Library>({ library, file }: ModelSettings): Promise<Library> {
   try {
-    return (await import(library)) as Library;
+    return (await import(file === undefined ? library : pathToFileURL(file).href)) as Library;
   } catch (error) {
-    try {
-      return (await import(pathToFileURL(resolveFrom(workingDirectory(), library)).href)) as Library;
-    } catch {
-      throw notInstalled(library, error);
-    }
+    throw notInstalled(library, error);
   }
-}
-
-/**
- * Checks that the library is installed, without loading it.
- *
- * @throws CemError `EMBEDDER_FAILED` that says what to install.
- */
-export function checkTransformers(library: string = TRANSFORMERS): void {
-  const places = [import.meta.url, workingDirectory()];
-  const found = places.some((place) => {
-    try {
-      return resolveFrom(place, library) !== "";
-    } catch {
-      return false;
-    }
-  });
-  if (!found) throw notInstalled(library);
-}
-
-function workingDirectory(): string {
-  return path.join(process.cwd(), "package.json");
-}
-
-function resolveFrom(place: string, library: string): string {
-  return createRequire(place).resolve(library);
 }
 
 function notInstalled(library: string, cause?: unknown): CemError {
@@ -64,6 +30,8 @@ export interface ModelSettings {
   modelDir: string;
   dtype: string;
   library: string;
+  /** Its module in a project, where none is installed beside this package. */
+  file?: string | undefined;
 }
 
 export interface EmbedRequest {
@@ -133,6 +101,8 @@ export function createTransformersEmbedder({
 
   const ask = async (texts: string[], signal: AbortSignal | undefined): Promise<EmbedReply> => {
     const threads = await import("node:worker_threads");
+    if (running === undefined && findBeside(library, import.meta.url) === undefined)
+      model.file = await findInProjects(library);
     if (isDisposed) throw failure(DISPOSED);
     const worker = (running ??= start(threads.Worker));
     const id = (requests += 1);

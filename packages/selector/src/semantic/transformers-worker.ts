@@ -38,8 +38,8 @@ async function answer({ id, texts }: EmbedRequest): Promise<void> {
 }
 
 async function load(): Promise<Extractor> {
-  const { modelDir, dtype, library } = settings;
-  const transformers = await importTransformers<Transformers>(library);
+  const { modelDir, dtype } = settings;
+  const transformers = await importTransformers<Transformers>(settings);
   const { env } = transformers;
   env.allowRemoteModels = false;
   env.allowLocalModels = true;

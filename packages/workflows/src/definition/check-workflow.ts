@@ -1,5 +1,5 @@
-import { findCircle } from "@cem/config/yaml";
-import type { DefinitionProblems } from "@cem/config/yaml";
+import { findCycle } from "@cem/config/definitions";
+import type { DefinitionProblems } from "@cem/config/definitions";
 import { CemError } from "@cem/core";
 import type { WorkflowStepKind, CatalogSnapshot } from "@cem/core";
 import { nearest } from "@cem/core/text";
@@ -58,7 +58,7 @@ export function checkWorkflow(
     for (const step of [...expression.steps, ...expression.errors]) {
       if (step === own) problems.add(path, "refers to the result or the error of its own step.");
       else if (!visible.has(step))
-        problems.add(path, `refers to ${JSON.stringify(step)}, which is no step that can be seen here.`);
+        problems.add(path, `refers to ${JSON.stringify(step)}, which is not a step that can be seen here.`);
     }
   };
 
@@ -82,7 +82,7 @@ export function checkWorkflow(
       const known = ["tool_call", "code_execution", "condition", "loop", "workflow", ...kinds.keys()];
       const [meant] = nearest(type, known);
       const hint = meant === undefined ? `There are: ${known.join(", ")}.` : `Did you mean ${meant}?`;
-      problems.add([...path, "type"], `is ${JSON.stringify(type)}, which is no type of steps. ${hint}`);
+      problems.add([...path, "type"], `is ${JSON.stringify(type)}, which is not a type of step. ${hint}`);
       return;
     }
     // The value of an expression is known when the step runs.
@@ -123,10 +123,10 @@ export function checkWorkflow(
       checkStep(step, steps, { ...outside, visible });
     }
     const waits = [...dependenciesOf(steps)].map(([name, { waitsFor }]) => [name, waitsFor] as const);
-    const circle = findCircle(new Map(waits));
-    if (circle === undefined) return;
-    const first = steps.find(({ name }) => name === circle[0]);
-    problems.add(first?.path ?? [], `waits for itself: ${circle.join(" ← ")}.`);
+    const cycle = findCycle(new Map(waits));
+    if (cycle === undefined) return;
+    const first = steps.find(({ name }) => name === cycle[0]);
+    problems.add(first?.path ?? [], `waits for itself: ${cycle.join(" ← ")}.`);
   };
 
   checkList(workflow.steps, { visible: new Set(), names: GLOBALS });
@@ -147,7 +147,7 @@ function notAStep(name: string, steps: readonly WorkflowStep[]): string {
   const names = steps.map((step) => step.name);
   const [meant] = nearest(name, names);
   const question = meant === undefined ? "" : ` Did you mean ${JSON.stringify(meant)}?`;
-  return `is ${JSON.stringify(name)}, which is no step of this list.${question}`;
+  return `is ${JSON.stringify(name)}, which is not a step of this list.${question}`;
 }
 
 const NOT_FOUND = new Set(["SERVER_NOT_FOUND", "TOOL_NOT_FOUND"]);

@@ -73,7 +73,7 @@ describe("loadWorkflow", () => {
     [`name: w\nsteps:\n  - ${STEP}\n  - ${STEP}`, /^w\.yaml:4 {2}steps\[1\]\.name {2}is "a", as another/],
     [
       `name: w\nsteps:\n  - { name: a, type: count, needs: [b], config: { file: a } }`,
-      /^w\.yaml:3 {2}steps\[0\]\.needs\[0\] {2}is "b", which is no step/,
+      /^w\.yaml:3 {2}steps\[0\]\.needs\[0\] {2}is "b", which is not a step/,
     ],
     [
       `name: w\nsteps:\n  - { name: a, type: count, on_error: b, config: { file: a } }`,
@@ -101,7 +101,7 @@ describe("loadWorkflow", () => {
     ],
     [
       `name: w\nsteps:\n  - { name: a, type: count, config: { file: "\${{ errors.x.code }}" } }`,
-      /^w\.yaml:3 .*refers to "x", which is no step/,
+      /^w\.yaml:3 .*refers to "x", which is not a step/,
     ],
     [
       "name: w\nsteps:\n  - name: a\n    type: count\n     config: { file: a }",
@@ -117,11 +117,11 @@ describe("loadWorkflow", () => {
     ["name: w\nsteps: [*nowhere]", /^w\.yaml/],
     [
       `name: w\nvariables:\n  n: { type: interger, default: 1 }\nsteps: [${STEP}]`,
-      /^w\.yaml:3 {2}variables\.n\.type {2}is none of string, number, integer, .*\{ type: object, default: … \}\.$/,
+      /^w\.yaml:3 {2}variables\.n\.type {2}is not one of string, number, integer, .*\{ type: object, default: … \}\.$/,
     ],
     [
       `name: w\nvariables: { n: { type: [string, "null"] } }\nsteps: [${STEP}]`,
-      /variables\.n\.type {2}is none of/,
+      /variables\.n\.type {2}is not one of/,
     ],
     [
       `name: w\nvariables:\n  n:\n    type: integer\n    default: many\nsteps: [${STEP}]`,

@@ -1,4 +1,4 @@
-import { DefinitionProblems } from "@cem/config/yaml";
+import { DefinitionProblems } from "@cem/config/definitions";
 import type { WorkflowStepKind } from "@cem/core";
 import { checkWorkflow } from "./check-workflow.ts";
 import { parseWorkflow } from "./parse-workflow.ts";

@@ -1,5 +1,5 @@
-import { DefinitionProblems } from "@cem/config/yaml";
-import type { ContentProblem as WorkflowProblem } from "@cem/config/yaml";
+import { DefinitionProblems } from "@cem/config/definitions";
+import type { ContentProblem as WorkflowProblem } from "@cem/config/definitions";
 import { isObject } from "@cem/core";
 import type { JsonObject, JsonSchema, JsonValue } from "@cem/core";
 import type { z } from "zod";
@@ -126,7 +126,7 @@ function variableOf(name: string, value: JsonValue, problems: DefinitionProblems
     const schema: JsonSchema = value;
     const { type, default: standard } = value;
     if (!VARIABLE_TYPES.some((known) => known === type)) {
-      const message = `is none of ${VARIABLE_TYPES.join(", ")}. A value with a \`type\` of its own is written { type: object, default: … }.`;
+      const message = `is not one of ${VARIABLE_TYPES.join(", ")}. A value with a \`type\` of its own is written { type: object, default: … }.`;
       problems.add(["variables", name, "type"], message);
     }
     for (const problem of standard === undefined ? [] : schemaProblems(standard, schema))

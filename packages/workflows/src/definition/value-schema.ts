@@ -1,4 +1,4 @@
-import { dottedPath } from "@cem/config/yaml";
+import { dottedPath } from "@cem/config/definitions";
 import { CemError } from "@cem/core";
 import type { JsonObject, JsonSchema, JsonValue } from "@cem/core";
 import * as z from "zod";

@@ -136,7 +136,7 @@ export function createRunFolders(root: string, owner?: string) {
         const text = new TextDecoder("utf-8", { fatal: true }).decode(await readFile(file));
         if (text.length > MAX_RUN_FILE_BYTES) throw new Error("it is too large");
         const read = runRecord.safeParse({ ...(JSON.parse(text) as object), id });
-        if (!read.success) throw new Error("it is no record of a run");
+        if (!read.success) throw new Error("it is not a record of a run");
         return read.data;
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);

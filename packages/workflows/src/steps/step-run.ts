@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { abandonOnAbort, CemError, createRunClock, toErrorInfo } from "@cem/core";
+import { abandonOnAbort, CemError, createRunClock, MAX_TIMER_MS, toErrorInfo } from "@cem/core";
 import type { Elicit, ErrorInfo, JsonObject, JsonValue } from "@cem/core";
 import type { NewRecord } from "../runs/journal.ts";
 import type { StepAtWork } from "./execution.ts";
@@ -7,9 +7,6 @@ import { errorOfStep, leavesUncertain, notRetried, RunInterrupted, stepUncertain
 import { isContainer, scopeOf } from "./requests.ts";
 import type { StepEnd, StepRequest } from "./requests.ts";
 import { executeStep } from "./step-kinds.ts";
-
-/** A longer timer would fire at once. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 interface StepRunSettings extends Omit<StepRequest, "scope"> {
   path: string;

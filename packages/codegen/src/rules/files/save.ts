@@ -30,7 +30,7 @@ export function planSave(phrase: Phrase, listed: readonly StepField[], plan: Pla
   if (saved === undefined && (fields.length === 0 || what !== undefined))
     throw plan.lacks(
       "content",
-      `${cite(what?.text ?? phrase.text)} is no result of an earlier step and no text in quotes.`,
+      `${cite(what?.text ?? phrase.text)} is neither the result of an earlier step nor a text in quotes.`,
     );
   if (/\.json$/iu.test(path)) saveJson(saved, fields, path, plan);
   else saveText(saved, fields, path, plan);

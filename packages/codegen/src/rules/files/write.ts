@@ -29,7 +29,7 @@ export function planText(phrase: Phrase, plan: Plan): boolean {
   const isJson = /\.json$/iu.test(path);
   if (!isInWorkspace(path) || (isJson && (append !== undefined || !/^\s*[[{]/u.test(found.text("text")))))
     return false;
-  if (!isTextFile(path)) throw plan.unread(path, `${cite(path)} is no file of text.`);
+  if (!isTextFile(path)) throw plan.unread(path, `${cite(path)} is not a text file.`);
   const text = found.text("text");
   const content = literal(text);
   plan.makeFolder(path);
@@ -121,7 +121,7 @@ function documentOf(found: Match, plan: Plan): StateDocument | undefined {
 
 /** Sets a field in memory; the file is written after its last change. */
 export function setField(document: StateDocument, { key, expression, value }: Field, plan: Plan): void {
-  if (key === "__proto__") throw plan.unread(key, `${key} is no name of a field.`);
+  if (key === "__proto__") throw plan.unread(key, `${key} can't be the name of a field.`);
   const target: Expression = member(call("recordOf", document.value.expression), key);
   plan.add({ kind: "assign", target, value: expression });
   if (value !== undefined) value.consumed = true;

@@ -24,7 +24,7 @@ export function loadFile(path: string, plan: Plan, words?: string): Value {
   const open = plan.documents.find((document) => document.path === path);
   if (open !== undefined) return open.value;
   if (!isTextFile(path))
-    throw plan.unread(path, `${cite(path)} is no file of text that a program reads by itself.`);
+    throw plan.unread(path, `${cite(path)} is not a text file that a program reads by itself.`);
   plan.lastPath = path;
   const text = plan.callFileSystem("readFile", literal(path), literal("utf8"));
   if (/\.json$/iu.test(path)) {

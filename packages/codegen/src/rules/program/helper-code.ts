@@ -12,20 +12,20 @@ function fieldOf(data: unknown, field: string): unknown {
 /** A number in a field of a record. Anything else in it is an error. */
 function numberIn(data: unknown, field: string): number {
   const value = fieldOf(data, field);
-  if (typeof value !== "number") throw new Error(\`\${field} is no number: \${JSON.stringify(value)}.\`);
+  if (typeof value !== "number") throw new Error(\`\${field} is not a number: \${JSON.stringify(value)}.\`);
   return value;
 }
 
 /** A list in a field of a record. Anything else in it is an error. */
 function listIn(data: unknown, field: string): unknown[] {
   const value = fieldOf(data, field);
-  if (!Array.isArray(value)) throw new Error(\`\${field} is no list: \${JSON.stringify(value)}.\`);
+  if (!Array.isArray(value)) throw new Error(\`\${field} is not a list: \${JSON.stringify(value)}.\`);
   return value;
 }
 
 /** An object, to set its fields. A list or a single value is an error. */
 function recordOf(data: unknown): Record<string, unknown> {
-  if (typeof data !== "object" || data === null || Array.isArray(data)) throw new Error("This is no JSON object with fields.");
+  if (typeof data !== "object" || data === null || Array.isArray(data)) throw new Error("This is not a JSON object with fields.");
   return data as Record<string, unknown>;
 }
 
@@ -45,7 +45,7 @@ function toText(value: unknown): string {
 
 /** A result that has to be a number. */
 function numberOf(value: unknown): number {
-  if (typeof value !== "number") throw new Error(\`\${JSON.stringify(value)} is no number.\`);
+  if (typeof value !== "number") throw new Error(\`\${JSON.stringify(value)} is not a number.\`);
   return value;
 }
 
@@ -58,9 +58,9 @@ function readable(value: number): number {
 
 /** A list of numbers. Anything else in it is an error. */
 function numbersOf(list: unknown): number[] {
-  if (!Array.isArray(list)) throw new Error("This is no list of numbers.");
+  if (!Array.isArray(list)) throw new Error("This is not a list of numbers.");
   return list.map((value: unknown) => {
-    if (typeof value !== "number") throw new Error(\`\${JSON.stringify(value)} is no number.\`);
+    if (typeof value !== "number") throw new Error(\`\${JSON.stringify(value)} is not a number.\`);
     return value;
   });
 }
@@ -95,7 +95,7 @@ function rowsOf(data: unknown): Record<string, unknown>[] {
   const entries = Object.entries(typeof data === "object" && data !== null && !Array.isArray(data) ? data : {});
   const lists = entries.filter(([, value]) => Array.isArray(value));
   const list: unknown = Array.isArray(data) ? data : lists.length === 1 ? lists[0]?.[1] : undefined;
-  if (!Array.isArray(list)) throw new Error("The result is no list of rows.");
+  if (!Array.isArray(list)) throw new Error("The result is not a list of rows.");
   const more = entries.find(([key, value]) =>
     /^(?:next|has_?more|.*cursor|is_?truncated|incomplete)/i.test(key) ? Boolean(value) : /total/i.test(key) && typeof value === "number" && value > list.length,
   );
@@ -133,7 +133,7 @@ function firstOf(list: readonly unknown[], count: number): unknown[] {
 function numbersIn(rows: readonly object[], ...meanings: string[]): number[] {
   return valuesIn(rows, ...meanings).flatMap((value) => {
     if (value === null || value === "") return [];
-    if (typeof value !== "number") throw new Error(\`\${JSON.stringify(value)} in \${meanings[0]} is no number.\`);
+    if (typeof value !== "number") throw new Error(\`\${JSON.stringify(value)} in \${meanings[0]} is not a number.\`);
     return [value];
   });
 }

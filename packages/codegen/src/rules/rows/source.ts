@@ -43,7 +43,7 @@ export function sqlTool(plan: Plan, shape: string): ToolDefinition | undefined {
 export function queryTable(table: string, tool: ToolDefinition, plan: Plan): Value {
   const parameter = sqlParameter(tool);
   if (parameter === undefined || isStopWord(table) || !/^[A-Za-z_]\w{0,62}$/u.test(table))
-    throw plan.lacks("table", `${cite(table)} is no name of a table.`, tool);
+    throw plan.lacks("table", `${cite(table)} is not the name of a table.`, tool);
   const args = new Map<string, Expression>([[parameter.name, literal(`SELECT * FROM ${table}`)]]);
   return plan.declare(plan.callTool(tool, args), {
     words: table,

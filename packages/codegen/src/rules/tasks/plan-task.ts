@@ -217,13 +217,13 @@ function unread(phrase: Phrase, plan: Plan): Error {
       step,
       reason: "no-tool",
       argument: "tools",
-      hint: `${cite(plan.stepText)} asks what there is, it is no task. Look at the list of tools, then say what to do with one of them.`,
+      hint: `${cite(plan.stepText)} asks what there is and is not a task. Look at the list of tools, then say what to do with one of them.`,
     });
   const nearest = nearestTool(phrase, plan.tools);
   if (nearest !== undefined) return plan.unread("step", `${cite(step)} was not understood.`, nearest);
   return new Unfilled({
     step: plan.stepText,
     reason: "no-tool",
-    hint: `${cite(step)} was not understood: it names no tool, and is no calculation and no work on a file or on rows.`,
+    hint: `${cite(step)} was not understood: it does not name a tool, and is not a calculation or work on a file or on rows.`,
   });
 }

@@ -15,6 +15,8 @@ export interface GenerateOptions {
    * @defaultValue false
    */
   accept?: boolean | undefined;
+  /** Called with each server that is done, whatever came of it. */
+  onDone?: ((server: string) => void) | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -135,6 +137,8 @@ export async function generateServers(
       } catch (error) {
         options.signal?.throwIfAborted();
         return failed(server, await servers.folderOf(server), toErrorInfo(error));
+      } finally {
+        options.onDone?.(server);
       }
     }),
   );

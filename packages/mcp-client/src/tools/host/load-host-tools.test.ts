@@ -76,12 +76,14 @@ describe("loadHostTools", () => {
       "crm/broken.host.ts": "export default {",
       "crm/find-customer.host.ts": GOOD,
       "crm/nothing.host.ts": "export const x = 1;\n",
+      "crm/other.host.ts": 'import "@cem/not-installed/part";\n',
     });
     const { problems, tools } = await loadHostTools({ serversDir, writableDirs: [], ownPackage });
     expect(problems.map(({ message }) => message)).toEqual([
       expect.stringContaining("broken.host.ts can't be loaded"),
       expect.stringContaining("Call it find_customer."),
       expect.stringContaining("exports no tool"),
+      expect.stringMatching(/^other\.host\.ts can't be loaded: .* npm install @cem\/not-installed$/u),
     ]);
     expect(tools).toEqual({});
   });

@@ -81,7 +81,10 @@ async function importTool(
     const tool = [module["default"], module[name]].find(isHostTool);
     return tool ?? "exports no tool. Write: export default defineTool({ description, input, execute })";
   } catch (error) {
-    return `can't be loaded: ${toErrorInfo(error).message}`;
+    const { message } = toErrorInfo(error);
+    const [, missing] = /^Cannot find package '([^']+)'/u.exec(message) ?? [];
+    const hint = missing === undefined ? "" : ` Install it in the project: npm install ${missing}`;
+    return `can't be loaded: ${message}${hint}`;
   } finally {
     loaded.abort();
   }
