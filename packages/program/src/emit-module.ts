@@ -88,7 +88,7 @@ export function emitModule(
   if (main !== undefined) emitter.epilogue.push(`;${runtime}.default ??= ${main};`);
   // A hashbang is valid only at the start of a file.
   if (code.startsWith("#!")) emitter.edits.overwrite(0, 2, "//");
-  let own = mentioned === undefined ? "" : `${runtime}.isMentioned=true;`;
+  let own = mentioned === undefined ? "" : opensMentioned(mentioned, runtime);
   if (isCommonJs(program)) {
     own += "const module = { exports: {} }; const { exports } = module;";
     emitter.epilogue.push(`;${runtime}.module=module;`);
@@ -97,6 +97,12 @@ export function emitModule(
   const opening = `export default async (${runtime}) => { ${own}${imports}${beginning}`;
   const closing = [...emitter.epilogue, "}"].join("\n");
   return { ok: true, source: `${opening}\n${emitter.edits.toString()}\n${closing}\n` };
+}
+
+/** What stands in for marks where the program's text does not show the exported function: that it may have run. */
+function opensMentioned({ functions, isCalled }: MentionedExport, runtime: string): string {
+  const isShown = functions.size > 0 && (!isCalled || [...functions.values()].includes(true));
+  return `${runtime}.isMentioned=true;${isShown ? "" : `${runtime}.ran="${isCalled ? "whole" : "part"}";`}`;
 }
 
 /**

@@ -31,11 +31,14 @@ const RUNTIME_WAIT_MS = 2_000;
 const NOTED_WAIT_MS = 100;
 const STUCK =
   "The program awaits something that nothing can end any more: a promise that nothing settles, or input, which is closed here.";
+/** Maximum wait of a program that has not returned for what the runtime does not count as work, in milliseconds. */
+const STUCK_MS = 3_000;
 const RUNTIME_WORK = '{"kind":"operation","server":"","name":"work of the runtime","stack":""}';
 
 /** Captured before any program runs. */
 const later = setImmediate;
 const startTimer = setTimeout;
+const stopTimer = clearTimeout;
 
 /** Whether the guest serves more than one run. */
 let isReused = false;
@@ -56,8 +59,12 @@ let isWaiting = false;
 let isRecovering = false;
 /** Whether a realm for the next run exists and nothing is left of the last one. */
 let isIdle = false;
-/** Whether the program's own work has ended while that of the runtime continues. */
-let awaitsRuntime = false;
+/** Set while the program's own work has ended and that of the runtime continues. */
+let runtimeWait: number | undefined;
+/** Set once the runtime of a program that has not returned is idle. */
+let stuckWait: number | undefined;
+/** Whether the program fails as soon as the runtime is idle again. */
+let isPatienceOver = false;
 /** Pending imports of the current run. */
 let importing = 0;
 let nextCallId = 1;
@@ -124,13 +131,20 @@ function endOrWait(own: Realm): void {
   if (goesOn && isWaiting) return;
   if (!goesOn && hasRuntimeWork(own)) return waitForRuntime(own, hasValue);
   isWaiting = goesOn;
+  if (own.inside.isResting()) return goesOn ? undefined : resume(own);
   const work = toSourcePlaces(own.inside.listUnawaited(goesOn));
   if (work !== "") tellUnawaited(!goesOn, work);
-  // The host has the value, even if the run is stopped while it waits.
-  if (goesOn) return hasValue ? send(`{"type":"returned"${sliceText(returned, DONE.length - 1)}`) : undefined;
-  if (!own.inside.resume()) return end(own, returned);
+  if (!goesOn) return end(own, returned);
+  // The host has the value, should the time run out.
+  if (hasValue) send(`{"type":"returned"${sliceText(returned, DONE.length - 1)}`);
+}
+
+/** Continues a program that has waited for its other work to end. */
+function resume(own: Realm): void {
+  stopTimer(runtimeWait);
+  runtimeWait = undefined;
   returned = undefined;
-  awaitsRuntime = false;
+  own.inside.resume();
   noteProgress(own);
 }
 
@@ -168,22 +182,34 @@ function hasRuntimeWork(own: Realm): boolean {
 
 /** Waits until the runtime has nothing left to do. A program that has returned a value may have left a watcher or a server. */
 function waitForRuntime(own: Realm, hasValue: boolean): void {
-  if (awaitsRuntime) return;
-  awaitsRuntime = true;
+  if (runtimeWait !== undefined) return;
+  const isResting = own.inside.isResting();
   const told = (): void => {
     if (returned === undefined) return;
+    if (isResting) return resume(own);
     tellUnawaited(hasValue, RUNTIME_WORK);
     if (hasValue) end(own, returned);
   };
-  const timer = startTimer(told, hasValue ? RUNTIME_WAIT_MS : NOTED_WAIT_MS);
-  deno.unrefTimer(timer as unknown as number);
+  runtimeWait = startQuietTimer(told, hasValue || isResting ? RUNTIME_WAIT_MS : NOTED_WAIT_MS);
+}
+
+/** Starts a timer that is no work of the runtime. */
+function startQuietTimer(action: () => void, ms: number): number {
+  const timer = startTimer(action, ms) as unknown as number;
+  deno.unrefTimer(timer);
+  return timer;
 }
 
 /** Called when the runtime has nothing left to do. */
 function lookAgain(): void {
   countWait(true);
   if (realm === undefined) return;
-  failIfStuck(realm, true);
+  if (isPatienceOver) failIfStuck(realm, true);
+  // What does not keep the runtime busy, such as a timer without `ref`, may still wake the program.
+  stuckWait ??= startQuietTimer(() => {
+    isPatienceOver = true;
+    if (returned === undefined) countWait(false);
+  }, STUCK_MS);
   endOrWait(realm);
 }
 

@@ -1,8 +1,7 @@
-import { GUEST_WORKSPACE, type Mount, type NetworkPolicy, type SandboxSpec } from "@cem/core";
+import { BYTES_PER_MB, GUEST_WORKSPACE, type Mount, type NetworkPolicy, type SandboxSpec } from "@cem/core";
 import { resolveLimits } from "../runs/run-limits.ts";
 import { denoArguments } from "./deno-arguments.ts";
 
-const BYTES_PER_MIB = 1024 * 1024;
 /** The unit of a shell's `ulimit -f`. */
 const BLOCK_BYTES = 512;
 
@@ -77,7 +76,7 @@ export function machineCommand(spec: SandboxSpec, denoFile: string, bootFile: st
     args: namespacedDenoArguments({ mounts, network, memoryMb, denyRead: hidden }, bootFile),
     cwd: GUEST_WORKSPACE,
     env: guestEnvironment("/tmp/deno"),
-    fileBytes: Math.ceil(writeMb) * BYTES_PER_MIB,
+    fileBytes: Math.ceil(writeMb) * BYTES_PER_MB,
   };
 }
 

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { createRunClock } from "@cem/core";
+import { BYTES_PER_MB, createRunClock } from "@cem/core";
 import type {
   Isolation,
   JsonValue,
@@ -20,7 +20,6 @@ import { createToolBridge, type KillReason } from "./tool-bridge.ts";
 import type { WorkspaceQuota } from "../workspace/workspace-quota.ts";
 
 const USAGE_POLL_MS = 25;
-const BYTES_PER_MIB = 1024 * 1024;
 /** Space in a frame besides the payload, for names and a sample of a tool's result. */
 const FRAME_OVERHEAD_BYTES = 512 * 1024;
 /** Size of a message without its payload. */
@@ -183,14 +182,14 @@ export async function runOnGuest(settings: SessionSettings): Promise<RunOutcome>
       const usage = guest.usage?.();
       if (usage === undefined) return;
       peakBytes = Math.max(peakBytes, usage.memoryBytes);
-      if (usage.memoryBytes > memoryMb * BYTES_PER_MIB) end({ status: "out-of-memory", limitMb: memoryMb });
+      if (usage.memoryBytes > memoryMb * BYTES_PER_MB) end({ status: "out-of-memory", limitMb: memoryMb });
       clock.charge(usage.processorMs - (computedLast ?? usage.processorMs));
       computedLast = usage.processorMs;
       const written = usage.writtenBytes - connected.receivedBytes;
       quota?.noteWritten(written - (writtenLast ?? written));
       writtenLast = written;
       writtenBefore ??= written;
-      if (written - writtenBefore > writeMb * BYTES_PER_MIB)
+      if (written - writtenBefore > writeMb * BYTES_PER_MB)
         kill("write-limit", `The program wrote more than ${writeMb} MiB.`);
     }, USAGE_POLL_MS);
     cleanups.push(() => clearInterval(timer));

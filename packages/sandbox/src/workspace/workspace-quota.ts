@@ -1,7 +1,6 @@
-import { GUEST_WORKSPACE, type SandboxSpec } from "@cem/core";
+import { BYTES_PER_MB, GUEST_WORKSPACE, type SandboxSpec } from "@cem/core";
 import { countFolder, type FolderUsage } from "./folder-census.ts";
 
-const BYTES_PER_MIB = 1024 * 1024;
 /** The shortest time between two counts while code runs. */
 const PERIOD_MS = 50;
 /** Counting takes at most this fraction of the time, as its reciprocal; measuring each file, a tenth of that. */
@@ -38,7 +37,7 @@ export type WorkspaceQuota = NonNullable<ReturnType<typeof createWorkspaceQuota>
 export function createWorkspaceQuota({ workspaceDir, quota }: SandboxSpec) {
   if (quota === undefined) return undefined;
   const maxEntries = quota.workspaceEntries;
-  const maxBytes = quota.workspaceMb * BYTES_PER_MIB;
+  const maxBytes = quota.workspaceMb * BYTES_PER_MB;
   const watchers = new Set<Watcher>();
   let latest: FolderUsage | undefined;
   let counting: Promise<void> | undefined;
@@ -130,8 +129,8 @@ export function createWorkspaceQuota({ workspaceDir, quota }: SandboxSpec) {
       return `The workspace holds ${about}${entries} files and folders; its quota is ${maxEntries}.`;
     }
     if (bytes > Math.max(maxBytes, before?.bytes ?? 0)) {
-      const held = Math.ceil(bytes / BYTES_PER_MIB);
-      return `The workspace holds ${held} MiB; its quota is ${maxBytes / BYTES_PER_MIB} MiB.`;
+      const held = Math.ceil(bytes / BYTES_PER_MB);
+      return `The workspace holds ${held} MiB; its quota is ${maxBytes / BYTES_PER_MB} MiB.`;
     }
     return undefined;
   }

@@ -253,13 +253,13 @@ function createInside(parts: typeof PARTS, hostFunction: HostFunction, runtime: 
     },
     /** Ends the run with an uncaught error. */
     fail: (thrown: unknown, kind: "syntax" | "exception"): void => later(() => fail(thrown, kind)),
-    /** Continues a program that has waited for its other work to end. */
-    resume(): boolean {
+    /** Whether the program waits for its other work to end. */
+    isResting: (): boolean => run.onRest !== undefined,
+    resume(): void {
       const { onRest } = run;
       run.onRest = undefined;
       pending.goOn();
       onRest?.();
-      return onRest !== undefined;
     },
     /** Receives a call's result, as the host's message. */
     settle: (message: string): void => client.settle(primordials.parseJson(message) as CallResult),

@@ -310,10 +310,37 @@ console.log(await createInterface({ input, output }).question("Sure?"));`,
     [`setTimeout(() => go(1), 40).unref()`],
     [`setTimeout(() => void callTool("h", "t", 1).then(go), 5)`],
     [`process.nextTick(go, 1)`],
+    [`void Atomics.waitAsync(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50).value.then(() => go(1))`],
+    [
+      `void import("node:timers/promises").then((timers) => timers.setTimeout(50, 1, { ref: false })).then(go)`,
+    ],
     [`crypto.subtle.digest("SHA-256", new Uint8Array(1)).then(() => callTool("h", "t", 1)).then(go)`],
   ])("does not end one that something wakes: %s", async (wake) => {
     const code = `${CLIENT}return await new Promise<number>((go) => { ${wake}; });`;
     expect(await session.value(code, { invoker })).toBe(1);
+  });
+
+  it("counts what an export does after other work as the program's own", async () => {
+    const code = `${CLIENT}async function main() { return await callTool("h", "main", 1); }
+void callTool("h", "background");
+setTimeout(() => {}, 60_000);
+const all = { main };
+export default main;`;
+    expect(await session.run(code, { invoker })).toMatchObject({
+      status: "completed",
+      value: 1,
+      unawaited: [{ kind: "timer", isStopped: true }],
+      toolCalls: [{ tool: "background" }, { tool: "main" }],
+    });
+  });
+
+  it("does not keep an export waiting for work of the runtime that never ends", async () => {
+    const code = `import fs from "node:fs";
+const watcher = fs.watch(".");
+function main() { watcher.close(); return 1; }
+const all = { main };
+export default main;`;
+    expect(await session.value(code)).toBe(1);
   });
 
   it("does not wait after an error", async () => {

@@ -31,6 +31,7 @@ export function valuesContract(harness: () => Harness): void {
     "const main = (async () => console.log(1)) satisfies () => Promise<void>;\nmain();\nexport default main;",
     "const api = { go: async () => console.log(1) };\nawait api.go();\nexport default api.go;",
     "const go = () => console.log(1);\nconst all = { go };\nall.go();\nexport default go;",
+    "const make = () => async () => console.log(1);\nconst main = make();\nawait main();\nexport default main;",
     "const main = () => console.log(1);\nsetTimeout(main, 30);\nexport default main;",
     "const main = () => console.log(1);\nnew Promise((r) => setTimeout(r, 30)).then(main);\nexport default main;",
   ])("calls what is exported for others no more than the program does: %s", async (code) => {
