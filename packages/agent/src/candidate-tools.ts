@@ -71,10 +71,7 @@ export async function offerTools(
   return { others: [...taken, ...others], named };
 }
 
-/**
- * Picks more tools for a model that lacks some, with a separate budget: all if they fit, else those found by the model's
- * description of what is missing and by the task.
- */
+/** Picks more tools, with a budget of their own: all if they fit, else those near to what is missing and to the task. */
 export async function offerMore(context: RunContext, texts: readonly string[], offer: Offer) {
   const { toolBudget = DEFAULT_BUDGET } = await context.stages.generator.get();
   const found: ToolDefinition[] = [];
@@ -85,10 +82,7 @@ export async function offerMore(context: RunContext, texts: readonly string[], o
   return tell(withOthers(found, offer), toolBudget, count, toolBudget.tokens);
 }
 
-/**
- * Describes all tools if they fit into the budget, else the first ones, and names as many of the others as fit. Tokens that
- * names don't use go into descriptions.
- */
+/** Describes all tools if they fit, else the first ones, and names others. Tokens that names leave go to descriptions. */
 function tell(
   ranked: readonly ToolDefinition[],
   { describe, tokens: most }: ToolBudget,
@@ -150,10 +144,7 @@ const MAX_NAMED = 10;
 const MAX_FOUND_FOR_REPAIR = 3;
 const WORDS = /[\p{L}\p{N}_$]+/gu;
 
-/**
- * Picks the tools that a repair needs and the prompt did not describe: those named by the code or the messages, else
- * those closest to the messages.
- */
+/** Picks undescribed tools that a repair needs: those named by code or messages, else those closest to the messages. */
 export async function toolsForRepair(
   context: RunContext,
   { code, message }: { code: string; message: string },

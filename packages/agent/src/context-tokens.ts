@@ -23,10 +23,7 @@ function definitionText({ name, description, inputSchema }: ToolDefinition): str
 /** Original names of server requests offered as tools, which a client can make without such tools. */
 const SERVER_REQUEST = /^mcp:/u;
 
-/**
- * The tools whose definitions a model would read without code execution: those of servers on the host, or, if there are
- * none, file tools.
- */
+/** The tools that a model would read without code execution: those of servers on the host, or else file tools. */
 export function directTools(tools: readonly ToolDefinition[]): readonly ToolDefinition[] {
   const ofServers = tools.filter(
     ({ kind, originalName = "" }) => kind === "host" && !SERVER_REQUEST.test(originalName),

@@ -104,10 +104,7 @@ export type DescribeCall = (call: ToolCallRecord) => ToolCallRecord;
 /** A run, which has no outcome when its code was not run, and what the review found. */
 type ReviewedRun = { outcome: RunOutcome | undefined; program: Program; findings: readonly Finding[] };
 
-/**
- * Notes on a run for the author of the code: work that was not awaited, fields that it read and that don't exist, and a
- * missing result.
- */
+/** Notes for the author of the code: work not awaited, fields that it read and don't exist, a missing result. */
 export function notesOf({ outcome, program, findings }: ReviewedRun, describeCall: DescribeCall): string[] {
   if (outcome === undefined) return [];
   const { output, outputDroppedBytes, status, unawaited = [] } = outcome;

@@ -19,10 +19,7 @@ export async function prepareCalls({ stages }: RunContext, code: string): Promis
   await stages.settings.onCode?.(code).catch(() => {});
 }
 
-/**
- * Starts the parts that a task needs. A failure is reported when the part is used. The type checker is needed only for a
- * model's code.
- */
+/** Starts the parts that a task needs. A failure is reported at their use. The type checker is for a model's code. */
 export async function prepareTask(context: RunContext): Promise<void> {
   const { sandbox, catalog, selector, generator, guard, tokenCounter } = context.stages;
   if (context.options.typeCheck !== undefined) prepareTypeChecker(context);
@@ -48,10 +45,7 @@ async function indexTools({ catalog, selector }: Stages, signal: AbortSignal): P
   await (await selector.get()).prepare?.(callable(toolsOf(snapshot)), snapshot.version);
 }
 
-/**
- * Starts one part after the other, each in its own turn of the event loop. Parts with a process come first, so that the
- * process is started before the modules of the next part are loaded.
- */
+/** Starts each part in its own turn of the event loop, so that a process starts before the next modules are loaded. */
 async function startInTurn(parts: readonly Lazy<unknown>[]): Promise<void> {
   for (const part of parts) {
     if (part.isStarted) continue;

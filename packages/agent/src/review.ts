@@ -49,10 +49,7 @@ export async function review(
   return result;
 }
 
-/**
- * Starts to create the type checker, if this run may check types, and to load its dependencies. A failure is reported when
- * the checker is used.
- */
+/** Starts to create the type checker, if this run may check types. A failure is reported when it is used. */
 export function prepareTypeChecker(context: RunContext): void {
   loadTypeChecker(context).catch(() => {});
 }
@@ -126,10 +123,7 @@ function typeCheckerOf({
   return (options.typeCheck ?? stages.settings.typeCheck) === "off" ? undefined : stages.typeChecker;
 }
 
-/**
- * Code by rules takes its types from the definitions, and programs of calls only satisfy the schemas, so both are checked
- * only on request.
- */
+/** Code by rules and programs of calls only fit the schemas by themselves, so they are checked only on request. */
 function checksTypesOf({ isChecked = false, origin }: Program, { options }: RunContext): boolean {
   return (origin !== "rules" && !isChecked) || options.typeCheck !== undefined;
 }

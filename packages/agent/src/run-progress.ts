@@ -1,10 +1,8 @@
-import { abandonOnAbort } from "@cem/core";
+import { abandonOnAbort, MS_PER_SECOND } from "@cem/core";
 import type { AgentEvent, ExecuteOptions, TaskResult } from "@cem/core";
 import { measure, traced } from "@cem/core/telemetry";
 
 type Stage = Extract<AgentEvent, { type: "stage-started" }>["stage"];
-
-const MS_PER_SECOND = 1_000;
 
 export type RunProgress = ReturnType<typeof createRunProgress>;
 

@@ -1,8 +1,6 @@
 import type { RunOutcome, STATUSES, TaskResult, ToolCall, ToolResult } from "@cem/core";
-import { statusOfRun } from "@cem/core";
+import { MS_PER_SECOND, statusOfRun } from "@cem/core";
 import { failSpan, keepTrace, measure, traced } from "@cem/core/telemetry";
-
-const MS_PER_SECOND = 1_000;
 
 /** Executes a run within a span, and counts it by its result. */
 export function traceRun(kind: "task" | "code", work: () => Promise<TaskResult>): Promise<TaskResult> {

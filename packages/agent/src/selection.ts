@@ -6,10 +6,7 @@ import type { RunContext } from "./stages.ts";
 
 type SelectedTool = TaskResult["selectedTools"][number];
 
-/**
- * The stage `select`: picks the tools that a task needs from those that can be called, and for a model as many others
- * as fit its token budget.
- */
+/** The stage `select`: picks the callable tools that a task needs, and for a model as many others as fit its budget. */
 export async function select(
   context: RunContext,
   { task, tools: all, catalogVersion }: Pick<SelectRequest, "task" | "tools" | "catalogVersion">,

@@ -53,10 +53,7 @@ export async function toTaskResult(
   };
 }
 
-/**
- * Returns a function that reduces a call to the fields that events and results report: server and tool by their names in
- * code, which may differ from the server's own names. Arguments and result are left out, since they may be large or private.
- */
+/** Returns a function that reduces a call to what is reported: its names in code, and no large or private data. */
 export function describeCallIn({ servers }: CatalogSnapshot): DescribeCall {
   return ({ server, tool, ms, startMs, ok, isCancelled, place }) => {
     const found = servers.find(({ name, tools }) => (tools[0]?.originalServer ?? name) === server);

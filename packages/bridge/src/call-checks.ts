@@ -105,10 +105,7 @@ export function invalidArguments({ server, tool }: FailedTool, { path, message }
   );
 }
 
-/**
- * Accepts a text of digits where the schema requires a number, since the source sends all digits. Refuses numbers that have
- * lost digits.
- */
+/** Accepts a text of digits for a number, since the source sends all digits. Refuses numbers that lost digits. */
 function asNumber(call: ToolCall) {
   return (found: string | number, path: string, near: number): number => {
     if (typeof found === "string") return near;

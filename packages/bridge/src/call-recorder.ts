@@ -1,4 +1,5 @@
 import { createHmac, randomBytes } from "node:crypto";
+import { roughSize } from "@cem/core";
 import type { JsonValue, RecordedCall, RecordedData, ToolCall, ToolInvoker, ToolResult } from "@cem/core";
 import { stringify } from "safe-stable-stringify";
 import type { Middleware } from "./middleware.ts";
@@ -73,7 +74,7 @@ export function createCallRecorder(keepsValues: boolean) {
 
   function keep(data: JsonValue | undefined, kept: RunUnderWay): () => RecordedData {
     const room = Math.min(MAX_DATA_CHARACTERS, MAX_RUN_CHARACTERS - kept.characters);
-    if (keepsValues && isWithin(data, room)) {
+    if (keepsValues && roughSize(data, room) <= room) {
       // Copies the value, since the original may be modified.
       const text = toJson(data);
       kept.characters += text.length;
@@ -131,27 +132,6 @@ function toJson(data: JsonValue | undefined): string {
   } catch {
     return "null";
   }
-}
-
-/** Whether data is within about this length as JSON. Stops as soon as it is exceeded. */
-function isWithin(data: unknown, maxCharacters: number): boolean {
-  let left = maxCharacters;
-  const open = [data];
-  while (open.length > 0 && left >= 0) {
-    const one = open.pop();
-    left -= typeof one === "string" ? one.length + 2 : 4;
-    if (typeof one !== "object" || one === null) continue;
-    // Does not expand an array that is too long anyway.
-    if (Array.isArray(one) && one.length * 2 > left) return false;
-    const entries = Object.entries(one);
-    left -= entries.length * 2;
-    if (left < 0) return false;
-    for (const [key, value] of entries) {
-      left -= Array.isArray(one) ? 0 : key.length;
-      open.push(value);
-    }
-  }
-  return left >= 0;
 }
 
 /** A call of an earlier run with its result. */

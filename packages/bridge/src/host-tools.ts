@@ -164,10 +164,7 @@ function toolTimedOut({ server, tool }: FailedTool, timeoutMs: number): CemError
   return new CemError("TOOL_TIMEOUT", message, { details: { server, tool, timeoutMs } });
 }
 
-/**
- * Converts an exception of a host tool to an error for code in the sandbox, with the same message but without stack and
- * secrets. A `CemError` keeps its code; others get `TOOL_FAILED`.
- */
+/** Converts an exception for the sandbox, without stack and secrets. A `CemError` keeps its code. */
 function toolFailed({ server, tool }: FailedTool, thrown: unknown, hideSecrets: HideSecrets): CemError {
   if (CemError.isInstance(thrown)) {
     const details = detailsWithoutSecrets(thrown.details, hideSecrets);

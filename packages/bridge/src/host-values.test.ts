@@ -1,9 +1,8 @@
-import type { JsonValue, ResultStore } from "@cem/core";
+import type { ResultStore } from "@cem/core";
 import { describe, expect, it } from "vitest";
 import { toJsonResult } from "./host-values.ts";
 
 const tool = { server: "crm", name: "dot" };
-const parse = (text: string): JsonValue => JSON.parse(text) as JsonValue;
 
 describe("toJsonResult", () => {
   it("returns what JSON.stringify makes of a value", async () => {

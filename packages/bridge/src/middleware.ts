@@ -29,10 +29,7 @@ export function compose(middlewares: readonly Middleware[], innermost: ToolInvok
   return middlewares.reduceRight((next, middleware) => middleware(next), innermost);
 }
 
-/**
- * Converts exceptions to results, as the port `ToolInvoker` requires. If the context's signal has aborted, the error is
- * `ABORTED`, whatever was thrown.
- */
+/** Converts exceptions to results, as the port `ToolInvoker` requires: to `ABORTED` once the signal has aborted. */
 export const answerErrors: Middleware = (next) => ({
   specificationVersion: "v1",
   async invoke(call, context) {
@@ -89,10 +86,7 @@ type ArrivedContext = InvokeContext & { arrival?: (Place & { signal: AbortSignal
 /** The arrivals at each server, by the signal of the run. */
 const arrivalsOf = new WeakMap<AbortSignal, Map<string, Promise<void>>>();
 
-/**
- * Notes the order in which a run makes its calls, for {@link orderCalls}: what stands between may take longer for an
- * earlier call than for a later one. Put it first.
- */
+/** Notes the order of a run's calls, for {@link orderCalls}. Put it first: what stands between may delay earlier ones. */
 export const noteArrivals: Middleware = (next) => ({
   specificationVersion: "v1",
   invoke(call, context: ArrivedContext) {

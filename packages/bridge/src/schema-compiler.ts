@@ -46,10 +46,7 @@ async function load() {
     if (performance.now() > deadline) throw new CheckTooLong();
   };
 
-  /**
-   * Cached patterns of the schema that is being prepared and compiled, each of which is requested several times, and the
-   * remaining size budget.
-   */
+  /** Patterns of the schema that is being compiled, each requested several times, and the remaining size budget. */
   const patterns = new Map<string, { test(text: string): boolean }>();
   let sizeLeft = MAX_PATTERN_SIZE;
 
@@ -141,10 +138,7 @@ const ONE_CHARACTER = /\\.|\[(?:\\.?|[^\]\\])*(?:\]|$)/gs;
 /** Syntax that engines interpret differently. */
 const AMBIGUOUS = /\\[QE]|\[\^?\]/;
 const REPETITION = /\{(\d{1,4}),?(\d{0,4})\}|[^]/g;
-/**
- * Unicode properties, which have hundreds of ranges, and, if case is ignored, ranges of non-ASCII characters, each of which
- * is expanded.
- */
+/** Unicode properties, with hundreds of ranges; and, if case is ignored, ranges beyond ASCII, which are expanded. */
 const LONG = /\\p/gi;
 const LONG_IN_ANY_CASE = /\\p|-(?:\\|[^ -~])/gi;
 const ANY_CASE = /\(\?[a-z]*i/i;

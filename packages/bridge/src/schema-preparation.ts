@@ -122,10 +122,7 @@ function replaceNullable(node: JsonSchema): void {
   if (Array.isArray(node.enum)) node.enum = [...node.enum, null];
 }
 
-/**
- * Converts keywords of earlier drafts to later ones: `exclusiveMinimum: true` beside a `minimum`, and lists of `items`
- * where the dialect has `prefixItems`. Otherwise the whole schema could not be used.
- */
+/** Converts keywords of earlier drafts, such as `exclusiveMinimum: true`. Else the whole schema could not be used. */
 function replaceOldKeywords(node: JsonSchema, context: Context): void {
   removeUnusable(node, context);
   replaceNullable(node);

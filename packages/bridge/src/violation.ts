@@ -7,10 +7,7 @@ export type Subject = "arguments" | "result";
 
 /** The first violation of the schema of arguments or of a result. */
 export interface Violation {
-  /**
-   * Where it is: `filter.limit` or `tags[1]` in arguments, as in code, and a JSON Pointer such as
-   * `/items/3/price` in a result. Empty for the whole.
-   */
+  /** Where it is: `filter.limit` in arguments, as in code, and a JSON Pointer such as `/items/3` in a result; or empty. */
   path: string;
   /** The violation, in words. Never contains the value of an argument; a result's value is shown, shortened. */
   message: string;
@@ -77,10 +74,7 @@ const WORDS = {
   result: { whole: "it", have: "has", unknown: "is not in the schema" },
 } as const;
 
-/**
- * Describes a violation in words: the location, what is allowed and, for a result, the actual value. Values of arguments
- * may be secret and are never repeated.
- */
+/** Describes a violation: the place, what is allowed and, for a result, the value. Those of arguments may be secret. */
 export function describeViolation(error: SchemaError, subject: Subject = "arguments"): Violation {
   const path = toPath(error.instancePath, subject);
   const params = error.params as Record<string, unknown>;

@@ -381,7 +381,7 @@ it("waits for the answer to a call that a program leaves, and has it in the resu
     expect(result.notes?.join()).toContain('bank.transfer({}) → "done"');
     const isTransfer = ({ tool }: { tool: string }): boolean => tool === "transfer";
     expect(result.toolCalls?.filter(isTransfer)).toMatchObject([{ ok: true }]);
-    expect(result.notes?.join()).toContain("bank.watch({}) → not carried out");
+    expect(result.notes?.join()).toContain("bank.watch({}) → cancelled");
     const calls = audited.filter((event) => event.type === "call" && isTransfer(event));
     expect(calls).toMatchObject([{ tool: "transfer", ok: true }]);
   } finally {

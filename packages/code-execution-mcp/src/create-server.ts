@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import type { Config } from "@cem/config";
-import { assertKnownOptions, toErrorInfo } from "@cem/core";
+import { assertKnownOptions, MS_PER_SECOND, toErrorInfo } from "@cem/core";
 import type { CemError } from "@cem/core";
 import { hintForAgent } from "@cem/core/errors";
 import { flushTelemetry, exportMetrics, observeQueue } from "@cem/core/telemetry";
@@ -31,8 +31,6 @@ import { probeStore, reportUnreachable } from "./wiring/shared/store.ts";
 import { createConfiguredSkills } from "./wiring/skills.ts";
 import { createWorkflowTools } from "./wiring/workflows/workflow-tools.ts";
 import { startWorkThreads } from "./work-threads/work-threads.ts";
-
-const MS_PER_SECOND = 1_000;
 
 /** The parts of a server's set-up that are needed to serve over HTTP. */
 interface SetUp {

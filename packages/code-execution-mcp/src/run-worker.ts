@@ -1,4 +1,4 @@
-import { assertKnownOptions } from "@cem/core";
+import { assertKnownOptions, MS_PER_SECOND } from "@cem/core";
 import { flushTelemetry, exportMetrics, observeQueue } from "@cem/core/telemetry";
 import type { ReadinessReport } from "@cem/mcp-server";
 import type { QueueWorker } from "@cem/queue";
@@ -12,8 +12,6 @@ import { inspectVaults } from "./wiring/privacy/vaults.ts";
 import { probeShared, requireQueueConnection } from "./wiring/shared/queue.ts";
 import { probeStore, reportUnreachable } from "./wiring/shared/store.ts";
 import { startWorkThreads } from "./work-threads/work-threads.ts";
-
-const MS_PER_SECOND = 1_000;
 
 /** Options of {@link runWorker}: those of an agent. They must match the server's. */
 export interface WorkerOptions extends AgentOptions {

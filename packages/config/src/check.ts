@@ -125,10 +125,7 @@ function namesPlugins({ values }: Layer): boolean {
   return Array.isArray(plugins) && plugins.length > 0;
 }
 
-/**
- * Problems of unknown names: sandboxes, which only plugins add, and types of values, which `privacy.custom` of any
- * source adds too.
- */
+/** Problems of unknown names: of sandboxes, and of types of values, to which `privacy.custom` of any source adds. */
 function nameProblems(layer: Layer, layers: readonly Layer[]): ConfigProblem[] {
   const sandbox = getPath(layer.values, SANDBOX_TYPE);
   const sandboxes =

@@ -129,10 +129,7 @@ export interface ChosenFile {
   warnings: string[];
 }
 
-/**
- * The configuration file that the caller or else the environment names. Needed before `.env` is read, which is in the
- * same folder.
- */
+/** The file that the caller or else the environment names. Needed before `.env`, which is in the same folder. */
 export function namedFile(cwd: string, file: string | false | undefined, environment: EnvironmentSource) {
   if (file === false) return { warnings: [] };
   if (file !== undefined) return { file: resolve(cwd, file), warnings: [] };

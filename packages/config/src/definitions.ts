@@ -5,8 +5,6 @@ import { dottedPath, listProblems } from "./layer.ts";
 import { readYaml } from "./yaml.ts";
 import type { YamlDocument, YamlProblem } from "./yaml.ts";
 
-export { dottedPath };
-
 /** A problem in the content of a document. */
 export interface ContentProblem extends YamlProblem {
   /** The path of the value: `steps[2].config.code`. Empty for the whole. */
@@ -69,10 +67,7 @@ export class DefinitionProblems {
     return value;
   }
 
-  /**
-   * Adds problems of values that YAML reads as numbers and would change, such as a phone number or a postcode without
-   * quotes.
-   */
+  /** Adds problems of values that YAML reads as numbers and would change, such as a phone number without quotes. */
   #checkNumbers(value: unknown, path: readonly PropertyKey[]): void {
     if (typeof value === "object" && value !== null)
       for (const [key, item] of Object.entries(value))

@@ -88,10 +88,7 @@ export interface Variable {
   provider?: ProviderVariable["provider"] | undefined;
 }
 
-/**
- * Every variable that sets a setting, in the order of the settings. Of two for the same setting, the first, more
- * specific one has precedence.
- */
+/** Every variable that sets a setting, in the order of the settings. Of two for one setting, the first wins. */
 export const VARIABLES: readonly Variable[] = SETTINGS.flatMap(({ path, keys }) =>
   (traitsOf(schemaOf(keys)).variables ?? []).map((variable) =>
     typeof variable === "string" ? { name: variable, path } : { ...variable, path },

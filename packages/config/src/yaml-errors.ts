@@ -37,10 +37,7 @@ export function describeErrors(errors: readonly YAMLError[], text: string) {
   }));
 }
 
-/**
- * Finds the wrongly indented line, since the parser reports only what follows from it: a value that continues there, or
- * its spaces.
- */
+/** Finds the wrongly indented line. The parser reports only what follows from it: a value or spaces there. */
 function findMisindented(errors: readonly YAMLError[], text: string): number | undefined {
   const goesOn = errors.find(({ code }) => code === "MULTILINE_IMPLICIT_KEY");
   if (goesOn !== undefined && errors.some(({ code }) => code === "BLOCK_AS_IMPLICIT_KEY"))

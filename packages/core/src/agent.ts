@@ -36,10 +36,7 @@ export interface ContextTokens {
   used: number;
   /** `direct - used`, at least 0. */
   saved: number;
-  /**
-   * Tokens read and written to get the code: the model's prompts and answers, or the given code. Absent for code
-   * written by rules, which costs none.
-   */
+  /** Tokens of the model's prompts and answers, or of the given code. Absent for code by rules, which costs none. */
   spent?: number | undefined;
 }
 

@@ -40,10 +40,7 @@ export function exampleCall(tool: ToolDefinition): string {
   return `await ${name}(${isEmpty ? "" : print(input)})`;
 }
 
-/**
- * Makes a value for each required argument of a tool, as {@link exampleCall} writes them. Schemas are untrusted: a keyword may
- * hold anything.
- */
+/** Makes a value for each required argument. Schemas are untrusted: a keyword may hold anything. */
 export function exampleArguments({ inputSchema }: Pick<ToolDefinition, "inputSchema">): JsonObject {
   let values = 0;
 

@@ -1,9 +1,6 @@
 /** Identifies a caller of the gate, for fair queueing. */
 interface GateKey {
-  /**
-   * Owners take turns, and none holds more slots than it leaves free. Absent: the session takes turns, and may hold all
-   * slots.
-   */
+  /** Owners take turns, and none holds more slots than it leaves free. Absent: its session may hold all slots. */
   owner?: string | undefined;
   /** The sessions of an owner take turns too. */
   session: unknown;
@@ -144,10 +141,7 @@ export class FairGate {
   }
 }
 
-/**
- * Limits the concurrent work of each client or session, so that it can't starve others. Further work waits, first come
- * first served.
- */
+/** Limits the concurrent work of each client or session. Further work waits, first come first served. */
 export class Shares {
   readonly #most: number;
   readonly #gates = new Map<string, FairGate>();

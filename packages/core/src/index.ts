@@ -6,6 +6,7 @@ export { CemError, forClients, fromErrorInfo, toErrorInfo } from "./errors.ts";
 export type { ErrorCode, ErrorDetails, ErrorInfo, KnownErrorCode } from "./errors.ts";
 export * from "./failures.ts";
 export { exampleArguments, exampleCall, FORMAT_EXAMPLES } from "./example-call.ts";
+export { printCall, printImport, printLiteral } from "./print-call.ts";
 export { copyBeginning, copyWholeWords, runTitle, showArguments, showWholeWords } from "./short-texts.ts";
 export type * from "./run-records.ts";
 export { createRunClock, MAX_TIMER_MS } from "./run-clock.ts";

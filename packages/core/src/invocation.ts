@@ -39,10 +39,7 @@ export type AnnounceCall = (call: AnnouncedCall) => Promise<void>;
 export interface InvokeContext {
   /** Aborts when the run ends. */
   signal: AbortSignal;
-  /**
-   * Pauses and resumes the timeout of the run: called with `true` when a question is put to a person, and with `false`
-   * once it is answered.
-   */
+  /** Pauses the timeout of the run: called with `true` when a person is asked, and with `false` once it is answered. */
   onWaiting?: ((waiting: boolean) => void) | undefined;
   /**
    * Asks the user of the run a tool's question.

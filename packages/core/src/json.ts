@@ -84,3 +84,23 @@ export function withoutPrototypeKeys(value: JsonValue): JsonValue {
   const kept = Object.entries(value).filter(([key, inner]) => !isPrototypeKey(key, inner));
   return Object.fromEntries(kept.map(([key, inner]) => [key, withoutPrototypeKeys(inner)]));
 }
+
+/** Estimates the length of data as JSON, or its size in memory. Stops once the limit is exceeded. */
+export function roughSize(data: unknown, limit: number): number {
+  const pending: unknown[] = [data];
+  let size = 0;
+  while (pending.length > 0 && size <= limit) {
+    const one = pending.pop();
+    if (typeof one === "string") size += one.length + 2;
+    else if (one instanceof Uint8Array) size += one.byteLength;
+    else if (typeof one !== "object" || one === null) size += 4;
+    else {
+      // An array that is too long anyway is not expanded.
+      size += 4 + (Array.isArray(one) ? one.length * 2 : 0);
+      if (size > limit) return size;
+      if (!Array.isArray(one)) for (const name of Object.keys(one)) size += name.length + 2;
+      for (const value of Object.values(one)) pending.push(value);
+    }
+  }
+  return size;
+}

@@ -1,5 +1,8 @@
 import type { ErrorCode, ErrorDetails } from "./errors.ts";
 
+export const MS_PER_SECOND = 1_000;
+export const BYTES_PER_MB = 1_024 ** 2;
+
 /** Limits of one run. A run that exceeds one is ended, or its output is cut, and its outcome says so. */
 export interface RunLimits {
   /** Duration of the run in milliseconds, without the time in which a person is asked something. */

@@ -6,10 +6,7 @@ import type { RedactionScope, Redactor } from "./redaction.ts";
 const TOKEN =
   /(\[\[|%5B%5B)[A-Z][A-Z\d_]{0,31}(?::|%3A)([a-z2-7]{16})(?:\]\]|%5D%5D)|user\.([a-z2-7]{16})(?:@|%40)redacted\.invalid/gi;
 
-/**
- * A part of a token: one that ends early, at dots or at the end of the text; one of a common kind whose id is of another
- * length or is not closed; and one that lost its beginning.
- */
+/** A part of a token: one that ends early, one of a common kind with an id of another length, one without beginning. */
 const BROKEN_TOKEN =
   /\[\[[A-Z][A-Z\d_]{0,31}:[a-z2-7]{0,16}(?:…|\.\.\.|$)|\[\[(?:EMAIL|PHONE|SSN|CREDIT_CARD|IBAN|IP|MAC|CRYPTO_ADDRESS|NATIONAL_ID|BIRTH_DATE|SECRET):[a-z2-7]*(?:\]\]|(?<=[a-z2-7]))|:[a-z2-7]{16}\]\]|redacted\.invalid/u;
 

@@ -140,10 +140,7 @@ export async function withoutValues(
   return new CemError(code, shown.message, { details: shown.details });
 }
 
-/**
- * Replaces values by tokens. First a model recognizes names, if there is one. Yields to the event loop in between if
- * the redactor can.
- */
+/** Replaces values by tokens, after a model recognized names, if there is one. Yields in between if the redactor can. */
 export async function tokenizeInTurns<Data>(
   redactor: Redactor,
   data: Data,

@@ -67,10 +67,7 @@ export interface SandboxSpec {
   mounts?: readonly Mount[] | undefined;
   /** Absolute guest paths of files in mounts that the guest can neither read nor import. */
   hidden?: readonly string[] | undefined;
-  /**
-   * Names of tools on the host that have no file, by server. Code imports them like others, from
-   * `./servers/<server>/index.ts`. The names are valid identifiers.
-   */
+  /** Host tools without a file, by server. Code imports them from `./servers/<server>/index.ts`. Valid identifiers. */
   hostTools?: Readonly<Record<string, readonly string[]>> | undefined;
   /** @defaultValue `none` */
   network?: NetworkPolicy | undefined;
@@ -82,10 +79,7 @@ export interface SandboxSpec {
   minIsolation?: IsolationLevel | undefined;
   /** The session of runs that name none. Absent: such a run shares its guest with no other. */
   defaultSession?: string | undefined;
-  /**
-   * Quota key of the runs. Where guests are scarce, owners take turns, and none has more than its
-   * share. Absent: sessions take turns.
-   */
+  /** Quota key of the runs. Where guests are scarce, owners take turns within their share. Absent: sessions do. */
   owner?: string | undefined;
   /** Meters the runs of the owner. Absent: they use what they need. */
   meter?: RunMeter | undefined;

@@ -149,10 +149,7 @@ export function findServer(
   throw new CemError("SERVER_NOT_FOUND", message, { details: { server: wanted } });
 }
 
-/**
- * Finds a tool by its name in code, or by the name that its server uses. @throws CemError `SERVER_NOT_FOUND` or
- * `TOOL_NOT_FOUND`
- */
+/** Finds a tool by its name in code or at its server. @throws CemError `SERVER_NOT_FOUND` or `TOOL_NOT_FOUND` */
 export function findTool(
   wanted: FailedTool,
   catalog: Pick<CatalogSnapshot, "servers" | "problems">,
@@ -184,10 +181,7 @@ export interface RankedTool {
 export interface SelectRequest {
   task: string;
   tools: readonly ToolDefinition[];
-  /**
-   * The version of the catalog whose tools these are: all, or all that can be called. A selector can keep its index of them
-   * for later processes.
-   */
+  /** The version of the catalog of these tools, by which a selector can keep its index for later processes. */
   catalogVersion?: string | undefined;
   /**
    * The maximum number of tools to return.

@@ -1,3 +1,2 @@
 export { createDiscovery } from "./create-discovery.ts";
 export type { DiscoverySettings } from "./create-discovery.ts";
-export type { CatalogSnapshot, ToolCatalog, ToolDefinition, ToolProblem, ToolServer } from "@cem/core";

@@ -1,5 +1,6 @@
+import { CemError } from "@cem/core";
 import type { JsonSchema } from "@cem/core";
-import { CemError, createMcpConnections, SERVER_REQUESTS } from "@cem/mcp-client";
+import { createMcpConnections, SERVER_REQUESTS } from "@cem/mcp-client";
 import type { JsonObject, JsonValue } from "@cem/core";
 import type { AuthSettings, McpServerSettings } from "@cem/mcp-client";
 import { z } from "zod";

@@ -7,7 +7,6 @@ export {
 } from "./connection/server-request-definitions.ts";
 export { fillVariables } from "./settings/secret-values.ts";
 export { readClientConfigs } from "./settings/client-configs.ts";
-export { CemError } from "@cem/core";
 
 export type { McpConnections, McpConnectionsSettings } from "./connections.ts";
 export type * from "./connection/connection-types.ts";

@@ -11,9 +11,7 @@ import type { GuestFacts, Profile, ServedParts } from "./tools/server-tool.ts";
 import type { Exposed, UpstreamContents } from "./upstream/upstream-lists.ts";
 
 export interface AgentServerSettings<Config = unknown> extends ServedParts {
-  /**
-   * Opens the parts of the owner of a request, which replace those of the server. Absent: there are no owners.
-   */
+  /** Opens the parts of the owner of a request, which replace those of the server. Absent: there are no owners. */
   openOwner?: OpenOwner | undefined;
   /** Workflows exposed as tools, executed by `runWorkflow`. Default: none. */
   workflows?: readonly WorkflowTool[] | undefined;
@@ -34,10 +32,7 @@ export interface AgentServerSettings<Config = unknown> extends ServedParts {
    * @defaultValue `link` with owners, which don't trust each other; else `join`
    */
   clientTrace?: ClientTrace | undefined;
-  /**
-   * Returns a hint for an error, worded for the server's clients, which is appended to the error's message. Default:
-   * messages without hints.
-   */
+  /** Returns a hint for an error, in words for clients, which is appended to its message. Default: no hints. */
   hintFor?: HintFor | undefined;
   /** Features of the upstream servers that clients see besides tools. Default: none. */
   expose?: readonly Exposed[] | undefined;
@@ -94,9 +89,7 @@ export interface Servable {
   readonly factory: McpServerFactory;
   /** Calls the listener after a list changed, or the results of its tools did. */
   onListChanged(listener: (list: ListName) => void): void;
-  /**
-   * Refuses new runs, gives running ones `graceMs` milliseconds to finish, then cancels them. Does not dispose the agent.
-   */
+  /** Refuses new runs, and cancels running ones after `graceMs` milliseconds. Does not dispose the agent. */
   close(graceMs?: number): Promise<void>;
 }
 

@@ -36,16 +36,17 @@ export function createAnswerRedaction(ownRedactor: Redactor, hostOf: HostOf) {
       const { session, redactor } = await note(request);
       // Questions come from runs, which have already redacted them.
       if (redactor === undefined || !("content" in answer)) return answer;
-      const { [SAFE_WORDS]: words = "The call was made.", content } = answer as CallToolResult & ToolAnswer;
+      const { [SAFE_WORDS]: words, content } = answer as CallToolResult & ToolAnswer;
+      const [first] = content;
       // If the store is unreachable, the answer must not wait for it again.
-      if (content.every((block) => block.type === "text" && block.text === words))
+      if (words !== undefined && first?.type === "text" && first.text === words)
         return redactor.tokenize(answer, { session });
       try {
         return await redactAnswer(answer as CallToolResult, redactor, session);
       } catch (error) {
         reportFault(error);
         const { code } = toErrorInfo(error);
-        const text = `${words} The answer can't be shown: what has to be hidden in it can't be looked up now (${code}). The server's log has the reason.`;
+        const text = `${words ?? "The call was made."} The answer can't be shown: what has to be hidden in it can't be looked up now (${code}). The server's log has the reason.`;
         return { isError: true, content: [{ type: "text", text: redactor.tokenize(text, { session }) }] };
       }
     },

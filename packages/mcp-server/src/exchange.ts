@@ -10,10 +10,7 @@ export const SHARED_CLIENT_ID = "shared-token";
 export interface HttpExchange {
   /** Absent for a request forwarded by another replica. */
   readonly requestId?: string | undefined;
-  /**
-   * The customer or client whose quota of sessions and runs the request uses: the one named by its token or by a proxy, else
-   * its network. A shared token does not distinguish clients.
-   */
+  /** The quota's customer or client: that of a token or a proxy, else its network. A shared token names none. */
   quotaOwner: string;
   /** Calls the listener when the answer was sent or the client has disconnected. */
   onClose: (listener: () => void) => void;

@@ -1,8 +1,8 @@
 import { CemError } from "@cem/core";
 import type { AuthInfo, ServerContext } from "@modelcontextprotocol/server";
-import { currentExchange } from "./exchange.ts";
 import { MAX_CODE_CHARACTERS, MAX_TASK_CHARACTERS } from "./limits.ts";
-import { inSession, clientIdOf, requireLength, sessionOf } from "./tools/server-tool.ts";
+import type { BeginRun } from "./runs/run.ts";
+import { clientIdOf, requireLength, runRequest, sessionOf } from "./tools/server-tool.ts";
 import type { Caller, HostOf, ServedParts, ToolHost } from "./tools/server-tool.ts";
 
 /** Finds the agent and the stores for a request: those of its owner if requests have owners. */
@@ -36,28 +36,18 @@ export interface ServedClient extends Readonly<Omit<ServedParts, "runWorkflow">>
 
 export function servedClient(host: ToolHost, caller: Caller): ServedClient {
   const { runs, runWorkflow: _, guest: _guest, hintFor: _hint, quotaOwner, ...parts } = host;
-  const { agent, redactor } = parts;
-  const owner = clientIdOf(caller);
-  const audience = quotaOwner ?? owner;
-  const { session } = sessionOf(caller);
+  const { agent } = parts;
   return {
     ...parts,
-    audience,
-    session,
+    audience: quotaOwner ?? clientIdOf(caller),
+    session: sessionOf(caller).session,
     launch(kind, input) {
       requireLength(kind, input, kind === "code" ? MAX_CODE_CHARACTERS : MAX_TASK_CHARACTERS);
-      return runs.launch({
-        kind,
-        owner,
-        quotaOwner: quotaOwner ?? currentExchange().quotaOwner,
-        facts: { input, audience, redactor, session },
-        // The run belongs to no call that could cancel it.
-        signal: new AbortController().signal,
-        begin: (options) => {
-          const all = inSession(options, caller);
-          return kind === "code" ? agent.executeCode(input, all) : agent.executeTask(input, all);
-        },
-      });
+      const begin: BeginRun = (options) =>
+        kind === "code" ? agent.executeCode(input, options) : agent.executeTask(input, options);
+      // The run belongs to no call that could cancel it.
+      const { signal } = new AbortController();
+      return runs.launch({ ...runRequest(host, caller, { kind, input, begin }), signal });
     },
   };
 }

@@ -1,4 +1,4 @@
-import { isObject } from "@cem/core";
+import { isObject, MS_PER_SECOND } from "@cem/core";
 import { clientTrace, failSpan, measure, traced } from "@cem/core/telemetry";
 import type { ClientTrace } from "@cem/core/telemetry";
 import { nearest } from "@cem/core/text";
@@ -12,10 +12,7 @@ const MAX_NAMED_VALUES = 20;
 type Properties = Readonly<Record<string, unknown>>;
 type Issue = StandardSchemaV1.Issue;
 
-/**
- * Wraps a tool's input schema with helpful errors: they list the existing arguments for unknown ones, and the allowed
- * values of an enum. An object without named properties accepts any. Only the first problems are listed.
- */
+/** Wraps a schema with helpful errors, of which the first are listed. An object without named properties accepts any. */
 export function strictInput(schema: StandardSchemaWithJSON): StandardSchemaWithJSON {
   const standard = schema["~standard"];
   let properties: Properties | undefined | null = null;
@@ -86,8 +83,6 @@ function guess(given: string, known: readonly string[]): string {
   const [near] = nearest(given, known);
   return near === undefined ? "" : ` Did you mean ${JSON.stringify(near)}?`;
 }
-
-const MS_PER_SECOND = 1_000;
 
 /** Handles a tool call within a span, in the client's trace or in a new one linked to it. */
 export function traceRequest(

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import os from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
-import { abandonOnAbort, CemError } from "@cem/core";
+import { abandonOnAbort, CemError, MS_PER_SECOND } from "@cem/core";
 import { shownLocation, storeUnavailable } from "@cem/store";
 import { measure } from "@cem/core/telemetry";
 import { DEFAULT_PREFIX, requireKept, requireSameKeys } from "./connection.ts";
@@ -23,7 +23,6 @@ const IDLE_POLL_MS = 50;
 const CLOSE_GRACE_MS = 5_000;
 const DEFAULT_DRAIN_MS = 20_000;
 const ID_BYTES = 6;
-const MS_PER_SECOND = 1_000;
 
 /** Settings of {@link startQueueWorker}. */
 export interface QueueWorkerSettings extends QueueConnection {

@@ -1,6 +1,6 @@
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { CemError, toErrorInfo } from "@cem/core";
+import { CemError, MS_PER_SECOND, toErrorInfo } from "@cem/core";
 import type { Agent, ExecuteOptions, TaskResult } from "@cem/core";
 import { traceCarrier, traced } from "@cem/core/telemetry";
 import { shownLocation, storeUnavailable } from "@cem/store";
@@ -16,7 +16,6 @@ import { createSharedRuns } from "./shared-runs.ts";
 import type { SharedRuns } from "./shared-runs.ts";
 import { connect } from "./streams.ts";
 
-const MS_PER_SECOND = 1_000;
 const DEFAULT_MAX_WAITING = 10_000;
 const MAX_LISTED = 1_000;
 const HOST_BYTES = 6;

@@ -12,11 +12,10 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { basename } from "node:path/posix";
-import { CemError } from "@cem/core";
+import { CemError, MS_PER_SECOND } from "@cem/core";
 import { findDenoPackage, GUEST_RUNNER, guestBootFile } from "@cem/sandbox/provider-kit";
 
 const KEY_CHARACTERS = 16;
-const MS_PER_SECOND = 1_000;
 
 /** Files that a machine needs to run programs, besides a C library. */
 export type GuestRuntime = ReturnType<typeof findGuestRuntime>;

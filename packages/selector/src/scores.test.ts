@@ -52,9 +52,9 @@ const SMALL: Scored[] = [
   ],
   [
     "How hot will it be tomorrow?",
-    ["get_forecast 0.3063", "get_weather 0.14", "list_locations 0.1298"],
-    ["get_forecast 0.5081"],
-    ["get_weather 0.2323", "list_locations 0.2153"],
+    ["get_forecast 0.3147", "get_weather 0.125", "list_locations 0.1117"],
+    ["get_forecast 0.5152"],
+    ["get_weather 0.2047", "list_locations 0.1829"],
   ],
   [
     "compare the forecast with the tables",

@@ -1,7 +1,6 @@
 import { assertKnownOptions } from "@cem/core";
 import type { RankedTool, Selection, ToolDefinition, ToolSelector } from "@cem/core";
-import { createCatalogCache } from "./search/catalog-cache.ts";
-import type { IndexedCatalog } from "./search/catalog-cache.ts";
+import { createCatalogCache, type IndexedCatalog } from "./search/catalog-cache.ts";
 import {
   best,
   matchReason,
@@ -15,19 +14,14 @@ import {
   rankAll,
 } from "./search/results.ts";
 import { fuse, fuseRelevant } from "./semantic/fusion.ts";
-import { createSemanticSearch } from "./semantic/semantic-search.ts";
-import type { SemanticState, Embedder } from "./semantic/semantic-search.ts";
+import { createSemanticSearch, type SemanticState, type Embedder } from "./semantic/semantic-search.ts";
 
 /** Tools with at least this share of the best score are selected too. Chosen on the evaluation sets, like the other bounds. */
 const CLOSE_MARGIN = 0.6;
 const MAX_CLOSE_TOOLS = 8;
 const NEAREST_TOOLS = 3;
 
-/**
- * Selects the tools that a task names, and those that rank near the best, if the best explains enough of the task.
- *
- * @param meaning - Semantic similarities by document, if any.
- */
+/** Selects the tools that a task names, and those that rank near the best, if the best explains enough of the task. */
 function selectTools(
   { index, rank }: IndexedCatalog,
   task: string,

@@ -5,4 +5,3 @@ export { toProgramCode } from "./skill-draft.ts";
 export { createSkillStore } from "./skill-store.ts";
 export type { SkillStoreSettings } from "./skill-store.ts";
 export { toolDigest, toolsUsedBy } from "./tool-digests.ts";
-export type { Skill, SkillDraft, SkillStore, SkillSummary } from "@cem/core";

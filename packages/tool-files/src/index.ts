@@ -21,4 +21,3 @@ export type {
   WriteServerFilesRequest,
   WrittenServerFiles,
 } from "./folder/write-server-files.ts";
-export type { JsonSchema, JsonValue, ToolDefinition, ToolFlag } from "@cem/core";

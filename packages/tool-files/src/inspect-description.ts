@@ -181,7 +181,6 @@ function findBy(rules: readonly Rule[], text: string): TextFinding[] {
   });
 }
 
-/** A part of a text with some characters before and after it. */
 export function excerptOf(text: string, start: number, length: number): string {
   const from = Math.max(0, start - 40);
   const to = Math.min(text.length, start + Math.min(length, 200) + 60);

@@ -3,7 +3,6 @@ import { compactJson } from "./canonical-json.ts";
 
 /** Limit of a definition, in characters of JSON. The largest of 12,000 real ones has 150,000. */
 const MAX_DEFINITION_CHARACTERS = 1024 * 1024;
-/** Maximum nesting of objects and lists. */
 const MAX_DEFINITION_LEVELS = 200;
 /** MCP recommends at most 128; some servers exceed that. */
 const MAX_NAME_CHARACTERS = 1_024;

@@ -63,7 +63,6 @@ function withFiles(identifiers: ReadonlyMap<string, string>): Map<string, ToolNa
   return names;
 }
 
-/** A longer folder name is shortened. */
 const MAX_FOLDER_CHARACTERS = 64;
 
 /**

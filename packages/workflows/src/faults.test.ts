@@ -130,7 +130,7 @@ describe("a step", () => {
       config: { how: "code" },
       retry: { attempts: 3, delay: 2_592_000 },
     };
-    const signal = AbortSignal.timeout(100);
+    const signal = AbortSignal.timeout(1_000);
     const result = await sampleWorkflows(folder).run(sourceOf([again]), { signal });
     expect(result.status).toBe("cancelled");
     expect(await sampleWorkflows(folder).show(result.run)).toMatchObject({ steps: [{ attempts: 1 }] });

@@ -15,4 +15,3 @@ export type { RunDetails, RunSummary } from "./runs/run-summary.ts";
 export { drawWorkflow } from "./graph.ts";
 export type { DrawnStep } from "./graph.ts";
 export type { ToolNames } from "./steps/call-code.ts";
-export type { Agent, Redactor, WorkflowStepContext, WorkflowStepKind } from "@cem/core";

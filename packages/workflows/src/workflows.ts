@@ -74,7 +74,7 @@ export function createWorkflows(settings: WorkflowsSettings): Workflows {
       const { workflow, parts } = loaded;
       for (const [origin, { steps }] of [[source.origin, workflow] as const, ...parts])
         if (steps.some(isOfOtherKind)) await assertAllowed?.(origin);
-      const given = variablesOf(workflow, options.variables ?? {});
+      const given = await variablesOf(workflow, options.variables ?? {});
       const id = createRunId(workflow.name);
       const session = options.session ?? `workflow:${id}`;
       const record: RunRecord = {
@@ -103,7 +103,7 @@ export function createWorkflows(settings: WorkflowsSettings): Workflows {
       if (reachesOut(loaded)) await assertAllowed?.(place.file, began.workflow);
       let record = began;
       if (variables !== undefined) {
-        const given = variablesOf(loaded.workflow, { ...began.variables, ...variables });
+        const given = await variablesOf(loaded.workflow, { ...began.variables, ...variables });
         await redactor?.restore?.(began.session);
         await assertSameVariables(began, given, redactor, place);
         record = { ...began, variables: await tokenizeFor(redactor, given, began.session) };

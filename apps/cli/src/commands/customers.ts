@@ -1,4 +1,4 @@
-import { CemError } from "@cem/core";
+import { BYTES_PER_MB, CemError } from "@cem/core";
 import type { CustomerUsage } from "code-execution-mcp/admin";
 import { InvalidArgumentError } from "commander";
 import { askYesNo } from "../ask/prompt.ts";
@@ -107,7 +107,6 @@ function nothingDone(): Answer {
   return answer({ data: { customers: [] }, isDone: false, report, brief: () => "" });
 }
 
-const BYTES_PER_MB = 1024 * 1024;
 const DATE_CHARACTERS = 10;
 
 function renderCustomers(

@@ -5,7 +5,7 @@ import { askingOf } from "../ask/terminal-questions.ts";
 import type { Answer } from "../io/terminal.ts";
 import { readInput } from "../io/input.ts";
 import { renderPairs, renderRow } from "../render/rows.ts";
-import { counted, joined, oneLine } from "../render/text.ts";
+import { counted, INDENT, joined, oneLine } from "../render/text.ts";
 import type { Style } from "../render/text.ts";
 import { actionArgument, configSourceOf } from "../command/options.ts";
 import { answer, defineCommand } from "../command/define-command.ts";
@@ -106,8 +106,6 @@ async function readData(text: string, file: string): Promise<Record<string, unkn
     `${file} must hold the values by the names of their fields, such as  name: Ada`,
   );
 }
-
-const INDENT = "  ";
 
 function renderForm({ name, description = "", fields, target }: Form, style: Style): string[] {
   const { url, tool, output }: { url?: string; tool?: string; output?: string } = target ?? {};

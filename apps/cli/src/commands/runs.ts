@@ -5,7 +5,17 @@ import { InvalidArgumentError, Option } from "commander";
 import type { CommandContext } from "../io/terminal.ts";
 import { renderCode, renderValue } from "../render/value.ts";
 import { renderRow } from "../render/rows.ts";
-import { counted, cut, duration, grouped, joined, oneLine, safeText, wrapIndented } from "../render/text.ts";
+import {
+  counted,
+  cut,
+  duration,
+  grouped,
+  INDENT,
+  joined,
+  oneLine,
+  safeText,
+  wrapIndented,
+} from "../render/text.ts";
 import type { Style } from "../render/text.ts";
 import { actionArgument, CODE_SETTINGS, serverSourceOf, wholeNumber } from "../command/options.ts";
 import { withAgent } from "../run/agent-source.ts";
@@ -121,7 +131,6 @@ function notesOfTokens(recording: RunRecording["recording"]): string[] {
   ];
 }
 
-const INDENT = "  ";
 const MAX_SHOWN_CHARACTERS = 300;
 
 function renderRuns(runs: readonly RunRecordSummary[], style: Style, isFiltered: boolean): string[] {

@@ -1,7 +1,7 @@
 import type { Skill, SkillSummary } from "@cem/core";
 import { renderCode } from "../render/value.ts";
 import { renderRow } from "../render/rows.ts";
-import { counted, joined, oneLine, wrapIndented } from "../render/text.ts";
+import { counted, INDENT, joined, oneLine, wrapIndented } from "../render/text.ts";
 import type { Style } from "../render/text.ts";
 import { actionArgument, CODE_SETTINGS, serverSourceOf } from "../command/options.ts";
 import { answer, defineCommand, needed } from "../command/define-command.ts";
@@ -61,8 +61,6 @@ async function act(action: keyof typeof DONE, name: string, source: ReturnType<t
   }
   return (await (action === "test" ? testSkill : promoteSkill)(name, source)).name;
 }
-
-const INDENT = "  ";
 
 function renderSkills(skills: readonly SkillSummary[], style: Style): string[] {
   const { colors } = style;

@@ -2,11 +2,9 @@ import type { RunDetails, RunSummary, WorkflowEvent, WorkflowResult } from "code
 import type { ConfiguredWorkflow, DrawnStep } from "code-execution-mcp/admin";
 import type { Output } from "../io/terminal.ts";
 import { renderPairs, renderRow } from "../render/rows.ts";
-import { oneLine, safeData, counted, duration, joined } from "../render/text.ts";
+import { counted, duration, INDENT, joined, oneLine, safeData } from "../render/text.ts";
 import type { Style } from "../render/text.ts";
 import { renderValue } from "../render/value.ts";
-
-const INDENT = "  ";
 
 /** Shows the steps of a run as they end. */
 export function showSteps(output: Output, verbose: boolean): (event: WorkflowEvent) => void {

@@ -2,13 +2,12 @@ import { exampleCall } from "@cem/core";
 import type { RankedTool, ToolDefinition, ToolProblem, ToolServer } from "@cem/core";
 import { renderCode } from "./value.ts";
 import { renderPairs } from "./rows.ts";
-import { oneLine, columnsOf, counted, cut, joined, shortPath, wrapIndented } from "./text.ts";
+import { columnsOf, counted, cut, INDENT, joined, oneLine, shortPath, wrapIndented } from "./text.ts";
 import type { Style } from "./text.ts";
 
 /** The level of detail of each found tool. */
 export type Detail = "name" | "description" | "full";
 
-const INDENT = "  ";
 const TOOL_INDENT = "    ";
 const MIN_SUMMARY_COLUMNS = 20;
 

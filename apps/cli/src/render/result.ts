@@ -3,7 +3,7 @@ import type { JsonValue, TaskResult, UnfilledStep } from "@cem/core";
 import { renderCode, renderCodeAround, renderValue, withReadableNumbers } from "./value.ts";
 import { renderPairs, renderRow } from "./rows.ts";
 import type { SharedOptions } from "../command/options.ts";
-import { counted, duration, grouped, oneLine, safeData, safeJson, wrapIndented } from "./text.ts";
+import { counted, duration, grouped, INDENT, oneLine, safeData, safeJson, wrapIndented } from "./text.ts";
 import type { Style } from "./text.ts";
 
 /** Renders the code, the tokens saved, and the value last. */
@@ -99,7 +99,6 @@ function indented(lines: readonly string[]): string[] {
 }
 
 const MAX_NEAREST = 3;
-const INDENT = "  ";
 /** The step asks what there is. */
 const LOOKING_WAYS: readonly [string, string][] = [
   ["See what there is:", "cem tools"],

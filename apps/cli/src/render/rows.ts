@@ -1,9 +1,8 @@
 import type { JsonValue } from "@cem/core";
-import { oneLine } from "./text.ts";
+import { INDENT, oneLine } from "./text.ts";
 import { alignColumns, columnsOf, counted, cut, padEnd, wrap, wrapIndented } from "./text.ts";
 import type { Style } from "./text.ts";
 
-const INDENT = "  ";
 /** Columns of a label, wide enough for the names of the stages. */
 export const LABEL_COLUMNS = 9;
 

@@ -2,11 +2,10 @@ import type { ErrorInfo } from "@cem/core";
 import { shellWord } from "@cem/core/text";
 import type { ExaminedServer, GeneratedServer } from "code-execution-mcp/admin";
 import { withHint } from "../errors.ts";
-import { joined, oneLine } from "./text.ts";
+import { INDENT, joined, oneLine } from "./text.ts";
 import { alignColumns, columnsOf, counted, cut, duration, padEnd, shortPath, wrapIndented } from "./text.ts";
 import type { Style } from "./text.ts";
 
-const INDENT = "  ";
 const NO_SERVERS = ["", `${INDENT}No MCP server is configured. Add one: cem add <name> -- npx -y <server>`];
 const MAX_EXCERPT_COLUMNS = 160;
 const MAX_LISTED = 20;

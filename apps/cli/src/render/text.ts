@@ -8,6 +8,9 @@ export interface Style {
   width: number;
 }
 
+/** The indent of output, which sets it apart from the prompt. */
+export const INDENT = "  ";
+
 /** The texts of large catalogs are measured by their length. */
 const PLAIN_ASCII = /^[ -~]*$/;
 

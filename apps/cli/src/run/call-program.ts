@@ -1,4 +1,4 @@
-import { CemError, findTool, parseJson } from "@cem/core";
+import { CemError, findTool, parseJson, printCall, printImport } from "@cem/core";
 import type { CatalogSnapshot, JsonObject, JsonSchema, JsonValue, ToolDefinition } from "@cem/core";
 
 /**
@@ -11,10 +11,7 @@ import type { CatalogSnapshot, JsonObject, JsonSchema, JsonValue, ToolDefinition
 export function callProgram(target: string, words: readonly string[], catalog: CatalogSnapshot): string {
   const tool = toolOf(target, catalog);
   const args = readArguments(words, tool);
-  return [
-    `import { ${tool.name} } from ${JSON.stringify(tool.module)};`,
-    `return await ${tool.name}(${passed(args, tool)});`,
-  ].join("\n");
+  return `${printImport(tool)}\nreturn ${printCall(tool, args)};`;
 }
 
 function toolOf(target: string, catalog: CatalogSnapshot): ToolDefinition {
@@ -28,17 +25,6 @@ function toolOf(target: string, catalog: CatalogSnapshot): ToolDefinition {
       { details: { target } },
     );
   return findTool({ server: target.slice(0, dot), tool: target.slice(dot + 1) }, catalog);
-}
-
-function passed(args: JsonObject, { callStyle, inputSchema }: ToolDefinition): string {
-  if (callStyle === "object") return JSON.stringify(args);
-  const names = Object.keys(inputSchema["properties"] ?? {});
-  const last = names.findLastIndex((name) => args[name] !== undefined);
-  // `JSON.stringify(undefined)` is `undefined`, which is printed as such.
-  return names
-    .slice(0, last + 1)
-    .map((name) => JSON.stringify(args[name]))
-    .join(", ");
 }
 
 /**

@@ -8,13 +8,12 @@ import { EXIT_FAILED, EXIT_OK, withHint } from "../errors.ts";
 import type { Answer, CommandContext } from "../io/terminal.ts";
 import { renderBrief, renderFailure, renderResult } from "../render/result.ts";
 import { renderPairs } from "../render/rows.ts";
-import { oneLine, safeText, counted } from "../render/text.ts";
+import { counted, INDENT, oneLine, safeText } from "../render/text.ts";
 import type { Style } from "../render/text.ts";
 import { withAgent } from "./agent-source.ts";
 import { callProgram } from "./call-program.ts";
 import { createRunProgress } from "./run-progress.ts";
 
-const INDENT = "  ";
 const MAX_SHOWN_CHARACTERS = 300;
 
 type Work =
@@ -102,7 +101,10 @@ function renderWrites(writes: readonly PlannedWrite[], style: Style): string[] {
 async function readPlan(file: string): Promise<readonly PlannedWrite[]> {
   const { code, writes } = (parseJson(await readFile(file)) ?? {}) as { code?: unknown; writes?: unknown };
   if (typeof code === "string" && Array.isArray(writes) && writes.every(isWrite)) return writes;
-  throw new CemError("USAGE", `${file} is not a plan. A plan is what a command prints with --dry-run --json.`);
+  throw new CemError(
+    "USAGE",
+    `${file} is not a plan. A plan is what a command prints with --dry-run --json.`,
+  );
 }
 
 function isWrite(value: unknown): value is PlannedWrite {

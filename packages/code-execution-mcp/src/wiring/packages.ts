@@ -3,12 +3,12 @@ import { CemError, toErrorInfo } from "@cem/core";
 import type { ErrorInfo } from "@cem/core";
 import { addPackageFinder, findBeside, findInProjects, isWithin } from "@cem/core/files";
 
-/** The optional packages, with the package that loads each. */
+/** The optional packages, with the entry that loads each. */
 const LOADERS = {
   "playwright-core": "@cem/forms",
   "@cantoo/pdf-lib": "@cem/forms",
   "@pdf-lib/fontkit": "@cem/forms",
-  openai: "@cem/codegen",
+  openai: "@cem/codegen/llm",
   "@huggingface/transformers": "@cem/selector",
   microsandbox: "@cem/sandbox-msb",
 } as const;

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { getCompileCacheDir } from "node:module";
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
-import { CemError, FairGate, fromErrorInfo, moduleBeside, useWorkThreads } from "@cem/core";
+import { BYTES_PER_MB, CemError, FairGate, fromErrorInfo, moduleBeside, useWorkThreads } from "@cem/core";
 import type { ErrorInfo, OffloadedWork } from "@cem/core";
 
 /** One piece of work for a thread. */
@@ -67,7 +67,6 @@ const HEAP_CHECK_MS = 50;
  * garbage collection that can't be interrupted, so a thread is ended before.
  */
 const HEAP_SLACK_MB = 512;
-const BYTES_PER_MB = 2 ** 20;
 
 /**
  * Runs long work in threads. Each request has a timeout and ends with its run, by terminating its thread. Owners take

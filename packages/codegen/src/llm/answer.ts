@@ -1,7 +1,5 @@
-import { CemError } from "@cem/core";
-import type { ToolDefinition } from "@cem/core";
-import { findCallLines, programOfCalls } from "./call-lines.ts";
-import type { ReadCall } from "./call-lines.ts";
+import { CemError, type ToolDefinition } from "@cem/core";
+import { findCallLines, programOfCalls, type ReadCall } from "./call-lines.ts";
 import { CALL, CANNOT } from "./prompt.ts";
 
 /** The program in a model's answer, or what the model says is missing. */
@@ -29,9 +27,6 @@ export function formOf(text: string): "call" | "program" | undefined {
 /**
  * Extracts the program from a model's answer: the longest block of code, calls, or the text from where code begins.
  *
- * @param text - The answer.
- * @param tools - The tools that the model was offered.
- * @param model - The name of the model, for errors.
  * @throws CemError `LLM_ANSWER_UNUSABLE` when the answer is neither a program nor a refusal, or calls another tool.
  */
 export function readAnswer(text: string, tools: readonly ToolDefinition[], model: string): Answer {

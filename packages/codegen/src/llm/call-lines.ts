@@ -1,5 +1,4 @@
-import { CemError, parseJson, toolId } from "@cem/core";
-import type { JsonObject, ToolDefinition } from "@cem/core";
+import { CemError, parseJson, toolId, type JsonObject, type ToolDefinition } from "@cem/core";
 import { CALL } from "./prompt.ts";
 
 const CALL_LINE = new RegExp(
@@ -11,7 +10,6 @@ const IDENTIFIER = /^[A-Za-z_$][\w$]*$/u;
 const OPENING = "{[(";
 const CLOSING = "}])";
 
-/** A call in a model's answer. */
 interface CallLine {
   name: string;
   /** The text of its arguments: an object, as JSON or as code. */
@@ -24,7 +22,6 @@ export interface ReadCall {
   args: JsonObject;
 }
 
-/** The calls in an answer, in order. */
 export function findCallLines(said: string): CallLine[] {
   const found = [...said.matchAll(CALL_LINE)];
   return found.map(({ 0: matched, groups, index }, at) => ({

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { CemError, parseJson, type ErrorDetails } from "@cem/core";
+import { CemError, type ErrorDetails, MS_PER_SECOND, parseJson } from "@cem/core";
 import type { APIError, OpenAI } from "openai";
 import { adaptDialect, guessDialect, toRequest } from "./dialect.ts";
 
@@ -9,7 +9,6 @@ const MAX_MESSAGE_CHARACTERS = 400;
 /** Formats of API keys, plain or masked, in case a message contains a different key than the one in use. */
 const KEY_SHAPE = /\b(?:sk|xai|gsk|key)-[\w*.-]{6,}/giu;
 
-/** An error of the client or its API. */
 type ApiFailure = ReturnType<typeof readFailure>;
 
 function readFailure(error: unknown) {
@@ -23,34 +22,26 @@ function readFailure(error: unknown) {
   ];
   const wish = headers?.get("x-should-retry") ?? undefined;
   return {
-    /** The name of the client's error class. */
     name,
     message: message.replace(LEADING_STATUS, ""),
     status,
     /** Whether the API itself reported the failure, with a status or within a stream. */
     isOfApi: said !== undefined,
     code: code ?? undefined,
-    /** The request parameter that the API names. */
     parameter: param ?? undefined,
-    /** The API's retry delay. */
     retryAfterMs: waits.find((wait) => wait >= 0),
     /** Whether the API says that a retry may succeed. */
     isPassing: wish === undefined ? undefined : wish === "true",
   };
 }
 
-/** Whether the same request may succeed when it is retried. */
 function isTransient({ name, status, isPassing }: ApiFailure): boolean {
   if (isPassing !== undefined) return isPassing;
   if (status !== undefined) return status === 408 || status === 409 || status === 429 || status >= 500;
   return name !== "APIUserAbortError";
 }
 
-/**
- * Converts a failure to a CemError. The original is not set as its cause, since it may contain the API key.
- *
- * @param settings - The request's settings; the key is removed from messages.
- */
+/** Converts a failure to a CemError, without its cause and without the key, which its message may contain. */
 function llmError(
   failure: ApiFailure,
   { model, apiKey, timeoutMs }: { model: string; apiKey: string; timeoutMs: number },
@@ -98,19 +89,15 @@ function withoutKeys(text: string, apiKey: string): string {
   return /[.!?…]$/u.test(clipped) ? clipped : `${clipped}.`;
 }
 
-const MS_PER_SECOND = 1_000;
 /** The delay before the first retry if the API sends none. It doubles with each retry. */
 const FIRST_DELAY_MS = 500;
 const MAX_DELAY_MS = 8_000;
 /** Maximum number of timeouts that an API may extend with empty keep-alive data. */
 const MAX_EMPTY_TIMEOUTS = 10;
-/** Maximum length of an answer. */
 const MAX_ANSWER_CHARACTERS = 512 * 1024;
 
-/** A message of the Chat Completions API. */
 export type Message = OpenAI.Chat.ChatCompletionMessageParam;
 
-/** Settings shared by all requests of {@link createCompletions}. */
 interface CompletionSettings {
   model: string;
   /** Removed from the messages of errors. */
@@ -118,13 +105,11 @@ interface CompletionSettings {
   temperature: number;
   /** Maximum time without data from the API. */
   timeoutMs: number;
-  /** Maximum number of retries of one request. */
   maxRetries: number;
 }
 
 export interface CompletionRequest {
   messages: Message[];
-  /** Maximum number of tokens of the answer. */
   maxTokens: number;
   /** Called with the answer so far. */
   onProgress?: ((text: string) => void) | undefined;

@@ -13,13 +13,11 @@ export interface Dialect {
 /** Names of reasoning models: they take `max_completion_tokens` and no temperature. */
 const REASONING_MODEL = /^(?:openai\/)?(?:o\d|gpt-5|gpt-6)/iu;
 
-/** The parameters that a model of this name is likely to support. */
 export function guessDialect(model: string): Dialect {
   const reasons = REASONING_MODEL.test(model);
   return { tokenLimit: reasons ? "max_completion_tokens" : "max_tokens", temperature: !reasons, usage: true };
 }
 
-/** The parts of an API error that may name an unsupported parameter. */
 interface ParameterRefusal {
   status?: number | undefined;
   code?: string | undefined;
@@ -28,11 +26,7 @@ interface ParameterRefusal {
   message: string;
 }
 
-/**
- * Adapts a dialect after the API refused a parameter.
- *
- * @returns The new dialect; `undefined` if the error is about something else, or about a parameter that was adapted before.
- */
+/** Adapts a dialect after the API refused a parameter. `undefined` if the error is about something else. */
 export function adaptDialect(
   dialect: Dialect,
   { status, code, parameter, message }: ParameterRefusal,
@@ -53,7 +47,6 @@ export function adaptDialect(
   return undefined;
 }
 
-/** Builds a streaming request with the parameters that a model supports. */
 export function toRequest(
   { tokenLimit, temperature, usage }: Dialect,
   request: { model: string; messages: StreamingRequest["messages"]; maxTokens: number; temperature: number },

@@ -8,14 +8,11 @@ import type {
   GenerationUsage,
   ToolDefinition,
 } from "@cem/core";
-import { formOf, readAnswer } from "./answer.ts";
-import type { Answer } from "./answer.ts";
+import { formOf, readAnswer, type Answer } from "./answer.ts";
 import type { ReadCall } from "./call-lines.ts";
-import { createCompletions } from "./completion.ts";
-import type { Completion, CompletionRequest } from "./completion.ts";
+import { createCompletions, type Completion, type CompletionRequest } from "./completion.ts";
 import { createPrompt, toldTools, toolLine } from "./prompt.ts";
-import { createClient, endpointOf } from "./settings.ts";
-import type { LlmSettings } from "./settings.ts";
+import { createClient, endpointOf, type LlmSettings } from "./settings.ts";
 import { affordableTokens, usageOf } from "./spending.ts";
 
 const DEFAULT_MAX_TOKENS = 2_000;

@@ -21,7 +21,6 @@ function oneLine(text: string, maxCharacters: number): string {
   return line.length > maxCharacters ? `${line.slice(0, maxCharacters - 1)}…` : line;
 }
 
-/** Limit of an earlier attempt's output. */
 const MAX_OUTPUT_CHARACTERS = 1_000;
 const MAX_CALL_CHARACTERS = 400;
 const MAX_CALLS = 30;
@@ -77,7 +76,6 @@ function callLines(calls: NonNullable<GenerateFeedback["calls"]>): string {
 
 const MAX_SERVER_CHARACTERS = 200;
 
-/** Renders one tool for the prompt. */
 export function toolLine(tool: ToolDefinition): string {
   return Object.values(signaturesOf([tool], { reader: "prompt" }).data.tools).join("\n");
 }
@@ -109,12 +107,10 @@ export const CALL = "CALL";
 /** The word that begins an answer saying that the tools can't do the task. */
 export const CANNOT = "CANNOT:";
 
-/** All tools mentioned to a model. */
 export function toldTools({ tools, otherTools = [], namedTools = [] }: GenerateRequest): ToolDefinition[] {
   return [...new Set([...tools, ...otherTools, ...namedTools])];
 }
 
-/** Creates the messages that ask for a program. */
 export function createPrompt(request: GenerateRequest): Message[] {
   const { task, context, facts, feedback = [], namedTools = [] } = request;
   const described = toldTools({ ...request, namedTools: [] });

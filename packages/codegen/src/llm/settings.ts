@@ -1,5 +1,4 @@
-import { CemError } from "@cem/core";
-import type { JsonObject, ToolDefinition } from "@cem/core";
+import { CemError, type JsonObject, type ToolDefinition } from "@cem/core";
 import { importFromProject } from "@cem/core/files";
 import type * as openaiModule from "openai";
 
@@ -105,11 +104,7 @@ const KEY_VARIABLES = {
 /** A dummy key for services that need none, since the client requires one. */
 const NO_KEY = "none";
 
-/**
- * Determines the URL and the key of the API from the settings.
- *
- * @throws CemError `LLM_KEY_MISSING` or `LLM_ENDPOINT_MISSING`; `details.variable` is the provider's environment variable.
- */
+/** @throws CemError `LLM_KEY_MISSING` or `LLM_ENDPOINT_MISSING`; `details.variable` is the environment variable. */
 export function endpointOf(settings: LlmSettings) {
   const { provider = "openai", apiKey = NO_KEY, azureEndpoint: resource, baseUrl } = settings;
   if (settings.apiKey === undefined && (provider === "azure_openai" || baseUrl === undefined))
@@ -130,12 +125,7 @@ export function endpointOf(settings: LlmSettings) {
   };
 }
 
-/**
- * Creates the API client of an endpoint. It reads no environment variable.
- *
- * @throws CemError `LLM_PACKAGE_MISSING` if the optional package `openai` is not installed, `FOLDER_UNTRUSTED`
- * if only a folder that is not trusted has it.
- */
+/** Reads no environment variable. @throws CemError `LLM_PACKAGE_MISSING`, or `FOLDER_UNTRUSTED` for its folder. */
 export async function createClient(
   { provider, baseUrl, apiKey, apiVersion, deployment }: ReturnType<typeof endpointOf>,
   timeoutMs: number,

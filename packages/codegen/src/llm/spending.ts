@@ -1,5 +1,4 @@
-import { CemError } from "@cem/core";
-import type { GenerationUsage } from "@cem/core";
+import { CemError, type GenerationUsage } from "@cem/core";
 import { loadTokenCounter } from "@cem/core/tokens";
 import type { Completion, Message } from "./completion.ts";
 import type { LlmBudget, LlmSettings } from "./settings.ts";
@@ -34,13 +33,7 @@ export async function usageOf(
   return { ...used, cost: dollars / PER_MILLION };
 }
 
-/**
- * Computes how many tokens an answer may have within the task's budget.
- *
- * @param messages - The messages of the next request.
- * @param spent - What the task has used so far.
- * @throws CemError `LLM_BUDGET_EXCEEDED` if too few are left for a program.
- */
+/** The tokens that an answer may have. @throws CemError `LLM_BUDGET_EXCEEDED` if too few are left for a program. */
 export async function affordableTokens(
   messages: readonly Message[],
   spent: GenerationUsage | undefined,

@@ -1,6 +1,5 @@
 import type { CodeGenerator } from "@cem/core";
-import { literal, object } from "./program/expression.ts";
-import type { Expression } from "./program/expression.ts";
+import { literal, object, type Expression } from "./program/expression.ts";
 import { printProgram } from "./program/print-program.ts";
 import type { Plan } from "./planning/plan.ts";
 import { prepareDates } from "./calls/fill-kinds.ts";

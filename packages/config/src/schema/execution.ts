@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { posix } from "node:path";
-import { DEFAULT_RUN_LIMITS, ISOLATION_LEVELS } from "@cem/core";
+import { BYTES_PER_MB, DEFAULT_RUN_LIMITS, ISOLATION_LEVELS } from "@cem/core";
 import { oneOf, orderedBy } from "./risk.ts";
 import {
   choice,
@@ -25,7 +25,6 @@ import {
 /** The sandboxes that need no plugin. */
 export const SANDBOX_TYPES: readonly string[] = ["auto", "deno", "microsandbox", "kubernetes"];
 const BYTES_PER_KB = 1024;
-const BYTES_PER_MB = 1024 * 1024;
 
 const MAX_START_SECONDS = 3_600;
 

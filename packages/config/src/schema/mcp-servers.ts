@@ -102,10 +102,7 @@ const shape = {
 
 type Entry = z.output<z.ZodMiniObject<typeof shape>>;
 
-/**
- * A program that is used through stdin and stdout, or a URL: `auto` is Streamable HTTP, with SSE as a fallback when the
- * server refuses that.
- */
+/** A program with stdin and stdout, or a URL: `auto` is Streamable HTTP, with SSE where the server refuses that. */
 function toServer(entry: Entry, payload: z.core.ParsePayload) {
   const refuse = (message: string, ...path: string[]): never => fail(payload, message, ...path);
   const { command, url, args: given = [], env, headers, auth, cwd, ...others } = entry;

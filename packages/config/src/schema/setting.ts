@@ -13,10 +13,7 @@ export interface ProviderVariable {
 
 /** Traits of a setting beyond its type. */
 export interface SettingTraits {
-  /**
-   * Whether it is a path on the host, made absolute when the configuration is loaded; a function where some values are and
-   * others are not.
-   */
+  /** Whether it is a path on the host, made absolute when loaded; a function where only some values are. */
   path?: boolean | ((value: string) => boolean) | undefined;
   /** The environment variables that set it. Of two, the first has precedence. */
   variables?: readonly (string | ProviderVariable)[] | undefined;

@@ -41,10 +41,7 @@ export function trustFile(env: Variables): string {
   return join(userConfigFolder(env), "trust.json");
 }
 
-/**
- * Reads what the user trusted. A file that is damaged, a link, or writable by others counts as empty, and `problem`
- * says so.
- */
+/** Reads what the user trusted. A file that is damaged, a link, or writable by others counts as empty: see `problem`. */
 export async function readTrust(file: string): Promise<TrustRecord & { problem?: string | undefined }> {
   const unusable = (reason: string): TrustRecord & { problem: string } => ({
     ...NOTHING,
@@ -123,10 +120,7 @@ export interface FolderTrustSettings {
   requested: readonly TrustItem[];
 }
 
-/**
- * Determines what is trusted in a folder: by the program, by `CEM_TRUST_FOLDER`, or by a record that matches its
- * current content exactly.
- */
+/** Finds what is trusted in a folder: by the program, `CEM_TRUST_FOLDER`, or a record of its exact current content. */
 export async function openFolderTrust(settings: FolderTrustSettings): Promise<FolderTrust> {
   const { env, requested } = settings;
   const folder = realPath(settings.folder);

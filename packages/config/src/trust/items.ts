@@ -133,10 +133,7 @@ export interface SettingSources {
   given: Readonly<Partial<Record<Origin["from"], unknown>>>;
 }
 
-/**
- * The settings in files of the folder that could do harm. They act together, so trust covers all of a file: each item
- * has the digest of all.
- */
+/** The settings in files of the folder that may do harm. They act together, so each item has the digest of all. */
 export function settingItems(
   config: Config,
   { own, origins, given }: SettingSources,

@@ -70,10 +70,7 @@ export function askForPlugin(source: PluginSource, folder: string, variables: un
   return { source: { ...source, files, problem }, item };
 }
 
-/**
- * Finds an optional package of this program that is installed for a folder. The digest is that of its manifest and its
- * module: it has too many files to read them all each time, and a manifest tells updates.
- */
+/** Finds an optional package installed for a folder. Its digest is that of manifest and module: it has too many files. */
 export function findPackage(name: string, folder: string) {
   const file = packageModule(name, folder);
   if (file === undefined) return undefined;

@@ -52,10 +52,7 @@ export function isErrorFacts(value: unknown): value is ErrorFacts {
   return typeof memberOf(value, "code") === "string" && typeof details === "object" && details !== null;
 }
 
-/**
- * Creates a hint with a command that names the server, and the customer whose sign-in is missing; or a hint at the
- * refused setting of the server, which no command changes.
- */
+/** A hint with a command that names the server and the customer, or at the refused setting, which no command changes. */
 export function withServer(
   { server, customer, setting }: ErrorDetails,
   hint: (words: string) => string,

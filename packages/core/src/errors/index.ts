@@ -36,10 +36,7 @@ export function hintFor({ code, details }: ErrorFacts): string | undefined {
   return typeof hint === "function" ? hint(details, hintFor) : hint && plain(fix);
 }
 
-/**
- * The same for an agent that reads an answer over MCP: it has no command line and no settings of the sandbox, and can write the
- * code itself.
- */
+/** The same for an agent that reads an answer over MCP: it has no command line, and can write the code itself. */
 export function hintForAgent(error: ErrorFacts): string | undefined {
   const { code, details } = error;
   if (code === "CODE_THREW" && !isErrorFacts(details["toolError"])) return undefined;

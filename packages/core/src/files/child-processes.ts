@@ -39,10 +39,7 @@ export function deathSignalPrefix(...options: string[]): string[] | undefined {
 /** Environment variable that marks the processes of a tracked group, to find those that left it. */
 export const GROUP_MARK = "CEM_SERVER_PROCESS";
 
-/**
- * Reads which groups have begun and ended until the host is gone, then kills the remaining groups after a second. On Linux,
- * it also kills processes that left a group once that has ended.
- */
+/** Follows groups until the host is gone, then kills the rest after a second; on Linux also what left an ended group. */
 const WATCH = `sweep() {
   for file in $(grep -las "${GROUP_MARK}=$1" /proc/[0-9]*/environ); do
     left=\${file#/proc/}; kill -s KILL "\${left%/environ}"

@@ -7,10 +7,7 @@ import { ignoreMissing, PRIVATE_FOLDER } from "./write-files.ts";
 const MAX_PATH_BYTES = 3_500;
 const RETRIES = { maxRetries: 40, retryDelay: 25 };
 
-/**
- * Removes a folder in which a program may have done anything. Handles folders without access permissions, paths longer
- * than the system accepts, and files that are created meanwhile.
- */
+/** Removes a folder in which a program did anything: denied access, made paths too long, or creates files meanwhile. */
 export async function removeFolder(folder: string): Promise<void> {
   const options = { recursive: true, force: true, ...RETRIES };
   try {

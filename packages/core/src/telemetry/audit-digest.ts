@@ -7,10 +7,7 @@ const KEY_BITS = 256;
 /** Random keys, in memory only. Each owner has an audit log of its own, unless the caller gives one log for all. */
 const keys = new WeakMap<AuditLog, KeyObject>();
 
-/**
- * Computes the HMAC-SHA-256 of a text for an audit log, in hexadecimal. An unkeyed digest of a short value, such as a
- * personal number, can be reversed by guessing within seconds.
- */
+/** Computes the HMAC-SHA-256 of a text, in hexadecimal. Unkeyed, that of a short value could be guessed in seconds. */
 export function auditDigest(audit: AuditLog, text: string): string {
   let key = keys.get(audit);
   if (key === undefined) keys.set(audit, (key = generateKeySync("hmac", { length: KEY_BITS })));

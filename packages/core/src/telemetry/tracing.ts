@@ -9,10 +9,7 @@ const REGISTERED = Symbol.for("opentelemetry.js.api.1");
 
 let api: typeof Api | undefined;
 
-/**
- * OpenTelemetry's API. `undefined` when no SDK has registered: it is not loaded then, since that takes longer than many
- * runs.
- */
+/** OpenTelemetry's API. `undefined` without an SDK: it is not loaded then, which takes longer than many runs. */
 export function registeredApi(): typeof Api | undefined {
   if (api === undefined && REGISTERED in globalThis)
     api = createRequire(import.meta.url)("@opentelemetry/api") as typeof Api;

@@ -48,9 +48,7 @@ export const CHANGING: ReadonlySet<ActionKind> = new Set<ActionKind>([
   "run",
 ]);
 
-/**
- * Words that never ask for anything and may go unclaimed. So may stop words, except those in {@link DEMANDING_WORDS}.
- */
+/** Words that never ask for anything and may go unclaimed, as stop words do that are not in {@link DEMANDING_WORDS}. */
 export const SMALL_TALK: ReadonlySet<string> = new Set(
   `give provide offer support got like look looks looking right today tonight currently current now moment info information
   detail details data result results value values answer output tool tools server servers skill function api following new

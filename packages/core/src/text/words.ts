@@ -52,10 +52,7 @@ export function splitWords(text: string): string[] {
   return words;
 }
 
-/**
- * Folds the case style of a name: `getWeather`, `get_weather`, `Get weather` and `getweather` all give
- * `getweather`.
- */
+/** Folds the case style of a name: `getWeather`, `get_weather` and `Get weather` all give `getweather`. */
 export function identifierKey(name: string): string {
   return splitWords(name).join("");
 }

@@ -5,7 +5,7 @@ import { countTokens as countByLibrary } from "gpt-tokenizer/encoding/o200k_base
 import { describe, expect, it } from "vitest";
 import { vocabularyFile } from "../../scripts/vocabulary-file.ts";
 import { countTokens } from "./count-tokens.ts";
-import { Vocabulary } from "./vocabulary.ts";
+import { Vocabulary } from "./bpe-ranks.ts";
 
 const file = readFileSync(path.join(import.meta.dirname, "../../o200k_base.bin"));
 const vocabulary = new Vocabulary(file);

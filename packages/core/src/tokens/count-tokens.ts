@@ -1,4 +1,4 @@
-import type { Vocabulary } from "./vocabulary.ts";
+import type { Vocabulary } from "./bpe-ranks.ts";
 import { SPLIT_PATTERN } from "./split-pattern.ts";
 
 /** A piece can be as long as the text, such as a million spaces. Longer pieces are counted in parts: no token is this long. */

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { leftOutOfBundle } from "../files/left-out.ts";
 import { countTokens } from "./count-tokens.ts";
-import { Vocabulary } from "./vocabulary.ts";
+import { Vocabulary } from "./bpe-ranks.ts";
 
 const VOCABULARY_FILE = new URL("../../o200k_base.bin", import.meta.url);
 let loading: Promise<TokenCounter> | undefined;

@@ -1,14 +1,11 @@
-import { toErrorInfo, tokenizeInTurns } from "@cem/core";
-import type { JsonValue, Redactor } from "@cem/core";
-import { checkValue, fieldsOf, holds, isEmpty } from "../form/field-values.ts";
-import type { FieldValue } from "../form/field-values.ts";
+import { toErrorInfo, tokenizeInTurns, type JsonValue, type Redactor } from "@cem/core";
+import { checkValue, fieldsOf, holds, isEmpty, type FieldValue } from "../form/field-values.ts";
 import type { Form, FormField } from "../form/form-schema.ts";
 import type { CheckFiles } from "../targets/workspace-files.ts";
 
 /** Collects the values of a form as they arrive, and checks each once. */
 export function collectValues(form: Form, personal: PersonalValues, checkFiles: CheckFiles) {
   const values = new Map<string, FieldValue>();
-  /** Faults of given values, by field. */
   const faults = new Map<string, string>();
   const byName = new Map(form.fields.map((field) => [field.name, field]));
 
@@ -34,7 +31,6 @@ export function collectValues(form: Form, personal: PersonalValues, checkFiles: 
   /** Whether a field was given a value, fit or not. */
   const has = (name: string): boolean => values.has(name) || faults.has(name);
 
-  /** The fields whose conditions are met, in the order of the form. */
   const applicable = (): FormField[] => {
     const known = new Map<string, boolean>();
     const applies = (field: FormField): boolean => {
@@ -54,7 +50,6 @@ export function collectValues(form: Form, personal: PersonalValues, checkFiles: 
     return form.fields.filter(applies);
   };
 
-  /** The required fields without a value. */
   const missing = (): FormField[] => applicable().filter(({ name, required }) => required && !has(name));
 
   const set = async (field: FormField, given: unknown): Promise<string | undefined> => {

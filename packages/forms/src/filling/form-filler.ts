@@ -1,17 +1,13 @@
-import { nobodyAsked, toErrorInfo } from "@cem/core";
-import type { Elicit, Redactor } from "@cem/core";
-import { labelOf } from "../form/form-schema.ts";
-import type { Form, FormField } from "../form/form-schema.ts";
+import { nobodyAsked, toErrorInfo, type Elicit, type Redactor } from "@cem/core";
+import { labelOf, type Form, type FormField } from "../form/form-schema.ts";
 import type { FillOutcome } from "../targets/target.ts";
 import { checkFilesIn } from "../targets/workspace-files.ts";
 import { collectValues, FORM_SERVER, personalValuesOf } from "./collected-values.ts";
 import type { CollectedValues, PersonalValues } from "./collected-values.ts";
 import { mayAsk, questionSchema } from "./question.ts";
-import { prepareFields, toResult, unfilled } from "./result.ts";
-import type { FormResult } from "./result.ts";
+import { prepareFields, toResult, unfilled, type FormResult } from "./result.ts";
 import { createSources } from "./sources.ts";
-import { targetOf } from "./targets.ts";
-import type { TargetSettings } from "./targets.ts";
+import { targetOf, type TargetSettings } from "./targets.ts";
 
 /** Maximum number of times a person is asked: conditions and refused answers may leave values missing. */
 const MAX_QUESTIONS = 5;

@@ -1,7 +1,6 @@
 import type { JsonObject } from "@cem/core";
 import { DATE_EXAMPLES } from "../form/dates.ts";
-import { labelOf } from "../form/form-schema.ts";
-import type { FormField } from "../form/form-schema.ts";
+import { labelOf, type FormField } from "../form/form-schema.ts";
 
 const FORMATS: Partial<Record<FormField["type"], string>> = { email: "email", url: "uri", date: "date" };
 

@@ -1,7 +1,6 @@
 import type { JsonValue, STATUSES } from "@cem/core";
 import type { FieldValue } from "../form/field-values.ts";
-import { labelOf } from "../form/form-schema.ts";
-import type { Form, FormField } from "../form/form-schema.ts";
+import { labelOf, type Form, type FormField } from "../form/form-schema.ts";
 import type { FieldReading, FilledField, FillOutcome, TargetProblem } from "../targets/target.ts";
 import type { CollectedValues, PersonalValues } from "./collected-values.ts";
 
@@ -111,11 +110,7 @@ export async function toResult(
   };
 }
 
-/**
- * The result when nothing was filled: `refused` when values are missing or wrong.
- *
- * @param reasons - Why values are missing, by field.
- */
+/** The result when nothing was filled: `refused` when values are missing, for these reasons, or wrong. */
 export function unfilled(
   collected: CollectedValues,
   values: Record<string, JsonValue>,

@@ -1,7 +1,5 @@
-import { CemError, isObject } from "@cem/core";
-import type { JsonObject, JsonValue, WorkflowStepContext } from "@cem/core";
-import { labelOf } from "../form/form-schema.ts";
-import type { Form } from "../form/form-schema.ts";
+import { CemError, isObject, type JsonObject, type JsonValue, type WorkflowStepContext } from "@cem/core";
+import { labelOf, type Form } from "../form/form-schema.ts";
 import { defineForm, parseForm } from "../form/parse-form.ts";
 import { readWorkspaceFile } from "../targets/workspace-files.ts";
 import { FORM_SERVER } from "./collected-values.ts";
@@ -45,11 +43,7 @@ export async function runFormStep(
   return result as unknown as JsonValue;
 }
 
-/**
- * Creates a `FORM_NOT_FILLED` error.
- *
- * @param result - Contains the reason, without personal values.
- */
+/** `FORM_NOT_FILLED` with the reason, which a result has without personal values. */
 function notFilled({ name, fields }: Form, { status, missing, problems, submitted }: FormResult): CemError {
   const labels = new Map(fields.map((field) => [field.name, labelOf(field)]));
   const reasons = [

@@ -1,11 +1,9 @@
 import { getPath } from "@cem/config/yaml";
-import { toErrorInfo } from "@cem/core";
-import type { JsonObject, JsonValue } from "@cem/core";
+import { toErrorInfo, type JsonObject, type JsonValue } from "@cem/core";
 import type { FormSource } from "../form/form-schema.ts";
 import { referenceIn } from "../form/parse-form.ts";
 import type { CollectedValues } from "./collected-values.ts";
-import { splitTool } from "./targets.ts";
-import type { CallTool } from "./targets.ts";
+import { splitTool, type CallTool } from "./targets.ts";
 
 /** Gets values from tools, each tool once. */
 export function createSources(sources: readonly FormSource[], callTool: CallTool | undefined) {

@@ -1,5 +1,4 @@
-import { CemError } from "@cem/core";
-import type { JsonObject, JsonValue, ToolCall } from "@cem/core";
+import { CemError, type JsonObject, type JsonValue, type ToolCall } from "@cem/core";
 import { placeArgument } from "../form/arguments.ts";
 import type { FormTargetDefinition } from "../form/form-schema.ts";
 import type { FormTarget } from "../targets/target.ts";

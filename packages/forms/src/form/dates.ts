@@ -35,10 +35,7 @@ export function readDate(text: string, type: string): string | undefined {
   return parts["ss"] === "00" ? written.slice(0, -3) : written;
 }
 
-/**
- * Normalizes a date or a time of a definition to the format of values, so that they can be compared as texts; others
- * are unchanged.
- */
+/** Normalizes a date or a time of a definition to the format of values, for comparison as texts. */
 export function asValue(written: string | number | boolean, type: string): string {
   return readDate(String(written), type) ?? String(written);
 }
@@ -52,7 +49,6 @@ export function formatDate(text: string, type: string, format: string): string {
   });
 }
 
-/** Finds the fault of a format, as a clause. */
 export function faultOfFormat(type: string, format: string): string | undefined {
   const example = DATE_EXAMPLES[type] ?? "";
   const words = formatDate(example, type, format).match(/[A-Za-z]+/g) ?? [];

@@ -71,7 +71,6 @@ const NO = /^(?:false|no|n|off|0)$/i;
 // oxlint-disable-next-line no-control-regex -- these are what it looks for
 const CONTROL = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F]/;
 
-/** Whether a value counts as not given. */
 export function isEmpty(value: unknown): boolean {
   return (
     value === undefined || value === null || value === "" || (Array.isArray(value) && value.length === 0)

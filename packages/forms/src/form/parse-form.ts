@@ -48,7 +48,6 @@ interface Fault {
   message: string;
 }
 
-/** Finds faults of a form that matches the schema. */
 function findFaults(form: Form): Fault[] {
   const names = new Set(form.fields.map(({ name }) => name));
   const seen = new Set<string>();

@@ -1,8 +1,7 @@
 import { CemError } from "@cem/core";
 import { importFromProject } from "@cem/core/files";
 import { formatDate } from "../form/dates.ts";
-import { digitsOf } from "../form/field-values.ts";
-import type { FieldValue } from "../form/field-values.ts";
+import { digitsOf, type FieldValue } from "../form/field-values.ts";
 import type { Form, FormField } from "../form/form-schema.ts";
 
 /** A field with the value to fill in. */

@@ -1,5 +1,4 @@
-import { mkdir, realpath } from "node:fs/promises";
-import type { FileHandle } from "node:fs/promises";
+import { mkdir, realpath, type FileHandle } from "node:fs/promises";
 import path from "node:path";
 import { CemError } from "@cem/core";
 import { isWithin, openUnfollowed, replaceFile } from "@cem/core/files";
@@ -37,11 +36,7 @@ export function checkFilesIn(workspace: string | undefined): CheckFiles {
   };
 }
 
-/**
- * Reads a file of the workspace.
- *
- * @throws CemError `FILE_UNREADABLE`, whose message is a clause: `must lie in the workspace`.
- */
+/** @throws CemError `FILE_UNREADABLE`, whose message is a clause: `must lie in the workspace`. */
 export async function readWorkspaceFile(
   workspace: string | undefined,
   file: string,

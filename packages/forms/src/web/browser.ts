@@ -6,7 +6,6 @@ import type * as playwright from "playwright-core";
 import { fromProject } from "../targets/target.ts";
 
 const LAUNCH_TIMEOUT_MS = 60_000;
-/** How long one action on a page may take. */
 const ACTION_TIMEOUT_MS = 10_000;
 const NAVIGATION_TIMEOUT_MS = 30_000;
 const VIEWPORT = { width: 1_280, height: 1_024 };
@@ -61,11 +60,7 @@ const MAC_FILES = [
   "/Applications/Chromium.app/Contents/MacOS/Chromium",
 ];
 
-/**
- * Finds the system's Chromium or Chrome.
- *
- * @throws CemError `BROWSER_NOT_FOUND`
- */
+/** Finds the system's Chromium or Chrome. @throws CemError `BROWSER_NOT_FOUND` */
 async function findBrowser(executable: string | undefined): Promise<string> {
   const named = executable ?? process.env[VARIABLE];
   if (named !== undefined && named !== "") {

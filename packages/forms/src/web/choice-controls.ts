@@ -2,8 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Locator } from "playwright-core";
 import type { FieldValue } from "../form/field-values.ts";
 import type { FormField } from "../form/form-schema.ts";
-import { chooseOffered, isSameText, readChosen, textOf } from "../targets/target.ts";
-import type { FilledField } from "../targets/target.ts";
+import { chooseOffered, isSameText, readChosen, textOf, type FilledField } from "../targets/target.ts";
 import { MAX_READ_CHARACTERS, OPTIONS_TIMEOUT_MS } from "./control.ts";
 import type { Control, PageElement, Reading } from "./control.ts";
 
@@ -39,7 +38,6 @@ export async function readChoices({ locator }: Control, { field, value }: Filled
   return read.matches ? { value, matches: true } : read;
 }
 
-/** Converts a boolean to the names of radio buttons, yes and no. */
 function choiceOf(value: FieldValue): FieldValue {
   return typeof value === "boolean" ? (value ? "Yes" : "No") : value;
 }
@@ -47,17 +45,14 @@ function choiceOf(value: FieldValue): FieldValue {
 export const NO_SUCH_OPTION = "has no such option on the page";
 
 const POLL_MS = 100;
-/** Maximum number of options to search. */
 const MAX_OPTIONS = 5_000;
 
-/** An option that a page offers. */
 export interface Offered {
   value: string;
   label: string;
   isChosen: boolean;
 }
 
-/** The options of a native select. */
 export function offeredBy(select: Locator): Promise<Offered[]> {
   return select.evaluate(
     (element: PageElement, most) =>
@@ -102,7 +97,6 @@ export async function chooseWhenOffered(
   }
 }
 
-/** Maximum number of key presses to move a slider. */
 const MAX_PRESSES = 1_000;
 
 /** Moves a slider or a spin button with the keys that its ARIA role defines. */
@@ -151,7 +145,6 @@ export async function readCombobox({ locator, facts }: Control, { field, value }
   return { value: matches ? value : text, matches };
 }
 
-/** Picks options of a list that is always open. */
 export async function fillListbox(control: Control, { field, value }: FilledField) {
   if (Array.isArray(value) && value.length > 1 && !control.facts.isMultiple)
     return "takes one option on the page";

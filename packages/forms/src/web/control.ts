@@ -26,7 +26,6 @@ export interface PageElement {
   checkVisibility(options: { visibilityProperty: boolean }): boolean;
 }
 
-/** Maximum number of characters to read from a page for one field. */
 export const MAX_READ_CHARACTERS = 100_000;
 /** How long options may take to appear. */
 export const OPTIONS_TIMEOUT_MS = 3_000;
@@ -44,7 +43,6 @@ export type ControlKind =
   | "combobox"
   | "listbox";
 
-/** A control of a page. */
 export interface Control {
   kind: ControlKind;
   /** The element; for `choices`, the radio buttons or check boxes. */
@@ -53,16 +51,13 @@ export interface Control {
   facts: ElementFacts;
 }
 
-/** The content of a control. */
 export interface Reading {
   value: FieldValue | undefined;
   matches: boolean;
 }
 
-/** The description of an element by the page. */
 export type ElementFacts = Awaited<ReturnType<typeof readFacts>>;
 
-/** Reads what an element is. */
 export function readFacts(locator: Locator) {
   return locator.evaluate((element: PageElement) => {
     const { type = "", name = "", multiple = false, disabled = false, readOnly = false } = element;

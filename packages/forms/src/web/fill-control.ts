@@ -1,6 +1,5 @@
 import type { FieldValue } from "../form/field-values.ts";
-import { isSameText, readChosen, textOf } from "../targets/target.ts";
-import type { FilledField } from "../targets/target.ts";
+import { isSameText, readChosen, textOf, type FilledField } from "../targets/target.ts";
 import { readWorkspaceFile } from "../targets/workspace-files.ts";
 import {
   chooseWhenOffered,
@@ -14,8 +13,7 @@ import {
   readChoices,
   readCombobox,
 } from "./choice-controls.ts";
-import { MAX_READ_CHARACTERS } from "./control.ts";
-import type { Control, PageElement, Reading } from "./control.ts";
+import { MAX_READ_CHARACTERS, type Control, type PageElement, type Reading } from "./control.ts";
 
 /** Fills a control. @returns why it can't be filled: a clause. */
 export async function fillControl(control: Control, filled: FilledField, workspace: string | undefined) {

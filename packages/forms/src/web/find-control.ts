@@ -1,8 +1,6 @@
 import type { Frame, Locator, Page } from "playwright-core";
-import { labelOf } from "../form/form-schema.ts";
-import type { FormField } from "../form/form-schema.ts";
-import { kindOf, readFacts, suits } from "./control.ts";
-import type { Control, ElementFacts } from "./control.ts";
+import { labelOf, type FormField } from "../form/form-schema.ts";
+import { kindOf, readFacts, suits, type Control, type ElementFacts } from "./control.ts";
 
 /** More elements than this can't be one field. */
 const MAX_ELEMENTS = 200;
@@ -12,7 +10,6 @@ const GROUPS = ["radiogroup", "group"] as const;
 /** Native controls that pages may hide to draw their own. */
 const MAY_BE_HIDDEN = new Set(["file", "checkbox", "choices"]);
 
-/** A control, or why there is none. */
 export type Found = Control | "none" | "disabled" | "ambiguous";
 
 /** Finds the control of a field, in all frames and open shadow roots. */

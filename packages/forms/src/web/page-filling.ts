@@ -5,8 +5,7 @@ import type { FormField } from "../form/form-schema.ts";
 import type { FieldReading, FilledField, TargetProblem } from "../targets/target.ts";
 import type { Control } from "./control.ts";
 import { fillControl, readControl } from "./fill-control.ts";
-import { findControl } from "./find-control.ts";
-import type { Found } from "./find-control.ts";
+import { findControl, type Found } from "./find-control.ts";
 
 /** How long to wait for fields that appear or are enabled late. */
 const SETTLE_MS = 700;
@@ -20,7 +19,6 @@ const WHY_NOT: Readonly<Record<Extract<Found, string>, string>> = {
 
 /** Fills the fields of one page after another, as the pages show them. */
 export function fillPages(page: Page, fields: readonly FilledField[], workspace: string | undefined) {
-  /** Fields that no page has shown yet. */
   const left = new Map(fields.map((filled) => [filled.field.name, filled]));
   const readings: FieldReading[] = [];
   const problems: TargetProblem[] = [];

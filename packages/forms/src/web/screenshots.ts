@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Locator, Page } from "playwright-core";
-import { textOf } from "../targets/target.ts";
-import type { FilledField } from "../targets/target.ts";
+import { textOf, type FilledField } from "../targets/target.ts";
 import { writeWorkspaceFile } from "../targets/workspace-files.ts";
 import type { Control, PageElement } from "./control.ts";
 

@@ -3,13 +3,11 @@ import { abandonOnAbort, CemError } from "@cem/core";
 import type { Locator, Page } from "playwright-core";
 import type { WebTargetDefinition } from "../form/form-schema.ts";
 import type { FillOutcome, FillRequest, FormTarget } from "../targets/target.ts";
-import { openBrowser } from "./browser.ts";
-import type { BrowserSettings } from "./browser.ts";
+import { openBrowser, type BrowserSettings } from "./browser.ts";
 import type { PageElement } from "./control.ts";
 import { startOriginProxy } from "./origin-proxy.ts";
 import { fillPages } from "./page-filling.ts";
-import { keepScreenshot } from "./screenshots.ts";
-import type { ScreenshotSettings } from "./screenshots.ts";
+import { keepScreenshot, type ScreenshotSettings } from "./screenshots.ts";
 
 const DEFAULT_TIMEOUT_MS = 120_000;
 /** How long a page may take to respond to a button. */
@@ -60,7 +58,6 @@ export function createWebTarget(settings: WebTargetSettings = {}): FormTarget {
   };
 }
 
-/** Fills one form in one browser. */
 function visitPage(
   page: Page,
   target: WebTargetDefinition,

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { AuditEvent } from "@cem/core";
 
 /** The hash before the first line. */
@@ -36,7 +36,7 @@ export function readLine(line: string) {
 }
 
 function hashOf(body: string): string {
-  return createHash("sha256").update(body).digest("hex");
+  return hash("sha256", body);
 }
 
 const MAX_PROBLEMS = 100;

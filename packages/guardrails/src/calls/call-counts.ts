@@ -1,5 +1,5 @@
-import { createHash } from "node:crypto";
-import { createTurns, parseJson, updateStored } from "@cem/core";
+import { hash } from "node:crypto";
+import { createTurns, MS_PER_SECOND, parseJson, updateStored } from "@cem/core";
 import type { Store } from "@cem/core";
 
 /** The number of calls allowed in a period. */
@@ -25,7 +25,6 @@ export interface CallCounts {
   add(key: string, rate: Rate, by: 1 | -1): Promise<number | undefined>;
 }
 
-const MS_PER_SECOND = 1_000;
 const MIN_SWEPT = 1_000;
 const FOLDER = "limits";
 
@@ -60,7 +59,7 @@ function countTogether(store: Store): CallCounts {
       inTurn.set(key, own);
       own.waiting += 1;
       // Hashed, since counts outlive a deleted customer and must not identify it.
-      const place = [FOLDER, createHash("sha256").update(key).digest("hex")];
+      const place = [FOLDER, hash("sha256", key)];
       try {
         return await own.turns(async () => {
           const nowMs = await store.now();

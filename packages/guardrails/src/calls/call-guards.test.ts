@@ -9,6 +9,7 @@ import type {
   ToolCall,
   ToolInvoker,
 } from "@cem/core";
+import { matchTools } from "@cem/core";
 import { describe, expect, it } from "vitest";
 import {
   approvalReason,
@@ -20,7 +21,6 @@ import {
   describeApproval,
   followPlan,
   limitCalls,
-  matchTools,
   planWrites,
   requireApproval,
 } from "./index.ts";
@@ -215,6 +215,7 @@ describe("checkEgress without rules", () => {
     { host: "0251.0376.0251.0376" },
     { host: "169.254.169.254" },
     { host: "metadata.google.internal:80" },
+    { text: "ssh root@169.254.43518" },
   ])("refuses a cloud's metadata: %j", async (args) => {
     const { call } = guarded(checkEgress());
     await expect(call(args)).rejects.toMatchObject({ code: "TOOL_NOT_ALLOWED" });
@@ -289,6 +290,18 @@ describe("checkEgress", () => {
     { host: { name: "evil.test" } },
     { hostname: "3405803785" },
     { url: "evil.test:443/path" },
+    { text: "http:user:p@evil.test, http:1.evil.test, http:[2001:db8::1]" },
+    { text: "http:[2001:db8::1]/x" },
+    { text: "ws:3405803785" },
+    { url: "http:0" },
+    { url: "ftp:evil.test" },
+    { text: "ftp:/evil.test" },
+    { smtpHost: "localhost", HOST: "db" },
+    { host: "Localhost" },
+    { emailAddresses: ["joe @ evil.test"] },
+    { to: "joe@intranet" },
+    { to: "joe@1.2.3" },
+    { text: "joe@evil.test" },
   ])("refuses a host that is not allowed: %j", async (args) => {
     const { call } = guarded(guard);
     await expect(call(args, {}, "web.fetch")).rejects.toMatchObject({ code: "TOOL_NOT_ALLOWED" });
@@ -303,11 +316,26 @@ describe("checkEgress", () => {
     },
     { text: "// no host\n@Input() name; meet @ noon, hi @bob, C:\\x, localhost:3000" },
     { server: "crm", site: "42", address: "Main Street 1", link: "/next?page=2", host: { role: "db" } },
+    { text: "sold @ 12.50, y = W @ x.T, x = 1\n@app.route('/a')\nsee you @ 10.12.2024" },
+    { text: "status http:500, ports ws:3000 and https:8443.", code: "http:404", file: "ftp:readme.txt" },
+    { text: "actions/checkout@v4 lodash@4.17.21 HEAD@{1} a%40b typescript@next image@sha256:ab user@db1" },
+    {
+      ghost: "Casper",
+      podcast_host: "Joe",
+      hosts: ["Anna", "Anna Smith"],
+      host: { name: "Bo", id: "12345678" },
+    },
+    { memory_address: "0x7ffe1234", memoryAddress: "0x7ffe1234", origin: "12345678", link: "0", server: "7" },
     { urls: ["//b.example.com/x", "https:c.example.com"], host: "a.example.com:80" },
   ])("lets through %j", async (args) => {
     const { call, reached } = guarded(guard);
     await call(args, {}, "web.fetch");
     expect(reached).toEqual([args]);
+  });
+  it("takes no longer for schemes in a row than for other long texts", async () => {
+    const { call, reached } = guarded(guard);
+    await call({ text: "http:".repeat(1_600_000) }, {}, "web.fetch");
+    expect(reached).toHaveLength(1);
   });
   it.each([
     "http://169.254.169.254/latest",

@@ -74,10 +74,13 @@ export interface EgressSettings {
 const MIN_KEY_CHARACTERS = 4;
 /**
  * A URL of a scheme that a URL parser takes with any number of slashes, or of another scheme. Matches overlap, since a URL
- * can be inside another.
+ * can be inside another. Without slashes, it is no plain word and ends at a colon: otherwise, each `http:` in a row would be a
+ * long match.
  */
 const URL_IN_TEXT =
-  /(?=\b((?:(?:https?|wss?|ftp):[\\/]*|[a-z][a-z0-9+.-]{1,30}:[\\/]{2,4})[^\s"'<>`\\/]{1,300}))/gi;
+  /(?=\b((?:https?|wss?):(?![a-z_][\w-]*(?:[\s"'<>`\\/:]|$))(?:\[[^\s[\]]{1,100}\]|[^\s"'<>`\\/:]{1,300})|(?:(?:https?|wss?|ftp):[\\/]+|[a-z][a-z0-9+.-]{1,30}:[\\/]{2,4})[^\s"'<>`\\/]{1,300}))/gi;
+/** The name of a file or of a field: only tools for URLs would take it for one. */
+const FTP_NAME = /^ftp:[^\\/]/i;
 /** Resolved against a base without a domain. */
 const RELATIVE_URL = /^[\0- ]*[\\/]/;
 const BASE = "http://base";
@@ -87,14 +90,21 @@ const BASE = "http://base";
  */
 const AFTER_AT =
   /(?<=([^\s@]\s{0,8}))@(\s{0,8}(?:\([^()]{0,100}\)\s{0,8})?)(\[[^\s\]]{1,100}\]|[^\s@"'<>()[\],;:/?#\\]{1,255})/g;
-const PLAIN_END = /^[^"'<>()[\],;:]$/;
+/** Keys under which an `@` has a domain after it, even after blanks or a comment, and any word there is one. */
+const MAIL_KEY = /(?:^|_|[a-z])(?:mail|to|cc|bcc|from|sender|recipient|address)(?:e?s)?$/i;
+/** Follows the `@` of a package. As an address, it would have parts left out. */
+const PACKAGE_VERSION = /^\d+\.\d+(?:\.\d+)?\.?$/;
 const HOST_KEY =
-  /(?:^|_|[a-z])(?:url|uri|host|hostname|domain|domains|endpoint|website|site|webhook|server|address|origin|link)s?$/i;
-/** Keys under which any word is a host; under the others, it may be a name or an id. */
-const SURE_HOST_KEY = /(?:^|_|[a-z])host(?:name)?s?$/i;
+  /(?:^|_|[a-z])(?:url|uri|host|hostname|domain|domains|endpoint|website|site|webhook|server|(?<!memory_?)address|origin|link)s?$/i;
+/** Keys under which any word but a person's name is a host; under the others, it may be a name or an id. */
+const SURE_HOST_KEY = /(?:^|_)(?:[Hh]ost|HOST)(?:[Nn]ame|NAME)?s?$|[a-z]Host(?:[Nn]ame)?s?$/;
+const PERSON = /^(?!Localhost$)\p{Lu}\p{Ll}+$/u;
 /** Stands for a key of an object under such a key. */
 const INSIDE_HOST = "server";
-const SHORT_NUMBER = /^\d{1,7}$/;
+/** A number by itself, or after `http:`, where 0 is this machine. */
+const PLAIN_NUMBER = /^(?:[a-z]+:(?!0+\.?$))?(\d{1,8})\.?$/i;
+/** The address 1.0.0.0 as a number. No host has a lower one. */
+const LOWEST_ADDRESS = 2 ** 24;
 /** A domain or an address, as a URL parser gives it. */
 const DOMAIN_OR_ADDRESS = /[.[]/;
 /** Addresses of cloud metadata services, which provide a machine's credentials. */
@@ -166,22 +176,31 @@ function hostsIn(text: string, key: string): Set<string> {
     if (host !== undefined && (isSure || DOMAIN_OR_ADDRESS.test(host))) hosts.add(host);
   };
   // In a text that is one URL, a parser drops line ends, and takes blanks and quotes before an `@`.
-  add(URL.parse(text)?.host ?? "", true);
+  if (!isSmallNumber(text) && !FTP_NAME.test(text)) add(URL.parse(text)?.host ?? "", true);
   if (RELATIVE_URL.test(text)) add(URL.parse(text, BASE)?.host ?? "", false);
   if (HOST_KEY.test(key)) {
-    const isSure = SURE_HOST_KEY.test(key);
-    if (isSure || !SHORT_NUMBER.test(text)) add(text, isSure);
+    const isSure = SURE_HOST_KEY.test(key) && !PERSON.test(text);
+    if (isSure || !isSmallNumber(text)) add(text, isSure);
   }
   const forms = [text];
   // A URL or an address encoded inside a URL, or form-encoded.
   if (/%(?:25)*(?:2f|3a|40|5c)/i.test(text))
     forms.push(text.replaceAll(/%(?:25)*([0-9a-f]{2})/gi, (_, code: string) => fromHex(code)));
   for (const form of forms) {
-    for (const [, url = ""] of form.matchAll(URL_IN_TEXT)) add(url, /:[\\/]{2}/.test(url));
-    for (const [, before = "", between = "", domain = ""] of form.matchAll(AFTER_AT))
-      add(withoutBrackets(domain), between === "" && PLAIN_END.test(before));
+    for (const [, url = ""] of form.matchAll(URL_IN_TEXT))
+      if (!isSmallNumber(url)) add(url, /:[\\/]{2}/.test(url));
+    for (const [, before = "", between = "", domain = ""] of form.matchAll(AFTER_AT)) {
+      const isSpaced = between !== "" || /\s$/.test(before);
+      if (MAIL_KEY.test(key)) add(withoutBrackets(domain), !isSpaced && form === text);
+      else if (!isSpaced && (!PACKAGE_VERSION.test(domain) || METADATA_HOST.test(hostOf(domain) ?? "")))
+        add(withoutBrackets(domain), false);
+    }
   }
   return hosts;
+}
+
+function isSmallNumber(text: string): boolean {
+  return Number(PLAIN_NUMBER.exec(text)?.[1] ?? LOWEST_ADDRESS) < LOWEST_ADDRESS;
 }
 
 /** An address in brackets, as an e-mail address has it, as a URL has it: only one with colons is in brackets there. */

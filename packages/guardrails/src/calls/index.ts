@@ -13,4 +13,3 @@ export type { LimitSettings, RateLimit } from "./limit-calls.ts";
 export { followPlan, planWrites } from "./plan-writes.ts";
 export type { PlannedWrite } from "./plan-writes.ts";
 export type { ApprovalSettings } from "./require-approval.ts";
-export { matchTools } from "@cem/core";

@@ -16,10 +16,7 @@ const EVENT_INTERVAL_MS = 100;
 const MAX_COUNTED_AUDIENCES = 500;
 /** Keeps proxies from closing an idle stream. */
 const HEARTBEAT_MS = 15_000;
-/**
- * Maximum number of events queued for a slow reader. When it is reached, the reader gets no more events until it has caught
- * up and reloads the list.
- */
+/** Maximum number of events queued for a reader. One that is slower gets no more until it reloads the list. */
 const MAX_WAITING_EVENTS = 256;
 
 type Listener = (run: RecordedRun) => void;

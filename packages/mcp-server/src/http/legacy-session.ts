@@ -195,10 +195,7 @@ export class LegacySession implements EventStore {
     return [...this.#open.values()].find((post) => post.stream !== undefined && post.stream === stream);
   }
 
-  /**
-   * The beginning of a listening stream, so that its headers are sent immediately: an id to resume from, as in the SDK's
-   * other streams, or a comment.
-   */
+  /** The beginning of a stream, which sends its headers: an id to resume from, as in the SDK's others, or a comment. */
   async #beginning(request: Request, isResumable: boolean): Promise<Uint8Array> {
     const isResumed = request.headers.get("last-event-id") !== null;
     if (!isResumable || isResumed) return encoder.encode(":\n\n");

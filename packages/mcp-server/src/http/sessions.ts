@@ -14,12 +14,6 @@ interface Session<T> {
   streams: number;
 }
 
-/** A use that keeps a session open: a request in progress, or an open stream for server-initiated messages. */
-export type SessionUse = "request" | "stream";
-
-/** The reason why no session can be opened: all slots are taken, or the client's share of them. */
-export type SessionRefusal = "full" | "share";
-
 export interface SessionsSettings<T> {
   /** The maximum number of open sessions. */
   capacity: number;
@@ -91,7 +85,7 @@ export class Sessions<T> {
   }
 
   /** Keeps a session from being closed as idle, until the returned function is called. */
-  hold(id: string, use: SessionUse): () => void {
+  hold(id: string, use: "request" | "stream"): () => void {
     const session = this.#sessions.get(id);
     if (session === undefined) return () => {};
     const uses = use === "request" ? "requests" : "streams";
@@ -161,7 +155,7 @@ export class Sessions<T> {
 }
 
 /** The message for a client that is refused a session, with the limits. */
-export function refusalText(refused: SessionRefusal, maxSessions: number, what = "sessions"): string {
+export function refusalText(refused: "full" | "share", maxSessions: number, what = "sessions"): string {
   return refused === "full"
     ? `${maxSessions} ${what} are open and in use, which is the maximum. Try again later.`
     : `This client, or its customer, already uses its share of the ${maxSessions} ${what}. Close some, or try again later.`;

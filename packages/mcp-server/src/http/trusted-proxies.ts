@@ -33,10 +33,7 @@ export class TrustedProxies {
     return version !== 0 && this.#addresses.check(plain, version === 6 ? "ipv6" : "ipv4");
   }
 
-  /**
-   * The client address of a request: the peer's, or behind trusted proxies the last forwarded address that is not a proxy.
-   * Addresses that the client itself put into the headers are ignored.
-   */
+  /** The client address: the peer's, or the last forwarded one that is no proxy. What the client put there is ignored. */
   clientOf(peer: string, headers: IncomingHttpHeaders): string {
     if (!this.has(peer)) return peer;
     const listed = listOf(headers["x-forwarded-for"]).map(addressIn);

@@ -1,10 +1,10 @@
+import { roughSize } from "@cem/core";
 import {
   MAX_KEPT_CHARACTERS,
   MAX_KEPT_CHARACTERS_PER_CLIENT,
   MAX_KEPT_RUNS,
   MAX_KEPT_RUNS_PER_CLIENT,
 } from "../limits.ts";
-import { roughSize } from "./rough-size.ts";
 import type { Run } from "./run.ts";
 
 interface Kept {

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { MAX_TIMER_MS, nobodyAsked, showWholeWords } from "@cem/core";
+import { MAX_TIMER_MS, nobodyAsked, roughSize, showWholeWords } from "@cem/core";
 import type { Elicit, ElicitAnswer, ElicitRequest, JsonObject, Sample } from "@cem/core";
 import {
   CLIENT_CAPABILITIES_META_KEY,
@@ -20,7 +20,6 @@ import type {
   StandardSchemaWithJSON,
 } from "@modelcontextprotocol/server";
 import { MAX_OPEN_QUESTIONS, MAX_OPEN_QUESTIONS_CHARACTERS, MAX_QUESTION_CHARACTERS } from "../limits.ts";
-import { roughSize } from "./rough-size.ts";
 
 type SampleRequest = Parameters<Sample>[0];
 

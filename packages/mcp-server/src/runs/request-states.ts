@@ -8,10 +8,7 @@ import { idAtReplica, withoutReplica } from "./run.ts";
 
 const KEY_BYTES = 32;
 
-/**
- * Signs the state that a repeated request returns (2026-07-28), bound to its client and method. Replicas accept each
- * other's signatures, since one may continue the runs of another that is gone.
- */
+/** Signs the state that a repeated request returns, bound to client and method. Replicas accept each other's. */
 export function createRequestStates(replicas?: Replicas) {
   const codec = new Lazy(async () => {
     const key = (await replicas?.sharedKey()) ?? randomBytes(KEY_BYTES);

@@ -294,8 +294,8 @@ describe("RunRegistry", () => {
       const keys: string[] = [];
       const ends = Promise.withResolvers<TaskResult>();
       const rejoin = (key: string) => (keys.push(key), ends.promise);
-      replica.adopt(ID, { ...waiter, owner: "ada", rejoin });
-      replica.adopt(ID, { ...waiter, owner: "ada", rejoin });
+      replica.adopt(ID, rejoin, { ...waiter, owner: "ada" });
+      replica.adopt(ID, rejoin, { ...waiter, owner: "ada" });
       const ada = { ...waiter, owner: "ada" };
       expect(await replica.wait(ID, ada)).toMatchObject({ state: "running", id: "run-here.abcdefghijkl" });
       await expect(replica.wait(ID, waiter)).rejects.toMatchObject({ code: "RUN_NOT_FOUND" });
@@ -310,9 +310,9 @@ describe("RunRegistry", () => {
     it("is not there when nobody knows it, and not asked for when it was this replica's", async () => {
       let asked = 0;
       const rejoin = async () => void (asked += 1);
-      replica.adopt(ID, { ...waiter, rejoin });
+      replica.adopt(ID, rejoin, waiter);
       await expect(replica.wait(ID, waiter)).rejects.toMatchObject({ code: "RUN_NOT_FOUND" });
-      replica.adopt("run-here.abcdefghijkl", { ...waiter, rejoin });
+      replica.adopt("run-here.abcdefghijkl", rejoin, waiter);
       await expect(replica.wait("run-here.abcdefghijkl", waiter)).rejects.toMatchObject({
         code: "RUN_NOT_FOUND",
       });
@@ -326,11 +326,11 @@ describe("RunRegistry", () => {
           leave?.addEventListener("abort", () => (happened.push("left"), resolve(finished)));
           ended?.addEventListener("abort", () => (happened.push("cancelled"), resolve(finished)));
         });
-      replica.adopt(ID, { ...waiter, rejoin });
+      replica.adopt(ID, rejoin, waiter);
       await vi.advanceTimersByTimeAsync(600_000);
       expect(happened[0]).toBe("left");
       happened.length = 0;
-      replica.adopt(ID, { ...waiter, rejoin });
+      replica.adopt(ID, rejoin, waiter);
       await replica.end(ID, "");
       expect(happened).toEqual(["cancelled"]);
     });

@@ -36,11 +36,6 @@ export interface RunRegistrySettings {
   replica?: string | undefined;
 }
 
-/** A request for a run that another replica may have started, and the means to rejoin it. */
-export type Adoption = Pick<RunRequest, "owner" | "quotaOwner" | "signal"> & {
-  rejoin: NonNullable<Agent["rejoinRun"]>;
-};
-
 /**
  * The runs of a server. A run ends with the call that started it, unless it outlasts the call's wait: then it is kept, and
  * its owner can wait for it or cancel it by its id.
@@ -137,11 +132,12 @@ export class RunRegistry {
     return own < MAX_RUNS / payers / 2;
   }
 
-  /**
-   * Takes over a run from a replica that is gone. It is kept until it turns out not to exist. Does nothing if this replica
-   * has or had the run.
-   */
-  adopt(id: string, { rejoin, ...request }: Adoption): void {
+  /** Takes over a run from a replica that is gone, unless this one has or had it, and keeps it until it is not found. */
+  adopt(
+    id: string,
+    rejoin: NonNullable<Agent["rejoinRun"]>,
+    request: Pick<RunRequest, "owner" | "quotaOwner" | "signal">,
+  ): void {
     const ownId = this.#ownId(id);
     const isOwn = this.#settings.replica !== undefined && id === ownId;
     if (isOwn || this.#yielded.get(ownId) !== undefined) return;

@@ -53,12 +53,9 @@ export async function followRun(
 export function adoptRun(host: ToolHost, id: string, context: ServerContext): void {
   const { runs, agent } = host;
   if (agent.rejoinRun === undefined) return;
-  runs.adopt(id, {
-    owner: clientIdOf(context),
-    quotaOwner: runQuotaOwnerOf(host, context),
-    signal: context.mcpReq.signal,
-    rejoin: (key, options) => agent.rejoinRun?.(key, options) ?? Promise.resolve(undefined),
-  });
+  const rejoin = agent.rejoinRun.bind(agent);
+  const { signal } = context.mcpReq;
+  runs.adopt(id, rejoin, { owner: clientIdOf(context), quotaOwner: runQuotaOwnerOf(host, context), signal });
 }
 
 const STAGE_WORDS: Readonly<Record<Extract<AgentEvent, { type: "stage-started" }>["stage"], string>> = {

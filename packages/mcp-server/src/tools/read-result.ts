@@ -78,9 +78,7 @@ async function readPage(
   return answer;
 }
 
-/**
- * Replaces values by tokens in a page. A value that crosses the page boundary is shown, as its token, on the page where it begins.
- */
+/** Replaces values by tokens in a page. A value that crosses its boundary is shown, as its token, where it begins. */
 async function redactPage(
   page: ResultPage,
   shown: TextPage,

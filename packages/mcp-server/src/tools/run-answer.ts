@@ -1,6 +1,6 @@
 import { answerOf, shortenOutput } from "@cem/tool-files/answers";
 import type { Attachment, HintFor } from "@cem/tool-files/answers";
-import { holdsRedactionToken, toolId } from "@cem/core";
+import { holdsRedactionToken, MS_PER_SECOND, toolId } from "@cem/core";
 import type { JsonValue, ResultStore, TaskResult, ToolCallRecord } from "@cem/core";
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/server";
 import { currentExchange } from "../exchange.ts";
@@ -8,7 +8,6 @@ import type { RunView } from "../runs/run.ts";
 import { SAFE_WORDS, seconds } from "./server-tool.ts";
 import type { GuestFacts, ToolAnswer } from "./server-tool.ts";
 
-const MS_PER_SECOND = 1_000;
 const MAX_NAMED_TOOLS = 10;
 const TOKENS =
   "Tokens such as [[EMAIL:…]] stand for values kept from you: write them whole, and tools get the values.";
@@ -58,10 +57,7 @@ async function answerResult(
   return { ...answer(waiting, more), ...(!data.success && { isError: true }), [SAFE_WORDS]: words };
 }
 
-/**
- * Describes the calls that a run has made. Code may call any name, even one that must be hidden, so only names of known
- * tools are shown.
- */
+/** Describes the calls of a run. Only known tools are named: code may call any name, even one that must be hidden. */
 export function callsMade(calls: readonly ToolCallRecord[]): string {
   if (calls.length === 0) return "It called no tools.";
   const known = calls.filter(({ ok, place }) => ok && place === undefined);

@@ -3,19 +3,16 @@ import { CemError } from "@cem/core";
 import type { JsonObject, JsonSchema } from "@cem/core";
 import type { ServerContext } from "@modelcontextprotocol/server";
 import { MAX_CODE_CHARACTERS, MAX_TASK_CHARACTERS } from "../limits.ts";
-import type { BeginRun, RunRequest } from "../runs/run.ts";
+import type { BeginRun } from "../runs/run.ts";
 import { followRun } from "./follow-run.ts";
 import {
   PROFILES,
   RUNS_CODE,
   declareTool,
   filesSentence,
-  inSession,
   networkSentence,
-  clientIdOf,
-  runQuotaOwnerOf,
+  runRequest,
   seconds,
-  sessionOf,
   text,
 } from "./server-tool.ts";
 import type { DeclaredTool, ToolAnswer, ToolHost } from "./server-tool.ts";
@@ -88,15 +85,11 @@ export const RUN_TOOLS = [executeCode, executeTask];
 /** Starts a run of the caller's session and follows it as long as a call may take. */
 function startRun(
   host: ToolHost,
-  { kind, input, begin: beginRun }: Pick<RunRequest, "kind" | "begin"> & { input: string },
+  run: Parameters<typeof runRequest>[2],
   context: ServerContext,
   verbose?: boolean,
 ): Promise<ToolAnswer> {
-  const { session } = sessionOf(context);
-  const begin: BeginRun = (options) => beginRun(inSession(options, context));
-  const { redactor } = host;
-  const facts = { input, redactor, session, audience: host.quotaOwner ?? clientIdOf(context) };
-  const request = { quotaOwner: runQuotaOwnerOf(host, context), kind, facts, begin };
+  const request = runRequest(host, context, run);
   return followRun(host, context, (waiter) => host.runs.start({ ...waiter, ...request }), verbose);
 }
 

@@ -1,5 +1,5 @@
 import type { HintFor } from "@cem/tool-files/answers";
-import { CemError, isObject } from "@cem/core";
+import { CemError, isObject, MS_PER_SECOND } from "@cem/core";
 import type {
   Agent,
   JsonSchema,
@@ -25,6 +25,7 @@ import type {
 import { currentExchange, SHARED_CLIENT_ID } from "../exchange.ts";
 import { MAX_ARGUMENT_CHARACTERS } from "../limits.ts";
 import type { RunRegistry } from "../runs/run-registry.ts";
+import type { RunRequest } from "../runs/run.ts";
 
 /** Sets of tools. `full`: all. `code`: the three for a model that writes code. `original`: the seven of AgentKernel. */
 export const PROFILES = ["full", "code", "original"] as const;
@@ -175,11 +176,8 @@ export function sessionOf(context: Caller): { session: string | undefined; singl
 /** The wording of choices that outlast their run, in guards and in the redactor. */
 const LASTING = "for this session";
 
-/**
- * The options of a run in the session of its caller. Without protocol sessions, all clients with the shared token count as
- * one, so a question states that its answer also applies to the others.
- */
-export function inSession(options: ExecuteOptions, context: Caller): ExecuteOptions {
+/** The options of a run in its caller's session. Without one, a question says that all with the shared token are one. */
+function inSession(options: ExecuteOptions, context: Caller): ExecuteOptions {
   const { onElicit: ask } = options;
   const all = { ...options, ...sessionOf(context) };
   if (ask === undefined || context.sessionId !== undefined || clientIdOf(context) !== SHARED_CLIENT_ID)
@@ -190,6 +188,23 @@ export function inSession(options: ExecuteOptions, context: Caller): ExecuteOpti
     return ask({ ...request, message: `${request.message}${more}` });
   };
   return { ...all, onElicit };
+}
+
+/** The request for a run in the session of its caller. */
+export function runRequest(
+  host: ToolHost,
+  caller: Caller,
+  { kind, input, begin }: Pick<RunRequest, "kind" | "begin"> & { input: string },
+) {
+  const owner = clientIdOf(caller);
+  const { quotaOwner: audience = owner, redactor } = host;
+  return {
+    kind,
+    owner,
+    quotaOwner: runQuotaOwnerOf(host, caller),
+    facts: { input, audience, redactor, session: sessionOf(caller).session },
+    begin: (options: ExecuteOptions) => begin(inSession(options, caller)),
+  };
 }
 
 /** JSON Schema of a string. */
@@ -215,7 +230,6 @@ export interface GuestFacts {
 
 const MAX_NAMED_HOSTS = 5;
 const MAX_NAMED_MOUNTS = 5;
-const MS_PER_SECOND = 1_000;
 
 /** The network of the sandbox, as a sentence: `No network.` Empty if unknown. */
 export function networkSentence({ network }: GuestFacts): string {

@@ -56,10 +56,7 @@ export function exposedName(server: string, name: string): string {
   return `${server}.${name}`;
 }
 
-/**
- * The reverse of {@link exposedUri} or {@link exposedName}. `undefined` for any other text. A server's name may contain a
- * dot, so the longest match wins.
- */
+/** The reverse of {@link exposedUri} or {@link exposedName}. Names may contain a dot, so the longest match wins. */
 function behindOf(text: string, exposed: typeof exposedName, servers: readonly string[]): Behind | undefined {
   const [server] = servers
     .filter((one) => text.startsWith(exposed(one, "")))

@@ -1,6 +1,6 @@
 import { isObject, type JsonSchema, type ToolDefinition } from "@cem/core";
 import { splitStems } from "@cem/core/text";
-import type { Vocabulary } from "./vocabulary.ts";
+import type { TermIndex } from "./term-index.ts";
 
 /**
  * The searched fields of a definition, in the order of their bits in a field mask, with their weights (BM25F) and their
@@ -21,14 +21,12 @@ export const FIELD_WEIGHTS = {
 type Field = keyof typeof FIELD_WEIGHTS;
 export const FIELDS = Object.keys(FIELD_WEIGHTS) as Field[];
 
-/** The mask with the bits of these fields. */
 export function fieldMask(fields: readonly Field[]): number {
   return fields.reduce((mask, field) => mask | (1 << FIELDS.indexOf(field)), 0);
 }
 
 /** Maximum number of words read of one field. Limits keyword stuffing. */
 const MAX_FIELD_WORDS = 512;
-/** Maximum number of characters read of one text. */
 const MAX_FIELD_CHARACTERS = 8_192;
 const MAX_REMEMBERED_CHARACTERS = 100;
 const MAX_SUMMARY_CHARACTERS = 200;
@@ -37,7 +35,7 @@ const MAX_SCHEMA_DEPTH = 3;
 const MAX_PROPERTIES = 256;
 
 /** Creates a reader of definitions, which returns the term numbers of each of {@link FIELDS}. The index is built from these. */
-export function createDocumentReader(vocabulary: Vocabulary): (tool: ToolDefinition) => number[][] {
+export function createDocumentReader(vocabulary: TermIndex): (tool: ToolDefinition) => number[][] {
   /** Cached terms by text: catalogs repeat the same few thousand texts. */
   const known = new Map<string, readonly number[]>();
   /** The field that each term was last seen in, by the number of the field's read. */

@@ -22,7 +22,6 @@ export function toGroups<Key>(groups: ReadonlyMap<Key, readonly number[]>): Grou
   return { keys: [...groups.keys()], starts, members: Uint32Array.from(lists.flat()) };
 }
 
-/** Creates a function that returns the numbers of a key. */
 export function createLookup<Key>({ keys, starts, members }: Groups<Key>): (key: Key) => Uint32Array {
   const places = new Map(keys.map((key, at) => [key, at]));
   return (key) => {

@@ -1,10 +1,9 @@
-import { toolId } from "@cem/core";
-import type { ToolDefinition } from "@cem/core";
+import { toolId, type ToolDefinition } from "@cem/core";
 import { splitWords, stem } from "@cem/core/text";
 import { NO_ACTIONS, offeredActions, type Actions, verbClassesOf } from "../words/verbs.ts";
 import { createDocumentReader, FIELD_WEIGHTS, fieldMask, FIELDS } from "./document.ts";
 import { createNameIndex, nameWords, readNames } from "./name-index.ts";
-import { createVocabulary, readGrams } from "./vocabulary.ts";
+import { createTermIndex, readGrams } from "./term-index.ts";
 
 /** Saturation of the term frequency (k1 of BM25). */
 const SATURATION = 1.2;
@@ -27,7 +26,6 @@ function buildPostings(documents: readonly (readonly number[][])[], termCount: n
     /** The fields of the document with the term, a bit for each of {@link FIELDS}. */
     masks: new Uint16Array(total),
     inverseFrequency,
-    /** The fields of any document with each term. */
     fieldsOf: new Uint16Array(termCount),
     /** The sum of the inverse document frequencies of the words of each tool's name. */
     nameWeights: new Float32Array(documents.length),
@@ -123,12 +121,11 @@ const MAX_VERB_CHARACTERS = 80;
 /** An index without its tools: numbers and texts, which can be stored in a file. */
 export type IndexData = ReturnType<typeof buildIndexData>;
 
-/** Reads the tools of a catalog. */
 export function buildIndexData(tools: readonly ToolDefinition[]) {
   const order = orderById(tools);
   const sorted = inOrder(tools, order);
   const words: string[] = [];
-  const vocabulary = createVocabulary(words);
+  const vocabulary = createTermIndex(words);
   const documents = sorted.map(createDocumentReader(vocabulary));
   const lines = sorted.map(nameWords);
   const ownWords = lines.map((line) => (line.split("\t")[1] ?? "").split(" "));
@@ -159,7 +156,7 @@ export function openIndex(tools: readonly ToolDefinition[], data: IndexData) {
   return {
     ...data,
     tools: inOrder(tools, data.order),
-    vocabulary: createVocabulary(data.words, data.grams),
+    vocabulary: createTermIndex(data.words, data.grams),
     namedIn: createNameIndex(data.names),
   };
 }

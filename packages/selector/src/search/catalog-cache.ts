@@ -3,8 +3,7 @@ import { readdir, rm, stat } from "node:fs/promises";
 import path from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { deserialize, serialize } from "node:v8";
-import { toolId } from "@cem/core";
-import type { ToolDefinition } from "@cem/core";
+import { toolId, type ToolDefinition } from "@cem/core";
 import { buildIndexData, openIndex, type IndexData } from "../catalog/lexical-index.ts";
 import { createRanking } from "./search-ranking.ts";
 

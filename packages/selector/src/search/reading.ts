@@ -2,9 +2,7 @@ import { isStopWord, splitStems, splitWords, stem } from "@cem/core/text";
 import { readHints } from "../words/hints.ts";
 import { askedActions, isGeneralVerb, NO_ACTIONS, type Actions } from "../words/verbs.ts";
 
-/** Maximum number of distinct words of one query. */
 const MAX_QUERY_WORDS = 256;
-/** Stems of words that only phrase a request. */
 const REQUEST_STEMS: ReadonlySet<string> = new Set(
   `additionally assist assistance curious gonna gotta help hello hey hi interested know let like looking
   love maybe need please planning thing things try trying tell wanna want wish wondering
@@ -29,7 +27,6 @@ export function queryStems(text: string): ReadonlySet<string> {
 const OBJECT_WEIGHT = 1;
 const GENERAL_VERB_WEIGHT = 0.35;
 const GENERAL_NOUN_WEIGHT = 0.4;
-/** Maximum number of terms of one part. */
 const MAX_PART_WORDS = 48;
 
 /** Stems of nouns that fit nearly every tool. */

@@ -39,16 +39,12 @@ function shareOfBest(cover: number): number {
   return SHARE_OF_BEST.least + (SHARE_OF_BEST.most - SHARE_OF_BEST.least) * sureness;
 }
 
-/** The lowest score of a tool that is named in the text. */
 const NAMED_SCORE = 0.9;
-/** The highest score of a tool that is not named. */
 const UNNAMED_SCORE = 0.89;
 const MAX_REASON_WORDS = 4;
 const SCORE_DIGITS = 4;
 
-/** The reason for a tool that is named in the text. */
 export const NAMED_REASON = "named in the task";
-/** The reason for a tool found by its embedding alone. */
 export const MEANING_REASON = "close in meaning";
 const SPELLED_ALIKE = "spelled alike";
 

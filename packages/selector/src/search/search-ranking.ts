@@ -8,7 +8,6 @@ import { readPart } from "./reading.ts";
 
 /** Weight of the best step in addition to the whole text. Tuned over all evaluation sets together, like the other weights. */
 const STEP_WEIGHT = 0.7;
-/** The gain of the best tool of an implied step. */
 const BEST_OF_IMPLIED_STEP_GAIN = 1.1;
 /** The share of an implied step that its best tool must explain. Otherwise the catalog has no tool for it. */
 const IMPLIED_STEP_EXPLAINED = 0.6;

@@ -1,9 +1,8 @@
 import { splitWords, stem } from "@cem/core/text";
 import { inverseDocumentFrequency, type LexicalIndex } from "../catalog/lexical-index.ts";
-import { queryStems, readPart } from "./reading.ts";
-import type { Reading } from "./reading.ts";
+import { queryStems, readPart, type Reading } from "./reading.ts";
 import { fieldMask } from "../catalog/document.ts";
-import type { Vocabulary } from "../catalog/vocabulary.ts";
+import type { TermIndex } from "../catalog/term-index.ts";
 import { relatedTo } from "../words/synonyms.ts";
 import { ACTION_SETS, actionFactor, askedVerbClass, LISTING } from "../words/verbs.ts";
 
@@ -12,7 +11,6 @@ const MAX_EXPLAINED_WORDS = 2;
 /** Maximum number of parts of one query that are searched separately. */
 export const MAX_PARTS = 64;
 
-/** The inverse document frequency of a word that no tool has. */
 function unknownWordScore(index: LexicalIndex): number {
   return inverseDocumentFrequency(index.tools.length, 0);
 }
@@ -44,7 +42,6 @@ export function explainedShare(index: LexicalIndex, text: string, scores: Float3
   return said === 0 ? 0 : Math.min(1, highest(scores) / said);
 }
 
-/** The highest score; 0 for none. */
 export function highest(scores: Float32Array): number {
   let top = 0;
   for (let document = 0; document < scores.length; document++) {
@@ -56,7 +53,6 @@ export function highest(scores: Float32Array): number {
 
 /** Factor for related words. Tuned over all evaluation sets together, like the other factors. */
 const RELATED_FACTOR = 0.35;
-/** Factor for related words when the catalog has the word itself. */
 const RELATED_OF_KNOWN_FACTOR = 0.25;
 /** Factor for similar spellings, multiplied by their similarity. */
 const SIMILAR_FACTOR = 0.4;
@@ -100,7 +96,7 @@ const READING_EXPONENT = 0.5;
 const JOINED_WEIGHT = 0.7;
 
 /** The stems to search for in one text, with their weights. */
-function searchWords(text: string, reading: Reading, vocabulary: Vocabulary): Map<string, number> {
+function searchWords(text: string, reading: Reading, vocabulary: TermIndex): Map<string, number> {
   const weights = new Map([...queryStems(text)].map((key) => [key, 1]));
   for (const term of reading.terms) {
     const weight = weights.get(term.stem);

@@ -9,10 +9,7 @@ const LEAST_DEVIATION = 0.01;
 /** Fewer similarities than this have no distribution to stand out from. */
 const MIN_SAMPLE = 8;
 
-/**
- * Creates a test for similarities that are high and stand out from the rest of the catalog. The latter matters for
- * models whose similarities are all high.
- */
+/** Tests for similarities that stand out from the catalog: those of some models are all high. */
 export function findOutliers(similarities: Float32Array): (similarity: number) => boolean {
   if (similarities.length < MIN_SAMPLE) return (similarity) => similarity >= LEAST_SIMILARITY;
   const middle = median(similarities);
@@ -32,7 +29,6 @@ function median(values: Float32Array): number {
     : ((sorted[middle - 1] ?? 0) + (sorted[middle] ?? 0)) / 2;
 }
 
-/** Weight of semantic similarity in the combination. */
 const MEANING_WEIGHT = 0.5;
 
 /**
@@ -50,12 +46,7 @@ export function fuse(lexical: Float32Array, similarities: Float32Array): Float32
   });
 }
 
-/**
- * Combines lexical scores and semantic similarities, for the tools that are relevant by their words or by their meaning.
- * The others get 0.
- *
- * @param relevant - The lexical scores, 0 for tools that are not relevant by their words.
- */
+/** Combines both for the tools that are relevant by their words (`relevant` is above 0) or by meaning. The others get 0. */
 export function fuseRelevant(lexical: Float32Array, relevant: Float32Array, similarities: Float32Array) {
   const isMeant = findOutliers(similarities);
   return fuse(lexical, similarities).map((score, at) =>

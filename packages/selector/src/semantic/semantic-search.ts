@@ -1,5 +1,4 @@
-import { abandonOnAbort } from "@cem/core";
-import type { ToolDefinition } from "@cem/core";
+import { abandonOnAbort, type ToolDefinition } from "@cem/core";
 import { splitWords } from "@cem/core/text";
 import type { LexicalIndex } from "../catalog/lexical-index.ts";
 import { createVectorCache } from "./vector-cache.ts";
@@ -70,7 +69,6 @@ export function createSemanticSearch(
   let failedAt = -Infinity;
   let work: Promise<void> = Promise.resolve();
 
-  /** Whether the embedder failed recently. */
   const isBackingOff = (): boolean => performance.now() - failedAt < RETRY_AFTER_MS;
 
   const fail = (error: unknown): void => {
@@ -177,7 +175,6 @@ export function createSemanticSearch(
   };
 }
 
-/** The text that represents a tool in its embedding. */
 function textOf({ server, name, description, annotations }: ToolDefinition): string {
   const title = annotations?.title ?? splitWords(name).join(" ");
   return `${splitWords(server).join(" ")}: ${title}. ${description}`.slice(0, MAX_TOOL_CHARACTERS);

@@ -1,7 +1,6 @@
 import path from "node:path";
 import { pathToFileURL } from "node:url";
-import { abandonOnAbort, CemError, fromErrorInfo, moduleBeside } from "@cem/core";
-import type { ErrorInfo } from "@cem/core";
+import { abandonOnAbort, CemError, fromErrorInfo, moduleBeside, type ErrorInfo } from "@cem/core";
 import { findBeside, findInProjects } from "@cem/core/files";
 import { existsSync } from "node:fs";
 import { stat } from "node:fs/promises";

@@ -10,11 +10,7 @@ const MAX_DIMENSIONS = 16_384;
 /** Maximum size of a file to read. A larger one is replaced. */
 const MAX_FILE_BYTES = 512 * 1024 * 1024;
 
-/**
- * Creates a cache of vectors by the digests of their texts, for one embedder, in one append-only file.
- *
- * @param folder - Folder of the file; without one, vectors are kept in memory only.
- */
+/** Vectors by the digests of their texts, for one embedder: in one append-only file, or in memory without a folder. */
 export function createVectorCache(embedderId: string, folder: string | undefined) {
   const name = createHash("sha256").update(embedderId).digest("hex").slice(0, 16);
   let file = folder === undefined ? undefined : path.join(folder, `vectors-${name}.bin`);

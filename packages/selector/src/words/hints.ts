@@ -23,10 +23,6 @@ const PATTERNS: readonly (readonly [words: string, pattern: RegExp])[] = [
     /\d[\d.]{0,30}\s?(?:%|percent) of\s{1,3}\d[\d.,]{0,30}|\b(?:sqrt|cbrt|sin|cos|tan|log|ln|exp|abs)\s?\([^()]{0,100}\)|\b(?:product|sum|difference|quotient|ratio) (?:of|between)\s{1,3}-?\d[\d.,]{0,30}|\b(?:square|cube) root of\s{1,3}\d[\d.,]{0,30}|\d[\d.]{0,30}\s?(?:squared|cubed|to the power of|modulo)\b|\b(?:half|a third|a quarter|twice) (?:of\s)?\s{0,3}\d[\d.,]{0,30}|\bround\s{1,3}-?\d[\d.,]{0,30}/giu,
   ],
   [
-    "weather temperature",
-    /\bhow (?:hot|cold|warm|humid|windy|sunny)\b|\b(?:(?:hott|cold|warm|rain|snow|wind|sunn)(?:er|est|ier|iest))\b/giu,
-  ],
-  [
     "forecast predict upcoming",
     /\b(?:tomorrow|tonight|(?:this|next) weekend|(?:(?:next|coming|following)\s{1,3})(?:(?:\d{1,3}|few|two|three|four|five|six|seven|ten)\s{1,3})?(?:days?|weeks?|weekend)|(?:in|for) (?:\d{1,3}|a few|two|three|four|five|six|seven|ten) days)\b/giu,
   ],
@@ -67,7 +63,6 @@ const KINDS: Readonly<Record<string, string>> = {
   jpeg: "image",
 };
 
-/** Dates that depend on the current time. */
 const RELATIVE_TIME =
   /\b(?:today|tonight|tomorrow|yesterday|right now|(?:this|next|last|past|coming) (?:week|weekend|month|quarter|year|monday|tuesday|wednesday|thursday|friday|saturday|sunday|\d{1,3} (?:days|weeks|months)))\b/iu;
 const TIME_WEIGHT = 0.5;

@@ -12,13 +12,13 @@ const SUBJECTS = `
   get fetch retrieve obtain read load
   write save store create put overwrite
   list enumerate browse
-  weather temperature climate rain rainy snow sunny cloudy humidity
+  weather temperature climate rain rainy snow sunny cloudy humidity hot cold warm windy
   forecast predict prediction outlook
   location city place town
   folder directory dir mkdir
   schema structure column
   database db sql sqlite
-  email mail gmail
+  email mail gmail inbox
   issue ticket bug
   remember recall memory memorize
   cook cooking recipe dish meal ingredient cuisine food
@@ -70,7 +70,6 @@ const SUBJECTS = `
   book novel author reading
   paper research academic scholar study publication scientific arxiv
   language translate translation translator
-  email mail inbox
   calendar meeting schedule appointment event
   task todo note reminder
   video youtube clip
@@ -101,7 +100,6 @@ const SUBJECTS = `
   history log
   append write edit
   list show enumerate view display get
-  log logs logging
   secret credential password
   permission role access
   message chat sms send

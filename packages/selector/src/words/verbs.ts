@@ -18,13 +18,11 @@ const ACTION_WORDS = {
   control: "play pause stop restart turn lock unlock deploy install draw paint sing",
   execute: "run execute use call invoke apply import start launch perform",
 } as const;
-/** A kind of action that a task asks for or a tool offers. */
 type Action = keyof typeof ACTION_WORDS;
 /** A set of actions, with a bit for each {@link Action}. */
 export type Actions = number;
 export const NO_ACTIONS: Actions = 0;
 const NAMES = Object.keys(ACTION_WORDS) as Action[];
-/** The number of possible sets of actions. */
 export const ACTION_SETS = 1 << NAMES.length;
 
 /** Actions whose verbs fit nearly every tool. */

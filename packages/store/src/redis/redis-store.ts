@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { CemError } from "@cem/core";
+import { CemError, MS_PER_SECOND } from "@cem/core";
 import type { Store, StoreKey } from "@cem/core";
 import { Redis } from "ioredis";
 import type { RedisOptions } from "ioredis";
@@ -9,7 +9,6 @@ import { CONFLICT, LIST, REMOVE, REMOVE_ALL, WRITE } from "./scripts.ts";
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const COMMAND_TIMEOUT_MS = 15_000;
-const MS_PER_SECOND = 1_000;
 /** The braces make a cluster keep the whole store in one slot, as its scripts need. */
 const DEFAULT_PREFIX = "{cem}:";
 

@@ -1,7 +1,6 @@
 import { forClients, toolId } from "@cem/core";
 import type { ErrorInfo, JsonValue, ResultStore, TaskResult } from "@cem/core";
-import { attachmentsOf, keepBase64 } from "./attachments.ts";
-import type { Attachment } from "./attachments.ts";
+import { attachmentsOf, keepBase64, type Attachment } from "./attachments.ts";
 import { fitValue } from "./fit-value.ts";
 
 /** Longer output is stored as a result; only its beginning and end are shown. */

@@ -1,9 +1,6 @@
-import { isResultHandle } from "@cem/core";
-import type { JsonValue, ResultHandle, ResultStore } from "@cem/core";
+import { isResultHandle, type JsonValue, type ResultHandle, type ResultStore } from "@cem/core";
 
-/** Maximum size of one image, sound or file in an answer. */
 export const MAX_ATTACHMENT_BYTES = 1024 * 1024;
-/** Maximum size of all images, sounds and files in an answer. */
 const MAX_ATTACHMENTS_BYTES = 4 * 1024 * 1024;
 const MAX_ATTACHMENTS = 8;
 

@@ -1,6 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { isObject } from "@cem/core";
-import type { JsonValue, ResultHandle, ResultStore } from "@cem/core";
+import { isObject, type JsonValue, type ResultHandle, type ResultStore } from "@cem/core";
 
 /** A value with longer JSON is stored as a result and replaced by a handle. */
 const MAX_VALUE_CHARACTERS = 32 * 1024;

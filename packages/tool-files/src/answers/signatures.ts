@@ -1,8 +1,7 @@
 import type { ToolDefinition } from "@cem/core";
 import { describeCalls } from "../index.ts";
 import { clip, visibleText } from "../safe-text.ts";
-import { messageOf } from "./answer.ts";
-import type { HintFor } from "./answer.ts";
+import { messageOf, type HintFor } from "./answer.ts";
 
 /** Maximum length of a description in an answer and in a prompt. */
 const MAX_DESCRIPTION_CHARACTERS = { answer: 160, prompt: 400 };

@@ -103,7 +103,6 @@ function isComposite(value: unknown): value is object {
   return typeof value === "object" && value !== null;
 }
 
-/** The changed words with some unchanged text around them. */
 function showEdit(before: string, after: string): string {
   const parts = diffWordsWithSpace(before, after, { maxEditLength: MAX_EDITED_WORDS });
   if (parts === undefined) return `[-${showValue(before)}-]{+${showValue(after)}+}`;

@@ -1,13 +1,11 @@
 import path from "node:path";
-import { CemError, isObject, readAnnotations } from "@cem/core";
-import type { ToolDefinition } from "@cem/core";
+import { CemError, isObject, readAnnotations, type ToolDefinition } from "@cem/core";
 import * as z from "zod/mini";
 import { markFlagged, visibleText } from "../safe-text.ts";
 import { rawToolDefinition } from "../tool-definition.ts";
 import { isUsableIdentifier } from "../tool-names.ts";
 import { readRegularFile } from "./server-folder.ts";
 
-/** The name of the lock file in a server's folder. */
 export const LOCK_FILE = "tools.lock.json";
 export const LOCK_VERSION = 1;
 /** Changes when the code generated from a definition changes. */

@@ -2,8 +2,7 @@ import { readdir, rm, rmdir } from "node:fs/promises";
 import path from "node:path";
 import { replaceFile } from "@cem/core/files";
 import { planServerFiles, type ServerFilesPlan, type ServerFilesRequest } from "./plan-server-files.ts";
-import { openServerFolder, readServerFolder, withFolderLock } from "./server-folder.ts";
-import type { FileOrigin } from "./server-folder.ts";
+import { openServerFolder, readServerFolder, withFolderLock, type FileOrigin } from "./server-folder.ts";
 import { invalidLock, LOCK_FILE, parseLock } from "./server-lock.ts";
 
 /** Everyone who may read the folder may read the tools: the code may run as another user. */

@@ -3,7 +3,6 @@ import { compactJson } from "../canonical-json.ts";
 import { commentLine, harmlessInComment, quote } from "../safe-text.ts";
 import { keywordsOf } from "../schema/keywords.ts";
 
-/** Maximum length of a description in a tool file. */
 const MAX_DESCRIPTION_CHARACTERS = 2_000;
 const MAX_DEFAULT_CHARACTERS = 60;
 const MAX_FORMAT_CHARACTERS = 40;

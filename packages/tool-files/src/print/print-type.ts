@@ -27,7 +27,6 @@ interface Place {
 interface Layout {
   reference(to: NamedType, place: Place): string;
   object(node: ObjectNode, place: Place): string;
-  /** Joins the printed parts of a tuple. */
   items(items: readonly string[], place: Place): string;
   alternatives(node: Parts, place: Place): string;
   /** Whether a printed type needs parentheses before `[]`, `?` or another operator. */
@@ -177,7 +176,6 @@ function noted(text: string, property: string, comments: BriefComments | undefin
   return text;
 }
 
-/** The text of a long union of literals. */
 function literalsOf({ kind, parts }: Parts): string | undefined {
   if (kind !== "union" || parts.length > MAX_NAMED_UNION_PARTS) return undefined;
   const texts = parts.flatMap((part) => (part.kind === "text" ? [part.text] : []));

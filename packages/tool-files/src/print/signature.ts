@@ -1,8 +1,7 @@
 import type { JsonSchema, ToolDefinition } from "@cem/core";
 import { withHandles } from "../schema/handle-types.ts";
 import { createTypeNames, readSchemaTypes } from "../schema/schema-types.ts";
-import { acceptsEmptyObject, type NamedType, UNKNOWN } from "../schema/type-node.ts";
-import type { TypeNode } from "../schema/type-node.ts";
+import { acceptsEmptyObject, type NamedType, UNKNOWN, type TypeNode } from "../schema/type-node.ts";
 import { printBriefType, type NoteType } from "./print-type.ts";
 
 /** A longer signature is printed with less detail. */
@@ -17,7 +16,6 @@ const MAX_RESULT_CHARACTERS = 80;
 export interface Call {
   identifier: string;
   input: NamedType;
-  /** Whether the argument is optional. */
   optional: boolean;
   /** `undefined` when the type of the result is unknown. */
   output: NamedType | undefined;
@@ -33,13 +31,9 @@ export function printSignature(call: Call): string {
   return withoutResult.length <= MAX_SIGNATURE_CHARACTERS * 3 ? withoutResult : write(call, 0, 0);
 }
 
-/**
- * Prints the type of a schema's values on one line.
- *
- * @param textOf - The type of a schema that says less than its type, such as `Date`.
- */
+/** Prints the type of a schema's values on one line. `textOf` gives types that a schema can't express, such as `Date`. */
 export function printSchemaType(schema: JsonSchema, textOf: (schema: JsonSchema) => string | undefined) {
-  const [whole] = readSchemaTypes(schema, "Type", createTypeNames(), false, textOf).types;
+  const [whole] = readSchemaTypes(schema, "Type", { names: createTypeNames(), isInput: false, textOf }).types;
   return textOf(schema) ?? printBriefType(whole.node, MAX_DETAIL);
 }
 
@@ -119,11 +113,11 @@ function describeCall(tool: CallableTool, note: NoteType): string {
   const { name, inputSchema, outputSchema, callStyle, signature } = tool;
   if (callStyle === "positional") return signature;
   const names = createTypeNames();
-  const [input] = readSchemaTypes(inputSchema, names(`${name} input`), names, true).types;
+  const [input] = readSchemaTypes(inputSchema, names(`${name} input`), { names, isInput: true }).types;
   if (input.node === undefined || input.node === UNKNOWN) return signature;
   const output =
     outputSchema &&
-    readSchemaTypes(withHandles(outputSchema), names(`${name} output`), names, false).types[0];
+    readSchemaTypes(withHandles(outputSchema), names(`${name} output`), { names, isInput: false }).types[0];
   const isKnown = output?.node !== undefined && output.node !== UNKNOWN;
   const optional = acceptsEmptyObject(input.node);
   const call: Call = { identifier: name, input, optional, output: isKnown ? output : undefined };
@@ -155,7 +149,6 @@ function nameRepeated(repeated: ReadonlyMap<string, string>, signatures: readonl
 
 /** Shorter comments are kept even if repeated. */
 const LONG_COMMENT_CHARACTERS = 30;
-/** The beginning of a property. */
 const PROPERTY = /(?<=[;{] )/u;
 
 /** Omits a long comment when an earlier property of the same name had it: the tools of a server share many. */

@@ -1,5 +1,4 @@
-import { isObject } from "@cem/core";
-import type { ToolFlag } from "@cem/core";
+import { isObject, type ToolFlag } from "@cem/core";
 import { compactJson } from "../canonical-json.ts";
 import { clip, harmlessInComment, markFlagged, quote, visibleText } from "../safe-text.ts";
 import { withHandles } from "../schema/handle-types.ts";
@@ -56,11 +55,11 @@ export function generateToolModule(definition: RawToolDefinition, naming: ToolMo
   const inputName = names(`${identifier} input`);
   const { outputSchema } = definition;
   const outputName = outputSchema === undefined ? "" : names(`${identifier} output`);
-  const input = readSchemaTypes(definition.inputSchema ?? {}, inputName, names, true);
+  const input = readSchemaTypes(definition.inputSchema ?? {}, inputName, { names, isInput: true });
   const output =
     outputSchema === undefined
       ? undefined
-      : readSchemaTypes(withHandles(outputSchema), outputName, names, false);
+      : readSchemaTypes(withHandles(outputSchema), outputName, { names, isInput: false });
 
   // The arguments of a call are always an object.
   const [inputType] = input.types;
@@ -100,7 +99,6 @@ function withinBounds(parts: ModuleParts): string {
   return printModule({ ...parts, input: opened(parts.input), output: parts.output && opened(parts.output) });
 }
 
-/** Limit of the size of a module, in characters. */
 function sizeBound({ description = "", inputSchema, outputSchema }: RawToolDefinition): number {
   const size =
     compactJson([inputSchema, outputSchema], MAX_MODULE_CHARACTERS)?.length ?? MAX_MODULE_CHARACTERS;

@@ -13,12 +13,10 @@ export function keywordsOf(schema: SchemaObject): Keywords {
   return { __proto__: null, ...schema } as unknown as Keywords;
 }
 
-/** The value as an array; `undefined` for anything else. */
 export function asList(value: unknown): readonly unknown[] | undefined {
   return Array.isArray(value) ? value : undefined;
 }
 
-/** The entries of an object; none for anything else. */
 export function asEntries(value: unknown): [string, unknown][] {
   return isObject(value) ? Object.entries(value) : [];
 }

@@ -66,7 +66,6 @@ export function readKeywords(schema: Keywords, context: TypeContext, builder: Ty
   return schema["nullable"] === true ? unionOf([type, NULL]) : type;
 }
 
-/** Keywords that combine other schemas. */
 const COMBINING = ["$ref", "allOf", "anyOf", "oneOf", "$dynamicRef", "$recursiveRef"];
 
 function readAlternatives(schema: Keywords, context: TypeContext, builder: TypeBuilder): TypeNode {

@@ -2,8 +2,7 @@ import { isObject } from "@cem/core";
 import { commentLine } from "../safe-text.ts";
 import { toIdentifier } from "../tool-names.ts";
 import { keywordsOf, own, readReferences, referenceOf, type SchemaObject } from "./keywords.ts";
-import { readKeywords, readSchema } from "./read-schema.ts";
-import type { TypeBuilder, TypeContext } from "./read-schema.ts";
+import { readKeywords, readSchema, type TypeBuilder, type TypeContext } from "./read-schema.ts";
 import { NEVER, referencesOf, textNode, type NamedType, type TypeNode, UNKNOWN } from "./type-node.ts";
 
 /** Objects nested deeper than this become named types. */
@@ -12,9 +11,14 @@ const MAX_INLINE_OBJECTS = 4;
 const MAX_READING_DEPTH = 60;
 /** Further named types are `unknown`. */
 const MAX_NAMED_TYPES = 400;
-/** Further schemas are `unknown`. */
 const MAX_SCHEMAS = 20_000;
 const MAX_COMMENT_CHARACTERS = 240;
+
+interface ReadingSettings {
+  names: TypeNames;
+  isInput: boolean;
+  textOf?: (schema: SchemaObject) => string | undefined;
+}
 
 export interface SchemaTypes {
   /** The type of the whole document, followed by the named types it refers to. */
@@ -27,16 +31,13 @@ export interface SchemaTypes {
  * Reads a schema document into types, in time linear in its size.
  *
  * @param name - the name of the type of the whole document.
- * @param names - creates the names of the other types.
- * @param isInput - whether it is the schema of arguments: properties with a default are optional.
- * @param textOf - the type text of a schema that can't express its type, such as `Date`.
+ * @param settings - `names` creates the names of the other types. `isInput`: whether it is the schema of arguments, in
+ *   which properties with a default are optional. `textOf`: the type of a schema that can't express it, such as `Date`.
  */
 export function readSchemaTypes(
   root: unknown,
   name: string,
-  names: TypeNames,
-  isInput: boolean,
-  textOf?: (schema: SchemaObject) => string | undefined,
+  { names, isInput, textOf }: ReadingSettings,
 ): SchemaTypes {
   const references = readReferences(root);
   const types: NamedType[] = [];

@@ -10,7 +10,6 @@ export type TypeNode =
 export interface ObjectNode {
   kind: "object";
   members: Member[];
-  /** The type of the index signature. */
   index: TypeNode | undefined;
 }
 
@@ -22,7 +21,6 @@ export interface Member {
   schema?: unknown;
 }
 
-/** A type that is declared by name. */
 export interface NamedType {
   name: string;
   comment: string;

@@ -1,8 +1,7 @@
 import { STOPPING_CODES, textOf, type Diagnostic } from "../compiler/diagnostics.ts";
 import type { ProgramView } from "../compiler/native-compiler.ts";
 import * as ts from "typescript/unstable/ast";
-import { SignatureKind, TypeFlags } from "typescript/unstable/async";
-import type { Checker, Signature, Type } from "typescript/unstable/async";
+import { SignatureKind, TypeFlags, type Checker, type Signature, type Type } from "typescript/unstable/async";
 import {
   enclosingCall,
   factsOf,
@@ -31,13 +30,11 @@ import {
 /** Maximum number of names to list when TypeScript suggests none. */
 const MAX_LISTED = 12;
 const SUGGESTION = /Did you mean/u;
-/** Advice to install type definitions, which a program can't follow, and a useless suggestion. */
-const USELESS_ADVICE = / (?:Do you need |Try |Did you mean 'undefined')/u;
+/** Advice to install type definitions, which a program can't follow, and suggestions that are never meant. */
+const USELESS_ADVICE = / (?:Do you need |Try |Did you mean '(?:undefined|fixed)')/u;
 /** Methods that a large result has in addition to the tool's value; no declaration lists them. */
 const HANDLE_METHODS: ReadonlySet<string> = new Set(["page", "items", "text", "json", "bytes"]);
 const ITERATOR = "__@iterator";
-/** An obsolete string method, which is never meant by `toFixed`. */
-const FIXED = " Did you mean 'fixed'?";
 const TEXT_AS_NUMBER =
   /(?:Type|Argument of type) 'string' is not assignable to (?:parameter of )?type 'number'\./u;
 /** Union types of strings, such as an enum's. */
@@ -134,7 +131,7 @@ async function explainMember({ node, checker, diagnostic }: Place): Promise<Expl
     return { rule: "missing-await", message: `${promise} is a Promise: write (await ${promise}).${name}.` };
   }
   if (called === true && HANDLE_METHODS.has(name) && (await someOf(members, ofTool))) return undefined;
-  const said = textOf(diagnostic).replace(FIXED, " It is a text: Number(…) makes a number of it.");
+  const said = textOf(diagnostic).split(USELESS_ADVICE, 1).join("");
   const message = await withMembers(said, nonNull, checker);
   if (await someOf(members, (member) => isKnown(member, called === true)))
     return { rule: "unknown-member", message };

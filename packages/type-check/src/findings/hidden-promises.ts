@@ -1,7 +1,6 @@
 import { createTurns } from "@cem/core";
 import * as ts from "typescript/unstable/ast";
-import { TypeFlags } from "typescript/unstable/async";
-import type { Checker, Type } from "typescript/unstable/async";
+import { TypeFlags, type Checker, type Type } from "typescript/unstable/async";
 import { isPromise } from "./type-facts.ts";
 
 /** Maximum number of variables to follow. */

@@ -1,10 +1,8 @@
 import * as ts from "typescript/unstable/ast";
-import { SignatureKind, TypeFlags } from "typescript/unstable/async";
-import type { Checker, Type } from "typescript/unstable/async";
+import { SignatureKind, TypeFlags, type Checker, type Type } from "typescript/unstable/async";
 import { constantOf, createHiddenPromises, type HiddenPromises, withoutCasts } from "./hidden-promises.ts";
 import { promiseUses, type PromiseUse } from "./promise-uses.ts";
-import { clip, declaredBy, isPromise, itemOf, membersOf } from "./type-facts.ts";
-import type { Explanation } from "./type-facts.ts";
+import { clip, declaredBy, isPromise, itemOf, membersOf, type Explanation } from "./type-facts.ts";
 
 /** How deep a value is searched for promises. */
 const MAX_DEPTH = 4;

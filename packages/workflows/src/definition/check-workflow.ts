@@ -8,7 +8,7 @@ import { visitExpressions } from "../expressions/template.ts";
 import { dependenciesOf, visitStep } from "./dependencies.ts";
 import { isBuiltIn } from "./parse-workflow.ts";
 import type { ParsedWorkflow } from "./parse-workflow.ts";
-import { schemaProblems } from "./value-schema.ts";
+import { schemaProblem } from "./value-schema.ts";
 import { ON_ERROR } from "./workflow.ts";
 import type { Workflow, WorkflowStep } from "./workflow.ts";
 import { codeProgram, findStepTool } from "../steps/call-code.ts";
@@ -31,10 +31,10 @@ interface Place {
  *
  * @throws CemError `WORKFLOW_INVALID` with the line of each error.
  */
-export function checkWorkflow(
-  { workflow, problems }: ParsedWorkflow,
+export async function checkWorkflow(
+  { workflow, problems, values }: ParsedWorkflow,
   kinds: ReadonlyMap<string, WorkflowStepKind>,
-): Workflow {
+): Promise<Workflow> {
   const { variables, outputs } = workflow;
 
   const checkNames = (
@@ -86,9 +86,8 @@ export function checkWorkflow(
       return;
     }
     // The value of an expression is known when the step runs.
-    if (JSON.stringify(config).includes("${{")) return;
-    for (const problem of schemaProblems(config, kind.configSchema))
-      problems.add([...path, "config"], problem);
+    if (!JSON.stringify(config).includes("${{"))
+      values.push({ value: config, schema: kind.configSchema, path: [...path, "config"] });
   };
 
   const checkStep = (step: WorkflowStep, siblings: readonly WorkflowStep[], place: Place): void => {
@@ -138,6 +137,10 @@ export function checkWorkflow(
       (expression, at) => checkNames(expression, at, place),
       (error, at) => problems.add(at, error.message),
     );
+  }
+  for (const { value, schema, path } of values) {
+    const problem = await schemaProblem(value, schema);
+    if (problem !== undefined) problems.add(path, problem);
   }
   problems.throwIfAny();
   return workflow;

@@ -125,7 +125,7 @@ describe("loadWorkflow", () => {
     ],
     [
       `name: w\nvariables:\n  n:\n    type: integer\n    default: many\nsteps: [${STEP}]`,
-      /^w\.yaml:5 {2}variables\.n\.default {2}is not as its schema wants it: .*number/,
+      /^w\.yaml:5 {2}variables\.n\.default {2}is not as its schema wants it: it must be an integer, not a string/,
     ],
     ["- 1", /^w\.yaml/],
     ["", /^w\.yaml/],

@@ -29,7 +29,7 @@ export async function loadWorkflow(
   const parts = new Map<string, Workflow>();
   const read = async (one: WorkflowSource): Promise<Workflow> => {
     const parsed = parseWorkflow(one);
-    const workflow = checkWorkflow(parsed, kinds);
+    const workflow = await checkWorkflow(parsed, kinds);
     await checkFurther?.(workflow, parsed.problems);
     parsed.problems.throwIfAny();
     return workflow;

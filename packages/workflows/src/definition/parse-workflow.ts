@@ -1,17 +1,15 @@
 import { DefinitionProblems } from "@cem/config/definitions";
 import type { ContentProblem as WorkflowProblem } from "@cem/config/definitions";
-import { isObject } from "@cem/core";
+import { isObject, MS_PER_SECOND } from "@cem/core";
 import type { JsonObject, JsonSchema, JsonValue } from "@cem/core";
 import type { z } from "zod";
 import type { DocumentPath } from "../expressions/expression.ts";
-import { schemaProblems } from "./value-schema.ts";
 import { BODIES, CONFIG_SCHEMAS, stepSchema, workflowSchema } from "./workflow.ts";
 import type { Retry, Workflow, WorkflowSource, WorkflowStep, WorkflowVariable } from "./workflow.ts";
 
 /** A problem of a workflow. */
 export type { WorkflowProblem };
 
-const MS_PER_SECOND = 1_000;
 const DEFAULT_MAX_PARALLEL = 4;
 const DEFAULT_ATTEMPTS = 3;
 const DEFAULT_DELAY_SECONDS = 1;
@@ -26,6 +24,8 @@ const VARIABLE_TYPES = ["string", "number", "integer", "boolean", "array", "obje
 export interface ParsedWorkflow {
   workflow: Workflow;
   problems: DefinitionProblems;
+  /** Values that have to fit a schema. */
+  values: { value: JsonValue; schema: JsonSchema; path: DocumentPath }[];
 }
 
 /** Parses a workflow. @throws CemError `WORKFLOW_INVALID`; for a text, with the line of each error. */
@@ -37,13 +37,16 @@ export function parseWorkflow(source: WorkflowSource): ParsedWorkflow {
   if (written === undefined) throw new Error("A workflow without problems is read.");
   const steps = readSteps(written.steps, problems);
   problems.throwIfAny();
+  const values: ParsedWorkflow["values"] = [];
   const { name, description = "", version = "1.0", variables = {}, timeout } = written;
   const workflow: Workflow = {
     name,
     description,
     version: String(version),
     variables: Object.fromEntries(
-      Object.entries(variables).map(([key, value]) => [key, variableOf(key, value, problems)] as const),
+      Object.entries(variables).map(
+        ([key, value]) => [key, variableOf(key, value, problems, values)] as const,
+      ),
     ),
     steps,
     guardrails: written.guardrails,
@@ -52,7 +55,7 @@ export function parseWorkflow(source: WorkflowSource): ParsedWorkflow {
     maxParallel: written.max_parallel ?? DEFAULT_MAX_PARALLEL,
     source: value as JsonObject,
   };
-  return { workflow, problems };
+  return { workflow, problems, values };
 }
 
 /** Reads a list of steps, with those within them. */
@@ -121,7 +124,12 @@ function retryOf(written: z.output<typeof stepSchema>["retry"]): Retry {
 }
 
 /** Reads a variable: either a JSON Schema with a `type`, or a value, which is the default. */
-function variableOf(name: string, value: JsonValue, problems: DefinitionProblems): WorkflowVariable {
+function variableOf(
+  name: string,
+  value: JsonValue,
+  problems: DefinitionProblems,
+  values: ParsedWorkflow["values"],
+): WorkflowVariable {
   if (isObject(value) && value["type"] !== undefined) {
     const schema: JsonSchema = value;
     const { type, default: standard } = value;
@@ -129,8 +137,8 @@ function variableOf(name: string, value: JsonValue, problems: DefinitionProblems
       const message = `is not one of ${VARIABLE_TYPES.join(", ")}. A value with a \`type\` of its own is written { type: object, default: … }.`;
       problems.add(["variables", name, "type"], message);
     }
-    for (const problem of standard === undefined ? [] : schemaProblems(standard, schema))
-      problems.add(["variables", name, "default"], problem);
+    if (standard !== undefined)
+      values.push({ value: standard, schema, path: ["variables", name, "default"] });
     return { schema, default: standard };
   }
   const type = Array.isArray(value) ? "array" : typeof value;

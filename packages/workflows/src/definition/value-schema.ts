@@ -1,44 +1,22 @@
-import { dottedPath } from "@cem/config/definitions";
-import { CemError } from "@cem/core";
+import { CemError, Lazy } from "@cem/core";
 import type { JsonObject, JsonSchema, JsonValue } from "@cem/core";
-import * as z from "zod";
-import { bounded } from "../expressions/expression.ts";
 import type { Workflow } from "./workflow.ts";
 
-interface Check {
-  schema: z.ZodType;
-  /** Whether it has patterns or recursion, which may take very long. */
-  isSlow: boolean;
-}
+/** Loaded with the first value that has to be checked. */
+const validator = new Lazy(async () => (await import("@cem/bridge")).createSchemaValidator());
 
-const compiled = new WeakMap<JsonSchema, Check | undefined>();
+const SINGULAR: Readonly<Record<string, string>> = { have: "has", are: "is" };
 
-/** The violations of a JSON Schema, as sentences. Parts of a schema that can't be checked allow anything. */
-export function schemaProblems(value: JsonValue, schema: JsonSchema): string[] {
-  const check = compile(schema);
-  if (check === undefined) return [];
-  const parse = () => check.schema.safeParse(value);
-  const checked = check.isSlow ? bounded(parse) : parse();
-  if (checked.success) return [];
-  return checked.error.issues.map(({ message, path }) => {
-    const where = path.length === 0 ? "" : ` at ${dottedPath(path)}`;
-    return `is not as its schema wants it${where}: ${message}.`;
-  });
-}
-
-function compile(schema: JsonSchema): Check | undefined {
-  if (compiled.has(schema)) return compiled.get(schema);
-  let check: Check | undefined;
-  try {
-    check = {
-      schema: z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0]),
-      isSlow: /"(?:pattern|patternProperties|\$ref)"/u.test(JSON.stringify(schema)),
-    };
-  } catch {
-    check = undefined;
-  }
-  compiled.set(schema, check);
-  return check;
+/** The first violation of a JSON Schema, as a sentence. Parts of a schema that can't be checked allow anything. */
+export async function schemaProblem(value: JsonValue, schema: JsonSchema): Promise<string | undefined> {
+  const prepared = await (await validator.get()).prepare(schema);
+  const violation = prepared.validated ? prepared.check(value) : undefined;
+  // The words are those for arguments, whose values are never repeated.
+  const said = violation?.message.replace(
+    /^they (\w+)/u,
+    (_, verb: string) => `it ${SINGULAR[verb] ?? verb}`,
+  );
+  return said && `is not as its schema wants it: ${said.replace(/[^?]$/u, "$&.")}`;
 }
 
 /** The JSON Schema of the inputs of a workflow run. */
@@ -57,21 +35,20 @@ export function inputSchemaOf({ variables }: Pick<Workflow, "variables">): JsonS
  *
  * @throws CemError `WORKFLOW_VARIABLES_INVALID`
  */
-export function variablesOf(workflow: Pick<Workflow, "name" | "variables">, given: JsonObject): JsonObject {
+export async function variablesOf(workflow: Pick<Workflow, "name" | "variables">, given: JsonObject) {
   const known = Object.entries(workflow.variables);
   const problems = Object.keys(given)
     .filter((name) => !Object.hasOwn(workflow.variables, name))
     .map((name) => `${JSON.stringify(name)} is not one of its variables.`);
-  const values = known.flatMap(([name, { schema, default: standard }]) => {
-    const value = Object.hasOwn(given, name) ? given[name] : standard;
-    if (value === undefined) {
-      problems.push(`${JSON.stringify(name)} is not given.`);
-      return [];
-    }
-    if (Object.hasOwn(given, name))
-      problems.push(...schemaProblems(value, schema).map((problem) => `${JSON.stringify(name)} ${problem}`));
-    return [[name, value] as const];
-  });
+  const values: [name: string, value: JsonValue][] = [];
+  for (const [name, { schema, default: standard }] of known) {
+    const isGiven = Object.hasOwn(given, name);
+    const value = isGiven ? given[name] : standard;
+    if (value === undefined) problems.push(`${JSON.stringify(name)} is not given.`);
+    else values.push([name, value]);
+    const problem = isGiven && value !== undefined ? await schemaProblem(value, schema) : undefined;
+    if (problem !== undefined) problems.push(`${JSON.stringify(name)} ${problem}`);
+  }
   if (problems.length === 0) return Object.fromEntries(values);
   const names = known.map(([name]) => name).join(", ");
   throw new CemError(

@@ -30,9 +30,7 @@ export function createCleanUp(folders: RunFolders, keep: KeptRuns): () => void {
     isUnderWay = true;
     void removeEnded(folders, keep, stay)
       .catch(() => {})
-      .finally(() => {
-        isUnderWay = false;
-      });
+      .finally(() => (isUnderWay = false));
   };
 }
 

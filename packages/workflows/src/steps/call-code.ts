@@ -1,4 +1,4 @@
-import { CemError, findTool, fromErrorInfo, isObject } from "@cem/core";
+import { CemError, findTool, fromErrorInfo, printCall, printImport, printLiteral } from "@cem/core";
 import type { CatalogSnapshot, JsonValue, ToolCall, ToolDefinition } from "@cem/core";
 
 /** Other names of tools, from `tool_mappings`. */
@@ -56,23 +56,10 @@ function callable(tool: ToolDefinition): ToolDefinition {
 
 /** Creates the program of one call. */
 export function callProgram(tool: ToolDefinition, args: ToolCall["args"]): string {
-  const given =
-    tool.callStyle === "positional" && isObject(args)
-      ? Object.keys(tool.inputSchema.properties ?? {}).map((key) => literal(args[key]))
-      : [literal(args)];
-  return `import { ${tool.name} } from ${JSON.stringify(tool.module)};\nexport default await ${tool.name}(${given.join(", ")});\n`;
+  return `${printImport(tool)}\nexport default ${printCall(tool, args)};\n`;
 }
 
 /** Creates the program of a step. Line numbers stay the same. */
 export function codeProgram(code: string, inputs: JsonValue): string {
-  return `const inputs: any = ${literal(inputs)}; ${code}`;
-}
-
-/**
- * Writes a value as a literal. In an object literal, the key `__proto__` would set the prototype unless it is computed.
- * Quotes within strings are escaped, so they don't match.
- */
-function literal(value: JsonValue | undefined): string {
-  if (value === undefined) return "undefined";
-  return JSON.stringify(value).replaceAll(/(?<=[{,])"__proto__":/gu, '["__proto__"]:');
+  return `const inputs: any = ${printLiteral(inputs)}; ${code}`;
 }

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import {
   CemError,
   fromErrorInfo,
@@ -153,7 +153,7 @@ export function createExecution(settings: ExecutionSettings) {
     },
     /** The same for each attempt of a step, and unique to the run and step. */
     idempotencyKey(path: string): string {
-      return createHash("sha256").update(`${id}\n${path}`).digest("hex").slice(0, 32);
+      return hash("sha256", `${id}\n${path}`).slice(0, 32);
     },
   };
 }

@@ -4,7 +4,7 @@ import { CemError, fromErrorInfo, toErrorInfo } from "@cem/core";
 import type { JsonObject, JsonValue, WorkflowStepContext, WorkflowStepKind } from "@cem/core";
 import { PRIVATE_FOLDER } from "@cem/core/files";
 import pMap, { pMapSkip } from "p-map";
-import { schemaProblems, variablesOf } from "../definition/value-schema.ts";
+import { schemaProblem, variablesOf } from "../definition/value-schema.ts";
 import type { Workflow, WorkflowStep } from "../definition/workflow.ts";
 import { evaluate, resolve } from "../expressions/template.ts";
 import { callProgram, codeProgram, findStepTool } from "./call-code.ts";
@@ -104,7 +104,7 @@ async function runPart(request: StepRequest): Promise<JsonValue> {
   const part = execution.settings.parts.get(name as string) as Workflow;
   const inner: ListScope = {
     ...outer,
-    variables: variablesOf(part, resolve(variables, scope) as JsonObject),
+    variables: await variablesOf(part, resolve(variables, scope) as JsonObject),
     steps: {},
     errors: {},
     loop: {},
@@ -129,10 +129,10 @@ async function runKind(request: StepRequest): Promise<JsonValue> {
   const { execution, step, scope, at } = request;
   const kind = execution.settings.kinds.get(step.type) as WorkflowStepKind;
   const config = resolve(step.config, scope);
-  const problems = schemaProblems(config, kind.configSchema);
-  if (problems.length > 0)
-    throw new CemError("WORKFLOW_INVALID", `The configuration of step ${at.path} ${problems.join(" It ")}`, {
-      details: { step: at.path, problems },
+  const problem = await schemaProblem(config, kind.configSchema);
+  if (problem !== undefined)
+    throw new CemError("WORKFLOW_INVALID", `The configuration of step ${at.path} ${problem}`, {
+      details: { step: at.path, problems: [problem] },
     });
   const value = await kind.run(config, contextOf(request));
   return execution.tokenize(asJson(value ?? null, at.path));

@@ -113,17 +113,19 @@ export async function runStep(settings: StepRunSettings): Promise<StepEnd> {
     }
   };
 
+  const complete = (value: JsonValue, error?: ErrorInfo): StepEnd => {
+    append({ type: "step-completed", step: path, value, error });
+    emit({ type: "step-completed", step: path, ms: ms(), isKnown: false, error });
+    return { status: "success", value, error };
+  };
+
   const skip = (error?: ErrorInfo): StepEnd => {
     emit({ type: "step-skipped", step: path, error });
     return { status: "skipped", error };
   };
 
   const fail = (error: ErrorInfo): StepEnd => {
-    if (onError === "continue") {
-      append({ type: "step-completed", step: path, value: null, error });
-      emit({ type: "step-completed", step: path, ms: ms(), isKnown: false, error });
-      return { status: "success", value: null, error };
-    }
+    if (onError === "continue") return complete(null, error);
     if (onError !== "stop" && onError !== "retry") {
       append({ type: "step-skipped", step: path, error });
       return skip(error);
@@ -153,12 +155,7 @@ export async function runStep(settings: StepRunSettings): Promise<StepEnd> {
   const attempts = onError === "retry" ? retry.attempts : 1;
   for (let attempt = 1; ; attempt += 1) {
     const ended = await once(before + attempt);
-    if ("value" in ended) {
-      const { value } = ended;
-      append({ type: "step-completed", step: path, value });
-      emit({ type: "step-completed", step: path, ms: ms(), isKnown: false });
-      return { status: "success", value };
-    }
+    if ("value" in ended) return complete(ended.value);
     const { error, isUncertain } = ended;
     if (attempt >= attempts) return fail(error);
     if (isUncertain) return fail(notRetried(error));

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import path from "node:path";
-import { CemError, createTurns, parseJson, updateStored, writeFailure } from "@cem/core";
+import { CemError, createTurns, MS_PER_SECOND, parseJson, updateStored, writeFailure } from "@cem/core";
 import type { RunStop, Store, StoreKey } from "@cem/core";
 import { ignoreMissing, openHandle, PRIVATE_FOLDER, replaceFile } from "@cem/core/files";
 import { withLock } from "../files/file-lock.ts";
@@ -53,7 +53,6 @@ export interface UsageKeeper {
 /** The folder next to those of owners. No owner's id begins with a dot. */
 const FOLDER = ".quotas";
 const USAGE = "The usage of quotas";
-const MS_PER_SECOND = 1_000;
 const MS_PER_MINUTE = 60_000;
 const MS_PER_HOUR = 3_600_000;
 /** Time that is charged in advance, so that runs of several processes together stay within a quota. */

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { readFile, stat, utimes, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { CemError, keysIn, updateStored } from "@cem/core";
+import { CemError, keysIn, MS_PER_SECOND, updateStored } from "@cem/core";
 import type { RunStop, Store, StoreKey } from "@cem/core";
 import { ignoreMissing, PRIVATE_FILE, removeFolder } from "@cem/core/files";
 import { digestOf, ifUnsealed } from "./quotas.ts";
@@ -17,7 +17,6 @@ export const NOTICE_MS = 2 * LOOK_PERIOD_MS;
 /** Lease of a running deletion, which is renewed repeatedly. When it expires, others resume the deletion. */
 const HOLDS_MS = 30_000;
 const SIGNS_PER_HOLD = 3;
-const MS_PER_SECOND = 1_000;
 const SET_BACK =
   "Customers have folders that are newer than the last deletion of them in the store: it was set back, such as to a backup. The folders are kept. Delete again who was deleted since.";
 let hasWarned = false;

@@ -1,4 +1,4 @@
-import { isObject, Lazy, toErrorInfo } from "@cem/core";
+import { isObject, Lazy, MS_PER_SECOND, toErrorInfo } from "@cem/core";
 import type { Agent } from "@cem/core";
 import { observeOwners } from "@cem/core/telemetry";
 import type { OwnerParts } from "@cem/mcp-server";
@@ -19,8 +19,6 @@ import { createConfiguredTypeChecker, ownedTypeChecker } from "../stages/stages.
 import { createWorkflowTools } from "../workflows/workflow-tools.ts";
 import type { WorkflowTools } from "../workflows/workflow-tools.ts";
 import { createCustomerMemories } from "./customer-memories.ts";
-
-const MS_PER_SECOND = 1_000;
 
 /** The agent of one customer, and the other per-customer parts of a server. */
 export interface CustomerHost extends OwnerParts {

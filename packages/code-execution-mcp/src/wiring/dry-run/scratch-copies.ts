@@ -6,7 +6,7 @@ import path from "node:path";
 import { pipeline } from "node:stream/promises";
 import { isWithin, realPath } from "@cem/config";
 import type { Config } from "@cem/config";
-import { CemError } from "@cem/core";
+import { BYTES_PER_MB, CemError } from "@cem/core";
 import { ignoreMissing, PRIVATE_FOLDER, removeFolder } from "@cem/core/files";
 
 /** A file, folder or link, with the fields that show a change. */
@@ -132,8 +132,6 @@ async function digestOf(file: string): Promise<string> {
   await pipeline(createReadStream(file), digest);
   return digest.digest("hex");
 }
-
-const BYTES_PER_MB = 1024 * 1024;
 
 type Limits = Config["execution"]["limits"];
 

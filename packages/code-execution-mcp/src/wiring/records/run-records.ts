@@ -2,7 +2,7 @@ import { stat } from "node:fs/promises";
 import path from "node:path";
 import type { CallRecorder } from "@cem/bridge";
 import type { Config } from "@cem/config";
-import { Lazy, toErrorInfo } from "@cem/core";
+import { BYTES_PER_MB, Lazy, toErrorInfo } from "@cem/core";
 import type { Redactor, RecordRun, RunRecord, RunRecords, Store } from "@cem/core";
 import { hintFor } from "@cem/core/errors";
 import type { McpTools } from "@cem/mcp-client/tools";
@@ -10,7 +10,6 @@ import type { Log } from "../log.ts";
 import { assertOutOfReach, vaultIn } from "../project.ts";
 import type { Project } from "../project.ts";
 
-const BYTES_PER_MB = 1024 * 1024;
 const MS_PER_DAY = 86_400_000;
 const FOLDER = "runs";
 /** Maximum number of recorded runs. The oldest are removed first, a hundred at a time. */

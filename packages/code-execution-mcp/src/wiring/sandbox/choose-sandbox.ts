@@ -1,6 +1,6 @@
 import path from "node:path";
 import type { Config } from "@cem/config";
-import { CemError, Lazy } from "@cem/core";
+import { CemError, Lazy, MS_PER_SECOND } from "@cem/core";
 import type { Mount, RunMeter, SandboxProbe, SandboxProvider } from "@cem/core";
 import type { AgentOptions } from "../../options.ts";
 import type { PluginSet } from "../../plugins/open-plugins.ts";
@@ -8,7 +8,6 @@ import type { Project } from "../project.ts";
 
 /** How long a run is queued before it is rejected with advice to retry, in milliseconds. */
 const QUEUE_TIMEOUT_MS = 60_000;
-const MS_PER_SECOND = 1_000;
 
 /** The configuration's pool, as a provider's settings. */
 function poolSettings({ optimizations }: Config, oneRun: boolean) {

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import type { Config } from "@cem/config";
-import { CemError, DEFAULT_RUN_LIMITS } from "@cem/core";
+import { BYTES_PER_MB, CemError, DEFAULT_RUN_LIMITS, MS_PER_SECOND } from "@cem/core";
 import { createProcessFolder } from "@cem/core/files";
 import type { Mount, NetworkPolicy, RunLimits, Sandbox, SandboxProvider, SandboxSpec } from "@cem/core";
 import type { SandboxVariant } from "@cem/mcp-client/tools";
@@ -13,8 +13,6 @@ import { makeWorkspace } from "../records/workspace.ts";
 import { chooseProvider } from "./choose-sandbox.ts";
 
 const BYTES_PER_KB = 1024;
-const BYTES_PER_MB = 1024 * 1024;
-const MS_PER_SECOND = 1000;
 /** The session of an agent's runs that don't name one. */
 const AGENT_SESSION = "agent";
 

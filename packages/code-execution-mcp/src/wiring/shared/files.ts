@@ -1,13 +1,12 @@
 import path from "node:path";
 import type { Config } from "@cem/config";
-import { CemError, Lazy } from "@cem/core";
+import { BYTES_PER_MB, CemError, Lazy } from "@cem/core";
 import type { SkillStore, StateStore, Store, StoreKey, WorkspaceSync } from "@cem/core";
 import type { Project } from "../project.ts";
 import type { BlobStore, Root } from "@cem/workspace/sync";
 import { sealingKeysOf } from "./store.ts";
 
 const FILES = "files";
-const BYTES_PER_MB = 1_048_576;
 /** Factor on the workspace's quota, since two concurrent runs may each use all of it. */
 const ROOM = 2;
 

@@ -1,14 +1,12 @@
 import type { ToolDefinition } from "@cem/core";
-import { form, listOf, meaningOf, oneOf } from "../language/phrase.ts";
-import type { Match, Phrase } from "../language/phrase.ts";
+import { form, listOf, meaningOf, oneOf, type Match, type Phrase } from "../language/phrase.ts";
 import type { Plan } from "../planning/plan.ts";
 import { referToAll, asNumber, partOf } from "../planning/references.ts";
 import { cite, isNumeric } from "../planning/value.ts";
-import { call, literal, method, binary } from "../program/expression.ts";
-import type { Expression } from "../program/expression.ts";
+import { call, literal, method, binary, type Expression } from "../program/expression.ts";
 import { createCalculationReader, evaluate, lower, resultsIn } from "./expression.ts";
 import type { Calculation, Operator } from "./expression.ts";
-import { COMPARATORS, EQUALITIES } from "../../vocabulary.ts";
+import { COMPARATORS, EQUALITIES } from "../phrases.ts";
 
 const ASK = "(?:calculate|compute|evaluate|solve|determine|find|get|what is|how much is)";
 const CALCULATE = form(`(?:${ASK} )?(?:(?:new|next) (?:step|value|result) )?{what}(?: = {stated:number})?`);
@@ -40,7 +38,6 @@ const WORDS: Readonly<Record<string, string>> = {
   "%": "remainder",
 };
 
-/** Plans a calculation; `false` if the step is none. */
 export function planCalculation(phrase: Phrase, plan: Plan): boolean {
   const [plain = phrase] = phrase.split(USE);
   return planOrder(plain, plan) || planRounding(plain, plan) || planCalculations(plain, plan);

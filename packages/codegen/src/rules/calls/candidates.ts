@@ -10,7 +10,7 @@ import {
   TOOL_VERBS,
 } from "@cem/core/text";
 import type { ActionKind } from "@cem/core/text";
-import { NOUN_GROUPS } from "../../vocabulary.ts";
+import { NOUN_GROUPS } from "../phrases.ts";
 import { isSmall, type TokenKind } from "../language/lexer.ts";
 import type { Phrase } from "../language/phrase.ts";
 
@@ -34,7 +34,6 @@ function isGeneric(verb: string): boolean {
   return LOOKING.some((kind) => ASKED.get(verb)?.has(kind));
 }
 
-/** The kind of action of a tool, by the verb in its name. */
 function kindOfTool(nameWords: readonly string[]): ActionKind | undefined {
   for (const word of nameWords) {
     const [kind] = OWN_VERBS.get(word) ?? [];
@@ -88,10 +87,7 @@ const SHOWN: Partial<Record<TokenKind, string>> = {
 };
 
 /** A tool that a step names, or whose name is evident from its words. */
-export interface Candidate {
-  tool: ToolDefinition;
-  score: number;
-}
+export type Candidate = ReturnType<typeof rate>[number];
 
 const SAME = new Map<string, readonly string[]>();
 for (const group of NOUN_GROUPS) {
@@ -131,7 +127,7 @@ function rate(
   tool: ToolDefinition,
   { stems, verb, plain }: { stems: ReadonlySet<string>; verb: string; plain: string },
   isPreferred: boolean,
-): Candidate[] {
+) {
   const name = splitWords(tool.name);
   const server = splitWords(tool.server);
   const isNamed =

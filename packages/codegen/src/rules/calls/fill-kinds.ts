@@ -15,9 +15,7 @@ const HINT =
 
 let chrono: typeof Chrono | undefined;
 
-/**
- * Loads the date parser if a task may contain a date, since loading takes longer than most tasks. Call it before {@link findDates}.
- */
+/** Loads the date parser if a task may contain a date, since loading takes longer than most tasks. */
 export async function prepareDates(task: string): Promise<void> {
   if (HINT.test(task)) chrono ??= await import("chrono-node/en");
 }

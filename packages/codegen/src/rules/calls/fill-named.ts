@@ -119,12 +119,10 @@ export function takesText({ schema, role }: Parameter): boolean {
   );
 }
 
-/** Whether a number matches the schema's type. */
 export function fits({ schema }: Parameter, value: number): boolean {
   return hasType(schema, "number") || (hasType(schema, "integer") && Number.isInteger(value));
 }
 
-/** The enum value that equals a word or quoted text. */
 export function enumValue({ schema }: Parameter, { kind, text, value }: Token): string | number | undefined {
   const said = splitWords(typeof value === "string" ? value : text).join(" ");
   const isSame = (one: string | number): boolean => {

@@ -6,8 +6,7 @@ import { hasType, isNumeric, type Value } from "../planning/value.ts";
 import { call, member } from "../program/expression.ts";
 import { fillByKind } from "./fill-kinds.ts";
 import { fillByName, takesText } from "./fill-named.ts";
-import { createFilling } from "./filling.ts";
-import type { Filling, Name } from "./filling.ts";
+import { createFilling, type Filling, type Name } from "./filling.ts";
 import type { Parameter, Role } from "./parameters.ts";
 
 /** Roles that accept a capitalized name; longer texts must be quoted. */
@@ -15,7 +14,6 @@ const NAMED: ReadonlySet<Role> = new Set(["name", "place", "person", "identifier
 const PLACE_BEFORE = /^(?:in|for|at|near|of)$/u;
 const PLACE_WORD = /^(?:city|cities|town|place|places|location|locations)$/u;
 const JOINT = /^(?:,|and|or|&)$/u;
-/** Words that introduce a text. */
 const SAYING = /^(?:saying|says|reading|text)$/u;
 
 /** Whether a parameter takes an IANA time zone name: `Europe/Berlin`. */
@@ -23,7 +21,6 @@ function takesZone({ words, schema }: Parameter): boolean {
   return words.join("") === "timezone" && /\biana\b|\b[A-Z]\w+\/[A-Z]\w+/iu.test(schema.description ?? "");
 }
 
-/** The time zone named after a place. */
 function zoneOf(place: string): string | undefined {
   const ending = `/${place.replaceAll(" ", "_")}`;
   return Intl.supportedValuesOf("timeZone").find((zone) => zone.endsWith(ending));

@@ -1,5 +1,5 @@
 import type { JsonValue, ToolDefinition } from "@cem/core";
-import { DEMANDING_WORDS } from "../../vocabulary.ts";
+import { DEMANDING_WORDS } from "../phrases.ts";
 import type { Phrase } from "../language/phrase.ts";
 import { isSmall, textOf, type Token } from "../language/lexer.ts";
 import type { Plan } from "../planning/plan.ts";

@@ -73,7 +73,6 @@ function roleOf(name: string, schema: JsonSchema): Role {
   return /\biso 8601\b|yyyy-mm-dd/u.test(description) ? "date" : "text";
 }
 
-/** The values that a parameter is limited to. */
 export function enumOf(schema: JsonSchema): readonly (string | number)[] {
   const own = schema.enum ?? (schema.const === undefined ? [] : [schema.const]);
   const parts = (schema.anyOf ?? []).flatMap(
@@ -82,7 +81,6 @@ export function enumOf(schema: JsonSchema): readonly (string | number)[] {
   return [...own, ...parts].filter((value) => typeof value === "string" || typeof value === "number");
 }
 
-/** The parameter of a tool that takes SQL, if any. */
 export function sqlParameter(tool: ToolDefinition): Parameter | undefined {
   return readParameters(tool).find(({ role }) => role === "sql");
 }

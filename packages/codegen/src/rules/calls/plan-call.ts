@@ -2,8 +2,7 @@ import type { ToolDefinition } from "@cem/core";
 import { splitWords } from "@cem/core/text";
 import type { Phrase } from "../language/phrase.ts";
 import type { Plan } from "../planning/plan.ts";
-import { cite, idOf } from "../planning/value.ts";
-import type { Value } from "../planning/value.ts";
+import { cite, idOf, type Value } from "../planning/value.ts";
 import { array, arrow, awaited, literal, method, name, plural, singular } from "../program/expression.ts";
 import type { Expression } from "../program/expression.ts";
 import { changes, findCandidates, OWN_VERBS, type Candidate, verbOf } from "./candidates.ts";
@@ -12,11 +11,7 @@ import type { Filling } from "./filling.ts";
 import { mayBeOnePage } from "./parameters.ts";
 import { unclaimed } from "./unclaimed.ts";
 
-/**
- * Interprets a step as a call of the tool that it names, or that is evident from its words.
- *
- * @returns the tool with arguments if every word of the step is understood; else why the closest tool can't be called.
- */
+/** The call that a step names or implies, if every word is understood; else why the closest tool can't be called. */
 export function readCall(phrase: Phrase, plan: Plan) {
   const candidates = findCandidates(phrase, plan.tools, plan.preferred);
   const read = candidates.map((candidate) => tryCandidate(candidate, phrase, plan));

@@ -1,5 +1,5 @@
 import { isStopWord, SMALL_TALK, splitStems, splitWords, stem } from "@cem/core/text";
-import { DEMANDING_WORDS } from "../../vocabulary.ts";
+import { DEMANDING_WORDS } from "../phrases.ts";
 import { isSmall } from "../language/lexer.ts";
 import { LOOSE_VERBS, meaningsOf, verbFit, verbOf } from "./candidates.ts";
 import { takesText } from "./fill-named.ts";
@@ -16,9 +16,7 @@ const POINTING = new Set("following above below attached".split(" "));
 const GREETING = /^(?:hi|hello|hey)$/u;
 const POINTING_BACK = /^(?:it|them|this|that|these|those)$/u;
 
-/**
- * Whether a word that could be small talk is an argument: `echo hello`. Such words follow the tool's name without a comma.
- */
+/** Whether a word that could be small talk is an argument, after the tool's name without a comma: `echo hello`. */
 function isObject(at: number, { tool, tokens, open }: Filling, name: readonly string[]): boolean {
   const nameAt = tokens.findIndex(({ lower }) => name.includes(lower));
   if (nameAt < 0 || at <= nameAt || tokens[at - 1]?.kind === "mark") return false;

@@ -4,8 +4,7 @@ import { lowerCall, readCall } from "../calls/plan-call.ts";
 import { form, type Phrase, Phrase as PhraseOf } from "../language/phrase.ts";
 import type { Plan } from "../planning/plan.ts";
 import { partOf, referTo, referToAll } from "../planning/references.ts";
-import { cite } from "../planning/value.ts";
-import type { Value } from "../planning/value.ts";
+import { cite, type Value } from "../planning/value.ts";
 import { array, type Expression, literal, type ObjectEntry } from "../program/expression.ts";
 import { fieldNumber } from "../rows/aggregate.ts";
 

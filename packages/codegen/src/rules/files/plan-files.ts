@@ -117,7 +117,6 @@ function countDirty({ documents }: Plan): number {
   return documents.filter(({ isDirty }) => isDirty).length;
 }
 
-/** Plans a step that reads workspace files; `false` if it does not. */
 function planRead(phrase: Phrase, plan: Plan): boolean {
   const one = phrase.match(READ)?.text("file") ?? (phrase.match(READ_BACK) && plan.lastPath);
   const several = listOf(phrase.match(READ_SEVERAL)?.part("files") ?? phrase.slice(0, 0));

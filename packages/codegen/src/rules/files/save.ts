@@ -14,7 +14,6 @@ const SAVE_STATE = form(
   "(?:save|store|write)(?: (?:it|them|state|changes|file|workflow|updated (?:state|file)|final state|new state|current state))?(?: back)?",
 );
 
-/** Plans a step that saves a result; `false` if it does not. */
 export function planSave(phrase: Phrase, listed: readonly StepField[], plan: Plan): boolean {
   const found = phrase.match(SAVE);
   if (found === undefined) return planSaveState(phrase, plan);

@@ -2,8 +2,7 @@ import type { StepField } from "@cem/core/text";
 import { form, type Match, type Phrase } from "../language/phrase.ts";
 import type { Plan } from "../planning/plan.ts";
 import { isInWorkspace, isTextFile, loadFile, stemOf } from "../planning/references.ts";
-import { cite } from "../planning/value.ts";
-import type { StateDocument } from "../planning/value.ts";
+import { cite, type StateDocument } from "../planning/value.ts";
 import { call, literal, member, method, object, type Expression } from "../program/expression.ts";
 import { entriesOf, readField, readFields, readListed, type Field } from "./fields.ts";
 
@@ -18,7 +17,6 @@ const CREATE_JSON = form(
   `(?:(?:create|make|initialize|write)${KIND}${NAMED}(?: at)?|save state to) {file:path}(?: (?:with|containing)(?: (?:fields|contents?|following|following fields))?)?(?: :)?(?: {fields})?`,
 );
 
-/** Plans a step that writes a text; `false` if it does not. */
 export function planText(phrase: Phrase, plan: Plan): boolean {
   const append = phrase.match(APPEND);
   const found = phrase.match(WRITE) ?? phrase.match(CREATE) ?? append;
@@ -41,7 +39,6 @@ export function planText(phrase: Phrase, plan: Plan): boolean {
   return true;
 }
 
-/** Plans a step that creates a JSON file with fields. */
 export function planJson(phrase: Phrase, listed: readonly StepField[], plan: Plan): boolean {
   const found = phrase.match(CREATE_JSON);
   const path = found?.text("file") ?? "";

@@ -18,7 +18,6 @@ export const FILE_SYSTEM = "node:fs/promises";
 const FILE_FUNCTIONS = ["readFile", "writeFile", "appendFile", "access", "mkdir"] as const;
 type FileFunction = (typeof FILE_FUNCTIONS)[number];
 
-/** A result to declare. */
 export interface Declaration extends Pick<
   Partial<Value>,
   "isReceipt" | "constant" | "field" | "pageOf" | "isSorted"
@@ -54,20 +53,15 @@ export function createPlan(tools: readonly ToolDefinition[], now: () => Date) {
     documents: [] as StateDocument[],
     /** Imported names by module. */
     imports: new Map<string, Set<string>>(),
-    /** The tools that the program calls. */
     uses: new Set<ToolDefinition>(),
     names: createNames([...tools.map((tool) => tool.name), ...HELPER_NAMES, ...FILE_FUNCTIONS]),
-    /** Whether something was written or changed. */
     hasChanged: false,
     /** Whether the current step is part of a question, which changes nothing. */
     isQuestion: false,
-    /** Text of the step being planned. */
     stepText: "",
     /** The skill that a step mentioned without calling it. */
     preferred: undefined as ToolDefinition | undefined,
-    /** The last path named by a step. */
     lastPath: undefined as string | undefined,
-    /** The block that statements are added to. */
     block: [] as Statement[],
     /** Declares a variable for a result that later steps can refer to. */
     declare(value: Expression, declaration: Declaration): Value {
@@ -100,13 +94,11 @@ export function createPlan(tools: readonly ToolDefinition[], now: () => Date) {
       const names = plan.imports.get(module) ?? new Set<string>();
       plan.imports.set(module, names.add(imported));
     },
-    /** Calls a function of `node:fs/promises`. */
     callFileSystem(functionName: FileFunction, ...args: Expression[]): Expression {
       plan.import(FILE_SYSTEM, functionName);
       if (functionName === "writeFile" || functionName === "appendFile") plan.hasChanged = true;
       return awaited(call(functionName, ...args));
     },
-    /** Calls a tool with arguments by name. */
     callTool(tool: ToolDefinition, args: ReadonlyMap<string, Expression>): Expression {
       const called = plan.startCall(tool, args);
       const isSynchronous = tool.kind === "skill" && !tool.signature.includes("Promise<");

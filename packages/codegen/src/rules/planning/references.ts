@@ -14,7 +14,6 @@ export function isInWorkspace(path: string): boolean {
   return !/^[/~]/u.test(path) || path === "/workspace" || path.startsWith("/workspace/");
 }
 
-/** Whether a file contains text, by its extension. */
 export function isTextFile(path: string): boolean {
   return TEXT_FILE.test(path);
 }
@@ -107,7 +106,6 @@ interface Part {
   expression: Expression;
   schema: JsonSchema;
   value: Value;
-  /** The property's name. */
   key: string;
 }
 

@@ -9,7 +9,6 @@ export interface Expression {
 
 export type ObjectEntry = { key: string; value: Expression } | { spread: Expression };
 
-/** A TypeScript statement as data. */
 export type Statement =
   | { kind: "const"; name: string; value: Expression }
   | { kind: "assign"; target: Expression; value: Expression }
@@ -61,7 +60,6 @@ export function call(callee: string, ...args: Expression[]): Expression {
   return { text: callee + printArguments(args), level: WHOLE };
 }
 
-/** `of.method(...args)` */
 export function method(of: Expression, key: string, ...args: Expression[]): Expression {
   return { text: member(of, key).text + printArguments(args), level: WHOLE };
 }

@@ -1,5 +1,4 @@
-import { indented, quote } from "./expression.ts";
-import type { Expression, Statement } from "./expression.ts";
+import { indented, quote, type Expression, type Statement } from "./expression.ts";
 import { HELPER_CODE } from "./helper-code.ts";
 
 /** Helper functions that are included in a program on demand: their code by name. */

@@ -1,4 +1,4 @@
-import { AGGREGATES } from "../../vocabulary.ts";
+import { AGGREGATES } from "../phrases.ts";
 import { form, type Match, type Phrase, meaningOf, oneOf } from "../language/phrase.ts";
 import type { Plan } from "../planning/plan.ts";
 import { hasType, isRows, type Value } from "../planning/value.ts";

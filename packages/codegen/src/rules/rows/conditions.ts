@@ -1,4 +1,4 @@
-import { COMPARATORS, EQUALITIES } from "../../vocabulary.ts";
+import { COMPARATORS, EQUALITIES } from "../phrases.ts";
 import { form, type Phrase, meaningOf, oneOf } from "../language/phrase.ts";
 import type { Plan } from "../planning/plan.ts";
 import { ROW_LIST } from "../planning/references.ts";

@@ -1,8 +1,7 @@
-import { DIRECTIONS, PROPERTY_COLUMNS, STATISTICS, SUPERLATIVES } from "../../vocabulary.ts";
+import { DIRECTIONS, PROPERTY_COLUMNS, STATISTICS, SUPERLATIVES } from "../phrases.ts";
 import { form, type Phrase, meaningOf, oneOf } from "../language/phrase.ts";
 import type { Plan } from "../planning/plan.ts";
-import { cite } from "../planning/value.ts";
-import type { Value } from "../planning/value.ts";
+import { cite, type Value } from "../planning/value.ts";
 import { call, literal, method } from "../program/expression.ts";
 import { planColumnNumber, planCount, planListField, sourceOf } from "./aggregate.ts";
 import { declareRows, filterRows } from "./conditions.ts";

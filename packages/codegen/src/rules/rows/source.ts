@@ -10,7 +10,6 @@ import { call, literal, singular, type Expression } from "../program/expression.
 
 const FILE = form("(?:file )?{file:path}(?: file)?");
 const TABLE = form("(?:{table:name} table|table {named:name}|{listed:name} (?:in|from|of) database)");
-/** Generic words for rows. */
 const ANY_ROWS =
   /^(?:rows?|records?|entries|items|results?|lines of data|them|it|these|those|ones?|list|of them)$/u;
 
@@ -39,7 +38,6 @@ export function sqlTool(plan: Plan, shape: string): ToolDefinition | undefined {
   throw plan.unread("tool", hint);
 }
 
-/** Every row of a table. */
 export function queryTable(table: string, tool: ToolDefinition, plan: Plan): Value {
   const parameter = sqlParameter(tool);
   if (parameter === undefined || isStopWord(table) || !/^[A-Za-z_]\w{0,62}$/u.test(table))
@@ -52,7 +50,6 @@ export function queryTable(table: string, tool: ToolDefinition, plan: Plan): Val
   });
 }
 
-/** The latest rows. */
 export function currentRows(plan: Plan): Value | undefined {
   const last = plan.values.at(-1);
   if (last === undefined || last.isReceipt === true || hasType(last.schema, "number", "integer", "boolean"))

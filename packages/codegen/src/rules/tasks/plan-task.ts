@@ -7,8 +7,7 @@ import { planManyCalls } from "../calls/many-calls.ts";
 import { lowerCall, readCall } from "../calls/plan-call.ts";
 import { planFiles } from "../files/plan-files.ts";
 import { form, Phrase } from "../language/phrase.ts";
-import { createPlan } from "../planning/plan.ts";
-import type { Plan } from "../planning/plan.ts";
+import { createPlan, type Plan } from "../planning/plan.ts";
 import { cite, Unfilled } from "../planning/value.ts";
 import { conditional, literal, name, not, type Statement } from "../program/expression.ts";
 import { planRows } from "../rows/plan-rows.ts";
@@ -69,15 +68,7 @@ function onlyConst(block: readonly Statement[]): (Statement & { kind: "const" })
 /** Maximum length of a task for rules, in UTF-16 units. */
 export const MAX_TASK_CHARACTERS = 4_000;
 
-/**
- * Plans every step of a task without printing the program, up to the first that can't be planned.
- *
- * @param task - The task in plain words.
- * @param tools - The tools that steps may use.
- * @param now - The clock for "today" and "tomorrow".
- * @param signal - Aborts planning; its reason is thrown.
- * @returns the plan; incomplete with the first step that can't be planned and the reason.
- */
+/** Plans the steps of a task, up to the first that can't be planned, which is returned with the reason. */
 export function planTask(
   task: string,
   tools: readonly ToolDefinition[],
@@ -166,11 +157,7 @@ const NEGATION = /^(?:don['’]?t|do not|never|not|avoid|without)\b/iu;
 const ASKS_WHAT_THERE_IS =
   /^(?:please )?(?:what (?:can|could) (?:you|i|we|it|cem) do(?: (?:here|for me|with (?:this|you|it)))?|what (?:tools|servers) (?:are there|do you have|can you use)|(?:list|show)(?: me)?(?: all| the| your| all the)? (?:available )?tools|help(?: me)?)[\s?.!]*$/iu;
 
-/**
- * Plans one step: a named tool, files, rows, a calculation, or an evident call.
- *
- * @throws Unfilled if a part of it is not understood.
- */
+/** Plans a named tool, files, rows, a calculation or an evident call. @throws Unfilled for a part not understood. */
 function planStep(phrase: Phrase, fields: readonly StepField[], plan: Plan): void {
   if (NEGATION.test(phrase.text))
     throw plan.unread("not", `${cite(phrase.text)} says what not to do. Say what to do.`);

@@ -1,6 +1,6 @@
 import type { GenerateRequest, ToolDefinition } from "@cem/core";
 import { isStopWord, SMALL_TALK } from "@cem/core/text";
-import { DEMANDING_WORDS } from "../../vocabulary.ts";
+import { DEMANDING_WORDS } from "../phrases.ts";
 import { isSmall, readTokens, type Token } from "../language/lexer.ts";
 import { createRulesGenerator } from "../rules-generator.ts";
 

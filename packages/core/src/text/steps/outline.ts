@@ -51,10 +51,7 @@ function nextClosing(
   return list.positions[list.cursor];
 }
 
-/**
- * Blanks out the quoted parts of a text and the inside of balanced (), [] and {}. The marks and the length stay, so that
- * offsets in the outline are offsets in the text.
- */
+/** Blanks out quoted parts and the inside of balanced (), [] and {}. Offsets in the outline are offsets in the text. */
 export function outline(text: string): string {
   const quoted = findQuotes(text).map(({ start, end }) => ({ start: start + 1, end: end - 1 }));
   const quoteless = blank(text, quoted);

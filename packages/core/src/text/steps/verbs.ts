@@ -50,12 +50,7 @@ const CLEARLY_NOUN = /^(?:of|is|are|was|were|as)\b/u;
 const QUESTION =
   /^(?:(?:what|who|where)(?:['’]s|\s+(?:is|are|was|were))|how\s+(?:many|much)|how\s+\p{L}+\s+(?:is|are)|which\s+\p{L}+\s+(?:is|are|has|have|do)|is\s+it)\b/iu;
 
-/**
- * Whether the words after a separator begin a new step: "save it", "also verify that …".
- *
- * @param words - The text after the separator.
- * @param ownVerbs - Lower-case verbs that begin a step in addition to the common English ones.
- */
+/** Whether the words after a separator begin a new step: "save it". `ownVerbs` begin one in addition to common verbs. */
 export function beginsStep(words: string, ownVerbs: ReadonlySet<string> = new Set()): boolean {
   let rest = words.trimStart().slice(0, 200);
   for (;;) {

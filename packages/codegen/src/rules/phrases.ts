@@ -1,4 +1,3 @@
-/** Words for aggregates. */
 export const AGGREGATES = byMeaning({
   sum: "sum, total, sum up, add up, total up, sum of, total of",
   average: "average, mean, avg, average of, mean of",
@@ -9,7 +8,6 @@ export const AGGREGATES = byMeaning({
   spread: "difference, spread, range, difference in, difference of, range of, spread of",
 });
 
-/** Words for statistics of all columns. */
 export const STATISTICS = byMeaning({
   statistics: "statistics, stats, summary statistics, statistical summary, basic statistics, some statistics",
 });
@@ -72,7 +70,6 @@ export const DIRECTIONS = byMeaning({
     "descending, desc, descending order, in descending order, in reverse order, in reverse, high to low, from high to low, highest to lowest, from highest to lowest, largest to smallest, from largest to smallest, from z to a, highest first, largest first, biggest first, most first, latest first, newest first, in reverse alphabetical order",
 });
 
-/** Groups of nouns with the same meaning. */
 export const NOUN_GROUPS = [
   "event meeting appointment",
   "email mail",
@@ -91,7 +88,6 @@ export const NOUN_GROUPS = [
   "customer client",
   "stock share",
   "log history",
-  "branch branches",
 ];
 
 /** Words that change what is asked for, none of which may be ignored. */

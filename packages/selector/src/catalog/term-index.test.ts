@@ -1,16 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { createVocabulary } from "./vocabulary.ts";
-import type { Vocabulary } from "./vocabulary.ts";
+import { createTermIndex } from "./term-index.ts";
+import type { TermIndex } from "./term-index.ts";
 
 const WORDS = ["weather", "calculate", "calendar", "file", "receive", "quer", "get"];
 
-function vocabulary(): Vocabulary {
-  const words = createVocabulary();
+function vocabulary(): TermIndex {
+  const words = createTermIndex();
   for (const word of WORDS) words.add(word);
   return words;
 }
 
-describe("Vocabulary", () => {
+describe("TermIndex", () => {
   describe("add", () => {
     it("numbers each word once", () => {
       const words = vocabulary();

@@ -12,7 +12,6 @@ export type Grams = ReturnType<typeof readGrams>;
 /** Reads the trigrams of words, with a space at both ends of each. Words too short to be compared have none. */
 export function readGrams(words: readonly string[]) {
   const termsOf = new Map<number, number[]>();
-  /** The number of different trigrams of each word. */
   const counts = new Uint32Array(words.length);
   for (const [term, word] of words.entries()) {
     if (word.length < MIN_WORD_CHARACTERS) continue;
@@ -84,10 +83,10 @@ const TYPO_SIMILARITY = 0.85;
 const MAX_SIMILAR_WORDS = 8;
 
 /** The numbered words of a catalog, with lookup by similar spelling. */
-export type Vocabulary = ReturnType<typeof createVocabulary>;
+export type TermIndex = ReturnType<typeof createTermIndex>;
 
 /** Creates a vocabulary of some words, with their trigrams if they were read before. */
-export function createVocabulary(words: string[] = [], grams?: Grams) {
+export function createTermIndex(words: string[] = [], grams?: Grams) {
   const numbers = new Map(words.map((word, number) => [word, number]));
   let alike: ReturnType<typeof compareGrams> | undefined;
 
@@ -111,7 +110,6 @@ export function createVocabulary(words: string[] = [], grams?: Grams) {
       numbers.set(word, number);
       return number;
     },
-    /** The number of a word; `undefined` for an unknown one. */
     find: (word: string) => numbers.get(word),
     /** The words with a similar spelling, most similar first, without the word itself. */
     similar(word: string): readonly SimilarWord[] {

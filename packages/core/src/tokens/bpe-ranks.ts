@@ -3,10 +3,7 @@ const SIZE = 199_998;
 const BYTES_PER_RANK = 3;
 const PREFIXES = 2 ** 16;
 
-/**
- * The vocabulary of o200k_base in a few large buffers. An object for each of its 200,000 tokens would take ten times
- * the memory and loading time.
- */
+/** The vocabulary of o200k_base in large buffers: an object for each of its 200,000 tokens would take ten times more. */
 export class Vocabulary {
   readonly #file: Uint8Array;
   /** Where the bytes of each token begin in the file, and where the last ones end. */
@@ -58,10 +55,7 @@ export class Vocabulary {
   }
 }
 
-/**
- * Fills in where tokens begin. Returns where the last one ends. A separate function, since it runs only once and
- * unoptimized.
- */
+/** Fills in where tokens begin. Returns where the last one ends. Separate, since it runs once and unoptimized. */
 function readOffsets(file: Uint8Array, offsets: Uint32Array, first: Uint32Array): number {
   let offset = SIZE * (BYTES_PER_RANK + 1);
   let next = 0;
