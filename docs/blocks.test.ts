@@ -84,7 +84,7 @@ function assertCommand(command: ShellCommand, document: string): void {
     if (first.startsWith("dist/") || places.some((place) => existsSync(path.join(place, first)))) return;
     throw new Error(`There is no file ${first}.`);
   }
-  if (program === "npm" && ["install", "init", "test", "view", "ping", "pack"].includes(first)) return;
+  if (program === "npm" && ["install", "init", "test", "view", "ping", "pack", "pkg"].includes(first)) return;
   if (program === "npx" && !first.startsWith("pnpm")) return;
   const script = first === "run" || first.startsWith("pnpm@") ? second : first;
   if (["npm", "pnpm", "npx"].includes(program)) {

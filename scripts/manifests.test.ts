@@ -105,6 +105,8 @@ describe("the changesets", () => {
     const { config } = await readConfig(root, all);
     const { releases } = assembleReleasePlan(await readChangesets(root), all, config, undefined);
     const released = (releases as { name: string; type: string }[]).filter(({ type }) => type !== "none");
-    expect(released.filter(({ name }) => !isPublic.some(({ manifest }) => manifest.name === name))).toEqual([]);
+    expect(released.filter(({ name }) => !isPublic.some(({ manifest }) => manifest.name === name))).toEqual(
+      [],
+    );
   });
 });

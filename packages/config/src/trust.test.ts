@@ -318,6 +318,8 @@ describe("an optional package that is installed for the folder", () => {
     const files = {
       [MODULE]: "export default 1;",
       "node_modules/@of/thing/dist/package.json": '{"type":"module"}',
+      "node_modules/@of/thing/dist/inner": "export default 2;",
+      "node_modules/@of/thing/node_modules/in.js": "",
       "node_modules/@of/thing/package.json": manifest("1.0.0"),
     };
     const [cwd, env] = [await folderWith(files), await homeEnv()];
@@ -333,6 +335,12 @@ describe("an optional package that is installed for the folder", () => {
     expect(await find(true)).toMatchObject({ held: undefined });
     await addTrust(trustFile(env), (await loadConfig({ cwd, env })).trust.folder, found ? [found.item] : []);
     expect(await find()).toMatchObject({ held: undefined });
+    await writeFile(path.join(cwd, "node_modules/@of/thing/README.md"), "");
+    await writeFile(path.join(cwd, "node_modules/@of/thing/node_modules/other.js"), "");
+    expect(await find()).toMatchObject({ held: undefined });
+    await writeFile(path.join(cwd, "node_modules/@of/thing/dist/inner"), "export default 3;");
+    expect(await find()).toMatchObject({ held: { name: "@of/thing" } });
+    await writeFile(path.join(cwd, "node_modules/@of/thing/dist/inner"), "export default 2;");
     await writeFile(path.join(cwd, "node_modules/@of/thing/package.json"), manifest("1.0.1"));
     expect(await find()).toMatchObject({ held: { name: "@of/thing" } });
   });

@@ -122,7 +122,9 @@ function checkReview({ configuration }: SecurityReport): Check {
   const { enabled, securityChecks, strictMode } = configuration.config.guardrails;
   const name = "review";
   if (!enabled)
-    return check(name, "warning", "off: code runs without a review", ["guardrails.enabled: true switches it on"]);
+    return check(name, "warning", "off: code runs without a review", [
+      "guardrails.enabled: true switches it on",
+    ]);
   if (!securityChecks)
     return check(name, "warning", "on, without its checks for dangerous code", [
       "guardrails.security_checks: true switches them on",

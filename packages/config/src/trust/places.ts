@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import { basename, dirname, extname, join, relative, resolve } from "node:path";
 import { isWithin } from "@cem/core/files";
 
@@ -60,14 +60,34 @@ export function digestFiles(
   return digests;
 }
 
+/** Files of a package that are never loaded, of which there may be thousands. */
+const NEVER_LOADED = /\.(?:map|md|d\.[cm]?ts)$/iu;
+
+/** One digest of all files of a package's folder that can be loaded, without the packages in it. Follows no imports. */
+export function digestPackage(folder: string): string {
+  const digest = createHash("sha256");
+  const open = [folder];
+  for (let place = open.pop(); place !== undefined; place = open.pop()) {
+    const entries = readdirSync(place, { withFileTypes: true });
+    for (const entry of entries.toSorted(({ name: one }, { name: other }) => (one < other ? -1 : 1))) {
+      const file = join(place, entry.name);
+      if (entry.isDirectory() && entry.name !== "node_modules") open.push(file);
+      const bytes = entry.isDirectory() || NEVER_LOADED.test(file) ? undefined : readFile(file, Infinity);
+      if (bytes !== undefined)
+        digest.update(JSON.stringify([relative(folder, file), bytes.length])).update(bytes);
+    }
+  }
+  return digest.digest("hex");
+}
+
 /** Reads a regular file synchronously; returns size and time of one that is too large. `undefined` for anything else. */
-function readFile(file: string): Buffer | string | undefined {
+function readFile(file: string, maxBytes = MAX_FILE_BYTES): Buffer | string | undefined {
   let descriptor: number | undefined;
   try {
     descriptor = openSync(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     const found = fstatSync(descriptor);
     if (!found.isFile()) return undefined;
-    if (found.size > MAX_FILE_BYTES) return `${found.size} bytes of ${found.mtimeMs}`;
+    if (found.size > maxBytes) return `${found.size} bytes of ${found.mtimeMs}`;
     return readFileSync(descriptor);
   } catch {
     return undefined;

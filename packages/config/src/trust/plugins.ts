@@ -7,7 +7,7 @@ import { moduleResolve } from "import-meta-resolve";
 import type { PluginSetting } from "../schema/extensions.ts";
 import { isPathByForm } from "../schema/setting.ts";
 import { trustItem } from "./items.ts";
-import { MAX_FILES, digestFiles, realPath } from "./places.ts";
+import { MAX_FILES, digestFiles, digestPackage, realPath } from "./places.ts";
 
 /** The location of a plugin's code, none of which is loaded. */
 export interface PluginSource extends PluginSetting {
@@ -70,12 +70,14 @@ export function askForPlugin(source: PluginSource, folder: string, variables: un
   return { source: { ...source, files, problem }, item };
 }
 
-/** Finds an optional package installed for a folder. Its digest is that of manifest and module: it has too many files. */
+/** Finds an optional package installed for a folder. Its digest covers its own files, not the packages that it imports. */
 export function findPackage(name: string, folder: string) {
   const file = packageModule(name, folder);
   if (file === undefined) return undefined;
-  const files = [file, versionedManifestOf(file) ?? file];
+  const manifest = versionedManifestOf(file) ?? file;
+  const files = [file, manifest];
   const digests = digestFiles(folder, files, { isWithin: (one) => files.includes(one) });
+  digests.set(relative(folder, dirname(manifest)), digestPackage(dirname(manifest)));
   const text = `loads ${relative(folder, file)} into this process`;
   return { file, item: trustItem({ kind: "package", name, text }, file, digests) };
 }

@@ -1,6 +1,6 @@
 import type { PDFDocument, PDFFont, PDFField } from "@cantoo/pdf-lib";
 import type * as pdfLibrary from "@cantoo/pdf-lib";
-import type * as fontkitModule from "@pdf-lib/fontkit";
+import type fontkitOfPdfLib from "@pdf-lib/fontkit";
 import { chooseOffered, fromProject, isSameText, readChosen, textOf } from "../targets/target.ts";
 import type { FilledField } from "../targets/target.ts";
 import { readWorkspaceFile } from "../targets/workspace-files.ts";
@@ -27,7 +27,7 @@ export async function pickFont(
   const standard = toFont(await document.embedFont(StandardFonts.Helvetica), false);
   if (fontFile === undefined || texts.every((text) => standard.lacking(text) === 0)) return standard;
   const fontkit = await import("@pdf-lib/fontkit").catch(
-    fromProject<typeof fontkitModule>("@pdf-lib/fontkit"),
+    fromProject<{ default: typeof fontkitOfPdfLib }>("@pdf-lib/fontkit"),
   );
   document.registerFontkit(fontkit.default);
   const { bytes } = await readWorkspaceFile(workspace, fontFile, { max_bytes: MAX_FONT_BYTES });

@@ -102,7 +102,6 @@ export function createPhoneDetector(regions: readonly string[] = ["US"]): Detect
     const { number, digits, key, words, hasCode, isSure } = found;
     const isUnderPhone = key !== undefined && isPhoneKey(key);
     if (isAmount(found) || (!hasCode && (isOfThing(found) || DOI.test(words)))) return false;
-    if (!hasCode && (DATE.test(number) || (!isUnderPhone && VERSION.test(number)))) return false;
     const isSaid = isNamed(found);
     if (hasCode) return isSaid || (isSure && !DIFFERENCE.test(number)) || WITH_CODE.test(number);
     const isFrench = FRENCH.test(number) && (isSaid || regions.includes("FR"));
@@ -121,10 +120,11 @@ export function createPhoneDetector(regions: readonly string[] = ["US"]): Detect
           // An unclosed bracket encloses the number and more.
           if (part.end - part.start > MAX_CHARACTERS) continue;
           const plain = written.slice(part.start, part.end);
-          const isOpen = plain.split("(").length > plain.split(")").length;
-          const number = isOpen ? plain.replace(/^\(/, "") : plain;
+          const isOpen = plain.startsWith("(") && plain.split("(").length > plain.split(")").length;
+          const number = isOpen ? plain.slice(1) : plain;
           const digits = number.replace(/\D/g, "").length;
-          if (digits < MIN_DIGITS || digits > MAX_DIGITS) continue;
+          if (digits < MIN_DIGITS || digits > MAX_DIGITS || DATE.test(number)) continue;
+          if (VERSION.test(number) && !isPhoneKey(key ?? "")) continue;
           const start = index + part.end - number.length;
           const end = index + (part.end === written.length ? match.length : part.end);
           if (isWordBefore(text, start) || (text[start - 1] === "_" && !INTERNATIONAL.test(number))) continue;

@@ -48,18 +48,25 @@ export interface BlobStore {
  * Storage whose requests end when a signal aborts, also if it does not heed signals itself.
  *
  * @param signals - `others` are removals, which must not end with the run of a deleted customer, and lists of names.
+ * @param onAnswer - Called when the content of a piece was read or written.
  */
 export function untilAborted(
   blobs: BlobStore,
   { reads, writes, others }: Record<"reads" | "writes" | "others", AbortSignal>,
+  onAnswer: () => void,
 ): BlobStore {
   const { location, place } = blobs;
+  const answered = async <Result>(request: Promise<Result>): Promise<Result> => {
+    const result = await request;
+    onAnswer();
+    return result;
+  };
   return {
     specificationVersion: "v1",
     location,
     place,
-    read: (name) => abandonOnAbort(blobs.read(name, reads), reads),
-    write: (name, bytes) => abandonOnAbort(blobs.write(name, bytes, writes), writes),
+    read: (name) => abandonOnAbort(answered(blobs.read(name, reads)), reads),
+    write: (name, bytes) => abandonOnAbort(answered(blobs.write(name, bytes, writes)), writes),
     remove: (name) => abandonOnAbort(blobs.remove(name, others), others),
     names: () => blobs.names(others),
   };

@@ -111,17 +111,20 @@ export function createWorkspaceSync({
   const names = new Set(roots.map(({ name }) => name));
   /** Aborts when closing has waited long enough for storage. */
   const closing = new AbortController();
+  /** Timers of aborted runs that give up storage. They start again with each answer. */
+  const waits = new Set<NodeJS.Timeout>();
   /** The shared copy, for which nobody waits once a signal aborts. */
   const sharedUntil = (reads = closing.signal, writes = closing.signal) => {
     const signals = { reads, writes, others: closing.signal };
-    return createSharedCopy({ store, blobs: untilAborted(blobs, signals), limits, roots: names });
+    const ending = untilAborted(blobs, signals, () => waits.forEach((timer) => timer.refresh()));
+    return createSharedCopy({ store, blobs: ending, limits, roots: names });
   };
   const [local, record] = [createLocalFolders(roots, limits), createLocalRecord(recordFile)];
   const here = { local, record, isThere };
   const inTurn = createTurns();
   /** Whether there may be local changes that were not uploaded, because a process was killed or the storage was unreachable. */
   let isBehind = true;
-  /** Set while a log waits to be uploaded. */
+  /** Set while a log, or what could not be uploaded after a run, waits to be uploaded. */
   let following: NodeJS.Timeout | undefined;
   let checkedGarbageAt = -Infinity;
   let collecting: Promise<unknown> = Promise.resolve();
@@ -150,17 +153,18 @@ export function createWorkspaceSync({
       given.abort(filesUnavailable(blobs.location, "it did not answer until the end"));
     }, LAST_WAIT_MS);
 
-  /** A run's changes are uploaded for some seconds even if it was aborted. What was not is uploaded later. */
+  /** A run's changes are uploaded even if it was aborted, while storage answers. What was not is uploaded later. */
   async function putAfterRun(logsFollow: boolean, signal: AbortSignal | undefined): Promise<string[]> {
     const late = new AbortController();
     let waiting: NodeJS.Timeout | undefined;
-    const onAbort = (): void => void (waiting = giveUpSoon(late));
+    const onAbort = (): void => void waits.add((waiting = giveUpSoon(late)));
     if (signal?.aborted === true) onAbort();
     else signal?.addEventListener("abort", onAbort, { once: true });
     try {
       return await putPatiently(logsFollow, late.signal);
     } finally {
       signal?.removeEventListener("abort", onAbort);
+      if (waiting !== undefined) waits.delete(waiting);
       clearTimeout(waiting);
     }
   }
@@ -245,7 +249,7 @@ export function createWorkspaceSync({
         throw error;
       } finally {
         // A log is written after its run was answered.
-        if (logsFollow)
+        if (logsFollow || isBehind)
           following ??= setTimeout(() => {
             following = undefined;
             void putPatiently(false);
