@@ -1,13 +1,10 @@
-import { CemError, MAX_TIMER_MS, toErrorInfo } from "@cem/core";
-import type { ErrorInfo } from "@cem/core";
-import { createTerminal } from "./io/terminal.ts";
-import type { Answer, CommandIo, Output, Terminal } from "./io/terminal.ts";
+import { CemError, MAX_TIMER_MS, toErrorInfo, type ErrorInfo } from "@cem/core";
+import { createTerminal, type Answer, type CommandIo, type Output, type Terminal } from "./io/terminal.ts";
 import { parseCommandLine, parseQuick } from "./command/command-line.ts";
 import type { Invocation } from "./command/define-command.ts";
 import { RUN_COMMANDS } from "./commands/run.ts";
 import { EXIT_FAILED, exitCodeOfError, isOwnCode, systemErrorOf, withHint } from "./errors.ts";
-import { GRACE_MS, watchForInterruption } from "./io/interruption.ts";
-import type { Interruption, StopReason } from "./io/interruption.ts";
+import { GRACE_MS, watchForInterruption, type Interruption, type StopReason } from "./io/interruption.ts";
 import { safeJson, safeText } from "./render/text.ts";
 
 const FAULT_HINT = "This is a fault in cem itself. With --verbose it shows where.";

@@ -1,5 +1,4 @@
-import { toolId } from "@cem/core";
-import type { RunOutcome, ToolCallRecord } from "@cem/core";
+import { toolId, type RunOutcome, type ToolCallRecord } from "@cem/core";
 import type { DescribeCall } from "./ending.ts";
 
 /** Maximum number of calls shown: the first that failed, and the last before the error, either of which may have caused it. */

@@ -1,7 +1,5 @@
-import { toolId } from "@cem/core";
-import type { CodeGenerator, RankedTool, Selection, ToolDefinition } from "@cem/core";
-import { createTokenBudget, takeFitting } from "@cem/core/tokens";
-import type { TokenBudget, TokenCounter } from "@cem/core/tokens";
+import { toolId, type CodeGenerator, type RankedTool, type Selection, type ToolDefinition } from "@cem/core";
+import { createTokenBudget, takeFitting, type TokenBudget, type TokenCounter } from "@cem/core/tokens";
 import { callable } from "./catalog.ts";
 import type { RunContext } from "./stages.ts";
 

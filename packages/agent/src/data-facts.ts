@@ -1,7 +1,5 @@
-import { abandonOnAbort } from "@cem/core";
-import type { Elicit, ToolDefinition } from "@cem/core";
-import { findOthers } from "./candidate-tools.ts";
-import type { Offered } from "./candidate-tools.ts";
+import { abandonOnAbort, type Elicit, type ToolDefinition } from "@cem/core";
+import { findOthers, type Offered } from "./candidate-tools.ts";
 import { invokerOfRun } from "./execution.ts";
 import type { RunContext } from "./stages.ts";
 

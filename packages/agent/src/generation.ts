@@ -1,5 +1,4 @@
-import { abandonOnAbort } from "@cem/core";
-import type { GeneratedCode, GenerationRefused, ToolDefinition } from "@cem/core";
+import { abandonOnAbort, type GeneratedCode, type GenerationRefused, type ToolDefinition } from "@cem/core";
 import type { Offered } from "./candidate-tools.ts";
 import { withUnavailable } from "./refusals.ts";
 import type { RepairHistory } from "./repair-history.ts";

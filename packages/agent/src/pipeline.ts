@@ -6,8 +6,7 @@ import { warm } from "./preparation.ts";
 import { redacted, redactedTask } from "./redaction.ts";
 import { recorded, withRunId } from "./run-recording.ts";
 import { sessionOf, withRecap } from "./session-context.ts";
-import { createStages } from "./stages.ts";
-import type { OwnedPipelineSettings, PipelineSettings, Stages } from "./stages.ts";
+import { createStages, type OwnedPipelineSettings, type PipelineSettings, type Stages } from "./stages.ts";
 import { createTaskRun } from "./task-run.ts";
 
 /**

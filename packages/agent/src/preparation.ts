@@ -1,6 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { Lazy, moduleBeside, offload } from "@cem/core";
-import type { ToolDefinition } from "@cem/core";
+import { Lazy, moduleBeside, offload, type ToolDefinition } from "@cem/core";
 import { callable, toolsOf } from "./catalog.ts";
 import { loadTypeChecker, prepareTypeChecker } from "./review.ts";
 import type { RunContext, Stages, Program } from "./stages.ts";

@@ -1,7 +1,6 @@
 import { toolId } from "@cem/core";
 import type { Finding, GenerationRefused, RankedTool, RunStop, UnfilledStep } from "@cem/core";
-import { failure } from "./ending.ts";
-import type { Ending } from "./ending.ts";
+import { failure, type Ending } from "./ending.ts";
 
 const CODES = {
   "no-tool": "NO_TOOL",

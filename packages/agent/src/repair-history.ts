@@ -11,8 +11,7 @@ import type {
   ToolCallRecord,
   ToolDefinition,
 } from "@cem/core";
-import { unknownFieldsIn } from "./ending.ts";
-import type { Ending } from "./ending.ts";
+import { unknownFieldsIn, type Ending } from "./ending.ts";
 
 /** Limits that repaired code may stay within. A run that was cancelled, or whose sandbox broke, is not repaired. */
 const REPAIRABLE_KILLS = new Set([

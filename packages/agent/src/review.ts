@@ -9,8 +9,7 @@ import type {
   Verdict,
 } from "@cem/core";
 import { withProblems } from "./catalog.ts";
-import { invalidCode } from "./ending.ts";
-import type { Ending } from "./ending.ts";
+import { invalidCode, type Ending } from "./ending.ts";
 import { refusedCode } from "./refusals.ts";
 import { recordVerdict } from "./run-recording.ts";
 import type { Program, RunContext } from "./stages.ts";

@@ -1,6 +1,5 @@
 import type { RankedTool, Selection, SelectRequest, TaskResult, ToolDefinition } from "@cem/core";
-import { offerMore, offerTools } from "./candidate-tools.ts";
-import type { Offered } from "./candidate-tools.ts";
+import { offerMore, offerTools, type Offered } from "./candidate-tools.ts";
 import { callable } from "./catalog.ts";
 import type { RunContext } from "./stages.ts";
 

@@ -23,8 +23,7 @@ import type {
   ExecuteOptions,
 } from "@cem/core";
 import { observeSandbox } from "@cem/core/telemetry";
-import { loadTokenCounter } from "@cem/core/tokens";
-import type { TokenCounter } from "@cem/core/tokens";
+import { loadTokenCounter, type TokenCounter } from "@cem/core/tokens";
 import { createDefinitionTokens } from "./context-tokens.ts";
 import type { RunProgress } from "./run-progress.ts";
 

@@ -3,12 +3,9 @@ import type { ExecuteOptions, GeneratedCode, GenerationRefused, TaskResult, Tool
 import { toolsForRepair } from "./candidate-tools.ts";
 import { discover, toolsOf, withNamedProblems } from "./catalog.ts";
 import { readDataFacts } from "./data-facts.ts";
-import { cancelledEnding, endingOf } from "./ending.ts";
-import type { Ending } from "./ending.ts";
-import { execute, loadProgram } from "./execution.ts";
-import type { LoadedProgram } from "./execution.ts";
-import { generate } from "./generation.ts";
-import type { GenerationInput } from "./generation.ts";
+import { cancelledEnding, endingOf, type Ending } from "./ending.ts";
+import { execute, loadProgram, type LoadedProgram } from "./execution.ts";
+import { generate, type GenerationInput } from "./generation.ts";
 import { normalizeProgram, prepareCalls, prepareCode, prepareTask } from "./preparation.ts";
 import { hintsOf, refusedByMeter, refusedGeneration } from "./refusals.ts";
 import { RepairHistory } from "./repair-history.ts";
@@ -19,8 +16,7 @@ import { traceRun } from "./run-telemetry.ts";
 import { select, widen, withUsed } from "./selection.ts";
 import { expectsValue } from "./session-context.ts";
 import type { RunContext, Stages } from "./stages.ts";
-import { describeCallIn, toTaskResult } from "./task-result.ts";
-import type { RunState } from "./task-result.ts";
+import { describeCallIn, toTaskResult, type RunState } from "./task-result.ts";
 
 const DEFAULT_MAX_REPAIRS = 2;
 

@@ -3,8 +3,7 @@ import type { Attachment } from "@cem/tool-files/answers";
 import { describeExecution, findTools } from "./describe-tools.ts";
 import { SEARCH_DESCRIPTION, textInputSchema } from "./options.ts";
 import type { ApprovedCodeOptions, SearchToolsOptions, TextInputSchema } from "./options.ts";
-import { askOnce, attachmentsFor, base64Of, fileNameOf } from "./run-code.ts";
-import type { CodeOutput } from "./run-code.ts";
+import { askOnce, attachmentsFor, base64Of, fileNameOf, type CodeOutput } from "./run-code.ts";
 
 interface CallOptions {
   abortSignal?: AbortSignal | undefined;

@@ -1,7 +1,5 @@
-import { CemError } from "@cem/core";
-import type { Agent, ToolDefinition } from "@cem/core";
-import { createTokenBudget, loadTokenCounter, takeFitting } from "@cem/core/tokens";
-import type { TokenCounter } from "@cem/core/tokens";
+import { CemError, type Agent, type ToolDefinition } from "@cem/core";
+import { createTokenBudget, loadTokenCounter, takeFitting, type TokenCounter } from "@cem/core/tokens";
 import { FAILED_TOOLS, HOW_TO_CODE, signaturesOf } from "@cem/tool-files/answers";
 import type { ApprovedCodeOptions, SearchToolsOptions } from "./options.ts";
 

@@ -1,7 +1,6 @@
 import type { Agent } from "@cem/core";
 import { AIMessage } from "@langchain/core/messages";
-import { DynamicStructuredTool } from "@langchain/core/tools";
-import type { ToolRunnableConfig } from "@langchain/core/tools";
+import { DynamicStructuredTool, type ToolRunnableConfig } from "@langchain/core/tools";
 import { describeExecution, findTools } from "./describe-tools.ts";
 import {
   EXECUTE_CODE,
@@ -12,8 +11,7 @@ import {
   textInputJsonSchema,
 } from "./options.ts";
 import type { ApprovedCodeOptions, SearchToolsOptions, TextInputJsonSchema } from "./options.ts";
-import { askOnce, base64Of, failed, fileNameOf, runCode } from "./run-code.ts";
-import type { CodeAnswer } from "./run-code.ts";
+import { askOnce, base64Of, failed, fileNameOf, runCode, type CodeAnswer } from "./run-code.ts";
 
 /** A person's decision, in the form of LangChain's own approvals. */
 type Decision =

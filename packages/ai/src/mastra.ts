@@ -1,11 +1,9 @@
 import type { Agent } from "@cem/core";
-import { createTool } from "@mastra/core/tools";
-import type { Tool } from "@mastra/core/tools";
+import { createTool, type Tool } from "@mastra/core/tools";
 import { describeExecution, findTools } from "./describe-tools.ts";
 import { EXECUTE_CODE, SEARCH_DESCRIPTION, SEARCH_TOOLS, textInputSchema } from "./options.ts";
 import type { ApprovedCodeOptions, SearchToolsOptions } from "./options.ts";
-import { askOnce, attachmentsFor, base64Of } from "./run-code.ts";
-import type { CodeOutput } from "./run-code.ts";
+import { askOnce, attachmentsFor, base64Of, type CodeOutput } from "./run-code.ts";
 
 /** Creates the Mastra tool that runs code. Code that needs approval suspends the agent's run until it is approved or declined. */
 export async function executeCodeTool(

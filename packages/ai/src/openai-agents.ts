@@ -4,8 +4,7 @@ import type { FunctionTool, ToolOutputFileContent, ToolOutputImage, ToolOutputTe
 import { describeExecution, findTools } from "./describe-tools.ts";
 import { EXECUTE_CODE, SEARCH_DESCRIPTION, SEARCH_TOOLS, textIn, textInputSchema } from "./options.ts";
 import type { ApprovedCodeOptions, SearchToolsOptions, TextInputSchema } from "./options.ts";
-import { askOnce, base64Of, fileNameOf } from "./run-code.ts";
-import type { CodeAnswer } from "./run-code.ts";
+import { askOnce, base64Of, fileNameOf, type CodeAnswer } from "./run-code.ts";
 
 /** Creates the OpenAI Agents SDK tool that runs code. Code that needs approval interrupts the run. */
 export async function executeCodeTool<Context = unknown>(

@@ -1,12 +1,10 @@
-import { CemError } from "@cem/core";
-import type { Agent } from "@cem/core";
+import { CemError, type Agent } from "@cem/core";
 import type { RunnerFunction } from "openai/helpers/responses-tool-runner";
 import type { RunnableToolFunctionWithParse } from "openai/lib/RunnableFunction";
 import { describeExecution, findTools } from "./describe-tools.ts";
 import { EXECUTE_CODE, SEARCH_DESCRIPTION, SEARCH_TOOLS, textIn, textInputJsonSchema } from "./options.ts";
 import type { ApprovedCodeOptions, ExecuteCodeOptions, SearchToolsOptions } from "./options.ts";
-import { base64Of, fileNameOf, runCode } from "./run-code.ts";
-import type { CodeAnswer } from "./run-code.ts";
+import { base64Of, fileNameOf, runCode, type CodeAnswer } from "./run-code.ts";
 
 /** With `strict`, `runTools` would end at arguments that are no JSON; without it, the model is told. */
 const CODE = { name: EXECUTE_CODE, parameters: textInputJsonSchema("code") };

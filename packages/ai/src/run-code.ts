@@ -1,9 +1,6 @@
-import { CemError } from "@cem/core";
-import type { Agent, JsonValue } from "@cem/core";
-import { answerOf, attachmentsOf } from "@cem/tool-files/answers";
-import type { Attachment } from "@cem/tool-files/answers";
-import { approveCalled, needsYes } from "./options.ts";
-import type { ApprovedCodeOptions } from "./options.ts";
+import { CemError, type Agent, type JsonValue } from "@cem/core";
+import { answerOf, attachmentsOf, type Attachment } from "@cem/tool-files/answers";
+import { approveCalled, needsYes, type ApprovedCodeOptions } from "./options.ts";
 
 /** The result of a tool that runs code. A type alias, since an interface would not be assignable to JSON. */
 export type CodeOutput = {

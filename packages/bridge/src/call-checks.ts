@@ -2,12 +2,9 @@ import { abandonOnAbort, CemError, isObject } from "@cem/core";
 import type { FailedTool, InvokeContext, JsonObject, JsonSchema, JsonValue, ToolCall } from "@cem/core";
 import { replaceLongNumbers } from "./long-numbers.ts";
 import type { Middleware } from "./middleware.ts";
-import { createSchemaValidator } from "./schema-validation.ts";
-import type { SchemaCheck, SchemaValidator } from "./schema-validation.ts";
-import { notOnHost } from "./tool-source.ts";
-import type { CheckedCall, ToolSource } from "./tool-source.ts";
-import { asSentence, onceForEachTool } from "./violation.ts";
-import type { OnUnvalidated, Violation } from "./violation.ts";
+import { createSchemaValidator, type SchemaCheck, type SchemaValidator } from "./schema-validation.ts";
+import { notOnHost, type CheckedCall, type ToolSource } from "./tool-source.ts";
+import { asSentence, onceForEachTool, type OnUnvalidated, type Violation } from "./violation.ts";
 
 const INEXACT =
   "has more digits than a number holds: its last may be wrong. Give it as a BigInt, in code 123n and of a text BigInt(text). Number(text) and BigInt(number) lose digits, and an answer that is a number has lost them already";

@@ -10,14 +10,12 @@ import type {
   ToolResult,
 } from "@cem/core";
 import { invalidArguments, resultInvalid } from "./call-checks.ts";
-import { createDeadline } from "./deadline.ts";
-import type { Deadline } from "./deadline.ts";
+import { createDeadline, type Deadline } from "./deadline.ts";
 import type { HostTool, HostToolContext } from "./define-tool.ts";
 import { toJsonResult } from "./host-values.ts";
 import type { ResultKeeping } from "./result-handles.ts";
 import { createSchemaValidator } from "./schema-validation.ts";
-import { hideInside } from "./secrets.ts";
-import type { HideSecrets } from "./secrets.ts";
+import { hideInside, type HideSecrets } from "./secrets.ts";
 import { checkValue, describeHostTool, isStandardSchema, NO_INPUT } from "./tool-schema.ts";
 import type { HostToolDescription } from "./tool-schema.ts";
 import type { KnownTool, ToolSource } from "./tool-source.ts";

@@ -1,5 +1,4 @@
-import { resultNotJson } from "@cem/core";
-import type { CemError, JsonValue } from "@cem/core";
+import { resultNotJson, type CemError, type JsonValue } from "@cem/core";
 import { fitJson, keepBytes, keepOnce, readMimeType } from "./result-handles.ts";
 import type { Attachment, FittedTool, ResultKeeping } from "./result-handles.ts";
 

@@ -1,5 +1,4 @@
-import { isObject, referredTo } from "@cem/core";
-import type { JsonObject, JsonSchema, JsonValue } from "@cem/core";
+import { isObject, referredTo, type JsonObject, type JsonSchema, type JsonValue } from "@cem/core";
 import { joinPath } from "./violation.ts";
 
 /** Longer ones stay texts: converting them takes long. */

@@ -1,8 +1,7 @@
 import type { Ajv, Format, ErrorObject, ValidateFunction } from "ajv";
 import type { JsonSchema, JsonValue } from "@cem/core";
 import { stringify } from "safe-stable-stringify";
-import { CHECKPOINT_KEYWORD } from "./schema-preparation.ts";
-import type { Dialect } from "./schema-preparation.ts";
+import { CHECKPOINT_KEYWORD, type Dialect } from "./schema-preparation.ts";
 
 /** Longer texts are not checked for a format. The patterns of formats may backtrack, which is harmless on short texts. */
 const MAX_FORMAT_CHARACTERS = 2_048;

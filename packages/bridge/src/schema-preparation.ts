@@ -1,5 +1,4 @@
-import { isNever, isObject, referredTo } from "@cem/core";
-import type { JsonSchema } from "@cem/core";
+import { isNever, isObject, referredTo, type JsonSchema } from "@cem/core";
 
 /** Larger schemas take long to compile and are rarely hand-written. */
 const MAX_SCHEMA_BYTES = 256 * 1024;

@@ -1,10 +1,8 @@
 import { hash } from "node:crypto";
 import type { JsonSchema, JsonValue } from "@cem/core";
-import { CheckTooLong, loadSchemaCompiler } from "./schema-compiler.ts";
-import type { CompiledSchema } from "./schema-compiler.ts";
+import { CheckTooLong, loadSchemaCompiler, type CompiledSchema } from "./schema-compiler.ts";
 import { prepareSchema, type PreparedSchema } from "./schema-preparation.ts";
-import { describeViolation } from "./violation.ts";
-import type { Subject, Violation } from "./violation.ts";
+import { describeViolation, type Subject, type Violation } from "./violation.ts";
 
 /** Maximum number of compiled schemas that are cached by their text. */
 const MAX_CACHED_SCHEMAS = 2_000;

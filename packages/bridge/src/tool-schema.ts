@@ -1,10 +1,8 @@
-import { CemError } from "@cem/core";
-import type { JsonSchema, JsonValue, ToolDefinition } from "@cem/core";
+import { CemError, type JsonSchema, type JsonValue, type ToolDefinition } from "@cem/core";
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec";
 import type { HostTool, ToolSchema } from "./define-tool.ts";
 import type { SchemaValidator } from "./schema-validation.ts";
-import { joinPath } from "./violation.ts";
-import type { Subject, Violation } from "./violation.ts";
+import { joinPath, type Subject, type Violation } from "./violation.ts";
 
 const TARGET = "draft-2020-12";
 /** Makes zod emit `{}` for types that JSON Schema can't express, such as Date, instead of failing. */

@@ -1,5 +1,4 @@
-import { copyWholeWords, FORMAT_EXAMPLES } from "@cem/core";
-import type { FailedTool } from "@cem/core";
+import { copyWholeWords, FORMAT_EXAMPLES, type FailedTool } from "@cem/core";
 import { nearest } from "@cem/core/text";
 
 /** The role of a value for its tool, which decides the wording of a violation. */

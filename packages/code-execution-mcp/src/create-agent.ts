@@ -1,14 +1,10 @@
-import { createPipeline, EXECUTE_OPTIONS } from "@cem/agent";
-import type { OwnedPipelineSettings } from "@cem/agent";
+import { createPipeline, EXECUTE_OPTIONS, type OwnedPipelineSettings } from "@cem/agent";
 import type { Config } from "@cem/config";
 import { assertKnownOptions, Lazy } from "@cem/core";
 import type { Agent, ExecuteOptions, Redactor, TaskResult } from "@cem/core";
-import { AGENT_OPTIONS } from "./options.ts";
-import type { AgentOptions } from "./options.ts";
-import { lazyHost } from "./wiring/calls/tool-host.ts";
-import type { Host } from "./wiring/calls/tool-host.ts";
-import { logOf, logWarnings } from "./wiring/log.ts";
-import type { Log } from "./wiring/log.ts";
+import { AGENT_OPTIONS, type AgentOptions } from "./options.ts";
+import { lazyHost, type Host } from "./wiring/calls/tool-host.ts";
+import { logOf, logWarnings, type Log } from "./wiring/log.ts";
 import { openProject } from "./wiring/open-project.ts";
 import { createRecordRedactor, redactGenerator, redactorOf } from "./wiring/privacy/redaction.ts";
 import type { Project } from "./wiring/project.ts";

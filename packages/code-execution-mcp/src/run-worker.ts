@@ -3,8 +3,7 @@ import { flushTelemetry, exportMetrics, observeQueue } from "@cem/core/telemetry
 import type { ReadinessReport } from "@cem/mcp-server";
 import type { QueueWorker } from "@cem/queue";
 import { createLoadedAgent } from "./create-agent.ts";
-import { AGENT_OPTIONS } from "./options.ts";
-import type { AgentOptions } from "./options.ts";
+import { AGENT_OPTIONS, type AgentOptions } from "./options.ts";
 import { loggerOf, logTo, logWarnings } from "./wiring/log.ts";
 import { openProject } from "./wiring/open-project.ts";
 import { openWorkerAgents } from "./wiring/customers/request-hosts.ts";

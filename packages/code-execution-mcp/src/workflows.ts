@@ -1,9 +1,7 @@
-import { assertKnownOptions } from "@cem/core";
-import type { JsonObject, WorkflowStepKind } from "@cem/core";
+import { assertKnownOptions, type JsonObject, type WorkflowStepKind } from "@cem/core";
 import type { RunWorkflowOptions, WorkflowResult, Workflows } from "@cem/workflows";
 import { createLoadedAgent, loadLogged } from "./create-agent.ts";
-import { AGENT_OPTIONS } from "./options.ts";
-import type { AgentOptions } from "./options.ts";
+import { AGENT_OPTIONS, type AgentOptions } from "./options.ts";
 import { openConfiguredWorkflows } from "./wiring/workflows/workflows.ts";
 
 /** Options of {@link openWorkflows}. */

@@ -3,10 +3,8 @@ import { basename, dirname, resolve } from "node:path";
 import { CemError, isObject } from "@cem/core";
 import { makeFolder, openHandle, PRIVATE_FOLDER, stillWritten, withFileLock } from "@cem/core/files";
 import { bind } from "./bind.ts";
-import { FILE_VARIABLE, variableValue } from "./environment.ts";
-import type { EnvironmentSource } from "./environment.ts";
-import { configInvalid, emptyLayer, problemAt } from "./layer.ts";
-import type { Layer, Origin } from "./layer.ts";
+import { FILE_VARIABLE, variableValue, type EnvironmentSource } from "./environment.ts";
+import { configInvalid, emptyLayer, problemAt, type Layer, type Origin } from "./layer.ts";
 import { configSchema } from "./schema/schema.ts";
 
 /** A larger file can't be a configuration. */

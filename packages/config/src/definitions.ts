@@ -1,9 +1,7 @@
 import type { z } from "zod";
-import { CemError } from "@cem/core";
-import type { KnownErrorCode } from "@cem/core";
+import { CemError, type KnownErrorCode } from "@cem/core";
 import { dottedPath, listProblems } from "./layer.ts";
-import { readYaml } from "./yaml.ts";
-import type { YamlDocument, YamlProblem } from "./yaml.ts";
+import { readYaml, type YamlDocument, type YamlProblem } from "./yaml.ts";
 
 /** A problem in the content of a document. */
 export interface ContentProblem extends YamlProblem {

@@ -1,6 +1,5 @@
 import { CemError } from "@cem/core";
-import { isMap, isSeq, parseDocument } from "yaml";
-import type { Document, YAMLMap, YAMLSeq } from "yaml";
+import { isMap, isSeq, parseDocument, type Document, type YAMLMap, type YAMLSeq } from "yaml";
 import { checkLayer } from "./check.ts";
 import { originIn, parseConfig } from "./config-file.ts";
 import type { ConfigProblem } from "./layer.ts";

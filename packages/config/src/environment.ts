@@ -1,6 +1,5 @@
 import * as z from "zod/mini";
-import { emptyLayer, getPath, originKey, problemAt, setPath } from "./layer.ts";
-import type { Layer, Origin } from "./layer.ts";
+import { emptyLayer, getPath, originKey, problemAt, setPath, type Layer, type Origin } from "./layer.ts";
 import { unwrap } from "./schema/shape.ts";
 import { SETTINGS, VARIABLES, schemaOf } from "./settings.ts";
 

@@ -3,10 +3,8 @@ import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { builtInSandbox } from "./check.ts";
 import type { VariableServer } from "./environment.ts";
-import { getPath, originKey, setPath } from "./layer.ts";
-import type { Layer, Origin } from "./layer.ts";
-import { configSchema } from "./schema/schema.ts";
-import type { Config } from "./schema/schema.ts";
+import { getPath, originKey, setPath, type Layer, type Origin } from "./layer.ts";
+import { configSchema, type Config } from "./schema/schema.ts";
 import { isPath, itemOf, optionsOf, unwrap } from "./schema/shape.ts";
 import { SETTINGS, schemaOf } from "./settings.ts";
 

@@ -1,5 +1,4 @@
-import type { Variables } from "./environment.ts";
-import { variableValue } from "./environment.ts";
+import { variableValue, type Variables } from "./environment.ts";
 
 /** Removed settings of the Python original and of earlier versions, and removed values, with what to do instead. */
 const REMOVED: Readonly<Record<string, string>> = {

@@ -1,5 +1,4 @@
-import { Lexer } from "yaml";
-import type { ErrorCode, YAMLError } from "yaml";
+import { Lexer, type ErrorCode, type YAMLError } from "yaml";
 
 const BAD_INDENT = "is indented wrongly; settings of one section start in the same column";
 

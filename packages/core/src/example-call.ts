@@ -1,5 +1,4 @@
-import { isObject, referredTo } from "./json.ts";
-import type { JsonObject, JsonSchema, JsonValue } from "./json.ts";
+import { isObject, referredTo, type JsonObject, type JsonSchema, type JsonValue } from "./json.ts";
 import type { ToolDefinition } from "./tools.ts";
 
 /** Maximum depth of objects and lists in an example; deeper ones are empty. */

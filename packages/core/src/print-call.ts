@@ -1,5 +1,4 @@
-import { isObject } from "./json.ts";
-import type { JsonValue } from "./json.ts";
+import { isObject, type JsonValue } from "./json.ts";
 import type { ToolDefinition } from "./tools.ts";
 
 /**

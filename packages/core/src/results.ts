@@ -1,5 +1,4 @@
-import { isObject } from "./json.ts";
-import type { JsonValue } from "./json.ts";
+import { isObject, type JsonValue } from "./json.ts";
 
 /** A reference to bytes in a {@link ResultStore}, in place of the bytes. Plain JSON, so any value can contain it. */
 export interface ResultHandle {

@@ -1,9 +1,6 @@
-import { CemError } from "./errors.ts";
-import type { ErrorInfo } from "./errors.ts";
-import { serverNotFound, toolNotFound } from "./failures.ts";
-import type { FailedTool } from "./failures.ts";
-import { isObject } from "./json.ts";
-import type { JsonSchema } from "./json.ts";
+import { CemError, type ErrorInfo } from "./errors.ts";
+import { serverNotFound, toolNotFound, type FailedTool } from "./failures.ts";
+import { isObject, type JsonSchema } from "./json.ts";
 
 /** Hints about a tool's behaviour, as MCP defines them. An absent hint means unknown, not harmless. */
 export interface ToolAnnotations {

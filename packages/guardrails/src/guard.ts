@@ -1,7 +1,6 @@
 import type { Finding, Guard, GuestError, JsonValue, ToolDefinition, Verdict } from "@cem/core";
 import { calledTool, matchTools } from "@cem/core";
-import { findUnsupported, parseProgram } from "@cem/program";
-import type { Program } from "@cem/program";
+import { findUnsupported, parseProgram, type Program } from "@cem/program";
 import { findBlockedPatterns, parsePattern } from "./review/blocked-patterns.ts";
 import { collectParts, Report } from "./review/collect.ts";
 import { checkImports, checkMissingImports } from "./review/imports.ts";

@@ -1,5 +1,4 @@
-import { CemError, MAX_TIMER_MS, serverNotFound, toErrorInfo } from "@cem/core";
-import type { Elicit, JsonObject } from "@cem/core";
+import { CemError, MAX_TIMER_MS, serverNotFound, toErrorInfo, type Elicit, type JsonObject } from "@cem/core";
 import type {
   AuthorizeOptions,
   CallOptions,
@@ -12,8 +11,7 @@ import type {
   ToolList,
 } from "./connection/connection-types.ts";
 import { limitLog } from "./connection/limit-log.ts";
-import { createServerClient } from "./connection/server-client.ts";
-import type { ServerClient } from "./connection/server-client.ts";
+import { createServerClient, type ServerClient } from "./connection/server-client.ts";
 import { ANY_RESULT } from "./connection/tool-call.ts";
 import { fetchRawList, LIST_METHODS } from "./connection/tool-list.ts";
 import { createOAuth } from "./oauth/oauth.ts";

@@ -1,13 +1,11 @@
 import { createResultCheck, fitValue, keepOnce } from "@cem/bridge";
 import type { KnownTool, ResultCheckSettings, ResultKeeping, ToolSource } from "@cem/bridge";
-import { CemError, toolNotFound } from "@cem/core";
-import type { JsonObject, ToolCall, JsonValue } from "@cem/core";
+import { CemError, toolNotFound, type JsonObject, type ToolCall, type JsonValue } from "@cem/core";
 import * as z from "zod";
 import type { CallOptions } from "./connection/connection-types.ts";
 import { inputOfRequest, isServerRequest, SERVER_REQUESTS } from "./connection/server-request-definitions.ts";
 import type { McpConnections } from "./connections.ts";
-import { mapPart, mapResource } from "./results/content-parts.ts";
-import type { PartContext } from "./results/content-parts.ts";
+import { mapPart, mapResource, type PartContext } from "./results/content-parts.ts";
 import { mapLargeAnswer } from "./results/large-answers.ts";
 import { mapToolResult } from "./results/result-mapping.ts";
 

@@ -1,10 +1,8 @@
-import { toErrorInfo, withoutValues } from "@cem/core";
-import type { Redactor } from "@cem/core";
+import { toErrorInfo, withoutValues, type Redactor } from "@cem/core";
 import { ProtocolError } from "@modelcontextprotocol/server";
 import type { CallToolResult, ContentBlock, McpServer, ServerContext } from "@modelcontextprotocol/server";
 import { reportFault } from "./exchange.ts";
-import { SAFE_WORDS, sessionOf } from "./tools/server-tool.ts";
-import type { HostOf, ToolAnswer } from "./tools/server-tool.ts";
+import { SAFE_WORDS, sessionOf, type HostOf, type ToolAnswer } from "./tools/server-tool.ts";
 
 /** The client's request for an answer. */
 interface AnsweredRequest {

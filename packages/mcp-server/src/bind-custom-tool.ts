@@ -1,13 +1,11 @@
 import { inspect } from "node:util";
-import { CemError } from "@cem/core";
-import type { JsonValue } from "@cem/core";
+import { CemError, type JsonValue } from "@cem/core";
 import { nearest } from "@cem/core/text";
 import { fromJsonSchema, isInputRequiredResult } from "@modelcontextprotocol/server";
 import type { CallToolResult, StandardSchemaV1, StandardSchemaWithJSON } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import type { AnyCustomTool } from "./custom-tool.ts";
-import { answerValue, sessionOf } from "./tools/server-tool.ts";
-import type { HostOf, ServerTool } from "./tools/server-tool.ts";
+import { answerValue, sessionOf, type HostOf, type ServerTool } from "./tools/server-tool.ts";
 
 /** The server name of custom tools in rules for values. */
 const CUSTOM_TOOLS = "custom";

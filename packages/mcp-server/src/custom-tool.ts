@@ -1,7 +1,6 @@
 import path from "node:path";
 import { pathToFileURL } from "node:url";
-import { CemError, toErrorInfo } from "@cem/core";
-import type { Agent, JsonValue } from "@cem/core";
+import { CemError, toErrorInfo, type Agent, type JsonValue } from "@cem/core";
 import type {
   CallToolResult,
   InputRequiredResult,

@@ -1,7 +1,6 @@
 import { CemError } from "@cem/core";
 import { openForAppending } from "@cem/core/files";
-import { destination, pino } from "pino";
-import type { DestinationStream, Logger } from "pino";
+import { destination, pino, type DestinationStream, type Logger } from "pino";
 
 export type { Logger } from "pino";
 

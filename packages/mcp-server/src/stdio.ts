@@ -1,7 +1,5 @@
-import { Duplex } from "node:stream";
-import type { Readable, Writable } from "node:stream";
-import { createLineSplitter, isObject, parseJson } from "@cem/core";
-import type { JsonValue } from "@cem/core";
+import { Duplex, type Readable, type Writable } from "node:stream";
+import { createLineSplitter, isObject, parseJson, type JsonValue } from "@cem/core";
 import { isJSONRPCRequest } from "@modelcontextprotocol/server";
 import { serveStdio as serveConnection, StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 import type { Servable } from "./agent-server.ts";

@@ -1,5 +1,4 @@
-import { InMemoryTransport } from "@modelcontextprotocol/server";
-import type { JSONRPCMessage } from "@modelcontextprotocol/server";
+import { InMemoryTransport, type JSONRPCMessage } from "@modelcontextprotocol/server";
 import type { Agent, ToolDefinition } from "@cem/core";
 import { loadTokenCounter } from "@cem/core/tokens";
 import type { AgentServer } from "./agent-server.ts";

@@ -1,6 +1,5 @@
 import { isObject, MS_PER_SECOND } from "@cem/core";
-import { clientTrace, failSpan, measure, traced } from "@cem/core/telemetry";
-import type { ClientTrace } from "@cem/core/telemetry";
+import { clientTrace, failSpan, measure, traced, type ClientTrace } from "@cem/core/telemetry";
 import { nearest } from "@cem/core/text";
 import type { ServerContext, StandardSchemaV1, StandardSchemaWithJSON } from "@modelcontextprotocol/server";
 import { MAX_LISTED_PROBLEMS, MAX_PROBLEM_CHARACTERS } from "./limits.ts";

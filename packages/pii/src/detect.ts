@@ -13,8 +13,7 @@ import {
 } from "./detectors/identity.ts";
 import { createPhoneDetector } from "./detectors/phone.ts";
 import { isPhoneKey, PHONE_KEYS } from "./detectors/phone-words.ts";
-import { findCells, findColumns } from "./columns.ts";
-import type { Heading } from "./columns.ts";
+import { findCells, findColumns, type Heading } from "./columns.ts";
 import { isPasswordKey } from "./detectors/secret-names.ts";
 import { isSecretKey, mayHoldSecretText, secretDetector } from "./detectors/secret.ts";
 import {

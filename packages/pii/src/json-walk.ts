@@ -1,7 +1,6 @@
 import { isObject } from "@cem/core";
 import { isTellingKey } from "./detect.ts";
-import { embeddedText, membersOf } from "./embedded-data.ts";
-import type { EmbeddedText } from "./embedded-data.ts";
+import { embeddedText, membersOf, type EmbeddedText } from "./embedded-data.ts";
 
 /** How long work runs before it yields, in milliseconds. */
 const TURN_MS = 8;

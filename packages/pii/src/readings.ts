@@ -1,6 +1,5 @@
 import { bytesOf } from "./embedded-data.ts";
-import { AMPERSAND, BACKSLASH, EQUALS, PERCENT, traitsOf } from "./traits.ts";
-import type { Traits } from "./traits.ts";
+import { AMPERSAND, BACKSLASH, EQUALS, PERCENT, traitsOf, type Traits } from "./traits.ts";
 
 /** A decoded reading of a text. */
 export interface Reading {

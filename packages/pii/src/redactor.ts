@@ -1,15 +1,12 @@
-import { assertKnownOptions, CemError } from "@cem/core";
-import type { Redactor, RedactionScope } from "@cem/core";
-import { createDetector, DETECTOR_OPTIONS } from "./detect.ts";
-import type { DetectorSettings } from "./detect.ts";
+import { assertKnownOptions, CemError, type Redactor, type RedactionScope } from "@cem/core";
+import { createDetector, DETECTOR_OPTIONS, type DetectorSettings } from "./detect.ts";
 import type { FindNameInCode, FlowRule } from "./restorer.ts";
 import { visitTexts } from "./json-walk.ts";
 import { RedactionSession } from "./session.ts";
 import { createRedactionStream } from "./stream.ts";
 import type { Recognizer } from "./context.ts";
 import { PlainTexts, RESULT_KEY } from "./value-finder.ts";
-import { Vault } from "./vault.ts";
-import type { VaultData } from "./vault.ts";
+import { Vault, type VaultData } from "./vault.ts";
 
 /** Maximum number of sessions. The least recently used one is forgotten first. */
 const MAX_SESSIONS = 10_000;

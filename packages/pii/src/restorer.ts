@@ -2,8 +2,7 @@ import { brokenTokenIn, CemError, matchTools } from "@cem/core";
 import type { FailedTool, JsonValue, Redactor, ToolCall } from "@cem/core";
 import { mapLeaves } from "./json-walk.ts";
 import { printedValues, readingsOf } from "./readings.ts";
-import { MAX_DECODED, MIN_NUMBER, MIN_TEXT_CHARACTERS } from "./value-finder.ts";
-import type { ValueFinder } from "./value-finder.ts";
+import { MAX_DECODED, MIN_NUMBER, MIN_TEXT_CHARACTERS, type ValueFinder } from "./value-finder.ts";
 import type { Vault, VaultEntry } from "./vault.ts";
 
 /** The call whose tokens are replaced. */

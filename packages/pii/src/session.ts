@@ -1,8 +1,7 @@
 import type { JsonValue, RedactionScope } from "@cem/core";
 import type { PiiType } from "./context.ts";
 import type { TextDetector } from "./detect.ts";
-import { mapLeaves, mapLeavesInTurns, Turns } from "./json-walk.ts";
-import type { LeafChanges } from "./json-walk.ts";
+import { mapLeaves, mapLeavesInTurns, Turns, type LeafChanges } from "./json-walk.ts";
 import {
   isLargeFile,
   MAX_FILES,
@@ -11,14 +10,12 @@ import {
   createObservedResults,
 } from "./observed-results.ts";
 import { membersOf } from "./embedded-data.ts";
-import { createRestorer } from "./restorer.ts";
-import type { RestorerSettings } from "./restorer.ts";
+import { createRestorer, type RestorerSettings } from "./restorer.ts";
 import { isSecretKey } from "./detectors/secret.ts";
 import { streamInTurns } from "./stream.ts";
 import { MIN_CODE, MIN_NUMBER, MIN_TEXT_CHARACTERS, PLAIN_WORD, createValueFinder } from "./value-finder.ts";
 import type { FindingPlace, PlainTexts, ValueFinder } from "./value-finder.ts";
-import { Vault } from "./vault.ts";
-import type { ValueFinding, VaultData, VaultEntry } from "./vault.ts";
+import { Vault, type ValueFinding, type VaultData, type VaultEntry } from "./vault.ts";
 
 /** Maximum number and length of texts that are cached per key while data is processed. */
 const MAX_REPEATED = 256;

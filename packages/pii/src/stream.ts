@@ -1,9 +1,7 @@
 import type { RedactionStream } from "@cem/core";
-import { withoutOverlaps } from "./detect.ts";
-import type { TextDetector } from "./detect.ts";
+import { withoutOverlaps, type TextDetector } from "./detect.ts";
 import type { Heading } from "./columns.ts";
-import { MAX_CHARACTERS_AT_ONCE } from "./json-walk.ts";
-import type { Turns } from "./json-walk.ts";
+import { MAX_CHARACTERS_AT_ONCE, type Turns } from "./json-walk.ts";
 import type { ValueFinding } from "./vault.ts";
 
 /** Maximum number of characters held back without a line end. */

@@ -1,7 +1,5 @@
-import { withoutOverlaps } from "./detect.ts";
-import type { TextDetector } from "./detect.ts";
-import { traitsOf } from "./traits.ts";
-import type { Traits } from "./traits.ts";
+import { withoutOverlaps, type TextDetector } from "./detect.ts";
+import { traitsOf, type Traits } from "./traits.ts";
 import { mayBeEncoded, printedValues, readingsOf } from "./readings.ts";
 import type { ValueFinding, Vault } from "./vault.ts";
 

@@ -12,12 +12,10 @@ import {
 } from "node:fs";
 import { rm } from "node:fs/promises";
 import path from "node:path";
-import { CemError, parseJson, updateStored, writeFailure } from "@cem/core";
-import type { Store, StoreKey } from "@cem/core";
+import { CemError, parseJson, updateStored, writeFailure, type Store, type StoreKey } from "@cem/core";
 import { makeFolder, PRIVATE_FOLDER, replaceFile } from "@cem/core/files";
 import type { SharedVaults, VaultStore } from "./redactor.ts";
-import { Vault } from "./vault.ts";
-import type { VaultData } from "./vault.ts";
+import { Vault, type VaultData } from "./vault.ts";
 
 const KEY_BYTES = 32;
 const NONCE_BYTES = 12;

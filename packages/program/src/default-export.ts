@@ -2,8 +2,7 @@ import type { File, Node, Program as ProgramNode, Statement } from "@babel/types
 import { nameOf } from "./imports.ts";
 import type { Program } from "./parse-program.ts";
 import { patternNames } from "./scopes.ts";
-import { isLabel, isNamed, isTypeOnly, runtimeNodes, visitNodes } from "./syntax-tree.ts";
-import type { NodeVisit } from "./syntax-tree.ts";
+import { isLabel, isNamed, isTypeOnly, runtimeNodes, visitNodes, type NodeVisit } from "./syntax-tree.ts";
 
 export const FUNCTION = /(?:Function(?:Declaration|Expression)|Method)$/;
 /** Nodes whose parts may not run although they do. */

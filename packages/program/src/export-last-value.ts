@@ -1,7 +1,6 @@
 import type { Directive, Node, Statement } from "@babel/types";
 import { defaultExport, FUNCTION, isExports, mentionedExport } from "./default-export.ts";
-import { parseProgram } from "./parse-program.ts";
-import type { Program } from "./parse-program.ts";
+import { parseProgram, type Program } from "./parse-program.ts";
 import { patternNames } from "./scopes.ts";
 import { isTypeOnly, visitNodes } from "./syntax-tree.ts";
 

@@ -1,7 +1,6 @@
 import type { Node } from "@babel/types";
 import { namesOf } from "./imports.ts";
-import { runtimeNodes } from "./syntax-tree.ts";
-import type { NodeVisit } from "./syntax-tree.ts";
+import { runtimeNodes, type NodeVisit } from "./syntax-tree.ts";
 
 /** An expression with the scope that its names belong to. */
 export interface ScopedNode {

@@ -1,6 +1,5 @@
 import { CemError } from "@cem/core";
-import { evictionRisk, seal, shownLocation, storeUnavailable, unseal } from "@cem/store";
-import type { SealingKey } from "@cem/store";
+import { evictionRisk, seal, shownLocation, storeUnavailable, unseal, type SealingKey } from "@cem/store";
 import type { Redis } from "ioredis";
 
 /**

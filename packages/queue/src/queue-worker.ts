@@ -8,8 +8,7 @@ import { DEFAULT_PREFIX, requireKept, requireSameKeys } from "./connection.ts";
 import type { QueueConnection } from "./run-queue.ts";
 import { channelsOf, createSharedRuns, givenRun } from "./shared-runs.ts";
 import { connect } from "./streams.ts";
-import { attemptRun } from "./worker-run.ts";
-import type { RunningAgent, WorkerRun } from "./worker-run.ts";
+import { attemptRun, type RunningAgent, type WorkerRun } from "./worker-run.ts";
 
 const DEFAULT_CONCURRENCY = 4;
 /** Maximum number of runs per slot that wait for answers: each occupies a guest. */

@@ -1,11 +1,8 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import { toErrorInfo } from "@cem/core";
-import type { ForwardedRequest, Replicas } from "@cem/core";
+import { toErrorInfo, type ForwardedRequest, type Replicas } from "@cem/core";
 import { shownLocation, storeUnavailable } from "@cem/store";
-import { createSendWindow, streamAnswer } from "./streamed-answer.ts";
-import type { FromReplica, SendWindow } from "./streamed-answer.ts";
-import { DEFAULT_PREFIX } from "./connection.ts";
-import type { MessageCodec } from "./connection.ts";
+import { createSendWindow, streamAnswer, type FromReplica, type SendWindow } from "./streamed-answer.ts";
+import { DEFAULT_PREFIX, type MessageCodec } from "./connection.ts";
 import { createPeers } from "./peers.ts";
 import type { QueueConnection } from "./run-queue.ts";
 import { connect } from "./streams.ts";

@@ -1,8 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { openRedis } from "@cem/store/redis";
 import type { Redis } from "ioredis";
-import { createMessageCodec } from "./connection.ts";
-import type { MessageCodec } from "./connection.ts";
+import { createMessageCodec, type MessageCodec } from "./connection.ts";
 import type { QueueConnection } from "./run-queue.ts";
 
 const FIELD = "payload";

@@ -1,5 +1,4 @@
-import { CemError } from "@cem/core";
-import type { IsolationLevel } from "@cem/core";
+import { CemError, type IsolationLevel } from "@cem/core";
 import { connectGuest, requireLevel } from "@cem/sandbox/provider-kit";
 import { findBubblewrap } from "./bubblewrap.ts";
 import type { BackendProbe, GuestPlan, IsolationBackend } from "./guest-plan.ts";

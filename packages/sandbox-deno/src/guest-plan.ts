@@ -1,7 +1,6 @@
 import { existsSync, realpathSync } from "node:fs";
 import { sep } from "node:path";
-import { GUEST_WORKSPACE } from "@cem/core";
-import type { IsolationLevel, Mount, NetworkPolicy } from "@cem/core";
+import { GUEST_WORKSPACE, type IsolationLevel, type Mount, type NetworkPolicy } from "@cem/core";
 import { GUEST_RUNNER, toolFoldersOf } from "@cem/sandbox/provider-kit";
 import type { GuestInit, MachineCommand, NamespacedGuest } from "@cem/sandbox/provider-kit";
 

@@ -3,8 +3,7 @@ import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Isolation, SandboxSpec } from "@cem/core";
 import { createProcessFolder, removeProcessFolder } from "@cem/core/files";
-import { resolveLimits } from "@cem/sandbox";
-import type { GuestProviderSettings, GuestSandboxProvider } from "@cem/sandbox";
+import { resolveLimits, type GuestProviderSettings, type GuestSandboxProvider } from "@cem/sandbox";
 import {
   connectGuest,
   createGuestProvider,

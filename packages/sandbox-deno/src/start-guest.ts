@@ -1,5 +1,4 @@
-import { spawn } from "node:child_process";
-import type { ChildProcessWithoutNullStreams } from "node:child_process";
+import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import { accessSync, chmodSync, closeSync, constants, existsSync, lstatSync, openSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import type { Socket } from "node:net";

@@ -1,12 +1,10 @@
-import { lstatSync } from "node:fs";
-import type { BigIntStats } from "node:fs";
+import { lstatSync, type BigIntStats } from "node:fs";
 import { lstat, readdir, readlink, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { CemError, GUEST_WORKSPACE } from "@cem/core";
 import { isWithin } from "@cem/core/files";
-import { toGuestPath } from "./guest-plan.ts";
-import type { GuestPlan, IsolationBackend } from "./guest-plan.ts";
+import { toGuestPath, type GuestPlan, type IsolationBackend } from "./guest-plan.ts";
 
 /**
  * Creates the check before each run, for guests isolated only by Deno's permissions: a symbolic link in the workspace

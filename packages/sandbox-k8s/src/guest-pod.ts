@@ -1,7 +1,6 @@
 import { realpathSync } from "node:fs";
 import { basename, isAbsolute, relative, sep } from "node:path";
-import { CemError } from "@cem/core";
-import type { Mount, SandboxSpec } from "@cem/core";
+import { CemError, type Mount, type SandboxSpec } from "@cem/core";
 import {
   GUEST_RUNNER,
   guestBootFile,

@@ -3,8 +3,7 @@ import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { CemError } from "@cem/core";
 import type { Cluster } from "./cluster.ts";
-import { readyPod, rfc3339 } from "./guest-pod.ts";
-import type { SandboxResource } from "./guest-pod.ts";
+import { readyPod, rfc3339, type SandboxResource } from "./guest-pod.ts";
 
 const NAME_BYTES = 6;
 /** Fraction of a lease after which it is renewed. */

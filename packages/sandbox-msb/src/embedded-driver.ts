@@ -1,14 +1,11 @@
 import { isAbsolute } from "node:path";
-import { CemError } from "@cem/core";
-import type { NetworkPolicy } from "@cem/core";
+import { CemError, type NetworkPolicy } from "@cem/core";
 import { parseHost } from "@cem/sandbox/provider-kit";
 import type { NetworkPolicy as SdkPolicy, Rule, Sandbox } from "microsandbox";
 import { findMachineProcess } from "./own-machines.ts";
 import type { GuestRuntime } from "./guest-runtime.ts";
-import { prepareImage } from "./image.ts";
-import type { PreparedImage } from "./image.ts";
-import { loadSdk } from "./load-sdk.ts";
-import type { Microsandbox } from "./load-sdk.ts";
+import { prepareImage, type PreparedImage } from "./image.ts";
+import { loadSdk, type Microsandbox } from "./load-sdk.ts";
 import type { Microvm, MicrovmSpec } from "./microvm-guest.ts";
 
 /** The guest's user, which owns the files of its mounts. */

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { CemError } from "@cem/core";
 import type { GuestProviderSettings } from "@cem/sandbox";
-import { createEmbeddedDriver } from "./embedded-driver.ts";
-import type { EmbeddedDriver } from "./embedded-driver.ts";
+import { createEmbeddedDriver, type EmbeddedDriver } from "./embedded-driver.ts";
 import { findGuestRuntime } from "./guest-runtime.ts";
 import { HOST_LABEL, OWN_LABEL, OWN_VALUE } from "./own-machines.ts";
 import { defaultHome } from "./load-sdk.ts";

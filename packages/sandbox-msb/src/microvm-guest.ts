@@ -1,6 +1,5 @@
 import { once } from "node:events";
-import { Duplex, PassThrough } from "node:stream";
-import type { Writable } from "node:stream";
+import { Duplex, PassThrough, type Writable } from "node:stream";
 import type { Guest, GuestUsage } from "@cem/sandbox";
 import { createMachineGuest, createUsageReader } from "@cem/sandbox/provider-kit";
 import type { GuestInit, MachineCommand } from "@cem/sandbox/provider-kit";

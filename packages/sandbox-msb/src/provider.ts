@@ -1,10 +1,8 @@
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { CemError, Lazy } from "@cem/core";
-import type { Isolation, SandboxProbe, SandboxSpec } from "@cem/core";
-import { resolveLimits } from "@cem/sandbox";
-import type { Guest, GuestSandboxProvider } from "@cem/sandbox";
+import { CemError, Lazy, type Isolation, type SandboxProbe, type SandboxSpec } from "@cem/core";
+import { resolveLimits, type Guest, type GuestSandboxProvider } from "@cem/sandbox";
 import {
   connectGuest,
   createGuestProvider,
@@ -14,14 +12,13 @@ import {
   machineCommand,
   probeHost,
 } from "@cem/sandbox/provider-kit";
-import { bootMachine } from "./machines.ts";
+import { bootMachine, type MicrosandboxSettings } from "./machines.ts";
 import { createEmbeddedDriver } from "./embedded-driver.ts";
 import { findGuestRuntime, GUEST_DENO, guestBootPath, stageRuntime } from "./guest-runtime.ts";
 import { cacheProbe, findObstacle, probeKey, readCachedProbe, readSigns } from "./host-virtualization.ts";
 import { newMachineName, ownLabels, sweepLeftovers } from "./own-machines.ts";
 import { defaultHome, installedVersion } from "./load-sdk.ts";
 import { MACHINE_OVERHEAD_MB, startMicrovmGuest } from "./microvm-guest.ts";
-import type { MicrosandboxSettings } from "./machines.ts";
 
 const DEFAULT_BOOT_TIMEOUT_MS = 30_000;
 /** A health check's timeout is this fraction of the boot timeout. */

@@ -1,7 +1,6 @@
 import { cp, mkdir } from "node:fs/promises";
 import path from "node:path";
-import { CemError } from "@cem/core";
-import type { Agent, SkillDraft, TaskResult, ToolDefinition } from "@cem/core";
+import { CemError, type Agent, type SkillDraft, type TaskResult, type ToolDefinition } from "@cem/core";
 import { parseDraft, toProgramCode, toSkillFile } from "./skill-draft.ts";
 import { formatSkillMarkdown } from "./skill-files.ts";
 import { replaceSkillFolder, skillNames } from "./skill-folder.ts";

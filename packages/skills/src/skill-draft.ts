@@ -1,7 +1,5 @@
-import { CemError, holdsRedactionToken } from "@cem/core";
-import type { SkillDraft, ToolDefinition } from "@cem/core";
-import { nameOf, parseProgram, visitNodes } from "@cem/program";
-import type { Program } from "@cem/program";
+import { CemError, holdsRedactionToken, type SkillDraft, type ToolDefinition } from "@cem/core";
+import { nameOf, parseProgram, visitNodes, type Program } from "@cem/program";
 
 const NAME = /^[a-z0-9]+(?:[-_][a-z0-9]+)*$/u;
 /** Folders that the catalog skips. */

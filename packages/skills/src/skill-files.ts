@@ -1,5 +1,4 @@
-import { isObject } from "@cem/core";
-import type { Skill, ToolDefinition } from "@cem/core";
+import { isObject, type Skill, type ToolDefinition } from "@cem/core";
 import { parse, stringify } from "yaml";
 import { formatToolDigests } from "./tool-digests.ts";
 

@@ -3,8 +3,7 @@ import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { ignoreMissing, PRIVATE_FILE, PRIVATE_FOLDER } from "@cem/core/files";
-import { parseSkillMarkdown } from "./skill-files.ts";
-import type { SkillMarkdown } from "./skill-files.ts";
+import { parseSkillMarkdown, type SkillMarkdown } from "./skill-files.ts";
 
 const MARKDOWN_FILE = "SKILL.md";
 const CODE_FILE = "index.ts";

@@ -1,7 +1,6 @@
 import { readdir, rename, rm } from "node:fs/promises";
 import path from "node:path";
-import { CemError } from "@cem/core";
-import type { Skill, ToolDefinition } from "@cem/core";
+import { CemError, type Skill, type ToolDefinition } from "@cem/core";
 import { changedTools, parseToolDigests } from "./tool-digests.ts";
 import { requireSkillName } from "./skill-draft.ts";
 import { provenanceOf, versionOf } from "./skill-files.ts";

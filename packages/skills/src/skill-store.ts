@@ -1,10 +1,8 @@
-import { CemError, createTurns } from "@cem/core";
-import type { Skill, SkillDraft, SkillStore } from "@cem/core";
+import { CemError, createTurns, type Skill, type SkillDraft, type SkillStore } from "@cem/core";
 import { toolsUsedBy } from "./tool-digests.ts";
 import { exportedNames, parseDraft, toProgramCode, toSkillFile } from "./skill-draft.ts";
-import { formatProvenance, formatSkillMarkdown } from "./skill-files.ts";
+import { formatProvenance, formatSkillMarkdown, type SkillProvenance } from "./skill-files.ts";
 import { createSkillFolders } from "./skill-folders.ts";
-import type { SkillProvenance } from "./skill-files.ts";
 
 const MAX_PROPOSALS = 100;
 const STATUSES = ["active", "proposal"] as const;

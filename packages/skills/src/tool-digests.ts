@@ -1,6 +1,5 @@
 import { hash } from "node:crypto";
-import { toolId } from "@cem/core";
-import type { ToolDefinition } from "@cem/core";
+import { toolId, type ToolDefinition } from "@cem/core";
 import { parseProgram } from "@cem/program";
 import { workspacePathOf } from "./skill-draft.ts";
 

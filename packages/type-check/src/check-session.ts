@@ -1,9 +1,7 @@
 import type { Finding } from "@cem/core";
-import { findCompiler } from "./compiler/compiler-process.ts";
-import type { CompilerPackage } from "./compiler/compiler-process.ts";
+import { findCompiler, type CompilerPackage } from "./compiler/compiler-process.ts";
 import { UnreadableProgram } from "./compiler/diagnostics.ts";
-import { createGuestFiles } from "./compiler/guest-files.ts";
-import type { ToolFolders } from "./compiler/guest-files.ts";
+import { createGuestFiles, type ToolFolders } from "./compiler/guest-files.ts";
 import { startNativeCompiler } from "./compiler/native-compiler.ts";
 import { createProgramChecker, type CheckRequest } from "./program-checker.ts";
 

@@ -1,9 +1,6 @@
-import { Lazy } from "@cem/core";
-import type { Finding } from "@cem/core";
-import { isError, mayStop, textOf } from "./compiler/diagnostics.ts";
-import type { Diagnostic } from "./compiler/diagnostics.ts";
-import { FILES_FOLDER, PROGRAM_FILE } from "./compiler/guest-files.ts";
-import type { GuestFiles } from "./compiler/guest-files.ts";
+import { Lazy, type Finding } from "@cem/core";
+import { isError, mayStop, textOf, type Diagnostic } from "./compiler/diagnostics.ts";
+import { FILES_FOLDER, PROGRAM_FILE, type GuestFiles } from "./compiler/guest-files.ts";
 import type { NativeCompiler, ProgramView, ProgramViews } from "./compiler/native-compiler.ts";
 import type { Explanation } from "./findings/type-facts.ts";
 

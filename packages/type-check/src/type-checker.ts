@@ -11,12 +11,10 @@ import {
   toErrorInfo,
 } from "@cem/core";
 import type { Finding, OffloadedWork, ToolDefinition, TypeChecker } from "@cem/core";
-import { startCheckSession } from "./check-session.ts";
-import type { CheckAnswer, CheckSession, CheckWork } from "./check-session.ts";
+import { startCheckSession, type CheckAnswer, type CheckSession, type CheckWork } from "./check-session.ts";
 import { findCompiler } from "./compiler/compiler-process.ts";
 import { withToolHints } from "./findings/name-hints.ts";
-import { HOST_TOOL_FILE } from "./compiler/guest-files.ts";
-import type { ToolFolders } from "./compiler/guest-files.ts";
+import { HOST_TOOL_FILE, type ToolFolders } from "./compiler/guest-files.ts";
 import { modulePath, type CheckedTool, type CheckRequest } from "./program-checker.ts";
 
 const DEFAULT_TIMEOUT_MS = 10_000;

@@ -1,5 +1,4 @@
-import { isObject } from "@cem/core";
-import type { JsonObject, JsonValue } from "@cem/core";
+import { isObject, type JsonObject, type JsonValue } from "@cem/core";
 import type { FieldValue, FormField } from "@cem/forms";
 
 /** A field of a tool's question, as presented to people. */

@@ -11,10 +11,8 @@ import type {
 import type { CommandContext } from "../io/terminal.ts";
 import { oneLine, safeText } from "../render/text.ts";
 import type { FieldValue } from "@cem/forms";
-import { readFormFields, typedValue } from "./form-fields.ts";
-import type { AskedField } from "./form-fields.ts";
-import { withPrompt } from "./prompt.ts";
-import type { AskLine, PromptSettings } from "./prompt.ts";
+import { readFormFields, typedValue, type AskedField } from "./form-fields.ts";
+import { withPrompt, type AskLine, type PromptSettings } from "./prompt.ts";
 
 const MAX_SHOWN_CHARACTERS = 4_000;
 

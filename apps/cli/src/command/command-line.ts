@@ -1,8 +1,6 @@
 import { CemError } from "@cem/core";
-import { CommanderError } from "commander";
-import type { Command } from "commander";
-import { buildProgram, VERSION } from "./define-command.ts";
-import type { CommandDefinition, Invocation } from "./define-command.ts";
+import { CommanderError, type Command } from "commander";
+import { buildProgram, VERSION, type CommandDefinition, type Invocation } from "./define-command.ts";
 
 /**
  * Parses a command line that is a plain use of one of these commands.

@@ -3,8 +3,7 @@ import packageJson from "../../package.json" with { type: "json" };
 import { CemError } from "@cem/core";
 import { EXIT_FAILED, EXIT_OK } from "../errors.ts";
 import type { Answer, CommandContext } from "../io/terminal.ts";
-import { safeData, safeText } from "../render/text.ts";
-import type { Style } from "../render/text.ts";
+import { safeData, safeText, type Style } from "../render/text.ts";
 import { outputOptions, settingOptions, sharedOptions } from "./options.ts";
 import type { SettingName, SharedOptions } from "./options.ts";
 

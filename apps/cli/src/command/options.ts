@@ -1,7 +1,5 @@
-import { ISOLATION_LEVELS } from "@cem/core";
-import type { ExecuteOptions, IsolationLevel } from "@cem/core";
-import { Argument, InvalidArgumentError, Option } from "commander";
-import type { Command } from "commander";
+import { ISOLATION_LEVELS, type ExecuteOptions, type IsolationLevel } from "@cem/core";
+import { Argument, InvalidArgumentError, Option, type Command } from "commander";
 import type { ConfigInput, ConfigSource } from "code-execution-mcp";
 import type { ServerSource } from "code-execution-mcp/admin";
 import type { CommandContext } from "../io/terminal.ts";

@@ -4,15 +4,12 @@ import type { ErrorInfo } from "@cem/core";
 import { shellWord } from "@cem/core/text";
 import type { ServerSource } from "code-execution-mcp/admin";
 import { askYesNo } from "../ask/prompt.ts";
-import type { CommandContext } from "../io/terminal.ts";
-import { showStarting } from "../io/terminal.ts";
+import { showStarting, type CommandContext } from "../io/terminal.ts";
 import { renderRow } from "../render/rows.ts";
-import { oneLine, counted, shortPath } from "../render/text.ts";
+import { oneLine, counted, shortPath, type Style } from "../render/text.ts";
 import { renderGenerated } from "../render/servers.ts";
-import type { Style } from "../render/text.ts";
 import { serverSourceOf } from "../command/options.ts";
-import { InvalidArgumentError, Option } from "commander";
-import type { Command } from "commander";
+import { InvalidArgumentError, Option, type Command } from "commander";
 import { answer, defineCommand } from "../command/define-command.ts";
 
 const TRANSPORTS = ["http", "sse"] as const;

@@ -4,11 +4,9 @@ import { InvalidArgumentError } from "commander";
 import { askYesNo } from "../ask/prompt.ts";
 import type { Answer, CommandContext } from "../io/terminal.ts";
 import { MAX_ROWS, renderTable } from "../render/rows.ts";
-import { counted } from "../render/text.ts";
-import type { Style } from "../render/text.ts";
+import { counted, type Style } from "../render/text.ts";
 import { actionArgument, serverSourceOf } from "../command/options.ts";
-import { answer, defineCommand, needed } from "../command/define-command.ts";
-import type { Given } from "../command/define-command.ts";
+import { answer, defineCommand, needed, type Given } from "../command/define-command.ts";
 
 const ACTIONS = ["list", "usage", "clean", "delete"] as const;
 const AN_ID = "a customer's id";

@@ -5,8 +5,7 @@ import { askingOf } from "../ask/terminal-questions.ts";
 import type { Answer } from "../io/terminal.ts";
 import { readInput } from "../io/input.ts";
 import { renderPairs, renderRow } from "../render/rows.ts";
-import { counted, INDENT, joined, oneLine } from "../render/text.ts";
-import type { Style } from "../render/text.ts";
+import { counted, INDENT, joined, oneLine, type Style } from "../render/text.ts";
 import { actionArgument, configSourceOf } from "../command/options.ts";
 import { answer, defineCommand } from "../command/define-command.ts";
 

@@ -1,15 +1,13 @@
 import { CemError } from "@cem/core";
 import type { GeneratedServer, Importable, ImportableServer } from "code-execution-mcp/admin";
 import { askYesNo } from "../ask/prompt.ts";
-import type { Answer, CommandContext } from "../io/terminal.ts";
-import { showStarting } from "../io/terminal.ts";
+import { showStarting, type Answer, type CommandContext } from "../io/terminal.ts";
 import { renderRow } from "../render/rows.ts";
 import { oneLine, safeData, alignColumns, counted, cut, shortPath, wrapIndented } from "../render/text.ts";
 import { renderGenerated } from "../render/servers.ts";
 import type { Style } from "../render/text.ts";
 import { serverSourceOf } from "../command/options.ts";
-import { answer, defineCommand } from "../command/define-command.ts";
-import type { Given } from "../command/define-command.ts";
+import { answer, defineCommand, type Given } from "../command/define-command.ts";
 
 /** `cem import`: shows the servers configured in other programs, and adds them after confirmation. */
 export const importCommand = defineCommand<{ names: string[]; yes: boolean }>({

@@ -3,10 +3,9 @@ import { readdir } from "node:fs/promises";
 import { PRIVATE_FILE } from "@cem/core/files";
 import { shellWord } from "@cem/core/text";
 import type { LaidFiles } from "code-execution-mcp/admin";
-import type { SharedOptions } from "../command/options.ts";
+import { serverSourceOf, type SharedOptions } from "../command/options.ts";
 import type { CommandContext } from "../io/terminal.ts";
 import { renderRow } from "../render/rows.ts";
-import { serverSourceOf } from "../command/options.ts";
 import { answer, defineCommand } from "../command/define-command.ts";
 
 /**

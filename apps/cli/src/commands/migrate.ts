@@ -2,8 +2,7 @@ import { CemError } from "@cem/core";
 import { shellWord } from "@cem/core/text";
 import type { Migration } from "../migrate/migration.ts";
 import { renderRow } from "../render/rows.ts";
-import { oneLine } from "../render/text.ts";
-import type { Style } from "../render/text.ts";
+import { oneLine, type Style } from "../render/text.ts";
 import { Option } from "commander";
 import { answer, defineCommand } from "../command/define-command.ts";
 

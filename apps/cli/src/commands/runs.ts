@@ -20,8 +20,7 @@ import type { Style } from "../render/text.ts";
 import { actionArgument, CODE_SETTINGS, serverSourceOf, wholeNumber } from "../command/options.ts";
 import { withAgent } from "../run/agent-source.ts";
 import { answerToResult, executeOptions } from "../run/run-agent.ts";
-import { answer, defineCommand, needed } from "../command/define-command.ts";
-import type { Given } from "../command/define-command.ts";
+import { answer, defineCommand, needed, type Given } from "../command/define-command.ts";
 
 const ACTIONS = ["list", "show", "replay"] as const;
 const MAX_LISTED = 100_000;

@@ -1,8 +1,7 @@
 import type { Skill, SkillSummary } from "@cem/core";
 import { renderCode } from "../render/value.ts";
 import { renderRow } from "../render/rows.ts";
-import { counted, INDENT, joined, oneLine, wrapIndented } from "../render/text.ts";
-import type { Style } from "../render/text.ts";
+import { counted, INDENT, joined, oneLine, wrapIndented, type Style } from "../render/text.ts";
 import { actionArgument, CODE_SETTINGS, serverSourceOf } from "../command/options.ts";
 import { answer, defineCommand, needed } from "../command/define-command.ts";
 

@@ -1,5 +1,4 @@
-import { exampleCall, findServer, toolId } from "@cem/core";
-import type { CatalogSnapshot, RankedTool } from "@cem/core";
+import { exampleCall, findServer, toolId, type CatalogSnapshot, type RankedTool } from "@cem/core";
 import { Option } from "commander";
 import { answer, defineCommand } from "../command/define-command.ts";
 import { CATALOG_SETTINGS, serverSourceOf, wholeNumber } from "../command/options.ts";

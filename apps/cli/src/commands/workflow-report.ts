@@ -2,8 +2,7 @@ import type { RunDetails, RunSummary, WorkflowEvent, WorkflowResult } from "code
 import type { ConfiguredWorkflow, DrawnStep } from "code-execution-mcp/admin";
 import type { Output } from "../io/terminal.ts";
 import { renderPairs, renderRow } from "../render/rows.ts";
-import { counted, duration, INDENT, joined, oneLine, safeData } from "../render/text.ts";
-import type { Style } from "../render/text.ts";
+import { counted, duration, INDENT, joined, oneLine, safeData, type Style } from "../render/text.ts";
 import { renderValue } from "../render/value.ts";
 
 /** Shows the steps of a run as they end. */

@@ -1,5 +1,4 @@
-import { parseJson } from "@cem/core";
-import type { JsonObject, JsonValue } from "@cem/core";
+import { parseJson, type JsonObject, type JsonValue } from "@cem/core";
 import type { OwnWorkflows } from "code-execution-mcp";
 import { InvalidArgumentError, Option } from "commander";
 import type { Answer, CommandContext } from "../io/terminal.ts";
@@ -16,8 +15,7 @@ import {
 } from "./workflow-report.ts";
 import { oneLine, safeJson } from "../render/text.ts";
 import { withWorkflows } from "../run/agent-source.ts";
-import { answer, defineCommand, needed } from "../command/define-command.ts";
-import type { Given } from "../command/define-command.ts";
+import { answer, defineCommand, needed, type Given } from "../command/define-command.ts";
 
 const ACTIONS = ["run", "validate", "list", "show", "resume", "cancel", "graph"] as const;
 interface Workflow {

@@ -1,9 +1,7 @@
-import { ISOLATION_LEVELS } from "@cem/core";
-import type { Isolation, IsolationLevel } from "@cem/core";
+import { ISOLATION_LEVELS, type Isolation, type IsolationLevel } from "@cem/core";
 import type { SecurityReport } from "code-execution-mcp/admin";
 import { counted, shortPath } from "../render/text.ts";
-import { check } from "./checks.ts";
-import type { Check } from "./checks.ts";
+import { check, type Check } from "./checks.ts";
 
 /** Limits of each isolation level. A test compares the text with the table in the security model. */
 export const NOT_HELD: Readonly<Record<IsolationLevel, string>> = {

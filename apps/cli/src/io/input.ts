@@ -1,8 +1,7 @@
 import { constants, createReadStream, openSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { Socket } from "node:net";
-import { addAbortSignal } from "node:stream";
-import type { Readable } from "node:stream";
+import { addAbortSignal, type Readable } from "node:stream";
 import { CemError } from "@cem/core";
 import type { CommandContext, CommandIo } from "./terminal.ts";
 

@@ -1,7 +1,6 @@
 import os from "node:os";
 import { EXIT_FAILED, EXIT_OK } from "../errors.ts";
-import { STOP_SIGNALS } from "./terminal.ts";
-import type { CommandIo, StopSignal } from "./terminal.ts";
+import { STOP_SIGNALS, type CommandIo, type StopSignal } from "./terminal.ts";
 
 /** How long an interrupted command has to end everything it started, in milliseconds. */
 export const GRACE_MS = 800;

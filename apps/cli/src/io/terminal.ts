@@ -1,7 +1,6 @@
 import type { Readable, Writable } from "node:stream";
 import { createColors } from "picocolors";
-import { cut, oneLine } from "../render/text.ts";
-import type { Style } from "../render/text.ts";
+import { cut, oneLine, type Style } from "../render/text.ts";
 
 /** Signals that ask a command to stop. */
 export const STOP_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;

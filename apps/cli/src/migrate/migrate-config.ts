@@ -1,6 +1,5 @@
 import { findProblems } from "@cem/config/edit";
-import { isMap, parseDocument } from "yaml";
-import type { Document } from "yaml";
+import { isMap, parseDocument, type Document } from "yaml";
 
 interface Edit {
   path: readonly string[];

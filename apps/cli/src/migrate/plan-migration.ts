@@ -6,8 +6,7 @@ import { CemError, parseJson } from "@cem/core";
 import { readYaml } from "@cem/config/yaml";
 import { ANSWER_DIFFERENCES, differencesOf, toRecord } from "./differences.ts";
 import { migrateConfig } from "./migrate-config.ts";
-import { namesIn, textOf } from "./migration.ts";
-import type { Migration } from "./migration.ts";
+import { namesIn, textOf, type Migration } from "./migration.ts";
 
 const CONFIG_FILES = ["config.yaml", "config.yml"] as const;
 const NEW_CONFIG = "config.cem.yaml";

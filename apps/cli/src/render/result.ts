@@ -1,5 +1,4 @@
-import { redactionTokensIn } from "@cem/core";
-import type { JsonValue, TaskResult, UnfilledStep } from "@cem/core";
+import { redactionTokensIn, type JsonValue, type TaskResult, type UnfilledStep } from "@cem/core";
 import { renderCode, renderCodeAround, renderValue, withReadableNumbers } from "./value.ts";
 import { renderPairs, renderRow } from "./rows.ts";
 import type { SharedOptions } from "../command/options.ts";

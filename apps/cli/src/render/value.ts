@@ -1,9 +1,7 @@
 import type { JsonValue } from "@cem/core";
 import { readableNumber } from "@cem/core/text";
-import { LABEL_COLUMNS, MAX_ROWS, renderTable } from "./rows.ts";
-import type { Row } from "./rows.ts";
-import { columnsOf, counted, cut, grouped, oneLine, padEnd, take, wrap } from "./text.ts";
-import type { Style } from "./text.ts";
+import { LABEL_COLUMNS, MAX_ROWS, renderTable, type Row } from "./rows.ts";
+import { columnsOf, counted, cut, grouped, oneLine, padEnd, take, wrap, type Style } from "./text.ts";
 
 const MAX_TEXT_CHARACTERS = 2_000;
 const MAX_TEXT_LINES = 40;

@@ -2,13 +2,11 @@ import type { Agent } from "@cem/core";
 import type { AgentOptions, OwnWorkflows } from "code-execution-mcp";
 import type { HeldItem, TrustItem } from "@cem/config";
 import { askingOf } from "../ask/terminal-questions.ts";
-import { serverSourceOf } from "../command/options.ts";
-import type { SharedOptions } from "../command/options.ts";
+import { serverSourceOf, type SharedOptions } from "../command/options.ts";
 import type { CommandContext } from "../io/terminal.ts";
 import { askYesNo } from "../ask/prompt.ts";
 import { renderRow } from "../render/rows.ts";
-import { cut, oneLine, safeData, safeText, shortPath } from "../render/text.ts";
-import type { Style } from "../render/text.ts";
+import { cut, oneLine, safeData, safeText, shortPath, type Style } from "../render/text.ts";
 
 /** A command can be long, and its end matters too. */
 const MAX_TEXT_COLUMNS = 2_000;

@@ -1,6 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { CemError, parseJson } from "@cem/core";
-import type { Agent, ExecuteOptions, TaskResult } from "@cem/core";
+import { CemError, parseJson, type Agent, type ExecuteOptions, type TaskResult } from "@cem/core";
 import type { PlannedWrite } from "code-execution-mcp";
 import { askYesNo } from "../ask/prompt.ts";
 import type { SharedOptions } from "../command/options.ts";
@@ -8,8 +7,7 @@ import { EXIT_FAILED, EXIT_OK, withHint } from "../errors.ts";
 import type { Answer, CommandContext } from "../io/terminal.ts";
 import { renderBrief, renderFailure, renderResult } from "../render/result.ts";
 import { renderPairs } from "../render/rows.ts";
-import { counted, INDENT, oneLine, safeText } from "../render/text.ts";
-import type { Style } from "../render/text.ts";
+import { counted, INDENT, oneLine, safeText, type Style } from "../render/text.ts";
 import { withAgent } from "./agent-source.ts";
 import { callProgram } from "./call-program.ts";
 import { createRunProgress } from "./run-progress.ts";

@@ -1,5 +1,4 @@
-import { statusOfCall } from "@cem/core";
-import type { AgentEvent, Finding, Isolation, ToolCallRecord } from "@cem/core";
+import { statusOfCall, type AgentEvent, type Finding, type Isolation, type ToolCallRecord } from "@cem/core";
 import type { Output } from "../io/terminal.ts";
 import { ROW_INDENT, renderPairs, renderRow } from "../render/rows.ts";
 import { oneLine, safeData, counted, duration } from "../render/text.ts";

@@ -8,8 +8,7 @@ import { replaceFile } from "@cem/core/files";
 import { findLookAlike, shellWord } from "@cem/core/text";
 import type { ServerSource } from "../options.ts";
 import { loadConfig, openProject } from "../wiring/open-project.ts";
-import { authFolder } from "../wiring/project.ts";
-import type { Project } from "../wiring/project.ts";
+import { authFolder, type Project } from "../wiring/project.ts";
 import { layFilesFor, withMcpTools } from "./servers.ts";
 import { trustItems, trustServers } from "./trust.ts";
 

@@ -5,10 +5,8 @@ import { createLoadedAgent } from "../create-agent.ts";
 import type { ServerSource, ConfigSource } from "../options.ts";
 import { openProject } from "../wiring/open-project.ts";
 import type { Project } from "../wiring/project.ts";
-import { createConfiguredSkills, promoteCheckedSkill, trySkill } from "../wiring/skills.ts";
-import type { SkillTrial } from "../wiring/skills.ts";
-import { summarizeWorkflows } from "../wiring/workflows/workflow-settings.ts";
-import type { ConfiguredWorkflow } from "../wiring/workflows/workflow-settings.ts";
+import { createConfiguredSkills, promoteCheckedSkill, trySkill, type SkillTrial } from "../wiring/skills.ts";
+import { summarizeWorkflows, type ConfiguredWorkflow } from "../wiring/workflows/workflow-settings.ts";
 
 /** Lists skills and proposals, each with the tools it uses that have changed. */
 export async function listSkills(source: ServerSource = {}): Promise<SkillSummary[]> {

@@ -1,9 +1,7 @@
 import { CemError, ISOLATION_LEVELS, toErrorInfo } from "@cem/core";
 import type { Sandbox, SandboxProvider, SandboxSpec } from "@cem/core";
-import { createCustomDetector } from "@cem/pii";
-import type { CustomDetector } from "@cem/pii";
-import { reasonOf } from "./plugin-use.ts";
-import type { PluginUse } from "./plugin-use.ts";
+import { createCustomDetector, type CustomDetector } from "@cem/pii";
+import { reasonOf, type PluginUse } from "./plugin-use.ts";
 
 const STATUSES = new Set(["completed", "failed", "timed-out", "out-of-memory", "killed", "refused"]);
 

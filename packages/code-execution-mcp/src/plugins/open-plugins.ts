@@ -9,13 +9,11 @@ import type {
   WorkflowStepKind,
 } from "@cem/core";
 import type { CustomDetector } from "@cem/pii";
-import { ownedGenerator, ownedGuard, ownedSelector } from "./added-stages.ts";
-import type { OwnedStage } from "./added-stages.ts";
+import { ownedGenerator, ownedGuard, ownedSelector, type OwnedStage } from "./added-stages.ts";
 import type { Plugin, PluginParts } from "./define-plugin.ts";
 import { guardDetector, guardPart, guardSandbox } from "./guarded-part.ts";
 import { checkParts, importPlugin, requirePlugin, setUpPlugin } from "./load-plugin.ts";
-import { createListeners, reasonOf, usePlugin } from "./plugin-use.ts";
-import type { PluginUse } from "./plugin-use.ts";
+import { createListeners, reasonOf, usePlugin, type PluginUse } from "./plugin-use.ts";
 
 /** A plugin to load. */
 export interface PluginRequest {

@@ -1,5 +1,4 @@
-import { CemError } from "@cem/core";
-import type { AgentEvent } from "@cem/core";
+import { CemError, type AgentEvent } from "@cem/core";
 
 const MAX_PROBLEMS = 20;
 const MAX_REASON_CHARACTERS = 500;

@@ -1,19 +1,15 @@
 import type * as ConfigPackage from "@cem/config";
 import type { Config, LoadedConfig } from "@cem/config";
-import { Lazy } from "@cem/core";
-import type { Store } from "@cem/core";
+import { Lazy, type Store } from "@cem/core";
 import type { ConfigSource } from "../options.ts";
-import { lazyPlugins } from "../plugins/configured-plugins.ts";
-import type { PluginOptions } from "../plugins/configured-plugins.ts";
+import { lazyPlugins, type PluginOptions } from "../plugins/configured-plugins.ts";
 import type { CallGuardOptions } from "./calls/call-guards.ts";
 import { logFileWarnings } from "./log.ts";
 import { openCustomerFolders } from "./http/clients.ts";
 import { vaultWarnings } from "./privacy/vaults.ts";
 import { offerPackages } from "./packages.ts";
-import { refreshSkills } from "./project.ts";
-import type { OwnedConfig, Project } from "./project.ts";
-import { openConfiguredRecords } from "./records/run-records.ts";
-import type { RecordsLog } from "./records/run-records.ts";
+import { refreshSkills, type OwnedConfig, type Project } from "./project.ts";
+import { openConfiguredRecords, type RecordsLog } from "./records/run-records.ts";
 import { lazySync } from "./shared/files.ts";
 import { hasSkills } from "./skills.ts";
 

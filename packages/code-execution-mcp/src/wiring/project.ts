@@ -1,7 +1,6 @@
 import path from "node:path";
 import type { LoadedConfig, Config } from "@cem/config";
-import { CemError } from "@cem/core";
-import type { Lazy, RunRecords, Store, WorkspaceSync } from "@cem/core";
+import { CemError, type Lazy, type RunRecords, type Store, type WorkspaceSync } from "@cem/core";
 import type { CallCounts } from "@cem/guardrails/calls";
 import type { CustomerFolder, CustomerQuota } from "@cem/workspace";
 import type { PluginSet } from "../plugins/open-plugins.ts";

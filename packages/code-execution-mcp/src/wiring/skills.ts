@@ -3,8 +3,7 @@ import os from "node:os";
 import path from "node:path";
 import type { Agent, SaveSkillOptions, Skill, SkillDraft, SkillStore, ToolDefinition } from "@cem/core";
 import { createProcessFolder, removeProcessFolder } from "@cem/core/files";
-import { refreshSkills } from "./project.ts";
-import type { Project } from "./project.ts";
+import { refreshSkills, type Project } from "./project.ts";
 
 /** The project and the agents used to try skills. */
 export interface SkillTrial {

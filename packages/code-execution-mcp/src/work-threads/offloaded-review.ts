@@ -1,5 +1,4 @@
-import { Lazy, moduleBeside, offload } from "@cem/core";
-import type { Guard, ReviewRequest, ToolDefinition } from "@cem/core";
+import { Lazy, moduleBeside, offload, type Guard, type ReviewRequest, type ToolDefinition } from "@cem/core";
 import type { ReviewSettings } from "./review-work.ts";
 
 const reader = new Lazy(() => import("@cem/program"));

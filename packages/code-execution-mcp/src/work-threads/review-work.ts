@@ -1,6 +1,5 @@
 import type { Config } from "@cem/config";
-import { calledTool } from "@cem/core";
-import type { ReviewRequest, Verdict } from "@cem/core";
+import { calledTool, type ReviewRequest, type Verdict } from "@cem/core";
 import { createGuard } from "@cem/guardrails";
 import { allowTools } from "../wiring/calls/call-guards.ts";
 

@@ -1,8 +1,7 @@
 import * as z from "zod/mini";
 import { isAbsolute } from "node:path";
 import { _default as withDefault } from "zod/mini";
-import { atMost } from "./risk.ts";
-import type { IsStricter, TrustKind } from "./risk.ts";
+import { atMost, type IsStricter, type TrustKind } from "./risk.ts";
 import { Secret } from "../redact.ts";
 
 /** An environment variable that applies to one `llm.provider` only. */

@@ -1,6 +1,5 @@
 import * as z from "zod/mini";
-import { settingTraits } from "./setting.ts";
-import type { SettingTraits } from "./setting.ts";
+import { settingTraits, type SettingTraits } from "./setting.ts";
 
 /** `sandboxType` → `sandbox_type`. */
 export function toSnakeCase(name: string): string {

@@ -1,5 +1,4 @@
-import { textOr, withServer } from "./entry.ts";
-import type { ErrorEntries } from "./entry.ts";
+import { textOr, withServer, type ErrorEntries } from "./entry.ts";
 
 /** Errors of calls to tools. */
 export const CALL_ERRORS = {

@@ -1,6 +1,5 @@
 import { shellWord } from "../text/printing.ts";
-import { textOr } from "./entry.ts";
-import type { ErrorEntries } from "./entry.ts";
+import { textOr, type ErrorEntries } from "./entry.ts";
 
 const PLUGINS_HINT =
   "See how each plugin stands with  cem doctor  ; it is named under plugins in config.yaml.";

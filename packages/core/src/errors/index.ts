@@ -1,7 +1,6 @@
 import { CALL_ERRORS } from "./calls.ts";
 import { CONFIGURATION_ERRORS } from "./configuration.ts";
-import { hintOfSteps, isErrorFacts, memberOf } from "./entry.ts";
-import type { ErrorEntry, ErrorFacts } from "./entry.ts";
+import { hintOfSteps, isErrorFacts, memberOf, type ErrorEntry, type ErrorFacts } from "./entry.ts";
 import { MODEL_ERRORS } from "./models.ts";
 import { RUN_ERRORS } from "./runs.ts";
 import { SANDBOX_ERRORS } from "./sandboxes.ts";

@@ -1,5 +1,4 @@
-import { textOr } from "./entry.ts";
-import type { ErrorEntries } from "./entry.ts";
+import { textOr, type ErrorEntries } from "./entry.ts";
 
 /** Errors of models that write code or create embeddings, and of personal data. */
 export const MODEL_ERRORS = {

@@ -1,5 +1,4 @@
-import { hintOfSteps, isErrorFacts } from "./entry.ts";
-import type { ErrorEntries } from "./entry.ts";
+import { hintOfSteps, isErrorFacts, type ErrorEntries } from "./entry.ts";
 
 const OWN_CODE = "Code of your own runs with  cem exec <file>  ; with llm.enabled a model writes the code.";
 

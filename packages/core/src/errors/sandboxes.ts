@@ -1,6 +1,5 @@
 import { MORE_ROOM } from "./runs.ts";
-import { textOr } from "./entry.ts";
-import type { ErrorEntries } from "./entry.ts";
+import { textOr, type ErrorEntries } from "./entry.ts";
 
 /** Hints by the reason that a store gives for its refusal. */
 const STORE_HINTS: Readonly<Record<string, string>> = {

@@ -1,6 +1,5 @@
 import { shellWord } from "../text/printing.ts";
-import { isErrorFacts, textOr } from "./entry.ts";
-import type { ErrorEntries } from "./entry.ts";
+import { isErrorFacts, textOr, type ErrorEntries } from "./entry.ts";
 
 function resumeOf(run: unknown): string {
   return `cem workflow resume ${shellWord(textOr(run, "<run>"))}`;

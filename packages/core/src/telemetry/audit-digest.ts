@@ -1,5 +1,4 @@
-import { createHmac, generateKeySync, hash } from "node:crypto";
-import type { KeyObject } from "node:crypto";
+import { createHmac, generateKeySync, hash, type KeyObject } from "node:crypto";
 import type { AuditLog } from "../audit.ts";
 
 const KEY_BITS = 256;

@@ -1,6 +1,5 @@
 import type { Context, Link } from "@opentelemetry/api";
-import { registeredApi } from "./tracing.ts";
-import type { SpanSettings } from "./tracing.ts";
+import { registeredApi, type SpanSettings } from "./tracing.ts";
 
 /** A trace context in a message, in the format of W3C Trace Context. Without baggage, which may contain personal data. */
 export interface TraceCarrier {

@@ -1,7 +1,6 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
-import { FORMAT } from "./facts-store.ts";
-import type { FactsEntry, FactsStore } from "./facts-store.ts";
+import { FORMAT, type FactsEntry, type FactsStore } from "./facts-store.ts";
 
 /** The content of a cache file, which only {@link saveCache} writes. Paths are relative. */
 interface CacheFile {

@@ -3,8 +3,7 @@ import type { ToolDefinition, ToolKind, ToolProblem, ToolServer } from "@cem/cor
 import type { FunctionFacts } from "../source/module-facts.ts";
 import type { FactsStore } from "./facts-store.ts";
 import type { BrokenLink, ModuleGraph } from "./module-graph.ts";
-import { SCRIPTS } from "./scan-folders.ts";
-import type { ToolFolder } from "./scan-folders.ts";
+import { SCRIPTS, type ToolFolder } from "./scan-folders.ts";
 
 /** Caches servers by folder, with the files that they depend on. An entry is valid as long as none of its files changes. */
 export function createServerCache(store: FactsStore) {

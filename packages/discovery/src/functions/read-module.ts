@@ -1,6 +1,5 @@
 import type { ExportNamedDeclaration, Identifier, Node, Statement, TSType } from "@babel/types";
-import { nameOf, namesUsedAtRunTime, visitNodes } from "@cem/program";
-import type { StaticImport } from "@cem/program";
+import { nameOf, namesUsedAtRunTime, visitNodes, type StaticImport } from "@cem/program";
 import { MAX_TYPES_OF_FILE } from "../schemas/create-schema-reader.ts";
 import { referenceName, type ModuleLoader } from "../schemas/schema-reader.ts";
 import type { FunctionFacts, Link, ModuleFacts, Reexport, Star } from "../source/module-facts.ts";

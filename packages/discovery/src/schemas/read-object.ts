@@ -2,8 +2,7 @@ import type { Node, TSType } from "@babel/types";
 import type { JsonSchema, JsonValue } from "@cem/core";
 import type { DocComment } from "../source/doc-comment.ts";
 import type { SourceModule } from "../source/source-module.ts";
-import { describeSchema, objectSchema } from "./schema-reader.ts";
-import type { SchemaReader, Scope } from "./schema-reader.ts";
+import { describeSchema, objectSchema, type SchemaReader, type Scope } from "./schema-reader.ts";
 
 const NUMBER_KEYWORDS =
   "minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength minItems maxItems".split(

@@ -8,8 +8,7 @@ import type {
   TSInterfaceDeclaration,
   TSTypeAliasDeclaration,
 } from "@babel/types";
-import { nameOf, parseProgram } from "@cem/program";
-import type { StaticImport } from "@cem/program";
+import { nameOf, parseProgram, type StaticImport } from "@cem/program";
 import { indexComments, type Comments } from "./doc-comment.ts";
 import type { ModuleFailure } from "./module-facts.ts";
 

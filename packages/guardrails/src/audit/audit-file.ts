@@ -1,8 +1,7 @@
 import * as fs from "node:fs";
 import path from "node:path";
 import { createInterface } from "node:readline";
-import { CemError } from "@cem/core";
-import type { AuditEvent, AuditLog } from "@cem/core";
+import { CemError, type AuditEvent, type AuditLog } from "@cem/core";
 import { FileLock, makeFolder, PRIVATE_FILE } from "@cem/core/files";
 import { ChainCheck, FIRST_HASH, readLine, withoutSession, writeLine } from "./audit-chain.ts";
 import type { AuditProblem } from "./audit-chain.ts";

@@ -1,8 +1,6 @@
-import { abandonOnAbort, CemError } from "@cem/core";
-import type { JsonValue, ToolAnnotations } from "@cem/core";
+import { abandonOnAbort, CemError, type JsonValue, type ToolAnnotations } from "@cem/core";
 import { notAllowed } from "./check-inputs.ts";
-import { annotationsOf, checkingGuard } from "./guarded-call.ts";
-import type { CallGuard, GuardedCall } from "./guarded-call.ts";
+import { annotationsOf, checkingGuard, type CallGuard, type GuardedCall } from "./guarded-call.ts";
 
 /** A call, as passed to a rule. */
 export interface RuledCall {

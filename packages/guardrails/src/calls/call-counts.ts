@@ -1,6 +1,5 @@
 import { hash } from "node:crypto";
-import { createTurns, MS_PER_SECOND, parseJson, updateStored } from "@cem/core";
-import type { Store } from "@cem/core";
+import { createTurns, MS_PER_SECOND, parseJson, updateStored, type Store } from "@cem/core";
 
 /** The number of calls allowed in a period. */
 export interface Rate {

@@ -1,5 +1,4 @@
-import { CemError, isObject, isPrototypeKey, withoutPrototypeKeys } from "@cem/core";
-import type { JsonValue } from "@cem/core";
+import { CemError, isObject, isPrototypeKey, withoutPrototypeKeys, type JsonValue } from "@cem/core";
 import { findSecret } from "../secrets.ts";
 import type { CallGuard, GuardedCall } from "./guarded-call.ts";
 

@@ -1,9 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { CemError, matchTools } from "@cem/core";
-import { countCalls } from "./call-counts.ts";
-import type { CallCounts, Rate } from "./call-counts.ts";
-import { checkingGuard } from "./guarded-call.ts";
-import type { CallGuard } from "./guarded-call.ts";
+import { countCalls, type CallCounts, type Rate } from "./call-counts.ts";
+import { checkingGuard, type CallGuard } from "./guarded-call.ts";
 
 /** How often each matching tool may be called. */
 export interface RateLimit extends Rate {

@@ -1,7 +1,5 @@
-import { CemError, exampleArguments, matchTools } from "@cem/core";
-import type { JsonSchema, JsonValue } from "@cem/core";
-import { annotationsOf, checkingGuard } from "./guarded-call.ts";
-import type { CallGuard, GuardedCall } from "./guarded-call.ts";
+import { CemError, exampleArguments, matchTools, type JsonSchema, type JsonValue } from "@cem/core";
+import { annotationsOf, checkingGuard, type CallGuard, type GuardedCall } from "./guarded-call.ts";
 
 /** A call that would change something. */
 export interface PlannedWrite {

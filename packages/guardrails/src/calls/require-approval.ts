@@ -12,8 +12,7 @@ import type {
 import { isNamedAsLoss } from "@cem/core/text";
 import { auditedValue } from "../audit/audit-calls.ts";
 import { questionOf } from "./apply-rules.ts";
-import { annotationsOf, checkingGuard } from "./guarded-call.ts";
-import type { CallGuard, GuardedCall } from "./guarded-call.ts";
+import { annotationsOf, checkingGuard, type CallGuard, type GuardedCall } from "./guarded-call.ts";
 
 /** Maximum number of sessions whose answers are remembered. The least recently used one is forgotten first. */
 const MAX_SESSIONS = 10_000;

@@ -1,7 +1,6 @@
 import type { Node } from "@babel/types";
 import type { Finding } from "@cem/core";
-import { locationOf, refersToVariable, scopedNodes } from "@cem/program";
-import type { ScopedVisit } from "@cem/program";
+import { locationOf, refersToVariable, scopedNodes, type ScopedVisit } from "@cem/program";
 
 /** Collects findings, deduplicated by rule, line and message. */
 export class Report {

@@ -1,11 +1,9 @@
 import { isBuiltin } from "node:module";
 import type { Finding, ToolDefinition } from "@cem/core";
 import { nearest } from "@cem/core/text";
-import { findMissingImports, locationOf, lookUp } from "@cem/program";
-import type { Program, SourceLocation } from "@cem/program";
+import { findMissingImports, locationOf, lookUp, type Program, type SourceLocation } from "@cem/program";
 import type { ProgramParts } from "./collect.ts";
-import { LOADERS, MAX_SPECIFIER_CHARACTERS } from "./values.ts";
-import type { Values } from "./values.ts";
+import { LOADERS, MAX_SPECIFIER_CHARACTERS, type Values } from "./values.ts";
 
 const MAX_LINES = 5;
 

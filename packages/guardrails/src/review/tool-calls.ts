@@ -1,8 +1,6 @@
 import type { Node } from "@babel/types";
-import { calledTool, toolId } from "@cem/core";
-import type { ToolDefinition, Verdict } from "@cem/core";
-import { literalValue, lookUp } from "@cem/program";
-import type { Constants, Scope } from "@cem/program";
+import { calledTool, toolId, type ToolDefinition, type Verdict } from "@cem/core";
+import { literalValue, lookUp, type Constants, type Scope } from "@cem/program";
 import type { ProgramParts, Report } from "./collect.ts";
 import type { Values } from "./values.ts";
 

@@ -1,6 +1,5 @@
 import type { Node } from "@babel/types";
-import { lookUp } from "@cem/program";
-import type { Binding, Scope } from "@cem/program";
+import { lookUp, type Binding, type Scope } from "@cem/program";
 import type { ProgramParts } from "./collect.ts";
 
 /**

@@ -1,9 +1,7 @@
 import { abandonOnAbort, nobodyAsked } from "@cem/core";
 import type { Elicit, ElicitAnswer, ElicitRequest, JsonObject } from "@cem/core";
-import { ProtocolError } from "@modelcontextprotocol/client";
-import type { Client, CreateMessageResult } from "@modelcontextprotocol/client";
-import { setWaiting } from "../transport/running-calls.ts";
-import type { CallInFlight, RunningCalls } from "../transport/running-calls.ts";
+import { ProtocolError, type Client, type CreateMessageResult } from "@modelcontextprotocol/client";
+import { setWaiting, type CallInFlight, type RunningCalls } from "../transport/running-calls.ts";
 import { isWebUrl } from "../transport/server-fetch.ts";
 
 /** Timeout of a question to a user or to a client's model. */

@@ -1,7 +1,5 @@
-import { createDeadline } from "@cem/bridge";
-import type { HideSecrets } from "@cem/bridge";
-import { abandonOnAbort, CemError, serverDisabled, toErrorInfo } from "@cem/core";
-import type { Elicit } from "@cem/core";
+import { createDeadline, type HideSecrets } from "@cem/bridge";
+import { abandonOnAbort, CemError, serverDisabled, toErrorInfo, type Elicit } from "@cem/core";
 import {
   InsufficientScopeError,
   SseError,
@@ -18,12 +16,10 @@ import {
   toServerError,
   withDoubt,
 } from "../transport/call-failures.ts";
-import { RunningCalls, currentCall } from "../transport/running-calls.ts";
-import type { CallInFlight } from "../transport/running-calls.ts";
+import { RunningCalls, currentCall, type CallInFlight } from "../transport/running-calls.ts";
 import { answerSampling, createElicitationHandler } from "./client-handlers.ts";
 import type { CallOptions, ContentChange, LogEntry, ServerState } from "./connection-types.ts";
-import { openClient } from "./open-client.ts";
-import type { ConnectionHealth, OpenClient } from "./open-client.ts";
+import { openClient, type ConnectionHealth, type OpenClient } from "./open-client.ts";
 
 /** Progress notifications restart a call's timeout, up to this many timeouts in all. */
 const MAX_TIMEOUTS_PER_CALL = 10;

@@ -18,8 +18,7 @@ import type { McpServerSettings, TransportSettings } from "../settings/server-se
 import { failWithStreams } from "../transport/answer-streams.ts";
 import { isConnectionLoss, StartFailure } from "../transport/call-failures.ts";
 import { createServerFetch } from "../transport/server-fetch.ts";
-import { createStdioTransport, environmentOf } from "../transport/stdio-transport.ts";
-import type { StdioTransport } from "../transport/stdio-transport.ts";
+import { createStdioTransport, environmentOf, type StdioTransport } from "../transport/stdio-transport.ts";
 import { keepListsRaw } from "./tool-list.ts";
 
 /** An SDK client on an open connection. */

@@ -1,5 +1,4 @@
-import { isObject } from "@cem/core";
-import type { JsonValue } from "@cem/core";
+import { isObject, type JsonValue } from "@cem/core";
 import { SdkError, SdkErrorCode } from "@modelcontextprotocol/client";
 import { takeUnread } from "../transport/large-answers.ts";
 import type { RawToolResult } from "./connection-types.ts";

@@ -1,14 +1,12 @@
 import type { KnownTool } from "@cem/bridge";
-import { abandonOnAbort, callAborted, copyBeginning, Shares } from "@cem/core";
-import type { JsonObject } from "@cem/core";
+import { abandonOnAbort, callAborted, copyBeginning, Shares, type JsonObject } from "@cem/core";
 import { isNamedAsChange } from "@cem/core/text";
 import { createRedact } from "../settings/secret-values.ts";
 import type { McpServerSettings } from "../settings/server-settings.ts";
 import { serverClosed, toServerError } from "../transport/call-failures.ts";
 import { createConnectionPool } from "./connection-pool.ts";
 import type { CallOptions, LogEntry, RawToolResult, ServerStatus, ToolList } from "./connection-types.ts";
-import { createConnection } from "./connection.ts";
-import type { Connection, ConnectionContext, Run } from "./connection.ts";
+import { createConnection, type Connection, type ConnectionContext, type Run } from "./connection.ts";
 import { ConnectionHealth } from "./open-client.ts";
 import { createSubscriptions } from "./subscriptions.ts";
 import { callTool } from "./tool-call.ts";

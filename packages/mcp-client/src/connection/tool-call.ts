@@ -1,9 +1,7 @@
 import { replaceLongNumbers } from "@cem/bridge";
-import { MAX_TIMER_MS } from "@cem/core";
-import type { JsonObject, JsonSchema, JsonValue } from "@cem/core";
+import { MAX_TIMER_MS, type JsonObject, type JsonSchema, type JsonValue } from "@cem/core";
 import { failSpan, measure, traceCarrier, traced } from "@cem/core/telemetry";
-import { ProtocolError } from "@modelcontextprotocol/client";
-import type { RequestOptions, Tool } from "@modelcontextprotocol/client";
+import { ProtocolError, type RequestOptions, type Tool } from "@modelcontextprotocol/client";
 import * as z from "zod";
 import type { RawToolResult } from "./connection-types.ts";
 import type { RunOptions } from "./connection.ts";

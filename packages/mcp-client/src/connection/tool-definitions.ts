@@ -1,6 +1,5 @@
 import type { KnownTool } from "@cem/bridge";
-import { isObject, readAnnotations } from "@cem/core";
-import type { JsonObject, JsonSchema, JsonValue } from "@cem/core";
+import { isObject, readAnnotations, type JsonObject, type JsonSchema, type JsonValue } from "@cem/core";
 import { isServerRequest } from "./server-request-definitions.ts";
 
 const MAX_NAME_CHARACTERS = 256;

@@ -1,5 +1,4 @@
-import { MAX_TIMER_MS } from "@cem/core";
-import type { JsonValue } from "@cem/core";
+import { MAX_TIMER_MS, type JsonValue } from "@cem/core";
 import { splitWords } from "@cem/core/text";
 import type { Client, JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import * as z from "zod";

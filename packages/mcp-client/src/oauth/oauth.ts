@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { CemError, showWholeWords } from "@cem/core";
-import type { ErrorDetails } from "@cem/core";
+import { CemError, showWholeWords, type ErrorDetails } from "@cem/core";
 import {
   auth,
   computeScopeUnion,
@@ -17,8 +16,7 @@ import { createOAuthProvider, createSignIn, describesOAuth, update, withoutUndef
 import type { SignIn } from "./sign-in.ts";
 import { storeKey } from "./sign-in-file.ts";
 import { createTokenFetch, MAX_REASON_CHARACTERS, TokenFailure } from "./token-requests.ts";
-import { createFileTokenStore, createMemoryTokenStore } from "./token-store.ts";
-import type { TokenStore } from "./token-store.ts";
+import { createFileTokenStore, createMemoryTokenStore, type TokenStore } from "./token-store.ts";
 
 /** How long the user has to sign in. */
 const SIGN_IN_TIMEOUT_MS = 5 * 60_000;

@@ -5,13 +5,11 @@ import {
   computeScopeUnion,
   discoverOAuthServerInfo,
   extractWWWAuthenticateParams,
-} from "@modelcontextprotocol/client";
-import type {
-  AuthProvider,
-  OAuthClientInformationContext,
-  OAuthClientProvider,
-  OAuthDiscoveryState,
-  OAuthTokens,
+  type AuthProvider,
+  type OAuthClientInformationContext,
+  type OAuthClientProvider,
+  type OAuthDiscoveryState,
+  type OAuthTokens,
 } from "@modelcontextprotocol/client";
 import type { AuthorizationCodeSettings, AuthSettings } from "../settings/server-settings.ts";
 import { createTokenFetch, TokenFailure } from "./token-requests.ts";

@@ -1,8 +1,6 @@
 import { MIN_SECRET_CHARACTERS, withoutSecrets } from "@cem/bridge";
-import { CemError, copyBeginning, isObject, parseJson } from "@cem/core";
-import type { JsonValue } from "@cem/core";
-import { OAuthError, OAuthErrorCode } from "@modelcontextprotocol/client";
-import type { FetchLike } from "@modelcontextprotocol/client";
+import { CemError, copyBeginning, isObject, parseJson, type JsonValue } from "@cem/core";
+import { OAuthError, OAuthErrorCode, type FetchLike } from "@modelcontextprotocol/client";
 import { describeCause } from "../transport/call-failures.ts";
 import { plainUrl } from "./sign-in-file.ts";
 

@@ -1,8 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
-import { keepBytes, readMimeType } from "@cem/bridge";
-import type { ResultKeeping } from "@cem/bridge";
-import { isObject, parseJson } from "@cem/core";
-import type { JsonValue } from "@cem/core";
+import { keepBytes, readMimeType, type ResultKeeping } from "@cem/bridge";
+import { isObject, parseJson, type JsonValue } from "@cem/core";
 import * as z from "zod";
 import type { RawToolResult } from "../connection/connection-types.ts";
 

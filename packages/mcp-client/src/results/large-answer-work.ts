@@ -1,10 +1,8 @@
 import { copyWholeWords, decodeTextInPlace, isJson, isObject, partsOfJson, readJson } from "@cem/core";
 import type { JsonValue, ResultStore, ToolResult } from "@cem/core";
-import { createResultCheck, fitBytes } from "@cem/bridge";
-import type { ResultKeeping } from "@cem/bridge";
+import { createResultCheck, fitBytes, type ResultKeeping } from "@cem/bridge";
 import { toRawResult } from "../connection/raw-result.ts";
-import { assertPromised, mapToolResult } from "./result-mapping.ts";
-import type { ResultOrigin } from "./result-mapping.ts";
+import { assertPromised, mapToolResult, type ResultOrigin } from "./result-mapping.ts";
 
 const MAX_ERROR_CHARACTERS = 8_000;
 const NO_RESULT = "The answer is not a result.";

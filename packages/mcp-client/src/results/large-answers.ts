@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { CemError, isObject, moduleBeside, offload } from "@cem/core";
-import type { JsonValue, ToolResult } from "@cem/core";
+import { CemError, isObject, moduleBeside, offload, type JsonValue, type ToolResult } from "@cem/core";
 import type { ResultKeeping } from "@cem/bridge";
 import type { UnreadAnswer } from "../transport/large-answers.ts";
 import type { LargeAnswer, LargeAnswerRequest } from "./large-answer-work.ts";

@@ -1,10 +1,8 @@
-import { fitValue, keepOnce } from "@cem/bridge";
-import type { ResultCheck, ResultKeeping } from "@cem/bridge";
+import { fitValue, keepOnce, type ResultCheck, type ResultKeeping } from "@cem/bridge";
 import { CemError, copyWholeWords, isObject, showWholeWords } from "@cem/core";
 import type { ErrorInfo, FailedTool, JsonObject, JsonSchema, JsonValue, ToolResult } from "@cem/core";
 import type { RawToolResult } from "../connection/connection-types.ts";
-import { bytesOf, exactContent, mapPart, readText, textOf } from "./content-parts.ts";
-import type { PartContext } from "./content-parts.ts";
+import { bytesOf, exactContent, mapPart, readText, textOf, type PartContext } from "./content-parts.ts";
 
 const MAX_ERROR_CHARACTERS = 8_000;
 /** Larger structured content is left out of an error's details. In characters of JSON. */

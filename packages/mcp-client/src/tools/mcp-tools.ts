@@ -1,17 +1,14 @@
-import { toErrorInfo } from "@cem/core";
-import type { ResultStore, ToolCatalog } from "@cem/core";
+import { toErrorInfo, type ResultStore, type ToolCatalog } from "@cem/core";
 import type { ContentChange } from "../connection/connection-types.ts";
 import { withAvailability } from "./generated/availability.ts";
-import { createServerStarter, examineServers } from "./generated/examine-servers.ts";
-import type { ExamineOptions } from "./generated/examine-servers.ts";
+import { createServerStarter, examineServers, type ExamineOptions } from "./generated/examine-servers.ts";
 import { generateServer, generateServers, generatingMissing } from "./generated/generate-servers.ts";
 import type { GenerateOptions } from "./generated/generate-servers.ts";
 import { GeneratedFolders } from "./generated/generated-folders.ts";
 import { createGeneratedToolSource } from "./generated/generated-tool-source.ts";
 import { namesInCode } from "./generated/names-in-code.ts";
 import { takeInChanges, watchChanges } from "./generated/tool-updates.ts";
-import { createMcpServers } from "./servers/mcp-servers.ts";
-import type { McpServersSettings } from "./servers/mcp-servers.ts";
+import { createMcpServers, type McpServersSettings } from "./servers/mcp-servers.ts";
 
 export interface McpToolsSettings extends McpServersSettings {
   /**

@@ -1,5 +1,4 @@
-import { isObject } from "@cem/core";
-import type { JsonObject, JsonValue, ToolProgress } from "@cem/core";
+import { isObject, type JsonObject, type JsonValue, type ToolProgress } from "@cem/core";
 import { ProtocolError, SdkError, SdkErrorCode } from "@modelcontextprotocol/client";
 
 /** The first id of these requests. The SDK's ids start at 0. */

@@ -2,8 +2,7 @@ import type { ChildProcess } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
-import { abandonOnAbort, createLineSplitter, parseJson } from "@cem/core";
-import type { JsonValue } from "@cem/core";
+import { abandonOnAbort, createLineSplitter, parseJson, type JsonValue } from "@cem/core";
 import { GROUP_MARK, isGroupAlive, signalGroup, trackGroup, untrackGroup } from "@cem/core/files";
 import { parseJSONRPCMessage, SdkError, SdkErrorCode } from "@modelcontextprotocol/client";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
@@ -11,8 +10,7 @@ import { getDefaultEnvironment } from "@modelcontextprotocol/client/stdio";
 import type { StdioSettings } from "../settings/server-settings.ts";
 import { AnswerRoom, LARGE_BYTES, TOO_LARGE } from "./large-answers.ts";
 import { createBrake, weightOf } from "./brake.ts";
-import { createDirectRequests } from "./direct-requests.ts";
-import type { DirectRequests } from "./direct-requests.ts";
+import { createDirectRequests, type DirectRequests } from "./direct-requests.ts";
 import { CallContexts } from "./running-calls.ts";
 
 /** Limit of one message of a server. */

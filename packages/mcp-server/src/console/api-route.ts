@@ -1,5 +1,4 @@
-import { forClients, toErrorInfo } from "@cem/core";
-import type { CemError, RunRecords, SessionRecord } from "@cem/core";
+import { forClients, toErrorInfo, type CemError, type RunRecords, type SessionRecord } from "@cem/core";
 import type { Hono } from "hono";
 import type * as z from "zod";
 import type { ServedClient } from "../served-client.ts";

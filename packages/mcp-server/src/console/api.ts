@@ -1,11 +1,9 @@
 import { CemError } from "@cem/core";
 import { Hono } from "hono";
 import * as z from "zod";
-import { createDocument } from "zod-openapi";
-import type { ZodOpenApiPathsObject } from "zod-openapi";
+import { createDocument, type ZodOpenApiPathsObject } from "zod-openapi";
 import packageJson from "../../package.json" with { type: "json" };
-import { answerError, errorAnswer } from "./api-route.ts";
-import type { ApiEnv, ApiRoute } from "./api-route.ts";
+import { answerError, errorAnswer, type ApiEnv, type ApiRoute } from "./api-route.ts";
 import { HISTORY_ROUTES } from "./history-routes.ts";
 import { RESOURCE_ROUTES } from "./resource-routes.ts";
 import { RUN_ROUTES } from "./run-routes.ts";

@@ -1,8 +1,6 @@
-import { CemError } from "@cem/core";
-import type { SessionTask } from "@cem/core";
+import { CemError, type SessionTask } from "@cem/core";
 import * as z from "zod";
-import { declareRoute } from "./api-route.ts";
-import type { ApiScope } from "./api-route.ts";
+import { declareRoute, type ApiScope } from "./api-route.ts";
 import { shown } from "./resource-routes.ts";
 import * as schemas from "./schemas.ts";
 

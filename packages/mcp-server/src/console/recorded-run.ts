@@ -6,19 +6,16 @@ import {
   statusOfRun,
   toErrorInfo,
   tokenizeInTurns,
-} from "@cem/core";
-import type {
-  ElicitAnswer,
-  ErrorInfo,
-  Finding,
-  RedactionStream,
-  TaskResult,
-  ToolCallRecord,
+  type ElicitAnswer,
+  type ErrorInfo,
+  type Finding,
+  type RedactionStream,
+  type TaskResult,
+  type ToolCallRecord,
 } from "@cem/core";
 import { faultOf } from "../runs/questions.ts";
 import type { Run, RunFacts, RunWatcher } from "../runs/run.ts";
-import { RunSummary } from "./schemas.ts";
-import type { RunDetails } from "./schemas.ts";
+import { RunSummary, type RunDetails } from "./schemas.ts";
 
 /** Limit for the task or code, and for printed output. The rest is truncated, and the answer says so. */
 const MAX_TEXT_CHARACTERS = 64 * 1024;

@@ -1,5 +1,4 @@
-import { tokenizeInTurns } from "@cem/core";
-import type { JsonValue, ToolDefinition } from "@cem/core";
+import { tokenizeInTurns, type JsonValue, type ToolDefinition } from "@cem/core";
 import * as z from "zod";
 import type { ServedClient } from "../served-client.ts";
 import { saveShownState, skillsOf, stateOf, toolsOf } from "../tools/stored-tools.ts";

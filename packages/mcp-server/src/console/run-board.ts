@@ -1,8 +1,7 @@
 import { CemError } from "@cem/core";
 import type { Run, RunWatcher } from "../runs/run.ts";
 import { Activity } from "./activity.ts";
-import { recordRun } from "./recorded-run.ts";
-import type { RecordedRun } from "./recorded-run.ts";
+import { recordRun, type RecordedRun } from "./recorded-run.ts";
 
 /** Maximum number of runs kept for the console, of all clients. The oldest ended runs are forgotten first. */
 const MAX_KEPT_RUNS = 500;

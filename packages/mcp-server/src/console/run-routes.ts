@@ -1,8 +1,6 @@
-import { CemError } from "@cem/core";
-import type { RecordedCall, RunRecord, RunRecordSummary } from "@cem/core";
+import { CemError, type RecordedCall, type RunRecord, type RunRecordSummary } from "@cem/core";
 import * as z from "zod";
-import { declareRoute } from "./api-route.ts";
-import type { ApiScope } from "./api-route.ts";
+import { declareRoute, type ApiScope } from "./api-route.ts";
 import { callOf, countRedactions, endOf, withCounts } from "./recorded-run.ts";
 import { streamRuns } from "./run-board.ts";
 import * as schemas from "./schemas.ts";

@@ -12,14 +12,11 @@ import { MAX_CONNECTIONS_PER_ADDRESS, MAX_NAMED_CHARACTERS, MAX_RUNS } from "../
 import type { Logger } from "../logger.ts";
 import { authorize, checkHostAndOrigin, endWithToken, textAnswer } from "./checks.ts";
 import { createAuthenticator, RESOURCE_METADATA_PATH } from "./auth.ts";
-import { currentExchange, inExchange } from "../exchange.ts";
-import type { HttpEnv, HttpExchange } from "../exchange.ts";
-import { createReadiness, routeHealth } from "./health.ts";
-import type { Probe } from "./health.ts";
+import { currentExchange, inExchange, type HttpEnv, type HttpExchange } from "../exchange.ts";
+import { createReadiness, routeHealth, type Probe } from "./health.ts";
 import { readJsonBody, readJsonBodyOr } from "./json-body.ts";
 import { answerMetrics, createMetrics } from "./metrics.ts";
-import { bracketed } from "./options.ts";
-import type { HttpMount, HttpOptions } from "./options.ts";
+import { bracketed, type HttpMount, type HttpOptions } from "./options.ts";
 import type { Sessions } from "./sessions.ts";
 import { networkOf, sharePerNetwork, type TrustedProxies } from "./trusted-proxies.ts";
 

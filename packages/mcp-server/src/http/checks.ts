@@ -1,8 +1,7 @@
 import { MAX_TIMER_MS } from "@cem/core";
 import { validateHostHeader, validateOriginHeader } from "@modelcontextprotocol/server";
 import type { MiddlewareHandler } from "hono";
-import { currentExchange, SHARED_CLIENT_ID } from "../exchange.ts";
-import type { HttpEnv } from "../exchange.ts";
+import { currentExchange, SHARED_CLIENT_ID, type HttpEnv } from "../exchange.ts";
 import { MAX_NAMED_CHARACTERS } from "../limits.ts";
 import { ownerNameOf, withOwner } from "../served-client.ts";
 import type { Authenticator } from "./auth.ts";

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { CemError, forClients, toErrorInfo } from "@cem/core";
-import type { Agent } from "@cem/core";
+import { CemError, forClients, toErrorInfo, type Agent } from "@cem/core";
 import type { Env as HonoEnv, Hono } from "hono";
 import type { Registry } from "prom-client";
 import type { Logger } from "../logger.ts";

@@ -4,14 +4,12 @@ import {
   isJSONRPCRequest,
   isSpecType,
   WebStandardStreamableHTTPServerTransport,
-} from "@modelcontextprotocol/server";
-import type {
-  CancelledNotificationParams,
-  EventStore,
-  JSONRPCMessage,
-  McpHandlerRequestOptions,
-  RequestId,
-  WebStandardStreamableHTTPServerTransportOptions as TransportOptions,
+  type CancelledNotificationParams,
+  type EventStore,
+  type JSONRPCMessage,
+  type McpHandlerRequestOptions,
+  type RequestId,
+  type WebStandardStreamableHTTPServerTransportOptions as TransportOptions,
 } from "@modelcontextprotocol/server";
 import {
   MAX_ALL_KEPT_EVENT_CHARACTERS,

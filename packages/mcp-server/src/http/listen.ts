@@ -1,5 +1,4 @@
-import { createServer } from "node:http";
-import type { Server } from "node:http";
+import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { CemError } from "@cem/core";
 import {
@@ -11,8 +10,7 @@ import {
   REQUEST_TIMEOUT_MS,
 } from "../limits.ts";
 import { bracketed } from "./options.ts";
-import { sharePerNetwork } from "./trusted-proxies.ts";
-import type { TrustedProxies } from "./trusted-proxies.ts";
+import { sharePerNetwork, type TrustedProxies } from "./trusted-proxies.ts";
 
 /** Why listening on an address fails, by the Node.js error code. */
 const REASONS: Readonly<Record<string, readonly [reason: string, words: string]>> = {

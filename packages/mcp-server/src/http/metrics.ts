@@ -1,5 +1,4 @@
-import { addMetricSink, METRIC_BUCKETS } from "@cem/core/telemetry";
-import type { MetricSink } from "@cem/core/telemetry";
+import { addMetricSink, METRIC_BUCKETS, type MetricSink } from "@cem/core/telemetry";
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom-client";
 import type { RunRegistry } from "../runs/run-registry.ts";
 

@@ -6,8 +6,7 @@ import { createLogger } from "../logger.ts";
 import type { Serving } from "../stdio.ts";
 import type { HttpApp } from "./app.ts";
 import type { AuthSettings } from "./auth.ts";
-import { bracketed, HTTP_OPTIONS } from "./options.ts";
-import type { HttpOptions } from "./options.ts";
+import { bracketed, HTTP_OPTIONS, type HttpOptions } from "./options.ts";
 import { TrustedProxies } from "./trusted-proxies.ts";
 
 const LOOPBACK = new Set(["127.0.0.1", "::1", "localhost"]);

@@ -6,8 +6,7 @@ import type { HttpTransport } from "./app.ts";
 import { currentExchange } from "../exchange.ts";
 import { rpcRefusal, tooLongIn } from "./checks.ts";
 import { readJsonBody } from "./json-body.ts";
-import { SSE_PATH } from "./options.ts";
-import type { HttpOptions } from "./options.ts";
+import { SSE_PATH, type HttpOptions } from "./options.ts";
 import { refusalText, Sessions } from "./sessions.ts";
 
 const MESSAGES_PATH = "/messages";

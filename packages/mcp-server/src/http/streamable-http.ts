@@ -14,12 +14,10 @@ import { idAtReplica } from "../runs/run.ts";
 import { endWithToken, rpcRefusal, tooLongIn } from "./checks.ts";
 import type { HttpTransport } from "./app.ts";
 import { currentExchange } from "../exchange.ts";
-import { answerForwarded, forwardToOwner } from "./forward-to-owner.ts";
-import type { HandleRequest } from "./forward-to-owner.ts";
+import { answerForwarded, forwardToOwner, type HandleRequest } from "./forward-to-owner.ts";
 import { readJsonBody } from "./json-body.ts";
 import { LegacySession } from "./legacy-session.ts";
-import { MCP_PATH } from "./options.ts";
-import type { HttpOptions } from "./options.ts";
+import { MCP_PATH, type HttpOptions } from "./options.ts";
 import { refusalText, Sessions } from "./sessions.ts";
 
 const INITIALIZE_INCOMPLETE =

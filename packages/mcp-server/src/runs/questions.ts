@@ -9,15 +9,13 @@ import {
   fromJsonSchema,
   inputRequired,
   inputResponse,
-} from "@modelcontextprotocol/server";
-import type {
-  ClientCapabilities,
-  CreateMessageRequestParams,
-  ElicitRequestFormParams,
-  InputRequest,
-  InputRequiredResult,
-  ServerContext,
-  StandardSchemaWithJSON,
+  type ClientCapabilities,
+  type CreateMessageRequestParams,
+  type ElicitRequestFormParams,
+  type InputRequest,
+  type InputRequiredResult,
+  type ServerContext,
+  type StandardSchemaWithJSON,
 } from "@modelcontextprotocol/server";
 import { MAX_OPEN_QUESTIONS, MAX_OPEN_QUESTIONS_CHARACTERS, MAX_QUESTION_CHARACTERS } from "../limits.ts";
 

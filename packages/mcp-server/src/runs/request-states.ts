@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { Lazy } from "@cem/core";
-import type { Replicas } from "@cem/core";
+import { Lazy, type Replicas } from "@cem/core";
 import { createRequestStateCodec } from "@modelcontextprotocol/server";
 import type { RequestStateCodec, ServerContext } from "@modelcontextprotocol/server";
 import { clientIdOf } from "../tools/server-tool.ts";

@@ -4,8 +4,7 @@ import { CemError, isObject, toErrorInfo } from "@cem/core";
 import type { AgentEvent, ExecuteOptions, TaskResult, ToolCallRecord, Redactor } from "@cem/core";
 import { isJSONRPCRequest } from "@modelcontextprotocol/server";
 import { MAX_LIVE_OUTPUT_CHARACTERS } from "../limits.ts";
-import { OpenQuestions } from "./questions.ts";
-import type { Questions } from "./questions.ts";
+import { OpenQuestions, type Questions } from "./questions.ts";
 
 const ID_BYTES = 9;
 

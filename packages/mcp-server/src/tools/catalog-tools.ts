@@ -1,5 +1,4 @@
-import { approvalRemark, messageOf, signaturesOf } from "@cem/tool-files/answers";
-import type { ListSettings } from "@cem/tool-files/answers";
+import { approvalRemark, messageOf, signaturesOf, type ListSettings } from "@cem/tool-files/answers";
 import { openHandle } from "@cem/core/files";
 import { exampleCall, findServer, toolId } from "@cem/core";
 import type { Agent, CatalogSnapshot, RankedTool, ToolDefinition, ToolServer } from "@cem/core";

@@ -1,12 +1,10 @@
-import { toolId } from "@cem/core";
-import type { AgentEvent, ToolProgress } from "@cem/core";
+import { toolId, type AgentEvent, type ToolProgress } from "@cem/core";
 import type { ServerContext } from "@modelcontextprotocol/server";
 import { MIN_PROGRESS_INTERVAL_MS } from "../limits.ts";
 import { answersTo, askLater, readAnswers, stateOf } from "../runs/questions.ts";
 import type { RunView, Waiter } from "../runs/run.ts";
 import { answerRun } from "./run-answer.ts";
-import { clientIdOf, runQuotaOwnerOf } from "./server-tool.ts";
-import type { ToolAnswer, ToolHost } from "./server-tool.ts";
+import { clientIdOf, runQuotaOwnerOf, type ToolAnswer, type ToolHost } from "./server-tool.ts";
 
 /**
  * Waits for a run as long as a call may take and forwards its questions to the client's user. A call that is repeated with

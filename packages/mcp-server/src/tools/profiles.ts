@@ -2,8 +2,7 @@ import { CemError } from "@cem/core";
 import { CATALOG_TOOLS } from "./catalog-tools.ts";
 import { RESULT_TOOLS } from "./read-result.ts";
 import { RUN_TOOLS } from "./run-tools.ts";
-import { PROFILES } from "./server-tool.ts";
-import type { DeclaredTool, Profile, ToolHost } from "./server-tool.ts";
+import { PROFILES, type DeclaredTool, type Profile, type ToolHost } from "./server-tool.ts";
 import { STORED_TOOLS } from "./stored-tools.ts";
 
 /** The server's own tools, in the order in which clients see them. Each declares its profiles. */

@@ -1,13 +1,11 @@
 import { isUtf8 } from "node:buffer";
 import { MAX_ATTACHMENT_BYTES } from "@cem/tool-files/answers";
-import { CemError } from "@cem/core";
-import type { Redactor, ResultStore } from "@cem/core";
+import { CemError, type Redactor, type ResultStore } from "@cem/core";
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import { DEFAULT_PAGE_BYTES, MAX_PAGE_BYTES } from "../limits.ts";
 import { adoptRun, followRun } from "./follow-run.ts";
 import { blockOf } from "./run-answer.ts";
-import { answerValue, declareTool, sessionOf, text } from "./server-tool.ts";
-import type { ToolHost } from "./server-tool.ts";
+import { answerValue, declareTool, sessionOf, text, type ToolHost } from "./server-tool.ts";
 
 type ResultPage = Awaited<ReturnType<ResultStore["read"]>>;
 

@@ -1,12 +1,10 @@
-import { answerOf, shortenOutput } from "@cem/tool-files/answers";
-import type { Attachment, HintFor } from "@cem/tool-files/answers";
+import { answerOf, shortenOutput, type Attachment, type HintFor } from "@cem/tool-files/answers";
 import { holdsRedactionToken, MS_PER_SECOND, toolId } from "@cem/core";
 import type { JsonValue, ResultStore, TaskResult, ToolCallRecord } from "@cem/core";
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/server";
 import { currentExchange } from "../exchange.ts";
 import type { RunView } from "../runs/run.ts";
-import { SAFE_WORDS, seconds } from "./server-tool.ts";
-import type { GuestFacts, ToolAnswer } from "./server-tool.ts";
+import { SAFE_WORDS, seconds, type GuestFacts, type ToolAnswer } from "./server-tool.ts";
 
 const MAX_NAMED_TOOLS = 10;
 const TOKENS =

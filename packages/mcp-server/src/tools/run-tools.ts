@@ -1,6 +1,5 @@
 import { FAILED_TOOLS, HOW_TO_CODE } from "@cem/tool-files/answers";
-import { CemError } from "@cem/core";
-import type { JsonObject, JsonSchema } from "@cem/core";
+import { CemError, type JsonObject, type JsonSchema } from "@cem/core";
 import type { ServerContext } from "@modelcontextprotocol/server";
 import { MAX_CODE_CHARACTERS, MAX_TASK_CHARACTERS } from "../limits.ts";
 import type { BeginRun } from "../runs/run.ts";

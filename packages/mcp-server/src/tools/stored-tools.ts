@@ -1,8 +1,7 @@
 import { CemError, restoreTokens } from "@cem/core";
 import type { JsonObject, JsonValue, SkillDraft, SkillStore, StateStore } from "@cem/core";
 import { MAX_SKILL_CHARACTERS } from "../limits.ts";
-import { READ_ONLY, answerValue, declareTool, sessionOf, text } from "./server-tool.ts";
-import type { ServedParts } from "./server-tool.ts";
+import { READ_ONLY, answerValue, declareTool, sessionOf, text, type ServedParts } from "./server-tool.ts";
 
 const OBJECT = { type: "object" } as const;
 

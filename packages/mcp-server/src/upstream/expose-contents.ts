@@ -1,5 +1,4 @@
-import { CemError, forClients, isObject, toErrorInfo } from "@cem/core";
-import type { JsonObject, JsonValue } from "@cem/core";
+import { CemError, forClients, isObject, toErrorInfo, type JsonObject, type JsonValue } from "@cem/core";
 import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import type { McpServer, ServerContext } from "@modelcontextprotocol/server";
 import { sessionOf } from "../tools/server-tool.ts";

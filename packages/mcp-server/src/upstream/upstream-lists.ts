@@ -1,5 +1,4 @@
-import { isObject } from "@cem/core";
-import type { Elicit, JsonObject, JsonValue, Sample } from "@cem/core";
+import { isObject, type Elicit, type JsonObject, type JsonValue, type Sample } from "@cem/core";
 import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError } from "@modelcontextprotocol/server";
 
 /** Kinds of contents of upstream servers, besides tools. */

@@ -1,5 +1,4 @@
-import { byKey, endsWith, hasWord, namesThing, spaced, THINGS, wordSet } from "../context.ts";
-import type { around } from "../context.ts";
+import { byKey, endsWith, hasWord, namesThing, spaced, THINGS, wordSet, type around } from "../context.ts";
 
 /** Names of properties that hold phone numbers. */
 export const PHONE_KEYS = wordSet(

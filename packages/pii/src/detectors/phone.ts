@@ -1,9 +1,7 @@
-import { parsePhoneNumberFromString } from "libphonenumber-js/min";
-import type { CountryCode } from "libphonenumber-js/min";
+import { parsePhoneNumberFromString, type CountryCode } from "libphonenumber-js/min";
 import { around, hasWord, isWordBefore, PHONE_EXTENSION, wordSet } from "../context.ts";
 import type { Detector, Finding } from "../context.ts";
-import { isNamed, isOfThing, isPhoneKey, SAYS_PHONE, SURE_DIGITS } from "./phone-words.ts";
-import type { NumberInText } from "./phone-words.ts";
+import { isNamed, isOfThing, isPhoneKey, SAYS_PHONE, SURE_DIGITS, type NumberInText } from "./phone-words.ts";
 
 const MIN_DIGITS = 7;
 const MAX_DIGITS = 15;

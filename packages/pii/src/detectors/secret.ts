@@ -1,5 +1,4 @@
-import { byKey, hasWord, spaced, withoutEnding, wordSet } from "../context.ts";
-import type { Finding } from "../context.ts";
+import { byKey, hasWord, spaced, withoutEnding, wordSet, type Finding } from "../context.ts";
 import {
   ASSIGNED,
   BEGINS_WITH_PASSWORD,
@@ -10,8 +9,7 @@ import {
   isCodeKey,
   isPasswordKey,
 } from "./secret-names.ts";
-import { AT, COLON, NAMES_SECRET, traitsOf } from "../traits.ts";
-import type { Traits } from "../traits.ts";
+import { AT, COLON, NAMES_SECRET, traitsOf, type Traits } from "../traits.ts";
 
 /** Keys and tokens with an issuer's prefix. */
 const MARKED: readonly RegExp[] = [

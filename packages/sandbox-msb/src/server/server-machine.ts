@@ -1,11 +1,9 @@
 import { createHash, randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import { CemError } from "@cem/core";
-import { scriptArguments } from "@cem/sandbox/provider-kit";
-import type { MachineCommand } from "@cem/sandbox/provider-kit";
+import { scriptArguments, type MachineCommand } from "@cem/sandbox/provider-kit";
 import type { runnerFiles } from "../guest-runtime.ts";
-import { followProcess } from "./server-process.ts";
-import type { RunScript, ServerProcess } from "./server-process.ts";
+import { followProcess, type RunScript, type ServerProcess } from "./server-process.ts";
 import type { CommandOutcome, ServerRpc, StartConfig } from "./server-rpc.ts";
 import { INSPECT, MISSING, START, UPLOAD_FILES } from "./server-scripts.ts";
 import { processIdentity } from "../own-machines.ts";

@@ -1,8 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { CemError, GUEST_WORKSPACE } from "@cem/core";
-import type { Isolation, SandboxSpec } from "@cem/core";
+import { CemError, GUEST_WORKSPACE, type Isolation, type SandboxSpec } from "@cem/core";
 import { resolveLimits } from "@cem/sandbox";
 import type { Guest, GuestProviderSettings, GuestSandboxProvider } from "@cem/sandbox";
 import {
@@ -16,10 +15,8 @@ import {
 } from "@cem/sandbox/provider-kit";
 import { runnerFiles } from "../guest-runtime.ts";
 import { MACHINE_OVERHEAD_MB, startMicrovmGuest } from "../microvm-guest.ts";
-import { startServerMachine, sweepServer } from "./server-machine.ts";
-import type { ServerMachine } from "./server-machine.ts";
-import { createServerRpc } from "./server-rpc.ts";
-import type { ServerAddress } from "./server-rpc.ts";
+import { startServerMachine, sweepServer, type ServerMachine } from "./server-machine.ts";
+import { createServerRpc, type ServerAddress } from "./server-rpc.ts";
 
 /** Settings of {@link createMicrosandboxServerProvider}. Only the URL is required. */
 export interface MicrosandboxServerSettings extends ServerAddress, GuestProviderSettings {

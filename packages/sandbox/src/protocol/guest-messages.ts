@@ -1,5 +1,4 @@
-import { isObject } from "@cem/core";
-import type { JsonValue, ToolCallRecord } from "@cem/core";
+import { isObject, type JsonValue, type ToolCallRecord } from "@cem/core";
 import * as z from "zod/mini";
 import type { RawGuestError } from "./guest-stack.ts";
 import { MAX_NAMES, MAX_VALUE_DEPTH, MAX_VALUES, measureJson } from "./json-depth.ts";

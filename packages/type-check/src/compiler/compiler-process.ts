@@ -1,5 +1,4 @@
-import { execFile, spawn } from "node:child_process";
-import type { ChildProcess } from "node:child_process";
+import { execFile, spawn, type ChildProcess } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { existsSync, realpathSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -8,8 +7,7 @@ import os from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
 import { deathSignalPrefix, GROUP_MARK, trackGroup, untrackGroup } from "@cem/core/files";
-import { connectJsonRpc } from "./json-rpc.ts";
-import type { RequestHandler } from "./json-rpc.ts";
+import { connectJsonRpc, type RequestHandler } from "./json-rpc.ts";
 
 /** TypeScript's native compiler: one package for each platform, which `typescript` names as optional dependencies. */
 export interface CompilerPackage {

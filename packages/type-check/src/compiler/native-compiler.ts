@@ -1,7 +1,6 @@
 import type { SourceFile } from "typescript/unstable/ast";
 import type { Checker } from "typescript/unstable/async";
-import { startCompilerProcess } from "./compiler-process.ts";
-import type { CompilerPackage } from "./compiler-process.ts";
+import { startCompilerProcess, type CompilerPackage } from "./compiler-process.ts";
 import type { Diagnostic } from "./diagnostics.ts";
 import { GLOBALS_FILE, PROGRAM_FILE, type GuestFiles } from "./guest-files.ts";
 import { LIBRARY_FILES, readLibrary } from "./library.ts";

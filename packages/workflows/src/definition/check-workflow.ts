@@ -1,18 +1,13 @@
-import { findCycle } from "@cem/config/definitions";
-import type { DefinitionProblems } from "@cem/config/definitions";
-import { CemError } from "@cem/core";
-import type { WorkflowStepKind, CatalogSnapshot } from "@cem/core";
+import { findCycle, type DefinitionProblems } from "@cem/config/definitions";
+import { CemError, type WorkflowStepKind, type CatalogSnapshot } from "@cem/core";
 import { nearest } from "@cem/core/text";
 import type { Expression, DocumentPath } from "../expressions/expression.ts";
 import { visitExpressions } from "../expressions/template.ts";
 import { dependenciesOf, visitStep } from "./dependencies.ts";
-import { isBuiltIn } from "./parse-workflow.ts";
-import type { ParsedWorkflow } from "./parse-workflow.ts";
+import { isBuiltIn, type ParsedWorkflow } from "./parse-workflow.ts";
 import { schemaProblem } from "./value-schema.ts";
-import { ON_ERROR } from "./workflow.ts";
-import type { Workflow, WorkflowStep } from "./workflow.ts";
-import { codeProgram, findStepTool } from "../steps/call-code.ts";
-import type { ToolNames } from "../steps/call-code.ts";
+import { ON_ERROR, type Workflow, type WorkflowStep } from "./workflow.ts";
+import { codeProgram, findStepTool, type ToolNames } from "../steps/call-code.ts";
 
 /** The names that expressions find everywhere. */
 const GLOBALS = ["variables", "steps", "errors", "run", "step"] as const;

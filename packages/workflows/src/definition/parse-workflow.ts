@@ -1,7 +1,5 @@
-import { DefinitionProblems } from "@cem/config/definitions";
-import type { ContentProblem as WorkflowProblem } from "@cem/config/definitions";
-import { isObject, MS_PER_SECOND } from "@cem/core";
-import type { JsonObject, JsonSchema, JsonValue } from "@cem/core";
+import { DefinitionProblems, type ContentProblem as WorkflowProblem } from "@cem/config/definitions";
+import { isObject, MS_PER_SECOND, type JsonObject, type JsonSchema, type JsonValue } from "@cem/core";
 import type { z } from "zod";
 import type { DocumentPath } from "../expressions/expression.ts";
 import { BODIES, CONFIG_SCHEMAS, stepSchema, workflowSchema } from "./workflow.ts";

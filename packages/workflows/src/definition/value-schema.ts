@@ -1,5 +1,4 @@
-import { CemError, Lazy } from "@cem/core";
-import type { JsonObject, JsonSchema, JsonValue } from "@cem/core";
+import { CemError, Lazy, type JsonObject, type JsonSchema, type JsonValue } from "@cem/core";
 import type { Workflow } from "./workflow.ts";
 
 /** Loaded with the first value that has to be checked. */

@@ -1,8 +1,6 @@
-import { CemError } from "@cem/core";
-import type { JsonObject } from "@cem/core";
+import { CemError, type JsonObject } from "@cem/core";
 import { runWithTimeout, SyncTimeoutError } from "@cem/program/run-with-timeout";
-import { Environment } from "@marcbachmann/cel-js";
-import type { ASTNode } from "@marcbachmann/cel-js";
+import { Environment, type ASTNode } from "@marcbachmann/cel-js";
 
 /** Timeout of the expressions of one step. Longer ones would block everything else on the host. */
 const EXPRESSION_TIMEOUT_MS = 250;

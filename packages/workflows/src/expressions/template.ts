@@ -1,5 +1,4 @@
-import { CemError, isObject } from "@cem/core";
-import type { JsonValue } from "@cem/core";
+import { CemError, isObject, type JsonValue } from "@cem/core";
 import { bounded, compileExpression } from "./expression.ts";
 import type { DocumentPath, Expression, Readable, Scope } from "./expression.ts";
 

@@ -1,6 +1,5 @@
 import type { ErrorInfo, JsonObject, JsonValue, ToolProgress } from "@cem/core";
-import { readJournal } from "./journal.ts";
-import type { EndedStatus, JournalRecord } from "./journal.ts";
+import { readJournal, type EndedStatus, type JournalRecord } from "./journal.ts";
 
 /** The status of a run. `interrupted`: no process executes it, and it can be resumed. */
 export type RunStatus = "running" | EndedStatus | "interrupted";

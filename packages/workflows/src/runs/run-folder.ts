@@ -1,8 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { lstat, mkdir, readdir, readFile, rename, stat } from "node:fs/promises";
 import path from "node:path";
-import { CemError, isObject } from "@cem/core";
-import type { JsonObject } from "@cem/core";
+import { CemError, isObject, type JsonObject } from "@cem/core";
 import * as z from "zod";
 import {
   FileLock,

@@ -2,10 +2,8 @@ import { stat } from "node:fs/promises";
 import type { ErrorInfo, JsonObject } from "@cem/core";
 import { FileLock } from "@cem/core/files";
 import { openJournal } from "./journal.ts";
-import { readOutcomes } from "./outcomes.ts";
-import type { Outcomes, RunStatus, StepOutcome } from "./outcomes.ts";
-import { runLockOf, takeRun } from "./run-folder.ts";
-import type { RunFolder, RunFolders, RunRecord } from "./run-folder.ts";
+import { readOutcomes, type Outcomes, type RunStatus, type StepOutcome } from "./outcomes.ts";
+import { runLockOf, takeRun, type RunFolder, type RunFolders, type RunRecord } from "./run-folder.ts";
 
 /** Summary of a run. */
 export interface RunSummary {

@@ -7,18 +7,16 @@ import {
   toErrorInfo,
   tokenizeInTurns,
   isRepeatable,
-} from "@cem/core";
-import type {
-  Agent,
-  Approve,
-  Elicit,
-  ExecuteOptions,
-  JsonObject,
-  JsonValue,
-  Redactor,
-  TaskResult,
-  ToolCallRecord,
-  WorkflowStepKind,
+  type Agent,
+  type Approve,
+  type Elicit,
+  type ExecuteOptions,
+  type JsonObject,
+  type JsonValue,
+  type Redactor,
+  type TaskResult,
+  type ToolCallRecord,
+  type WorkflowStepKind,
 } from "@cem/core";
 import type { Workflow } from "../definition/workflow.ts";
 import type { Journal } from "../runs/journal.ts";

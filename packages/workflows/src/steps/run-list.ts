@@ -1,7 +1,5 @@
-import { FairGate, fromErrorInfo } from "@cem/core";
-import type { JsonObject } from "@cem/core";
-import { dependenciesOf, passedOver } from "../definition/dependencies.ts";
-import type { Dependencies } from "../definition/dependencies.ts";
+import { FairGate, fromErrorInfo, type JsonObject } from "@cem/core";
+import { dependenciesOf, passedOver, type Dependencies } from "../definition/dependencies.ts";
 import type { WorkflowStep } from "../definition/workflow.ts";
 import { firstFailure } from "./failures.ts";
 import type { ListRequest, StepEnd } from "./requests.ts";

@@ -10,8 +10,7 @@ import { evaluate, resolve } from "../expressions/template.ts";
 import { callProgram, codeProgram, findStepTool } from "./call-code.ts";
 import type { Execution, StepAtWork } from "./execution.ts";
 import { firstFailure, toolErrorOf } from "./failures.ts";
-import { innerScope, scopeOf } from "./requests.ts";
-import type { ListScope, StepRequest } from "./requests.ts";
+import { innerScope, scopeOf, type ListScope, type StepRequest } from "./requests.ts";
 
 export async function executeStep(request: StepRequest): Promise<JsonValue> {
   switch (request.step.type) {

@@ -4,8 +4,7 @@ import type { Elicit, ErrorInfo, JsonObject, JsonValue } from "@cem/core";
 import type { NewRecord } from "../runs/journal.ts";
 import type { StepAtWork } from "./execution.ts";
 import { errorOfStep, leavesUncertain, notRetried, RunInterrupted, stepUncertain } from "./failures.ts";
-import { isContainer, scopeOf } from "./requests.ts";
-import type { StepEnd, StepRequest } from "./requests.ts";
+import { isContainer, scopeOf, type StepEnd, type StepRequest } from "./requests.ts";
 import { executeStep } from "./step-kinds.ts";
 
 interface StepRunSettings extends Omit<StepRequest, "scope"> {

@@ -2,8 +2,7 @@ import { hash } from "node:crypto";
 import { lstat, mkdir, opendir, readdir, rename } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { CemError, OWNER_ID_RULE, GIVEN_OWNER_ID, isGivenOwnerId } from "@cem/core";
-import type { Store } from "@cem/core";
+import { CemError, OWNER_ID_RULE, GIVEN_OWNER_ID, isGivenOwnerId, type Store } from "@cem/core";
 import { ignoreMissing, PRIVATE_FOLDER, removeFolder } from "@cem/core/files";
 import {
   createSharedUsage,

@@ -1,8 +1,6 @@
-import { watch } from "node:fs";
-import type { FSWatcher } from "node:fs";
+import { watch, type FSWatcher } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
-import { CemError } from "@cem/core";
-import type { Lazy, Store } from "@cem/core";
+import { CemError, type Lazy, type Store } from "@cem/core";
 import { isIncarnationThere, customerGone } from "./shared-customer.ts";
 
 const SWEEPS_PER_IDLE_TIME = 4;

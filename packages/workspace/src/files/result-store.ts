@@ -1,8 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
 import { unlink } from "node:fs/promises";
-import { CemError, RESULT_EXTENSIONS, writeFailure } from "@cem/core";
-import type { ResultStore } from "@cem/core";
+import { CemError, RESULT_EXTENSIONS, writeFailure, type ResultStore } from "@cem/core";
 import { openHandle } from "@cem/core/files";
 import { NotAFolder, openContained, readContained, UnusableFile } from "./contained-files.ts";
 import type { ContainedFolder } from "./contained-files.ts";

@@ -15,8 +15,7 @@ import {
   SESSIONS_FOLDER,
 } from "./session-files.ts";
 import type { StoredSession } from "./session-files.ts";
-import { redacted, toSessionTask } from "./session-task.ts";
-import type { Redact, SessionRun } from "./session-task.ts";
+import { redacted, toSessionTask, type Redact, type SessionRun } from "./session-task.ts";
 
 /** A longer log continues in another file, so that writing stays cheap. */
 const MAX_TASKS = 1_000;

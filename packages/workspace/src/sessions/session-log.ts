@@ -1,8 +1,6 @@
 import type { SessionLog } from "@cem/core";
-import { startSession } from "./open-session.ts";
-import type { OpenSession, SessionLogSettings } from "./open-session.ts";
-import { readSession } from "./session-files.ts";
-import type { StoredSession } from "./session-files.ts";
+import { startSession, type OpenSession, type SessionLogSettings } from "./open-session.ts";
+import { readSession, type StoredSession } from "./session-files.ts";
 import { recapSession } from "./session-task.ts";
 
 /** Maximum number of open session logs. A session of a client that returns later gets another log. */

@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { link, rename } from "node:fs/promises";
-import { CemError, moduleBeside, offload } from "@cem/core";
-import type { JsonValue, OffloadedWork } from "@cem/core";
+import { CemError, moduleBeside, offload, type JsonValue, type OffloadedWork } from "@cem/core";
 import { NotAFolder, openContained, readContained, UnusableFile } from "../files/contained-files.ts";
 import type { ContainedFolder } from "../files/contained-files.ts";
 import { encodeState, formatOf, largestOf, parseState, STATE_ENDINGS } from "./state-format.ts";

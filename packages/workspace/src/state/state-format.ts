@@ -1,5 +1,4 @@
-import { CemError } from "@cem/core";
-import type { JsonValue } from "@cem/core";
+import { CemError, type JsonValue } from "@cem/core";
 
 /** Formats of state files. `binary` is MessagePack. */
 export const STATE_FORMATS = ["json", "yaml", "binary"] as const;

@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { isObject } from "@cem/core";
-import type { JsonObject, JsonValue } from "@cem/core";
+import { isObject, type JsonObject, type JsonValue } from "@cem/core";
 
 /** The merge of two changes of one value, or the conflicting keys. */
 export type Merged = { ok: true; value: JsonValue } | { ok: false; keys: string[] };

@@ -1,7 +1,6 @@
 import { hash } from "node:crypto";
 import { join } from "node:path";
-import { CemError, writeFailure } from "@cem/core";
-import type { StateStore } from "@cem/core";
+import { CemError, writeFailure, type StateStore } from "@cem/core";
 import { withLock } from "../files/file-lock.ts";
 import {
   encodeStateFile,

@@ -1,6 +1,5 @@
 import type { CallRecorder, Middleware, OnUnvalidated } from "@cem/bridge";
-import { defineTool } from "@cem/bridge/define-tool";
-import type { HostTool } from "@cem/bridge/define-tool";
+import { defineTool, type HostTool } from "@cem/bridge/define-tool";
 import type { LoadedConfig } from "@cem/config";
 import { Lazy } from "@cem/core";
 import type {
@@ -20,8 +19,7 @@ import { redactCallsOf } from "../privacy/redaction.ts";
 import type { Project } from "../project.ts";
 import { createConfiguredSkills } from "../skills.ts";
 import { createConfiguredCatalog, markApprovals } from "../stages/stages.ts";
-import { approvalTest } from "./call-guards.ts";
-import type { CallGuards } from "./call-guards.ts";
+import { approvalTest, type CallGuards } from "./call-guards.ts";
 
 interface HostBridgeSettings extends Pick<AgentOptions, "tools" | "onElicit" | "redactor" | "replay"> {
   /** Decides which calls are made. */

@@ -13,8 +13,7 @@ import { createConfiguredResults } from "../records/workspace.ts";
 import { viewsDirOf } from "../sandbox/sandboxes.ts";
 import { openMcpTools } from "../servers/mcp-tools.ts";
 import { markApprovals, createConfiguredCatalog } from "../stages/stages.ts";
-import { concernsFiles, createCallGuards } from "./call-guards.ts";
-import type { CallGuards } from "./call-guards.ts";
+import { concernsFiles, createCallGuards, type CallGuards } from "./call-guards.ts";
 import { createHostBridge } from "./host-bridge.ts";
 
 /** The host side of the sandbox: the tools of MCP servers, and everything between code and tools. */

@@ -1,23 +1,19 @@
-import { isObject, Lazy, MS_PER_SECOND, toErrorInfo } from "@cem/core";
-import type { Agent } from "@cem/core";
+import { isObject, Lazy, MS_PER_SECOND, toErrorInfo, type Agent } from "@cem/core";
 import { observeOwners } from "@cem/core/telemetry";
 import type { OwnerParts } from "@cem/mcp-server";
 import type { RunQueue } from "@cem/queue";
 import type { OpenCustomer, OpenCustomers } from "@cem/workspace";
 import type { AgentOptions } from "../../options.ts";
 import { asOwner } from "../../work-threads/work-threads.ts";
-import { lazyHost } from "../calls/tool-host.ts";
-import type { OpenAgent } from "../calls/tool-host.ts";
+import { lazyHost, type OpenAgent } from "../calls/tool-host.ts";
 import { openCustomerFolders } from "../http/clients.ts";
-import { quotaKeyOf, refreshSkills, withoutPool } from "../project.ts";
-import type { Project } from "../project.ts";
+import { quotaKeyOf, refreshSkills, withoutPool, type Project } from "../project.ts";
 import { tidyRecords } from "../records/run-records.ts";
 import { createConfiguredState, createServedResults } from "../records/workspace.ts";
 import { shareSkills } from "../shared/files.ts";
 import { createConfiguredSkills } from "../skills.ts";
 import { createConfiguredTypeChecker, ownedTypeChecker } from "../stages/stages.ts";
-import { createWorkflowTools } from "../workflows/workflow-tools.ts";
-import type { WorkflowTools } from "../workflows/workflow-tools.ts";
+import { createWorkflowTools, type WorkflowTools } from "../workflows/workflow-tools.ts";
 import { createCustomerMemories } from "./customer-memories.ts";
 
 /** The agent of one customer, and the other per-customer parts of a server. */

@@ -1,6 +1,5 @@
 import type { Redactor } from "@cem/core";
-import { scopeRedactor } from "../privacy/scoped-redactor.ts";
-import type { ScopedRedactor } from "../privacy/scoped-redactor.ts";
+import { scopeRedactor, type ScopedRedactor } from "../privacy/scoped-redactor.ts";
 
 /** The same number as the sessions of a redactor. */
 const MAX_OWNERS = 10_000;

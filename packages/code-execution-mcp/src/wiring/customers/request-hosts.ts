@@ -1,13 +1,11 @@
 import type { Config } from "@cem/config";
-import { CemError, Lazy } from "@cem/core";
-import type { Agent } from "@cem/core";
+import { CemError, Lazy, type Agent } from "@cem/core";
 import type { OwnerName } from "@cem/mcp-server";
 import type { AgentOptions, CemServer } from "../../options.ts";
 import type { OpenAgent } from "../calls/tool-host.ts";
 import { redactorOf } from "../privacy/redaction.ts";
 import type { Project } from "../project.ts";
-import { openCustomerHosts } from "./customer-hosts.ts";
-import type { CustomerHost, CustomerRuns } from "./customer-hosts.ts";
+import { openCustomerHosts, type CustomerHost, type CustomerRuns } from "./customer-hosts.ts";
 
 /**
  * Opens hosts for a server whose requests have different owners.

@@ -1,15 +1,11 @@
 import { existsSync } from "node:fs";
 import { cp } from "node:fs/promises";
 import path from "node:path";
-import { realPath } from "@cem/config";
-import type { MountSetting } from "@cem/config";
-import { GUEST_WORKSPACE } from "@cem/core";
-import type { AuditLog } from "@cem/core";
+import { realPath, type MountSetting } from "@cem/config";
+import { GUEST_WORKSPACE, type AuditLog } from "@cem/core";
 import type { PlannedWrite } from "@cem/guardrails/calls";
-import { vaultIn, withOwnersDir } from "../project.ts";
-import type { Project } from "../project.ts";
-import { changesIn, createScratchCopies } from "./scratch-copies.ts";
-import type { ScratchCopy } from "./scratch-copies.ts";
+import { vaultIn, withOwnersDir, type Project } from "../project.ts";
+import { changesIn, createScratchCopies, type ScratchCopy } from "./scratch-copies.ts";
 
 const NO_NETWORK =
   "A dry run has no network, though execution.allow_network_access is true: a request could change something.";

@@ -4,8 +4,7 @@ import { chmod, cp, lstat, mkdir, mkdtemp, readdir, readlink } from "node:fs/pro
 import os from "node:os";
 import path from "node:path";
 import { pipeline } from "node:stream/promises";
-import { isWithin, realPath } from "@cem/config";
-import type { Config } from "@cem/config";
+import { isWithin, realPath, type Config } from "@cem/config";
 import { BYTES_PER_MB, CemError } from "@cem/core";
 import { ignoreMissing, PRIVATE_FOLDER, removeFolder } from "@cem/core/files";
 

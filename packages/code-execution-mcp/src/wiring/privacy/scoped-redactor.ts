@@ -1,5 +1,4 @@
-import { tokenizeInTurns } from "@cem/core";
-import type { Redactor } from "@cem/core";
+import { tokenizeInTurns, type Redactor } from "@cem/core";
 
 /** Maximum number of sessions remembered, to forget their values with the owner. The same number as in a redactor. */
 const MAX_SESSIONS = 10_000;

@@ -3,11 +3,9 @@ import { existsSync } from "node:fs";
 import path from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { Config } from "@cem/config";
-import { CemError } from "@cem/core";
-import type { StoreKey } from "@cem/core";
+import { CemError, type StoreKey } from "@cem/core";
 import type { RedactorSettings } from "@cem/pii";
-import { vaultIn } from "../project.ts";
-import type { Project } from "../project.ts";
+import { vaultIn, type Project } from "../project.ts";
 import { scopeOfSession } from "./scoped-redactor.ts";
 
 /**

@@ -1,8 +1,7 @@
 import type { AuditEvent, AuditLog } from "@cem/core";
 import { customerDigest } from "@cem/core/telemetry";
 import type { Log } from "../log.ts";
-import { quotaKeyOf } from "../project.ts";
-import type { Project } from "../project.ts";
+import { quotaKeyOf, type Project } from "../project.ts";
 
 /**
  * Creates the configured audit log, which also copies events to the log.

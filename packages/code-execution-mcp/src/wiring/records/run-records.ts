@@ -7,8 +7,7 @@ import type { Redactor, RecordRun, RunRecord, RunRecords, Store } from "@cem/cor
 import { hintFor } from "@cem/core/errors";
 import type { McpTools } from "@cem/mcp-client/tools";
 import type { Log } from "../log.ts";
-import { assertOutOfReach, vaultIn } from "../project.ts";
-import type { Project } from "../project.ts";
+import { assertOutOfReach, vaultIn, type Project } from "../project.ts";
 
 const MS_PER_DAY = 86_400_000;
 const FOLDER = "runs";

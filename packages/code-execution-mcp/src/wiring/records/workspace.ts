@@ -1,6 +1,5 @@
 import type { Config } from "@cem/config";
-import { CemError } from "@cem/core";
-import type { ResultStore, SessionLog, StateStore } from "@cem/core";
+import { CemError, type ResultStore, type SessionLog, type StateStore } from "@cem/core";
 import { makeFolder } from "@cem/core/files";
 import type { AgentOptions } from "../../options.ts";
 import type { Project } from "../project.ts";

@@ -5,8 +5,7 @@ import type { Elicit, McpTransportProvider, ResultStore } from "@cem/core";
 import type { AuthSettings, TransportSettings } from "@cem/mcp-client";
 import type { LogEntry, McpTools } from "@cem/mcp-client/tools";
 import type { Log } from "../log.ts";
-import { authFolder } from "../project.ts";
-import type { Project } from "../project.ts";
+import { authFolder, type Project } from "../project.ts";
 
 const MS_PER_SECOND = 1_000;
 /** Minimum start timeout of a server without generated tools, in milliseconds. */

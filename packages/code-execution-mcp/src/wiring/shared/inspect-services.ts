@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
 import type { Config } from "@cem/config";
-import { toErrorInfo } from "@cem/core";
-import type { ErrorInfo, Store } from "@cem/core";
+import { toErrorInfo, type ErrorInfo, type Store } from "@cem/core";
 import type { Project } from "../project.ts";
 import { inspectVaults } from "../privacy/vaults.ts";
 import { probeFiles } from "./files.ts";

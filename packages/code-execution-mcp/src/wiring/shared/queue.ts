@@ -1,6 +1,5 @@
 import type { Config, LoadedConfig } from "@cem/config";
-import { CemError } from "@cem/core";
-import type { Lazy, Store } from "@cem/core";
+import { CemError, type Lazy, type Store } from "@cem/core";
 import type { QueueConnection, QueuedReplicas, RunQueue } from "@cem/queue";
 import { probeStore, sealingKeysOf } from "./store.ts";
 

@@ -1,6 +1,5 @@
 import type { Config } from "@cem/config";
-import { CemError, toErrorInfo } from "@cem/core";
-import type { Store } from "@cem/core";
+import { CemError, toErrorInfo, type Store } from "@cem/core";
 import { hintFor } from "@cem/core/errors";
 import type { SealingKey } from "@cem/store";
 import type { Log } from "../log.ts";

@@ -1,7 +1,6 @@
 import path from "node:path";
 import type { Config } from "@cem/config";
-import { CemError, matchTools, WORKFLOW_FILE } from "@cem/core";
-import type { JsonObject, JsonValue } from "@cem/core";
+import { CemError, matchTools, WORKFLOW_FILE, type JsonObject, type JsonValue } from "@cem/core";
 import { openHandle } from "@cem/core/files";
 import { nearest } from "@cem/core/text";
 import type { FindWorkflow, WorkflowSource } from "@cem/workflows";

@@ -1,13 +1,11 @@
-import { Lazy } from "@cem/core";
-import type { Agent, ExecuteOptions, TaskResult } from "@cem/core";
+import { Lazy, type Agent, type ExecuteOptions, type TaskResult } from "@cem/core";
 import type { RunWorkflowTool, WorkflowTool } from "@cem/mcp-server";
 import type { WorkflowEvent, WorkflowResult } from "@cem/workflows";
 import type { AgentOptions } from "../../options.ts";
 import type { Host } from "../calls/tool-host.ts";
 import type { Project } from "../project.ts";
 import { configuredSource } from "./workflow-settings.ts";
-import { openConfiguredWorkflows } from "./workflows.ts";
-import type { OpenWorkflows, WorkflowParts } from "./workflows.ts";
+import { openConfiguredWorkflows, type OpenWorkflows, type WorkflowParts } from "./workflows.ts";
 
 /** The workflows of a configuration that MCP clients see as tools. */
 export type WorkflowTools = ReturnType<typeof createWorkflowTools>;

@@ -1,14 +1,11 @@
 import path from "node:path";
 import type { Config } from "@cem/config";
-import { CemError, Lazy, WORKFLOW_FILE } from "@cem/core";
-import type { Agent, JsonObject, WorkflowStepKind } from "@cem/core";
+import { CemError, Lazy, WORKFLOW_FILE, type Agent, type JsonObject, type WorkflowStepKind } from "@cem/core";
 import type { ToolNames, WorkflowsSettings } from "@cem/workflows";
 import type { AgentOptions } from "../../options.ts";
-import { lazyHost } from "../calls/tool-host.ts";
-import type { Host, OpenAgent } from "../calls/tool-host.ts";
+import { lazyHost, type Host, type OpenAgent } from "../calls/tool-host.ts";
 import { redactorOf } from "../privacy/redaction.ts";
-import { assertOutOfReach } from "../project.ts";
-import type { Project } from "../project.ts";
+import { assertOutOfReach, type Project } from "../project.ts";
 import { keptRunsOf } from "../records/run-records.ts";
 import { tightenGuardrails, workflowFinder } from "./workflow-settings.ts";
 

@@ -17,11 +17,9 @@ import type {
 import { callFileTool } from "./call-file-tool.ts";
 import { hostedEntries, localTools, printReplacement } from "./hosted-servers.ts";
 import type { LocalTools, NamedTool } from "./hosted-servers.ts";
-import { planView } from "./program-view.ts";
-import type { ProgramView } from "./program-view.ts";
+import { planView, type ProgramView } from "./program-view.ts";
 import { createEntryReader } from "./server-entries.ts";
-import { openViewSandboxes } from "./view-sandboxes.ts";
-import type { OpenSandbox, ViewSandboxesSettings } from "./view-sandboxes.ts";
+import { openViewSandboxes, type OpenSandbox, type ViewSandboxesSettings } from "./view-sandboxes.ts";
 
 /** Maximum nesting depth of file tools that call each other through the host. */
 const MAX_DEPTH = 8;

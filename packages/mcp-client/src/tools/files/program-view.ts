@@ -4,8 +4,7 @@ import { hostname } from "node:os";
 import path from "node:path";
 import type { Mount, ToolDefinition } from "@cem/core";
 import { createProcessFolder, removeProcessFolder } from "@cem/core/files";
-import { printStub } from "./hosted-servers.ts";
-import type { LocalTools } from "./hosted-servers.ts";
+import { printStub, type LocalTools } from "./hosted-servers.ts";
 import type { ServerEntry } from "./server-entries.ts";
 
 /** The path of the servers folder in the sandbox. */

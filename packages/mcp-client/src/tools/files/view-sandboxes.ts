@@ -1,9 +1,7 @@
 import { existsSync } from "node:fs";
-import type { Mount, Sandbox, SandboxStats } from "@cem/core";
-import { Lazy } from "@cem/core";
+import { Lazy, type Mount, type Sandbox, type SandboxStats } from "@cem/core";
 import { removeProcessFolder } from "@cem/core/files";
-import { mountsOf, writeView } from "./program-view.ts";
-import type { ProgramView } from "./program-view.ts";
+import { mountsOf, writeView, type ProgramView } from "./program-view.ts";
 
 /** Maximum number of idle views whose guests are kept. */
 const MAX_IDLE_VIEWS = 3;

@@ -4,8 +4,7 @@ import { authRequired, serverDisabled, toErrorInfo } from "@cem/core";
 import type { ErrorInfo, ToolCatalog, ToolServer } from "@cem/core";
 import type { ServerStatus } from "../../connection/connection-types.ts";
 import type { McpServers } from "../servers/mcp-servers.ts";
-import { toolChanged } from "./generated-folders.ts";
-import type { GeneratedFolder, GeneratedParts } from "./generated-folders.ts";
+import { toolChanged, type GeneratedFolder, type GeneratedParts } from "./generated-folders.ts";
 
 /** Wraps a catalog to mark generated tools that are known to be unavailable. Connects to nothing. */
 export function withAvailability(catalog: ToolCatalog, settings: GeneratedParts): ToolCatalog {

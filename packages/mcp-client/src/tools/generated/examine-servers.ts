@@ -1,8 +1,7 @@
 import path from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { preloadSchemaValidation } from "@cem/bridge";
-import { toErrorInfo } from "@cem/core";
-import type { ToolFlag } from "@cem/core";
+import { toErrorInfo, type ToolFlag } from "@cem/core";
 import type { ServerStatus } from "../../connection/connection-types.ts";
 import type { McpConnections } from "../../connections.ts";
 import type { GeneratedParts } from "./generated-folders.ts";

@@ -3,8 +3,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { abandonOnAbort, CemError, toErrorInfo } from "@cem/core";
 import type { ErrorInfo, ToolCatalog, ToolFlag } from "@cem/core";
 import type { ChangedTool, Difference, SkippedTool, ToolWarning } from "@cem/tool-files";
-import { definitionsOf } from "./generated-folders.ts";
-import type { GeneratedParts } from "./generated-folders.ts";
+import { definitionsOf, type GeneratedParts } from "./generated-folders.ts";
 
 export interface GenerateOptions {
   /** The servers to generate files for. Default: all enabled servers. */

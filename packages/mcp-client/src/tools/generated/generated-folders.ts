@@ -1,7 +1,6 @@
 import { statSync } from "node:fs";
 import path from "node:path";
-import { CemError } from "@cem/core";
-import type { ToolDefinition, ToolServer } from "@cem/core";
+import { CemError, type ToolDefinition, type ToolServer } from "@cem/core";
 import type { LockComparison, LockedTool, ServerLock } from "@cem/tool-files";
 import type { ToolList } from "../../connection/connection-types.ts";
 import { isServerRequest, serverRequestDefinitions } from "../../connection/server-request-definitions.ts";

@@ -3,8 +3,7 @@ import { CemError, Lazy } from "@cem/core";
 import type { LockComparison } from "@cem/tool-files";
 import type { ToolList } from "../../connection/connection-types.ts";
 import type { McpToolSourceSettings } from "../../invoker.ts";
-import { toolChanged } from "./generated-folders.ts";
-import type { GeneratedFolder, GeneratedParts } from "./generated-folders.ts";
+import { toolChanged, type GeneratedFolder, type GeneratedParts } from "./generated-folders.ts";
 
 interface GeneratedToolSourceSettings
   extends GeneratedParts, Pick<McpToolSourceSettings, "store" | "onUnvalidated"> {}

@@ -1,8 +1,7 @@
 import path from "node:path";
 import { createTurns, toErrorInfo } from "@cem/core";
 import type { LogEntry, ToolList } from "../../connection/connection-types.ts";
-import { definitionsOf } from "./generated-folders.ts";
-import type { GeneratedParts, InTurn } from "./generated-folders.ts";
+import { definitionsOf, type GeneratedParts, type InTurn } from "./generated-folders.ts";
 
 /** The differences between the tools that a server lists and the generated ones. */
 export interface ToolsChange {

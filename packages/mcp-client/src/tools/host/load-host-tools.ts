@@ -2,13 +2,10 @@ import { realpath } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
-import { isHostTool } from "@cem/bridge";
-import type { HostTool } from "@cem/bridge";
+import { isHostTool, type HostTool } from "@cem/bridge";
 import { defineTool } from "@cem/bridge/define-tool";
-import { CemError, toErrorInfo } from "@cem/core";
-import type { ErrorInfo, ToolProblem } from "@cem/core";
-import { isWithin, resolveOwnPackage } from "@cem/core/files";
-import type { OwnPackage } from "@cem/core/files";
+import { CemError, toErrorInfo, type ErrorInfo, type ToolProblem } from "@cem/core";
+import { isWithin, resolveOwnPackage, type OwnPackage } from "@cem/core/files";
 import { listFolder } from "../files/server-entries.ts";
 
 /** The location of host tool files, and which of them may run on the host. */
