@@ -160,15 +160,15 @@ export const pipeline = async () => async (texts) => ({ data: new Float32Array(t
     rmSync(touched);
     writeFileSync(path.join(folder, home, "package.json"), manifest("4.0.1"));
     expect(await search()).toMatch(
-      /by words only: The package .*@huggingface\/transformers in \S+ is held back until that folder is trusted \(cem trust\)/u,
+      /by words only: The package .*@huggingface\/transformers in the folder \S+ is held back until that folder is trusted \(cem trust\)/u,
     );
     expect((await cem(["doctor", "--quiet"])).stdout).toMatch(
-      /^search: warning, by words only: The package @huggingface\/transformers in \S+ is held back/mu,
+      /^search: warning, by words only: The package @huggingface\/transformers in the folder \S+ is held back/mu,
     );
     expect(existsSync(touched)).toBe(false);
     expect(await search({ CEM_TRUST_FOLDER: "1" })).toContain("by words and by meaning");
     expect(await search({ CEM_TRUST_FOLDER: "1" }, ["--workspace", "."])).toMatch(
-      /by words only: The package .*is not loaded from \S+, which code in the sandbox can write/u,
+      /by words only: The package .*is not loaded from the folder \S+, which code in the sandbox can write/u,
     );
   });
 

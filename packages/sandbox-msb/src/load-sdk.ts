@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { CemError, Lazy } from "@cem/core";
-import { findBeside, findInProjects, importFromProject } from "@cem/core/files";
+import { findBeside, findInProjects, importFromProject, isMissing } from "@cem/core/files";
 import type * as sdkModule from "microsandbox";
 
 export type Microsandbox = typeof sdkModule;
@@ -38,7 +38,7 @@ async function load(home: string): Promise<Microsandbox> {
   chmodSync(home, PRIVATE_MODE);
   process.env["MSB_HOME"] = home;
   const sdk: Microsandbox = await import(PACKAGE).catch((cause: unknown) =>
-    importFromProject(PACKAGE, () => new CemError("SANDBOX_UNAVAILABLE", absence(cause), { cause })),
+    importFromProject(PACKAGE, cause, () => new CemError("SANDBOX_UNAVAILABLE", absence(cause), { cause })),
   );
   // Otherwise MSB_API_KEY, MSB_BACKEND or a profile may select a cloud, and code would leave this host.
   sdk.setDefaultBackend("local");
@@ -64,7 +64,6 @@ export async function installedVersion(): Promise<string | undefined> {
 
 function absence(error: unknown): string {
   const said = error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error);
-  if ((error as { code?: unknown }).code === "ERR_MODULE_NOT_FOUND" && said.includes(`'${PACKAGE}'`))
-    return "The optional package microsandbox is not installed.";
+  if (isMissing(PACKAGE, error)) return "The optional package microsandbox is not installed.";
   return `The package microsandbox can't be loaded on ${process.platform}-${process.arch}: ${said}`;
 }

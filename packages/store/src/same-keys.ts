@@ -5,6 +5,10 @@ import type { SealingKey } from "./sealed-store.ts";
 
 /** The mark of a sealed store: the name of the newest key, sealed with it. Error messages show this key as it is. */
 const MARK: StoreKey = ["store"];
+/** The mark of a store that is used without keys, made when such a process first writes. */
+const CLEAR = Buffer.from("clear");
+/** By then, values in clear text say as much. The mark of values that are gone must not shut out keys for good. */
+const CLEAR_MS = 60_000;
 /** How long a comparison is valid. Another process may make the mark, or empty the store, while this one runs. */
 const LOOK_PERIOD_MS = 1_000;
 /** Number of values to try in a store without a mark. */
@@ -26,27 +30,34 @@ export function requireSameKeys(
 ): Store {
   const [newest] = keys;
   const sealed = sealStore(store, keys);
+  const isPassedOver = (key: StoreKey): boolean => key.join("/") === passedOver.join("/");
   const own = newest === undefined ? store : sealed;
-  let looked: { atMs: number; isSame: Promise<unknown> } | undefined;
+  let looked: { atMs: number; isWrite: boolean; isSame: Promise<unknown> } | undefined;
 
-  async function compare(): Promise<unknown> {
-    // Without keys, reading a mark fails.
-    if (newest === undefined) return sealed.read(MARK);
+  async function compare(isWrite: boolean): Promise<unknown> {
+    // Without keys, reading the mark of others fails. Theirs fails on this one, also before there are values.
+    if (newest === undefined)
+      return updateStored(store, MARK, async (found) => {
+        if (found !== undefined && !CLEAR.equals(found)) await sealed.read(MARK);
+        const value = found === undefined && isWrite ? CLEAR : undefined;
+        return { value, result: undefined, expiresInMs: CLEAR_MS };
+      });
     // Replaced by the newest key, so that the older ones can be left out in the end.
     return updateStored(sealed, MARK, async (found) => {
-      if (found === undefined) await requireOpening(sealed, passedOver);
+      if (found === undefined) await requireOpening(sealed, isPassedOver);
       const isNewest = found !== undefined && Buffer.from(found).toString() === newest.id;
       return { value: isNewest ? undefined : Buffer.from(newest.id), result: undefined };
     });
   }
 
-  async function ifSame<Result>(use: () => Promise<Result>): Promise<Result> {
-    if (looked === undefined || performance.now() - looked.atMs > LOOK_PERIOD_MS) {
-      const isSame = compare();
-      looked = { atMs: performance.now(), isSame };
+  async function ifSame<Result>(use: () => Promise<Result>, isWrite = false): Promise<Result> {
+    const isOld = looked === undefined || performance.now() - looked.atMs > LOOK_PERIOD_MS;
+    if (isOld || (isWrite && looked?.isWrite !== true)) {
+      const isSame = compare(isWrite);
+      looked = { atMs: performance.now(), isWrite, isSame };
       isSame.catch(() => (looked = undefined));
     }
-    await looked.isSame;
+    await looked?.isSame;
     return use();
   }
 
@@ -54,7 +65,7 @@ export function requireSameKeys(
     specificationVersion: "v1",
     location: store.location,
     read: (key) => ifSame(() => own.read(key)),
-    write: (key, value, options) => ifSame(() => own.write(key, value, options)),
+    write: (key, value, options) => ifSame(() => own.write(key, value, options), !isPassedOver(key)),
     remove: (key, version) => ifSame(() => own.remove(key, version)),
     list: (prefix, options) => ifSame(() => own.list(prefix, options)),
     now: () => own.now(),
@@ -64,12 +75,12 @@ export function requireSameKeys(
 }
 
 /** @throws CemError `STORE_SEALED` if none of the first values opens, since the others use the store without keys. */
-async function requireOpening(sealed: Store, passedOver: StoreKey): Promise<void> {
+async function requireOpening(sealed: Store, isPassedOver: (key: StoreKey) => boolean): Promise<void> {
   let tried = 0;
   let failure: CemError | undefined;
   for await (const key of keysIn(sealed, [])) {
     if ((tried += 1) > MAX_TRIED) break;
-    if (key.join("/") === passedOver.join("/")) continue;
+    if (isPassedOver(key)) continue;
     try {
       if ((await sealed.read(key)) !== undefined) return;
     } catch (error) {

@@ -110,7 +110,7 @@ describe("a store of processes with keys", () => {
     vi.useFakeTimers({ toFake: ["performance"] });
     onTestFinished(() => void vi.useRealTimers());
     const { store } = open();
-    const without = requireSameKeys(store);
+    const without = requireSameKeys(store, [], ["probe"]);
     await without.write(["probe"], secret);
     await requireSameKeys(store, old, ["probe"]).write(["v"], secret);
     vi.advanceTimersByTime(1_001);
@@ -133,10 +133,23 @@ describe("a store of processes with keys", () => {
     await expect(requireSameKeys(store).read(["v"])).rejects.toMatchObject(SEALED);
   });
 
+  it("is not used at once by first processes with keys and without", async () => {
+    for (let round = 0; round < 20; round += 1) {
+      const { store } = open();
+      const first = [requireSameKeys(store), requireSameKeys(store, old)];
+      const written = await Promise.allSettled(first.map((one, at) => one.write([`v${at}`], secret)));
+      expect(written.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+      expect(written.find(({ status }) => status === "rejected")).toMatchObject({ reason: SEALED });
+    }
+  });
+
   it("is not made of one whose processes have none", async () => {
     const { store } = open();
     const without = requireSameKeys(store);
     await without.write(["v"], secret);
+    await requireSameKeys(store).write(["v"], secret);
+    await expect(requireSameKeys(store, old).write(["v"], secret)).rejects.toMatchObject(SEALED);
+    await store.remove(["store"]);
     await expect(requireSameKeys(store, old).write(["v"], secret)).rejects.toThrow(/v can't be opened/u);
     expect(Buffer.from((await without.read(["v"]))?.value ?? [])).toEqual(secret);
   });

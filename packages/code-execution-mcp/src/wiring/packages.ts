@@ -1,3 +1,4 @@
+import { basename } from "node:path";
 import type { LoadedConfig } from "@cem/config";
 import { CemError, toErrorInfo } from "@cem/core";
 import type { ErrorInfo } from "@cem/core";
@@ -25,16 +26,15 @@ export function offerPackages({ config, trust }: Pick<LoadedConfig, "config" | "
     const found = await trust.package(name);
     if (found === undefined) return undefined;
     const { folder } = trust;
-    const details = { folder, package: name };
     if (found.held !== undefined) {
-      const message = `The package ${name} in ${folder} is held back until that folder is trusted (cem trust).`;
-      throw new CemError("FOLDER_UNTRUSTED", message, { details });
+      const message = `The package ${name} in the folder ${basename(folder)} is held back until that folder is trusted (cem trust).`;
+      throw new CemError("FOLDER_UNTRUSTED", message, { details: { folder, package: name } });
     }
     const { realPath } = await import("@cem/config");
     const writable = writableFolders(config).find((one) => isWithin(realPath(one), found.file));
     if (writable === undefined) return found.file;
-    const message = `The package ${name} is not loaded from ${writable}, which code in the sandbox can write. Install it outside of it.`;
-    throw new CemError("PACKAGE_MISSING", message, { details });
+    const message = `The package ${name} is not loaded from the folder ${basename(writable)}, which code in the sandbox can write. Install it outside of it.`;
+    throw new CemError("PACKAGE_MISSING", message, { details: { folder: writable, package: name } });
   });
 }
 

@@ -132,7 +132,7 @@ export async function createClient(
 ): Promise<openaiModule.OpenAI> {
   // Loaded with the first request, since it is large and optional.
   const openai = await import("openai").catch((cause: unknown) =>
-    importFromProject<typeof openaiModule>("openai", () => {
+    importFromProject<typeof openaiModule>("openai", cause, () => {
       const message =
         'The package "openai", which talks to the model\'s API, is not installed. Install it: npm install openai@7';
       return new CemError("LLM_PACKAGE_MISSING", message, { details: { package: "openai" }, cause });

@@ -1,5 +1,4 @@
-import { spawn } from "node:child_process";
-import type { ChildProcess } from "node:child_process";
+import { spawn, type ChildProcess } from "node:child_process";
 import { accessSync, constants, realpathSync } from "node:fs";
 import { basename, delimiter, join } from "node:path";
 import type { Writable } from "node:stream";

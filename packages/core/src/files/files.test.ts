@@ -15,8 +15,17 @@ import {
 import type { FileHandle } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { pathToFileURL } from "node:url";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { appendPrivately, isTemporaryFile, openHandle, removeFolder, replaceFile } from "./index.ts";
+import {
+  addPackageFinder,
+  appendPrivately,
+  importFromProject,
+  isTemporaryFile,
+  openHandle,
+  removeFolder,
+  replaceFile,
+} from "./index.ts";
 
 let folder: string;
 beforeEach(() => {
@@ -120,4 +129,19 @@ describe("removeFolder", () => {
     await removeFolder(hostile);
     expect(readdirSync(folder)).toEqual([]);
   });
+});
+
+it("imports an optional package from the project only where it is missing, not where it is broken", async () => {
+  const [found, broken] = [path.join(folder, "found.mjs"), path.join(folder, "broken.mjs")];
+  writeFileSync(found, "export const from = 'project';");
+  writeFileSync(broken, "import 'not-installed-either';");
+  onTestFinished(addPackageFinder(async () => found));
+  const causeOf = (code: string): unknown => {
+    const catching = `import(${JSON.stringify(code)}).catch(({ code, message }) => console.log(JSON.stringify({ code, message })))`;
+    return JSON.parse(execFileSync(process.execPath, ["-e", catching], { encoding: "utf8" }));
+  };
+  const importing = (cause: unknown) =>
+    importFromProject("not-installed", cause, () => new Error("absent", { cause }));
+  expect(await importing(causeOf("not-installed"))).toMatchObject({ from: "project" });
+  await expect(importing(causeOf(pathToFileURL(broken).href))).rejects.toThrow("absent");
 });

@@ -48,13 +48,28 @@ export function findBeside(name: string, from: string | URL): string | undefined
   }
 }
 
+/** Whether a failed import says that this package is not installed, and not one that it needs. */
+export function isMissing(name: string, cause: unknown): boolean {
+  const { code, message } = cause as NodeJS.ErrnoException;
+  return (
+    (code === "ERR_MODULE_NOT_FOUND" || code === "MODULE_NOT_FOUND") &&
+    (message.includes(`'${name}'`) || message.includes(`"${name}"`))
+  );
+}
+
 /**
- * Imports an optional package from a project, after its import beside the importing module failed. To be called in that
+ * Imports an optional package from a project where it is not installed beside the importing module. To be called in that
  * import's own `catch`: bundlers leave such imports alone.
  *
- * @param absence - Creates the error for a package that no project has either.
+ * @param cause - The error of that import.
+ * @param absence - Creates the error for a package that no project has either, or that can't be loaded.
  */
-export async function importFromProject<Library>(name: string, absence: () => Error): Promise<Library> {
+export async function importFromProject<Library>(
+  name: string,
+  cause: unknown,
+  absence: () => Error,
+): Promise<Library> {
+  if (!isMissing(name, cause)) throw absence();
   const file = await findInProjects(name);
   if (file === undefined) throw absence();
   return (await import(pathToFileURL(file).href)) as Library;

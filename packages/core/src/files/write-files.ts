@@ -13,8 +13,7 @@ import {
   constants,
   fstatSync,
 } from "node:fs";
-import { open } from "node:fs/promises";
-import type { FileHandle } from "node:fs/promises";
+import { open, type FileHandle } from "node:fs/promises";
 import path from "node:path";
 import { randomBytes } from "node:crypto";
 import { promisify } from "node:util";

@@ -1,5 +1,5 @@
 import { CemError } from "@cem/core";
-import { importFromProject } from "@cem/core/files";
+import { importFromProject, isMissing } from "@cem/core/files";
 import { formatDate } from "../form/dates.ts";
 import { digitsOf, type FieldValue } from "../form/field-values.ts";
 import type { Form, FormField } from "../form/form-schema.ts";
@@ -120,11 +120,11 @@ function labelOfOption(options: NonNullable<FormField["options"]>, value: string
  */
 export function fromProject<Library>(name: string): (cause: unknown) => Promise<Library> {
   return async (cause) => {
-    const { code } = cause as NodeJS.ErrnoException;
-    if (code !== "ERR_MODULE_NOT_FOUND" && code !== "MODULE_NOT_FOUND") throw cause;
+    if (!isMissing(name, cause)) throw cause;
     const message = `Filling this form needs ${name}, which is not installed. Install it: npm install ${name}`;
     return importFromProject(
       name,
+      cause,
       () => new CemError("PACKAGE_MISSING", message, { details: { packages: [name] }, cause }),
     );
   };

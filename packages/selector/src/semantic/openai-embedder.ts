@@ -73,7 +73,7 @@ export function createOpenAiEmbedder(settings: OpenAiEmbedderSettings): Embedder
 async function connect(settings: OpenAiEmbedderSettings) {
   const { apiKey, baseUrl, azure, model, timeoutMs = DEFAULT_EMBEDDING_TIMEOUT_MS } = settings;
   const { AzureOpenAI, OpenAI } = await import("openai").catch((cause: unknown) =>
-    importFromProject<typeof openaiModule>("openai", () => {
+    importFromProject<typeof openaiModule>("openai", cause, () => {
       const message = "The package openai can't be loaded. Install it: npm install openai@7";
       return new CemError("EMBEDDER_FAILED", message, { cause });
     }),

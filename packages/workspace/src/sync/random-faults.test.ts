@@ -194,6 +194,47 @@ describe("storage that does not answer", () => {
     expect(await two.files()).toEqual({ "a.txt": "a" });
   });
 
+  it("is waited for by an aborted run while it answers, and gets later what it did not take", async () => {
+    const machines = await Machines.open();
+    onTestFinished(() => machines.close());
+    const pieces = createStoreBlobs(machines.scope());
+    const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const answers = Promise.withResolvers<void>();
+    let writes = 0;
+    const write: BlobStore["write"] = async (name, bytes) => {
+      writes += 1;
+      if (writes === 1) {
+        first.resolve();
+        await answers.promise;
+      } else if (writes === 2) {
+        second.resolve();
+        await new Promise(() => {});
+      }
+      await pieces.write(name, bytes);
+    };
+    const one = machines.machine("one", { blobs: { ...pieces, write } });
+    const cancelling = new AbortController();
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const run = one.sync.during(() => one.write("a.txt", "a"), { signal: cancelling.signal });
+    await first.promise;
+    cancelling.abort();
+    vi.advanceTimersByTime(2_000);
+    answers.resolve();
+    await second.promise;
+    vi.advanceTimersByTime(2_000);
+    expect(await Promise.race([run, new Promise((resolve) => setImmediate(resolve, "waits"))])).toBe("waits");
+    vi.advanceTimersByTime(1_000);
+    expect((await run).remarks).toEqual([expect.stringMatching(/is kept on this machine only/u)]);
+    vi.advanceTimersByTime(1_000);
+    vi.useRealTimers();
+    const two = machines.machine("two");
+    await vi.waitFor(async () => {
+      await two.sync.fetch();
+      expect(await two.files()).toEqual({ "a.txt": "a" });
+    });
+  });
+
   it("does not hold the end of the process for long", async () => {
     const { two, stalled } = await stalling();
     const put = two.sync.put().catch((error: unknown) => error);
