@@ -17,7 +17,7 @@ async function ask(requests: readonly Partial<ApprovalRequest>[], typed: readonl
   const left = [...typed];
   output.setEncoding("utf8").on("data", (text: string) => {
     shown += text;
-    if (!text.endsWith("] ")) return;
+    if (!text.endsWith("[N]o ")) return;
     const line = left.shift();
     if (line === undefined) input.end();
     else input.write(`${line}\n`);
