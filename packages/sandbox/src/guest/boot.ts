@@ -4,12 +4,15 @@ import {
   readMessages,
   redirectStderr,
   send,
+  sendLast,
+  sendReady,
   sendStderr,
+  sendUnawaited,
   useToken,
   type HostMessage,
 } from "./channel.ts";
 import { explainDenied } from "./denied.ts";
-import { deno, eventLoopHasMoreWork, isOwn, onIdle, onUncaught } from "./deno.ts";
+import { deno, eventLoopHasMoreWork, isOwn, onIdle, onUncaught, startQuietTimer } from "./deno.ts";
 import { endStdin } from "./ended-stdin.ts";
 import { patchFileFunctions } from "./file-view.ts";
 import { failedMessage, toSourcePlaces } from "./guest-errors.ts";
@@ -17,7 +20,7 @@ import { collectGarbage } from "./memory.ts";
 import { createModules, type ImportRequest, type ModuleSettings } from "./modules.ts";
 import { RuntimeNeeded } from "./needs-runtime.ts";
 import { usePaths } from "./paths.ts";
-import { parseJson, quote, sliceText, startsWith } from "./primordials.ts";
+import { parseJson, sliceText, startsWith } from "./primordials.ts";
 import { loadProgram } from "./program.ts";
 import { createRealm, type Realm } from "./realm.ts";
 import { withholdListening, withholdThreads } from "./withheld.ts";
@@ -69,10 +72,6 @@ let isPatienceOver = false;
 let importing = 0;
 let nextCallId = 1;
 let onWarm: (() => void) | undefined;
-
-function sendReady(): void {
-  send(`{"type":"ready","version":${quote(deno.version.deno)}}`);
-}
 
 /** Creates the realm of the next run. */
 function prepare(isLight: boolean): Realm {
@@ -133,7 +132,7 @@ function endOrWait(own: Realm): void {
   isWaiting = goesOn;
   if (own.inside.isResting()) return goesOn ? undefined : resume(own);
   const work = toSourcePlaces(own.inside.listUnawaited(goesOn));
-  if (work !== "") tellUnawaited(!goesOn, work);
+  if (work !== "") sendUnawaited(!goesOn, work);
   if (!goesOn) return end(own, returned);
   // The host has the value, should the time run out.
   if (hasValue) send(`{"type":"returned"${sliceText(returned, DONE.length - 1)}`);
@@ -157,19 +156,6 @@ function failIfStuck(own: Realm, isIdle: boolean): void {
   own.inside.fail(own.inside.makeError("Error", STUCK), "exception");
 }
 
-function sendLast(message: string): void {
-  try {
-    send(message);
-  } catch {
-    // The program has closed the output.
-    deno.exit(1);
-  }
-}
-
-function tellUnawaited(isStopped: boolean, work: string): void {
-  send(`{"type":"unawaited","isStopped":${isStopped},"work":[${work}]}`);
-}
-
 /** Whether the runtime has pending work of the program, such as a file write. A light realm has none. */
 function hasRuntimeWork(own: Realm): boolean {
   if (own.context !== undefined) return false;
@@ -187,17 +173,10 @@ function waitForRuntime(own: Realm, hasValue: boolean): void {
   const told = (): void => {
     if (returned === undefined) return;
     if (isResting) return resume(own);
-    tellUnawaited(hasValue, RUNTIME_WORK);
+    sendUnawaited(hasValue, RUNTIME_WORK);
     if (hasValue) end(own, returned);
   };
   runtimeWait = startQuietTimer(told, hasValue || isResting ? RUNTIME_WAIT_MS : NOTED_WAIT_MS);
-}
-
-/** Starts a timer that is no work of the runtime. */
-function startQuietTimer(action: () => void, ms: number): number {
-  const timer = startTimer(action, ms) as unknown as number;
-  deno.unrefTimer(timer);
-  return timer;
 }
 
 /** Called when the runtime has nothing left to do. */

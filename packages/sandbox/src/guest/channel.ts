@@ -51,6 +51,25 @@ export function send(json: string): void {
   }
 }
 
+/** Sends the last message of a guest, whose program may have closed the output. */
+export function sendLast(message: string): void {
+  try {
+    send(message);
+  } catch {
+    deno.exit(1);
+  }
+}
+
+/** Says that the guest can take runs. */
+export function sendReady(): void {
+  send(`{"type":"ready","version":${quote(deno.version.deno)}}`);
+}
+
+/** Reports work that the program did not await: pieces of work as the items of a JSON array. */
+export function sendUnawaited(isStopped: boolean, work: string): void {
+  send(`{"type":"unawaited","isStopped":${isStopped},"work":[${work}]}`);
+}
+
 /** Sends text for the run's stderr, in order with everything else. */
 export function sendStderr(text: string): void {
   for (let offset = 0; offset < text.length; offset += TEXT_CHARACTERS) {

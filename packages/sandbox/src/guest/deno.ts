@@ -65,6 +65,16 @@ export function isOwn<Own>(value: unknown, type: { readonly prototype: Own }): v
   return false;
 }
 
+/** Captured before any program runs. */
+const startTimer = setTimeout;
+
+/** Starts a timer that is no work of the runtime. */
+export function startQuietTimer(action: () => void, ms: number): number {
+  const timer = startTimer(action, ms) as unknown as number;
+  deno.unrefTimer(timer);
+  return timer;
+}
+
 interface UncaughtEvent extends Event {
   reason?: unknown;
   error?: unknown;
