@@ -111,7 +111,10 @@ const inProject = (...args) => {
 const fill = ["form", "fill", "form.json", "--data", "ada.json", "--trial"];
 assert.match(inProject("run", "Calculate 5 + 3"), /held back: package openai\./);
 assert.match(inProject("doctor", "--quiet"), /^llm: warning, openai \S+ can't be asked$/m);
-assert.match(inProject(...fill), /playwright-core in the folder \S+ is held back until that folder is trusted/);
+assert.match(
+  inProject(...fill),
+  /playwright-core in the folder \S+ is held back until that folder is trusted/,
+);
 assert.match(
   inProject("trust", "--yes"),
   /package +openai[^]*package +playwright-core|playwright-core[^]*openai/,
