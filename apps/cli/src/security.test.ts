@@ -38,7 +38,7 @@ describe("cem doctor --security", () => {
     expect(states.filter((name) => name !== "isolation" && name !== "not yet")).toEqual(["serving"]);
     expect(checks.get("isolation")?.summary).toMatch(/^level (?:microvm|namespaces|permissions) /u);
     const { notes: held = [] } = checks.get("isolation") ?? {};
-    // What bubblewrap adds is no gap where it holds the guest.
+    // The protection that bubblewrap adds is no gap where it holds the guest.
     const isHeldByBubblewrap = held[0]?.includes("bubblewrap") === true;
     expect(isHeldByBubblewrap && held.join("\n").includes("bubblewrap:")).toBe(false);
     expect(checks.get("network")?.summary).toBe("code can't reach it");

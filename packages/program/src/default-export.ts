@@ -103,14 +103,13 @@ function partsOf(exported: readonly Node[], values: ReadonlyMap<string, readonly
   for (const root of parts) {
     const isWhole = wholes.has(root);
     for (const visit of visitNodes(root, (node) => !inner.has(node) && !isTypeOnly(node))) {
-      const { node, parent, key } = visit;
+      const { node, key } = visit;
       if (isFunctionNode(node)) {
         // A function that is called to make the export has run by then.
         if (key !== "callee") functions.set(node, node === root && isWhole);
         for (const child of [...node.params, node.body]) inner.add(child);
       }
-      if (node.type !== "Identifier" || key === "callee" || names.has(node.name)) continue;
-      if (parent !== undefined && isLabel(visit)) continue;
+      if (node.type !== "Identifier" || key === "callee" || names.has(node.name) || isLabel(visit)) continue;
       names.add(node.name);
       for (const value of values.get(node.name) ?? []) {
         if (isWhole && node === root) wholes.add(value);
@@ -136,6 +135,7 @@ function contains(outer: Node, node: Node): boolean {
 function isFunctionNode(node: Node): node is FunctionNode {
   return FUNCTION.test(node.type) && "body" in node;
 }
+
 function withoutCasts(node: Node): Node {
   let at = node;
   while (at.type.startsWith("TS") && "expression" in at && typeof at.expression === "object")

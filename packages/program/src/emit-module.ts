@@ -99,7 +99,7 @@ export function emitModule(
   return { ok: true, source: `${opening}\n${emitter.edits.toString()}\n${closing}\n` };
 }
 
-/** What stands in for marks where the program's text does not show the exported function: that it may have run. */
+/** Emits the flags of a mentioned export. Where the text does not show the exported function, it counts as run from the start. */
 function opensMentioned({ functions, isCalled }: MentionedExport, runtime: string): string {
   const isShown = functions.size > 0 && (!isCalled || [...functions.values()].includes(true));
   return `${runtime}.isMentioned=true;${isShown ? "" : `${runtime}.ran="${isCalled ? "whole" : "part"}";`}`;

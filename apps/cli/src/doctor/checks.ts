@@ -199,7 +199,7 @@ function checkForms({ web, pdf }: HostReport["packages"]): Check {
   return check("forms", "ok", `fills ${filled}`, adviceOn(web, pdf));
 }
 
-/** What is wrong with packages, and what to do. */
+/** Describes the problems of packages, with a way out. */
 function adviceOn(...problems: readonly (ErrorInfo | undefined)[]): (string | undefined)[] {
   return problems.flatMap((problem) => (problem === undefined ? [] : [problem.message, hintFor(problem)]));
 }

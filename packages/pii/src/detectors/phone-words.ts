@@ -46,7 +46,7 @@ const SAYS_OWN_NUMBER =
 /** A phrase or a symbol before a phone number: `leave a message at`. */
 const SAYS_REACHED =
   /(?<!\p{L})(?:messages?|hold of (?:me|us|him|her|them)) (?:to|at|on|from)\W{0,2}$|[☎✆📞📱📠]\uFE0F?[:\s]{0,2}$/u;
-/** What is sent, or asked about, at a phone number: `fax your order to`. */
+/** Things that are sent to, or asked for at, a phone number: `fax your order to`. */
 const SENT_TO = /(?<!\p{L})(?:to|at|on)\W{0,2}$/u;
 /** A letter before a number in a signature: `T: 020 7946 0018`. */
 const LETTER_BEFORE = /(?:^|[\n|,;(•·])\s?[tmpfd](?:[.:)]\s?| )$/u;

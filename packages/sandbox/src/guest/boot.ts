@@ -64,7 +64,7 @@ let isRecovering = false;
 let isIdle = false;
 /** Set while the program's own work has ended and that of the runtime continues. */
 let runtimeWait: number | undefined;
-/** Set once the runtime of a program that has not returned is idle. */
+/** Set once the runtime is idle. */
 let stuckWait: number | undefined;
 /** Whether the program fails as soon as the runtime is idle again. */
 let isPatienceOver = false;
@@ -184,7 +184,7 @@ function lookAgain(): void {
   countWait(true);
   if (realm === undefined) return;
   if (isPatienceOver) failIfStuck(realm, true);
-  // What does not keep the runtime busy, such as a timer without `ref`, may still wake the program.
+  // A timer without `ref`, which does not keep the runtime busy, may still wake the program.
   stuckWait ??= startQuietTimer(() => {
     isPatienceOver = true;
     if (returned === undefined) countWait(false);

@@ -7,7 +7,7 @@ const TOKEN_BYTES = 16;
 /** Exit codes of a process that was killed by a signal. */
 const KILLED_CODES = new Set([-1, 137]);
 
-/** What a guest is told at its start: its files, host tools and use. */
+/** The settings that a guest gets at its start: its files, host tools and use. */
 export type GuestInit = Omit<InitMessage, "type" | "token">;
 
 /** A started guest runner. */

@@ -75,7 +75,7 @@ describeWith("postgresql")("what the doctor says of services that machines share
   });
 
   it("is whether the keys open what is there", async () => {
-    // What was written above without keys would count as a use of the store for a minute.
+    // The write above without keys would count as a use of the store for a minute.
     await store.remove(["store"]);
     const first = `first:${FIRST}`;
     await sealStore(store, parseSealingKeys(first)).write(["v"], Buffer.from("sealed"));

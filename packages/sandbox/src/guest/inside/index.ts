@@ -206,7 +206,7 @@ function createInside(parts: typeof PARTS, hostFunction: HostFunction, runtime: 
     const returned = await main(own);
     if (returned !== undefined) return encodedValue(returned);
     let value = await exported();
-    // What the program has begun may still run or fill it.
+    // Work that the program has begun may still run or fill it.
     if (isCallable(value) ? own.isMentioned && own.ran === undefined : !own.default && isEmpty(value)) {
       await rest();
       value = await exported();
