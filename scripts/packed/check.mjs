@@ -74,29 +74,30 @@ mkdirSync(tried.env.TMPDIR);
 
 try {
   const packages = await packAll(path.join(folder, "tarballs"));
-  const failures = asked.filter((name) => name !== "types" && !packages.has(name));
+  const failures = asked
+    .filter((name) => name !== "types" && !packages.has(name))
+    .map((name) => `${name}: there is no such package`);
   await eachAtOnce([...packages.values()], async (one) => {
     if (asked.length > 0 && !asked.includes(one.name)) return;
-    const problems = await problemsOf(one, packages);
-    if (problems.length > 0) failures.push(one.name);
-    report(one.name, problems);
+    report(one.name, await problemsOf(one, packages), failures);
   });
   if (asked.length === 0 || asked.includes("types")) {
     for (const { title, problems } of await checkTypes(packages, folder, INSTALL.pnpm)) {
-      if (problems.length > 0) failures.push(title);
-      report(title, problems);
+      report(title, problems, failures);
     }
   }
   if (failures.length > 0) {
     process.exitCode = 1;
-    process.stdout.write(`Not usable from their tarballs: ${failures.join(", ")}\n`);
+    process.stdout.write(`Not usable from their tarballs:\n${failures.join("\n")}\n`);
   }
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
 
-function report(name, problems) {
-  process.stdout.write(`${name}: ${problems.length === 0 ? "ok" : `\n  ${problems.join("\n  ")}`}\n`);
+/** The failures are told at the end, where they are found in a long log. */
+function report(name, problems, failures) {
+  process.stdout.write(`${name}: ${problems.length === 0 ? "ok" : "FAILED"}\n`);
+  if (problems.length > 0) failures.push(`${name}:\n  ${problems.join("\n  ")}`);
 }
 
 async function problemsOf(one, packages) {

@@ -145,3 +145,24 @@ it("imports an optional package from the project only where it is missing, not w
   expect(await importing(causeOf("not-installed"))).toMatchObject({ from: "project" });
   await expect(importing(causeOf(pathToFileURL(broken).href))).rejects.toThrow("absent");
 });
+
+it("finds beside a module only what `import` finds there, not what NODE_PATH has", () => {
+  const beside = path.join(folder, "node_modules");
+  for (const [where, name] of [
+    [beside, "local"],
+    [path.join(folder, "elsewhere"), "hoisted"],
+  ] as const) {
+    mkdirSync(path.join(where, name), { recursive: true });
+    writeFileSync(path.join(where, name, "package.json"), JSON.stringify({ name, exports: "./index.mjs" }));
+    writeFileSync(path.join(where, name, "index.mjs"), "");
+  }
+  const module = JSON.stringify(new URL("project-packages.ts", import.meta.url).href);
+  const code = `const { findBeside } = await import(${module});
+    const from = ${JSON.stringify(path.join(folder, "index.mjs"))};
+    console.log(JSON.stringify(["local", "hoisted"].map((name) => findBeside(name, from) ?? null)));`;
+  const found = execFileSync(process.execPath, ["--input-type=module", "-e", code], {
+    env: { ...process.env, NODE_PATH: path.join(folder, "elsewhere") },
+    encoding: "utf8",
+  });
+  expect(JSON.parse(found)).toEqual([path.join(beside, "local", "index.mjs"), null]);
+});

@@ -1,4 +1,4 @@
-import { createRequire } from "node:module";
+import { createRequire, findPackageJSON } from "node:module";
 import { pathToFileURL } from "node:url";
 
 /**
@@ -42,6 +42,9 @@ export async function findInProjects(name: string): Promise<string | undefined> 
 /** The module of a package that is installed beside a module. */
 export function findBeside(name: string, from: string | URL): string | undefined {
   try {
+    // This throws where `import` would: `require` also looks in the folders of `NODE_PATH`, which pnpm sets for commands.
+    // Yarn's Plug'n'Play has no such folders, and resolves by itself.
+    if (process.versions.pnp === undefined) findPackageJSON(name, from);
     return createRequire(from).resolve(name);
   } catch {
     return undefined;
