@@ -44,7 +44,7 @@ export function findBeside(name: string, from: string | URL): string | undefined
   try {
     // This throws where `import` would: `require` also looks in the folders of `NODE_PATH`, which pnpm sets for commands.
     // Yarn's Plug'n'Play has no such folders, and resolves by itself.
-    if (process.versions.pnp === undefined) findPackageJSON(name, from);
+    if (process.versions["pnp"] === undefined) findPackageJSON(name, from);
     return createRequire(from).resolve(name);
   } catch {
     return undefined;
