@@ -1,4 +1,5 @@
 import { CemError } from "@cem/core";
+import { importFromProject } from "@cem/core/files";
 import type { Finding, Recognizer } from "./context.ts";
 
 /** The used part of the library. */
@@ -7,8 +8,15 @@ interface Transformers {
   pipeline(task: "token-classification", model: string): Promise<Classify>;
 }
 
-/** Labels the words of a text. */
-type Classify = (text: string) => Promise<{ entity: string; score: number; word: string }[]>;
+/** Labels the words of a text, or parts of them, in their order. A model reads only the beginning of a long text. */
+type Classify = (text: string, options: { ignore_labels: string[] }) => Promise<Token[]>;
+
+interface Token {
+  entity: string;
+  score: number;
+  /** As the model's tokenizer has it: maybe in lower case, without accents, and with `##` before a part of a word. */
+  word: string;
+}
 
 /** Settings of {@link createNameRecognizer}. */
 export interface NameRecognizerSettings {
@@ -21,6 +29,10 @@ const LIBRARY: string = "@huggingface/transformers";
 const MIN_SCORE = 0.6;
 /** Longer texts are read in parts. Models read about 512 tokens. */
 const MAX_PART_CHARACTERS = 1_000;
+/** A word is not taken for longer. */
+const MAX_WORD_CHARACTERS = 100;
+/** Letters of words that have borders: in scripts without upper case there may be none between them. */
+const CASED = /[\p{Lu}\p{Ll}\p{M}]/u;
 /** Labels of models, without the prefixes `B-` and `I-`. */
 const TYPES: Readonly<Record<string, string>> = {
   PER: "NAME",
@@ -41,43 +53,82 @@ export function createNameRecognizer({ modelDir }: NameRecognizerSettings): Reco
   return {
     specificationVersion: "v1",
     async recognize(texts) {
-      const classify = await (loading ??= load(modelDir));
-      const found: Finding[][] = [];
-      for (const text of texts) found.push(await recognizeIn(text, classify));
-      return found;
+      loading ??= load(modelDir);
+      try {
+        const classify = await loading;
+        const found: Finding[][] = [];
+        for (const text of texts) found.push(await recognizeIn(text, classify));
+        return found;
+      } catch (error) {
+        loading = undefined;
+        throw CemError.isInstance(error) ? error : failure(modelDir, error);
+      }
     },
   };
 }
 
 async function recognizeIn(text: string, classify: Classify): Promise<Finding[]> {
   const found: Finding[] = [];
-  for (let from = 0; from < text.length; from += MAX_PART_CHARACTERS) {
+  for (let from = 0; from < text.length;) {
     const part = text.slice(from, from + MAX_PART_CHARACTERS);
+    const folded = fold(part);
     let at = 0;
-    let last: Finding | undefined;
-    for (const { entity, score, word } of await classify(part)) {
-      const type = TYPES[entity.replace(/^[BIES]-/, "").toUpperCase()];
-      const piece = word.replace(/^##/, "");
-      const start = part.indexOf(piece, at);
-      if (start === -1) continue;
+    for (const { entity, score, word } of await classify(part, { ignore_labels: [] })) {
+      const piece = fold(word.trim().replace(/^##/, "")).text;
+      const start = folded.text.indexOf(piece, at);
+      if (start === -1 || piece === "") continue;
       at = start + piece.length;
+      const type = TYPES[entity.replace(/^[BIES]-/, "").toUpperCase()];
       if (type === undefined || score < MIN_SCORE) continue;
-      const isNext = last?.type === type && start + from - last.end <= 1;
-      if (last !== undefined && isNext) last.end = at + from;
-      else found.push((last = { start: start + from, end: at + from, type }));
+      const finding = wholeWords(text, from + (folded.starts[start] ?? 0), from + (folded.starts[at] ?? 0));
+      const last = found.at(-1);
+      if (last?.type === type && finding.start <= last.end + 1) last.end = Math.max(last.end, finding.end);
+      else found.push({ ...finding, type });
     }
+    from += readOf(part, folded.starts[at] ?? 0, from + part.length === text.length);
   }
   return found;
 }
 
-async function load(modelDir: string): Promise<Classify> {
-  try {
-    // The name is in a variable, since the package is optional and its types must not be needed for the build.
-    const library = (await import(LIBRARY)) as Transformers;
-    library.env.allowRemoteModels = false;
-    return await library.pipeline("token-classification", modelDir);
-  } catch (cause) {
-    const message = `The model in ${modelDir} that finds names can't be loaded.`;
-    throw new CemError("RECOGNIZER_FAILED", message, { details: { modelDir }, cause });
+/** A text in lower case and without accents, with the place in it where each of its characters, and its end, come from. */
+function fold(text: string): { text: string; starts: number[] } {
+  let folded = "";
+  const starts: number[] = [];
+  let start = 0;
+  for (const character of text) {
+    folded += character.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
+    while (starts.length < folded.length) starts.push(start);
+    start += character.length;
   }
+  return { text: folded, starts: [...starts, start] };
+}
+
+/** Extends a part of a text to whole words: the rest of a name would tell it. */
+function wholeWords(text: string, from: number, to: number): { start: number; end: number } {
+  let [start, end] = [from, to];
+  while (from - start < MAX_WORD_CHARACTERS && CASED.test(text.charAt(start - 1))) start -= 1;
+  while (end - to < MAX_WORD_CHARACTERS && CASED.test(text.charAt(end))) end += 1;
+  return { start, end };
+}
+
+/** How many characters of a part were read. The word at which the model or the part ends is read with the next one. */
+function readOf(part: string, end: number, isLast: boolean): number {
+  if (isLast && !/\p{L}/u.test(part.slice(end))) return part.length;
+  const border = Math.max(...[" ", "\n", "\t"].map((space) => part.lastIndexOf(space, end - 1)));
+  if (border > 0) return border;
+  return end > 0 ? end : part.length;
+}
+
+function failure(modelDir: string, cause: unknown): CemError {
+  const message = `The model in ${modelDir} that finds names can't be loaded.`;
+  return new CemError("RECOGNIZER_FAILED", message, { details: { modelDir }, cause });
+}
+
+async function load(modelDir: string): Promise<Classify> {
+  // The name is in a variable, since the package is optional and its types must not be needed for the build.
+  const library = await (import(LIBRARY) as Promise<Transformers>).catch((cause: unknown) =>
+    importFromProject<Transformers>(LIBRARY, cause, () => failure(modelDir, cause)),
+  );
+  library.env.allowRemoteModels = false;
+  return library.pipeline("token-classification", modelDir);
 }

@@ -79,16 +79,17 @@ const INSTALLED_AS: Partial<Record<OptionalPackage, string>> = {
  * @param all - Whether to name those too that are needed only for some runs, as for forms.
  */
 export async function packagesOfProject({ config, trust }: LoadedConfig, all: boolean) {
-  const { llm, optimizations, execution } = config;
+  const { llm, optimizations, execution, privacy } = config;
   const isAskedFor = (start: string): boolean => trust.requested.some(({ name }) => name.startsWith(start));
   const asksModel = llm.enabled || (llm.embeddingModel ?? llm.azureEmbedderName) !== undefined;
-  const embeds = optimizations.embeddingModelDir !== undefined;
+  const hasModels = optimizations.embeddingModelDir !== undefined || privacy.namesModel !== undefined;
   const used: Record<OptionalPackage, boolean> = {
     "playwright-core": all,
     "@cantoo/pdf-lib": all,
     "@pdf-lib/fontkit": all,
     openai: asksModel || isAskedFor("llm."),
-    "@huggingface/transformers": embeds || isAskedFor("optimizations.embedding_model_dir"),
+    "@huggingface/transformers":
+      hasModels || isAskedFor("optimizations.embedding_model_dir") || isAskedFor("privacy.names_model"),
     microsandbox: execution.sandboxType === "microsandbox" || (all && execution.sandboxType === "auto"),
   };
   const names = (Object.keys(used) as OptionalPackage[]).filter((name) => used[name] && !isBeside(name));
