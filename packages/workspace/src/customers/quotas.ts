@@ -41,6 +41,8 @@ interface UsedPeriod {
 export interface Usage {
   nowMs: number;
   periods: Partial<Record<QuotaPeriod, UsedPeriod>>;
+  /** Short digests of charged runs that are under way or were interrupted, the newest last. */
+  begun: string[];
 }
 
 /** Stores the usage of one owner across processes. Usage outlives a deleted owner until its periods end. */
@@ -55,6 +57,9 @@ const FOLDER = ".quotas";
 const USAGE = "The usage of quotas";
 const MS_PER_MINUTE = 60_000;
 const MS_PER_HOUR = 3_600_000;
+/** Maximum number of interrupted runs per customer that are recognized when they are repeated. */
+const MAX_BEGUN = 100;
+const RUN_DIGEST_CHARACTERS = 16;
 /** Time that is charged in advance, so that runs of several processes together stay within a quota. */
 const SLICE_MS = 1_000;
 
@@ -77,7 +82,7 @@ export function createUsageFile(home: string): UsageKeeper {
         const usage = await read();
         const result = change(usage);
         await makeCustomersFolder(folder, USAGE);
-        await writeUsage(file, JSON.stringify(usage.periods));
+        await writeUsage(file, formatUsage(usage));
         return result;
       }),
   };
@@ -151,7 +156,7 @@ export function createSharedUsage(store: Store, id: string): UsageKeeper {
         return updateStored(store, key, (found) => {
           const usage = parseShared(found, nowMs);
           const result = change(usage);
-          const value = Buffer.from(JSON.stringify(usage.periods));
+          const value = Buffer.from(formatUsage(usage));
           return { value, result, expiresInMs: QUOTA_PERIODS.week };
         });
       }),
@@ -182,10 +187,14 @@ function parseShared(found: Uint8Array | undefined, nowMs: number): Usage {
   throw new CemError("STORE_SEALED", `${USAGE} can't be read: it is sealed, and no key was given.`);
 }
 
+function formatUsage({ periods, begun }: Usage): string {
+  return JSON.stringify({ ...periods, ...(begun.length > 0 && { begun }) });
+}
+
 /** Parses the current periods. Files are replaced atomically, so unparsable content was not written by this code. */
 function parseUsage(text: string | Uint8Array | undefined, nowMs: number): Usage {
   const periods: Usage["periods"] = {};
-  const stored = parseJson(text ?? "{}") as Usage["periods"] | null | undefined;
+  const stored = parseJson(text ?? "{}") as (Usage["periods"] & Partial<Usage>) | null | undefined;
   for (const [per, lengthMs] of Object.entries(QUOTA_PERIODS) as [QuotaPeriod, number][]) {
     const period = stored?.[per];
     if (period === undefined || ![period.startedMs, period.runs, period.ranMs].every(Number.isFinite))
@@ -194,7 +203,7 @@ function parseUsage(text: string | Uint8Array | undefined, nowMs: number): Usage
     const startedMs = Math.min(period.startedMs, nowMs);
     if (nowMs < startedMs + lengthMs) periods[per] = { ...period, startedMs };
   }
-  return { nowMs, periods };
+  return { nowMs, periods, begun: Array.isArray(stored?.begun) ? stored.begun : [] };
 }
 
 /** The slices charged to one run. */
@@ -202,21 +211,30 @@ export interface RunCharge {
   paidMs: number;
   /** The charged periods by their start. A refund only goes to these. */
   periods: Map<QuotaPeriod, number>;
+  /** The short digest of the run's id. */
+  run: string | undefined;
 }
 
-/** Charges a starting run. */
-export function chargeRun(usage: Usage, quotas: readonly CustomerQuota[]): RunCharge | RunStop {
-  for (const quota of quotas) {
+/** Charges a starting run. One that is repeated has been charged, and has possibly called tools. */
+export function chargeRun(usage: Usage, quotas: readonly CustomerQuota[], id?: string): RunCharge | RunStop {
+  const run = id && digestOf(id).slice(0, RUN_DIGEST_CHARACTERS);
+  const isRepeated = run !== undefined && usage.begun.includes(run);
+  for (const quota of isRepeated ? [] : quotas) {
     const used = quotaUsage(usage, quota);
-    if (used.maxRuns !== undefined && used.runs >= used.maxRuns)
-      return usedUp(used, "runs", "Nothing was run.");
+    if (used.maxRuns !== undefined && used.runs >= used.maxRuns) return usedUp(used, "runs", NOT_BEGUN);
   }
-  const charge: RunCharge = { paidMs: 0, periods: new Map() };
-  const stop = chargeTime(usage, quotas, charge, "Nothing was run.");
+  const charge: RunCharge = { paidMs: 0, periods: new Map(), run };
+  const stop = chargeTime(usage, quotas, charge, isRepeated ? STOPPED : NOT_BEGUN);
   if (stop !== undefined) return stop;
+  if (isRepeated) return charge;
   for (const { per } of quotas) periodOf(usage, per).runs += 1;
+  if (run !== undefined) usage.begun = [...usage.begun, run].slice(-MAX_BEGUN);
   return charge;
 }
+
+/** The outcomes of a run that is refused, and of one that is ended. */
+export const NOT_BEGUN = "Nothing was run.";
+export const STOPPED = "The run was stopped.";
 
 /**
  * Charges the next slice of a run's time.
@@ -243,13 +261,14 @@ export function chargeTime(
   return undefined;
 }
 
-/** Charges the time that a run used beyond its slices, or refunds the rest. */
+/** Charges the time that a run used beyond its slices, or refunds the rest. An interrupted run may be repeated. */
 export function settleRun(
   usage: Usage,
   quotas: readonly CustomerQuota[],
   charge: RunCharge,
-  spentMs: number,
+  { spentMs, isInterrupted }: { spentMs: number; isInterrupted: boolean },
 ): void {
+  if (!isInterrupted) usage.begun = usage.begun.filter((run) => run !== charge.run);
   const missingMs = spentMs - charge.paidMs;
   if (missingMs > 0) return addTime(usage, quotas, charge, missingMs);
   for (const [per, startedMs] of charge.periods) {

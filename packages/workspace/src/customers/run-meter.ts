@@ -2,6 +2,7 @@ import path from "node:path";
 import { toErrorInfo } from "@cem/core";
 import type { MeteredRun, RunMeter, RunStop, RunTicket, Store } from "@cem/core";
 import { chargeRun, chargeTime, createSharedUsage, createUsageFile, settleRun } from "./quotas.ts";
+import { NOT_BEGUN, STOPPED } from "./quotas.ts";
 import type { CustomerQuota, RunCharge } from "./quotas.ts";
 import { followCustomer, goneStop, noteUse } from "./shared-customer.ts";
 
@@ -11,8 +12,6 @@ const PERIOD_MS = 100;
 const AHEAD_MS = 300;
 /** Interval between two records of an owner's activity. */
 const NOTE_PERIOD_MS = 600_000;
-const NOT_BEGUN = "Nothing was run.";
-const STOPPED = "The run was stopped.";
 
 export interface RunMeterSettings {
   /** Absolute path of the owner's folder, which exists. */
@@ -55,7 +54,7 @@ export function createRunMeter({ home, quotas, store }: RunMeterSettings): RunMe
     await noteUse(home, store);
   }
 
-  function ticketOf(charge: RunCharge | undefined): RunTicket {
+  function ticketOf(charge: RunCharge | undefined, signal: AbortSignal | undefined): RunTicket {
     /** The charge, if a quota limits time. */
     const limited = hasSeconds ? charge : undefined;
     let watched: MeteredRun | undefined;
@@ -93,26 +92,26 @@ export function createRunMeter({ home, quotas, store }: RunMeterSettings): RunMe
         clearTimeout(timer);
         await looking;
         if (charge === undefined) return;
-        const spentMs = watched?.spentMs() ?? 0;
+        const spent = { spentMs: watched?.spentMs() ?? 0, isInterrupted: signal?.aborted === true };
         // A charge that can't be settled is kept.
-        await usage.update((used) => settleRun(used, quotas, charge, spentMs)).catch(() => {});
+        await usage.update((used) => settleRun(used, quotas, charge, spent)).catch(() => {});
       },
     };
   }
 
   return {
-    check: () =>
+    check: (run) =>
       orStop(NOT_BEGUN, async () => {
         // Charged to a copy.
-        const charge = quotas.length === 0 ? undefined : chargeRun(await usage.read(), quotas);
+        const charge = quotas.length === 0 ? undefined : chargeRun(await usage.read(), quotas, run);
         return charge !== undefined && "code" in charge ? charge : undefined;
       }),
-    async admit() {
+    async admit({ run, signal } = {}) {
       const charge = await orStop(NOT_BEGUN, async () => {
         await noteSoon();
-        return quotas.length === 0 ? undefined : usage.update((used) => chargeRun(used, quotas));
+        return quotas.length === 0 ? undefined : usage.update((used) => chargeRun(used, quotas, run));
       });
-      return charge !== undefined && "code" in charge ? charge : ticketOf(charge);
+      return charge !== undefined && "code" in charge ? charge : ticketOf(charge, signal);
     },
   };
 }

@@ -1,7 +1,7 @@
 import { lstat } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { writeFailure } from "@cem/core";
+import { CemError, writeFailure } from "@cem/core";
 import type { JsonValue, SessionCheckpoint, SessionRecord, SessionTask } from "@cem/core";
 import type { ContainedFolder } from "../files/contained-files.ts";
 import { withLock } from "../files/file-lock.ts";
@@ -252,10 +252,13 @@ export function startSession(
       writeSoon();
     },
     async checkpoint(step: number | undefined, context: JsonValue, at: Date): Promise<SessionCheckpoint> {
-      nextCheckpoint = { step, context, at };
+      const own = { step, context, at };
+      nextCheckpoint = own;
       writeSoon();
       await settle();
-      if (problem !== undefined || record.checkpoint === null) throw problem;
+      if (problem !== undefined) throw problem;
+      // Nothing is written to a folder that was removed meanwhile.
+      if (nextCheckpoint === own || record.checkpoint === null) throw folderGone(logDir ?? workspaceDir);
       return record.checkpoint;
     },
     async read(): Promise<SessionRecord | undefined> {
@@ -268,6 +271,11 @@ export function startSession(
       await settle();
     },
   };
+}
+
+function folderGone(folder: string): CemError {
+  const message = "The checkpoint was not saved: the folder of the sessions is not there any more.";
+  return new CemError("WORKSPACE_UNUSABLE", message, { details: { folder } });
 }
 
 /** Changes with each write of a file. */

@@ -4,6 +4,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -119,6 +120,17 @@ describe("createSessionLog", () => {
     );
     const none = createSessionLog({ workspaceDir, resume: "session_099" });
     await expect(none.read()).rejects.toMatchObject({ code: "SESSION_NOT_FOUND" });
+  });
+
+  it("says that a checkpoint was not saved where the workspace is gone", async () => {
+    const log = createSessionLog({ workspaceDir });
+    rmSync(workspaceDir, { recursive: true });
+    await expect(log.checkpoint({ step: 1 })).rejects.toMatchObject({ code: "WORKSPACE_UNUSABLE" });
+    mkdirSync(workspaceDir);
+    expect(await log.checkpoint({ step: 2 })).toMatchObject({ step: 2 });
+    rmSync(workspaceDir, { recursive: true });
+    await expect(log.checkpoint({ step: 3 })).rejects.toMatchObject({ code: "WORKSPACE_UNUSABLE" });
+    await log.close();
   });
 
   it("loses no task of those who go on with one session at once", async () => {
