@@ -134,6 +134,27 @@ describe("cem exec", () => {
     expect(stderr).toMatch(/> {2}3 {2}throw/u);
   });
 
+  it("shows the code as it was written", async () => {
+    const { stderr } = await cem(["exec", "-"], 'let path = require("path");\nthrow new Error(path.sep);\n');
+    expect(stderr).toContain('1  let path = require("path");');
+  });
+
+  it("says that a file beside the code is not in the workspace", async () => {
+    const folder = temporaryFolder();
+    writeFileSync(path.join(folder, "helper.ts"), "export const twice = (n: number) => 2 * n;\n");
+    for (const from of ["./helper.ts", "./none.ts"]) {
+      writeFileSync(path.join(folder, "a.ts"), `import { twice } from "${from}";\nreturn twice(2);\n`);
+      const { stdout } = await cem(["exec", path.join(folder, "a.ts"), "--json"]);
+      const { error } = resultOf(stdout);
+      expect(error?.message).toContain(`There is no module ${from}.`);
+      expect(error?.hint).toBe(
+        from === "./helper.ts"
+          ? `${folder}/helper.ts is not in the workspace folder: copy it there.`
+          : undefined,
+      );
+    }
+  });
+
   it("stops code that takes too long", async () => {
     const { code, stdout } = await cem(["exec", "endless.ts", "--timeout", "1", "--json"]);
     expect(code).toBe(1);

@@ -40,9 +40,9 @@ export function exitCodeOfError({ code }: ErrorInfo): number {
   return isMisuse ? EXIT_MISUSE : EXIT_FAILED;
 }
 
-/** Adds a hint to an error. */
+/** Adds a hint to an error that has none. */
 export function withHint(error: ErrorInfo): ErrorInfo {
-  return { ...error, hint: hintFor(error) };
+  return { ...error, hint: error.hint ?? hintFor(error) };
 }
 
 /** The system's reason, and the fix, by its error code. */

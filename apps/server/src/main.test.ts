@@ -7,19 +7,22 @@ import { start } from "../test/server-process.ts";
 const TOKEN = "a-token-for-this-test-only";
 
 describe("the server process", () => {
-  it("listens as the environment says, gets ready, and stops cleanly", async () => {
-    const { child, log } = start({ CEM_SERVER_HOST: "0.0.0.0", CEM_SERVER_TOKEN: TOKEN });
-    await expect.poll(log).toContain('"msg":"listening on every address');
-    const [, port = ""] = /localhost:(\d+)\/mcp/.exec(log()) ?? [];
-    const at = (route: string) => fetch(`http://127.0.0.1:${port}${route}`);
-    expect((await at("/healthz")).status).toBe(200);
-    await expect.poll(async () => (await at("/readyz")).status).toBe(200);
-    expect((await at("/metrics")).status).toBe(401);
-    child.kill("SIGTERM");
-    expect(await once(child, "close")).toEqual([0, null]);
-    expect(log()).not.toContain(TOKEN);
-    for (const line of log().trim().split("\n")) expect(JSON.parse(line)).toHaveProperty("level");
-  });
+  it.each(["SIGTERM", "SIGHUP"] as const)(
+    "listens as the environment says, gets ready, and stops cleanly by %s",
+    async (signal) => {
+      const { child, log } = start({ CEM_SERVER_HOST: "0.0.0.0", CEM_SERVER_TOKEN: TOKEN });
+      await expect.poll(log).toContain('"msg":"listening on every address');
+      const [, port = ""] = /localhost:(\d+)\/mcp/.exec(log()) ?? [];
+      const at = (route: string) => fetch(`http://127.0.0.1:${port}${route}`);
+      expect((await at("/healthz")).status).toBe(200);
+      await expect.poll(async () => (await at("/readyz")).status).toBe(200);
+      expect((await at("/metrics")).status).toBe(401);
+      child.kill(signal);
+      expect(await once(child, "close")).toEqual([0, null]);
+      expect(log()).not.toContain(TOKEN);
+      for (const line of log().trim().split("\n")) expect(JSON.parse(line)).toHaveProperty("level");
+    },
+  );
 
   it("says why it can't start and what helps, in one line", async () => {
     const { child, log } = start({ CEM_SERVER_HOST: "0.0.0.0" });

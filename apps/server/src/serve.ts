@@ -5,17 +5,13 @@ import { runServer, runWorker, toErrorInfo } from "code-execution-mcp";
  *
  * @returns the exit code of the process.
  */
-export async function serve(): Promise<number> {
-  try {
+export function serve(): Promise<number> {
+  return exitCodeOf(async () => {
     const running = await runServer({ transport: "http" });
     onStop(() => void running.close());
     await running.closed;
     await running.close();
-    return 0;
-  } catch (error) {
-    await report(error);
-    return 1;
-  }
+  });
 }
 
 /**
@@ -23,31 +19,30 @@ export async function serve(): Promise<number> {
  *
  * @returns the exit code of the process.
  */
-export async function work(): Promise<number> {
-  try {
+export function work(): Promise<number> {
+  return exitCodeOf(async () => {
     const running = await runWorker();
     await new Promise<void>((resolve) => onStop(resolve));
     await running.close();
+  });
+}
+
+/** Logs why the server can't run as one line, with advice. */
+async function exitCodeOf(run: () => Promise<void>): Promise<number> {
+  try {
+    await run();
     return 0;
-  } catch (error) {
-    await report(error);
+  } catch (thrown) {
+    const { hintFor } = await import("code-execution-mcp/admin");
+    const error = toErrorInfo(thrown);
+    const { code, message } = error;
+    const line = { level: "fatal", code, message, hint: hintFor(error) };
+    process.stderr.write(`${JSON.stringify(line)}\n`);
     return 1;
   }
 }
 
 /** Not `once`: a library that finds no other listener for a signal ends the process. */
 function onStop(stop: () => void): void {
-  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, stop);
-}
-
-/** Logs why the server can't run as one line, with advice. */
-async function report(thrown: unknown): Promise<void> {
-  const { hintFor } = await import("code-execution-mcp/admin");
-  const error = toErrorInfo(thrown);
-  const { code, message } = error;
-  log({ level: "fatal", code, message, hint: hintFor(error) });
-}
-
-function log(line: object): void {
-  process.stderr.write(`${JSON.stringify(line)}\n`);
+  for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, stop);
 }

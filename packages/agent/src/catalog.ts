@@ -16,11 +16,13 @@ const SERVER_FOLDER = /servers\/([\w.-]+)/gu;
 /**
  * The stage `discover`: reads the catalog.
  *
- * @param code - If given code imports from servers, only those servers are waited for.
+ * @param code - Only servers that given code imports from are waited for; all of them if it imports from none and may call
+ *   tools otherwise: by their names alone, or in skills and files.
  */
 export async function discover({ stages, signal, progress }: RunContext, code?: string) {
   const folders = Array.from((code ?? "").matchAll(SERVER_FOLDER), ([, folder = ""]) => folder);
-  const servers = folders.length === 0 ? undefined : folders;
+  const mayNeedAny = code === undefined || (folders.length === 0 && (await mayNeedTools(code)));
+  const servers = mayNeedAny ? undefined : folders;
   const list = async (): Promise<CatalogSnapshot> => (await stages.catalog.get()).list({ signal, servers });
   const { result: catalog, ms } = await progress.stage("discover", list);
   const skills = catalog.servers.filter(({ kind }) => kind === "skill").length;
@@ -33,6 +35,11 @@ export async function discover({ stages, signal, progress }: RunContext, code?: 
     ms,
   });
   return catalog;
+}
+
+async function mayNeedTools(code: string): Promise<boolean> {
+  const { isQuicklyRead, mayCallTools } = await import("@cem/program");
+  return !isQuicklyRead(code) || mayCallTools(code);
 }
 
 export function toolsOf({ servers }: CatalogSnapshot): ToolDefinition[] {

@@ -20,7 +20,7 @@ type Execution = Pick<RunRequest, "invoker" | "onToolCall">;
 export type LoadedProgram = ReturnType<typeof loadProgram>;
 
 /** Starts loading a program into the sandbox. A failure is reported when it is executed. */
-export function loadProgram({ options, progress, signal, stages }: RunContext, program: Program) {
+export function loadProgram({ id, options, progress, signal, stages }: RunContext, program: Program) {
   const { promise: mayRun, resolve: decide } = Promise.withResolvers<boolean>();
   let execution: Execution | undefined;
   const load = async (): Promise<RunOutcome> => {
@@ -28,6 +28,8 @@ export function loadProgram({ options, progress, signal, stages }: RunContext, p
     const redactor = await stages.redactor?.get();
     if (sandbox.loadsAhead !== true && !(await mayRun)) throw tooEarly();
     return sandbox.run({
+      // Only a queue repeats runs, and never two at once: an id that a caller takes again must not be free of charge.
+      run: options.onCall && id,
       code: redactor?.reveal(program.code, { session: options.session }) ?? program.code,
       invoker: stages.invoker && {
         specificationVersion: "v1",

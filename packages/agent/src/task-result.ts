@@ -46,10 +46,24 @@ export async function toTaskResult(
     notes: nonEmpty([
       ...history.notes,
       ...notesOf(state, describeCall),
+      ...(await inputNotes(outcome, program.code)),
       ...callNotes(outcome, program.code, describeCall),
     ]),
     warnings: nonEmpty(context.stages.settings.warnings?.()),
   };
+}
+
+/** A note on a default export that is called without the arguments that it needs. */
+async function inputNotes(outcome: RunOutcome | undefined, code: string): Promise<string[]> {
+  const hasRun = outcome?.status === "completed" || outcome?.status === "failed";
+  if (!hasRun || !code.includes("export default")) return [];
+  // The stages before have parsed the code, unless that takes long.
+  const { isQuicklyRead, requiredParameters } = await import("@cem/program");
+  const parameters = isQuicklyRead(code) ? requiredParameters(code) : undefined;
+  if (parameters === undefined) return [];
+  return [
+    `The default export takes (${parameters}) and is called without arguments: set its values in the code.`,
+  ];
 }
 
 /** Returns a function that reduces a call to what is reported: its names in code, and no large or private data. */

@@ -294,6 +294,22 @@ describe("execution", () => {
     ]);
   });
 
+  it("tells a meter the ids of a queue's runs alone: others are not repeated", async () => {
+    const sandbox = new MemorySandbox(() => completed);
+    const checked: (string | undefined)[] = [];
+    const meter = {
+      check: async (run?: string) => void checked.push(run),
+      admit: () => expect.unreachable(),
+    };
+    const agent = createPipeline({ ...settings(sandbox), meter });
+    for (const onCall of [undefined, async () => {}]) {
+      await agent.executeCode("1", { runId: "run-1", onCall });
+      await agent.executeTask("add 1", { runId: "run-2", onCall });
+    }
+    expect(checked).toEqual([undefined, "run-2"]);
+    expect(sandbox.requests.map(({ run }) => run)).toEqual([undefined, undefined, "run-1", "run-2"]);
+  });
+
   it("gives calls of a run that is alone no session, and tells of their progress", async () => {
     const sandbox = new MemorySandbox(() => completed);
     const invoker = countingInvoker();

@@ -196,7 +196,7 @@ export function createTaskRun(stages: Stages, options: ExecuteOptions, signal: A
     /** Writes code for a task and runs it; a model's code is repaired while that helps. */
     task(task: string): Promise<TaskResult> {
       return finish({ kind: "task", input: task }, async () => {
-        const stop = await stages.settings.meter?.check();
+        const stop = await stages.settings.meter?.check(options.onCall && context.id);
         if (stop !== undefined) return refusedByMeter(stop);
         await prepareTask(context);
         const tools = await listTools();

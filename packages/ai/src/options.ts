@@ -109,13 +109,7 @@ async function callsOneOf(agent: Agent, code: string, isMeant: (tool: ToolDefini
 }
 
 /** The JSON Schema of an object with one text, strict enough for every provider. */
-export interface TextInputJsonSchema<Name extends InputName> {
-  type: "object";
-  properties: Record<Name, { type: "string"; description: string }>;
-  required: Name[];
-  additionalProperties: false;
-  [keyword: string]: unknown;
-}
+export type TextInputJsonSchema<Name extends InputName> = ReturnType<typeof textInputJsonSchema<Name>>;
 
 /** A Standard Schema that also provides its JSON Schema, which is all that a framework needs. */
 export interface TextInputSchema<Name extends InputName> {
@@ -124,13 +118,13 @@ export interface TextInputSchema<Name extends InputName> {
 }
 
 /** Describes an object with one text, as JSON Schema. */
-export function textInputJsonSchema<Name extends InputName>(name: Name): TextInputJsonSchema<Name> {
-  const description: string = INPUTS[name];
+export function textInputJsonSchema<Name extends InputName>(name: Name) {
+  const property = { type: "string" as const, description: INPUTS[name] as string };
   return {
-    type: "object",
-    properties: { [name]: { type: "string", description } } as TextInputJsonSchema<Name>["properties"],
+    type: "object" as const,
+    properties: { [name]: property } as Record<Name, typeof property>,
     required: [name],
-    additionalProperties: false,
+    additionalProperties: false as const,
   };
 }
 

@@ -19,13 +19,7 @@ export interface CodeAnswer {
   attachments: Attachment[];
 }
 
-/**
- * Runs a model's code. Failure, refusal and empty code are reported in the answer.
- *
- * @param isApproved - Whether a person has approved the code.
- * @param signal - Cancels the run; its reason is thrown.
- * @throws CemError for a set-up that can't be used.
- */
+/** Runs a model's code. Failure, refusal and empty code are reported in the answer. Throws the reason of an aborted signal. */
 export async function runCode(
   agent: Agent,
   code: string,

@@ -93,7 +93,6 @@ export function checkCalls(source: Pick<ToolSource, "find">, settings: CallCheck
   });
 }
 
-/** Creates an `ARGUMENTS_INVALID` error that names the argument. */
 export function invalidArguments({ server, tool }: FailedTool, { path, message }: Violation): CemError {
   return new CemError(
     "ARGUMENTS_INVALID",
@@ -125,11 +124,7 @@ function toObject({ server, tool, args }: ToolCall): JsonObject {
 /** Deeper objects are left unchanged. */
 const MAX_DEPTH = 8;
 
-/**
- * Fills in defaults of required arguments, which the generated types declare as optional.
- *
- * @returns the same object if there is nothing to fill in.
- */
+/** Fills in defaults of required arguments, which the generated types declare as optional, into a copy if there are any. */
 function withDefaults(args: JsonObject, schema: JsonSchema, depth = 0): JsonObject {
   const { properties, required } = schema;
   if (depth === MAX_DEPTH || !isObject(properties)) return args;

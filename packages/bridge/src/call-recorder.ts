@@ -1,18 +1,13 @@
 import { createHmac, randomBytes } from "node:crypto";
-import { roughSize } from "@cem/core";
 import type { JsonValue, RecordedCall, RecordedData, ToolCall, ToolInvoker, ToolResult } from "@cem/core";
 import { stringify } from "safe-stable-stringify";
 import type { Middleware } from "./middleware.ts";
 
 /** Limit of the arguments or the result of one call, as JSON. Of larger ones only the size is recorded. */
 const MAX_DATA_CHARACTERS = 16 * 1024;
-/** Limit of all data of one run. */
 const MAX_RUN_CHARACTERS = 256 * 1024;
 const MAX_CALLS = 500;
-/** Maximum number of running runs whose calls are kept. */
 const MAX_RUNS = 2_000;
-/** Maximum number of large values that are held until their record is made. Further ones are measured immediately. */
-const MAX_UNMEASURED = 16;
 const DIGEST_KEY_BYTES = 16;
 const DIGEST_DIGITS = 16;
 
@@ -20,36 +15,30 @@ interface RunUnderWay {
   calls: CallUnderWay[];
   characters: number;
   /** Key of the digests of one run, so that they are comparable only with each other. Otherwise values could be guessed. */
-  key: Buffer | undefined;
+  key: Buffer;
 }
 
-interface CallUnderWay extends Pick<RecordedCall, "server" | "tool"> {
+interface CallUnderWay extends Pick<RecordedCall, "server" | "tool" | "args"> {
   started: number;
-  args: () => RecordedData;
   /** Absent while it is running. */
-  ended?: EndedCall;
+  ended?: Pick<RecordedCall, "ms" | "ok" | "result">;
 }
 
-interface EndedCall extends Pick<RecordedCall, "ms" | "ok" | "isCancelled"> {
-  result?: () => RecordedData;
-}
-
-/** Records the calls of runs on the host until the runs end. Large data is measured when the records are created. */
+/** Records the calls of runs on the host until the runs end. */
 export type CallRecorder = ReturnType<typeof createCallRecorder>;
 
 /** @param keepsValues - Whether arguments and results are kept, not only their sizes. */
 export function createCallRecorder(keepsValues: boolean) {
   const runs = new Map<string, RunUnderWay>();
-  /** Pending measurements of large data, oldest first. */
-  const unmeasured: (() => RecordedData)[] = [];
   const middleware: Middleware = (next) => ({
     specificationVersion: "v1",
     invoke: async (call, context) => {
       const kept = context.run === undefined ? undefined : open(context.run);
       if (kept === undefined || kept.calls.length >= MAX_CALLS) return next.invoke(call, context);
-      const started = performance.now();
       const { server, tool } = call;
-      const underWay: CallUnderWay = { server, tool, started, args: keep(call.args, kept) };
+      const args = keep(call.args, kept);
+      const started = performance.now();
+      const underWay: CallUnderWay = { server, tool, started, args };
       kept.calls.push(underWay);
       try {
         const answer = await next.invoke(call, context);
@@ -67,61 +56,35 @@ export function createCallRecorder(keepsValues: boolean) {
   function open(run: string): RunUnderWay {
     const [oldest] = runs.keys();
     if (runs.size >= MAX_RUNS && oldest !== undefined && !runs.has(run)) runs.delete(oldest);
-    const kept = runs.get(run) ?? { calls: [], characters: 0, key: undefined };
+    const kept = runs.get(run) ?? { calls: [], characters: 0, key: randomBytes(DIGEST_KEY_BYTES) };
     runs.set(run, kept);
     return kept;
   }
 
-  function keep(data: JsonValue | undefined, kept: RunUnderWay): () => RecordedData {
-    const room = Math.min(MAX_DATA_CHARACTERS, MAX_RUN_CHARACTERS - kept.characters);
-    if (keepsValues && roughSize(data, room) <= room) {
-      // Copies the value, since the original may be modified.
-      const text = toJson(data);
+  function keep(data: JsonValue | undefined, kept: RunUnderWay): RecordedData {
+    const text = toJson(data);
+    if (keepsValues && text.length <= Math.min(MAX_DATA_CHARACTERS, MAX_RUN_CHARACTERS - kept.characters)) {
       kept.characters += text.length;
-      return () => ({ value: JSON.parse(text) as JsonValue });
+      // Copies the value, since the original may be modified.
+      return { value: JSON.parse(text) as JsonValue };
     }
-    const measure = measureOnce(data, kept);
-    unmeasured.push(measure);
-    if (unmeasured.length > MAX_UNMEASURED) unmeasured.shift()?.();
-    return measure;
+    const digest = createHmac("sha256", kept.key).update(text).digest("hex").slice(0, DIGEST_DIGITS);
+    return { bytes: Buffer.byteLength(text), digest };
   }
 
   return {
     middleware,
-    /**
-     * Removes and returns the calls of a run. Unfinished ones count as cancelled, since the run has ended.
-     *
-     * @returns a function that lists them in order. It may take a while if data is large.
-     */
+    /** Removes the calls of a run and returns how to list them. Unfinished ones are cancelled, since the run has ended. */
     take(run: string): () => RecordedCall[] {
       const { calls = [] } = runs.get(run) ?? {};
       runs.delete(run);
       const now = performance.now();
       const taken = calls.map(({ started, ended, ...call }) => {
-        const cancelled: EndedCall = { ms: now - started, ok: false, isCancelled: true };
+        const cancelled = { ms: now - started, ok: false, isCancelled: true };
         return { ...call, ...(ended ?? cancelled) };
       });
-      return () =>
-        taken.map(({ args, result, ...call }) => ({
-          ...call,
-          args: args(),
-          ...(result && { result: result() }),
-        }));
+      return () => taken;
     },
-  };
-}
-
-/** Measures data when it is first asked for, and holds the data until then. */
-function measureOnce(data: JsonValue | undefined, kept: RunUnderWay): () => RecordedData {
-  let held = data;
-  let measured: RecordedData | undefined;
-  return () => {
-    if (measured !== undefined) return measured;
-    kept.key ??= randomBytes(DIGEST_KEY_BYTES);
-    const bytes = Buffer.from(toJson(held));
-    held = undefined;
-    const digest = createHmac("sha256", kept.key).update(bytes).digest("hex").slice(0, DIGEST_DIGITS);
-    return (measured = { bytes: bytes.byteLength, digest });
   };
 }
 

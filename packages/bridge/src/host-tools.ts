@@ -124,11 +124,7 @@ function knownTool(name: string, { input = NO_INPUT, annotations, output }: Host
   return isStandardSchema(input) ? known : { ...known, inputSchema: input };
 }
 
-/**
- * Creates the context of a host tool for one call.
- *
- * @param deadline - The timeout of the call. Paused, like that of the run, while a person is asked.
- */
+/** The timeouts of the call and of the run are paused while a person is asked. */
 function createToolContext(
   server: string,
   deadline: Deadline,
@@ -156,7 +152,6 @@ function createToolContext(
   };
 }
 
-/** Creates a `TOOL_TIMEOUT` error. */
 function toolTimedOut({ server, tool }: FailedTool, timeoutMs: number): CemError {
   const message = `${server}.${tool} did not answer within ${timeoutMs / 1000} s.`;
   return new CemError("TOOL_TIMEOUT", message, { details: { server, tool, timeoutMs } });
@@ -173,7 +168,6 @@ function toolFailed({ server, tool }: FailedTool, thrown: unknown, hideSecrets: 
   return new CemError("TOOL_FAILED", message, { details: { server, tool }, cause: thrown });
 }
 
-/** The message of a thrown value of any type. */
 function textOfThrown(thrown: unknown): string {
   const { message } = Object(thrown) as { message?: unknown };
   if (typeof message === "string") return message;

@@ -63,7 +63,6 @@ function findObjects(root: unknown): ReadonlySet<object> {
   return found;
 }
 
-/** Binary types. */
 type Binary = Blob | ArrayBuffer | Uint8Array;
 
 function isBinary(value: object): value is Binary {

@@ -63,7 +63,6 @@ function join(ends: Map<string, Promise<void>>, queue: string): Place {
   return { before, leave };
 }
 
-/** Executes a call that has a place, and leaves the place. */
 async function leaving<Context extends InvokeContext>(
   { leave }: Place,
   context: Context,
@@ -139,7 +138,6 @@ export function orderCalls(): Middleware {
   });
 }
 
-/** Announces a call right before it is made. */
 async function announce({ server, tool, found }: CheckedCall, context: InvokeContext): Promise<void> {
   await context.announce?.({ server, tool, isRepeatable: isRepeatable(found?.annotations) });
   context.signal.throwIfAborted();

@@ -69,7 +69,7 @@ export async function keepBytes(
 ): Promise<JsonObject> {
   if (store !== undefined) return write(store, attachment);
   const { type, mimeType, bytes, uri } = attachment;
-  const description = { type, mimeType, size: bytes.length, ...uriOf(uri) };
+  const description = { type, mimeType, size: bytes.length, ...(uri !== undefined && { uri }) };
   if (bytes.length <= maxInlineBytes) {
     return { ...description, data: Buffer.from(bytes).toString("base64") };
   }
@@ -79,11 +79,9 @@ export async function keepBytes(
   };
 }
 
-/** The tool whose result is fitted. */
 export interface FittedTool {
   server: string;
   name: string;
-  /** Whether it has an output schema. */
   isTyped?: boolean | undefined;
 }
 
@@ -96,11 +94,7 @@ export function fitValue(tool: FittedTool, value: JsonValue, keeping: ResultKeep
   return fitJson(tool, JSON.stringify(value), () => value, keeping);
 }
 
-/**
- * Does the same for a value that was serialized already.
- *
- * @param read - Returns the value. Called only if the value is needed.
- */
+/** Does the same for a value that was serialized already and is read only if it is needed. */
 export async function fitJson(
   tool: FittedTool,
   json: string,
@@ -171,12 +165,7 @@ function shapeOf(json: Uint8Array): ResultShape | undefined {
 async function write(store: ResultStore, attachment: Attachment): Promise<JsonObject> {
   const { type, mimeType, bytes, name, uri } = attachment;
   const { path, size } = await store.write(bytes, mimeType, fileName(name, mimeType));
-  return { type, mimeType, size, path, ...uriOf(uri) };
-}
-
-/** Handles are JSON, which has no `undefined`. */
-function uriOf(uri: string | undefined): { uri?: string } {
-  return uri === undefined ? {} : { uri };
+  return { type, mimeType, size, path, ...(uri !== undefined && { uri }) };
 }
 
 /** Creates a safe file name. Names and types come from servers and are untrusted. */

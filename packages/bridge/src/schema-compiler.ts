@@ -5,7 +5,6 @@ import { CHECKPOINT_KEYWORD, type Dialect } from "./schema-preparation.ts";
 
 /** Longer texts are not checked for a format. The patterns of formats may backtrack, which is harmless on short texts. */
 const MAX_FORMAT_CHARACTERS = 2_048;
-/** The maximum duration of a check, in milliseconds. */
 const MAX_CHECK_MS = 500;
 /** The maximum work of matching one text with a pattern: instructions of the pattern times characters. About 300 ms. */
 const MAX_PATTERN_STEPS = 16_000_000;
@@ -13,20 +12,13 @@ const MAX_PATTERN_STEPS = 16_000_000;
 /** The maximum size of the patterns of one schema: about 100 ms to compile, and 4 MB. */
 const MAX_PATTERN_SIZE = 20_000;
 
-/** Thrown by a check that takes too long. */
 export class CheckTooLong extends Error {}
 
-/**
- * Returns the first violation, or `undefined`.
- *
- * @param isLenient - Whether to ignore formats. Default: `false`.
- * @throws CheckTooLong
- */
+/** Returns the first violation, or `undefined`; leniently, without formats. @throws CheckTooLong */
 export type CompiledSchema = (value: JsonValue, isLenient?: boolean) => ErrorObject | undefined;
 
 let loading: ReturnType<typeof load> | undefined;
 
-/** Loads the validator on first use. */
 export function loadSchemaCompiler() {
   loading ??= load();
   return loading;

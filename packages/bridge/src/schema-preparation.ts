@@ -29,11 +29,7 @@ export type PreparedSchema =
   | { ok: true; schema: JsonSchema; dialect: Dialect; unusable: string[] }
   | { ok: false; reason: string };
 
-/**
- * Copies a schema into a form that is safe to compile, within bounds on its size and depth.
- *
- * @param compilePattern - Throws for a pattern that can't be compiled, which is then left out. Default: accepts any pattern.
- */
+/** Copies a schema into a form that is safe to compile, without patterns for which `compilePattern` throws. */
 export function prepareSchema(
   original: JsonSchema,
   compilePattern: (pattern: string) => unknown = () => {},
@@ -187,9 +183,8 @@ function isParent(value: unknown): value is object {
 }
 
 /**
- * Adds {@link CHECKPOINT_KEYWORD} to every subschema that a reference can lead to, since references can make the time of a
- * check exponential, and to those of items and properties, of which a value may have millions. A reference may lead into
- * data, which may contain further references.
+ * Adds {@link CHECKPOINT_KEYWORD} to the subschemas of references, which can make the time of a check exponential, and lead
+ * into data with more of them; and to those of items and properties, of which a value may have millions.
  */
 function insertCheckpoints(root: JsonSchema): void {
   const targets = new Set<object>();

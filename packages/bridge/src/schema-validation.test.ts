@@ -116,6 +116,12 @@ describe("createSchemaValidator", () => {
       /can't resolve/,
     ],
     ["a pattern of names that is none", { patternProperties: { "(": {} } }, /can't be used/],
+    ["a reference to itself", { $ref: "#" }, /its references have no end/],
+    [
+      "references in a circle",
+      { $ref: "#/a", a: { $ref: "#/b" }, b: { $ref: "#/a" } },
+      /references have no end/,
+    ],
     ["alternatives that are none", { properties: { a: { anyOf: [] } } }, /`anyOf` or `oneOf` is empty/],
     ["bounds that are none", { properties: { a: { minimum: null } } }, /can't be used/],
     ["a huge one", { description: "x".repeat(300_000) }, /has \d+ bytes, more than 262144/],

@@ -76,6 +76,12 @@ async function compile(original: JsonSchema): Promise<SchemaCheck> {
   } finally {
     compiler.forgetPatterns();
   }
+  try {
+    compiled({}, false);
+  } catch (error) {
+    const reason = "the schema can't be used: its references have no end";
+    if (error instanceof RangeError) return { validated: false, reason };
+  }
   const [unusable] = prepared.unusable;
   return {
     validated: true,

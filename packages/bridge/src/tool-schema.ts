@@ -11,7 +11,6 @@ const LIBRARY_OPTIONS = { unrepresentable: "any" };
 /** The result of {@link checkValue}: the schema's output, or the first violation. */
 export type CheckedValue = { ok: true; value: unknown } | { ok: false; violation: Violation };
 
-/** Whether a schema is a library's schema rather than a JSON Schema. */
 export function isStandardSchema(schema: ToolSchema): schema is StandardSchemaV1 {
   return "~standard" in schema;
 }
@@ -72,7 +71,6 @@ export function assertObjectInput(name: string, { type }: JsonSchema): void {
   );
 }
 
-/** The schema of a tool that takes no arguments. */
 export const NO_INPUT: JsonSchema = { type: "object", properties: {}, additionalProperties: false };
 
 /** A host tool as a catalog lists it. */

@@ -14,7 +14,6 @@ export interface Violation {
   unchecked?: true;
 }
 
-/** Appends a property or an index to a path. */
 export function joinPath(path: string, part: string, subject: Subject): string {
   if (subject === "result") return `${path}/${part.replaceAll("~", "~0").replaceAll("/", "~1")}`;
   if (path === "") return part;
@@ -36,7 +35,6 @@ export interface Unvalidated extends FailedTool {
 /** Receives each tool whose arguments or results can't be checked, once for each of the two. */
 export type OnUnvalidated = (tool: Unvalidated) => void;
 
-/** Calls a listener once for each tool. */
 export function onceForEachTool(
   subject: Subject,
   listener: OnUnvalidated | undefined,
@@ -60,14 +58,11 @@ interface SchemaError {
   data?: unknown;
 }
 
-/** Maximum number of names and values listed in a message. */
 const MAX_LISTED = 20;
-/** Maximum number of names compared for a suggestion. */
 const MAX_COMPARED = 1_000;
 const MAX_VALUE_CHARACTERS = 60;
 const MAX_NAME_CHARACTERS = 200;
 
-/** The wording of violations for each subject. */
 const WORDS = {
   arguments: { whole: "they", have: "have", unknown: "is not an argument" },
   result: { whole: "it", have: "has", unknown: "is not in the schema" },

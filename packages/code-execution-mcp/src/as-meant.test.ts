@@ -58,6 +58,14 @@ describe("executeCode", () => {
     ["```ts\nreturn 1;\n```", 1],
     ["module.exports = { a: 1 };", { a: 1 }],
     ["async function main() { return 5; }\nmodule.exports = main();", 5],
+    ["let n = 4;\nif (!module.parent) n += 1;\nn;", 5],
+    ["let n = 4;\nif (module.parent === null) n += 1;\nn;", 5],
+    [
+      "const { module, exports } = { module: { parent: 4 }, exports: 1 };\nreturn module.parent + exports;",
+      5,
+    ],
+    ["function exports() {}\nreturn [{ parent: 5 }].map((module) => module.parent)[0];", 5],
+    ["const FIVE = 5;\nexport const main = async () => FIVE;", 5],
   ])("takes %j as meant", async (code, value) => {
     expect(await agent.executeCode(code)).toMatchObject({ error: null, value });
   });
@@ -65,6 +73,34 @@ describe("executeCode", () => {
   it("counts the lines of fenced code with the fence", async () => {
     const { error } = await agent.executeCode("```ts\nconst a = 1;\nreturn b;\n```");
     expect(error).toMatchObject({ message: expect.stringContaining("Line 3: Cannot find name 'b'.") });
+  });
+
+  it.each([
+    ["export default ({ n }: { n: number }) => n;", "({ n }: { n: number })"],
+    [
+      "const run = (name: string, more?: 1) => `hello ${name}`;\nexport default run;",
+      "(name: string, more?: 1)",
+    ],
+    ["export default async function run(n) { return [n]; }", "(n)"],
+    ["export default function (this: void, n: number) { return [n]; }", "(n: number)"],
+  ])("says that nothing gives %j its arguments", async (code, parameters) => {
+    const { notes } = await agent.executeCode(code);
+    expect(notes).toContain(
+      `The default export takes ${parameters} and is called without arguments: set its values in the code.`,
+    );
+  });
+
+  it.each([
+    "export default (n = 1, { m } = {}) => [n, m];",
+    "export default (n?: number, ...more) => [n, more];",
+    "export default async function run(n) { return [n]; }\nawait run(1);",
+    "const n = 1;\nexport default n;",
+    "export default function (this: void) { return 1; }",
+    "if (Date.now() > 0) return 1;\nexport default (n) => n;",
+  ])("says nothing of arguments after %j", async (code) => {
+    const { error, notes = [] } = await agent.executeCode(code);
+    expect(error).toBeNull();
+    expect(notes.filter((note) => note.includes("arguments"))).toEqual([]);
   });
 
   it("prints a table", async () => {

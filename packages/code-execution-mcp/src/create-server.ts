@@ -87,7 +87,7 @@ export async function createServer(options: ServerOptions = {}): Promise<CemServ
     openOwner: requestHosts?.get,
     redactor,
     replicas,
-    probe: isOwn ? () => probeShared(queue, store) : undefined,
+    probe: isOwn ? () => probeShared(queue, loaded) : undefined,
     guest: isOwn ? guestFactsOf(config) : {},
     hintFor: hintForAgent,
     upstream: isOwn && requestHosts === undefined ? upstreamOf(loaded, host, redactor) : undefined,

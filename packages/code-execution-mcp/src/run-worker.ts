@@ -90,7 +90,7 @@ export async function runWorker(options: WorkerOptions = {}): Promise<RunningWor
     let isStopped = false;
     const report = async (): Promise<ReadinessReport> => {
       if (isStopped) return { fault: "shutting down" };
-      await probeShared(queue, loaded.store);
+      await probeShared(queue, loaded);
       return {};
     };
     const port = givenPort ?? config.queue.workerPort;

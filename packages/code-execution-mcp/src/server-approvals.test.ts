@@ -104,6 +104,8 @@ describe.each<Era>(["modern", "legacy"])("calls that need a yes, by the %s proto
 it("the audit log has all of it and no values", async () => {
   const entries = readFileSync(auditFile, "utf8").trimEnd().split("\n");
   const types = new Set(entries.map((line) => (JSON.parse(line) as { type: string }).type));
-  expect(types).toEqual(new Set(["run-started", "verdict", "approval", "call", "refusal", "run-ended"]));
+  expect(types).toEqual(
+    new Set(["run-started", "verdict", "approval", "call-started", "call", "refusal", "run-ended"]),
+  );
   expect(entries.join("\n")).not.toMatch(/"c1"|"c2"/);
 });

@@ -72,6 +72,13 @@ describe("skills", () => {
       },
       /code failed: Line 1: Cannot find module/u,
     ],
+    [
+      "a test that a test runner would run",
+      {
+        test: `${DRAFT.test.replace("return ", "it('adds', async () => ").replace(";\nit", ";\nimport { it } from 'node:test';\nit").slice(0, -1)});`,
+      },
+      /test failed: Line 2: node:test .*assertions of node:assert at the top level/u,
+    ],
     ["mistyped code", { code: DRAFT.code.replace("b: x", 'b: "x"') }, /code failed: Line 4/u],
     [
       "code that imports what is not there",

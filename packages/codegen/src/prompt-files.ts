@@ -4,15 +4,9 @@ import { leftOutOfBundle } from "@cem/core/files";
 // One folder above this file, and above the built file.
 const FOLDER = new URL("../prompts/", import.meta.url);
 
-const read = new Map<string, string>();
-
 /** Reads a file of `prompts/` and replaces its `{{names}}` by values. */
 export function readPrompt(name: string, values: Readonly<Record<string, string>> = {}): string {
-  let text = read.get(name);
-  if (text === undefined) {
-    text = readText(new URL(`${name}.txt`, FOLDER));
-    read.set(name, text);
-  }
+  const text = readText(new URL(`${name}.txt`, FOLDER));
   return text.replaceAll(/\{\{(\w+)\}\}/gu, (_, key: string) => values[key] ?? "");
 }
 

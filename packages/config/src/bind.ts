@@ -13,7 +13,6 @@ import type { YamlDocument } from "./yaml.ts";
 interface BindOptions {
   /** The form of the keys: `snake` in YAML, `camel` in programs. */
   style: "snake" | "camel";
-  /** Returns the origin of a value on a line. */
   origin: (line: number | undefined) => Origin;
   /** Finds the position of a part by its path as written. Absent for values from a program. */
   at?: YamlDocument["at"] | undefined;

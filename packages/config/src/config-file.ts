@@ -24,11 +24,7 @@ async function findConfigFile(folder: string): Promise<{ file?: string | undefin
   return { file, warnings };
 }
 
-/**
- * Reads a configuration file.
- *
- * @throws CemError `CONFIG_NOT_FOUND`, or `CONFIG_INVALID` when it can't be read or is not a mapping in YAML.
- */
+/** @throws CemError `CONFIG_NOT_FOUND`, or `CONFIG_INVALID` when it can't be read or is not a mapping in YAML. */
 export async function readConfigFile(
   { file, namedBy, ofFolder }: ChosenFile & { file: string },
   signal?: AbortSignal,
@@ -55,11 +51,7 @@ export async function readConfigFile(
   return parseConfig(text, origin);
 }
 
-/**
- * Reads the text of a configuration file.
- *
- * @throws CemError `CONFIG_INVALID` when it is not a mapping in YAML.
- */
+/** @throws CemError `CONFIG_INVALID` when the text is not a mapping in YAML. */
 export async function parseConfig(text: string, origin: (line?: number) => Origin): Promise<Layer> {
   const { readYaml } = await import("./yaml.ts");
   const { value, problems, at } = readYaml(text);

@@ -30,7 +30,6 @@ function depthOf(found: readonly { path: readonly PropertyKey[] }[]): number {
 
 const MAX_DEFINITION_BYTES = 1024 * 1024;
 
-/** A schema of Zod, or of Zod mini. */
 interface Checker<Output> {
   safeParse(value: unknown, options: { reportInput: false }): z.core.util.SafeParseResult<Output>;
 }

@@ -10,7 +10,7 @@ export const TRUST_VARIABLE = "CEM_TRUST_FOLDER";
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 
-/** The value of a variable, trimmed. An empty one counts as unset. */
+/** An empty variable counts as unset. */
 export function variableValue(variables: Variables, name: string): string | undefined {
   const value = variables[name]?.trim();
   return value === "" ? undefined : value;
@@ -99,11 +99,7 @@ function sourceOfAzure(sources: readonly EnvironmentSource[]): EnvironmentSource
   return sources.findLast(({ variables }) => variableValue(variables, AZURE_VARIABLE) !== undefined);
 }
 
-/**
- * Notice that Azure's variables alone don't enable the model: an endpoint in the environment may belong to another
- * program, and code, schemas and data would be sent there at a cost. Not shown when `llm.enabled` is set, to either
- * value.
- */
+/** Azure's variables alone don't enable the model: they may be for another program, and data would be sent at a cost. */
 export function noticeOfIdleModel(enabled: Origin | undefined, sources: readonly EnvironmentSource[]) {
   if (enabled !== undefined && enabled.from !== "default") return [];
   const source = sourceOfAzure(sources);
@@ -116,7 +112,6 @@ export function noticeOfIdleModel(enabled: Origin | undefined, sources: readonly
 const NAMED = /^MCP_SERVER_(?<name>\w+)_URL$/u;
 const WEB_URL = /^https?:\/\/[^\s/]/iu;
 
-/** An MCP server that a variable `MCP_SERVER_<NAME>_URL` names. */
 export interface VariableServer {
   name: string;
   url: string;

@@ -1,12 +1,11 @@
 import { CemError } from "@cem/core";
 
-/** A 1-based position in a file. */
+/** 1-based. */
 export interface Position {
   line: number;
   column: number;
 }
 
-/** The source that a value came from. */
 export interface Origin {
   from: "default" | "file" | "environment" | ".env" | "argument";
   /** A short text for people: `default`, `config.yaml:12`, `environment LLM_MODEL`, `.env LLM_MODEL`, `argument`. */
@@ -53,7 +52,6 @@ export function originKey(path: readonly PropertyKey[]): string {
   return JSON.stringify(path.map(String));
 }
 
-/** Reads the value at a path; `undefined` where there is none. */
 export function getPath(values: unknown, keys: readonly PropertyKey[]): unknown {
   let value = values;
   for (const key of keys) {
@@ -63,7 +61,6 @@ export function getPath(values: unknown, keys: readonly PropertyKey[]): unknown 
   return value;
 }
 
-/** Sets the value at a path and creates missing objects on the way. */
 export function setPath(values: Record<string, unknown>, keys: readonly string[], value: unknown): void {
   const [key = "", ...rest] = keys;
   if (rest.length === 0) {
@@ -91,7 +88,6 @@ export const emptyLayer = (): Layer => ({ values: {}, origins: new Map(), proble
 
 const MAX_SHOWN_CHARACTERS = 60;
 const MAX_SHOWN_PROBLEMS = 20;
-/** Maximum number of problems in the details of the error. */
 const MAX_KEPT_PROBLEMS = 200;
 
 /** One problem of the configuration. It never contains a secret. */
@@ -118,7 +114,6 @@ export interface ConfigProblem {
   suggestion?: string | undefined;
 }
 
-/** Formats a value for a message: JSON on one line, shortened. */
 export function formatValue(value: unknown): string {
   if (Array.isArray(value)) return "a list";
   if (typeof value === "object" && value !== null) return "a mapping";

@@ -11,10 +11,8 @@ import { SETTINGS, schemaOf } from "./settings.ts";
 export type MergedConfig = ReturnType<typeof mergeConfig>;
 
 /**
- * Merges layers, weakest first, and adds the servers of variables with names that are not taken yet. Each setting is taken
- * from one layer: lists and mappings are replaced, not merged.
- *
- * @param bases - The folders that relative paths of the program start from, and all others.
+ * Merges layers, weakest first, and adds the servers of variables with names that are not taken yet. Lists and mappings are
+ * replaced, not merged. Relative paths of the program start from `cwd`, all others from `project`.
  */
 export function mergeConfig(
   layers: readonly Layer[],
@@ -37,11 +35,7 @@ export function mergeConfig(
   return { layers, config: withAbsolutePaths({ ...parsed, mcpServers }, baseOf), origins, added, baseOf };
 }
 
-/**
- * Makes every path in a configuration absolute: every value that the schema marks as one, at any depth.
- *
- * @param base - Returns the folder that the relative paths of a setting start from.
- */
+/** Makes every path absolute: every value that the schema marks as one, at any depth. */
 function withAbsolutePaths(values: z.output<typeof configSchema>, base: (path: string) => string): Config {
   for (const { path, keys } of SETTINGS) {
     const section = getPath(values, keys.slice(0, -1)) as Record<string, unknown>;
@@ -80,7 +74,6 @@ function resolveInside(value: object, schema: z.ZodMiniType, base: string): void
   }
 }
 
-/** Resolves a path against a folder; `~` is the user's home folder. */
 function absolute(path: string, base: string): string {
   const expanded = /^~(?=$|[\\/])/.test(path) ? homedir() + path.slice(1) : path;
   return resolve(base, expanded);

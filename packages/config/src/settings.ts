@@ -30,7 +30,6 @@ export interface SettingSection {
   description: string;
 }
 
-/** The settings of a schema and its sections, in the order of the schema. */
 export function settingsOf(schema: z.ZodMiniObject) {
   const settings: Setting[] = [];
   const sections: SettingSection[] = [];

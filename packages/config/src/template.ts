@@ -4,16 +4,8 @@ const WIDTH = 100;
 
 /** A YAML comment, wrapped into lines. */
 function comment(text: string, indent: string): string[] {
-  const lines: string[] = [];
-  let line = `${indent}#`;
-  for (const word of text.split(" ")) {
-    if (line.length + 1 + word.length > WIDTH) {
-      lines.push(line);
-      line = `${indent}#`;
-    }
-    line += ` ${word}`;
-  }
-  return [...lines, line];
+  const line = new RegExp(`\\S.{0,${WIDTH - indent.length - 3}}(?=\\s|$)`, "gu");
+  return Array.from(text.matchAll(line), ([words]) => `${indent}# ${words}`);
 }
 
 const STARTER_TITLE = [

@@ -30,6 +30,8 @@ export type AuditEvent = AuditSubject &
         code: AuditedValue;
         findings: readonly { rule: string; severity: string; line?: number | undefined }[];
       }
+    /** A call is about to be made on the host. Without a `call` after it, its process died or the log could not be written. */
+    | { type: "call-started"; server: string; tool: string }
     | {
         type: "call";
         server: string;

@@ -38,6 +38,7 @@ describe("copyWholeWords", () => {
     ["card 4111 1111 1111 1111, paid", 17, "card "],
     ["card 4111 1111 1111 1111, paid", 28, "card 4111 1111 1111 1111, pa"],
     ["iban DE89 3704 0044 0532 0130 00", 21, "iban "],
+    ["iban GB82 WEST 1234 5698 7654 32", 22, "iban "],
     ["it is 5 km to the sea", 16, "it is 5 km to th"],
     ["short", 5, "short"],
     ["abcdef", 3, "abc"],

@@ -61,6 +61,16 @@ describe("forClients", () => {
     expect(JSON.stringify(shown)).not.toMatch(/srv|tmp/);
   });
 
+  it("asks nobody to repeat a call that was made", () => {
+    const error = {
+      code: "STORE_UNAVAILABLE",
+      message: "redis://10.0.0.1",
+      details: { isSent: true },
+    } as const;
+    expect(forClients(error).message).toMatch(/What was called was done, but its result is lost/);
+    expect(forClients({ ...error, details: {} }).message).toMatch(/Try again in a moment/);
+  });
+
   it.each([
     ["TOOL_FAILED", "ENOENT: no such file or directory, open '/data/x.csv'"],
     ["UNEXPECTED", "The tool has no answer."],

@@ -85,7 +85,10 @@ export function forClients<Info extends Pick<ErrorInfo, "code" | "message"> & Pa
 ): Info {
   const { code, message, details } = error;
   if (!INTERNAL.has(code) && !(UNFORESEEN.has(code) && NAMES_FILE.test(message))) return error;
-  const shown = `A service behind this server does not work now (${code}). Try again in a moment; the server's log has the reason.`;
+  // What was done must not be repeated unseen.
+  const isSent = details?.["isSent"] === true;
+  const next = isSent ? "What was called was done, but its result is lost" : "Try again in a moment";
+  const shown = `A service behind this server does not work now (${code}). ${next}; the server's log has the reason.`;
   return { ...error, message: shown, ...(details !== undefined && { details: {} }) };
 }
 

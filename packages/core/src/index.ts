@@ -1,6 +1,6 @@
 export * from "./json.ts";
 export { decodeTextInPlace, endOfJson, isJson, partsOfJson, pastCharacter, readJson } from "./json-bytes.ts";
-export { createLineSplitter } from "./line-splitter.ts";
+export { createLineSplitter, messageIdIn } from "./line-splitter.ts";
 export { abandonOnAbort, callListener, UNAWAITED_CALL, Lazy } from "./promises.ts";
 export { CemError, forClients, fromErrorInfo, toErrorInfo } from "./errors.ts";
 export type { ErrorCode, ErrorDetails, ErrorInfo, KnownErrorCode } from "./errors.ts";
@@ -46,7 +46,13 @@ export type {
   ElicitRequest,
 } from "./questions.ts";
 export type { AuditEvent, AuditLog } from "./audit.ts";
-export { brokenTokenIn, holdsRedactionToken, redactionTokensIn, restoreTokens } from "./redaction-tokens.ts";
+export {
+  brokenTokenIn,
+  holdsRedactionToken,
+  isNumberToken,
+  redactionTokensIn,
+  restoreTokens,
+} from "./redaction-tokens.ts";
 export { tokenizeInTurns, withoutValues } from "./redaction.ts";
 export type { RedactionScope, RedactionStream, Redactor } from "./redaction.ts";
 export { isResultHandle, RESULT_EXTENSIONS } from "./results.ts";

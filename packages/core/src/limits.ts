@@ -57,8 +57,18 @@ export interface RunTicket {
 
 /** Meters the runs of one owner: decides which may begin, and ends those that have used up their quota. */
 export interface RunMeter {
-  /** The reason why no run may begin now; with one, no code is written. Does not count against the quota. */
-  check(): Promise<RunStop | undefined>;
-  /** Called when a run's turn has come. */
-  admit(): Promise<RunTicket | RunStop>;
+  /**
+   * The reason why a run may not begin now; with one, no code is written. Does not count against the quota.
+   *
+   * @param run - Its id.
+   */
+  check(run?: string): Promise<RunStop | undefined>;
+  /**
+   * Called when a run's turn has come. A run whose attempt was interrupted by the end of the process, or by a signal whose
+   * reason has `details.isInterrupted`, may be repeated anywhere with the same id: it counts once.
+   */
+  admit(request?: {
+    run?: string | undefined;
+    signal?: AbortSignal | undefined;
+  }): Promise<RunTicket | RunStop>;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createLineSplitter } from "./line-splitter.ts";
+import { createLineSplitter, messageIdIn } from "./line-splitter.ts";
 
 describe("createLineSplitter", () => {
   it("puts lines together again wherever they were cut, also inside a character", () => {
@@ -20,11 +20,11 @@ describe("createLineSplitter", () => {
     expect(split(Buffer.from("\n1234\n"))).toEqual(["", "1234"]);
   });
 
-  it("tells the ends of a line that is too long once it has ended, wherever it was cut", () => {
+  it.each([1_000, 2_008])("tells the ends of a line longer than %i bytes, wherever it was cut", (limit) => {
     const bytes = Buffer.from(`{"id":1,${"x".repeat(2_000)}}\nnext\n`);
-    for (let at = 0; at <= bytes.length; at += 7) {
+    for (let at = 1; at <= bytes.length; at += 1) {
       const told: string[][] = [];
-      const split = createLineSplitter(1_000, (ends) => void told.push(ends));
+      const split = createLineSplitter(limit, (ends) => void told.push(ends));
       expect([...split(bytes.subarray(0, at)), ...split(bytes.subarray(at))]).toEqual(["next"]);
       expect(told).toEqual([[expect.stringMatching(/^\{"id":1,x/), expect.stringMatching(/x\}$/)]]);
     }
@@ -37,4 +37,15 @@ describe("createLineSplitter", () => {
     expect(lines).toEqual([]);
     expect(split(Buffer.from("\n"))[0]).toHaveLength(1_600_000);
   });
+});
+
+it.each([
+  ['{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"x":"', '"}}', 7],
+  ['{"jsonrpc":"2.0","method":"tools/call","id":7,"params":{"x":"', '"}}', 7],
+  ['{"method":"tools/call","params":{"x":"', '"},"jsonrpc":"2.0","id":"a-1"}', "a-1"],
+  ['{"result":{"x":"', '"},"id":7,"jsonrpc":"2.0"}', 7],
+  ['{"result":{"x":"', '","id":7}}', undefined],
+  ['{"result":{"x":"', '\\"},\\"id\\":7}"}', undefined],
+])("finds the id of a message in its ends: %s … %s", (first, last, id) => {
+  expect(messageIdIn([first, last])).toBe(id);
 });

@@ -1,3 +1,5 @@
+import { parseJson } from "./json.ts";
+
 const NEWLINE = 0x0a;
 
 /** Bytes that are kept of each end of a line that is too long. */
@@ -44,11 +46,12 @@ export function createLineSplitter(
           0,
           END_BYTES,
         );
+        const last = pending.at(-1)?.subarray(-END_BYTES) ?? Buffer.alloc(0);
         pending = [];
         pendingBytes = 0;
         if (onLongLine === undefined)
           throw new RangeError(`a line is longer than ${String(maxLineBytes)} bytes`);
-        ends = [Buffer.from(first), Buffer.alloc(0)];
+        ends = [Buffer.from(first), Buffer.from(last)];
       }
       if (ends !== undefined) {
         const last = Buffer.concat([ends[1], rest.subarray(Math.max(0, length - END_BYTES), length)]);
@@ -69,4 +72,18 @@ export function createLineSplitter(
     }
     return lines;
   };
+}
+
+/**
+ * Finds the id of a JSON-RPC message of which only both ends are known: it is before or after the parameters or the result.
+ */
+export function messageIdIn([first, last]: [string, string]): number | string | undefined {
+  const found =
+    /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?(?:"method"\s*:\s*"[^"\\]{0,200}"\s*,\s*)?"id"\s*:\s*(\d{1,16}|"[^"\\]{0,200}")\s*,/.exec(
+      first,
+    ) ??
+    /[}\]"]\s*,\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d{1,16}|"[^"\\]{0,200}")\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$/.exec(
+      last,
+    );
+  return found === null ? undefined : (parseJson(found[1] ?? "") as number | string | undefined);
 }

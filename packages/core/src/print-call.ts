@@ -18,7 +18,9 @@ export function printImport({ name, module }: Pick<ToolDefinition, "name" | "mod
 /** Writes a call of a tool, with positional arguments up to the last one that is given. */
 export function printCall({ name, callStyle, inputSchema }: ToolDefinition, args: JsonValue): string {
   if (callStyle !== "positional" || !isObject<JsonValue>(args)) return `await ${name}(${printLiteral(args)})`;
-  const given = Object.keys(inputSchema.properties ?? {}).map((key) => args[key]);
+  const given = Object.keys(inputSchema.properties ?? {}).map((key) =>
+    Object.hasOwn(args, key) ? args[key] : undefined,
+  );
   const last = given.findLastIndex((value) => value !== undefined);
   const printed = given.slice(0, last + 1).map((value) => printLiteral(value));
   return `await ${name}(${printed.join(", ")})`;

@@ -46,8 +46,10 @@ function mayHoldToken(text: string): boolean {
   return text.includes("[[") || text.includes("%5") || /redacted\.invalid/i.test(text);
 }
 
-/** Numbers from here to the largest safe integer are tokens of numbers: no card, phone or personal number is in this range. */
-const MIN_NUMBER_TOKEN = 8_900_000_000_000_000;
+/** Whether a number has the form of a number's token: 16 digits that begin with 89, as no card, phone or personal number does. */
+export function isNumberToken(value: number): boolean {
+  return value >= 8_900_000_000_000_000 && value < 9_000_000_000_000_000;
+}
 
 /**
  * Replaces tokens by values in data that a client received with tokens and returns to be stored. Where code sees tokens
@@ -95,7 +97,7 @@ export async function restoreTokens(
   };
   const restore = async (value: JsonValue, place: string): Promise<JsonValue> => {
     if (typeof value === "string") return restoreText(value, place);
-    if (typeof value === "number") return isToken(value) ? valueOf(value, String(value), place) : value;
+    if (typeof value === "number") return isNumberToken(value) ? valueOf(value, String(value), place) : value;
     if (typeof value !== "object" || value === null) return value;
     const restored: [string, JsonValue][] = [];
     for (const [name, member] of Object.entries(value)) {
@@ -109,15 +111,11 @@ export async function restoreTokens(
   return restore(data, "");
 }
 
-function isToken(value: number): boolean {
-  return value >= MIN_NUMBER_TOKEN && Number.isSafeInteger(value);
-}
-
 /** The ids of all tokens in data. */
 function idsIn(data: unknown): ReadonlySet<string> {
   const text = JSON.stringify(data) ?? "";
   const numbers = (text.match(/(?<![\d.])\d{16}(?![\d.])/gu) ?? []).filter((digits) =>
-    isToken(Number(digits)),
+    isNumberToken(Number(digits)),
   );
   return new Set([...redactionTokensIn(text).map(({ id }) => id), ...numbers]);
 }

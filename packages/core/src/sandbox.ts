@@ -102,6 +102,8 @@ export interface OutputChunk {
 export interface RunRequest {
   /** TypeScript. The value of the run is what it exports as default or returns at the top level. */
   code: string;
+  /** Id of the run, by which a meter recognizes one that is repeated. Default: none is. */
+  run?: string | undefined;
   /** Executes calls of tools on the host. Without one, every such call fails in the guest. */
   invoker?: ToolInvoker | undefined;
   /** Limits for this run, in place of the sandbox's own. */

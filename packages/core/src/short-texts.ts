@@ -9,8 +9,9 @@ export function copyBeginning(text: string, maxCharacters: number): string {
 /** Maximum length of the part of a personal value that a cut may leave at the end. */
 const MAX_CUT_CHARACTERS = 128;
 
-/** End of a word: characters that separate values in a sentence and in JSON. */
-const WORD_END = /(?<=[\s"'`,;<>{}[\]|])/;
+/** End of a word: characters that separate values in a sentence and in JSON, and letters of scripts that are written without blanks. */
+const WORD_END =
+  /(?<=[\s"'`,;<>{}[\]|。、，；！？（）「」\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}])/u;
 
 /**
  * Copies the beginning of a text in which personal data has not been replaced. A word that would be cut is left out if
@@ -22,9 +23,10 @@ export function copyWholeWords(text: string, maxCharacters: number): string {
   const words = `${end}_`.split(WORD_END);
   const word = words.pop()?.slice(0, -1) ?? "";
   const [rest = ""] = text.slice(maxCharacters, maxCharacters + MAX_CUT_CHARACTERS).split(WORD_END, 1);
-  if (/^\p{L}*[^\p{L}\d]?$/u.test(word + rest)) return copyBeginning(text, maxCharacters);
+  if (/^[\p{L}\p{M}]*[^\p{L}\d]?$/u.test(word + rest)) return copyBeginning(text, maxCharacters);
   let cut = word.length;
-  const isNumber = (one = ""): boolean => /\d/.test(one) && /\s$/.test(one);
+  // An IBAN may have a group of letters: `GB82 WEST 1234`.
+  const isNumber = (one = ""): boolean => /\d|^[A-Z]{4}\s/.test(one) && /\s$/.test(one);
   while (isNumber(words.at(-1))) cut += words.pop()?.length ?? 0;
   return copyBeginning(text, maxCharacters - cut);
 }

@@ -54,7 +54,6 @@ export interface DiscoverySettings {
   readListed?: ((folder: string) => Promise<ToolServer | undefined>) | undefined;
 }
 
-/** Maximum number of folders to read concurrently. */
 const MAX_CONCURRENCY = 32;
 
 /**
@@ -119,7 +118,6 @@ export function createDiscovery(settings: DiscoverySettings): ToolCatalog {
     return toSnapshot(found);
   }
 
-  /** Forgets files that no longer belong to a tool. */
   function prune(visited: ReadonlySet<string>): boolean {
     const before = store.entries.size;
     for (const file of store.entries.keys()) if (!visited.has(file)) store.entries.delete(file);
@@ -148,7 +146,6 @@ function inPython(dir: string, names: readonly string[]): ToolProblem {
   return { server: "", file: dir, message, cause: "python" };
 }
 
-/** The problem of a file next to the skills that was meant as a skill. */
 function skillWithoutFolder(dir: string, name: string): ToolProblem {
   const { name: stem, ext } = path.parse(name);
   const message = `${name} is not in a folder of its own, so it is not a skill. Move it to ${path.basename(dir)}/${stem}/index${ext}.`;

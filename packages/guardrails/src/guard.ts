@@ -3,7 +3,7 @@ import { calledTool, matchTools } from "@cem/core";
 import { findUnsupported, parseProgram, type Program } from "@cem/program";
 import { findBlockedPatterns, parsePattern } from "./review/blocked-patterns.ts";
 import { collectParts, Report } from "./review/collect.ts";
-import { checkImports, checkMissingImports } from "./review/imports.ts";
+import { checkImports, checkMissingImports, checkTests } from "./review/imports.ts";
 import { checkSecurity } from "./review/security.ts";
 import { callsToApprove, checkToolCalls } from "./review/tool-calls.ts";
 import { Values } from "./review/values.ts";
@@ -117,6 +117,7 @@ export function createGuard(settings: GuardSettings = {}): Guard {
       findings.push(...checkImports(program, parts, values, tools));
       findings.push(...checkMissingImports(program, parts, tools));
       const report = new Report();
+      checkTests(parts, values, report);
       if (securityChecks) {
         checkSecurity(parts, values, report);
         checkSecrets(values, report);

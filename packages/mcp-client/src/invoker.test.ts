@@ -140,6 +140,18 @@ describe.concurrent("createMcpInvoker", () => {
     expect(reported.join("\n")).toMatch(/deep: the schema is nested deeper than 64 levels/);
   });
 
+  it("says of a result that is nested too deeply that the call may have been executed", async () => {
+    await using connections = connect([odd("plain")]);
+    const deep = "[".repeat(100_000) + "]".repeat(100_000);
+    const line = `{"jsonrpc":"2.0","id":ID,"result":{"content":[],"structuredContent":{"a":${deep}}}}`;
+    const message =
+      /^Server "odd" answered with a result that is nested too deeply\. The call may have been/u;
+    const call = caller(connections, "odd", { findTool: (_, name) => ({ name, inputSchema: {} }) });
+    expect(await call("write", { line })).toMatchObject({
+      error: { code: "PROTOCOL_ERROR", message: expect.stringMatching(message) as string },
+    });
+  });
+
   it("makes what the server says went wrong an error", async () => {
     await using connections = connect([odd("plain", { secrets: ["hidden-token"] })]);
     const call = caller(connections, "odd");
@@ -230,7 +242,7 @@ describe.concurrent("results", () => {
           type: "resource",
           mimeType: "application/pdf",
           size: 3,
-          path: "/workspace/results/2-b.pdf",
+          path: "/workspace/results/2-parts.pdf",
           uri: "file:///a/../b.pdf",
         },
         { type: "resource", mimeType: "text/plain", uri: "note://1", text: "a note" },

@@ -8,6 +8,7 @@ import type { McpConnections } from "./connections.ts";
 import { mapPart, mapResource, type PartContext } from "./results/content-parts.ts";
 import { mapLargeAnswer } from "./results/large-answers.ts";
 import { mapToolResult } from "./results/result-mapping.ts";
+import { withDoubt } from "./transport/call-failures.ts";
 
 /** Settings of {@link createMcpToolSource}. */
 export interface McpToolSourceSettings extends ResultKeeping, ResultCheckSettings {
@@ -59,7 +60,13 @@ export function createMcpToolSource(
       const raw = await connections.callTool(server, name, args, options);
       const origin = { server, tool, outputSchema };
       if (raw.unread !== undefined) return mapLargeAnswer(origin, raw.unread, keeping, options.signal);
-      return await mapToolResult(origin, raw, { ...keeping, checkResult });
+      try {
+        return await mapToolResult(origin, raw, { ...keeping, checkResult });
+      } catch (error) {
+        if (!(error instanceof RangeError)) throw error;
+        const message = `Server "${server}" answered with a result that is nested too deeply.`;
+        throw withDoubt(new CemError("PROTOCOL_ERROR", message, { details: { server, tool } }), error);
+      }
     },
   };
 }

@@ -33,6 +33,12 @@ describe.concurrent("listTools", () => {
     expect(await connections.listTools("odd")).toMatchObject({ cut: "its pages repeat" });
   });
 
+  it("says that the server sent no list", async () => {
+    await using connections = connect([odd("no-list")]);
+    expect(await connections.listTools("odd")).toMatchObject({ tools: [], cut: "the server sent no list" });
+    await connections.untilLogged("The list of tools is not complete: the server sent no list.");
+  });
+
   it("loses no tool for the definition of another", async () => {
     await using connections = connect([odd("bad-schemas")]);
     const { tools, leftOut } = await connections.listTools("odd");

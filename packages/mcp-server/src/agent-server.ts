@@ -8,7 +8,7 @@ import type { RunRegistry } from "./runs/run-registry.ts";
 import type { OpenOwner, ServedClient } from "./served-client.ts";
 import type { WorkflowTool } from "./tools/run-tools.ts";
 import type { GuestFacts, Profile, ServedParts } from "./tools/server-tool.ts";
-import type { Exposed, UpstreamContents } from "./upstream/upstream-lists.ts";
+import type { Exposed, UpstreamContents } from "./upstream/upstream-contents.ts";
 
 export interface AgentServerSettings<Config = unknown> extends ServedParts {
   /** Opens the parts of the owner of a request, which replace those of the server. Absent: there are no owners. */

@@ -11,6 +11,8 @@ import { bindCustomTool } from "./bind-custom-tool.ts";
 import type { AnyCustomTool } from "./custom-tool.ts";
 import { createAskingRequests } from "./upstream/asking-requests.ts";
 import { exposeContents, exposedCapabilities, type Watching } from "./upstream/expose-contents.ts";
+import type { UpstreamKind } from "./upstream/upstream-contents.ts";
+import { createUpstreamLists } from "./upstream/upstream-lists.ts";
 import { reportFault } from "./exchange.ts";
 import { DEFAULT_YIELD_AFTER_MS } from "./limits.ts";
 import { INSTRUCTIONS, toolsOf } from "./tools/profiles.ts";
@@ -37,7 +39,7 @@ export function createAgentServer<Config = undefined>(
 ): AgentServer<Config> {
   assertKnownOptions(settings, SETTINGS, "createAgentServer");
   const { agent, state, results, skills, redactor, runWorkflow, hintFor } = settings;
-  const { openOwner, replicas, probe, upstream, onMissing } = settings;
+  const { openOwner, replicas, probe, upstream, onMissing = () => {} } = settings;
   const { guest = {}, profile = "full", name: serverName = "code-execution-mcp" } = settings;
   const { customTools = [], workflows = [], expose = [], yieldAfterMs = DEFAULT_YIELD_AFTER_MS } = settings;
   const clientTrace = settings.clientTrace ?? (openOwner === undefined ? "join" : "link");
@@ -51,7 +53,11 @@ export function createAgentServer<Config = undefined>(
   const states = createRequestStates(replicas);
   const redaction = redactor && createAnswerRedaction(redactor, hostOf);
   const asking = createAskingRequests(states);
-  const exposed = expose.length === 0 ? undefined : upstream && { upstream, asking, expose, onMissing };
+  const onLate = (kind: UpstreamKind): void => announce(kind === "prompts" ? kind : "resources");
+  const exposed =
+    expose.length === 0
+      ? undefined
+      : upstream && { upstream, asking, expose, lists: createUpstreamLists(upstream, { onMissing, onLate }) };
   const tools = new Map<string, ServerTool>();
   /** The connections, with the resources that each watches. */
   const connected = new Map<McpServer, Watching | undefined>();
@@ -98,6 +104,19 @@ export function createAgentServer<Config = undefined>(
     add(bound);
     for (const server of connected.keys()) for (const tool of bound) offer(server, tool);
     for (const listener of listeners) listener("tools");
+  }
+
+  function announce(list: ListName, message?: string): void {
+    // Changes of undeclared lists must not be announced.
+    if (list !== "tools" && exposed?.expose.includes(list) !== true) return;
+    for (const server of connected.keys()) {
+      if (list === "tools") server.sendToolListChanged();
+      else if (list === "resources") server.sendResourceListChanged();
+      else server.sendPromptListChanged();
+      if (message === undefined || !logging.has(server)) continue;
+      server.sendLoggingMessage({ level: "notice", logger: serverName, data: message }).catch(() => {});
+    }
+    for (const listener of listeners) listener(list);
   }
 
   const own = [...toolsOf(profile, host), ...workflows.map((workflow) => workflowTool(workflow))];
@@ -150,16 +169,8 @@ export function createAgentServer<Config = undefined>(
       return server;
     },
     listChanged(list, message) {
-      // Changes of undeclared lists must not be announced.
-      if (list !== "tools" && exposed?.expose.includes(list) !== true) return;
-      for (const server of connected.keys()) {
-        if (list === "tools") server.sendToolListChanged();
-        else if (list === "resources") server.sendResourceListChanged();
-        else server.sendPromptListChanged();
-        if (message === undefined || !logging.has(server)) continue;
-        server.sendLoggingMessage({ level: "notice", logger: serverName, data: message }).catch(() => {});
-      }
-      for (const listener of listeners) listener(list);
+      exposed?.lists.refresh();
+      announce(list, message);
     },
     resourceUpdated(server, uri) {
       for (const watching of connected.values()) watching?.notify(server, uri);

@@ -16,6 +16,8 @@ export interface HttpExchange {
   onClose: (listener: () => void) => void;
   /** Sets the answer's Retry-After header, unless the headers were already sent. */
   retryAfter: (seconds: number) => void;
+  /** Cuts the client's connection, since its answer can't be completed. */
+  cut?: (() => void) | undefined;
   /** Logs a reason that was withheld from the client. Absent: it is a process warning. */
   fault?: ((reason: string, level?: "warn" | "debug") => void) | undefined;
 }

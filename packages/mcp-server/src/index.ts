@@ -6,14 +6,14 @@ export { customTool } from "./custom-tool.ts";
 export type { AnyCustomTool, CustomTool, CustomToolContext } from "./custom-tool.ts";
 export type { WorkflowTool } from "./tools/run-tools.ts";
 export type { GuestFacts, Profile, RunWorkflowTool, ServedParts } from "./tools/server-tool.ts";
-export { EXPOSED } from "./upstream/upstream-lists.ts";
+export { EXPOSED } from "./upstream/upstream-contents.ts";
 export type {
   Exposed,
   UpstreamContents,
   UpstreamKind,
   UpstreamOptions,
   UpstreamRequest,
-} from "./upstream/upstream-lists.ts";
+} from "./upstream/upstream-contents.ts";
 export { PROFILES } from "./tools/server-tool.ts";
 export type { RunRegistry } from "./runs/run-registry.ts";
 export { serveStdio } from "./stdio.ts";

@@ -40,7 +40,7 @@ export const MAX_SEARCH_RESULTS = 100;
 /** Interval between two progress notifications about tool calls, so that a loop does not flood the client. */
 export const MIN_PROGRESS_INTERVAL_MS = 100;
 
-/** The size of a message over stdio. A larger one closes the connection. */
+/** The size of a message over stdio. A larger one is answered with an error. */
 export const MAX_STDIO_MESSAGE_BYTES = 16 * 1024 * 1024;
 
 export const DEFAULT_HOST = "127.0.0.1";

@@ -1,12 +1,15 @@
 import { spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readFileSync, renameSync, statSync } from "node:fs";
 import path from "node:path";
-import { afterAll, describe, expect, it, onTestFinished } from "vitest";
+import type { Replicas } from "@cem/core";
+import { afterAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { connectHttp } from "../fixtures/clients.ts";
 import { createRealAgent, temporaryFolder } from "../fixtures/real-agent.ts";
-import { ask, at, servesInTests } from "../fixtures/serve.ts";
+import { ask, at, LIST_TOOLS, servesInTests } from "../fixtures/serve.ts";
+import { forwardToOwner } from "./http/forward-to-owner.ts";
 import { createLogger } from "./index.ts";
 import { readableLine } from "./logger.ts";
+import { idAtReplica } from "./runs/run.ts";
 
 const { agent, close } = createRealAgent();
 const serve = servesInTests(agent);
@@ -50,6 +53,20 @@ describe("the log", () => {
     expect(stderr).toMatch(said);
   });
 
+  it("goes on in a new file where its own was moved, which only its owner may read", () => {
+    vi.useFakeTimers({ toFake: ["performance"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const file = path.join(newFolder(), "server.log");
+    const logger = createLogger({ file });
+    logger.info("before");
+    renameSync(file, `${file}.1`);
+    vi.advanceTimersByTime(60_000);
+    logger.info("after");
+    expect(readFileSync(`${file}.1`, "utf8")).toMatch(/^.*"before"\}\n$/u);
+    expect(readFileSync(file, "utf8")).toMatch(/^.*"after"\}\n$/u);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+  });
+
   it("is text in a terminal, which nothing in it can steer", () => {
     const line = (facts: object): string =>
       readableLine(JSON.stringify({ level: "info", time: new Date(2026, 1, 1, 22, 59, 2), ...facts }));
@@ -62,6 +79,35 @@ describe("the log", () => {
       `            url      ${url}`,
       `            console  ${page}`,
     ]);
+  });
+
+  it("has that an answer of another replica broke off, and nothing between its lines", async () => {
+    const printed = vi.spyOn(console, "error");
+    onTestFinished(() => printed.mockRestore());
+    async function* body() {
+      yield Buffer.from("data: a part\n\n");
+      throw new Error("the other is gone");
+    }
+    const replicas: Replicas = {
+      specificationVersion: "v1",
+      name: "here",
+      receive: async () => {},
+      send: async () => ({ status: 200, headers: [], body: ReadableStream.from(body()) }),
+      sharedKey: async () => Buffer.alloc(32),
+    };
+    const file = path.join(newFolder(), "server.log");
+    const { url } = await serve({ logger: createLogger({ file }) }, { replicas });
+    const accept = "application/json, text/event-stream";
+    const session = { "mcp-session-id": idAtReplica("other", "session") };
+    const headers = { accept, "content-type": "application/json", ...session };
+    const answer = await fetch(url, { method: "POST", headers, body: LIST_TOOLS });
+    await expect(answer.text()).rejects.toThrow("terminated");
+    expect(readFileSync(file, "utf8")).toMatch(/"error":"the other is gone","msg":"fault"/u);
+    expect(printed).not.toHaveBeenCalled();
+    // Without a connection that could be cut, as where another replica asked.
+    const request = new Request(url, { method: "POST", headers });
+    const handed = await forwardToOwner(replicas, request, { parsedBody: {} });
+    await expect(handed?.text()).rejects.toThrow("the other is gone");
   });
 
   it("ties runs to requests, and tells neither code nor tokens", async () => {

@@ -1,3 +1,4 @@
+import { fstatSync, statSync } from "node:fs";
 import { CemError } from "@cem/core";
 import { openForAppending } from "@cem/core/files";
 import { destination, pino, type DestinationStream, type Logger } from "pino";
@@ -20,6 +21,8 @@ const CLOCK_CHARACTERS = 8;
 const MAX_LINE_CHARACTERS = 96;
 /** Limit of buffered lines while the disk is full. */
 const MAX_WAITING_BYTES = 1024 * 1024;
+/** How often a log looks whether its file was moved. */
+const LOOK_EVERY_MS = 1_000;
 
 export interface LoggerSettings {
   /** Default: `INFO`. */
@@ -71,17 +74,51 @@ export function readableLine(line: string): string {
 function openDestination(file: string | undefined): DestinationStream {
   const unwritable = (error: unknown): string =>
     `The log ${file} can't be written: ${error instanceof Error ? error.message : String(error)}.`;
+  let isTold = false;
+  const warnOnce = (error: unknown): void => {
+    if (!isTold) process.emitWarning(unwritable(error), "CemWarning");
+    isTold = true;
+  };
   try {
     if (file === undefined && process.stderr.isTTY)
       return { write: (line) => void process.stderr.write(`${readableLine(line)}\n`) };
-    const dest = file === undefined ? STDERR : openForAppending(file);
-    const stream = destination({ dest, sync: true, maxLength: MAX_WAITING_BYTES });
-    // An unhandled error event would end the process.
-    stream.on("error", () => {});
-    if (file !== undefined)
-      stream.once("error", (error) => process.emitWarning(unwritable(error), "CemWarning"));
-    return stream;
+    return file === undefined ? openStream(STDERR, () => {}) : openMovable(file, warnOnce);
   } catch (error) {
     throw new CemError("LOG_UNWRITABLE", unwritable(error), { details: { file }, cause: error });
   }
+}
+
+function openStream(dest: number, onError: (error: unknown) => void) {
+  const stream = destination({ dest, sync: true, maxLength: MAX_WAITING_BYTES });
+  // An unhandled error event would end the process.
+  stream.on("error", onError);
+  return stream;
+}
+
+/** Opens a file anew once it was moved or removed, as tools that rotate logs do. */
+function openMovable(file: string, onError: (error: unknown) => void): DestinationStream {
+  const open = () => {
+    const descriptor = openForAppending(file);
+    return { stream: openStream(descriptor, onError), ino: fstatSync(descriptor).ino };
+  };
+  let opened = open();
+  let lookAt = performance.now() + LOOK_EVERY_MS;
+  const follow = (): void => {
+    lookAt = performance.now() + LOOK_EVERY_MS;
+    if (statSync(file, { throwIfNoEntry: false })?.ino === opened.ino) return;
+    const { stream } = opened;
+    opened = open();
+    stream.end();
+  };
+  return {
+    write(line) {
+      try {
+        if (performance.now() >= lookAt) follow();
+      } catch (error) {
+        // It goes on in the file that it has.
+        onError(error);
+      }
+      opened.stream.write(line);
+    },
+  };
 }

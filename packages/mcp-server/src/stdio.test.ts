@@ -51,9 +51,19 @@ describe("a line over stdio that is no message", () => {
     expect(others).toHaveLength(expected.length);
   });
 
-  it("ends the connection where it is too long", async () => {
-    const { input, serving } = open();
-    input.write(Buffer.alloc(MAX_STDIO_MESSAGE_BYTES + 1, "x"));
-    await expect(serving.closed).resolves.toBeUndefined();
+  it.each([
+    [
+      "the official client",
+      (text: string) => ({ method: "ping", params: { text }, jsonrpc: "2.0", id: 5 }),
+      5,
+    ],
+    ["others", (text: string) => ({ ...ping("a-1"), params: { text } }), "a-1"],
+    ["no request", (text: string) => [text], null],
+  ])("is answered where it is too long, and the next is read: %s", async (_, message, id) => {
+    const { input, answers } = open();
+    const long = JSON.stringify(message("x".repeat(MAX_STDIO_MESSAGE_BYTES)));
+    input.write(`${INITIALIZE}\n${long}\n${JSON.stringify(ping("z"))}\n`);
+    await expect.poll(() => answers().some((answer) => answer.id === "z")).toBe(true);
+    expect(answers().filter((answer) => answer.error)).toMatchObject([error(id, -32_600)]);
   });
 });

@@ -1,5 +1,5 @@
 import { Duplex, type Readable, type Writable } from "node:stream";
-import { createLineSplitter, isObject, parseJson, type JsonValue } from "@cem/core";
+import { createLineSplitter, isObject, messageIdIn, parseJson, type JsonValue } from "@cem/core";
 import { isJSONRPCRequest } from "@modelcontextprotocol/server";
 import { serveStdio as serveConnection, StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 import type { Servable } from "./agent-server.ts";
@@ -37,7 +37,7 @@ export function serveStdio(server: Servable, options: StdioOptions = {}): Servin
       .finally(() => gone.resolve());
     return closing;
   };
-  // The transport also closes itself after a message that is too large.
+  // The transport also closes itself when its input fails.
   const closeTransport = transport.close.bind(transport);
   transport.close = () => {
     // Lets the process exit.
@@ -51,11 +51,18 @@ export function serveStdio(server: Servable, options: StdioOptions = {}): Servin
 
 /** Forwards protocol messages, splitting batches, and answers invalid input, which the SDK would drop. */
 function createMessageCheck(answer: (message: object) => void): Duplex {
-  const split = createLineSplitter(MAX_STDIO_MESSAGE_BYTES);
   const refuse = (code: number, message: string, id: JsonValue = null): string => {
     answer({ jsonrpc: "2.0", id, error: { code, message } });
     return "";
   };
+  const split = createLineSplitter(MAX_STDIO_MESSAGE_BYTES, (ends) => {
+    const most = `${MAX_STDIO_MESSAGE_BYTES / 2 ** 20} MiB`;
+    refuse(
+      -32_600,
+      `Invalid Request: a message has at most ${most}. Write large data to a file`,
+      messageIdIn(ends),
+    );
+  });
   const check = (message: JsonValue, json = JSON.stringify(message)): string => {
     // Only requests are answered. The SDK drops other invalid messages.
     if (isObject(message) && (!("id" in message) || "result" in message || "error" in message))

@@ -8,6 +8,8 @@ function found(text: string, key?: string): string[] {
   return detector.find(text, key).map(({ start, end, type }) => `${type} ${text.slice(start, end)}`);
 }
 
+const HOOK = "T51607488/B86606512/380bb297c6EAd4ECA9fc77A0";
+
 describe("createDetector", () => {
   it.each([
     ["Write to Maria.Santos+crm@acme-corp.co.uk.", "EMAIL Maria.Santos+crm@acme-corp.co.uk"],
@@ -280,6 +282,33 @@ describe("createDetector", () => {
     ["SMS-Code: 123456", "SECRET 123456"],
     ["Sicherheitscode: 123", "SECRET 123"],
     ["Twój kod weryfikacyjny to 628328", "SECRET 628328"],
+    ["G-628328 is your Google verification code.", "SECRET 628328"],
+    ["Je code is 628328", "SECRET 628328"],
+    ["GET /users/536-22-8726 200", "SSN 536-22-8726"],
+    ["file:///scans/536-22-8726.pdf", "SSN 536-22-8726"],
+    ["s3://kyc/4111-1111-1111-1111/front.jpg", "CREDIT_CARD 4111-1111-1111-1111"],
+    ["GET /cards/4111111111111111/holder 200", "CREDIT_CARD 4111111111111111"],
+    ["https://crm.example/phones/713-396-9245/calls", "PHONE 713-396-9245"],
+    ["Im Notfall: Marie Smith, 030-82797687", "PHONE 030-82797687"],
+    ["Herr Braun ist unter der Nummer 0176 49934583 erreichbar.", "PHONE 0176 49934583"],
+    ["Recapito telefonico: 06 1656 0620", "PHONE 06 1656 0620"],
+    [String.raw`C:\x\ada.byron@example.com`, "EMAIL ada.byron@example.com"],
+    [`https://hooks.slack.com/services/${HOOK}`, `SECRET ${HOOK}`],
+    [`https://discord.com/api/webhooks/${HOOK.slice(1)}`, `SECRET ${HOOK.slice(1)}`],
+    [
+      "https://api.telegram.org/bot669318502:faAf3d759dC9f9B8Df50E1ED8B8b7aA0cA6/getMe",
+      "SECRET 669318502:faAf3d759dC9f9B8Df50E1ED8B8b7aA0cA6",
+    ],
+    [
+      "https://a.blob.core.windows.net/c?sv=2022&sig=f81519dfcD76B0497e5dCAeFfC1F65f0%3D",
+      "SECRET f81519dfcD76B0497e5dCAeFfC1F65f0%3D",
+    ],
+    [`https://b.example/x?X-Amz-Signature=${"8a5f2c1e".repeat(8)}`, `SECRET ${"8a5f2c1e".repeat(8)}`],
+    [`anna:$2y$10$${"aB3/x".repeat(10)}`, `SECRET $2y$10$${"aB3/x".repeat(10)}`],
+    [`root:$6$YZEJCFPJ$${"aB3/x".repeat(17)}:19000:0:99999:7:::`, `SECRET $6$YZEJCFPJ$${"aB3/x".repeat(17)}`],
+    ["Password:\nB1scotte%Ka9z\n", "SECRET B1scotte%Ka9z"],
+    ["machine x.example login anna password Qw3rtz#Ka9!", "SECRET Qw3rtz#Ka9!"],
+    ["WLAN-Schlüssel: 7841688016704809", "SECRET 7841688016704809"],
     ["re'ann@example.com'", "EMAIL re'ann@example.com"],
     ["rb'ann@example.com'", "EMAIL ann@example.com"],
   ])("finds the value in %s", (text, expected) => {
@@ -321,6 +350,19 @@ describe("createDetector", () => {
 
   it.each([
     "order 4539578763621486",
+    "/posts/4539578763621486/x, https://x.example/d/212-555-0143, /mobile/7133969245, /orders/536-22-8726",
+    "Upgraded Foo from 1.2.6.2 to 4.9.4.4",
+    "cpe:2.3:a:apache:struts:8.6.3.9:*:*:*",
+    "at com.a.B.c(B.java:9536) ~[a-1.2.6.2.jar:1.2.9.9]",
+    "Theorem 7.3.4.9 holds, EC 4.16.13.141 is an enzyme",
+    "password: required|min:8|confirmed",
+    '{"nextPageToken":"4067BbfCbF1e5026b88D08a2"}',
+    "Password:\nroot@host1:~# ls",
+    "Your password:\nhttps://x.example/account1",
+    "for a login use password managers",
+    "Host 10012345 erreichbar, Knoten 4711 0815 erreichbar",
+    "s.replace(/x/, '$1$abcdefghijklmnopqrstuvwxyz')",
+    "numer dowodu wpłaty 2024/123456",
     "the 6.19.221.92 release",
     "bumped to 6.1.5.78 and 0.1.5.78",
     "requires >=10.15.148.35",

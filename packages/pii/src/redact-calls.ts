@@ -1,4 +1,4 @@
-import { moduleBeside, offload, toErrorInfo, tokenizeInTurns, withoutValues } from "@cem/core";
+import { fromErrorInfo, moduleBeside, offload, toErrorInfo, tokenizeInTurns, withoutValues } from "@cem/core";
 import type {
   Elicit,
   InvokeContext,
@@ -46,7 +46,13 @@ export function redactCalls(redactor: Redactor): (next: ToolInvoker) => ToolInvo
         redactor.observe(result.ok ? result.value : (result.error as unknown as JsonValue), scope);
         return result;
       }
-      return tokenizeInTurns(redactor, result, scope);
+      try {
+        return await tokenizeInTurns(redactor, result, scope);
+      } catch (error) {
+        const info = toErrorInfo(error);
+        // The call was made, so nobody should be asked to repeat it.
+        throw fromErrorInfo({ ...info, details: { ...info.details, isSent: true } });
+      }
     },
   });
 }

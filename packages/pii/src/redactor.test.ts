@@ -100,13 +100,21 @@ describe("tokenize and detokenize", () => {
       token.slice(7),
       `${token.slice(0, 12)} wrote`,
       `${token} and ${token.slice(0, 9)}`,
+      token.slice(-4),
+      token.slice(4, 14),
+      token.slice(0, 4),
     ];
     for (const part of parts)
       await expect(redactor.detokenize({ to: part }, target)).rejects.toMatchObject({
         code: "TOKEN_UNKNOWN",
         message: expect.stringContaining("is a part of a token"),
       });
-    const plain = { note: "[[TODO:responsibilities of all]] [[see]] [[NOTE:a]]", rows: "[[1,2],[3,4]]" };
+    const plain = {
+      note: "[[TODO:responsibilities of all]] [[see]] [[NOTE:a]]",
+      rows: "[[1,2],[3,4]]",
+      end: "1]]",
+      at: "T:1111",
+    };
     expect(await redactor.detokenize(plain, target)).toBe(plain);
     expect(await redactor.detokenize(token.slice(7), { ...target, ownOnly: true })).toBe(token.slice(7));
   });
@@ -137,6 +145,27 @@ describe("tokenize and detokenize", () => {
     expect(redactor.tokenize(shown, {})).toEqual(shown);
     expect(await redactor.detokenize(shown, target)).toEqual(data);
     expect(await redactor.detokenize(`card=${shown.card}; end`, target)).toBe("card=4111111111111111; end");
+  });
+
+  it("refuse numbers that are no token of the session, but not ids that tools gave", async () => {
+    const redactor = createRedactor({ guest: "tokens" });
+    const id = 8_923_456_789_012_345;
+    const shown = redactor.tokenize({ card: 4_111_111_111_111_111, id }, {});
+    expect(await redactor.detokenize({ shown, rows: [id] }, target)).toEqual({
+      shown: { card: 4_111_111_111_111_111, id },
+      rows: [id],
+    });
+    for (const card of [8_912_345_678_901_234, shown.card + 1])
+      await expect(redactor.detokenize({ card }, target)).rejects.toMatchObject({ code: "TOKEN_UNKNOWN" });
+    const own = { all: [Number.MAX_SAFE_INTEGER, 89, 4_111_111_111_111_112] };
+    expect(await redactor.detokenize(own, target)).toBe(own);
+    const asked = { card: 8_912_345_678_901_234 };
+    expect(await redactor.detokenize(asked, { ...target, ownOnly: true })).toEqual(asked);
+    // A session without tokens of numbers, and code that sees values: it can only be an id.
+    expect(await redactor.detokenize(asked, { ...target, session: "other" })).toEqual(asked);
+    const seeing = createRedactor();
+    seeing.tokenize({ card: 4_111_111_111_111_111 }, {});
+    expect(await seeing.detokenize(asked, target)).toEqual(asked);
   });
 
   it("look through what stands for an object in JSON", async () => {

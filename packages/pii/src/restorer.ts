@@ -148,6 +148,11 @@ const HARMLESS_IN_CODE = /^[^"\\\n\r\u2028\u2029[\]]*$/;
 /** Characters that would end a literal or a comment unless escaped. */
 const ESCAPED_IN_CODE = /['`$/]/g;
 
+const UNKNOWN =
+  "which stands for no value of this session. Tokens last as long as their session: get the value again";
+/** Parts of a token as `slice` returns them, where one is the whole of an argument. */
+const PART = /^(?:\[\[[A-Z][A-Z\d_]*|[A-Z\d_]*:[a-z2-7]{4,15}(?:\]\])?|[a-z2-7]{2,15}\]\])$/;
+
 /** Parts of the session that a restorer reads. */
 export interface RestorerSettings {
   vault: Vault;
@@ -172,14 +177,13 @@ export function createRestorer(settings: RestorerSettings) {
       const unknown = tokens.find(({ entry }) => entry === undefined);
       if (unknown !== undefined) {
         const token = text.slice(unknown.start, unknown.end);
-        const why =
-          "which stands for no value of this session. Tokens last as long as their session: get the value again";
-        throw unusableToken(`the token ${token}, ${why}`, token, target);
+        throw unusableToken(`the token ${token}, ${UNKNOWN}`, token, target);
       }
-      const broken = brokenTokenIn(text);
+      const mayBeLost = vault.hasTokens && target.isKept !== true;
+      const isPart = mayBeLost && PART.test(text) && vault.hasPart(text);
+      const broken = isPart ? text : brokenTokenIn(text);
       const why = "which is a part of a token. Pass tokens whole: code can't cut or join them";
       if (broken !== undefined) throw unusableToken(`"${broken}", ${why}`, broken, target);
-      const mayBeLost = vault.hasTokens && target.isKept !== true;
       const id = mayBeLost ? lostId(rewrite(text, () => " ", tokens)) : undefined;
       const how = "the id of a token in base64 or without its brackets. Pass tokens as they are";
       if (id !== undefined) throw unusableToken(`"${id}", ${how}`, id, target);
@@ -244,6 +248,8 @@ export function createRestorer(settings: RestorerSettings) {
         text: (text) => restoreIn(text, target, use),
         number: (value) => {
           const entry = value >= MIN_NUMBER ? vault.entryByNumber(value) : undefined;
+          if (seesTokens && target.ownOnly !== true && vault.isLostNumber(value))
+            throw unusableToken(`the number ${value}, a token ${UNKNOWN}`, String(value), target);
           return (entry && use(entry)) ?? value;
         },
         name: (name) => restoreIn(name, target, use),

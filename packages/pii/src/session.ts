@@ -308,7 +308,10 @@ export class RedactionSession {
     const first = this.findIn(text, { ...place, key: place.key ?? "" }).find(({ start, end, alike, entry }) =>
       isPlain ? start === 0 && end === text.length : (alike ?? entry) !== undefined,
     );
-    if (first === undefined) return value;
+    if (first === undefined) {
+      if (place.isOfCode !== true) this.vault.noteNumber(value);
+      return value;
+    }
     const entry =
       place.isOfCode === true
         ? this.vault.entryOfCode(value, first.type)

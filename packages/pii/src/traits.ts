@@ -64,7 +64,7 @@ const NAMES: readonly (readonly [number, string])[] = [
   [NAMES_SECRET, SECRET_MARKS.join("|")],
   [
     NAMES_IDENTITY,
-    " cpf|cnpj|ermi| nip| uid| i f| n i|d nr|isca| c f| ahv| avs|svnr| sv |cher|ijks|onal|niss|insz|onnu|onnr|swei|tity|tit?|itei|obis|aadh|uida| pan| tax|steu|idnr| tin| nir|inse|iale|s?cu| dni| nif|ento| nie|ranj| bsn|cenu|sofi|pese| nhs|nino|nsur|ni n| iti|assp|isep|assn|ss n|ssep|asap|ssap|aspo|aszp|icen|rers|ondu|pate|rijb|jazd|lita| cnh| vat|stid|t id| tva| btw|tita| iva| ust|anen|ikat|? ss|vita| ni | dl |dula|rt?o| cni|trav|rd n|buin| cif",
+    " cpf|cnpj|ermi| nip| uid| i f| n i|d nr|isca| c f| ahv| avs|svnr| sv |cher|ijks|onal|niss|insz|onnu|onnr|swei|tity|tit?|itei|obis|wodu|aadh|uida| pan| tax|steu|idnr| tin| nir|inse|iale|s?cu| dni| nif|ento| nie|ranj| bsn|cenu|sofi|pese| nhs|nino|nsur|ni n| iti|assp|isep|assn|ss n|ssep|asap|ssap|aspo|aszp|icen|rers|ondu|pate|rijb|jazd|lita| cnh| vat|stid|t id| tva| btw|tita| iva| ust|anen|ikat|? ss|vita| ni | dl |dula|rt?o| cni|trav|rd n|buin| cif",
   ],
   [
     NAMES_BIRTH,

@@ -1,4 +1,4 @@
-import { redactionTokensIn } from "@cem/core";
+import { isNumberToken, redactionTokensIn } from "@cem/core";
 import { KnownValues, MIN_CHARACTERS } from "./known-values.ts";
 import type { Finding, PiiType } from "./context.ts";
 
@@ -12,6 +12,9 @@ const DOMAIN = "redacted.invalid";
 
 /** `email`: valid as an email address and as a part of a URI. */
 type TokenForm = "plain" | "email";
+
+/** Only so many numbers that look like tokens are remembered. */
+const MAX_ALIKE = 100_000;
 
 /** Random bytes for many ids at once. */
 const random = new Uint8Array(ID_CHARACTERS * 512);
@@ -76,6 +79,8 @@ export class Vault {
   readonly #byValue = new Map<string | number, VaultEntry>();
   readonly #ofCode = new Map<string | number, VaultEntry>();
   readonly #byNumber = new Map<number, VaultEntry>();
+  /** Numbers of tools, such as ids, that happen to look like tokens. */
+  readonly #alike = new Set<number>();
   readonly known = new KnownValues<VaultEntry>();
   readonly #origins: Vault | undefined;
   /** Number of additions on this machine. Merged data does not count. */
@@ -163,6 +168,11 @@ export class Vault {
     return entry !== undefined && text === formatToken(entry.type, id);
   }
 
+  /** Whether a text is a part of a token. */
+  hasPart(text: string): boolean {
+    return [...this.#byId].some(([id, { type }]) => formatToken(type, id).includes(text));
+  }
+
   /** The token of an entry in a text. */
   tokenOf(entry: VaultEntry, form?: TokenForm): string {
     return formatToken(entry.type, this.#idOf(entry), form);
@@ -178,6 +188,18 @@ export class Vault {
     this.changes += 1;
     this.#byNumber.set(token, entry);
     return token;
+  }
+
+  /** Notes a number that code got, and may pass on. */
+  noteNumber(value: number): void {
+    if (isNumberToken(value) && this.#alike.size < MAX_ALIKE) this.#alike.add(value);
+  }
+
+  /** Whether a number must be a changed or a foreign token: code has got such tokens, and not this number. */
+  isLostNumber(value: number): boolean {
+    return (
+      isNumberToken(value) && this.#byNumber.size > 0 && !this.#byNumber.has(value) && !this.#alike.has(value)
+    );
   }
 
   /** The entry of a numeric token. */

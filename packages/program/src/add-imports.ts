@@ -1,10 +1,17 @@
 import { isBuiltin } from "node:module";
-import type { Node } from "@babel/types";
+import type { Node, Statement } from "@babel/types";
 import { editSource } from "./emit-imports.ts";
-import { locationOf, type SourceLocation } from "./imports.ts";
+import { locationOf, mayImportInExpression, type SourceLocation } from "./imports.ts";
 import { parseProgram, type Program } from "./parse-program.ts";
 import { patternNames } from "./scopes.ts";
-import { isNamed, namesUsedAtRunTime, runtimeNodes, type NodeVisit } from "./syntax-tree.ts";
+import {
+  isNamed,
+  isTypeOnly,
+  namesUsedAtRunTime,
+  runtimeNodes,
+  visitNodes,
+  type NodeVisit,
+} from "./syntax-tree.ts";
 
 const NAME = "require";
 /** Globals of the sandbox that this process may lack. A tool of the same name never replaces one. */
@@ -13,8 +20,8 @@ const GUEST_GLOBALS = new Set(
 );
 
 /**
- * Supports CommonJS `require("path")`: imports the module and replaces the call by its name. Replaces `require.main ===
- * module` by `true`.
+ * Supports CommonJS `require("path")`: makes an import of a constant at the top level, and otherwise imports the module and
+ * replaces the call by its name. Replaces `require.main === module` by `true`.
  *
  * @returns the code, with unchanged line numbers. Code with a syntax error or its own `require` is returned unchanged.
  */
@@ -26,18 +33,49 @@ export function importRequired(code: string): string {
   if (boundNames(root).has(NAME)) return code;
   const edits = editSource(code);
   const names = new Map<string, string>();
-  for (const { node } of runtimeNodes(root)) {
+  const requiring = new Map(root.body.map((statement) => [statement as Node, importsFor(statement)]));
+  for (const { node } of visitNodes(root, (part) => requiring.get(part) === undefined && !isTypeOnly(part))) {
     if (isMainTest(node)) edits.overwrite(node.start ?? 0, node.end ?? 0, "true");
-    if (node.type !== "CallExpression" || !isNamed(node.callee, NAME)) continue;
-    const [module] = node.arguments;
-    if (module?.type !== "StringLiteral") continue;
-    const { value: specifier } = module;
+    const specifier = requiredBy(node);
+    if (specifier === undefined) continue;
     const name = names.get(specifier) ?? `$required${names.size}`;
     names.set(specifier, name);
     edits.overwrite(node.start ?? 0, node.end ?? 0, name);
   }
+  for (const [{ start, end }, imports] of requiring)
+    if (imports !== undefined) edits.overwrite(start ?? 0, end ?? 0, imports);
   const edited = edits.toString();
   return names.size === 0 ? edited : beginWith([...names].map(importOf), edited);
+}
+
+/** The name of the module that a node requires. */
+function requiredBy(node: Node | null | undefined): string | undefined {
+  if (node?.type !== "CallExpression" || !isNamed(node.callee, NAME)) return undefined;
+  const [module] = node.arguments;
+  return module?.type === "StringLiteral" ? module.value : undefined;
+}
+
+/** The imports for a statement that only requires modules: `const { join } = require("path"), fs = require("fs");`. */
+function importsFor(statement: Statement): string | undefined {
+  if (statement.type !== "VariableDeclaration" || statement.kind !== "const") return undefined;
+  const imports = statement.declarations.map(({ id, init }) => importFor(id, requiredBy(init)));
+  return imports.includes(undefined) ? undefined : imports.join(" ");
+}
+
+function importFor(pattern: Node, specifier: string | undefined): string | undefined {
+  if (specifier === undefined || ("typeAnnotation" in pattern && pattern.typeAnnotation != null))
+    return undefined;
+  if (pattern.type === "Identifier") return importOf([specifier, pattern.name]);
+  if (pattern.type !== "ObjectPattern" || specifier.endsWith(".json")) return undefined;
+  const names = pattern.properties.map((property) => {
+    if (property.type !== "ObjectProperty" || property.computed) return undefined;
+    const { key, value } = property;
+    if (key.type !== "Identifier" || value.type !== "Identifier") return undefined;
+    return key.name === value.name ? key.name : `${key.name} as ${value.name}`;
+  });
+  return names.includes(undefined)
+    ? undefined
+    : `import { ${names.join(", ")} } from ${JSON.stringify(specifier)};`;
 }
 
 /** Inserts statements before all others, but after a hashbang. */
@@ -102,6 +140,18 @@ export function findMissingImports(program: Program, tools: readonly Importable[
     missing.set(name, [...(missing.get(name) ?? []), found]);
   }
   return missing;
+}
+
+/** Whether code may call tools: it imports files, uses names that it does not bind, or can't be parsed. */
+export function mayCallTools(code: string): boolean {
+  const parsed = parseProgram(code);
+  if (!parsed.ok || mayImportInExpression(code)) return true;
+  if (parsed.program.imports.some(({ specifier }) => !isBuiltin(specifier))) return true;
+  const root = parsed.program.ast.program;
+  const bound = boundNames(root);
+  const isBound = (name: string): boolean =>
+    bound.has(name) || name in globalThis || (name !== NAME && GUEST_GLOBALS.has(name));
+  return [...namesUsedAtRunTime(root)].some((name) => !isBound(name));
 }
 
 /**

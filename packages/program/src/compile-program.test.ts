@@ -61,6 +61,17 @@ describe("compileProgram", () => {
     expect(source(`exports${".a".repeat(20_000)} = 1;`)).toContain("const { exports } = module;");
   });
 
+  it("compiles what is assigned, contained or named as often as a program can", () => {
+    const names = (length: number) => Array.from({ length }, (_, index) => `v${index}`).join();
+    const codes = [
+      `let x; export default x;\n${"x=1;".repeat(70_000)}`,
+      `let x; export default x;\n${"x=[x];".repeat(49_000)}`,
+      `const [${names(49_000)}] = [${"1,".repeat(49_000)}];\nexport default [${names(49_000)}];`,
+      `export const [${names(140_000)}] = [];`,
+    ];
+    expect(codes.map((code) => compileProgram(code).ok)).toEqual(codes.map(() => true));
+  });
+
   it("keeps every line where it was, one line below", () => {
     const code = `import { add } from "./servers/calculator/index.ts";
 const a: number = await add({ a: 1, b: 2 });
@@ -195,6 +206,11 @@ return c;`;
       'import "./m.ts";\nasync function main() {}\ntype T = 1;',
       "function",
     ],
+    [
+      "a main function beside literals",
+      "const SIZE = 50, CITIES = ['Oslo', { a: -1 }];\nlet n;\nconst help = () => 1;\nconst main = async () => {};",
+      "function",
+    ],
     ["an exported main function", "function help() {}\nexport async function main() {}", "function"],
     [
       "a program that is an arrow function",
@@ -212,7 +228,11 @@ return c;`;
     "function main(name) {}",
     "function helper() {}",
     "function main() {}\nfunction run() {}",
-    "const x = 1;\nfunction main() {}",
+    "const x = Date.now();\nfunction main() {}",
+    "const x = { a: [Date.now()] };\nfunction main() {}",
+    "const { x = main() } = {};\nfunction main() {}",
+    "const main = Object(async () => {});",
+    "const main = (name) => {};",
     "(name) => name",
     "const x = 1;\n() => x",
     "main();\nfunction main() {}",
@@ -270,6 +290,11 @@ return c;`;
     ["const all = new Map();\nall.set(1, () => 5);\nall.get(1)();\nexport default all.get(1);", "whole"],
     ["const fns = [() => 5];\nfor (const fn of fns) fn();\nexport default fns[0];", "part"],
     ["const fns = [];\nfns.push(() => 5);\nfor (const fn of fns) fn();\nexport default fns[0];", "part"],
+    ["function task(run) { run(); return run; }\nexport default task(() => 5);", "part"],
+    [
+      "const all = [];\nconst task = (run) => (all.push(run), run);\nconst main = task(() => 5);\nall[0]();\nexport { main as default };",
+      "part",
+    ],
     ["class Job { constructor() {} }\nnew Job();\nexport default Job;", "whole"],
     [`${main}const debug = false;\ndebug && main();\nexport default main;`, undefined],
     [`${main}switch (0) {\ncase 1: main(); }\nexport default main;`, undefined],
@@ -399,6 +424,8 @@ return [a, b, c, d(), E.value, F.G, q(7)];`;
     ["exports.a = 1;\nif (exports.a) module.exports.b = 2;", { a: 1, b: 2 }],
     ["module.exports = 5;\nexport default 6;", 6],
     ["const module = { exports: 1 };\nmodule.exports = 2;\nexport default module;", { exports: 2 }],
+    ["const [exports] = [{}];\nexports.a = 1;\nexport default exports;", { a: 1 }],
+    ["for (const module of [{}]) module.exports = 2;\nexport default 6;", 6],
   ])("takes the value of %j as meant", async (code, value) => {
     expect((await evaluate(code)).exported).toEqual(value);
   });

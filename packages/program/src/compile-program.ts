@@ -31,9 +31,10 @@ export interface CompiledProgram {
    * A TypeScript module whose default export is `async ($cem) =>`. It loads its static imports with
    * `$cem.import(requests)` and its dynamic ones with `$cem.load(specifier)`, reads `import.meta` from `$cem.meta` and
    * assigns its default export to `$cem.default`, its CommonJS module to `$cem.module`, the value of its last expression to
-   * `$cem.last` and an object of the variables that it exports by name to `$cem.named`. If the program mentions
-   * its default export elsewhere, it sets `$cem.isMentioned`, and `$cem.ran` as soon as it runs what it exports: to "whole",
-   * or to "part" for a function that the export is made of. It resolves to the value of a top-level `return`.
+   * `$cem.last` and an object of the variables that it exports by name to `$cem.named`. If the program mentions its default
+   * export elsewhere, or makes it of functions by a call, it sets `$cem.isMentioned`, and `$cem.ran` as soon as it runs what
+   * it exports: to "whole", or to "part" for a function that the export is made of. It resolves to the value of a top-level
+   * `return`.
    */
   source: string;
   /** The number of lines before the program's first one. Subtract it from a line in `source`. */

@@ -12,7 +12,7 @@ const CONDITIONAL =
 /** A node with a body that runs when something calls it. */
 export type FunctionNode = Node & { params: Node[]; body: Node };
 
-/** A default export that the program mentions elsewhere, so that it may run it itself. */
+/** A default export that the program mentions elsewhere, or makes of functions by a call, so that it may run it itself. */
 export interface MentionedExport {
   /** The functions that the export is made of, and whether each of them is the export itself. */
   functions: Map<FunctionNode, boolean>;
@@ -35,19 +35,14 @@ function findMentionedExport({ ast: { program }, code }: Source): MentionedExpor
   const isCommonJs = /\bmodule\.exports\b/.test(code);
   if (!isCommonJs && exported.every((node) => isFunctionNode(withoutCasts(node)))) return undefined;
   const values = valuesByName(program);
-  if (isCommonJs) exported.push(...(values.get("module") ?? []));
+  if (isCommonJs) for (const value of values.get("module") ?? []) exported.push(value);
   if (exported.length === 0) return undefined;
   const { names, parts, functions } = partsOf(exported, values);
   if (isCommonJs) names.add("module");
-  let isMentioned = false;
-  for (const visit of runtimeNodes(program)) {
+  let isMentioned = [...parts].some(isGivenFunctions);
+  for (const visit of visitNodes(program, (node) => !parts.has(node) && !isTypeOnly(node))) {
     const { node } = visit;
-    isMentioned ||=
-      node.type === "Identifier" &&
-      names.has(node.name) &&
-      !isLabel(visit) &&
-      !isTarget(visit) &&
-      !parts.some((part) => contains(part, node));
+    isMentioned ||= node.type === "Identifier" && names.has(node.name) && !isLabel(visit) && !isTarget(visit);
   }
   if (!isMentioned) return undefined;
   const textOf = (node: Node): string => code.slice(node.start ?? 0, node.end ?? 0);
@@ -74,20 +69,26 @@ export function defaultExport(statement: Statement): Node | undefined {
 /** The values of the program's own variables, functions and classes by name, and those of `module.exports` under `module`. */
 function valuesByName(program: ProgramNode): Map<string, Node[]> {
   const values = new Map<string, Node[]>();
-  const add = (name: string, value: Node | null | undefined): void => {
-    if (value != null) values.set(name, [...(values.get(name) ?? []), withoutCasts(value)]);
+  const add = (name: string, value: Node): void => {
+    const known = values.get(name);
+    if (known === undefined) values.set(name, [value]);
+    else known.push(value);
   };
   for (const statement of program.body) {
     const own = "declaration" in statement ? (statement.declaration ?? statement) : statement;
     if ((own.type === "FunctionDeclaration" || own.type === "ClassDeclaration") && own.id != null)
       add(own.id.name, own);
     if (own.type !== "VariableDeclaration") continue;
-    for (const { id, init } of own.declarations) for (const name of patternNames(id)) add(name, init);
+    for (const { id, init } of own.declarations) {
+      if (init == null) continue;
+      const value = withoutCasts(init);
+      for (const name of patternNames(id)) add(name, value);
+    }
   }
   for (const { node } of runtimeNodes(program)) {
     if (node.type !== "AssignmentExpression" || node.operator !== "=") continue;
-    if (node.left.type === "Identifier") add(node.left.name, node.right);
-    if (isModuleExports(node.left)) add("module", node.right);
+    if (node.left.type === "Identifier") add(node.left.name, withoutCasts(node.right));
+    if (isModuleExports(node.left)) add("module", withoutCasts(node.right));
   }
   return values;
 }
@@ -96,24 +97,25 @@ function valuesByName(program: ProgramNode): Map<string, Node[]> {
 function partsOf(exported: readonly Node[], values: ReadonlyMap<string, readonly Node[]>) {
   const names = new Set<string>();
   const functions = new Map<FunctionNode, boolean>();
-  const parts = exported.map(withoutCasts);
-  const wholes = new Set<Node>(parts);
-  /** Children of functions: these run later. */
-  const inner = new Set<Node>();
+  const parts = new Set(exported.map(withoutCasts));
+  const wholes = new Set(parts);
+  /** Nodes that were visited, since parts may contain others, and children of functions: these run later. */
+  const done = new Set<Node>();
   for (const root of parts) {
     const isWhole = wholes.has(root);
-    for (const visit of visitNodes(root, (node) => !inner.has(node) && !isTypeOnly(node))) {
+    for (const visit of visitNodes(root, (node) => !done.has(node) && !isTypeOnly(node))) {
       const { node, key } = visit;
+      done.add(node);
       if (isFunctionNode(node)) {
         // A function that is called to make the export has run by then.
         if (key !== "callee") functions.set(node, node === root && isWhole);
-        for (const child of [...node.params, node.body]) inner.add(child);
+        for (const child of [...node.params, node.body]) done.add(child);
       }
       if (node.type !== "Identifier" || key === "callee" || names.has(node.name) || isLabel(visit)) continue;
       names.add(node.name);
       for (const value of values.get(node.name) ?? []) {
         if (isWhole && node === root) wholes.add(value);
-        parts.push(value);
+        parts.add(value);
       }
     }
   }
@@ -128,8 +130,11 @@ function isTarget({ parent, key }: NodeVisit): boolean {
   return key === "left" && parent.type === "AssignmentExpression";
 }
 
-function contains(outer: Node, node: Node): boolean {
-  return (outer.start ?? 0) <= (node.start ?? 0) && (node.end ?? 0) <= (outer.end ?? 0);
+/** Whether it calls a function with others, which that may run, or keep for the program to run. */
+function isGivenFunctions(node: Node): boolean {
+  return (
+    node.type === "CallExpression" && node.callee.type === "Identifier" && node.arguments.some(isFunctionNode)
+  );
 }
 
 function isFunctionNode(node: Node): node is FunctionNode {

@@ -6,7 +6,7 @@ import { editSource, emitImports, planImport, type PlannedImport, type SourceEdi
 import { findLastExpression, findMain } from "./export-last-value.ts";
 import { locationOf, mayImportInExpression, nameOf } from "./imports.ts";
 import type { Program } from "./parse-program.ts";
-import { patternNames } from "./scopes.ts";
+import { lookUp, patternNames, scopedNodes, type Scope } from "./scopes.ts";
 import { isNamed, isTypeOnly, namesUsedAtRunTime, runtimeNodes } from "./syntax-tree.ts";
 
 const UNSUPPORTED: Readonly<Record<string, string>> = {
@@ -34,16 +34,26 @@ export function findUnsupported({ ast, code }: Program): GuestError | undefined 
   return undefined;
 }
 
-/** Whether a program exports in CommonJS style, `module.exports = …` or `exports.name = …`, and declares neither name. */
-function isCommonJs({ ast, code }: Program): boolean {
-  if (!/\bexports\b/.test(code)) return false;
-  let isGiven = false;
-  for (const { node } of runtimeNodes(ast.program)) {
-    if (node.type === "VariableDeclarator" && (isNamed(node.id, "module") || isNamed(node.id, "exports")))
-      return false;
-    isGiven ||= node.type === "AssignmentExpression" && isExports(node.left);
+/**
+ * How a program uses the `module` of CommonJS, where it declares neither that nor `exports`: whether it exports by
+ * `module.exports = …` or `exports.name = …`, or only asks whether another module loads it, by `module.parent`.
+ */
+function commonJsUse({ ast, code }: Program): "exports" | "asks" | undefined {
+  if (!/\b(?:exports|parent)\b/.test(code)) return undefined;
+  const uses: [use: "exports" | "asks", scope: Scope][] = [];
+  for (const { node, scope } of scopedNodes(ast.program)) {
+    if (node.type === "AssignmentExpression" && isExports(node.left)) uses.push(["exports", scope]);
+    if (
+      node.type === "MemberExpression" &&
+      isNamed(node.object, "module") &&
+      isNamed(node.property, "parent")
+    )
+      uses.push(["asks", scope]);
   }
-  return isGiven;
+  const meant = uses.flatMap(([use, scope]) =>
+    (lookUp(scope, "module") ?? lookUp(scope, "exports")) === undefined ? [use] : [],
+  );
+  return meant.includes("exports") ? "exports" : meant[0];
 }
 
 interface Emitter {
@@ -89,10 +99,10 @@ export function emitModule(
   // A hashbang is valid only at the start of a file.
   if (code.startsWith("#!")) emitter.edits.overwrite(0, 2, "//");
   let own = mentioned === undefined ? "" : opensMentioned(mentioned, runtime);
-  if (isCommonJs(program)) {
-    own += "const module = { exports: {} }; const { exports } = module;";
-    emitter.epilogue.push(`;${runtime}.module=module;`);
-  }
+  const commonJs = commonJsUse(program);
+  if (commonJs !== undefined)
+    own += "const module = { exports: {}, parent: null }; const { exports } = module;";
+  if (commonJs === "exports") emitter.epilogue.push(`;${runtime}.module=module;`);
   const imports = emitImports(emitter.imports, runtime);
   const opening = `export default async (${runtime}) => { ${own}${imports}${beginning}`;
   const closing = [...emitter.epilogue, "}"].join("\n");
@@ -195,7 +205,8 @@ function emitNamedExport(statement: ExportNamedDeclaration, emitter: Emitter): v
       return emitter.edits.overwrite(statement.start ?? 0, declaration.start ?? 0);
     }
     if (declaration.type === "VariableDeclaration")
-      for (const { id } of declaration.declarations) emitter.named.push(...patternNames(id));
+      for (const { id } of declaration.declarations)
+        for (const name of patternNames(id)) emitter.named.push(name);
     return emitter.edits.overwrite(statement.start ?? 0, declaration.start ?? 0, ";");
   }
   if (statement.source != null) {

@@ -1,8 +1,9 @@
 import type { Directive, Node, Statement } from "@babel/types";
 import { defaultExport, FUNCTION, isExports, mentionedExport } from "./default-export.ts";
+import { literalValue } from "./literal-value.ts";
 import { parseProgram, type Program } from "./parse-program.ts";
 import { patternNames } from "./scopes.ts";
-import { isTypeOnly, visitNodes } from "./syntax-tree.ts";
+import { isNamed, isTypeOnly, visitNodes } from "./syntax-tree.ts";
 
 const RETURN = /\breturn\b/;
 /** Declarations that a default export names without evaluating anything. */
@@ -36,17 +37,61 @@ function isPlainFunction(node: Node): boolean {
   return FUNCTION.test(node.type) && "params" in node && node.params.length === 0;
 }
 
-/** The name of the main function without parameters, exported or not, of a program that only declares functions. */
+/**
+ * The name of the main function without parameters, exported or not, of a program that only declares functions and
+ * constants of literals.
+ */
 export function findMain({ ast }: Pick<Program, "ast">): string | undefined {
   const own = ast.program.body.map((statement) =>
     statement.type === "ExportNamedDeclaration" ? (statement.declaration ?? statement) : statement,
   );
-  if (!own.every(hasNoValue)) return undefined;
-  const mains = own.flatMap((statement) => {
-    const name = statement.type === "FunctionDeclaration" ? (statement.id?.name ?? "") : "";
-    return MAIN.test(name) && isPlainFunction(statement) ? [name] : [];
-  });
-  return mains.length === 1 ? mains[0] : undefined;
+  if (!own.every((statement) => hasNoValue(statement) || declaresLiterals(statement))) return undefined;
+  const mains = own
+    .flatMap((statement) => namedFunctions(statement))
+    .filter(([name, node]) => {
+      return MAIN.test(name) && isPlainFunction(node);
+    });
+  return mains.length === 1 ? mains[0]?.[0] : undefined;
+}
+
+/** Whether a statement declares variables of literals or functions, which runs no code. A pattern may have default values. */
+function declaresLiterals(statement: Statement): boolean {
+  if (statement.type !== "VariableDeclaration") return false;
+  return statement.declarations.every(
+    ({ id, init }) =>
+      id.type === "Identifier" &&
+      (init == null || FUNCTION.test(init.type) || literalValue(init) !== undefined),
+  );
+}
+
+/** The functions that a statement declares, by name. */
+function namedFunctions(statement: Statement): [name: string, node: Node][] {
+  if (statement.type === "FunctionDeclaration") return [[statement.id?.name ?? "", statement]];
+  if (statement.type !== "VariableDeclaration") return [];
+  return statement.declarations.flatMap(({ id, init }): [string, Node][] =>
+    id.type === "Identifier" && init != null && FUNCTION.test(init.type) ? [[id.name, init]] : [],
+  );
+}
+
+/**
+ * The text of the parameters of a default export that requires some, although it is called without arguments.
+ * `undefined` where the program may call it itself, or return before.
+ */
+export function requiredParameters(code: string): string | undefined {
+  const parsed = parseProgram(code);
+  if (!parsed.ok || mentionedExport(parsed.program) !== undefined) return undefined;
+  const { body } = parsed.program.ast.program;
+  if (body.some(returns)) return undefined;
+  const [exported] = body.flatMap((own) => defaultExport(own) ?? []);
+  const declared = body.map((own) => ("declaration" in own ? (own.declaration ?? own) : own) as Statement);
+  const named =
+    exported?.type === "Identifier" && new Map(declared.flatMap(namedFunctions)).get(exported.name);
+  const { params: all = [] } = (named || exported || {}) as { params?: Node[] };
+  const params = all.filter((param) => !isNamed(param, "this"));
+  const [first] = params;
+  const isRequired =
+    first?.type === "ObjectPattern" || (first?.type === "Identifier" && first.optional !== true);
+  return isRequired ? code.slice(first.start ?? 0, params.at(-1)?.end ?? 0) : undefined;
 }
 
 /** Whether a program has a top-level `return`, or a default export that it does not mention elsewhere. */
@@ -94,7 +139,8 @@ const TELLS_OTHERWISE = /\bmodule\.exports\b|\bexports\.|\bconsole\.|\bDeno\.std
 export function exportLastValue(code: string): { code: string; added: string[] } {
   const parsed = parseProgram(code);
   if (!parsed.ok || saysResult(parsed.program)) return { code, added: [] };
-  if (findLastExpression(parsed.program) !== undefined) return { code, added: [] };
+  if ((findLastExpression(parsed.program) ?? findMain(parsed.program)) !== undefined)
+    return { code, added: [] };
   const { body } = parsed.program.ast.program;
   const hasDefault = body.some((own) => defaultExport(own));
   // Anything but a function that it calls itself is its result.

@@ -1,4 +1,4 @@
-export { addMissingImports, findMissingImports, importRequired } from "./add-imports.ts";
+export { addMissingImports, findMissingImports, importRequired, mayCallTools } from "./add-imports.ts";
 export type { Importable, MissingImport, MissingImports } from "./add-imports.ts";
 export { compileProgram, withoutFence } from "./compile-program.ts";
 export type { CompiledProgram, CompileResult } from "./compile-program.ts";
@@ -12,7 +12,7 @@ export { lookUp, refersToVariable, scopedNodes } from "./scopes.ts";
 export type { Binding, Scope, ScopedVisit } from "./scopes.ts";
 export { namesUsedAtRunTime, runtimeNodes, visitNodes } from "./syntax-tree.ts";
 export type { NodeVisit } from "./syntax-tree.ts";
-export { exportLastValue } from "./export-last-value.ts";
+export { exportLastValue, requiredParameters } from "./export-last-value.ts";
 export { findUnsupported } from "./emit-module.ts";
 export { runWithTimeout, SyncTimeoutError } from "./run-with-timeout.ts";
 export type { GuestError } from "@cem/core";

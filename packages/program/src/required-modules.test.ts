@@ -3,10 +3,20 @@ import { importRequired } from "./add-imports.ts";
 
 describe("importRequired", () => {
   it.each([
-    ['const path = require("path");', 'import $required0 from "path"; const path = $required0     ;'],
+    ['const path = require("path");', 'import path from "path";     '],
     [
-      'const { get_weather } = require("./servers/weather");',
-      'import * as $required0 from "./servers/weather"; const { get_weather } = $required0                  ;',
+      'const { get_weather, a: b } = require("./servers/weather");',
+      'import { get_weather, a as b } from "./servers/weather";   ',
+    ],
+    ['const {\n  sep,\n} = require("path")\nsep;', 'import { sep } from "path";\n\n\nsep;'],
+    ['const fs = require("fs"), c = require("./c.ts");', 'import fs from "fs"; import * as c from "./c.ts";'],
+    [
+      'let path = require("path");\nconst { a = 1 } = require("path"), b: any = require("path");',
+      'import $required0 from "path"; let path = $required0     ;\nconst { a = 1 } = $required0     , b: any = $required0     ;',
+    ],
+    [
+      'const { a } = require("./a.json"), b = require("./a.json");\nf(() => { const c = require("c"); });',
+      'import $required0 from "./a.json" with { type: "json" }; import * as $required1 from "c"; const { a } = $required0         , b = $required0         ;\nf(() => { const c = $required1  ; });',
     ],
     [
       'const a = require("node:fs").promises, b = require("node:fs");',

@@ -1,4 +1,5 @@
-import type { AgentEvent, AnnouncedCall, ErrorInfo, ExecuteOptions, JsonValue, TaskResult } from "@cem/core";
+import type { AgentEvent, AnnouncedCall, ErrorInfo, ExecuteOptions, JsonValue } from "@cem/core";
+import type { TaskResult, ToolCallRecord } from "@cem/core";
 import type { TraceCarrier } from "@cem/core/telemetry";
 
 /** The options of a run that a worker receives as they are. Functions are called through a {@link Question}. */
@@ -86,11 +87,16 @@ export function unrunResult(
     origin: run.kind === "code" ? "given" : "rules",
     selectedTools: [],
     availableTools: 0,
-    toolCalls: calls.map(({ server, tool }) => ({ server, tool, ms: 0, ok: false })),
+    toolCalls: recordsOf(calls),
     isolation: null,
     timings: {},
     contextTokens: { direct: 0, used: 0, saved: 0 },
   };
+}
+
+/** The records of calls whose results are unknown. */
+export function recordsOf(calls: readonly AnnouncedCall[]): ToolCallRecord[] {
+  return calls.map(({ server, tool }) => ({ server, tool, ms: 0, ok: false }));
 }
 
 /** Creates the error of a run whose worker was lost after the run may have changed something. */

@@ -652,6 +652,35 @@ describeWith("redis-server")("a queue of runs", () => {
     expect(await queue.counts()).toMatchObject({ waiting: 0, dead: 0, workers: 1 });
   });
 
+  it("repeats a run with its id, and tells what was called before where the repeat is refused", async () => {
+    const ids: (string | undefined)[] = [];
+    const reasons: unknown[] = [];
+    const waits: Work = async (_, { onCall, runId, signal }) => {
+      await onCall?.(SAFE);
+      ids.push(runId);
+      signal?.addEventListener("abort", () => reasons.push(signal.reason));
+      await sleep(60_000, undefined, { signal: signal ?? new AbortController().signal });
+    };
+    const stopped = await work(waits, { drainMs: 50 });
+    const running = open().execute(code("x"));
+    await expect.poll(() => ids).toHaveLength(1);
+    await stopped.close();
+    const agent = agentOf(async (_, { runId }) => ids.push(runId));
+    const executeCode: typeof agent.executeCode = async (...given) => ({
+      ...(await agent.executeCode(...given)),
+      status: "refused",
+    });
+    const refusing = await startQueueWorker({
+      url: server().url,
+      agentFor: async () => ({ ...agent, executeCode }),
+    });
+    onTestFinished(() => refusing.close());
+    expect(await running).toMatchObject({ status: "refused", toolCalls: [{ server: "s", tool: "read" }] });
+    expect(ids).toEqual([expect.stringMatching(/^run-/), ids[0]]);
+    // By this, a meter charges it once.
+    expect(reasons).toMatchObject([{ code: "ABORTED", details: { isInterrupted: true } }]);
+  });
+
   it("keeps no run as failed that was stopped or cancelled while its agent prepared it", async () => {
     const preparing: string[] = [];
     // As an agent that waits for the files of the run.

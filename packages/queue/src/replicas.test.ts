@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { ForwardedAnswer } from "@cem/core";
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from "vitest";
 import { startRedis } from "../../store/test/redis-server.ts";
@@ -21,15 +22,18 @@ describeWith("redis-server")("a large answer that another copy of the server giv
   afterAll(() => redis.stop());
 
   /** Two copies, one of which answers with chunks. */
-  async function setUp(chunks: Iterable<Uint8Array> = Array<Uint8Array>(CHUNKS).fill(CHUNK)) {
-    const [front, back] = [createReplicas({ url: redis.url }), createReplicas({ url: redis.url })];
+  async function setUp(
+    chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array> = Array<Uint8Array>(CHUNKS).fill(CHUNK),
+    { url } = redis,
+  ) {
+    const [front, back] = [createReplicas({ url }), createReplicas({ url })];
     onTestFinished(async () => void (await Promise.all([front.close(), back.close()])));
     let given = 0;
     const over = Promise.withResolvers<string>();
     async function* body() {
       let how = "left";
       try {
-        for (const chunk of chunks) {
+        for await (const chunk of chunks) {
           given += chunk.byteLength;
           yield chunk;
         }
@@ -105,6 +109,30 @@ describeWith("redis-server")("a large answer that another copy of the server giv
     expect(await over).toBe("ended");
     expect(Buffer.concat(read).equals(Buffer.concat(Array<Buffer>(100).fill(bytes)))).toBe(true);
   });
+
+  it("comes whole where Redis is away while it is sent, and back later", async () => {
+    const own = await startRedis();
+    onTestFinished(() => own.stop());
+    const away = Promise.withResolvers<void>();
+    async function* chunks() {
+      yield CHUNK;
+      await away.promise;
+      for (let at = 1; at < CHUNKS; at += 1) yield CHUNK;
+    }
+    const { reader, over } = await setUp(chunks(), own);
+    let bytes = (await reader.read()).value?.byteLength ?? 0;
+    await own.kill();
+    away.resolve();
+    // More than one try fails.
+    await sleep(1_000);
+    await own.start();
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (done) break;
+      bytes += value.byteLength;
+    }
+    expect([await over, bytes]).toEqual(["ended", CHUNKS * CHUNK.byteLength]);
+  }, 60_000);
 
   it("is cut where one chunk is larger than what may be on its way", async () => {
     const huge = new Uint8Array(5 * WINDOW_BYTES).fill(98);

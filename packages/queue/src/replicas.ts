@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import { toErrorInfo, type ForwardedRequest, type Replicas } from "@cem/core";
 import { shownLocation, storeUnavailable } from "@cem/store";
 import { createSendWindow, streamAnswer, type FromReplica, type SendWindow } from "./streamed-answer.ts";
@@ -11,6 +12,8 @@ const NAME_BYTES = 6;
 const KEY_BYTES = 32;
 /** How long an unread part of an answer is kept: a replica that was disconnected reads it afterwards. */
 const KEEP_MS = 120_000;
+/** Pause before something is sent again that the server did not take. */
+const SEND_AGAIN_MS = 250;
 
 type ToReplica =
   | { type: "request"; id: string; request: ForwardedRequest; from: string }
@@ -32,6 +35,7 @@ export function createReplicas(settings: QueueConnection): QueuedReplicas {
   const base = `${prefix}:replica`;
   /** Answers that are being sent to other replicas. */
   const active = new Map<string, { leaving: AbortController; window: SendWindow }>();
+  const closing = new AbortController();
 
   const join = () => {
     const connection = connect(settings);
@@ -51,7 +55,12 @@ export function createReplicas(settings: QueueConnection): QueuedReplicas {
     active.set(id, { leaving, window });
     // Without a reader, the answer would be held back forever.
     const stopWatching = peers.watch(from, () => leaving.abort());
-    const append = (content: FromReplica): Promise<void> => streams.append(outboxOf(id), [content], KEEP_MS);
+    const outbox = outboxOf(id);
+    const append = (content: FromReplica): Promise<void> => {
+      // The same entry each time: its reader skips one that arrives twice.
+      const entry = streams.entryOf(outbox, [content]);
+      return persist(() => streams.append(outbox, entry, KEEP_MS), signal);
+    };
     try {
       const { status, headers, body } = await handle(request, signal);
       await append({ type: "head", status, headers, hasBody: body !== undefined });
@@ -84,7 +93,9 @@ export function createReplicas(settings: QueueConnection): QueuedReplicas {
       try {
         if (!(await peers.lives(replica))) return undefined;
         const id = randomUUID();
-        const notify = (message: ToReplica): void => void peers.send(replica, message).catch(() => {});
+        // May arrive twice, and after a later one.
+        const notify = (message: ToReplica): void =>
+          void persist(() => peers.send(replica, message), closing.signal).catch(() => {});
         const given = streamAnswer((bytes) => notify({ type: "taken", id, bytes }));
         const outbox = outboxOf(id);
         const stop = await streams.follow(outbox, (content, entry) => {
@@ -128,11 +139,25 @@ export function createReplicas(settings: QueueConnection): QueuedReplicas {
       }
     },
     async close() {
+      closing.abort();
       for (const { leaving } of active.values()) leaving.abort();
       await connected?.peers.leave();
       connected?.disconnect();
     },
   };
+}
+
+/** Sends until it is taken, since both replicas may outlive a lost connection, or until nobody needs it any longer. */
+async function persist(send: () => Promise<void>, over: AbortSignal): Promise<void> {
+  const until = performance.now() + KEEP_MS;
+  for (;;) {
+    try {
+      return await send();
+    } catch (error) {
+      if (over.aborted || performance.now() > until) throw error;
+      await sleep(SEND_AGAIN_MS, undefined, { ref: false });
+    }
+  }
 }
 
 function opened(codec: MessageCodec, name: string, sealed: string | null): string | undefined {

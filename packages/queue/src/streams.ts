@@ -125,9 +125,12 @@ export function createStreams(client: Redis, subscriber: Redis, codec: MessageCo
 
   return {
     entryOf,
-    /** @param keepMs - How long the stream is kept from now on, in milliseconds. */
-    async append(name: string, contents: readonly unknown[], keepMs: number): Promise<void> {
-      const { payload, by } = entryOf(name, contents);
+    /**
+     * @param given - Contents, or an entry that may have been appended before.
+     * @param keepMs - How long the stream is kept from now on, in milliseconds.
+     */
+    async append(name: string, given: readonly unknown[] | StreamEntry, keepMs: number): Promise<void> {
+      const { payload, by } = "by" in given ? given : entryOf(name, given);
       await client.eval(APPEND, 1, name, payload, by, keepMs);
     },
     /** Reads all contents of a stream. */

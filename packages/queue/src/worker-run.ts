@@ -4,7 +4,7 @@ import type { Agent, AgentEvent, AnnouncedCall, ExecuteOptions, JsonValue, TaskR
 import { contextOf, traced } from "@cem/core/telemetry";
 import { storeUnavailable } from "@cem/store";
 import { QUEUE, messaging, namesOf, type MessageCodec } from "./connection.ts";
-import { CANCELLED, HANDLERS, interrupted, unrunResult } from "./protocol.ts";
+import { CANCELLED, HANDLERS, interrupted, recordsOf, unrunResult } from "./protocol.ts";
 import type { Question, QueuedRun, RunMessage, RunReply } from "./protocol.ts";
 import { placeOfReason } from "./run-queue.ts";
 import type { Ending, GivenRun, SharedRuns } from "./shared-runs.ts";
@@ -24,6 +24,8 @@ const TRY_AGAIN_MS = 250;
 /** The run of a deleted owner is ended, and nothing is kept of it. */
 const OWNER_GONE = "OWNER_GONE";
 const GONE = new CemError(OWNER_GONE, "The owner was deleted while the run was under way, so it was ended.");
+/** The end of an attempt that may be repeated. A run that was cancelled is charged anew if somebody repeats it. */
+const INTERRUPTED = new CemError("ABORTED", "The attempt was ended.", { details: { isInterrupted: true } });
 
 /** The part of an agent that executes runs. */
 export type RunningAgent = Pick<Agent, "executeTask" | "executeCode">;
@@ -69,7 +71,7 @@ export function attemptRun(settings: WorkerRunSettings, given: GivenRun) {
 
   const lose = (): void => {
     isLost = true;
-    controller.abort();
+    controller.abort(INTERRUPTED);
   };
 
   /** @returns whether this attempt still holds the run's lease. If not, it ends. */
@@ -167,6 +169,8 @@ export function attemptRun(settings: WorkerRunSettings, given: GivenRun) {
 
   const optionsOf = ({ options, asked: kinds, isUnheard }: QueuedRun): ExecuteOptions => ({
     ...options,
+    // The same in each attempt: the run counts once.
+    runId: options.runId ?? id,
     signal: controller.signal,
     // The result is sent separately. A worker that has closed its connection sends nothing more.
     onEvent:
@@ -196,12 +200,16 @@ export function attemptRun(settings: WorkerRunSettings, given: GivenRun) {
       calls = earlier.flatMap((message) => (message.type === "call" ? [message.call] : []));
     }
     if (!isRepeatable()) return interrupt(run, "The worker was lost while it executed the run.");
+    const earlier = recordsOf(calls);
     if (run.isUnheard !== true) sendSoon({ type: "started" });
-    const result = await executeOn(agentFor(run.owner, run.incarnation), run).catch((thrown: unknown) => {
+    const ending = await executeOn(agentFor(run.owner, run.incarnation), run).catch((thrown: unknown) => {
       // An agent that was still preparing the run when it was aborted throws. That is no reason to repeat or keep the run.
       if (!controller.signal.aborted) throw thrown;
       return unrunResult(run, CemError.isInstance(thrown) ? toErrorInfo(thrown) : CANCELLED, calls);
     });
+    // A repeat that was refused called nothing, unlike the attempt before it.
+    const isRefused = ending.status === "refused";
+    const result = isRefused ? { ...ending, toolCalls: [...earlier, ...ending.toolCalls] } : ending;
     const error = controller.signal.reason === GONE ? toErrorInfo(GONE) : result.error;
     if (error?.code === OWNER_GONE) {
       const left: TaskResult = { ...result, status: "error", code: "", output: "", value: null, error };
@@ -236,7 +244,7 @@ export function attemptRun(settings: WorkerRunSettings, given: GivenRun) {
     /** Ends the attempt because its worker stops. Its calls decide whether the run may be repeated. */
     stop(): void {
       isStopped = true;
-      controller.abort();
+      controller.abort(INTERRUPTED);
     },
     /** Ends the attempt: the worker has lost the run's lease. */
     lose,

@@ -14,11 +14,7 @@ export function isNotFound(error: unknown): boolean {
   return statusOf(error) === NOT_FOUND;
 }
 
-/**
- * Creates the error of a failed request to the cluster, with the attempted action.
- *
- * @param what - The action that failed: `create a Sandbox`.
- */
+/** @param what - The action that failed: `create a Sandbox`. */
 export function clusterError(error: unknown, what: string, server: string): CemError {
   if (CemError.isInstance(error)) return error;
   const status = statusOf(error);

@@ -13,7 +13,6 @@ import type { V1Status } from "@kubernetes/client-node";
 import { clusterError, isNotFound } from "./cluster-errors.ts";
 import { SANDBOX_API, TEMPLATE_API, type SandboxResource, type SandboxTemplate } from "./guest-pod.ts";
 
-/** A command to execute in a pod, and its streams. */
 export interface PodCommand {
   pod: string;
   container: string;
@@ -24,7 +23,6 @@ export interface PodCommand {
   onStatus: (status: V1Status) => void;
 }
 
-/** An open connection to a command. */
 export interface ExecConnection {
   close(): void;
   addEventListener(event: "close" | "error", listener: () => void): void;
@@ -33,12 +31,7 @@ export interface ExecConnection {
 /** The operations of one namespace of a cluster that guests need. */
 export type Cluster = ReturnType<typeof connectCluster>;
 
-/**
- * Reads how to reach a cluster.
- *
- * @param kubeconfig - Its path; `undefined` for the default locations.
- * @throws CemError `SANDBOX_UNAVAILABLE` when no cluster is configured.
- */
+/** @throws CemError `SANDBOX_UNAVAILABLE` when no cluster is configured, at this path or else at the default locations. */
 export function connectCluster(kubeconfig: string | undefined, given: string | undefined) {
   const config = new KubeConfig();
   try {
@@ -86,7 +79,6 @@ export function connectCluster(kubeconfig: string | undefined, given: string | u
         setHeaderOptions("Content-Type", PatchStrategy.MergePatch),
       );
     },
-    /** Finds a sandbox; `undefined` when there is none with this name. */
     async find(name: string): Promise<SandboxResource | undefined> {
       try {
         return (await objects.getNamespacedCustomObject({ ...place, name })) as SandboxResource;
@@ -119,7 +111,6 @@ export function connectCluster(kubeconfig: string | undefined, given: string | u
     async nodeBootId(name: string): Promise<string | undefined> {
       return (await core.readNode({ name }).catch(() => undefined))?.status?.nodeInfo?.bootID;
     },
-    /** Executes a command in a pod, over a websocket. */
     exec: ({ pod, container, command, stdin, stdout, stderr, onStatus }: PodCommand) =>
       attempt<ExecConnection>(`execute a command in the pod ${pod}`, () =>
         new Exec(config).exec(namespace, pod, container, command, stdout, stderr, stdin, false, onStatus),

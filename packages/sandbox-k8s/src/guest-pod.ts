@@ -63,7 +63,6 @@ const VOLUME = "cem-files";
 /** Does nothing until the pod is ended; the guest is started beside it. */
 const IDLE = ["sleep", "infinity"];
 
-/** Input of a Sandbox resource, besides the pod template. */
 export interface GuestPodPlan {
   name: string;
   namespace: string;
@@ -75,13 +74,7 @@ export interface GuestPodPlan {
   shutdownAt: Date;
 }
 
-/**
- * Builds the Sandbox resource of one guest: the template's pod with the workspace and the mounts as parts of the shared
- * volume, so that the pod sees no other part of it.
- *
- * @throws CemError `SANDBOX_SPEC_INVALID` when a folder is not on the volume, `SANDBOX_UNAVAILABLE` when the template
- * has no container.
- */
+/** The resource of one guest: the template's pod, which sees of the shared volume only the workspace and the mounts. */
 export function guestPod(template: PodTemplate, plan: GuestPodPlan): SandboxResource {
   const { name, namespace, labels, owner, shutdownAt, spec } = plan;
   const network = spec.network ?? "none";

@@ -6,7 +6,6 @@ import type { Cluster } from "./cluster.ts";
 import { readyPod, rfc3339, type SandboxResource } from "./guest-pod.ts";
 
 const NAME_BYTES = 6;
-/** Fraction of a lease after which it is renewed. */
 const RENEWED_AFTER = 1 / 3;
 const RETRY_MS = 500;
 /** How long to wait for a sandbox's end. Its lease ends it in any case. */
@@ -15,7 +14,6 @@ const MAX_LABEL = 63;
 /** A label's value begins and ends with a letter or digit. */
 const LABEL = /[\da-z](?:[\w.-]*[\da-z])?/i;
 
-/** Labels of all guests of this host. */
 export function guestLabels(): Record<string, string> {
   const name = hostname().slice(0, MAX_LABEL);
   const [host = "host"] = LABEL.exec(name.replaceAll(/[^\w.-]/g, "")) ?? [];
@@ -93,15 +91,9 @@ export function createGuestSandboxes(cluster: Cluster, leaseMs: number) {
   }
 
   return {
-    /** The end of a lease that begins now. */
     leaseEnd,
     end,
-    /**
-     * Creates a sandbox and waits until its pod is ready.
-     *
-     * @returns The pod's name.
-     * @throws CemError `GUEST_START_FAILED`, with the reason, when it is not ready in time; `SANDBOX_UNAVAILABLE`.
-     */
+    /** Creates a sandbox and resolves with its pod's name when that is ready. @throws CemError `GUEST_START_FAILED`. */
     async start(resource: SandboxResource, timeoutMs: number): Promise<string> {
       const name = resource.metadata.name ?? "";
       await cluster.create(resource);

@@ -7,7 +7,6 @@ import type { Cluster, ExecConnection } from "./cluster.ts";
 /** Input is sent in messages of at most this size. */
 const PIECE_BYTES = 32 * 1024;
 
-/** A ready sandbox of the cluster. */
 export interface ReadySandbox {
   pod: string;
   container: string;

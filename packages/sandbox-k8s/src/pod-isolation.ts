@@ -11,7 +11,6 @@ export interface KernelFacts {
   nodeBootId: string | undefined;
 }
 
-/** The isolation of a guest pod, and why it is not stronger. */
 export interface PodIsolation {
   isolation: Isolation;
   notes: string[];
@@ -19,10 +18,7 @@ export interface PodIsolation {
 
 const ALWAYS = ["deno permissions", "realm"];
 
-/**
- * Determines the isolation of a guest pod: from its runtime, verified by its kernel, and from the privileges that its
- * specification removes.
- */
+/** From the pod's runtime, verified by its kernel, and from the privileges that its specification removes. */
 export function judgeIsolation(pod: V1PodSpec, facts: KernelFacts): PodIsolation {
   const mechanisms = [...runtimeMechanisms(facts), ...podMechanisms(pod), ...ALWAYS];
   const hasOwnKernel = isKata(facts.handler) && facts.nodeBootId !== facts.guestBootId;

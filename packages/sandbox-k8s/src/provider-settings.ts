@@ -14,7 +14,7 @@ export interface OwnerPod {
   uid: string;
 }
 
-/** Settings of `createKubernetesProvider`. Only the volume is required. */
+/** Settings of `createKubernetesProvider`. Only the volume is required. `maxConcurrentRuns`: 16 by default. */
 export interface KubernetesSettings extends GuestProviderSettings {
   volume: SharedVolume;
   /**
@@ -49,10 +49,4 @@ export interface KubernetesSettings extends GuestProviderSettings {
    * @defaultValue 600,000
    */
   leaseMs?: number | undefined;
-  /**
-   * Concurrent runs over all sandboxes of this provider; further runs are queued.
-   *
-   * @defaultValue 16
-   */
-  maxConcurrentRuns?: number | undefined;
 }

@@ -32,7 +32,6 @@ export function createKubernetesProvider(settings: KubernetesSettings): GuestSan
     return { ...connected, ...(await tryPod(connected)) };
   });
 
-  /** State shared by all sandboxes. */
   type Connected = Awaited<ReturnType<typeof connect>>;
 
   async function connect() {

@@ -15,12 +15,7 @@ const OPEN_FILES = 256;
 const ROOT_DISK_MB = 16;
 const LIST_PAGE = 100;
 
-/**
- * Creates a driver that uses microsandbox's SDK, which runs each machine as a child process of this one.
- *
- * @param home - Folder for machines, images and logs.
- * @throws CemError `SANDBOX_UNAVAILABLE`.
- */
+/** Uses microsandbox's SDK, which runs each machine as a child process of this one. @throws CemError `SANDBOX_UNAVAILABLE`. */
 export async function createEmbeddedDriver(home: string) {
   const sdk = await loadSdk(home);
   const { Sandbox } = sdk;
@@ -60,7 +55,6 @@ export async function createEmbeddedDriver(home: string) {
       }
       return microvmOf(sandbox);
     },
-    /** Lists machines with a label of this value. */
     async list(label: string, value: string) {
       const found: { name: string; labels: Record<string, string> }[] = [];
       let cursor: string | undefined;

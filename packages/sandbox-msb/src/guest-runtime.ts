@@ -20,16 +20,10 @@ const KEY_CHARACTERS = 16;
 /** Files that a machine needs to run programs, besides a C library. */
 export type GuestRuntime = ReturnType<typeof findGuestRuntime>;
 
-/** Paths of the runtime in a machine. */
 export const GUEST_DENO = `${GUEST_RUNNER}/deno`;
 export const guestBootPath = ({ bootName }: GuestRuntime): string => `${GUEST_RUNNER}/guest/${bootName}`;
 
-/**
- * Finds the guest's runtime: Deno for Linux on this processor, and the guest runner.
- *
- * @param denoPath - Absolute path; `undefined` for the binary that npm installed.
- * @throws CemError `SANDBOX_UNAVAILABLE`.
- */
+/** Finds Deno for Linux on this processor, by default the one that npm installed. @throws CemError `SANDBOX_UNAVAILABLE`. */
 export function findGuestRuntime(denoPath?: string) {
   const denoFile = denoPath ?? findLinuxDeno();
   const found = statSync(denoFile, { throwIfNoEntry: false });

@@ -5,13 +5,11 @@ import { textOfFile } from "@cem/core/files";
 
 const OTHER_SANDBOX = "or use the Deno sandbox.";
 
-/** Facts about a host that determine whether it can run microVMs. */
 export type VirtualizationSigns = ReturnType<typeof readSigns>;
 
 export function readSigns() {
   /** Error code of opening /dev/kvm; `undefined` when it opened. */
   let kvmError: string | undefined;
-  /** Contents of /proc/cpuinfo. */
   let cpuInfo = "";
   if (platform() === "linux") {
     try {
@@ -54,18 +52,15 @@ export interface CachedProbe {
   /** The machine, its boot, the user and the versions that it is valid for. */
   key: string;
   booted: boolean;
-  /** Why it did not boot. */
   reason?: string | undefined;
 }
 
-/** The cache key of a probe: the machine, its boot, the user and the versions. */
 export function probeKey(version: string, runtimeKey: string): string {
   const machine = textOfFile("/etc/machine-id")?.trim() || hostname();
   const boot = textOfFile("/proc/sys/kernel/random/boot_id")?.trim() ?? "";
   return [machine, boot, process.getuid?.() ?? "", version, runtimeKey].join(" ");
 }
 
-/** Reads the cached outcome; `undefined` when there is none for this key. */
 export function readCachedProbe(file: string, key: string): CachedProbe | undefined {
   try {
     const { key: known, booted, reason } = JSON.parse(readFileSync(file, "utf8")) as Partial<CachedProbe>;

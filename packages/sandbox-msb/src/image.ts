@@ -20,14 +20,11 @@ function unusable(image: string, why: string, cause?: unknown): CemError {
   });
 }
 
-/** An image that machines can start from. */
 export type PreparedImage = Awaited<ReturnType<typeof prepareImage>>;
 
 /**
  * Prepares an image: builds one from this host's C library when none is given, loads an archive once, uses a folder or
- * disk image as it is, and leaves an OCI reference for the first machine to pull.
- *
- * @throws CemError `SANDBOX_IMAGE_UNUSABLE`.
+ * disk image as it is, and leaves an OCI reference for the first machine to pull. @throws CemError `SANDBOX_IMAGE_UNUSABLE`.
  */
 export async function prepareImage(
   sdk: Microsandbox,

@@ -18,12 +18,7 @@ export function defaultHome(): string {
 
 let loaded: { home: string; sdk: Lazy<Microsandbox> } | undefined;
 
-/**
- * Loads the SDK, once per process: its folder is a global setting, so there can be only one.
- *
- * @throws CemError `SANDBOX_UNAVAILABLE` when it is not installed, or was loaded with another folder; `FOLDER_UNTRUSTED`
- * when only a folder that is not trusted has it.
- */
+/** Loads the SDK, once: its folder is a global setting. @throws CemError `SANDBOX_UNAVAILABLE` or `FOLDER_UNTRUSTED`. */
 export function loadSdk(home: string): Promise<Microsandbox> {
   if (loaded !== undefined && loaded.home !== home) {
     const message = `microsandbox already keeps its files in ${loaded.home} in this process; ${home} needs another process.`;
@@ -45,11 +40,7 @@ async function load(home: string): Promise<Microsandbox> {
   return sdk;
 }
 
-/**
- * The installed version of the SDK; `undefined` when it is not installed.
- *
- * @throws CemError `FOLDER_UNTRUSTED` when only a folder that is not trusted has it.
- */
+/** @throws CemError `FOLDER_UNTRUSTED` when only a folder that is not trusted has the SDK. */
 export async function installedVersion(): Promise<string | undefined> {
   const main = findBeside(PACKAGE, import.meta.url) ?? (await findInProjects(PACKAGE));
   if (main === undefined) return undefined;

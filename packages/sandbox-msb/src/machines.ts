@@ -7,7 +7,7 @@ import { HOST_LABEL, OWN_LABEL, OWN_VALUE } from "./own-machines.ts";
 import { defaultHome } from "./load-sdk.ts";
 import type { Microvm, MicrovmSpec } from "./microvm-guest.ts";
 
-/** Settings of `createMicrosandboxProvider`. All are optional. */
+/** Settings of `createMicrosandboxProvider`, all optional. `maxConcurrentRuns`: by default the processors, at least 2. */
 export interface MicrosandboxSettings extends GuestProviderSettings {
   /**
    * OCI reference, or absolute path of an archive (docker save, OCI layout), a folder or a disk image. All it needs is
@@ -34,20 +34,9 @@ export interface MicrosandboxSettings extends GuestProviderSettings {
    * @defaultValue 30,000
    */
   bootTimeoutMs?: number | undefined;
-  /**
-   * Concurrent runs over all sandboxes of this provider; further runs are queued.
-   *
-   * @defaultValue The number of processors, at least 2.
-   */
-  maxConcurrentRuns?: number | undefined;
 }
 
-/**
- * Creates a machine. One that has not booted in time is removed, even if it boots later.
- *
- * @param timeoutMs - In milliseconds.
- * @throws CemError `GUEST_START_FAILED` when it has not booted in time.
- */
+/** Creates a machine. One that has not booted in time is removed, even if it boots later. */
 export async function bootMachine(
   driver: Pick<EmbeddedDriver, "create" | "remove">,
   spec: MicrovmSpec,

@@ -5,7 +5,6 @@ import { createMachineGuest, createUsageReader } from "@cem/sandbox/provider-kit
 import type { GuestInit, MachineCommand } from "@cem/sandbox/provider-kit";
 import type { Mount, NetworkPolicy } from "@cem/core";
 
-/** Properties of a microVM to create. */
 export interface MicrovmSpec {
   /** Unique on this host. */
   name: string;
@@ -13,7 +12,6 @@ export interface MicrovmSpec {
   image: string;
   /** Memory of the whole machine, in MiB. */
   memoryMb: number;
-  /** Folders of the host to mount. */
   mounts: readonly Mount[];
   network: NetworkPolicy;
   /** Lifetime in seconds, after which the machine ends by itself, even without its host. */
@@ -27,15 +25,12 @@ export type MicrovmEvent =
   /** `code` is -1 when a signal ended it. */
   | { kind: "exited"; code: number };
 
-/** A program running in a microVM. */
 export interface MicrovmProcess {
   /** Resolves with the next event; `undefined` when the machine is gone. */
   next(): Promise<MicrovmEvent | undefined>;
-  /** Writes to its stdin. */
   write(bytes: Uint8Array): Promise<void>;
 }
 
-/** A booted machine. */
 export interface Microvm {
   readonly name: string;
   /** The process on this host that runs the machine, if known. */
@@ -54,11 +49,7 @@ export const MACHINE_OVERHEAD_MB = 192;
 /** Input is written in pieces of this size, since each is copied as a whole. */
 const PIECE_BYTES = 64 * 1024;
 
-/**
- * Starts the guest runner in a machine. The guest and its machine end together.
- *
- * @throws The machine's error if the command can't be started; the machine is killed then.
- */
+/** Starts the guest runner in a machine. The guest and its machine end together, also where the start fails. */
 export async function startMicrovmGuest(machine: Microvm, init: GuestInit, command: MachineCommand) {
   try {
     return guestIn(machine, await machine.exec(command), init);

@@ -19,7 +19,6 @@ function tar(entries: readonly (Omit<TarFileInput, "attrs"> & { mode?: string })
 const digest = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex");
 const text = (value: string): Uint8Array => Buffer.from(value);
 
-/** Builds a root file system with this host's C library and the guest's runtime. */
 function rootLayer(loader: string, libraries: readonly string[], runtime: GuestRuntime): Buffer {
   const folders = new Set(FOLDERS);
   const runner = runnerFiles(runtime.runnerDir).map(({ name, data }) => ({
@@ -45,12 +44,7 @@ function rootLayer(loader: string, libraries: readonly string[], runtime: GuestR
   ]);
 }
 
-/**
- * Builds an OCI archive with this host's C library and the guest's runtime. Machines boot from it several times faster
- * than with a mounted runtime.
- *
- * @returns `undefined` when this host's C library can't be used.
- */
+/** Builds an OCI archive with this host's C library, if usable, and the runtime: machines boot several times faster from it. */
 export function buildOwnImage(runtime: GuestRuntime): Buffer | undefined {
   const architecture = ARCHITECTURES[process.arch as keyof typeof ARCHITECTURES];
   const found = process.platform === "linux" ? findLibraries() : undefined;

@@ -31,7 +31,6 @@ export function ownLabels(): Record<string, string> {
   return { [OWN_LABEL]: OWN_VALUE, [HOST_LABEL]: processIdentity(process.pid) ?? String(process.pid) };
 }
 
-/** A new machine name, unique on this host. */
 export function newMachineName(): string {
   return `${PREFIX}-${process.pid}-${randomBytes(NAME_BYTES).toString("hex")}`;
 }

@@ -32,7 +32,6 @@ const MECHANISMS = ["microVM", "restricted profile", "not root", "rlimits", "den
 export function createMicrosandboxProvider(settings: MicrosandboxSettings = {}): GuestSandboxProvider {
   const { home = defaultHome(), bootTimeoutMs: startTimeoutMs = DEFAULT_BOOT_TIMEOUT_MS } = settings;
   const isolation: Isolation = { level: "microvm", sandbox: "microsandbox", mechanisms: MECHANISMS };
-  /** State shared by all sandboxes. */
   const prepared = new Lazy(async () => {
     const runtime = findGuestRuntime(settings.denoPath);
     const driver = await createEmbeddedDriver(home);

@@ -13,7 +13,7 @@ import os from "node:os";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { createFolderStore, parseSealingKeys, scopeStore, sealStore } from "./index.ts";
 import { describeStoreContract } from "./testing/contract.ts";
 
@@ -83,6 +83,21 @@ for (let at = written; ; at += 1) {
     await using store = closing(createFolderStore({ folder }));
     expect((await store.list(["log"])).length).toBeGreaterThanOrEqual(answered);
   }
+});
+
+it("removes values that expired from time to time, not only when it is opened", async () => {
+  vi.useFakeTimers({ toFake: ["performance", "Date"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const folder = temporary();
+  await using store = closing(createFolderStore({ folder }));
+  for (const at of ["a", "b", "c"]) await store.write([at], new Uint8Array([1]), { expiresInMs: 1_000 });
+  vi.advanceTimersByTime(3_600_000);
+  await store.write(["kept"], new Uint8Array([1]));
+  using database = new DatabaseSync(path.join(folder, "store.db"), { readOnly: true });
+  expect(database.prepare("select count(*) as count from cem_values").get()).toEqual({ count: 1 });
+  // A sweep that reads each value would stop the process for seconds in a large store.
+  const plan = database.prepare("explain query plan delete from cem_values where expires_at <= 1").all();
+  expect(plan).toMatchObject([{ detail: expect.stringContaining("USING INDEX cem_expiry") }]);
 });
 
 it("says what is wrong with a file that is none of its own, and with one of a newer version", async () => {

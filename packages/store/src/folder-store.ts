@@ -20,11 +20,15 @@ import { storeUnavailable } from "./unavailable.ts";
 
 const FILE = "store.db";
 const BUSY_TIMEOUT_MS = 30_000;
+const SWEEP_PERIOD_MS = 600_000;
 /** Incremented with each change of the table. A program does not touch the file of a newer version. */
 const SCHEMA_VERSION = 2;
 const SCHEMA = `
   create table cem_values (key blob primary key, value blob not null, version text not null, expires_at integer) without rowid;
 `;
+/** Without it, a sweep would read all values that expire, since their time comes after the value. */
+const EXPIRY_INDEX =
+  "create index if not exists cem_expiry on cem_values (expires_at) where expires_at is not null";
 const LIVES = "(expires_at is null or expires_at > ?)";
 
 /** Settings of {@link createFolderStore}. */
@@ -51,6 +55,7 @@ export interface FolderStoreSettings {
 export function createFolderStore({ folder, durability = "machine", onDamaged }: FolderStoreSettings): Store {
   const location = path.join(path.resolve(folder), FILE);
   let opened: DatabaseSync | undefined;
+  let sweepAt = 0;
 
   const close = (): void => {
     try {
@@ -70,6 +75,11 @@ export function createFolderStore({ folder, durability = "machine", onDamaged }:
     return copiedTo;
   };
 
+  const sweep = (database: DatabaseSync): void => {
+    sweepAt = performance.now() + SWEEP_PERIOD_MS;
+    database.prepare("delete from cem_values where expires_at <= ?").run(Date.now());
+  };
+
   const prepare = (database: DatabaseSync): void => {
     // With a write-ahead log, readers and a writer don't block each other; with full synchronization, each change is on
     // disk before it is acknowledged.
@@ -79,7 +89,8 @@ export function createFolderStore({ folder, durability = "machine", onDamaged }:
     if (version > SCHEMA_VERSION)
       throw new Error(`it was written by a newer version (${version}, this one knows ${SCHEMA_VERSION})`);
     const copiedTo = copyBrokenLog();
-    database.prepare(`delete from cem_values where not ${LIVES}`).run(Date.now());
+    database.exec(EXPIRY_INDEX);
+    sweep(database);
     database.exec(`pragma user_version = ${SCHEMA_VERSION}; commit`);
     if (copiedTo === undefined) return;
     database.exec("pragma wal_checkpoint(truncate)");
@@ -156,6 +167,7 @@ export function createFolderStore({ folder, durability = "machine", onDamaged }:
       const next = randomUUID();
       change((database) => {
         requireVersion(database, key, version);
+        if (performance.now() >= sweepAt) sweep(database);
         database
           .prepare(
             `insert into cem_values (key, value, version, expires_at) values (?, ?, ?, ?)

@@ -20,10 +20,7 @@ export function canonicalJson(value: unknown): string {
   return `{${text.slice(1)}}`;
 }
 
-/**
- * Serializes a value as JSON without spaces, in the order of its keys; `undefined` when it is longer than the limit or
- * nested too deeply.
- */
+/** Serializes a value as JSON; `undefined` when it is longer than the limit or nested too deeply. */
 export function compactJson(value: unknown, maxCharacters = Infinity): string | undefined {
   try {
     const json = JSON.stringify(value) ?? "null";

@@ -25,10 +25,15 @@ describe("visibleText", () => {
 describe("clip", () => {
   it.each([
     ["1234567890", 10, "1234567890"],
-    ["12345678901", 10, "123456789…"],
-    ["1234567 901", 10, "1234567 9…"],
-    ["12345678 01", 10, "12345678…"],
-    ["12345678😀1", 10, "12345678…"],
+    ["abcdefghijk", 10, "abcdefghi…"],
+    ["abcdefg ijk", 10, "abcdefg i…"],
+    ["abcdefgh jk", 10, "abcdefgh…"],
+    ["abcdefgh😀", 9, "abcdefgh…"],
+    [`${"顧客を検索する。".repeat(12)}結果は一覧になる`, 100, `${"顧客を検索する。".repeat(12)}結果は…`],
+    ["ค้นหาลูกค้า".repeat(10), 40, `${"ค้นหาลูกค้า".repeat(10).slice(0, 39)}…`],
+    ["返回客户2024年的发票".repeat(9), 55, `${"返回客户2024年的发票".repeat(4)}返回客户…`],
+    ["Pay with 4111 1111 1111 1111 now", 20, "Pay with…"],
+    ["To GB82 WEST 1234 5698 7654 32 now", 24, "To…"],
   ])("shortens %j to %i characters", (text, limit, clipped) => {
     expect(clip(text, limit)).toBe(clipped);
   });

@@ -1,4 +1,4 @@
-import type { ToolFlag } from "@cem/core";
+import { copyWholeWords, type ToolFlag } from "@cem/core";
 
 /** Characters that some program treats as the end of a line. */
 const LINE_END = /\r\n?|[\n\v\f\u0085\u2028\u2029]/g;
@@ -16,10 +16,13 @@ export function visibleText(text: string): string {
   return stripVTControlCharacters(text).replace(LINE_END, "\n").replace(UNSEEN, "").toWellFormed();
 }
 
-/** Shortens a text to at most `limit` characters, at the end of a word if one is near, and appends `…`. */
+/**
+ * Shortens a text to at most `limit` characters, at the end of a word if one is near, and appends `…`. Numbers in groups
+ * are left out as a whole, since what a model reads is redacted only afterwards.
+ */
 export function clip(text: string, limit: number): string {
   if (text.length <= limit) return text;
-  const cut = text.slice(0, limit - 1).replace(/[\uD800-\uDBFF]$/, "");
+  const cut = copyWholeWords(text, limit - 1).replace(/\uFFFD$/, "");
   const space = cut.lastIndexOf(" ");
   return `${(space > limit * 0.7 ? cut.slice(0, space) : cut).trimEnd()}…`;
 }

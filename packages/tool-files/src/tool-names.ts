@@ -148,15 +148,11 @@ export function isUsableIdentifier(name: string): boolean {
   );
 }
 
-/** The first six hexadecimal digits of a name's digest. */
 function nameHash(name: string): string {
   return hash("sha256", name).slice(0, 6);
 }
 
-/**
- * Converts a tool's name to a similar valid identifier: `get-weather` to `get_weather`, `delete` to `delete_`. Two names
- * may have the same one.
- */
+/** Converts a tool's name to a similar valid identifier, which may not be unique: `delete` to `delete_`. */
 export function toIdentifier(name: string): string {
   if (isUsableIdentifier(name)) return name;
   const words = name.toWellFormed().normalize("NFC").replace(NOT_IN_IDENTIFIER, " ");

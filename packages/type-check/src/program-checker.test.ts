@@ -273,6 +273,22 @@ try { await list(); } catch (error) { if (error instanceof ToolError) console.lo
       ],
       // Browsers have it in workers, and guests do not.
       ["new XMLHttpRequest();", "1 unknown-name: Cannot find name 'XMLHttpRequest'."],
+      [
+        "f(__dirname);\nfunction f(x) {}",
+        "1 unknown-name: ES modules have no __dirname: write import.meta.dirname.",
+      ],
+      [
+        "export default __filename;",
+        "1 unknown-name: ES modules have no __filename: write import.meta.filename.",
+      ],
+      ...["require.resolve('./a.ts')", "['fs'].map((name) => require(name))"].map(
+        (code): [string, string] => [
+          code,
+          '1 unknown-name: ES modules have no require: write import … from "name", or await import(name).',
+        ],
+      ),
+      // Test runners have it as a global.
+      ["describe('a', () => {});", "1 unknown-name: Cannot find name 'describe'."],
       ["class A extends Missing {}", "1 unknown-name: Cannot find name 'Missing'."],
       ["const A = class extends Missing {};", "1 unknown-name: Cannot find name 'Missing'."],
       [
@@ -378,6 +394,12 @@ try { await list(); } catch (error) { if (error instanceof ToolError) console.lo
       ["const f = Date.now() > 0 ? () => 1 : 5;\nf();"],
       [`${WEATHER}function run(o: { call: (x: string) => void }) {}\nrun({ call: get_weather });`],
       ["if (typeof Bun !== 'undefined') Bun.gc();\nconst x: Missing<string> = 1 as any;\nexport default x;"],
+      ["export default typeof __dirname === 'string' ? __dirname : import.meta.dirname;"],
+      ["if (!module.parent) f(require('fs'), require.main === module);\nfunction f(...x) {}"],
+      ["globalThis.cache = { n: 1 };\nwindow['total'] = 2;\nexport default cache.n + total;"],
+      [
+        "class A extends Error { constructor() { super(); if (Error.captureStackTrace) Error.captureStackTrace(this, A); } }\nError.stackTraceLimit = 5;\nexport default [...Iterator.concat([new A()]), ReadableStream.from([1]), new Date().getYear()];",
+      ],
       [
         `${WEATHER}const cities = await list_locations();\nfor (const city of cities) city.warm = true;\nexport default cities.filter((city) => city.warm);`,
       ],

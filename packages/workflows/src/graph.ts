@@ -16,11 +16,7 @@ export interface DrawnStep {
 }
 
 /** Draws a workflow in lines, in the order in which its steps can run: those of one group concurrently. */
-export function drawWorkflow({ steps }: Pick<Workflow, "steps">): DrawnStep[] {
-  return draw(steps, 0);
-}
-
-function draw(steps: readonly WorkflowStep[], depth: number): DrawnStep[] {
+export function drawWorkflow({ steps }: Pick<Workflow, "steps">, depth = 0): DrawnStep[] {
   const waits = new Map([...dependenciesOf(steps)].map(([name, { waitsFor }]) => [name, [...waitsFor]]));
   const groups = groupsOf(waits);
   const groupOf = ({ name }: WorkflowStep): number => groups.get(name) ?? 0;
@@ -35,7 +31,7 @@ function draw(steps: readonly WorkflowStep[], depth: number): DrawnStep[] {
         { depth, group: groupOf(step) + 1, text: step.name, detail, after },
         ...step.bodies.flatMap((body) => [
           { depth: depth + 1, group: 0, text: body.name, detail: "", after: [] },
-          ...draw(body.steps, depth + 2),
+          ...drawWorkflow(body, depth + 2),
         ]),
       ];
     });

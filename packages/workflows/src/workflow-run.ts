@@ -20,11 +20,7 @@ const STATUS_OF: Readonly<Record<string, EndedStatus>> = {
   WORKFLOW_TIMED_OUT: "timeout",
 };
 
-/** Options of {@link runWorkflow}. */
-export interface RunRequest extends Pick<
-  RunWorkflowOptions,
-  "signal" | "onEvent" | "onElicit" | "onApprove"
-> {
+export interface RunRequest extends Omit<RunWorkflowOptions, "variables" | "session"> {
   loaded: LoadedWorkflow;
   place: RunFolder;
   record: RunRecord;
@@ -32,11 +28,7 @@ export interface RunRequest extends Pick<
   decisions: Decisions;
 }
 
-/**
- * Runs a workflow in this process, from its beginning or from where an earlier process left it.
- *
- * @throws CemError `WORKFLOW_RUN_UNREADABLE`, `WORKFLOW_RUN_UNWRITABLE`, `OPTION_INVALID`
- */
+/** Runs a workflow in this process, from its beginning or from where an earlier process left it. */
 export async function runWorkflow(shared: RunParts, request: RunRequest): Promise<WorkflowResult> {
   const { loaded, place, record, isResumed, decisions, signal, onElicit, onApprove } = request;
   const { workflow, parts } = loaded;

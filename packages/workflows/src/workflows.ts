@@ -132,11 +132,7 @@ export function createWorkflows(settings: WorkflowsSettings): Workflows {
   };
 }
 
-/**
- * Refuses values that differ from the initial ones if steps already have results based on those.
- *
- * @throws CemError `OPTION_INVALID`
- */
+/** Refuses values that differ from the initial ones if steps have results based on those. @throws CemError `OPTION_INVALID` */
 async function assertSameVariables(
   { session, variables }: RunRecord,
   given: JsonObject,

@@ -1,3 +1,4 @@
+import path from "node:path";
 import { readInput, requireWords } from "../io/input.ts";
 import { runAgent } from "../run/run-agent.ts";
 import { addOptions, defineCommand } from "../command/define-command.ts";
@@ -39,7 +40,8 @@ const exec = defineCommand<{ file: string }>({
   group: "start",
   about: "Run TypeScript that you bring",
   help: `
-The code imports tools as "./servers/<server>/index.ts" and skills as "./skills/<name>/index.ts".
+The code imports tools as "./servers/<server>/index.ts", skills as "./skills/<name>/index.ts" and other files
+as "./…" of the workspace folder, wherever the file itself is.
 Its result is what it returns at the top level, or exports as default.
 
 Examples:
@@ -56,7 +58,8 @@ Examples:
     ),
   async run({ file, options }, context) {
     const code = await readInput(file, "code", context);
-    return runAgent({ kind: "code", code }, options, context);
+    const folder = file === "-" ? undefined : path.dirname(file);
+    return runAgent({ kind: "code", code, folder }, options, context);
   },
 });
 

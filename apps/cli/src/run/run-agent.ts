@@ -1,4 +1,6 @@
+import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
+import path from "node:path";
 import { CemError, parseJson, type Agent, type ExecuteOptions, type TaskResult } from "@cem/core";
 import type { PlannedWrite } from "code-execution-mcp";
 import { askYesNo } from "../ask/prompt.ts";
@@ -13,10 +15,12 @@ import { callProgram } from "./call-program.ts";
 import { createRunProgress } from "./run-progress.ts";
 
 const MAX_SHOWN_CHARACTERS = 300;
+/** The message about an imported file that the workspace lacks. */
+const MISSING_MODULE = /There is no module (\.\S+)\. /;
 
 type Work =
   | { kind: "task"; task: string; resume?: string | undefined }
-  | { kind: "code"; code: string; resume?: undefined }
+  | { kind: "code"; code: string; folder?: string | undefined; resume?: undefined }
   | { kind: "call"; target: string; args: readonly string[]; resume?: undefined };
 
 /**
@@ -41,7 +45,18 @@ export async function runAgent(work: Work, options: SharedOptions, context: Comm
     approvedWrites,
     resume: work.resume,
   });
-  return answerToResult(done, options);
+  return answerToResult(withHintOfFile(done, work), options, codeOf(work));
+}
+
+/** Adds a hint where code imports a file that stands beside its own, and not in the workspace. */
+function withHintOfFile(result: TaskResult, work: Work): TaskResult {
+  const { error } = result;
+  const [, specifier] = MISSING_MODULE.exec(error?.message ?? "") ?? [];
+  if (error === null || work.kind !== "code" || work.folder === undefined || specifier === undefined)
+    return result;
+  const file = path.join(work.folder, specifier);
+  if (!existsSync(file)) return result;
+  return { ...result, error: { ...error, hint: `${file} is not in the workspace folder: copy it there.` } };
 }
 
 /** Lists the writes and, after confirmation at an interactive terminal, executes exactly these. */
@@ -53,7 +68,7 @@ async function runDry(work: Work, options: SharedOptions, context: CommandContex
     (agent) => performWork(agent, work, executeOptions(context, options)),
     { onPlannedWrite: (write) => void writes.push(write), resume: work.resume },
   );
-  const answer = answerToResult(result, options);
+  const answer = answerToResult(withHintOfFile(result, work), options, codeOf(work));
   const listed: Answer = {
     ...answer,
     data: { ...answer.data, dryRun: true, code: result.code, writes },
@@ -74,7 +89,7 @@ async function runDry(work: Work, options: SharedOptions, context: CommandContex
     (agent) => agent.executeCode(result.code, executeOptions(context, options)),
     { approvedWrites: writes },
   );
-  return answerToResult(made, options);
+  return answerToResult(made, options, codeOf(work));
 }
 
 const STOOD_IN =
@@ -118,14 +133,27 @@ export function executeOptions({ signal, live }: CommandContext, options: Shared
   return { signal, mode, onEvent: (event) => signal.aborted || show(event) };
 }
 
-/** Converts the result of a task or program to the command's answer, with a hint for its error. */
-export function answerToResult(given: TaskResult, options: Pick<SharedOptions, "verbose">): Answer {
+/** The code as it was written, if the result's is a version of it. */
+function codeOf(work: Work): string | undefined {
+  return work.kind === "code" ? work.code : undefined;
+}
+
+/**
+ * Converts the result of a task or program to the command's answer, with a hint for its error.
+ *
+ * @param written - The code to show, whose lines are those of the result's. Default: the result's.
+ */
+export function answerToResult(
+  given: TaskResult,
+  options: Pick<SharedOptions, "verbose">,
+  written = given.code,
+): Answer {
   const result = given.error === null ? given : { ...given, error: withHint(given.error) };
   return {
     exitCode: result.status === "success" ? EXIT_OK : EXIT_FAILED,
     data: result,
     report: (style) => renderResult(result, style, options),
     brief: (forTerminal) => renderBrief(result, forTerminal),
-    complaint: (style) => renderFailure(result, style, options),
+    complaint: (style) => renderFailure({ ...result, code: written }, style, options),
   };
 }

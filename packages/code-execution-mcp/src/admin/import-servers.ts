@@ -2,9 +2,10 @@ import type { ServerEntry } from "@cem/config/edit";
 import { isObject } from "@cem/core";
 import type { FoundServer } from "@cem/mcp-client";
 import type { ServerSource } from "../options.ts";
-import { createLog, logged } from "../wiring/log.ts";
+import { logged } from "../wiring/log.ts";
 import { openProject } from "../wiring/open-project.ts";
 import type { Project } from "../wiring/project.ts";
+import { openLog } from "./servers.ts";
 
 /** A server found in the settings of another MCP client. */
 export interface ImportableServer {
@@ -42,7 +43,7 @@ export async function findImportable(source: ServerSource = {}): Promise<Importa
   ]);
   await using project = await openProject(source);
   const { config, folder } = project;
-  const log = createLog(config, source.onLog);
+  const log = await openLog(project, source);
   const { servers, problems } = await logged(log, "reading the set-ups of other programs", () =>
     readClientConfigs({ cwd: folder }),
   );

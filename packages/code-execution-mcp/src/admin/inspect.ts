@@ -3,7 +3,7 @@ import path from "node:path";
 import type { LoadedConfig, McpServerSetting } from "@cem/config";
 import type { ServerSource } from "../options.ts";
 import { createListedCatalog } from "../wiring/calls/host-bridge.ts";
-import { createLog, logged } from "../wiring/log.ts";
+import { logged } from "../wiring/log.ts";
 import { loadConfig, openProject } from "../wiring/open-project.ts";
 import { authFolder } from "../wiring/project.ts";
 import { inspectPackages } from "../wiring/packages.ts";
@@ -12,7 +12,7 @@ import { openMcpTools } from "../wiring/servers/mcp-tools.ts";
 import { inspectServices } from "../wiring/shared/inspect-services.ts";
 import { inspectSearch } from "../wiring/stages/selector.ts";
 import { secretsIn, unpinnedImage } from "./edit-servers.ts";
-import { examineServers } from "./servers.ts";
+import { examineServers, openLog } from "./servers.ts";
 import { inspectTrust } from "./trust.ts";
 
 /** The configuration, folders and catalog that an agent would use here. */
@@ -29,7 +29,7 @@ export async function inspectHost(source: ServerSource = {}) {
   await using configuration = await openProject(source, () => (_, message) => void ofRecords.push(message));
   const { config } = configuration;
   const { workspaceDir, serversDir, skillsDir } = config.execution;
-  const log = createLog(config, source.onLog);
+  const log = await openLog(configuration, source);
   const pluginSet = await configuration.pluginSet?.get();
   const mcpTools = await openMcpTools(configuration, { log, changesFiles: false });
   const inspect = async () => {

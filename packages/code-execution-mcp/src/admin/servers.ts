@@ -7,14 +7,21 @@ import type * as McpServer from "@cem/mcp-server";
 import type { ExaminedServer, GeneratedServer, GenerateOptions, McpTools } from "@cem/mcp-client/tools";
 import type { ServerSource } from "../options.ts";
 import { createListedCatalog } from "../wiring/calls/host-bridge.ts";
-import { createLog, logged } from "../wiring/log.ts";
+import { createLog, logged, type Log } from "../wiring/log.ts";
 import { openProject } from "../wiring/open-project.ts";
+import { createRecordRedactor, redactLog, redactorOf } from "../wiring/privacy/redaction.ts";
 import type { Project } from "../wiring/project.ts";
 import { openMcpTools } from "../wiring/servers/mcp-tools.ts";
 import { layProjectFiles } from "./project.ts";
 
 /** How long to wait for servers when tools are listed, in milliseconds: one may be down. */
 const LIST_TIMEOUT_MS = 4_000;
+
+/** Opens the log of one operation, which has tokens for personal values unless nothing is redacted. It needs no kept vault. */
+export async function openLog(project: Project, { onLog }: ServerSource): Promise<Log> {
+  const log = createLog(project.config, onLog);
+  return redactorOf(project, {}) === undefined ? log : redactLog(log, await createRecordRedactor(project));
+}
 
 /** Opens the MCP tools of a configuration for one operation, and closes them afterwards. */
 export async function withMcpTools<T>(
@@ -23,7 +30,7 @@ export async function withMcpTools<T>(
   work: (mcpTools: McpTools, project: Project) => Promise<T>,
 ): Promise<T> {
   await using project = await openProject(source);
-  const log = createLog(project.config, source.onLog);
+  const log = await openLog(project, source);
   const mcpTools = await openMcpTools(project, { log });
   try {
     return await logged(log, what, () => work(mcpTools, project));

@@ -24,11 +24,7 @@ export function formOf(text: string): "call" | "program" | undefined {
   return start.length < TELLING_CHARACTERS || start.startsWith("<think>") ? undefined : "program";
 }
 
-/**
- * Extracts the program from a model's answer: the longest block of code, calls, or the text from where code begins.
- *
- * @throws CemError `LLM_ANSWER_UNUSABLE` when the answer is neither a program nor a refusal, or calls another tool.
- */
+/** Extracts the program: the longest block, calls, or the text from where code begins. @throws CemError `LLM_ANSWER_UNUSABLE` */
 export function readAnswer(text: string, tools: readonly ToolDefinition[], model: string): Answer {
   const said = withoutThoughts(text).trim();
   const code = longestProgram(said);

@@ -1,4 +1,13 @@
-import { CemError, parseJson, toolId, type JsonObject, type ToolDefinition } from "@cem/core";
+import {
+  CemError,
+  parseJson,
+  printCall,
+  printImport,
+  printLiteral,
+  toolId,
+  type JsonObject,
+  type ToolDefinition,
+} from "@cem/core";
 import { CALL } from "./prompt.ts";
 
 const CALL_LINE = new RegExp(
@@ -31,22 +40,19 @@ export function findCallLines(said: string): CallLine[] {
   }));
 }
 
-/**
- * Converts calls to a program that makes one after the other.
- *
- * @returns the program, and the calls if all are of offered tools with JSON arguments.
- * @throws CemError `LLM_ANSWER_UNUSABLE` if a tool was not offered, or its name is ambiguous.
- */
+/** Converts calls to a program. `calls`: set if all are of offered tools with JSON. @throws CemError `LLM_ANSWER_UNUSABLE` */
 export function programOfCalls(lines: readonly CallLine[], tools: readonly ToolDefinition[], model: string) {
   const read = lines.map((line) => readCall(line, tools, model));
   const used: Importable[] = [];
   for (const { tool } of read) if (!used.some((one) => isSame(one, tool))) used.push(tool);
   const imports = used.map((tool) => {
     const alias = localName(tool, used);
-    const imported = alias === tool.name ? tool.name : `${tool.name} as ${alias}`;
-    return `import { ${imported} } from ${JSON.stringify(tool.module)};`;
+    return printImport({ ...tool, name: alias === tool.name ? alias : `${tool.name} as ${alias}` });
   });
-  const expressions = read.map(({ tool, given }) => `await ${localName(tool, used)}(${given})`);
+  const expressions = read.map(({ tool, given, call }) => {
+    const name = localName(tool, used);
+    return call === undefined ? `await ${name}(${given})` : printCall({ ...call.tool, name }, call.args);
+  });
   const [only = ""] = expressions;
   const value = expressions.length === 1 ? only : `[${expressions.join(", ")}]`;
   const calls = read.flatMap(({ call }) => call ?? []);
@@ -76,16 +82,11 @@ function readCall({ name, args: text }: CallLine, tools: readonly ToolDefinition
   const fitting = args === undefined || found.length < 2 ? found : found.filter((one) => takes(one, args));
   const [tool] = fitting;
   if (tool !== undefined && fitting.length === 1) {
-    if (args === undefined) return { tool, given: text };
-    return {
-      tool,
-      given: tool.callStyle === "positional" ? positional(tool, args) : JSON.stringify(args),
-      call: { tool, args },
-    };
+    return args === undefined ? { tool, given: text } : { tool, call: { tool, args } };
   }
   // Whether such a tool exists is checked with the code.
   const other = found.length === 0 ? importableOf(name) : undefined;
-  if (other !== undefined) return { tool: other, given: args === undefined ? text : JSON.stringify(args) };
+  if (other !== undefined) return { tool: other, given: args === undefined ? text : printLiteral(args) };
   const what =
     found.length === 0
       ? `calls ${name}, which it was not offered`
@@ -132,14 +133,4 @@ function endOfString(text: string, start: number): number {
     else if (text[at] === text[start]) return at;
   }
   return text.length;
-}
-
-/** The arguments of a positional call, in the order of the schema's properties. */
-function positional({ inputSchema }: ToolDefinition, args: JsonObject): string {
-  const names = Object.keys((inputSchema as { properties?: object | undefined }).properties ?? {});
-  const last = names.findLastIndex((name) => name in args);
-  return names
-    .slice(0, last + 1)
-    .map((name) => JSON.stringify(args[name]) ?? "undefined")
-    .join(", ");
 }

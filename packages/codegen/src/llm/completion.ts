@@ -116,7 +116,6 @@ export interface CompletionRequest {
   signal?: AbortSignal | undefined;
 }
 
-/** The complete answer to a request. */
 export interface Completion {
   text: string;
   /** The words in which the model declined to answer. Usually empty. */
@@ -150,12 +149,8 @@ function countOf(tokens: unknown): number | undefined {
 }
 
 /**
- * Creates a function that requests one completion of a model, as a stream. It remembers which request parameters the model
- * supports, and retries transient failures after the delay that the API asks for, else with exponential backoff. It gives
- * up if the delays exceed the timeout in total.
- *
- * The function throws CemError `LLM_KEY_REFUSED`, `LLM_RATE_LIMITED`, `LLM_REQUEST_REFUSED`, `LLM_FAILED`, `LLM_TIMED_OUT`,
- * `LLM_UNREACHABLE` or `LLM_ANSWER_UNUSABLE`; the signal's reason if it is aborted.
+ * Creates a function that requests one completion, as a stream. It remembers the parameters that the model supports, and
+ * retries transient failures after the delay that the API asks for, else with backoff; in total up to the timeout.
  */
 export function createCompletions(client: OpenAI, settings: CompletionSettings) {
   const { maxRetries, model, temperature, timeoutMs } = settings;

@@ -51,13 +51,12 @@ export function toRequest(
   { tokenLimit, temperature, usage }: Dialect,
   request: { model: string; messages: StreamingRequest["messages"]; maxTokens: number; temperature: number },
 ): StreamingRequest {
-  const body: StreamingRequest = {
+  return {
     model: request.model,
     messages: request.messages,
     stream: true,
     [tokenLimit]: request.maxTokens,
+    ...(temperature && { temperature: request.temperature }),
+    ...(usage && { stream_options: { include_usage: true } }),
   };
-  if (temperature) body.temperature = request.temperature;
-  if (usage) body.stream_options = { include_usage: true };
-  return body;
 }

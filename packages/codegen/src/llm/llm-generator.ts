@@ -112,15 +112,13 @@ function readWithUsage(
 
 /** @throws CemError `LLM_ANSWER_UNUSABLE` if the answer was truncated. */
 function checkFinish({ finish }: Completion, model: string, maxTokens: number): void {
-  if (finish === "length") {
-    const limit = maxTokens.toLocaleString("en");
-    const message = `The answer of ${model} did not fit into ${limit} tokens.`;
-    throw new CemError("LLM_ANSWER_UNUSABLE", message, { details: { model, maxTokens } });
-  }
-  if (finish === "content_filter") {
-    const message = `The answer of ${model} was stopped by the provider's content filter.`;
-    throw new CemError("LLM_ANSWER_UNUSABLE", message, { details: { model } });
-  }
+  if (finish !== "length" && finish !== "content_filter") return;
+  const isLong = finish === "length";
+  const why = isLong
+    ? `did not fit into ${maxTokens.toLocaleString("en")} tokens`
+    : "was stopped by the provider's content filter";
+  const details = isLong ? { model, maxTokens } : { model };
+  throw new CemError("LLM_ANSWER_UNUSABLE", `The answer of ${model} ${why}.`, { details });
 }
 
 function missingHint(missing: string): string {

@@ -6,10 +6,7 @@ import type { Message } from "./completion.ts";
 
 const CONTROL_OR_SEPARATOR = /[\p{Cc}\p{Cf}\u2028\u2029]+/gu;
 
-/**
- * Encloses untrusted text in delimiters that it can't contain, since they are derived from a digest of the text. Equal
- * texts get equal delimiters, so that a provider's prompt cache stays valid.
- */
+/** Encloses untrusted text in delimiters from its digest: it can't contain them, and equal texts keep a prompt cache valid. */
 function fence(text: string): string {
   const mark = `data-${createHash("sha256").update(text).digest("hex").slice(0, 8)}`;
   return `<${mark}>\n${text}\n</${mark}>`;
@@ -59,7 +56,6 @@ function errorLines({ details, message }: ErrorInfo, code: string): string {
   return `${message}${sourceAt(typeof line === "number" ? line : undefined, code.split("\n"))}`;
 }
 
-/** A line of the code, on a separate line. */
 function sourceAt(line: number | undefined, lines: readonly string[]): string {
   const source = line === undefined ? "" : oneLine(lines[line - 1] ?? "", MAX_LINE_CHARACTERS);
   return source === "" ? "" : `\n  ${source}`;
@@ -86,7 +82,6 @@ function inOrder(tools: readonly ToolDefinition[]): ToolDefinition[] {
   return tools.toSorted((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
 }
 
-/** Lists tool names, one line per server. */
 function nameList(tools: readonly ToolDefinition[]): string {
   const byServer = Map.groupBy(inOrder(tools), ({ server }) => server);
   const lines = [...byServer].map(([server, group]) => {

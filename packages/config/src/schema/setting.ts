@@ -18,29 +18,13 @@ export interface SettingTraits {
   variables?: readonly (string | ProviderVariable)[] | undefined;
   /** The accepted values in words, unless the type makes them clear. */
   allowed?: string | undefined;
-  /**
-   * `none`: an untrusted folder may set it, since no value can do harm.
-   *
-   * @defaultValue a value from such a folder needs trust
-   */
+  /** `none`: an untrusted folder may set it, since no value can do harm. Default: a value from one needs trust. */
   risk?: "none" | undefined;
-  /**
-   * Whether a value allows no more than the one in force without the folder. Equal values never need trust.
-   *
-   * @defaultValue no other value
-   */
+  /** Whether a value allows no more than the one in force without the folder. Default: only an equal one. */
   isStricter?: IsStricter | undefined;
-  /**
-   * The part of a held-back value that makes things stricter, and therefore applies without trust.
-   *
-   * @defaultValue none: the value in force without the folder applies
-   */
+  /** The part of a held-back value that makes things stricter, and therefore applies without trust. Default: none. */
   strictPart?: ((value: readonly unknown[], standard: readonly unknown[]) => unknown[]) | undefined;
-  /**
-   * The kind of trust item that represents it, when more than its value has to be examined.
-   *
-   * @defaultValue `path` for a setting that is always a path, else `setting`
-   */
+  /** The kind of its trust item. Default: `path` for a setting that is always a path, else `setting`. */
   askedAs?: Exclude<TrustKind, "host-tool" | "key" | "package"> | undefined;
 }
 
@@ -121,17 +105,14 @@ export function number(least: number, most: number): z.ZodMiniNumber<number> {
   return schema;
 }
 
-/** A whole number from 1, with a default. */
 export function count(most: number, standard: number) {
   return withDefault(whole(1, most), standard);
 }
 
-/** True or false, with a default. */
 export function flag(standard: boolean): z.ZodMiniDefault<z.ZodMiniBoolean<boolean>> {
   return withDefault(z.boolean(), standard);
 }
 
-/** One of some words, with a default. */
 export function choice<const Words extends readonly string[]>(words: Words, standard: Words[number]) {
   return withDefault(z.enum(words), standard);
 }
@@ -168,11 +149,7 @@ export const variableRecord = z.record(z.string(), secret(SCALARS, true));
 /** A mapping of any values, which this package does not interpret. */
 export const anyObject = z.record(z.string(), z.unknown());
 
-/**
- * Refuses a list in which a second entry has the same key.
- *
- * @param path - The path inside the entry at which the problem is reported.
- */
+/** Refuses a list in which a second entry has the same key, at this path inside the entry. */
 export function unique<T>(
   keyOf: (entry: T) => string,
   message: (key: string) => string,

@@ -7,7 +7,6 @@ import type { FolderTrust } from "./folder-trust.ts";
 import { realPath } from "./places.ts";
 import type { HeldItem } from "./items.ts";
 
-/** Maximum number of items that a message names. */
 const MAX_NAMED = 8;
 /** Settings that decide where a task is sent and with which key. */
 const MODEL_DESTINATION = [
@@ -15,7 +14,6 @@ const MODEL_DESTINATION = [
   ...["provider", "api_key", "base_url", "azure_endpoint"].map((name) => `setting llm.${name}`),
 ];
 
-/** The configuration without the files of the folder. */
 export interface OwnConfig {
   config: Config;
   origins: Readonly<Record<string, Origin>>;
@@ -24,10 +22,7 @@ export interface OwnConfig {
 /**
  * Removes what is held back from a configuration: mounts are left out, paths and settings are as they are without the
  * folder, and no model is asked when its address or its key is held back. MCP servers and plugins stay, so that they
- * are listed; code that connects to them or loads them checks `trust.held`.
- *
- * @param own - The configuration without the files of the folder.
- * @returns the configuration; `obstacle` says why it can't be used: a default is a link out of the folder.
+ * are listed; code that connects to them or loads them checks `trust.held`. With an `obstacle` it can't be used.
  */
 export function withoutHeld(config: Config, own: OwnConfig, trust: FolderTrust) {
   const held = trust.held.filter(({ kind }) => kind !== "server" && kind !== "plugin");

@@ -25,7 +25,6 @@ export interface TrustItem {
   digest: string;
 }
 
-/** An item that is held back. */
 export interface HeldItem extends TrustItem {
   /** The item as it was trusted before it changed. */
   before?: TrustItem | undefined;
@@ -44,7 +43,6 @@ export function trustItem(
 
 type Llm = Config["llm"];
 
-/** The default addresses of requests. */
 const PROVIDER_ADDRESSES: Readonly<Record<Llm["provider"], string | undefined>> = {
   openai: "https://api.openai.com",
   anthropic: "https://api.anthropic.com",
@@ -56,12 +54,7 @@ const PROVIDER_OF_VARIABLE: Readonly<Record<string, Llm["provider"]>> = {
   ANTHROPIC_API_KEY: "anthropic",
 };
 
-/**
- * Keys of the user that would be sent to an address chosen only by files of the folder. Keys from the folder itself
- * don't count.
- *
- * @param own - The configuration without the files of the folder.
- */
+/** Keys of the user, not of the folder, that would be sent to an address chosen only by files of the folder. */
 export function keyItems(config: Config, own: Config, origins: Readonly<Record<string, Origin>>) {
   const model = origins["llm.api_key"];
   const native = PROVIDER_OF_VARIABLE[model?.variable ?? ""];
@@ -83,7 +76,6 @@ export function keyItems(config: Config, own: Config, origins: Readonly<Record<s
   ];
 }
 
-/** The addresses that the key of the language model is sent to. */
 function modelAddresses(llm: Llm): (string | undefined)[] {
   const { azureEmbedderName, azureEndpoint, baseUrl, embeddingModel, enabled, provider } = llm;
   const resource = provider === "azure_openai" ? azureEndpoint : undefined;
@@ -110,7 +102,6 @@ function keyItem(
   return [trustItem({ kind: "key", name, text }, [origin.variable, ...chosen])];
 }
 
-/** The scheme, host and port of an address. */
 function placeOf(address: string): string {
   return URL.canParse(address) ? new URL(address).origin : address;
 }
@@ -124,19 +115,25 @@ const FEATURES: Readonly<Record<string, (config: Config) => boolean>> = {
   "execution.kubernetes.": ({ execution }) => execution.sandboxType === "kubernetes",
 };
 
-/** The settings of a configuration, and what they would be without the files of the folder. */
-export interface SettingSources {
+/** Where the parts of a configuration come from, and what it would be without the files of the folder. */
+export interface ConfigOrigins {
   /** The configuration without the files of the folder: settings that allow no more than it need no trust. */
   own: Config;
   origins: Readonly<Record<string, Origin>>;
   /** The values that each file of the folder sets, even if the user overrides them. */
   given: Readonly<Partial<Record<Origin["from"], unknown>>>;
+  /** The real path of the folder whose files are not trusted yet. */
+  folder: string;
+  /** The real path of the folder that the defaults start from; `undefined` when the defaults are not checked. */
+  defaultsFolder: string | undefined;
 }
+
+type PathOrigins = Pick<ConfigOrigins, "origins" | "folder" | "defaultsFolder">;
 
 /** The settings in files of the folder that may do harm. They act together, so each item has the digest of all. */
 export function settingItems(
   config: Config,
-  { own, origins, given }: SettingSources,
+  { own, origins, given }: Pick<ConfigOrigins, "own" | "origins" | "given">,
   settings: readonly Setting[] = SETTINGS,
 ): TrustItem[] {
   const able = settings.filter(({ askedAs }) => askedAs === "setting");
@@ -181,15 +178,6 @@ function shown(path: string, value: unknown): string {
 const PATHS = SETTINGS.filter(({ askedAs }) => askedAs === "path");
 /** Contains the hooks that git runs; a clone never brings any. */
 const GIT_FOLDER = ".git";
-
-/** Where the paths of a configuration come from. */
-export interface PathOrigins {
-  origins: Readonly<Record<string, Origin>>;
-  /** The real path of the folder whose files are not trusted yet. */
-  folder: string;
-  /** The real path of the folder that the defaults start from; `undefined` when the defaults are not checked. */
-  defaultsFolder: string | undefined;
-}
 
 /** Paths in settings of the folder, and links of the folder at default locations, that lead out of it or to git's files. */
 export function pathItems(config: Config, from: PathOrigins): TrustItem[] {

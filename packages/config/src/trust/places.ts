@@ -14,14 +14,12 @@ export function realPath(place: string): string {
 }
 
 const MAX_FILE_BYTES = 16 * 1024 * 1024;
-/** Maximum number of files that are read. */
 export const MAX_FILES = 2_000;
 const CODE = new Set([".ts", ".mts", ".cts", ".tsx", ".js", ".mjs", ".cjs", ".jsx"]);
 /** Possible paths of other modules, in code or elsewhere. */
 const RELATIVE = /["'`](?<path>\.{1,2}\/[^"'`\n]{1,400})["'`]/gu;
 const ENDINGS = ["", ...CODE, ".json", ".node", "/index.ts", "/index.js"];
 
-/** Options for files beyond the named ones. */
 interface FollowOptions {
   /** Whether a file is digested. Default: those in the folder. */
   isWithin?: ((file: string) => boolean) | undefined;
@@ -30,11 +28,8 @@ interface FollowOptions {
 }
 
 /**
- * Digests files of a folder and, recursively, the code that they name by a relative path. Follows links; skips anything
- * outside the folder and anything but files.
- *
- * @param folder - The real path of the folder.
- * @returns digests by paths relative to the folder.
+ * Digests files of a folder, given by its real path, and, recursively, the code that they name by a relative path. Follows
+ * links; skips anything outside the folder and anything but files. The digests are by paths relative to the folder.
  */
 export function digestFiles(
   folder: string,

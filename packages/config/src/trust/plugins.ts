@@ -118,12 +118,7 @@ const CONDITIONS = [
 /** In a plugin, this is always the running program's own package, even if another is installed beside the plugin. */
 const OWN_PACKAGE = /^code-execution-mcp(?:\/|$)/u;
 
-/**
- * Digests a plugin's module and all modules whose names appear in its code, including those of other packages, with the
- * manifests that decide which files these are.
- *
- * @param folder - The folder that names are relative to.
- */
+/** Digests a plugin's module and all modules, also of packages, that its code names, with the manifests that decide which. */
 function digestPlugin(folder: string, entry: string): Map<string, string> {
   const manifests = new Set<string>();
   const installed = createLookup();
@@ -181,7 +176,6 @@ function resolveModule(name: string, from: string, conditions: ReadonlySet<strin
   }
 }
 
-/** The manifest of the package that a file belongs to. */
 function manifestOf(file: string): string | undefined {
   for (let folder = dirname(file); ; folder = dirname(folder)) {
     const manifest = join(folder, "package.json");

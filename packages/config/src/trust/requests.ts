@@ -1,13 +1,12 @@
 import { VARIABLES } from "../settings.ts";
 import type { Config } from "../schema/schema.ts";
 import { keyItems, mountItems, pathItems, settingItems, trustItem } from "./items.ts";
-import type { PathOrigins, SettingSources, TrustItem } from "./items.ts";
+import type { ConfigOrigins, TrustItem } from "./items.ts";
 import type { PluginPlace, PluginSource } from "./plugins.ts";
 import { serverItem, type ServerPlace } from "./server-items.ts";
 
 const SETTING_VARIABLES: ReadonlySet<string> = new Set(VARIABLES.map(({ name }) => name));
 
-/** Where plugins are looked for, and what they receive. */
 interface PluginOrigins extends PluginPlace {
   /** Whether files of the folder name them. */
   isAsked: boolean;
@@ -43,11 +42,7 @@ function variablesItem(variables: PluginOrigins["variables"]): TrustItem {
 }
 
 /** Lists the access that files of the folder request, which name these MCP servers. */
-export function requestedBy(
-  config: Config,
-  servers: ReadonlySet<string>,
-  from: PathOrigins & ServerPlace & SettingSources,
-): TrustItem[] {
+export function requestedBy(config: Config, servers: ReadonlySet<string>, from: ConfigOrigins & ServerPlace) {
   const { origins, own } = from;
   return [
     ...config.mcpServers

@@ -62,12 +62,10 @@ export const CALL_ERRORS = {
   TOOL_CHANGED: {
     meaning: "The server's definition of the tool is not the one that you accepted.",
     fix: "Look at the difference with `cem generate <server>`, then accept it with `--accept`.",
-    hint: (details) =>
-      withServer(
-        details,
-        (server) =>
-          `See the difference with  cem generate ${server}  and accept it with  cem generate ${server} --accept`,
-      ),
+    hint: withServer(
+      (server) =>
+        `See the difference with  cem generate ${server}  and accept it with  cem generate ${server} --accept`,
+    ),
   },
   TOOL_FAILED: {
     meaning: "The tool reported an error.",
@@ -86,12 +84,12 @@ export const CALL_ERRORS = {
   TOOL_NOT_GENERATED: {
     meaning: "The server has the tool, and no file was written for it here.",
     fix: "Run `cem generate <server>`.",
-    hint: (details) => withServer(details, (server) => `Generate it with  cem generate ${server}`),
+    hint: withServer((server) => `Generate it with  cem generate ${server}`),
   },
   TOOL_NOT_FOUND: {
     meaning: "The server has no tool of this name.",
     fix: "Take the name that the message suggests, or look with `cem tools <server>`.",
-    hint: (details) => withServer(details, (server) => `See which tools it has with  cem tools ${server}`),
+    hint: withServer((server) => `See which tools it has with  cem tools ${server}`),
   },
   TOOL_TIMEOUT: {
     meaning: "The tool did not answer within its timeout.",

@@ -53,16 +53,15 @@ export function isErrorFacts(value: unknown): value is ErrorFacts {
 }
 
 /** A hint with a command that names the server and the customer, or at the refused setting, which no command changes. */
-export function withServer(
-  { server, customer, setting }: ErrorDetails,
-  hint: (words: string) => string,
-): string | undefined {
-  const option = typeof customer === "string" ? ` --customer ${shellWord(customer)}` : "";
-  if (typeof server !== "string" || server === "") return undefined;
-  if (setting === "headers")
-    return `If it takes a key, set it in the headers of ${server} under mcp_servers, as in  Authorization: Bearer \${TOKEN}`;
-  if (typeof setting === "string") return `Correct ${setting} of ${server} under mcp_servers.`;
-  return hint(shellWord(server) + option);
+export function withServer(hint: (words: string) => string) {
+  return ({ server, customer, setting }: ErrorDetails): string | undefined => {
+    const option = typeof customer === "string" ? ` --customer ${shellWord(customer)}` : "";
+    if (typeof server !== "string" || server === "") return undefined;
+    if (setting === "headers")
+      return `If it takes a key, set it in the headers of ${server} under mcp_servers, as in  Authorization: Bearer \${TOKEN}`;
+    if (typeof setting === "string") return `Correct ${setting} of ${server} under mcp_servers.`;
+    return hint(shellWord(server) + option);
+  };
 }
 
 /** Returns a detail that is text, or a fallback. */

@@ -7,13 +7,13 @@ export const SERVER_ERRORS = {
     fix: "Try again with `cem auth <server>`, or correct the setting that the message names.",
     hint: ({ redirectUrl, ...details }) =>
       redirectUrl === undefined
-        ? withServer(details, (server) => `Try again with  cem auth ${server}`)
+        ? withServer((server) => `Try again with  cem auth ${server}`)(details)
         : `Register an app there by hand, with the redirect URL ${textOr(redirectUrl, "")}, and set auth.client_id and auth.callback_port of ${textOr(details["server"], "it")} under mcp_servers, and auth.client_secret if you get one.`,
   },
   AUTH_REQUIRED: {
     meaning: "The server wants a sign-in or a header that is missing, or refused the one it got.",
     fix: "Sign in with `cem auth <server>`, or set `headers` on its entry.",
-    hint: (details) => withServer(details, (server) => `Sign in with  cem auth ${server}`),
+    hint: withServer((server) => `Sign in with  cem auth ${server}`),
   },
   PROTOCOL_ERROR: {
     meaning: "The server answered in a way the protocol does not allow.",
@@ -50,20 +50,12 @@ export const SERVER_ERRORS = {
   SERVER_EXISTS: {
     meaning: "The configuration has a server of this name already.",
     fix: "Choose another name, or take the old one out with `cem remove <server>`.",
-    hint: (details) =>
-      withServer(
-        details,
-        (server) => `Take it out first with  cem remove ${server}  or choose another name.`,
-      ),
+    hint: withServer((server) => `Take it out first with  cem remove ${server}  or choose another name.`),
   },
   SERVER_FOLDER_TAKEN: {
     meaning: "The folder `servers/<name>` has files of your own, which are not overwritten.",
     fix: "Add the server under another name.",
-    hint: (details) =>
-      withServer(
-        details,
-        (server) => `Take it out with  cem remove ${server}  and add it under another name.`,
-      ),
+    hint: withServer((server) => `Take it out with  cem remove ${server}  and add it under another name.`),
   },
   SERVER_NOT_FOUND: {
     meaning: "There is no server of this name.",
@@ -88,8 +80,7 @@ export const SERVER_ERRORS = {
   TOOL_REMOVED: {
     meaning: "The server no longer has a tool that a generated file calls.",
     fix: "Run `cem generate <server>`, and change the code that used the tool.",
-    hint: (details) =>
-      withServer(details, (server) => `Bring its files up to date with  cem generate ${server}`),
+    hint: withServer((server) => `Bring its files up to date with  cem generate ${server}`),
   },
   VARIABLE_MISSING: {
     meaning: "An entry of `mcp_servers` refers to `${NAME}`, and no such variable is set.",

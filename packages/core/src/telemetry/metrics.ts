@@ -9,7 +9,6 @@ export const METRIC_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5,
 const counter = (name: string, description: string) => ({ name, description, isTime: false });
 const seconds = (name: string, description: string) => ({ name, description, isTime: true });
 
-/** A counter, or a histogram of seconds. */
 type Metric = ReturnType<typeof counter>;
 
 /** The metrics of the project. No attribute has a value chosen by clients or code. */
@@ -25,7 +24,6 @@ const METRICS = {
   queueWait: seconds("cem.queue.wait.duration", "How long runs waited in the queue for a worker."),
 };
 
-/** Records one value of a metric. */
 type Measure = (value: number, attributes?: Attributes) => void;
 
 /** Figures that are read on export, by the value of the attribute that distinguishes them. */
@@ -90,7 +88,6 @@ function sinkOf(meter: Meter): MetricSink {
   };
 }
 
-/** The load of the queue. */
 interface ObservedQueue {
   waiting: number;
   running: number;

@@ -37,21 +37,13 @@ export const SCOPE = "code-execution-mcp";
 /** Settings of {@link traced}. */
 export interface SpanSettings {
   /** @defaultValue `internal` */
-  kind?: keyof typeof KINDS | undefined;
+  kind?: Lowercase<keyof typeof SpanKind> | undefined;
   /** Names and numbers only: never what a person, code or a tool wrote. */
   attributes?: Attributes | undefined;
   /** @defaultValue the active context */
   parent?: Context | undefined;
   links?: Link[] | undefined;
 }
-
-const KINDS = {
-  internal: "INTERNAL",
-  server: "SERVER",
-  client: "CLIENT",
-  producer: "PRODUCER",
-  consumer: "CONSUMER",
-} as const satisfies Record<string, keyof typeof SpanKind>;
 
 /**
  * Runs work within a span. A thrown error marks the span as failed by its code alone: messages may contain values.
@@ -65,7 +57,8 @@ export function traced<T>(
 ): Promise<T> {
   const api = registeredApi();
   if (api === undefined) return work(NO_SPAN);
-  const options = { kind: api.SpanKind[KINDS[kind]], attributes, links };
+  const kindName = kind.toUpperCase() as Uppercase<typeof kind>;
+  const options = { kind: api.SpanKind[kindName], attributes, links };
   const around = parent ?? api.context.active();
   return api.trace.getTracer(SCOPE).startActiveSpan(name, options, around, async (span) => {
     try {

@@ -99,7 +99,6 @@ export function findLookAlike(name: string, known: Iterable<string>): string | u
   });
 }
 
-/** Folds look-alike letters in a name. */
 function seenAs(name: string): string {
   const plain = name
     .normalize("NFKD")

@@ -10,10 +10,7 @@ const FRONT_MATTER = /^\uFEFF?---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)/
 const MAX_FRONT_MATTER_CHARACTERS = 64 * 1024;
 const MATTER_UNREAD = "has front matter that can't be read: it must be YAML, and its description a text";
 
-/**
- * Reads the description of a server or skill from its README.md or SKILL.md: the front matter's `description`, else the
- * first paragraph.
- */
+/** Reads the description in a README.md or SKILL.md: that of the front matter, else the first paragraph. */
 async function readMarkdown(text: string): Promise<ModuleFacts> {
   const match = FRONT_MATTER.exec(text);
   const matter = match ? await readMatter(match[1] ?? "") : {};
@@ -37,7 +34,6 @@ async function readMatter(text: string): Promise<{ description?: string } | unde
   }
 }
 
-/** The first paragraph; the title if there is none. */
 function firstParagraph(text: string): string {
   const blocks = text.split(/\r?\n\s*\r?\n/).flatMap((block) => block.split(/\n(?=#)|\n(?<=^#.*\n)/m));
   const lines = blocks
@@ -64,7 +60,6 @@ export type FactsStore = ReturnType<typeof createFactsStore>;
 export function createFactsStore(sources: SourceFiles) {
   const entries = new Map<string, FactsEntry>();
   const parsed = new Map<string, Promise<SourceModule | undefined>>();
-  /** The facts of each file requested in this pass. */
   const current = new Map<string, Promise<ModuleFacts>>();
   let reads = 0;
 

@@ -11,7 +11,6 @@ type Resolved =
   | { kind: "failed"; file: string; facts: ModuleFacts };
 
 export interface BrokenLink {
-  /** The file that has to be changed. */
   file: string;
   /** The file that can't be imported; the specifier if it is not a file of a folder of tools. */
   target: string;
@@ -42,7 +41,6 @@ export function createModuleGraph(
   factsOf: (file: string) => Promise<ModuleFacts>,
   { isInside, guestPath, resolve: targetOf, hostTools }: ModuleGraphSettings,
 ) {
-  /** Files that are known to be importable. */
   const importable = new Set<string>();
 
   /** The tools without a file that a module exports in addition to its file's exports. */
@@ -55,7 +53,6 @@ export function createModuleGraph(
   const fileOf = (target: ImportTarget): string | undefined =>
     target.kind === "file" ? target.file : undefined;
 
-  /** Resolves an exported name through re-exports. */
   async function resolve(file: string, name: string, seen = new Set<string>()): Promise<Resolved> {
     const key = `${file}\0${name}`;
     if (seen.has(key) || !isInside(file)) return { kind: "missing", file };

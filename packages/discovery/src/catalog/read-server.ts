@@ -27,14 +27,12 @@ function listingOf({ files, foreign, index, readme }: ToolFolder): string {
   return [index, readme, ...files, ...foreign].join("/");
 }
 
-/** A server as read from its folder. */
 export interface ReadServer {
   /** Absent when nothing in the folder looks like a tool. */
   server?: ToolServer | undefined;
   problems: ToolProblem[];
 }
 
-/** Reads the tools of one folder, which are reported as this kind. */
 export async function readServer(folder: ToolFolder, kind: ToolKind, graph: ModuleGraph) {
   const tools = new Map<string, ToolDefinition>();
   /** The files that tools are imported from, by the tools' names. */
@@ -78,9 +76,7 @@ export async function readServer(folder: ToolFolder, kind: ToolKind, graph: Modu
       annotations,
       callStyle,
       signature: `${name}${call}`,
-      module: path.posix
-        .join(kind === "skill" ? "skills" : "servers", folder.name, relativePath)
-        .replace(/^/, "./"),
+      module: `./${path.posix.join(kind === "skill" ? "skills" : "servers", folder.name, relativePath)}`,
       file,
     };
   }
@@ -187,7 +183,6 @@ export async function readServer(folder: ToolFolder, kind: ToolKind, graph: Modu
   return { problems: [...problems.values()], server: isEmpty ? undefined : server };
 }
 
-/** Folds a name's case style: `get-weather` and `getWeather` give the same. */
 function toPlain(name: string): string {
   return name.replaceAll(/[^\p{L}\p{N}]/gu, "").toLowerCase();
 }

@@ -2,31 +2,23 @@ import { readdirSync, realpathSync, statSync, type Dirent } from "node:fs";
 import path from "node:path";
 import type { ToolProblem } from "@cem/core";
 
-/** A folder that may hold tools. */
 export interface ToolFolder {
   name: string;
-  /** Absolute path. */
   folder: string;
   /** Names of the source files in it that are not skipped, sorted; with those in `scripts/` of a skill without an index. */
   files: string[];
-  /** Name of its index file: `index.ts`, `.mts`, `.js` or `.mjs`. */
   index?: string | undefined;
-  /** Name of its SKILL.md or README.md. */
   readme?: string | undefined;
   /** For a skill without source files: its files in other languages, which no sandbox runs. */
   foreign: string[];
 }
 
-/** The last listing of folders, by their paths. */
 export type KnownFolders = Map<
   string,
   { stamp: string; found: ToolFolder | undefined; python: readonly string[] }
 >;
 
-/**
- * A folder that changed within this time, in milliseconds, is listed again: it may change once more within one tick of
- * the file system's clock.
- */
+/** A folder that changed within this time is listed again: it may change once more within a tick of its clock. */
 const SETTLED_MS = 2_000;
 const SOURCE_EXTENSIONS = [".ts", ".mts", ".js", ".mjs"];
 const INDEX_FILES = SOURCE_EXTENSIONS.map((extension) => `index${extension}`);
@@ -53,11 +45,7 @@ export function isSource(name: string): boolean {
   return SOURCE_EXTENSIONS.includes(path.extname(name));
 }
 
-/**
- * Lists the folders directly under a root, and their source files. A root that does not exist has none.
- *
- * @param known - Folders of earlier scans: those that have not changed are not listed again.
- */
+/** Lists the folders under a root, and their source files; those of earlier scans only if they have changed. */
 export function scanFolders(root: string, known: KnownFolders) {
   const problems: ToolProblem[] = [];
   const python: string[] = [];

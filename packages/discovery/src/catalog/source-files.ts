@@ -14,13 +14,7 @@ const WORKSPACE = "/workspace/";
 const TOOL_FOLDER = /^((?:servers|skills)\/[^/.][^/]*?)(?:\/?|\/index(?:\.[cm]?[jt]s)?)$/u;
 const FILE_NAME = /\.(?:[cm]?[jt]s|json)$/u;
 
-/**
- * Resolves a specifier as the sandbox does.
- *
- * @param from - The importing file, relative to the workspace: `skills/report/index.ts`.
- * @returns the path relative to the workspace, which begins with `../` outside it; `undefined` for packages and other
- *   modules that are not files.
- */
+/** Resolves a specifier as the sandbox does. Paths are relative to the workspace. `undefined` for what is not a file. */
 function resolveInGuest(from: string, specifier: string): string | undefined {
   const given = /^(?:servers|skills)\//u.test(specifier) ? WORKSPACE + specifier : specifier;
   if (!/^(?:\.{0,2}\/|file:)/u.test(given)) return undefined;
@@ -35,7 +29,6 @@ const MAX_SOURCE_BYTES = 1024 * 1024;
 /** A file modified more recently than this may change again within the resolution of its timestamps. */
 const UNSETTLED_MS = 100;
 
-/** The state of a file when it was last checked. */
 interface SourceState {
   /** Timestamps and size, or the reason why it can't be read; "" when these are not reliable yet. */
   stamp: string;
@@ -64,7 +57,6 @@ export function createSourceFiles(sourceRoots: readonly { dir: string; guestName
     return root && [root.guestName, ...path.relative(root.dir, file).split(path.sep)].join("/");
   }
 
-  /** Resolves an import of a file under a root as the sandbox does. */
   function resolve(from: string, specifier: string): ImportTarget {
     const guestFile = guestPath(from);
     const target = guestFile === undefined ? undefined : resolveInGuest(guestFile, specifier);

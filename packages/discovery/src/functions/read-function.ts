@@ -15,7 +15,6 @@ const MAX_SCHEMA_CHARACTERS = 100_000;
 interface FunctionSource {
   name: string;
   node: FunctionNode;
-  /** The statement that has the doc comment. */
   statement: Node;
   module: SourceModule;
   load: ModuleLoader;
@@ -23,7 +22,6 @@ interface FunctionSource {
   budget: { left: number };
 }
 
-/** Reads one function's description, parameters and result. */
 export function readFunction(source: FunctionSource): FunctionFacts {
   const { name, node, statement, module, load, budget } = source;
   const comment = module.comments.of(statement);

@@ -7,7 +7,6 @@ import { type SourceModule, unwrapExport } from "../source/source-module.ts";
 import { readFunction } from "./read-function.ts";
 import { annotatedType, exportedFunction, isFunction, type FunctionNode } from "./read-parameters.ts";
 
-/** Reads what a parsed file exports. */
 export function readModule(module: SourceModule, load: ModuleLoader): ModuleFacts {
   const functions = new Map<string, FunctionFacts>();
   const values = new Set<string>();
@@ -97,7 +96,6 @@ function valueSpecifiers(statement: ExportNamedDeclaration): { exported: string;
     }));
 }
 
-/** All functions of the file by their local names. */
 function localFunctions(statements: readonly Statement[], module: SourceModule) {
   const locals = new Map<string, { node: FunctionNode; statement: Node }>();
   for (const statement of statements) {

@@ -64,7 +64,6 @@ export interface Parameter {
   schema: JsonSchema;
   isOptional: boolean;
   isRest: boolean;
-  /** Whether it takes an object with properties. */
   isObject: boolean;
 }
 
@@ -78,7 +77,6 @@ interface ParameterSource {
 /** Names of a single parameter of unknown type that is assumed to be an object. */
 const OBJECT_NAME = /^(?:inputs?|args|arguments|params|parameters|options|opts|request|props|payload)$/;
 
-/** Reads the parameters of a function from types, JSDoc tags and default values. */
 export function readParameters(source: ParameterSource): Parameter[] {
   const { node } = source;
   const parameters = node.params.filter(

@@ -11,11 +11,7 @@ export function withTypeText(schema: JsonSchema, text: string): JsonSchema {
   return schema;
 }
 
-/**
- * Prints a schema as a TypeScript type on one line.
- *
- * @param document - Contains the definitions that it refers to.
- */
+/** Prints a schema, with the definitions of its document, as a TypeScript type on one line. */
 export function typeTextOf(schema: JsonSchema, document: JsonSchema): string {
   const { $defs } = document;
   const whole = $defs === undefined ? schema : describeSchema(schema, { $defs });
@@ -60,7 +56,6 @@ export function intersectionSchema(members: readonly JsonSchema[]): JsonSchema {
   return parts.length === 1 ? (parts[0] ?? {}) : parts.length === 0 ? {} : { allOf: parts };
 }
 
-/** Merges object schemas. Later properties replace earlier ones of the same name. */
 function mergeObjects(parts: readonly JsonSchema[]): JsonSchema {
   const properties = parts.flatMap((part) => Object.entries(part.properties ?? {}));
   const required = new Set(parts.flatMap((part) => part.required ?? []));
@@ -72,7 +67,6 @@ function mergeObjects(parts: readonly JsonSchema[]): JsonSchema {
   return objectSchema(properties, required, more);
 }
 
-/** The schema of an object. `required` is left out when it is empty. */
 export function objectSchema(
   properties: Iterable<readonly [name: string, schema: JsonSchema]>,
   required: Iterable<string>,
@@ -83,12 +77,10 @@ export function objectSchema(
   return names.length > 0 ? { ...schema, required: names } : schema;
 }
 
-/** The schema of an array; without `items` when they may be anything. */
 export function arrayOf(items: JsonSchema): JsonSchema {
   return Object.keys(items).length === 0 ? { type: "array" } : { type: "array", items };
 }
 
-/** The schema of one of several values; a literal schema when there is only one. */
 export function enumSchema(values: readonly JsonValue[]): JsonSchema {
   const distinct = [...new Set(values)];
   const [first] = distinct;
@@ -154,7 +146,6 @@ export interface SchemaReader {
   schemaOf(type: TSType, scope: Scope): JsonSchema;
   /** Finds what a name in a file refers to, there or in a file it imports from. */
   find(name: string, module: SourceModule): Declaration | undefined;
-  /** Finds what another file exports by a name. */
   findIn(specifier: string, name: string, module: SourceModule): Declaration | undefined;
   /** Evaluates an expression of literals and constants in a file. `undefined` for any other expression. */
   valueOf(node: Node, module: SourceModule): JsonValue | undefined;

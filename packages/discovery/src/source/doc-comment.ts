@@ -7,7 +7,6 @@ export interface DocComment {
   tags: readonly { name: string; text: string }[];
 }
 
-/** A parsed `@param` tag. */
 export interface ParameterTag {
   /** `a`, or `input.a` for a property. */
   name: string;
@@ -148,7 +147,6 @@ export function indexComments(code: string, file: File) {
   };
 }
 
-/** Whether a comment before a statement documents that statement. */
 function isDocumented(statement: Node): boolean {
   if (statement.type === "ImportDeclaration" || statement.type === "ExportAllDeclaration") return false;
   return statement.type !== "ExportNamedDeclaration" || Boolean(statement.declaration);

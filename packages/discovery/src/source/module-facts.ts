@@ -5,7 +5,6 @@ export interface FunctionFacts extends Pick<
   ToolDefinition,
   "name" | "description" | "inputSchema" | "outputSchema" | "annotations" | "callStyle"
 > {
-  /** Line of the declaration, 1-based. */
   line: number;
   /** The signature without the name: `(input: { a: number }): Promise<number>`. */
   call: string;
@@ -48,9 +47,7 @@ export interface ModuleFacts {
   /** The text of the comment at the top. */
   description: string;
   functions: FunctionFacts[];
-  /** Exported values that are not functions. */
   values: string[];
-  /** Whether the file declares types only. */
   hasOnlyTypes: boolean;
   reexports: Reexport[];
   stars: Star[];

@@ -28,7 +28,6 @@ interface Origin {
 }
 
 export interface SourceModule {
-  /** Absolute path. */
   file: string;
   code: string;
   ast: File;
@@ -40,7 +39,6 @@ export interface SourceModule {
   imports: ReadonlyMap<string, Origin>;
   /** Re-exported names by their exported names. */
   reexports: ReadonlyMap<string, Origin>;
-  /** Specifiers of `export * from`. */
   stars: readonly string[];
   /** Local names by their exported names, for `export { a as b }`. */
   exported: ReadonlyMap<string, string>;

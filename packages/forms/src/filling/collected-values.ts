@@ -1,10 +1,10 @@
 import { toErrorInfo, tokenizeInTurns, type JsonValue, type Redactor } from "@cem/core";
 import { checkValue, fieldsOf, holds, isEmpty, type FieldValue } from "../form/field-values.ts";
 import type { Form, FormField } from "../form/form-schema.ts";
-import type { CheckFiles } from "../targets/workspace-files.ts";
+import { faultOfFiles } from "../targets/workspace-files.ts";
 
 /** Collects the values of a form as they arrive, and checks each once. */
-export function collectValues(form: Form, personal: PersonalValues, checkFiles: CheckFiles) {
+export function collectValues(form: Form, personal: PersonalValues, workspace: string | undefined) {
   const values = new Map<string, FieldValue>();
   const faults = new Map<string, string>();
   const byName = new Map(form.fields.map((field) => [field.name, field]));
@@ -63,7 +63,7 @@ export function collectValues(form: Form, personal: PersonalValues, checkFiles: 
     if (!checked.ok) return checked.fault;
     const { value } = checked;
     if (field.type === "file" && Array.isArray(value)) {
-      const fault = await checkFiles(field, value);
+      const fault = await faultOfFiles(workspace, field, value);
       if (fault !== undefined) return fault;
     }
     values.set(field.name, value);

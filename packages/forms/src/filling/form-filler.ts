@@ -1,7 +1,6 @@
 import { nobodyAsked, toErrorInfo, type Elicit, type Redactor } from "@cem/core";
 import { labelOf, type Form, type FormField } from "../form/form-schema.ts";
 import type { FillOutcome } from "../targets/target.ts";
-import { checkFilesIn } from "../targets/workspace-files.ts";
 import { collectValues, FORM_SERVER, personalValuesOf } from "./collected-values.ts";
 import type { CollectedValues, PersonalValues } from "./collected-values.ts";
 import { mayAsk, questionSchema } from "./question.ts";
@@ -64,7 +63,7 @@ export function createFormFiller(settings: FormFillerSettings = {}): FormFiller 
     },
     async check(form, { data, session } = {}) {
       const personal = personalValuesOf(await redactorOf(), { session, tool: form.name });
-      const collected = collectValues(form, personal, checkFilesIn(settings.workspace));
+      const collected = collectValues(form, personal, settings.workspace);
       for (const [name, given] of Object.entries(data ?? {})) await collected.take(name, given);
       await collected.takeDefaults();
       const { shown } = await prepareFields(collected, personal);
@@ -79,12 +78,7 @@ export function fillForm(form: Form, options: FillOptions & FormFillerSettings =
   return createFormFiller(settings).fill(form, { data, session, signal, isTrial });
 }
 
-/**
- * Fills a form with personal values that are kept elsewhere.
- *
- * @param options - `reportsFailedTool`: whether a failure of the target's tool becomes part of the result. Workflows
- *   need its error instead.
- */
+/** Fills a form. `reportsFailedTool`: a failure of the target's tool becomes part of the result; workflows need its error. */
 export async function fillWith(
   form: Form,
   settings: Omit<FormFillerSettings, "redactor">,
@@ -93,7 +87,7 @@ export async function fillWith(
 ): Promise<FormResult> {
   const { data = {}, signal, isTrial = false, reportsFailedTool = false } = options;
   signal.throwIfAborted();
-  const collected = collectValues(form, personal, checkFilesIn(settings.workspace));
+  const collected = collectValues(form, personal, settings.workspace);
   for (const [name, given] of Object.entries(data)) await collected.take(name, given);
   const reasons = await complete(form, collected, settings, signal);
   const { filled, shown } = await prepareFields(collected, personal);

@@ -7,7 +7,15 @@ import type { BrowserSettings } from "../web/browser.ts";
 type TargetType = FormTargetDefinition["type"];
 
 /** Settings of the targets of forms. */
-export interface TargetSettings extends Partial<ToolTargetSettings> {
+export interface TargetSettings {
+  callTool?: CallTool | undefined;
+  /**
+   * Whether the call replaces tokens of the same redactor by values, as a guarded call does. Personal texts are then
+   * passed as tokens, so that nothing on the way to the tool sees them.
+   *
+   * @defaultValue false
+   */
+  restoresTokens?: boolean | undefined;
   /** The folder that files are uploaded from, and that documents and screenshots are written to. */
   workspace?: string | undefined;
   /** The folder for screenshots, instead of `forms` in the workspace. */
@@ -24,7 +32,7 @@ export async function targetOf(type: TargetType, settings: TargetSettings): Prom
   if (given !== undefined) return given;
   const { callTool, restoresTokens, workspace, screenshotFolder, browser } = settings;
   if (type === "tool") {
-    if (callTool !== undefined) return createToolTarget({ callTool, restoresTokens });
+    if (callTool !== undefined) return createToolTarget(callTool, restoresTokens);
     throw new CemError("FORM_TARGET_FAILED", "The form fills a tool, and no tool can be called here.");
   }
   if (type === "web") {
@@ -43,20 +51,7 @@ export async function targetOf(type: TargetType, settings: TargetSettings): Prom
 /** Calls a tool, with all guards. Rejects when the call fails. */
 export type CallTool = (call: ToolCall) => Promise<JsonValue>;
 
-/** Settings of the target that calls a tool. */
-interface ToolTargetSettings {
-  callTool: CallTool;
-  /**
-   * Whether the call replaces tokens of the same redactor by values, as a guarded call does. Personal texts are then
-   * passed as tokens, so that nothing on the way to the tool sees them.
-   *
-   * @defaultValue false
-   */
-  restoresTokens?: boolean | undefined;
-}
-
-/** Creates a target that calls a tool with the values of a form as its arguments. */
-function createToolTarget({ callTool, restoresTokens = false }: ToolTargetSettings): FormTarget {
+function createToolTarget(callTool: CallTool, restoresTokens = false): FormTarget {
   return {
     specificationVersion: "v1",
     async fill({ form, fields, isTrial }) {
@@ -76,7 +71,6 @@ function createToolTarget({ callTool, restoresTokens = false }: ToolTargetSettin
   };
 }
 
-/** Splits `server.tool`. */
 export function splitTool(name: string): { server: string; tool: string } {
   const dot = name.indexOf(".");
   return { server: name.slice(0, dot), tool: name.slice(dot + 1) };

@@ -1,12 +1,7 @@
 import type { JsonObject, JsonValue } from "@cem/core";
 import type { FormField } from "./form-schema.ts";
 
-/**
- * Sets the argument of a tool that a field fills, `contact.email` in nested objects. Keys are set as own properties, so
- * that none has a special meaning.
- *
- * @returns false when another field already fills it or a part of it.
- */
+/** Sets the argument that a field fills, `contact.email` in objects. @returns false when a field already fills it or a part of it. */
 export function placeArgument(args: JsonObject, { name, locate }: FormField, value: JsonValue): boolean {
   const parts = (locate?.name ?? name).split(".");
   const last = parts.pop() ?? name;

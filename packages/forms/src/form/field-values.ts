@@ -7,12 +7,7 @@ const MAX_MATCHED_CHARACTERS = 10_000;
 const NO_PATTERN =
   "is not a pattern of RE2, which has no lookaround, no reference to a group, and at most 1,000 repetitions";
 
-/**
- * Compiles a pattern with RE2, which guarantees linear time. Lookarounds and backreferences are therefore not
- * supported.
- *
- * @returns a test whether a whole text matches; or why the pattern can't be used: a clause.
- */
+/** Compiles a pattern with RE2, in linear time. @returns a test of whole texts; or why it can't be used: a clause. */
 export function compilePattern(source: string): { matches: (text: string) => boolean } | { fault: string } {
   try {
     const compiled = RE2JS.compile(RE2JS.translateRegExp(source));

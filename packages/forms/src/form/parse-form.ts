@@ -85,7 +85,6 @@ function findFaults(form: Form): Fault[] {
   return faults;
 }
 
-/** The field whose value an argument stands for. */
 export function referenceIn(argument: unknown): string | undefined {
   if (typeof argument !== "object" || argument === null || Array.isArray(argument)) return undefined;
   const { field, ...rest } = argument as { field?: unknown };

@@ -11,12 +11,7 @@ import type { FormField } from "../form/form-schema.ts";
 const NOT_DRAWN = new Set(["\n", "\r", "\t"]);
 const MAX_FONT_BYTES = 50 * 1024 * 1024;
 
-/**
- * Picks the font for texts: one of the PDF's standard fonts if it has every character, else the one that the form
- * names.
- *
- * @throws CemError `FILE_UNREADABLE`, `PACKAGE_MISSING`, `FOLDER_UNTRUSTED`, or what the font's parser throws.
- */
+/** Picks one of the PDF's standard fonts if it has every character of the texts, else the one that the form names. */
 export async function pickFont(
   { StandardFonts }: Pick<PdfLibrary, "StandardFonts">,
   document: PDFDocument,
@@ -35,7 +30,6 @@ export async function pickFont(
   return toFont(await document.embedFont(bytes), true);
 }
 
-/** The font that texts are written in. */
 export type PdfFont = ReturnType<typeof toFont>;
 
 function toFont(font: PDFFont, isOwn: boolean) {
@@ -54,7 +48,6 @@ export type PdfLibrary = typeof pdfLibrary;
 
 const NO_SUCH_OPTION = "has no such option in the document";
 
-/** The values for the fields of a document. */
 export interface PdfContext {
   library: PdfLibrary;
   document: PDFDocument;

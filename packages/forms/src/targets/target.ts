@@ -112,12 +112,7 @@ function labelOfOption(options: NonNullable<FormField["options"]>, value: string
   return options.find((option) => option.value === value)?.label ?? value;
 }
 
-/**
- * Creates the handler that imports an optional package from the project where it is not installed beside this one. Must be
- * the import's own `catch`: bundlers leave such imports alone.
- *
- * @throws CemError `PACKAGE_MISSING`; `FOLDER_UNTRUSTED` if only a folder that is not trusted has it.
- */
+/** Imports an optional package from the project. Must be the import's own `catch`: bundlers leave such imports alone. */
 export function fromProject<Library>(name: string): (cause: unknown) => Promise<Library> {
   return async (cause) => {
     if (!isMissing(name, cause)) throw cause;

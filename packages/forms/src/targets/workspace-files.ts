@@ -4,9 +4,6 @@ import { CemError } from "@cem/core";
 import { isWithin, openUnfollowed, replaceFile } from "@cem/core/files";
 import type { FormField } from "../form/form-schema.ts";
 
-/** Checks the files that a field names. @returns the fault, as a clause. */
-export type CheckFiles = (field: FormField, paths: readonly string[]) => Promise<string | undefined>;
-
 const DEFAULT_MAX_BYTES = 25 * 1024 * 1024;
 const MIME_TYPES: Readonly<Record<string, string>> = {
   ".csv": "text/csv",
@@ -20,20 +17,22 @@ const MIME_TYPES: Readonly<Record<string, string>> = {
   ".webp": "image/webp",
 };
 
-/** Checks that files are in the workspace and accepted by their field. */
-export function checkFilesIn(workspace: string | undefined): CheckFiles {
-  return async (field, paths) => {
-    for (const file of paths) {
-      try {
-        const { handle } = await openFile(workspace, file, field);
-        await handle.close();
-      } catch (error) {
-        if (CemError.isInstance(error)) return error.message;
-        throw error;
-      }
+/** Checks the files that a field names. @returns the fault, as a clause. */
+export async function faultOfFiles(
+  workspace: string | undefined,
+  field: FormField,
+  paths: readonly string[],
+): Promise<string | undefined> {
+  for (const file of paths) {
+    try {
+      const { handle } = await openFile(workspace, file, field);
+      await handle.close();
+    } catch (error) {
+      if (CemError.isInstance(error)) return error.message;
+      throw error;
     }
-    return undefined;
-  };
+  }
+  return undefined;
 }
 
 /** @throws CemError `FILE_UNREADABLE`, whose message is a clause: `must lie in the workspace`. */

@@ -10,11 +10,7 @@ const ACTION_TIMEOUT_MS = 10_000;
 const NAVIGATION_TIMEOUT_MS = 30_000;
 const VIEWPORT = { width: 1_280, height: 1_024 };
 
-/**
- * Starts the system's browser with a temporary profile. It reaches the network only through a proxy.
- *
- * @throws CemError `PACKAGE_MISSING`, `FOLDER_UNTRUSTED`, `BROWSER_NOT_FOUND`, `BROWSER_FAILED`.
- */
+/** Starts the system's browser with a temporary profile, which reaches the network only through a proxy. */
 export async function openBrowser(
   { executable, headless = true, sandbox = process.getuid?.() !== 0 }: BrowserSettings,
   proxy: string,
@@ -52,7 +48,6 @@ export async function openBrowser(
   }
 }
 
-/** The environment's variable that names a browser. */
 const VARIABLE = "CHROMIUM_PATH";
 const NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 const MAC_FILES = [

@@ -27,7 +27,6 @@ export interface PageElement {
 }
 
 export const MAX_READ_CHARACTERS = 100_000;
-/** How long options may take to appear. */
 export const OPTIONS_TIMEOUT_MS = 3_000;
 
 /** The element of a page that a field is filled into. */

@@ -40,7 +40,6 @@ export async function startOriginProxy(origins: readonly string[]) {
   });
   const { port } = server.address() as AddressInfo;
   return {
-    /** `http://127.0.0.1:3128` */
     address: `http://127.0.0.1:${port}`,
     close(): void {
       server.close();

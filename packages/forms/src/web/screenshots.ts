@@ -11,18 +11,12 @@ const MIN_MASKED_CHARACTERS = 3;
 const CONTROLS = "input, textarea, select, [contenteditable], [role=combobox], [role=textbox]";
 const DEFAULT_FOLDER = "forms";
 
-/** Where screenshots are kept. */
 export interface ScreenshotSettings {
   workspace?: string | undefined;
   screenshotFolder?: string | undefined;
 }
 
-/**
- * Takes a screenshot of a page with everything personal painted over: the fields, and other parts of the page that show
- * their values.
- *
- * @returns the file; `undefined` when there is no folder for it.
- */
+/** Takes a screenshot with everything personal painted over. @returns the file; `undefined` when there is no folder for it. */
 export async function keepScreenshot(
   page: Page,
   name: string,

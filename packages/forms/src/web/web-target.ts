@@ -110,7 +110,6 @@ function visitPage(
     if (file !== undefined) screenshots.push(file);
   };
 
-  /** Finds the only visible and enabled button with a name. */
   const findButton = async (name: string): Promise<Locator | undefined> => {
     for (const frame of page.frames()) {
       const exactly = { name, exact: true };

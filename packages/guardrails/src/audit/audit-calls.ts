@@ -1,6 +1,6 @@
 import type { AuditEvent, AuditLog, JsonValue, ToolResult } from "@cem/core";
 import { auditDigest } from "@cem/core/telemetry";
-import type { CallGuard } from "../calls/guarded-call.ts";
+import { checkingGuard, type CallGuard } from "../calls/guarded-call.ts";
 
 type AuditedValue = Extract<AuditEvent, { type: "refusal" }>["args"];
 
@@ -41,7 +41,15 @@ const REFUSED = new Set([
   "NOT_APPROVED",
   "TOOL_NOT_FOUND",
   "TOOL_CHANGED",
+  "AUDIT_UNWRITABLE",
 ]);
+
+/** Records that a call is about to be made. Put it right before the tool: a call that can't be recorded is not made. */
+export function auditStarts(audit: AuditLog): CallGuard {
+  return checkingGuard(({ server, tool }, { run, session }) =>
+    audit.record({ type: "call-started", run, session, server, tool }),
+  );
+}
 
 /** Records every call and every refusal. Put it outside of the middleware that converts exceptions to results. */
 export function auditCalls(audit: AuditLog): CallGuard {

@@ -6,10 +6,15 @@ import { FileLock, makeFolder, PRIVATE_FILE } from "@cem/core/files";
 import { ChainCheck, FIRST_HASH, readLine, withoutSession, writeLine } from "./audit-chain.ts";
 import type { AuditProblem } from "./audit-chain.ts";
 
-/** The file that a full audit log is renamed to: `audit.jsonl` to `audit.000001.jsonl`. */
-function rotatedFile(file: string, count: number): string {
+/**
+ * The file that a full audit log is renamed to: `audit.jsonl` to `audit.000001.jsonl`. Its number follows the newest one,
+ * since the oldest may have been removed.
+ */
+function nextRotatedFile(file: string): string {
   const { dir, name, ext } = path.parse(file);
-  return path.join(dir, `${name}.${String(count).padStart(6, "0")}${ext}`);
+  const newest = path.basename(listRotated(file).at(-1) ?? "");
+  const count = Number.parseInt(newest.slice(name.length + 1), 10) || 0;
+  return path.join(dir, `${name}.${String(count + 1).padStart(6, "0")}${ext}`);
 }
 
 /** The rotated files of an audit log, oldest first. */
@@ -96,13 +101,13 @@ export function createAuditLog({ file, maxBytes = DEFAULT_MAX_BYTES, onBroken }:
       const writable = fs.openSync(headFile(file), "r+");
       let log = fs.openSync(file, "a+", PRIVATE_FILE);
       try {
-        let { last, isWhole } = currentHead(head, log);
+        let { last, isWhole } = currentHead(head, log, isReady);
         if (!isReady && !isWhole) onBroken?.();
         isReady = true;
         if (last.size === 0) fs.fchmodSync(log, PRIVATE_FILE);
         if (last.size >= maxBytes) {
           fs.closeSync(log);
-          fs.renameSync(file, rotatedFile(file, listRotated(file).length + 1));
+          fs.renameSync(file, nextRotatedFile(file));
           log = fs.openSync(file, "a+", PRIVATE_FILE);
           last = { ...last, size: 0 };
         }
@@ -132,27 +137,61 @@ export function createAuditLog({ file, maxBytes = DEFAULT_MAX_BYTES, onBroken }:
       try {
         append(event);
       } catch (cause) {
-        const reason = cause instanceof Error ? cause.message : String(cause);
-        throw new CemError("AUDIT_UNWRITABLE", `The audit log ${file} can't be written: ${reason}.`, {
-          details: { file },
-          cause,
-        });
+        throw unwritable(file, cause);
       }
     },
   };
+}
+
+function unwritable(file: string, cause: unknown): CemError {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  const message = `The audit log ${file} can't be written: ${reason}.`;
+  return new CemError("AUDIT_UNWRITABLE", message, { details: { file }, cause });
+}
+
+/** More than a line of the log has. */
+const PROBE = new Uint8Array(4096);
+
+/**
+ * Tests whether an audit log can be written, without a line in it.
+ *
+ * @throws CemError `AUDIT_UNWRITABLE`
+ */
+export function probeAuditLog(file: string): void {
+  try {
+    makeFolder(path.dirname(file));
+    fs.closeSync(fs.openSync(file, "a", PRIVATE_FILE));
+    // Only a write tells that the disk is full.
+    const probe = `${file}.probe-${process.pid}`;
+    try {
+      fs.writeFileSync(probe, PROBE, { mode: PRIVATE_FILE });
+    } finally {
+      fs.rmSync(probe, { force: true });
+    }
+  } catch (cause) {
+    throw unwritable(file, cause);
+  }
 }
 
 /**
  * Determines where the log continues: after the head. A process that died between writing a line and the head leaves a line
  * beyond the head, which is taken into account. A missing tail stays detectable, since the log continues with the head's
  * number and hash.
+ *
+ * @param isChecked - Whether the end was looked at before.
  */
-function currentHead(headDescriptor: number, log: number): { last: AuditHead; isWhole: boolean } {
+function currentHead(
+  headDescriptor: number,
+  log: number,
+  isChecked: boolean,
+): { last: AuditHead; isWhole: boolean } {
   const buffer = Buffer.alloc(HEAD_BYTES);
   const read = fs.readSync(headDescriptor, buffer, 0, HEAD_BYTES, 0);
   const head = readHead(buffer.toString("utf8", 0, read));
   const known = head ?? EMPTY_HEAD;
   const { size } = fs.fstatSync(log);
+  // The usual case. Reading the end of a long file each time would be most of the cost of an event.
+  if (isChecked && head?.size === size) return { last: head, isWhole: true };
   const tail = size === 0 ? undefined : lastLine(log, size);
   // The head must be complete or empty, and the log at least as long as it says.
   const isWhole = (head !== undefined || read === 0) && size >= known.size;

@@ -13,9 +13,16 @@ import {
 import os from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
-import type { AuditEvent, AuditLog, ToolResult } from "@cem/core";
+import type { AuditEvent, AuditLog, ToolInvoker, ToolResult } from "@cem/core";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { auditCalls, auditedValue, createAuditLog, verifyAuditLog } from "./index.ts";
+import {
+  auditCalls,
+  auditedValue,
+  auditStarts,
+  createAuditLog,
+  probeAuditLog,
+  verifyAuditLog,
+} from "./index.ts";
 
 let folder: string;
 let file: string;
@@ -64,6 +71,18 @@ describe("createAuditLog", () => {
     expect(await problems()).toEqual([expect.stringMatching(/lines? (?:is|are) missing before this one/)]);
   });
 
+  it("overwrites no file that it has filled, where older ones were removed", async () => {
+    write(30, 2_000);
+    const { files } = await verifyAuditLog(file);
+    const kept = files.slice(2, -1).map((name) => [name, readFileSync(name, "utf8")] as const);
+    for (const name of files.slice(0, 2)) unlinkSync(name);
+    write(30, 2_000);
+    for (const [name, text] of kept) expect(readFileSync(name, "utf8")).toBe(text);
+    expect(await problems()).toEqual([
+      expect.stringMatching(/^1: The log begins with line \d+: earlier files/),
+    ]);
+  });
+
   it("takes lines of several processes", async () => {
     const script = `
       import { createAuditLog } from ${JSON.stringify(path.join(import.meta.dirname, "index.ts"))};
@@ -77,7 +96,8 @@ describe("createAuditLog", () => {
 
   it("fails where it can't be written", () => {
     writeFileSync(path.join(folder, "logs"), "");
-    expect(() => write(1)).toThrow(expect.objectContaining({ code: "AUDIT_UNWRITABLE" }));
+    for (const use of [() => write(1), () => probeAuditLog(file)])
+      expect(use).toThrow(expect.objectContaining({ code: "AUDIT_UNWRITABLE" }));
   });
 
   it("stays whole where the disk takes only a part of a line", async () => {
@@ -273,6 +293,25 @@ describe("auditCalls", () => {
       { type: "call", ok: false, error: "ABORTED" },
     ]);
     expect(await record(aborted({}))).toMatchObject([{ type: "refusal", error: "ABORTED" }]);
+  });
+
+  it("tells of a call before it is made, and makes none that can't be told of", async () => {
+    const made: string[] = [];
+    const tool: ToolInvoker = {
+      specificationVersion: "v1",
+      invoke: async () => ({ ok: true, value: made.push(...events.map(({ type }) => type)) }),
+    };
+    const { signal } = new AbortController();
+    const call = { server: "s", tool: "t", args: {} };
+    events.length = 0;
+    await auditStarts(audit)(tool).invoke(call, { signal, run: "r" });
+    expect(events).toEqual([{ type: "call-started", run: "r", session: undefined, server: "s", tool: "t" }]);
+    expect(made).toEqual(["call-started"]);
+    const full = createAuditLog({ file: path.join(os.devNull, "audit.jsonl") });
+    await expect(auditStarts(full)(tool).invoke(call, { signal })).rejects.toMatchObject({
+      code: "AUDIT_UNWRITABLE",
+    });
+    expect(made).toHaveLength(1);
   });
 
   it("writes how long a call took", async () => {

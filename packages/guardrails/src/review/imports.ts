@@ -2,7 +2,7 @@ import { isBuiltin } from "node:module";
 import type { Finding, ToolDefinition } from "@cem/core";
 import { nearest } from "@cem/core/text";
 import { findMissingImports, locationOf, lookUp, type Program, type SourceLocation } from "@cem/program";
-import type { ProgramParts } from "./collect.ts";
+import type { ProgramParts, Report } from "./collect.ts";
 import { LOADERS, MAX_SPECIFIER_CHARACTERS, type Values } from "./values.ts";
 
 const MAX_LINES = 5;
@@ -37,6 +37,8 @@ const PROCESS_MODULES = new Set([
 ]);
 /** Built-in modules that generate code from text. */
 const CODE_MODULES = new Set(["vm", "repl"]);
+const TEST_MODULE = /^node:test(?:\/|$)/;
+const TEST_FUNCTION = /^global\.(?<name>Deno\.(?:test|bench))(?:\.|$)/;
 
 /** The folder and name in `./servers/weather/index.ts`, `servers/weather` or `/workspace/skills/double/index.ts`. */
 const TOOL_MODULE =
@@ -84,6 +86,23 @@ function loadedModules({ dynamicImports, calls }: ProgramParts, values: Values):
   });
 }
 
+/** Reports tests that no test runner would run, so that none counts as passed. */
+export function checkTests({ calls }: ProgramParts, values: Values, report: Report): void {
+  for (const { node, scope } of calls) {
+    if (node.type !== "CallExpression" && node.type !== "OptionalCallExpression") continue;
+    const { name } = TEST_FUNCTION.exec(values.originOf(node.callee, scope) ?? "")?.groups ?? {};
+    if (name !== undefined) report.add(node, { severity: "error", ...testProblem(name) });
+  }
+}
+
+function testProblem(name: string): ImportProblem {
+  return {
+    rule: "no-test-runner",
+    message: `${name} registers tests, and nothing here runs them.`,
+    hint: "Call the assertions of node:assert at the top level.",
+  };
+}
+
 function specifierProblem(specifier: string, { servers }: Known): ImportProblem | undefined {
   const isText = /^(?:data|blob):/.test(specifier);
   if (specifier.length > MAX_SPECIFIER_CHARACTERS && !isText) {
@@ -91,6 +110,7 @@ function specifierProblem(specifier: string, { servers }: Known): ImportProblem 
     return { rule: "no-packages", message };
   }
   if (specifier.startsWith("node:") || isBuiltin(specifier)) {
+    if (TEST_MODULE.test(specifier)) return testProblem(specifier);
     const name = specifier.replace(/^node:/u, "");
     if (CODE_MODULES.has(name)) {
       const message = `${specifier} makes code from text.`;

@@ -58,6 +58,36 @@ describe("code that is made from text", () => {
   });
 });
 
+describe("tests that nothing would run", () => {
+  it.each([
+    'import test from "node:test"; test("adds", () => {});',
+    'import { describe, it } from "node:test"; describe("a", () => it("b", () => {}));',
+    'const { it } = await import("node:test"); it("b", () => {});',
+    'require("node:test")("b", () => {});',
+    'import { spec } from "node:test/reporters";',
+    'Deno.test("adds", () => {});',
+    'const { test } = Deno; test("adds", () => {});',
+    'globalThis.Deno.test.only("adds", () => {});',
+    'Deno.bench("adds", () => {});',
+  ])("are refused: %s", async (code) => {
+    for (const one of [guard, createGuard({ securityChecks: false })]) {
+      const { allowed, findings } = await one.review({ code, tools: [] });
+      expect(allowed).toBe(false);
+      expect(findings).toMatchObject([
+        { rule: "no-test-runner", hint: expect.stringContaining("node:assert at the top level") },
+      ]);
+    }
+  });
+
+  it.each([
+    'import type { TestContext } from "node:test"; import assert from "node:assert"; assert.equal(1, 1);',
+    '/a/.test("a"); const Deno = { test() {} }; Deno.test();',
+    "typeof Deno.test; Deno.env.get('HOME'); function test() {} test();",
+  ])("are nothing else: %s", async (code) => {
+    expect(await review(code)).toEqual({ allowed: true, findings: [] });
+  });
+});
+
 describe("the message of a finding", () => {
   it.each<[string, string]>([
     ["eval('1')", "eval makes code from text."],

@@ -32,7 +32,7 @@ const GLOBAL_OBJECTS = new Set(["globalThis", "self", "window", "global", "frame
 /** Modules whose exports are globals too. */
 const SAME_AS_GLOBAL: ReadonlyMap<string, Origin> = new Map([["process", "global.process"]]);
 /** Globals of the guest that this process may lack. */
-const OTHER_GLOBALS = new Set(["module", "process", "require"]);
+const OTHER_GLOBALS = new Set(["Deno", "module", "process", "require"]);
 /** Members of a function that stand for the function itself. */
 const SAME_FUNCTION = new Set(["call", "apply", "bind"]);
 /** Functions that load a module by its name. */

@@ -23,6 +23,16 @@ describe.concurrent("limits of a server", () => {
     await expect(call).rejects.toMatchObject({ code: "TOOL_TIMEOUT", message });
   });
 
+  it("reads the answers in a batch", async () => {
+    await using connections = connect([odd("plain")]);
+    const content = [{ type: "text", text: "well" }];
+    const line = JSON.stringify([{ jsonrpc: "2.0", id: 0, result: { content } }]).replace(
+      '"id":0',
+      '"id":ID',
+    );
+    expect(await connections.callTool("odd", "write", { line }, { signal })).toMatchObject({ content });
+  });
+
   it("carries a cancellation to the server", async () => {
     await using connections = connect([odd("plain")]);
     const controller = new AbortController();

@@ -76,9 +76,10 @@ export async function fetchRawList(
     const options = { signal, timeout: MAX_TIMER_MS };
     const result = await client.request({ method, params }, pageSchema, options);
     if (page === 0) list.firstPageMs = performance.now() - start;
+    if (result[RAW_KEY] === undefined) return { ...list, cut: "the server sent no list" };
     cursor = result.nextCursor ?? undefined;
     bytes += cursor?.length ?? 0;
-    for (const item of (result[RAW_KEY] ?? []) as JsonValue[]) {
+    for (const item of result[RAW_KEY] as JsonValue[]) {
       bytes += sizeOf(item);
       if (bytes > bounds.maxBytes) break;
       if (list.items.length >= bounds.maxItems)

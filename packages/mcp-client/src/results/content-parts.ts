@@ -57,17 +57,9 @@ export async function mapResource(resource: unknown, context: PartContext): Prom
     return { type: "resource", mimeType, ...(uri !== undefined && { uri }), text: text ?? "" };
   }
   const mimeType = readMimeType(parsed.data.mimeType, "application/octet-stream");
-  const name = baseName(uri) ?? context.name;
+  // The URI may have personal values, which are replaced in the result but not in names of files.
+  const { name } = context;
   return keepBytes({ type: "resource", mimeType, bytes: Buffer.from(blob, "base64"), name, uri }, context);
-}
-
-function baseName(uri: string | undefined): string | undefined {
-  const last = uri
-    ?.split(/[?#]/)[0]
-    ?.split("/")
-    .at(-1)
-    ?.replace(/\.[A-Za-z0-9]+$/, "");
-  return last === "" ? undefined : last;
 }
 
 /** The text of a content part; `undefined` for a part of another kind. */

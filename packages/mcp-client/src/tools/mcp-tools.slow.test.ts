@@ -157,7 +157,10 @@ describe("createMcpTools", () => {
       expect(echoOf(await catalog())).toMatchObject({ server: "odd" });
       expect(await call("odd", "echo", { text: "hi" })).toMatchObject({ ok: true, value: "hi" });
       expect(announced).toEqual(["odd true"]);
-      expect((await catalog()).problems).toMatchObject([{ server: "bad" }]);
+      const why = /has given no tools yet: Server "bad" is down: .+ cem generate bad\.$/su;
+      expect((await catalog()).problems).toMatchObject([
+        { server: "bad", message: expect.stringMatching(why) as string },
+      ]);
       expect(log).toContainEqual(expect.stringMatching(/^bad: Server "bad" gave no tools yet/u));
       const untouched = project.open([odd("plain", { name: "other" })], { changesFiles: false });
       const { servers, problems } = await untouched.catalog();
@@ -165,9 +168,30 @@ describe("createMcpTools", () => {
       expect(problems).toMatchObject([{ message: expect.stringContaining("cem generate other") }]);
     });
 
+    it("says which tools are left out while files are written, each once", async () => {
+      const project = await makeProject();
+      const { catalog, log } = project.open([odd("bad-schemas")]);
+      await catalog();
+      const told = log
+        .filter((line) => line.includes("is left out"))
+        .map((line) => /"([^"]+)" is/u.exec(line)?.[1] ?? line);
+      expect(told.toSorted()).toEqual([
+        "#12",
+        "#13",
+        "#14",
+        "background",
+        "deep",
+        "echo",
+        `${"x".repeat(40)}…`,
+      ]);
+    });
+
     it("announces the tools of a server while another hangs at its first start", async () => {
       const project = await makeProject();
-      const { tools, catalog, call } = project.open([odd("hang", { name: "slow" }), odd()]);
+      const { tools, catalog, call, log } = project.open([
+        { ...odd("hang", { name: "slow" }), connectTimeoutMs: 15_000 },
+        odd(),
+      ]);
       const announced: string[] = [];
       tools.onToolsChanged(({ server }) => announced.push(server));
       let isListed = false;
@@ -175,11 +199,22 @@ describe("createMcpTools", () => {
       // A list for that one alone waits for no other.
       expect(echoOf(await catalog({ servers: ["odd"] }))).toMatchObject({ server: "odd" });
       expect(isListed).toBe(false);
-      // The start of the other is given up after 30 s.
       await expect.poll(() => announced, { timeout: 25_000 }).toEqual(["odd"]);
       expect(await call("odd", "echo", { text: "hi" })).toMatchObject({ ok: true, value: "hi" });
-      await tools.close();
-      expect(echoOf(await listing)).toMatchObject({ server: "odd" });
+      const listed = await listing;
+      expect(echoOf(listed)).toMatchObject({ server: "odd" });
+      expect(listed.problems).toMatchObject([{ message: expect.stringContaining("is still starting") }]);
+      // The start of the other was not waited for: it would have been given up.
+      expect(log).toEqual([expect.stringMatching(/^odd: Tools of server/u)]);
+    });
+
+    it("waits longer for a slow server where nobody would be told of its tools", async () => {
+      const project = await makeProject();
+      const slow = { ...odd("hang", { name: "slow" }), connectTimeoutMs: 12_000 };
+      const { problems } = await project.open([slow, odd()]).catalog();
+      expect(problems).toMatchObject([
+        { message: expect.stringContaining("did not answer within 12000 ms") },
+      ]);
     });
 
     it("says why the tools of a server can't be called", async () => {

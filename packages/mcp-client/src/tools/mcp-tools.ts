@@ -1,4 +1,4 @@
-import { toErrorInfo, type ResultStore, type ToolCatalog } from "@cem/core";
+import { toErrorInfo, type ErrorInfo, type ResultStore, type ToolCatalog } from "@cem/core";
 import type { ContentChange } from "../connection/connection-types.ts";
 import { withAvailability } from "./generated/availability.ts";
 import { createServerStarter, examineServers, type ExamineOptions } from "./generated/examine-servers.ts";
@@ -54,15 +54,28 @@ export function createMcpTools(settings: McpToolsSettings) {
       onLog?.({ server, level: "warn", source: "client", message });
     },
   });
-  const generateMissing = async (server: string): Promise<void> => {
-    if (!changesFiles) return;
+  const generateMissing = async (server: string): Promise<ErrorInfo | undefined> => {
+    if (!changesFiles) return undefined;
     try {
-      await watch.inTurn(server, () => generateServer(parts, server));
+      const { skipped, warnings } = await watch.inTurn(server, () => generateServer(parts, server));
+      // The connection has told of those that it leaves out.
+      const known = new Set(servers.openConnections()?.knownTools(server)?.leftOut);
+      for (const one of skipped.filter((left) => !known.has(left))) {
+        const message = `Server "${server}": tool "${one.name}" is left out: ${one.reason}`;
+        onLog?.({ server, level: "warn", source: "client", message });
+      }
+      for (const one of warnings) {
+        const message = `Server "${server}": tool "${one.tool}": ${one.message}`;
+        onLog?.({ server, level: "debug", source: "client", message });
+      }
       const added = [...((await folders.read(await servers.folderOf(server)))?.definitions.keys() ?? [])];
       watch.announce({ server, added, changed: [], held: false, removed: [] });
-    } catch (error) {
-      const message = `Server "${server}" gave no tools yet and is asked again later: ${toErrorInfo(error).message}`;
+      return undefined;
+    } catch (thrown) {
+      const error = toErrorInfo(thrown);
+      const message = `Server "${server}" gave no tools yet and is asked again later: ${error.message}`;
       onLog?.({ server, level: "warn", source: "client", message });
+      return error;
     }
   };
   return {
@@ -77,7 +90,7 @@ export function createMcpTools(settings: McpToolsSettings) {
      * only if it may write them.
      */
     withAvailability: (catalog: ToolCatalog) =>
-      withAvailability(generatingMissing(catalog, parts, generateMissing), parts),
+      withAvailability(generatingMissing(catalog, parts, generateMissing, watch.isHeard), parts),
     /** Starts the servers that the code imports from. A failure is reported by the first call. */
     startNamed: createServerStarter(parts),
     /**

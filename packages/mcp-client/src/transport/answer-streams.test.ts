@@ -1,3 +1,4 @@
+import { toErrorInfo } from "@cem/core";
 import { expect, it, onTestFinished } from "vitest";
 import { serveByHand, stream } from "../../fixtures/http-by-hand.ts";
 import { connect } from "../../fixtures/servers.ts";
@@ -24,3 +25,30 @@ it.each(["cleanly", "by the socket"] as const)(
     expect(calls).toBe(1);
   },
 );
+
+it.each([
+  ["does not answer", undefined, "TOOL_TIMEOUT", 1],
+  ["has answered", { content: [] }, "well", 0],
+])("the stream of a call is closed that its server %s, though it goes on", async (_, result, code, told) => {
+  const closed = Promise.withResolvers<void>();
+  let cancelled = 0;
+  const server = await serveByHand((exchange) => {
+    const { id, method } = exchange.message;
+    if (method === "notifications/cancelled") cancelled += 1;
+    if (method !== "tools/call") return false;
+    exchange.response.on("close", closed.resolve);
+    stream(exchange, result === undefined ? [] : [{ id, result }]);
+    exchange.response.write(": ping\n\n");
+    return true;
+  });
+  onTestFinished(() => server.close());
+  await using connections = connect([{ ...server.settings, protocol: "legacy", timeoutMs: 1_000 }]);
+  const call = connections.callTool("hand", "a", {}, { signal: AbortSignal.timeout(30_000) });
+  const outcome = await call.then(
+    () => "well",
+    (error: unknown) => toErrorInfo(error).code,
+  );
+  expect(outcome).toBe(code);
+  await closed.promise;
+  await expect.poll(() => cancelled).toBe(told);
+});

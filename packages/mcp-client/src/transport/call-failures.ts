@@ -89,7 +89,26 @@ export function toServerError(thrown: unknown, context: FailureContext): CemErro
   if (thrown instanceof SdkError && thrown.code === SdkErrorCode.InvalidResult) {
     return make("PROTOCOL_ERROR", `Server "${server}" sent an invalid result: ${thrown.message}`);
   }
+  const oddity = oddityOf(thrown);
+  if (oddity !== undefined)
+    return make(
+      "PROTOCOL_ERROR",
+      `Server "${server}" answered with something that is not a message (${oddity}).`,
+    );
   return make("PROTOCOL_ERROR", `Server "${server}": ${describeCause(thrown)}`);
+}
+
+/** Describes an answer over HTTP that can't be read. `undefined`: the error is of another kind. */
+function oddityOf(thrown: unknown): string | undefined {
+  if (thrown instanceof SdkError && thrown.code === SdkErrorCode.ClientHttpUnexpectedContent) {
+    const { contentType } = (thrown.data ?? {}) as { contentType?: string | null };
+    return contentType ?? "it has no content type";
+  }
+  if (thrown instanceof SyntaxError) return "it is no JSON";
+  if (thrown instanceof Error && thrown.name === "ZodError") return "it is no JSON-RPC";
+  return causesOf(thrown).some(({ code }) => String(code).startsWith("Z_"))
+    ? "its compression is broken"
+    : undefined;
 }
 
 /** The URLs that the user has to open before the server can execute the request, such as a sign-in to another service. */
@@ -138,9 +157,12 @@ function causesOf(thrown: unknown): NodeJS.ErrnoException[] {
   return thrown instanceof Error ? [thrown, ...causesOf(thrown.cause)] : [];
 }
 
-/** Marks the error of a call as uncertain: the server may have executed it before the connection was lost. */
+/** Marks the error of a call as uncertain: the server may have executed it before the connection or its answer was lost. */
 export function withDoubt(error: CemError, thrown: unknown): CemError {
-  if (error.code !== "SERVER_DOWN" || !mayHaveBeenSent(thrown)) return error;
+  // What the server answered with can't be read, so it had the call.
+  const isInvalid = thrown instanceof SdkError && thrown.code === SdkErrorCode.InvalidResult;
+  const isUnread = isInvalid || thrown instanceof RangeError || oddityOf(thrown) !== undefined;
+  if (!isUnread && (error.code !== "SERVER_DOWN" || !mayHaveBeenSent(thrown))) return error;
   const message = `${error.message.trimEnd().replace(/\.?$/, ".")} The call may have been executed: see whether it did its work before you repeat it.`;
   return new CemError(error.code, message, { details: error.details });
 }

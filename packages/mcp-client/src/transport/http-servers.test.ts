@@ -132,6 +132,36 @@ describe("a call that a server over HTTP refuses", () => {
   });
 });
 
+const JSON_TYPE = { "content-type": "application/json" };
+
+it.each([
+  ["text/html", { "content-type": "text/html" }, "<p>Well</p>"],
+  ["it has no content type", {}, "{}"],
+  ["it is no JSON", JSON_TYPE, '{"jsonrpc":"2.0",'],
+  ["it is no JSON-RPC", JSON_TYPE, '""'],
+  ["its compression is broken", { ...JSON_TYPE, "content-encoding": "gzip" }, "{}"],
+])("a call whose answer can't be read may have been executed: %s", async (why, headers, body) => {
+  const connections = await connectTo(({ message, response }) => {
+    if (message.method !== "tools/call") return false;
+    response.writeHead(200, headers).end(body);
+    return true;
+  });
+  await expect(call(connections)).rejects.toMatchObject({
+    code: "PROTOCOL_ERROR",
+    message: `Server "hand" answered with something that is not a message (${why}). The call may have been executed: see whether it did its work before you repeat it.`,
+  });
+});
+
+it("a byte order mark before an answer is skipped", async () => {
+  const connections = await connectTo(({ message: { id, method }, response }) => {
+    if (method !== "tools/call") return false;
+    const answer = JSON.stringify({ jsonrpc: "2.0", id, result: { content: WELL } });
+    response.writeHead(200, JSON_TYPE).end(`\uFEFF${answer}`);
+    return true;
+  });
+  expect(await call(connections)).toEqual(WELL);
+});
+
 it("a server that is asked too often is quoted on how long to wait", async () => {
   const connections = await connectTo(({ message, response }) => {
     if (message.method !== "tools/call") return false;

@@ -124,13 +124,15 @@ function limitSize(
   const copy = new Response(shown, { status, statusText, headers });
   const json = async (): Promise<unknown> => {
     const all = Buffer.from(await copy.arrayBuffer());
-    return all.length > LARGE_BYTES ? room.standIn(call ?? null, all) : JSON.parse(all.toString("utf8"));
+    return all.length > LARGE_BYTES ? room.standIn(call ?? null, all) : JSON.parse(decoder.decode(all));
   };
   Object.defineProperty(copy, "url", { value: response.url });
   if (isCall && !isStream) Object.defineProperty(copy, "json", { value: json });
   return copy;
 }
 
+/** Unlike a buffer's, it skips a byte order mark. */
+const decoder = new TextDecoder();
 const NEWLINE = 0x0a;
 /** The lines of an event: name, data and the empty line. */
 const LINES_A_MESSAGE = 3;

@@ -2,7 +2,7 @@ import type { ChildProcess } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
-import { abandonOnAbort, createLineSplitter, parseJson, type JsonValue } from "@cem/core";
+import { abandonOnAbort, createLineSplitter, messageIdIn, parseJson, type JsonValue } from "@cem/core";
 import { GROUP_MARK, isGroupAlive, signalGroup, trackGroup, untrackGroup } from "@cem/core/files";
 import { parseJSONRPCMessage, SdkError, SdkErrorCode } from "@modelcontextprotocol/client";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
@@ -201,7 +201,7 @@ function listen(
   const mayGrow = (bytes: number): boolean => bytes <= MAX_MESSAGE_BYTES && room.holds(bytes);
   const takeTooLarge = (ends: [string, string], limit = MAX_MESSAGE_BYTES): void => {
     room.release();
-    const id = idOf(ends);
+    const id = messageIdIn(ends);
     const message = `the answer has more than ${limit / 2 ** 20} MiB, or all that are read now have too many: ask for less at a time`;
     if (id === undefined) return endForSize();
     takeMessage({ jsonrpc: "2.0", id, error: { code: INTERNAL_ERROR, message, data: TOO_LARGE } });
@@ -218,7 +218,7 @@ function listen(
       line.toString("utf8", 0, END_BYTES),
       line.toString("utf8", line.length - END_BYTES),
     ];
-    const id = ends[0].includes('"method"') ? undefined : idOf(ends);
+    const id = ends[0].includes('"method"') ? undefined : messageIdIn(ends);
     if (id !== undefined && (calls.has(id) || direct.concerns({ jsonrpc: "2.0", id, result: {} })))
       takeMessage(room.standIn(id, line) as unknown as JSONRPCMessage & { id: number });
     else if (line.length > MAX_PARSED_BYTES) takeTooLarge(ends, MAX_PARSED_BYTES);
@@ -230,8 +230,13 @@ function listen(
   let others = 0;
   const takeLine = (line: string): void => {
     const text = line.trim();
-    const weight = weightOf(line.length);
     const read = text === "" ? undefined : (parseJson(text) as JsonValue | undefined);
+    // In revision 2025-03-26 a line may be a batch.
+    const batch = Array.isArray(read) && read.length > 0 ? read : [read];
+    for (const one of batch) takeRead(one, text);
+  };
+  const takeRead = (read: JsonValue | undefined, text: string): void => {
+    const weight = weightOf(text.length);
     if (read !== undefined && direct.concerns(read)) {
       inTurn(() => direct.take(read));
       if ("method" in (read as object)) others += weight;
@@ -267,16 +272,6 @@ function listen(
       onStderr(`(a line of more than ${MAX_STDERR_LINE_BYTES} bytes was dropped)`);
     }
   });
-}
-
-/** Finds the id of an answer in its ends: it is before or after the result. */
-function idOf([first, last]: [string, string]): number | string | undefined {
-  const found =
-    /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d+)\s*,/.exec(first) ??
-    /[}\]"]\s*,\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d+)\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$/.exec(
-      last,
-    );
-  return found === null ? undefined : Number(found[1]);
 }
 
 function messageIn(read: JsonValue | undefined): JSONRPCMessage | undefined {

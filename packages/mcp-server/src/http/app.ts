@@ -202,6 +202,7 @@ function exchangeOf(response: ServerResponse, client: string, logger: Logger) {
     requestId,
     fault: (error, level = "warn") => logger[level]({ requestId, error }, "fault"),
     quotaOwner: networkOf(client),
+    cut: () => void response.destroy(),
     onClose(listener) {
       if (response.closed) listener();
       else response.once("close", listener);

@@ -1,4 +1,4 @@
-import { isObject } from "@cem/core";
+import { isObject, toErrorInfo } from "@cem/core";
 import type { ForwardedAnswer, ForwardedRequest, JsonObject, Replicas } from "@cem/core";
 import type { AuthInfo, McpHandlerRequestOptions } from "@modelcontextprotocol/server";
 import { rpcRefusal } from "./checks.ts";
@@ -43,7 +43,7 @@ export async function forwardToOwner(
   };
   try {
     const answer = await replicas.send(owner, forwarded, request.signal);
-    return answer && new Response((answer.body as ReadableStream<Uint8Array> | undefined) ?? null, answer);
+    return answer && new Response(answer.body && cutWhereBroken(answer.body, request.signal), answer);
   } catch {
     return rpcRefusal(
       503,
@@ -51,6 +51,25 @@ export async function forwardToOwner(
       "The replica of the server that holds this can't be reached. Try again in a moment.",
     );
   }
+}
+
+/** Cuts the connection where an answer breaks off. The HTTP adapter would write the error between the lines of the log. */
+function cutWhereBroken(
+  body: NonNullable<ForwardedAnswer["body"]>,
+  left: AbortSignal,
+): ReadableStream<Uint8Array> {
+  const { cut, fault } = currentExchange();
+  async function* parts(): AsyncGenerator<Uint8Array> {
+    try {
+      yield* body;
+    } catch (error) {
+      if (!left.aborted) fault?.(toErrorInfo(error).message);
+      // Ended like a whole answer, a part would be taken for one.
+      if (cut === undefined) throw error;
+      cut();
+    }
+  }
+  return ReadableStream.from(parts());
 }
 
 /** Answers a request forwarded by another replica. */

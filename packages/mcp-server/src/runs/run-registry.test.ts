@@ -81,8 +81,18 @@ describe("RunRegistry", () => {
       await expect(runs.start(request(begin))).rejects.toMatchObject({
         code: "STORE_UNAVAILABLE",
         calls: [call],
+        details: { isSent: true },
       });
       expect(await metrics.registry.metrics()).toContain('cem_refusals_total{code="STORE_UNAVAILABLE"} 1');
+    });
+
+    it("does not say that a call was made that was refused", async () => {
+      const call = { server: "crm", tool: "refund", ms: 1, ok: false };
+      const begin = async ({ onEvent }: ExecuteOptions): Promise<TaskResult> => {
+        onEvent?.({ type: "tool-called", call });
+        throw new CemError("STORE_UNAVAILABLE", "The store is away.");
+      };
+      await expect(runs.start(request(begin))).rejects.toSatisfy(({ details }) => !("isSent" in details));
     });
 
     it("ends a run whose call is cancelled, before and after it began", async () => {

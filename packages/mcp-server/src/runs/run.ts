@@ -165,7 +165,9 @@ export class BrokenRun extends CemError {
 
   constructor(thrown: unknown, calls: readonly ToolCallRecord[]) {
     const { code, message, details } = toErrorInfo(thrown);
-    super(code, message, { details, cause: thrown });
+    // Calls that were refused were not made.
+    const isSent = calls.some(({ ok }) => ok);
+    super(code, message, { details: { ...details, ...(isSent && { isSent }) }, cause: thrown });
     this.calls = calls;
   }
 }

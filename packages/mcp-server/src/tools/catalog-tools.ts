@@ -96,6 +96,8 @@ const NO_TOOLS =
   "There are no tools here yet. Those of a project take cem serve --config <its config.yaml>, or a start in its folder.";
 /** Maximum number of servers named if nothing was found. */
 const MAX_NAMED_SERVERS = 20;
+/** Maximum number of servers without tools whose reason is told then. */
+const MAX_EXPLAINED = 3;
 
 type Detail = "signature" | "name" | "description" | "full";
 
@@ -236,7 +238,9 @@ function whatToTry({ servers: all, problems }: CatalogSnapshot): string {
   if (names.length === 0) return problems[0]?.message ?? NO_TOOLS;
   const left = servers.length - names.length;
   const others = left > 0 ? ` and ${left} more` : "";
-  return `No tool is about these words. Try others, or the name of a server: ${names.join(", ")}${others}.`;
+  const absent = problems.filter(({ server }) => server !== "" && !all.some(({ name }) => name === server));
+  const why = absent.slice(0, MAX_EXPLAINED).map(({ message }) => ` ${message}`);
+  return `No tool is about these words. Try others, or the name of a server: ${names.join(", ")}${others}.${why.join("")}`;
 }
 
 /** Maximum number of tools whose code is shown, best first. */

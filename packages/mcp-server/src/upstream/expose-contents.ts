@@ -1,28 +1,29 @@
 import { CemError, forClients, isObject, toErrorInfo, type JsonObject, type JsonValue } from "@cem/core";
-import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
+import { ProtocolError, ProtocolErrorCode, specTypeSchemas } from "@modelcontextprotocol/server";
 import type { McpServer, ServerContext } from "@modelcontextprotocol/server";
 import { sessionOf } from "../tools/server-tool.ts";
 import type { createAskingRequests } from "./asking-requests.ts";
-import { createUpstreamLists, exposedName, exposedUri, textOf, withExposedUris } from "./upstream-lists.ts";
 import type {
-  Behind,
   Exposed,
   UpstreamContents,
   UpstreamItem,
   UpstreamOptions,
   UpstreamRequest,
-} from "./upstream-lists.ts";
+} from "./upstream-contents.ts";
+import { withoutNulls } from "./server-items.ts";
+import { exposedName, exposedUri, textOf, withExposedUris } from "./upstream-lists.ts";
+import type { Behind, createUpstreamLists } from "./upstream-lists.ts";
 
 export interface ExposeSettings {
   expose: readonly Exposed[];
   upstream: UpstreamContents;
+  /** Shared by all connections: in 2026-07-28 each request has a server of its own. */
+  lists: ReturnType<typeof createUpstreamLists>;
   /** Sends requests that may ask the client something. */
   asking: ReturnType<typeof createAskingRequests>;
   era: "legacy" | "modern";
   /** Called with each request before it is sent upstream. */
   onRequest: (context: ServerContext) => void;
-  /** Receives why a server's resources or prompts are missing from a list. */
-  onMissing?: ((server: string, error: unknown) => void) | undefined;
 }
 
 /** The upstream resources that the client of a connection watches. */
@@ -47,8 +48,7 @@ export function exposedCapabilities(expose: readonly Exposed[], era: "legacy" | 
 
 /** Answers requests for resources, prompts and completions from the upstream servers, with prefixed names. */
 export function exposeContents({ server }: McpServer, settings: ExposeSettings): Watching {
-  const { expose, upstream, asking, era, onRequest, onMissing = () => {} } = settings;
-  const lists = createUpstreamLists(upstream, onMissing);
+  const { expose, upstream, lists, asking, era, onRequest } = settings;
   /** The watched resources by exposed URI, with the URI given by the client, and the client's session. */
   const watched = new Map<string, Behind & { uri: string; session: string | undefined }>();
   const optionsOf = (context: ServerContext): UpstreamOptions => {
@@ -106,19 +106,27 @@ export function exposeContents({ server }: McpServer, settings: ExposeSettings):
       const nameOf = ({ server: from, item }: UpstreamItem) => exposedName(from, textOf(item, "name"));
       return { prompts: prompts.map((one) => ({ ...one.item, name: nameOf(one) })) };
     });
-    server.setRequestHandler("prompts/get", async ({ params }, context) => {
-      const behind = await lists.findPrompt(params.name, optionsOf(context));
-      const wanted = { name: behind.own, arguments: params.arguments };
+    // The SDK's own handler reports an invalid argument as a server error.
+    const params = specTypeSchemas.GetPromptRequestParams;
+    server.setRequestHandler("prompts/get", { params }, async (given, context) => {
+      const behind = await lists.findPrompt(given.name, optionsOf(context));
+      const wanted = { name: behind.own, arguments: given.arguments };
       const request = { method: "prompts/get", params: wanted } as const;
       const result = await ask(behind, request, context);
-      if (isInputRequired(result)) return result as never;
+      if (isInputRequired(result)) return result;
       const { description, messages } = result;
       const show = (message: JsonValue): JsonValue => {
         if (!isObject(message)) return message;
         return { ...message, content: withExposedUris(behind.server, message["content"] ?? null) };
       };
       const shown = Array.isArray(messages) ? messages.map(show) : [];
-      return (description === undefined ? { messages: shown } : { description, messages: shown }) as never;
+      const prompt = withoutNulls({
+        ...(typeof description === "string" ? { description } : {}),
+        messages: shown,
+      });
+      if (specTypeSchemas.GetPromptResult["~standard"].validate(prompt).issues === undefined) return prompt;
+      const why = `Server "${behind.server}" sent a prompt that does not fit the protocol.`;
+      throw new ProtocolError(ProtocolErrorCode.InternalError, why);
     });
   }
   const watching: Watching = {

@@ -1,39 +1,7 @@
-import { isObject, type Elicit, type JsonObject, type JsonValue, type Sample } from "@cem/core";
+import { isObject, type JsonObject, type JsonValue } from "@cem/core";
 import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError } from "@modelcontextprotocol/server";
-
-/** Kinds of contents of upstream servers, besides tools. */
-export const EXPOSED = ["resources", "prompts"] as const;
-export type Exposed = (typeof EXPOSED)[number];
-
-/** Kinds of items that {@link UpstreamContents.list} lists. */
-export type UpstreamKind = "resources" | "resourceTemplates" | "prompts";
-
-/** A request to one upstream server. */
-export type UpstreamRequest =
-  | { method: "resources/read"; params: { uri: string } }
-  | { method: "prompts/get"; params: { name: string; arguments?: Record<string, string> | undefined } }
-  | { method: "completion/complete"; params: JsonObject }
-  | { method: "resources/subscribe" | "resources/unsubscribe"; params: { uri: string } };
-
-/** The client on whose behalf upstream servers are asked. */
-export interface UpstreamOptions {
-  signal: AbortSignal;
-  /** The session of the client, which may have its own connection. */
-  session?: string | undefined;
-  elicit?: Elicit | undefined;
-  sample?: Sample | undefined;
-}
-
-/** Resources and prompts of the upstream servers. */
-export interface UpstreamContents {
-  /** The names of the enabled servers. */
-  readonly servers: readonly string[];
-  /** Lists the items of one server. Empty if it has none of the kind. @throws CemError if it can't be reached. */
-  list(server: string, kind: UpstreamKind, options: UpstreamOptions): Promise<readonly JsonObject[]>;
-  request(server: string, request: UpstreamRequest, options: UpstreamOptions): Promise<JsonObject>;
-  /** A URI of a server as shown to clients of the session. Default: unchanged. */
-  shownUri?(server: string, uri: string, options: Pick<UpstreamOptions, "session">): string;
-}
+import { createServerItems, type ItemEvents } from "./server-items.ts";
+import type { UpstreamContents, UpstreamOptions } from "./upstream-contents.ts";
 
 /** Exposed URIs and names are prefixed with the server's name, so that they can't collide. */
 const URI_START = "mcp://";
@@ -80,37 +48,16 @@ export function withExposedUris(server: string, content: JsonValue): JsonValue {
   return { ...content, resource: { ...resource, uri: exposedUri(server, resource["uri"]) } };
 }
 
-/** An item as sent by its server. */
-export interface UpstreamItem {
-  server: string;
-  item: JsonObject;
-}
-
 /** Lists the items of upstream servers, and resolves URIs and names. */
-export function createUpstreamLists(
-  upstream: UpstreamContents,
-  onMissing: (server: string, error: unknown) => void,
-) {
+export function createUpstreamLists(upstream: UpstreamContents, events: ItemEvents) {
   /** A server's URI as shown to the client, whichever form the client or the server used. */
   const shownUri = (server: string, uri: string, options: Pick<UpstreamOptions, "session">): string =>
     upstream.shownUri?.(server, uri, options) ?? uri;
-
-  /** The items of all servers. An unreachable server is left out, so that it does not affect the others. */
-  async function all(kind: UpstreamKind, options: UpstreamOptions): Promise<UpstreamItem[]> {
-    const lists = upstream.servers.map(async (server) => {
-      try {
-        return (await upstream.list(server, kind, options)).map((item) => ({ server, item }));
-      } catch (error) {
-        options.signal.throwIfAborted();
-        onMissing(server, error);
-        return [];
-      }
-    });
-    return (await Promise.all(lists)).flat();
-  }
+  const { all, refresh } = createServerItems(upstream, events);
 
   return {
     all,
+    refresh,
     shownUri,
     /**
      * Finds a resource by its exposed URI, or, if only one server has it, by the server's own URI, which tool results mention.

@@ -113,7 +113,7 @@ function groupsOfCard(
 function isFraction(text: string, start: number): boolean {
   const nearby = text.slice(Math.max(0, start - CELL_CHARACTERS), start);
   if (CELL_BEFORE.test(nearby)) return false;
-  return /\p{L}[-/]$|[$€£]$|(?:^|\P{L})\.$|(?:^|\s)\d{1,12},$/u.test(nearby);
+  return /\p{L}-$|[$€£]$|(?:^|\P{L})\.$|(?:^|\s)\d{1,12},$/u.test(nearby);
 }
 
 /** Groups as printed on cards: first four digits, and none of a single digit. */
@@ -135,7 +135,8 @@ function isMeant(
   const words = before(text, start, key);
   if (hasWord(words, CARD_CONTEXT)) return true;
   if (!hasBrand(digits)) return text === digits && key === undefined && !digits.startsWith("1000");
-  if (groups === 1 && namesThing(words)) return false;
+  // Plain digits in a path or a URI are mostly an id.
+  if (groups === 1 && (namesThing(words) || /\p{L}\/$/u.test(words))) return false;
   if (!UNUSUAL_LENGTHS.has(digits.length)) return true;
   return /^(?:36|30|38|39|4)/.test(digits) && !isArticle(digits) && !hasWord(lastClause(words), PHONE_KEYS);
 }
@@ -271,7 +272,7 @@ function isAlone(text: string, key: string | undefined): boolean {
 /** Whether the number is part of a longer one. */
 function joinsNumber(text: string, start: number, end: number): boolean {
   return (
-    /[\p{L}\d)][-./+]$/u.test(text.slice(Math.max(0, start - 2), start)) ||
+    /[\p{L}\d)][-.+]$|[\d)]\/$/u.test(text.slice(Math.max(0, start - 2), start)) ||
     /^[-./]\d/.test(text.slice(end, end + 2))
   );
 }

@@ -125,7 +125,9 @@ const NUMBERED = wordSet(
   fassung バージョン 版本 版本号 버전 إصدار גרסה`,
 );
 /** The same if all four are small, as in chapter and step numbers. */
-const LISTED = wordSet("step task level position see siehe nr item annex spec ec п пункт");
+const LISTED = wordSet(
+  "step task level position see siehe nr item annex spec theorem lemma corollary definition proposition п пункт",
+);
 const LOW = /^(?!10\.)(?:[12]?\d(?:\.|$)){4}$/;
 /** Versions never begin this high, whatever precedes them. */
 const HIGH = /^(?:17[2-9]|1[89]\d|2\d\d)\./;
@@ -146,7 +148,7 @@ const VERSION =
   /(?:[<>~]=|~>|\(=)\s?#|gem ["'][\w-]{1,40}["'], ["']#|["'][~^]=?#|e\.c\. #|# (?:release|is (?:the |our )?(?:latest|newest|current) (?:version|release|build)|for (?:windows|mac|linux|android))|[\w) ]\\{1,2}#\\{1,2}[\w.-]{1,40}\.(?:exe|dll|msi)/i;
 /** A package and its version, an image of a container and its tag, a program, or release notes after a date. */
 const PACKAGE =
-  /\w\.[\w-]{1,40}:(?:[a-z][\w.-]{1,40}:){1,2}#|pkg:[\w/.-]{1,40}@#|[\w-]=#-\d{1,2}(?![\d.])|[\w.-]\/[\w-]{1,40}:#|# \((?:32|64)-bit|(?:^|\n)[*-] # - \d{4}-\d\d-\d\d - /;
+  /\w\.[\w-]{1,40}:(?:[a-z][\w.-]{0,40}:){1,3}#|\.jar:#|(?<!\w)ec #|(?:bump|upgrad)\w{2,3} (?:\S{1,40} )?(?:from (?:[\d.]{7,15} to )?|to )#|pkg:[\w/.-]{1,40}@#|[\w-]=#-\d{1,2}(?![\d.])|[\w.-]\/[\w-]{1,40}:#|# \((?:32|64)-bit|(?:^|\n)[*-] # - \d{4}-\d\d-\d\d - /;
 /** A host name before its address, as in Java: `db.example.com/10.1.2.3`. */
 const MACHINE_BEFORE = /(?<![\w.:/@-])(?:[\w-]{1,63}\.){1,8}[a-z]{2,24}\/$/i;
 const MAX_MACHINE_CHARACTERS = 80;

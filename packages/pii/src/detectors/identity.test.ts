@@ -31,6 +31,8 @@ describe("numbers of identity", () => {
     ["Führerschein B072RRE2I55", "B072RRE2I55"],
     ["USt-IdNr. DE136695976", "DE136695976"],
     ["UStID DE136695976", "DE136695976"],
+    ['"documento":"X1234567L"', "X1234567L"],
+    ["seria i numer dowodu: ABC123456", "ABC123456"],
     ["ITIN: 912 70 1234", "912 70 1234"],
     ["Passeport 14AB60052 valable", "14AB60052"],
     ["Passaporto YA1234567", "YA1234567"],

@@ -82,7 +82,7 @@ const NUMBERED = [
   },
   {
     shape: /[XYZ]-?\d{7}-?[A-Z]/giu,
-    words: "nie, extranjero",
+    words: "nie, extranjero, documento",
     distinct: /^[XYZ]-/u,
     isValid: checked(nie),
   },
@@ -129,7 +129,7 @@ const NUMBERED = [
     isValid: hasDigits(4),
     isNear: true,
     words:
-      "passports?(?!.(?:control|local|office|photo)), reisepass, pass-?(?=nr|nummer), passeport, pasaporte, passaporto, passaporte, paspoort, paszportu?, personalausweis, ausweis-?(?=nr|nummer), identity card, id card, national id, travel document, documento de identidad, cédula, cni, cartão de cidadão, carte d'identité, carta d'identità, identiteitskaart, dow[oó]d osobisty, dowodem osobistym",
+      "passports?(?!.(?:control|local|office|photo)), reisepass, pass-?(?=nr|nummer), passeport, pasaporte, passaporto, passaporte, paspoort, paszportu?, personalausweis, ausweis-?(?=nr|nummer), identity card, id card, national id, travel document, documento de identidad, cédula, cni, cartão de cidadão, carte d'identité, carta d'identità, identiteitskaart, dow[oó]d osobisty, dowodem osobistym, numer dowodu(?!.(?:wp|zap|dost|zak|ksi|rej))",
   },
   {
     shape: /[A-Z\d](?:[ -]?[A-Z\d]){5,17}/gu,

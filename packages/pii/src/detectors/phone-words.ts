@@ -11,7 +11,7 @@ export const PHONE_KEYS = wordSet(
 export const SAYS_PHONE: ReadonlySet<string> = new Set([
   ...PHONE_KEYS,
   ...wordSet(
-    `kom portable mob telm tfno festnetz fone fijo fixe rückruf erreichen erreichbar joignable appelez llámame chiamami zadzwoń тел
+    `kom portable mob telm tfno festnetz fone fijo fixe rückruf notfall recapito tfn erreichen erreichbar joignable appelez llámame chiamami zadzwoń тел
     моб هاتف desk office helpline signal sms texted text dial call called calling ring rang reach reached answering contact
     voicemail pager reachable kontakt ansprechpartner ansprechpartnerin notfallkontakt rufen anrufen ruf durchwahl zentrale
     sekretariat notdienst joindre contacter contactez appeler rappelez llame contáctame emergencia contattami chiami centralino
@@ -43,9 +43,9 @@ const NUMBERED_BEFORE = /(?<!\p{L})(\p{L}+)[ _-]?(?:no|nr|number)\W{1,3}(?:\([a-
 /** Phrases such as `my number` in other languages, which refer to a phone number. */
 const SAYS_OWN_NUMBER =
   /(?<!\p{L})(?:mein|dein|ihr|unser|mon|ton|votre|mi|tu|su|mio|tuo|suo|mijn|jouw|mój|meu|seu)e?[nr]? (?:\(?\p{L}{2,10}\)? )?(?:nummer|n[uú]m[eé]ro|numer)(?! d)(?: \p{L}{1,4}){0,3}\W{0,3}$/u;
-/** A phrase or a symbol before a phone number: `leave a message at`. */
+/** A phrase or a symbol before a phone number: `leave a message at`, `emergency contact: Ada (mother),`. */
 const SAYS_REACHED =
-  /(?<!\p{L})(?:messages?|hold of (?:me|us|him|her|them)) (?:to|at|on|from)\W{0,2}$|[☎✆📞📱📠]\uFE0F?[:\s]{0,2}$/u;
+  /(?<!\p{L})(?:messages?|hold of (?:me|us|him|her|them)) (?:to|at|on|from)\W{0,2}$|[☎✆📞📱📠]\uFE0F?[:\s]{0,2}$|(?:emergency contact|notfall(?:kontakt)?): ?[^\n;:\d]{2,36},$/u;
 /** Things that are sent to, or asked for at, a phone number: `fax your order to`. */
 const SENT_TO = /(?<!\p{L})(?:to|at|on)\W{0,2}$/u;
 /** A letter before a number in a signature: `T: 020 7946 0018`. */
@@ -72,14 +72,16 @@ export interface NumberInText extends ReturnType<typeof around> {
 }
 
 /** Whether words say that it is the number of a thing. */
-export function isOfThing({ words, clause, label, key }: NumberInText): boolean {
+export function isOfThing({ number, words, clause, label, key }: NumberInText): boolean {
   const isSent = (): boolean => SENT_TO.test(clause) && hasWord(withoutNumbersOfThings(clause), SAYS_PHONE);
   return (
     (namesThing(words, NOT_CALLED) && !isSent()) ||
     (label !== "" && endsWith(label, NOT_CALLED)) ||
     (key !== undefined && endsWith(spaced(key).toLowerCase(), NOT_CALLED)) ||
     NUMBERED.has(NUMBERED_BEFORE.exec(words)?.[1] ?? "") ||
-    /\p{L}[-/#]$|#$/u.test(words.slice(-3))
+    /\p{L}-$|#$/u.test(words.slice(-3)) ||
+    // A path's or a URI's: `/orders/212-555-0143`, but `/phones/212-555-0143`.
+    (/\p{L}\/$/u.test(words.slice(-3)) && (!/\D/.test(number) || !endsWith(words, PHONE_KEYS)))
   );
 }
 
@@ -95,9 +97,11 @@ export function isNamed({ number, digits, key, words, clause, label, rest }: Num
     (label !== "" && (says(label, PHONE_KEYS) || CARD_PROPERTY.test(words))) ||
     says(saying, SAYS_PHONE) ||
     SAYS_OWN_NUMBER.test(clause) ||
-    SAYS_REACHED.test(clause) ||
+    SAYS_REACHED.test(words.trimEnd()) ||
     (digits >= SURE_DIGITS && /^\(?0[1-9]/.test(number) && LETTER_BEFORE.test(words)) ||
-    SAYS_PHONE_AFTER.test(rest)
+    SAYS_PHONE_AFTER.test(rest) ||
+    // A host or a node may be too: `Host 10012345 erreichbar`.
+    (/^[(+]?0|^\+/.test(number) && rest.startsWith(" erreichbar"))
   );
 }
 

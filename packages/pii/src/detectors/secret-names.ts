@@ -23,12 +23,12 @@ const PASSWORDS = namesOf(
 );
 /** Names whose values are secrets, unless the value is itself a word or a name. */
 const SECRETS = namesOf(
-  `secret=ecre secret_key=_key api_(?:key|schl[uü]ssel|sleutel)=ikey,hl?s,hlus,leut access_key=skey account_key=tkey
+  `secret=ecre secret_key=_key (?:api|wlan|wpa2?)_(?:key|schl[uü]ssel|sleutel)=ikey,_key,hl?s,hlus,leut access_key=skey account_key=tkey
   private_key=ekey signing_key=gkey encryption_key=nkey (?:chave_(?:de_)?|clave_|chiave_|cl[eé]_|klucz_)api=chav,hiav,l?_a,lucz`,
 );
 /** The same, but only in texts, where the value may have to look like a secret. */
 const SECRETS_IN_TEXT = namesOf(
-  `(?:token|clave)(?:_de_acceso)?=oken,lave jeton=eton parola_chiave=hiav jwt=jwt_ otp=_otp sharedaccesskey=skey
+  `(?:token(?<!(?:page|next|continuation|sync|cursor)_token)|clave)(?:_de_acceso)?=oken,lave jeton=eton parola_chiave=hiav jwt=jwt_ otp=_otp sharedaccesskey=skey
   cookie(?::\\s?[\\w.-]{1,64}(?==))?=ooki (?:session_|sess)id=onid,n_id,ssid (?<![\\w-])pw=_pw_ (?<![\\w-])pass(?==)=ass_
   (?<=["'&?]|(?:db|user|admin|root|smtp|mail|ftp|proxy|auth|login).|(?:user|login)\\w{0,4}\\W{1,3}[\\w.@-]{1,32}\\W{1,3})pass=ass_`,
 );
@@ -46,7 +46,7 @@ const CODES = namesOf(
 );
 /** Sent codes of at least four digits. */
 const CODES_SENT =
-  "(?:(?:2fa|mfa|sms)[ -]code|(?:your|ihr|dein|votre|tu|su|seu|tuo) (?:code|c[oó]digo|codice))";
+  "(?:(?:2fa|mfa|sms)[ -]code|(?:your|ihr|dein|votre|tu|su|seu|tuo|je|jouw|uw) (?:code|c[oó]digo|codice))";
 /** Card codes, even right before three digits. */
 const CODES_OF_CARDS =
   "cvv2?|cvc2?|csc|security code|cryptogramme|c[oó]digo de segurança|(?:karten)?pr[uü]f(?:ziffer|nummer)|codice di sicurezza|beveiligingscode";
@@ -60,7 +60,7 @@ export const SECRET_MARKS: readonly string[] = [
   "irma",
   "igun",
   // For sent codes: `your code`.
-  ..." fa ,sms ,ur c, ihr,dein,otre,tu c,su c,eu c,uo c".split(","),
+  ..." fa ,sms ,ur c, ihr,dein,otre,tu c,su c,eu c,uo c,je c,uw c".split(","),
   // For `basic` and `bearer`.
   "asic",
   "eare",
@@ -71,7 +71,7 @@ const VERB = "is|ist|lautet|es|est|[eé]|è|(?<=(?:[łl]o|ny) )to";
 const SET = "[ \\t]{0,16}[:=][ \\t]{0,16}";
 /** A name up to the assigned value. */
 export const ASSIGNED = new RegExp(
-  `(?:${PASSWORDS.pattern}|${SECRETS.pattern}|${SECRETS_IN_TEXT.pattern})["']?(?:${SET}(?:[|>][-+]?\\r?\\n {1,16})?| (?:${VERB}):? )["'\`]?`,
+  `(?:${PASSWORDS.pattern}|${SECRETS.pattern}|${SECRETS_IN_TEXT.pattern})["']?(?:${SET}(?:[|>][-+]?\\r?\\n {1,16}|\\r?\\n(?![\\w@.-]+:)(?=\\S))?| (?:${VERB}):? |(?<=login \\S{1,64} password) )["'\`]?`,
   "gi",
 );
 export const HAS_VERB = new RegExp(` (?:${VERB}) `, "i");

@@ -20,6 +20,10 @@ const MARKED: readonly RegExp[] = [
   /(?<![A-Za-z\d])(?:AIza[\w-]{35}|ya29\.[\w-]{20,}|GOCSPX-[\w-]{20,}|hf_[A-Za-z\d]{30,}|SG\.[\w-]{16,}\.[\w-]{16,})/g,
   /(?<![A-Za-z\d])(?:do[opr]_v1_[a-f\d]{64}|shp(?:at|ca|pa|ss)_[a-f\d]{32}|sq0[a-z]{3}-[\w-]{22,}|(?:AC|SK)[a-f\d]{32}(?![A-Za-z\d]))/g,
 ];
+/** Addresses of hooks, bots and signed links, whose last part is secret, and hashes of passwords. */
+const ISSUED =
+  /(?<=hooks\.slack\.com\/services\/|discord\.com\/api\/webhooks\/)[\w/-]{24,}|(?<=api\.telegram\.org\/bot|[?&](?:sig|\w{1,3}-\w{1,4}-Signature)=)[\w%+:=-]{24,}|\$(?:2[abxy]|[156y])\$[\w./,=-]{1,24}\$[\w./$-]{20,}/g;
+const ISSUED_MARKS = /hooks\.slack|webhooks\/|\/bot\d|[?&-][Ss]ig(?:nature)?=|\$(?:2[abxy]|[156y])\$/;
 const WORD = /[\w-]/;
 const MIN_ASSIGNED_CHARACTERS = 6;
 const MIN_KEYED_CHARACTERS = 4;
@@ -35,7 +39,7 @@ const KEY_END = "-----END ";
 const USER_INFO = /(?<=[a-z\d]:\/\/)[^\s:@/?#"'<>]{0,128}:[^\s@/?#"'<>]{1,256}(?=@[\w\xC0-\uD7FF.[-])/gi;
 /** The same without a scheme: `admin:Passw0rd@10.0.0.1`. Character ranges are faster here than the Unicode property. */
 const USER_AND_PASSWORD =
-  /(?<![\w\xC0-\u1FFF\u3040-\uD7FF.%+/:@-])[\w\xC0-\u1FFF\u3040-\uD7FF.-]{1,64}:[^\s:@/?#"'<>,;(){}]{4,128}(?=@[\w\xC0-\uD7FF[])/g;
+  /(?<![\w\xC0-\u1FFF\u3040-\uD7FF.%+/:@-])[\w\xC0-\u1FFF\u3040-\uD7FF.-]{1,64}:(?!\\)[^\s:@/?#"'<>,;(){}]{4,128}(?=@[\w\xC0-\uD7FF[])/g;
 const PERSON = /^\p{L}+\d{0,4}(?:[._+-][\p{L}\d]+)*$/u;
 /** A field before an email address in a log or a query: `10:15|ada@…`, `t=10:15&user=ada@…`. */
 const WORD_BEFORE = /^(?:[\p{L}_-]+|\d+Z?)(?:[|=]|&\w{1,16}=)/u;
@@ -83,7 +87,7 @@ const NO_SECRET =
 const MIN_MARKED_CHARACTERS = 15;
 /** A code that precedes its description. */
 const CODE_BEFORE =
-  /(?<![\p{L}\d.,-])\d{4,8}(?= (?:is|ist|es|est|è|é) (?:your|ihr|dein|tu|su|votre|il tuo|o seu) [\p{L} -]{0,24}(?:otp|pin|code|password|código|codice)(?!\p{L}))/giu;
+  /(?<![\p{L}\d.,]|(?<!\bG)-)\d{4,8}(?= (?:is|ist|es|est|è|é) (?:your|ihr|dein|tu|su|votre|il tuo|o seu) [\p{L} -]{0,24}(?:otp|pin|code|password|código|codice)(?!\p{L}))/giu;
 const PLACEHOLDERS = wordSet(
   `string text null none true false undefined required optional redacted password passwd secret hidden masked empty unset
   changed expired invalid incorrect wrong missing field value reset forgot forgotten protected prompt example your
@@ -116,6 +120,12 @@ export const secretDetector = {
     const add = (start: number, end: number): void => void found.push({ start, end, type: "SECRET" });
     if (word >= MIN_MARKED_CHARACTERS && MARKS.test(text))
       for (const pattern of MARKED) addAll(text, pattern, add);
+    if (
+      word >= MIN_MARKED_CHARACTERS &&
+      (text.includes("://") || text.includes("$")) &&
+      ISSUED_MARKS.test(text)
+    )
+      addAll(text, ISSUED, add);
     if (word >= MIN_JWT_PART_CHARACTERS) {
       findJwts(text, add);
       if (text.includes("-----BEGIN")) findPrivateKeys(text, add);
@@ -124,7 +134,7 @@ export const secretDetector = {
     if ((names & NAMES_SECRET) === 0) return found;
     if (text.length >= MIN_MARKED_CHARACTERS && /bearer |basic /i.test(text)) addAll(text, BEARER, add);
     if (/[<{]/.test(text)) findMarkedUp(text, add);
-    if (/[:=]/.test(text) || HAS_VERB.test(text)) findAssigned(text, add);
+    if (/[:=]|login /.test(text) || HAS_VERB.test(text)) findAssigned(text, add);
     for (const { 0: match, 1: code = "", index } of text.matchAll(CODE))
       add(index + match.length - code.length, index + match.length);
     addAll(text, CODE_BEFORE, add);
@@ -186,7 +196,7 @@ function findAssigned(text: string, add: Add): void {
   for (const { 0: name, index } of text.matchAll(ASSIGNED)) {
     if (NO_NAME_BEFORE.test(text.slice(Math.max(0, index - 10), index))) continue;
     const start = index + name.length;
-    const isProse = HAS_VERB.test(name);
+    const isProse = HAS_VERB.test(name) || /^\w+ $|\n$/.test(name);
     const isPassword = BEGINS_WITH_PASSWORD.test(name);
     const value = (isPassword ? quotedAt(text, start) : undefined) ?? valueAt(text, start);
     if (isAssigned(value, { name, isProse, isPassword })) add(start, start + value.text.length);
@@ -295,7 +305,9 @@ function isPlaceholder(text: string): boolean {
     PLACEHOLDERS.has(text.toLowerCase()) ||
     ABOUT.test(text) ||
     isLabel(text) ||
-    /^(?:[#$]?\{.*\}|(?:op|vault):\/\/.*|\$.*|\*+|x+|<.*|%.*|\[\[.*|process\.env.*|os\.environ.*)$/.test(text)
+    /^(?:[#$]?\{.*\}|(?:required|nullable|sometimes|string)\|.*|(?:op|vault):\/\/.*|\$.*|\*+|x+|<.*|%.*|\[\[.*|process\.env.*|os\.environ.*)$/.test(
+      text,
+    )
   );
 }
 

@@ -18,14 +18,9 @@ const COMMAND_BYTES = 512 * 1024;
 /** Longer than any run: a command ends with its machine. */
 const COMMAND_TIMEOUT_MS = 24 * 60 * 60 * 1_000;
 
-/** A machine on an older server. */
 export type ServerMachine = Awaited<ReturnType<typeof startServerMachine>>;
 
-/**
- * Starts a machine.
- *
- * @throws CemError `SANDBOX_SERVER_FAILED`, `SANDBOX_SERVER_REFUSED` or `SANDBOX_SERVER_UNREACHABLE`.
- */
+/** @throws CemError `SANDBOX_SERVER_FAILED`, `SANDBOX_SERVER_REFUSED` or `SANDBOX_SERVER_UNREACHABLE`. */
 export async function startServerMachine(rpc: ServerRpc, config: StartConfig, timeoutMs: number) {
   const name = newMachineName();
   const end = new AbortController();
@@ -76,7 +71,6 @@ export async function startServerMachine(rpc: ServerRpc, config: StartConfig, ti
           throw unusable(`the guest runner can't be uploaded (${describeFailure(outcome)}).`);
       }
     },
-    /** Checks whether the machine sees a file, and which version of Deno it has. */
     async inspect(path: string, inspectTimeoutMs: number) {
       const { exitCode, stdout } = await run(INSPECT, [path], inspectTimeoutMs);
       return { sees: exitCode === 0, deno: /^deno (\S+)/.exec(stdout[0] ?? "")?.[1] ?? "" };
@@ -126,7 +120,6 @@ function commandsFor(files: RunnerFiles): string[][] {
 const HOST_CHARACTERS = 8;
 const OWN_NAME = /^cem-([0-9a-f]+)-(\d+(?:-\d+)?)-[0-9a-f]+$/;
 
-/** Identifies this host among those that share a server. */
 function hostMark(): string {
   return createHash("sha256").update(hostname()).digest("hex").slice(0, HOST_CHARACTERS);
 }

@@ -16,14 +16,12 @@ const PAUSES = [
 const LINGER_SECONDS = 0.05;
 const MAX_LOST_IN_A_ROW = 20;
 
-/** Runs a shell script with arguments in the program's machine. */
 export type RunScript = (
   script: string,
   args: readonly string[],
   timeoutMs: number | undefined,
 ) => Promise<CommandOutcome>;
 
-/** A program in a machine of an older server. */
 export type ServerProcess = ReturnType<typeof followProcess>;
 
 /**

@@ -18,7 +18,7 @@ import { MACHINE_OVERHEAD_MB, startMicrovmGuest } from "../microvm-guest.ts";
 import { startServerMachine, sweepServer, type ServerMachine } from "./server-machine.ts";
 import { createServerRpc, type ServerAddress } from "./server-rpc.ts";
 
-/** Settings of {@link createMicrosandboxServerProvider}. Only the URL is required. */
+/** Settings of {@link createMicrosandboxServerProvider}. Only the URL is required. `maxConcurrentRuns`: 4 by default. */
 export interface MicrosandboxServerSettings extends ServerAddress, GuestProviderSettings {
   /**
    * OCI reference of an image with Deno 2.9 and a shell.
@@ -32,18 +32,11 @@ export interface MicrosandboxServerSettings extends ServerAddress, GuestProvider
    * @defaultValue 200,000
    */
   bootTimeoutMs?: number | undefined;
-  /**
-   * Concurrent runs over all sandboxes of this provider; further runs are queued.
-   *
-   * @defaultValue 4
-   */
-  maxConcurrentRuns?: number | undefined;
 }
 
 const DEFAULT_IMAGE = "denoland/deno:2.9.5";
 const DEFAULT_BOOT_TIMEOUT_MS = 200_000;
 const DEFAULT_CONCURRENT_RUNS = 4;
-/** Timeout of a command in a running machine. */
 const SETUP_TIMEOUT_MS = 60_000;
 const HEALTH_TIMEOUT_MS = 10_000;
 const MARK_BYTES = 8;

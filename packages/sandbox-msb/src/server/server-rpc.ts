@@ -2,13 +2,11 @@ import { CemError, createTurns, parseJson } from "@cem/core";
 import { request } from "undici";
 import * as z from "zod/mini";
 
-/** The namespace of this package's machines on a server. */
 const NAMESPACE = "cem";
 /** Default timeout of a request, in milliseconds. */
 const QUICK_TIMEOUT_MS = 10_000;
 /** The longest answer to accept: more than two reads of a program's output in base64. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
-/** Characters of an unexpected answer that its error message quotes. */
 const TOLD_CHARACTERS = 300;
 
 /** Address and key of an older microsandbox server. */
@@ -32,7 +30,6 @@ const metricsShape = z.object({
   sandboxes: z.array(z.object({ namespace: z.string(), name: z.string(), running: z.boolean() })),
 });
 
-/** Result of a command in a machine. */
 export interface CommandOutcome {
   exitCode: number;
   stdout: string[];
@@ -42,7 +39,6 @@ export interface CommandOutcome {
 /** Configuration of a machine: the part of the server's that is used here. */
 export interface StartConfig {
   image: string;
-  /** Memory in MiB. */
   memory: number;
   cpus: number;
   /** Mounts as `hostPath:guestPath`, on the server's host. */
@@ -54,12 +50,7 @@ interface CallOptions {
   signal?: AbortSignal | undefined;
 }
 
-/**
- * Creates a JSON-RPC 2.0 client of a microsandbox server of 0.2 or older. It never retries, since commands are not
- * idempotent.
- *
- * @throws CemError `SANDBOX_UNAVAILABLE` when `url` is not an HTTP URL.
- */
+/** A JSON-RPC 2.0 client of a microsandbox server of 0.2 or older. It never retries: commands are not idempotent. */
 export function createServerRpc({ url, apiKey }: ServerAddress) {
   const parsed = URL.parse(url);
   if (parsed === null || !/^https?:$/.test(parsed.protocol) || parsed.username !== "")
@@ -168,11 +159,7 @@ export function createServerRpc({ url, apiKey }: ServerAddress) {
     /** The server's origin, without path and credentials. */
     origin,
     running,
-    /**
-     * Checks that the server answers and accepts the key, without changing anything.
-     *
-     * @throws CemError `SANDBOX_SERVER_UNREACHABLE`, `SANDBOX_SERVER_FAILED` or `SANDBOX_SERVER_REFUSED`.
-     */
+    /** Checks that the server answers and accepts the key, without changing anything. */
     async check(signal?: AbortSignal): Promise<void> {
       const { status } = await send("GET", "/health", undefined, { signal });
       if (status !== 200) throw notTheServer(`GET /api/v1/health answered ${status}`);
@@ -188,7 +175,6 @@ export function createServerRpc({ url, apiKey }: ServerAddress) {
     async stop(sandbox: string): Promise<void> {
       await call("sandbox.stop", { sandbox });
     },
-    /** Runs a command; resolves with its output after its end. */
     async run(sandbox: string, command: string, args: readonly string[], options: CallOptions) {
       const result = await call("sandbox.command.run", { sandbox, command, args }, options);
       const { exit_code: exitCode, output } = read(commandShape, result, "sandbox.command.run");

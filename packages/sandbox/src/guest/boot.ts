@@ -15,7 +15,7 @@ import { explainDenied } from "./denied.ts";
 import { deno, eventLoopHasMoreWork, isOwn, onIdle, onUncaught, startQuietTimer } from "./deno.ts";
 import { endStdin } from "./ended-stdin.ts";
 import { patchFileFunctions } from "./file-view.ts";
-import { failedMessage, toSourcePlaces } from "./guest-errors.ts";
+import { failedMessage, toSourcePlaces, withExitCode } from "./guest-errors.ts";
 import { collectGarbage } from "./memory.ts";
 import { createModules, type ImportRequest, type ModuleSettings } from "./modules.ts";
 import { RuntimeNeeded } from "./needs-runtime.ts";
@@ -50,8 +50,8 @@ let moduleSettings: ModuleSettings = { hostTools: {}, toolFolders: [], hidden: [
 let current: RunMessage | undefined;
 /** The realm of the current run, or of the next one. */
 let realm: Realm | undefined;
-/** Imports modules into it. Created at the first import. */
-let importAll: ReturnType<typeof createModules> | undefined;
+/** Its modules. Created at the first import. */
+let modules: ReturnType<typeof createModules> | undefined;
 /** The message of a program that has returned, while the run continues for work it did not await. */
 let returned: string | undefined;
 /** Whether the current run's program has begun. */
@@ -68,14 +68,12 @@ let runtimeWait: number | undefined;
 let stuckWait: number | undefined;
 /** Whether the program fails as soon as the runtime is idle again. */
 let isPatienceOver = false;
-/** Pending imports of the current run. */
-let importing = 0;
 let nextCallId = 1;
 let onWarm: (() => void) | undefined;
 
 /** Creates the realm of the next run. */
 function prepare(isLight: boolean): Realm {
-  importAll = undefined;
+  modules = undefined;
   realm = createRealm({ importModules, done: complete, failed, noteProgress }, isLight);
   return realm;
 }
@@ -85,10 +83,11 @@ function isCurrent(own: Realm): boolean {
 }
 
 async function importModules(own: Realm, id: number, requests: string): Promise<void> {
-  importing += 1;
   try {
-    importAll ??= createModules(own, moduleSettings);
-    const namespaces = await importAll(parseJson(requests) as ImportRequest[]);
+    modules ??= createModules(own, moduleSettings);
+    const evaluate = await modules.link(parseJson(requests) as ImportRequest[]);
+    noteProgress(own);
+    const namespaces = await evaluate();
     if (isCurrent(own)) own.inside.imported(id, namespaces);
   } catch (error) {
     if (!isCurrent(own)) return;
@@ -96,7 +95,6 @@ async function importModules(own: Realm, id: number, requests: string): Promise<
     if (isOwn(error, RuntimeNeeded)) void runInOwnRealm(current as RunMessage);
     else own.inside.importFailed(id, own.ownError(error));
   } finally {
-    importing -= 1;
     noteProgress(own);
   }
 }
@@ -150,7 +148,7 @@ function resume(own: Realm): void {
 /** Ends the run of a program that has not returned while nothing is left that could wake it. */
 function failIfStuck(own: Realm, isIdle: boolean): void {
   if (!isCurrent(own) || !hasBegun || returned !== undefined) return;
-  if (importing > 0 || own.hasTimers || own.inside.hasCalls()) return;
+  if (modules?.isReading() === true || own.hasTimers || own.inside.hasCalls()) return;
   // The runtime tells when it has nothing left to do, either.
   if (!isIdle) return countWait(false);
   own.inside.fail(own.inside.makeError("Error", STUCK), "exception");
@@ -199,7 +197,7 @@ function end(own: Realm, message: string): void {
   nextCallId = own.inside.nextCallId();
   own.end();
   // The host ends this guest.
-  if (own.context === undefined || !isReused) return sendLast(message);
+  if (own.context === undefined || !isReused) return sendLast(withExitCode(message));
   isRecovering = true;
   // After the program's remaining microtasks and the reports of unhandled rejections.
   later(() => later(() => recover(message)));
@@ -341,7 +339,7 @@ async function waitsForHost(): Promise<boolean> {
   do await new Promise<void>((resolve) => later(resolve));
   while (isSettling());
   if (current === undefined) return isIdle;
-  if (importing > 0 || realm.context === undefined) return false;
+  if (modules?.isReading() === true || realm.context === undefined) return false;
   return !realm.hasTimers && realm.inside.hasCalls();
 }
 

@@ -1,6 +1,7 @@
 import { SourceTextModule } from "node:vm";
 import { deno, isOwn } from "./deno.ts";
-import { listed } from "./guest-errors.ts";
+import { MissingModule, useSourceMap } from "./guest-errors.ts";
+import { missing, missingExport, notExported, unparsed, type Importer } from "./module-errors.ts";
 import { metaOf } from "./module-meta.ts";
 import {
   CLIENT_SPECIFIER,
@@ -53,40 +54,28 @@ type NamedServer = { server: { name: string } };
 type Linked = () => Promise<{ namespace: Namespace }>;
 type Attributes = Readonly<Record<string, string | undefined>>;
 
-const BEFORE_ALL =
-  " Imports and require run before the rest of the program: read a file that it writes itself with node:fs.";
-
 /** Captured before functions with path parameters are patched. */
 const readText = deno.readTextFileSync.bind(deno);
 const stat = deno.statSync.bind(deno);
 
-/** Thrown for a file that does not exist. */
-class MissingModule extends Error {
-  readonly url: string;
-  constructor(url: string) {
-    super(`There is no module ${new URL(url).pathname}.`);
-    this.url = url;
-  }
-}
-
-/**
- * Creates the module loader of one realm: a function that loads the modules that a program imports, and resolves with
- * their namespaces by index. It evaluates none before all are linked, and throws RuntimeNeeded, an error of the realm,
- * or whatever a module threw.
- */
+/** Creates the module loader of one realm. */
 export function createModules(realm: Realm, settings: ModuleSettings) {
   const { inside } = realm;
   const { makeError } = inside;
   const hostTools = new Map(Object.entries(settings.hostTools));
   /** Linked modules by URL. */
   const modules = new Map<string, Promise<SourceTextModule>>();
+  /** What modules import. */
+  const importers: Importer[] = [];
+  /** Requests whose modules are not linked yet. */
+  let reading = 0;
 
   /** Converts the error of a failed import to one of the realm, with the program's line of the import. */
   function explain(error: unknown, request: ImportRequest): unknown {
     if (isOwn(error, RuntimeNeeded)) return error;
     const [at] = request.names;
     const isAsked = isOwn(error, MissingModule) && error.url === resolve(request.specifier, PROGRAM_URL);
-    const told = isAsked ? missing(request) : realm.ownError(error);
+    const told = isAsked ? makeError("TypeError", missing(request, exists)) : realm.ownError(error);
     if (at !== undefined) inside.addPlace(told, `\n    at blob:import:${at.line}:${at.column}`);
     return told;
   }
@@ -146,11 +135,21 @@ export function createModules(realm: Realm, settings: ModuleSettings) {
   }
 
   async function toLinked(module: SourceTextModule): Promise<Linked> {
-    if (module.status === "unlinked") await module.link(link);
+    if (module.status === "unlinked") await module.link(link).catch(nameImporter);
     return async () => {
       await settled(module.evaluate());
       return { namespace: module.namespace as Namespace };
     };
+  }
+
+  /** Rethrows an error of linking. Names the module that imports what another doesn't export. */
+  async function nameImporter(error: unknown): Promise<never> {
+    const lacking = missingExport(error, importers, read);
+    if (lacking === undefined) throw error;
+    const other = await load(resolve(lacking.specifier, lacking.importer), {});
+    // It may not be evaluated: its exports can't be read.
+    const names = attempt(() => Object.getOwnPropertyNames(other.namespace), []);
+    throw makeError("SyntaxError", notExported(lacking, names));
   }
 
   async function link(
@@ -158,6 +157,7 @@ export function createModules(realm: Realm, settings: ModuleSettings) {
     { identifier }: { identifier: string },
     { attributes }: { attributes?: Attributes } = {},
   ): Promise<SourceTextModule> {
+    importers.push({ specifier, importer: identifier });
     return load(resolve(specifier, identifier), { ...attributes });
   }
 
@@ -187,23 +187,32 @@ export function createModules(realm: Realm, settings: ModuleSettings) {
   function source(url: string, text: string, more = "", values?: Namespace): SourceTextModule {
     const { pathname } = new URL(url);
     const isTypeScript = !url.startsWith("data:") || url.startsWith("data:application/typescript");
-    const code = isTypeScript ? toJavaScript(text, url.startsWith("file:") ? pathname : ".ts") : text;
     const isLight = realm.context !== undefined;
-    if (isLight && needsRuntime(code)) throw new RuntimeNeeded();
-    // After an `await`, the stack contains no frames of the guest.
-    return new SourceTextModule(`await 0;${code}\n${more}`, {
-      identifier: url,
-      context: realm.context as never,
-      initializeImportMeta: metaOf(inside, url, values),
-      ...(!isLight && {
-        importModuleDynamically: async (specifier: string, _: unknown, given: Record<string, string>) => {
-          const module = await load(resolve(specifier, url), { ...given });
-          const evaluate = await toLinked(module);
-          await evaluate();
-          return module;
-        },
-      }),
-    } as never);
+    const create = (): SourceTextModule => {
+      const path = url.startsWith("file:") ? pathname : ".ts";
+      const { code, sourceMap } = isTypeScript ? toJavaScript(text, path) : { code: text };
+      if (isLight && needsRuntime(code)) throw new RuntimeNeeded();
+      useSourceMap(url, sourceMap);
+      // After an `await`, the stack contains no frames of the guest.
+      return new SourceTextModule(`await 0;${code}\n${more}`, {
+        identifier: url,
+        context: realm.context as never,
+        initializeImportMeta: metaOf(inside, url, values),
+        ...(!isLight && {
+          importModuleDynamically: async (specifier: string, _: unknown, given: Record<string, string>) => {
+            const module = await load(resolve(specifier, url), { ...given });
+            const evaluate = await toLinked(module);
+            await evaluate();
+            return module;
+          },
+        }),
+      } as never);
+    };
+    try {
+      return create();
+    } catch (error) {
+      throw isOwn(error, RuntimeNeeded) ? error : makeError("SyntaxError", unparsed(url, text, error));
+    }
   }
 
   function hostToolsOf(url: string): readonly string[] {
@@ -289,33 +298,14 @@ export function createModules(realm: Realm, settings: ModuleSettings) {
     return attempt(() => stat(toHostPath(pathOf(url))) !== undefined, false);
   }
 
-  /** The error for a missing module, with the existing ones. */
-  function missing({ specifier, names }: ImportRequest): object {
-    const kind = specifier.startsWith("./skills/") ? "skills" : "servers";
-    const isTool = folderOf(new URL(specifier, PROGRAM_URL).href) !== undefined;
-    const hint = isTool ? listed(`./${kind}/ has`, foldersOf(kind)) : names.length > 0 ? BEFORE_ALL : "";
-    const base = specifier.replace(/\.[cm]?js$/, "");
-    const similar = [`${base}.ts`, `${base}/index.ts`].find((name) =>
-      exists(new URL(name, PROGRAM_URL).href),
-    );
-    const other = similar === undefined ? hint : ` There is ${similar}.`;
-    return makeError("TypeError", `There is no module ${specifier}.${other}`);
-  }
-
   function checkNames(request: ImportRequest, namespace: Namespace): void {
     for (const { name } of request.names) {
       if (name in namespace) continue;
-      const hint = listed("It exports", Object.keys(namespace));
-      throw makeError("SyntaxError", `${name} is not exported by ${request.specifier}.${hint}`);
+      throw makeError("SyntaxError", notExported({ ...request, name }, Object.keys(namespace)));
     }
   }
 
-  return async (requests: readonly ImportRequest[]): Promise<Namespace> => {
-    const linked: Linked[] = [];
-    for (const request of requests) {
-      const loading = importOne(request);
-      linked.push(await loading.catch((error: unknown) => Promise.reject(explain(error, request))));
-    }
+  async function evaluate(requests: readonly ImportRequest[], linked: readonly Linked[]): Promise<Namespace> {
     const found = inside.newNamespace();
     for (const [index, request] of requests.entries()) {
       try {
@@ -327,16 +317,31 @@ export function createModules(realm: Realm, settings: ModuleSettings) {
       }
     }
     return found;
+  }
+
+  return {
+    /** Whether modules are being read or linked, which nothing of the program waits for. */
+    isReading: (): boolean => reading > 0,
+    /**
+     * Links the modules that a program imports, and evaluates none. Resolves with the function that evaluates them, which
+     * resolves with their namespaces by index. Both throw RuntimeNeeded, an error of the realm, or whatever a module threw.
+     */
+    async link(requests: readonly ImportRequest[]): Promise<() => Promise<Namespace>> {
+      const linked: Linked[] = [];
+      reading += 1;
+      try {
+        for (const request of requests) {
+          const loading = importOne(request);
+          linked.push(await loading.catch((error: unknown) => Promise.reject(explain(error, request))));
+        }
+      } finally {
+        reading -= 1;
+      }
+      return () => evaluate(requests, linked);
+    },
   };
 }
 
 function keyOf(url: string, type = ""): string {
   return `${url} ${type}`;
-}
-
-function foldersOf(kind: string): string[] {
-  return attempt(
-    () => Array.from(deno.readDirSync(toHostPath(`/workspace/${kind}`)), ({ name }) => name),
-    [],
-  );
 }

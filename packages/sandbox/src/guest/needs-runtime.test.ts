@@ -24,6 +24,7 @@ describe("needsRuntime", () => {
     "const a = [4], b = (a[0]! + 1) / 2 / a.length; return { b, of: 'URL' }; // a 'File'",
     "return [`${/'/.test('URL')} File`, [/[/'\"]/, 'URL'], (() => /\"/)(), ((s) => { return /'/.test(s); })('URL')];",
     "outer: for (const x of [1]) { continue outer; }",
+    "const { prompt, alert } = { prompt: 'a', alert: 1 }; return [prompt, { confirm: alert }];",
     "const bind = (self: unknown) => Function.prototype.bind.call(String, self); return bind;",
   ])("is false for the language and tools: %s", (code) => {
     expect(needs(code)).toBe(false);
@@ -40,6 +41,8 @@ describe("needsRuntime", () => {
     "console.group(btoa('x'));",
     "return globalThis;",
     "globalThis.mark = 1;",
+    "return prompt('Name?');",
+    "alert ('done'); return confirm(`sure?`);",
     "addEventListener('error', () => {});",
     "eval('1');",
     "return Function('return 1')();",

@@ -10,9 +10,14 @@ const LIGHT = new Set(
 const LACKING =
   "Atomics FinalizationRegistry SharedArrayBuffer Temporal WeakRef WebAssembly eval Function globalThis structuredClone addEventListener removeEventListener dispatchEvent";
 /** Names that have no use in a sandbox but are common in programs. */
-const COMMON = new Set("self name location close closed alert confirm prompt onerror onload".split(" "));
-/** Members of runtime objects that a light realm has. */
+const COMMON = new Set("self name location close closed onerror onload".split(" "));
+/** A function of the runtime that programs also use the name of, for something of their own. */
+const NOT_CALLED = /^(?!\s*\()/;
+/** What follows a name of the runtime in code that a light realm can hold: mostly members that it has. */
 const LIGHT_MEMBERS: Record<string, RegExp> = {
+  alert: NOT_CALLED,
+  confirm: NOT_CALLED,
+  prompt: NOT_CALLED,
   console: /^\s*\.\s*(?:log|info|debug|warn|error|dir)\b/,
   Deno: /^\s*\.\s*(?:readTextFile|writeTextFile|mkdir|remove|rename|copyFile|readDir)(?:Sync)?\b/,
   performance: /^\s*\.\s*(?:now|timeOrigin)\b/,

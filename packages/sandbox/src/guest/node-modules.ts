@@ -1,6 +1,8 @@
 import { isBuiltin } from "node:module";
+import { deno } from "./deno.ts";
 import { endStdinOf } from "./ended-stdin.ts";
 import { patchNodeModule } from "./file-view.ts";
+import { attempt } from "./primordials.ts";
 
 type Members = Record<string, unknown>;
 type Callable = (...args: unknown[]) => unknown;
@@ -19,6 +21,7 @@ export async function nodeModule(url: string): Promise<Members> {
   patchNodeModule(name, main);
   endStdinOf(name, main);
   if (name === "timers" || name === "timers/promises") useTimers(name, main);
+  if (name === "os") main["tmpdir"] = temporaryFolder;
   if (name === "console") Object.assign(main, globalThis.console);
   const exports = Object.create(null) as Members;
   // A module's exports are immutable, so patched members of its main object are exported instead.
@@ -31,6 +34,14 @@ export async function nodeModule(url: string): Promise<Members> {
     exports["argv0"] = (exports["default"] as Members)["argv0"];
   }
   return exports;
+}
+
+const TEMPORARY_FOLDER = "/workspace/tmp";
+
+/** The folder for temporary files: programs can't write to the system's own. */
+function temporaryFolder(): string {
+  attempt(() => (deno["mkdirSync"] as Callable)(TEMPORARY_FOLDER, { recursive: true }), undefined);
+  return TEMPORARY_FOLDER;
 }
 
 /** Makes timers from Node modules timers of the realm, which the run waits for. */

@@ -14,6 +14,7 @@ export const {
   includesText,
   indexOfByte,
   indexOfText,
+  ownProperty,
   parseJson,
   quote,
   setBytes,

@@ -1,13 +1,11 @@
 import { SourceTextModule } from "node:vm";
 import { isOwn } from "./deno.ts";
-import { useSourceMap } from "./guest-errors.ts";
+import { PROGRAM_URL, useSourceMap } from "./guest-errors.ts";
 import { needsRuntime, RuntimeNeeded } from "./needs-runtime.ts";
 import type { Realm } from "./realm.ts";
 import { settled } from "./primordials.ts";
 import { withoutTypes } from "./source-text.ts";
 
-/** The host recognizes the program's stack frames by this URL. */
-const PROGRAM_URL = "blob:program";
 /** The compiler puts a line before the program: this offset keeps positions as in the given program. */
 const FIRST_LINE = -1;
 
@@ -20,7 +18,7 @@ export async function loadProgram({ context, ownError }: Realm, source: string):
   try {
     const { code, sourceMap } = withoutTypes(source);
     if (context !== undefined && needsRuntime(code)) throw new RuntimeNeeded();
-    useSourceMap(sourceMap);
+    useSourceMap(PROGRAM_URL, sourceMap);
     const module = new SourceTextModule(code, {
       identifier: PROGRAM_URL,
       context: context as never,

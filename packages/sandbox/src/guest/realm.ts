@@ -60,7 +60,7 @@ function runtimeParts(): RuntimeParts {
     inspect: deno.inspect as RuntimeParts["inspect"],
     console,
     isLanguage: (name) => languageNames.has(name),
-    runnerFolders: hidesHost() ? RUNNER_FOLDERS : [],
+    runnerFolders: [...(hidesHost() ? RUNNER_FOLDERS : []), INSIDE_URL, "ext:"],
   };
 }
 

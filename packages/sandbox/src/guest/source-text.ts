@@ -8,11 +8,14 @@ const NAMES = /^([\w$]+)(?:\s+as\s+([\w$]+))?$/;
 const WORD = /[\w$]+/g;
 const IMPORT = /^[ \t]*import\s*\{([^{}]*)\}\s*from\s*["'][^"'\n]*["'];?/gm;
 
-/**
- * Removes the types of a module. Keeps all positions if possible; otherwise also returns the source map, as a `data:`
- * URL.
- */
-export function withoutTypes(text: string): { code: string; sourceMap?: string | undefined } {
+/** JavaScript, and its source map as a `data:` URL where positions are not the same as in the source. */
+interface Compiled {
+  code: string;
+  sourceMap?: string | undefined;
+}
+
+/** Removes the types of a module. Keeps all positions if possible. */
+export function withoutTypes(text: string): Compiled {
   try {
     return { code: stripTypeScriptTypes(text, { mode: "strip" }) };
   } catch {
@@ -25,19 +28,20 @@ export function withoutTypes(text: string): { code: string; sourceMap?: string |
 }
 
 /** Cache of JavaScript by source text: the runs of a session import the same tools. */
-const translated = new Map<string, string>();
+const translated = new Map<string, Compiled>();
 const MAX_TRANSLATED = 64;
 const MAX_KEPT_CHARACTERS = 32 * 1024;
 
 /** Converts a module, from disk or from a URL, to JavaScript. */
-export function toJavaScript(text: string, path: string): string {
-  if (!TYPESCRIPT.test(path)) return text;
+export function toJavaScript(text: string, path: string): Compiled {
+  if (!TYPESCRIPT.test(path)) return { code: text };
   const known = translated.get(text);
   if (known !== undefined) return known;
-  const code = withoutTypeImports(withoutTypes(text).code);
+  const { code, sourceMap } = withoutTypes(text);
+  const compiled = { code: withoutTypeImports(code), sourceMap };
   if (translated.size === MAX_TRANSLATED) translated.clear();
-  if (text.length <= MAX_KEPT_CHARACTERS) translated.set(text, code);
-  return code;
+  if (text.length <= MAX_KEPT_CHARACTERS) translated.set(text, compiled);
+  return compiled;
 }
 
 /** Removes imported names that are unused once the types are removed, as TypeScript does. */
@@ -74,7 +78,7 @@ const ONE_CALL =
 
 /** The call that a generated module's function of this name makes. `undefined` when the module contains anything else. */
 export function generatedCall(text: string, name: string): { server: string; tool: string } | undefined {
-  const code = toJavaScript(text, ".ts").replaceAll(COMMENT, " ").replaceAll(/\s+/g, " ");
+  const code = toJavaScript(text, ".ts").code.replaceAll(COMMENT, " ").replaceAll(/\s+/g, " ");
   const plain = code.trim().replaceAll(/ (?=[(),;])/g, "");
   const [, exported, server = "", tool = ""] = ONE_CALL.exec(plain) ?? [];
   return exported === name ? { server, tool } : undefined;

@@ -166,7 +166,7 @@ export function createGuestSandbox(settings: GuestSandboxSettings): GuestSandbox
       try {
         const refusal = (await quota?.check()) ?? (await settings.checkWorkspace?.());
         if (refusal !== undefined) return refused(refusal);
-        const admitted = await meter?.admit();
+        const admitted = await meter?.admit(request);
         if (admitted !== undefined && "code" in admitted) return refused(admitted);
         ticket = admitted;
         const lease = await acquire(request);

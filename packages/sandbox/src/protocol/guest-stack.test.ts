@@ -19,6 +19,21 @@ describe("mapGuestError", () => {
     });
   });
 
+  it("names another file of the workspace where the error arose there", () => {
+    const stack = `RangeError: x
+    at divide (file:///workspace/lib/calc.ts:4:11)
+    at add (file:///workspace/servers/c/index.ts:2:9)
+    at /workspace/lib/top.ts:1:2
+    at ${url}:8:1`;
+    expect(mapGuestError({ name: "RangeError", message: "x", stack })).toEqual({
+      name: "RangeError",
+      message: "lib/calc.ts, line 4: x",
+      line: 8,
+      column: 1,
+      stack: "at divide (lib/calc.ts:4:11)\nat lib/top.ts:1:2\nat program.ts:8:1",
+    });
+  });
+
   it("takes a place out of the message where the stack has none", () => {
     const message = `Expected ';' at ${url}:3:9`;
     expect(mapGuestError({ name: "SyntaxError", message, stack: "" })).toMatchObject({

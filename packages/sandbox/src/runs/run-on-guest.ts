@@ -130,7 +130,7 @@ export async function runOnGuest(settings: SessionSettings): Promise<RunOutcome>
           return end({ status: "completed", value: message.value });
         case "failed": {
           const error = mapGuestError(message.error);
-          if (isAllocationFailure(error)) return end({ status: "out-of-memory", limitMb: memoryMb });
+          if (isAllocationFailure(message.error)) return end({ status: "out-of-memory", limitMb: memoryMb });
           // `syntax` means that no code has run: trusted only before any call, from a guest whose program can't write messages.
           const hasCalled = bridge.records.length + bridge.pending.length > 0;
           const kind = isSingleUse || hasCalled ? "exception" : message.kind;

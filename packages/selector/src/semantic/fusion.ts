@@ -31,10 +31,7 @@ function median(values: Float32Array): number {
 
 const MEANING_WEIGHT = 0.5;
 
-/**
- * Combines lexical scores and semantic similarities into one score, 0 to 1: a convex combination of both, each
- * normalised. Without any lexical match, similarity alone decides.
- */
+/** A convex combination of both, each normalised, 0 to 1. Without any lexical match, similarity alone decides. */
 export function fuse(lexical: Float32Array, similarities: Float32Array): Float32Array {
   const top = lexical.reduce((best, score) => Math.max(best, score), 0);
   const best = similarities.reduce((most, value) => Math.max(most, value), -Infinity);

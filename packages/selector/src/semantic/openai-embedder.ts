@@ -63,7 +63,9 @@ export function createOpenAiEmbedder(settings: OpenAiEmbedderSettings): Embedder
       } catch (error) {
         client = undefined;
         signal?.throwIfAborted();
-        throw asFailure(error, service);
+        if (CemError.isInstance(error)) throw error;
+        const reason = error instanceof Error ? error.message : String(error);
+        throw new CemError("EMBEDDER_FAILED", `No embeddings from ${service}: ${reason}`, { cause: error });
       }
       return vectors;
     },
@@ -100,10 +102,4 @@ function inOrder(data: unknown, count: number): Float32Array[] {
     throw new Error(`the answer does not hold ${count} vectors of one length`);
   }
   return whole.filter((vector) => vector !== undefined);
-}
-
-function asFailure(error: unknown, service: string): CemError {
-  if (CemError.isInstance(error)) return error;
-  const reason = error instanceof Error ? error.message : String(error);
-  return new CemError("EMBEDDER_FAILED", `No embeddings from ${service}: ${reason}`, { cause: error });
 }

@@ -51,12 +51,7 @@ interface Vectors {
   data: Float32Array;
 }
 
-/**
- * Compares queries with tools by their vectors. The vectors of tools are computed in the background.
- *
- * @param settings - `cacheDir`: folder for vectors, for the next process. `patienceMs`: how long a query waits for the vectors
- * of its catalog, and for its own if that is longer than usual.
- */
+/** Compares queries with tools by vectors, computed in the background. `patienceMs`: how long a query waits for those. */
 export function createSemanticSearch(
   embedder: Embedder,
   { cacheDir, patienceMs }: { cacheDir: string | undefined; patienceMs: number },
@@ -154,12 +149,7 @@ export function createSemanticSearch(
     get state(): SemanticState {
       return state;
     },
-    /**
-     * Computes the cosine similarity of each tool to a text, −1 to 1.
-     *
-     * @returns Similarities by document; `undefined` while the vectors of the catalog are not ready (their computation
-     *   is started), and when the embedder fails or is too slow.
-     */
+    /** The cosine similarity of each tool, −1 to 1; `undefined` while vectors are not ready, and if the embedder fails or is slow. */
     async similarities(index: LexicalIndex, text: string, signal: AbortSignal | undefined) {
       const vectors = catalogs.get(index) ?? (await awaitVectors(index, signal));
       if (vectors === undefined || isBackingOff()) return undefined;

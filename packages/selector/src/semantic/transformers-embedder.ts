@@ -15,16 +15,10 @@ export async function importTransformers<Library>({ library, file }: ModelSettin
   try {
     return (await import(file === undefined ? library : pathToFileURL(file).href)) as Library;
   } catch (error) {
-    throw notInstalled(library, error);
+    throw failure(`${library} can't be loaded. Install it: npm install ${library}`, error);
   }
 }
 
-function notInstalled(library: string, cause?: unknown): CemError {
-  const message = `The embedding model can't be used: ${library} can't be loaded. Install it: npm install ${library}`;
-  return new CemError("EMBEDDER_FAILED", message, { cause });
-}
-
-/** The data that the worker is started with. */
 export interface ModelSettings {
   modelDir: string;
   dtype: string;
@@ -38,15 +32,12 @@ export interface EmbedRequest {
   texts: string[];
 }
 
-/** The worker's answer: the vectors, concatenated. */
-export interface EmbedReply {
-  id: number;
+/** The worker's answer: the vectors, concatenated; or why there are none. */
+export type EmbedReply = { id: number } & (Embedded | { error: ErrorInfo });
+export interface Embedded {
   dimensions: number;
   data: Float32Array;
 }
-
-/** The worker's answer when the texts can't be embedded. */
-export type EmbedFailure = Pick<EmbedReply, "id"> & { error: ErrorInfo };
 
 /** Settings of {@link createTransformersEmbedder}. */
 export interface TransformersEmbedderSettings {
@@ -73,7 +64,7 @@ export function createTransformersEmbedder({
   const modelDir = path.resolve(folder);
   const dtype = existsSync(path.join(modelDir, QUANTIZED_WEIGHTS)) ? "q8" : "fp32";
   const model: ModelSettings = { modelDir, dtype, library };
-  const waiting = new Map<number, PromiseWithResolvers<EmbedReply>>();
+  const waiting = new Map<number, PromiseWithResolvers<Embedded>>();
   let running: Worker | undefined;
   let requests = 0;
   let isDisposed = false;
@@ -84,10 +75,12 @@ export function createTransformersEmbedder({
 
   const start = (Thread: typeof Worker): Worker => {
     const worker = new Thread(moduleBeside("transformers-worker", import.meta.url), { workerData: model });
-    worker.on("message", (reply: EmbedReply | EmbedFailure) => {
+    worker.on("message", (reply: EmbedReply) => {
       const asked = waiting.get(reply.id);
-      if ("error" in reply) asked?.reject(asError(reply.error));
-      else asked?.resolve(reply);
+      if (!("error" in reply)) return asked?.resolve(reply);
+      const { error } = reply;
+      // It has a code of ours unless the library threw it.
+      asked?.reject(error.code.startsWith("EMBEDDER_") ? fromErrorInfo(error) : failure(error.message));
     });
     const stopped = (reason: unknown): void => {
       if (running === worker) running = undefined;
@@ -98,14 +91,14 @@ export function createTransformersEmbedder({
     return worker;
   };
 
-  const ask = async (texts: string[], signal: AbortSignal | undefined): Promise<EmbedReply> => {
+  const ask = async (texts: string[], signal: AbortSignal | undefined): Promise<Embedded> => {
     const threads = await import("node:worker_threads");
     if (running === undefined && findBeside(library, import.meta.url) === undefined)
       model.file = await findInProjects(library);
     if (isDisposed) throw failure(DISPOSED);
     const worker = (running ??= start(threads.Worker));
     const id = (requests += 1);
-    const answer = Promise.withResolvers<EmbedReply>();
+    const answer = Promise.withResolvers<Embedded>();
     waiting.set(id, answer);
     worker.ref();
     worker.postMessage({ id, texts } satisfies EmbedRequest, []);
@@ -149,11 +142,6 @@ async function requireModel(modelDir: string): Promise<void> {
     `There is no embedding model in ${modelDir}: ${file} is missing. Put a sentence-embedding model in ONNX form there (config.json, tokenizer.json, onnx/model.onnx).`,
     { details: { modelDir } },
   );
-}
-
-/** Converts the worker's error, which has a code of ours unless the library threw it. */
-function asError(error: ErrorInfo): CemError {
-  return error.code.startsWith("EMBEDDER_") ? fromErrorInfo(error) : failure(error.message);
 }
 
 function failure(reason: string, cause?: unknown): CemError {

@@ -1,9 +1,8 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { toErrorInfo } from "@cem/core";
 import { importTransformers } from "./transformers-embedder.ts";
-import type { EmbedFailure, EmbedRequest, EmbedReply, ModelSettings } from "./transformers-embedder.ts";
+import type { Embedded, EmbedReply, EmbedRequest, ModelSettings } from "./transformers-embedder.ts";
 
-/** The part of the library that is used. */
 interface Transformers {
   env: { allowRemoteModels: boolean; allowLocalModels: boolean };
   pipeline(task: "feature-extraction", model: string, options: { dtype: string }): Promise<Extractor>;
@@ -33,7 +32,7 @@ async function answer({ id, texts }: EmbedRequest): Promise<void> {
     parentPort?.postMessage({ id, ...reply }, [reply.data.buffer as ArrayBuffer]);
   } catch (error) {
     extractor = undefined;
-    parentPort?.postMessage({ id, error: toErrorInfo(error) } satisfies EmbedFailure, []);
+    parentPort?.postMessage({ id, error: toErrorInfo(error) } satisfies EmbedReply, []);
   }
 }
 
@@ -47,7 +46,7 @@ async function load(): Promise<Extractor> {
   return transformers.pipeline("feature-extraction", modelDir, { dtype });
 }
 
-async function embed(extract: Extractor, texts: string[]): Promise<Omit<EmbedReply, "id">> {
+async function embed(extract: Extractor, texts: string[]): Promise<Embedded> {
   let data = new Float32Array();
   let dimensions = 0;
   for (let at = 0; at < texts.length; at += BATCH_TEXTS) {

@@ -1,9 +1,6 @@
 import { stem } from "@cem/core/text";
 
-/**
- * Values in a text that indicate which tools are meant, such as a path or an expression, and the words of such tools.
- * Applied in this order; each removes what it matches. Every repetition is bounded.
- */
+/** Values that indicate which tools are meant, and words of these. In this order; each removes its match. Repetitions are bounded. */
 const PATTERNS: readonly (readonly [words: string, pattern: RegExp])[] = [
   ["sql query database", /\bselect\s(?:(?!\bselect\s)[^"'`]){1,200}?\sfrom\s+[\w."]{1,80}/giu],
   ["url web page http website", /\bhttps?:\/\/[^\s"'`<>]{1,2000}/giu],
@@ -67,10 +64,7 @@ const RELATIVE_TIME =
   /\b(?:today|tonight|tomorrow|yesterday|right now|(?:this|next|last|past|coming) (?:week|weekend|month|quarter|year|monday|tuesday|wednesday|thursday|friday|saturday|sunday|\d{1,3} (?:days|weeks|months)))\b/iu;
 const TIME_WEIGHT = 0.5;
 
-/**
- * Finds the implied steps: `save it as /tmp/a.md` needs a tool that writes files, `tomorrow` one with the current time.
- * Phrased like the descriptions of tools, with the likelihood that they are needed, 0 to 1.
- */
+/** The implied steps, phrased like tools: `read file` for a path, the time for `tomorrow`. With their likelihood, 0 to 1. */
 export function impliedSteps(text: string) {
   const steps = new Map<string, number>();
   for (const match of [...text.matchAll(FILE)].slice(0, MAX_FILES)) {

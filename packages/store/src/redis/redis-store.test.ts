@@ -38,6 +38,35 @@ describeWith("redis-server")("a store in Redis", () => {
     return { open: () => sealStore(createRedisStore({ url: server.url }), keys), reset };
   });
 
+  it("forgets the keys of values that expired where nobody lists them", async () => {
+    const client = new Redis(server.url);
+    onTestFinished(() => client.disconnect());
+    const store = open("swept:");
+    const count = 2_500;
+    const keys = Array.from({ length: count }, (_, at) => ["vaults", String(at)]);
+    await Promise.all(keys.map((key) => store.write(key, bytes("1"), { expiresInMs: 1 })));
+    await store.write(["vaults", "kept"], bytes("1"));
+    expect(await client.zcard("swept:list:values")).toBeGreaterThan(count / 2);
+    const later = open("swept:");
+    const left = async () => {
+      await later.write(["a"], bytes("2"));
+      return client.zcard("swept:list:values");
+    };
+    await expect.poll(left, { timeout: 30_000 }).toBe(2);
+  });
+
+  it("writes also where it can't forget what has expired", async () => {
+    const client = new Redis(server.url);
+    onTestFinished(() => client.disconnect());
+    await client.call("ACL", "SETUSER", "writer", "on", ">word", "~*", "+@all", "-zrangebylex");
+    const url = new URL(server.url);
+    Object.assign(url, { username: "writer", password: "word" });
+    const store = createRedisStore({ url: url.href, prefix: "unswept:" });
+    onTestFinished(() => store.close());
+    await store.write(["a"], bytes("1"));
+    expect(await store.read(["a"])).toMatchObject({ value: bytes("1") });
+  });
+
   it("keeps two prefixes apart", async () => {
     const [one, two] = [open("one:"), open("two:")];
     await one.write(["a"], bytes("1"));

@@ -5,10 +5,14 @@ import { Redis } from "ioredis";
 import type { RedisOptions } from "ioredis";
 import { checkSize, decodeKey, encodeKey, pageSize, rangeOf, shownLocation, storeConflict } from "../keys.ts";
 import { evictionRisk, storeUnavailable } from "../unavailable.ts";
-import { CONFLICT, LIST, REMOVE, REMOVE_ALL, WRITE } from "./scripts.ts";
+import { CONFLICT, LIST, REMOVE, REMOVE_ALL, SWEEP, WRITE } from "./scripts.ts";
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const COMMAND_TIMEOUT_MS = 15_000;
+const SWEEP_PERIOD_MS = 600_000;
+/** Number of keys that one sweep looks at, so that nobody waits long for it. After a full one, the next follows soon. */
+const SWEPT_KEYS = 1_000;
+const NEXT_SWEEP_MS = 1_000;
 /** The braces make a cluster keep the whole store in one slot, as its scripts need. */
 const DEFAULT_PREFIX = "{cem}:";
 
@@ -31,6 +35,9 @@ export function createRedisStore({ url, prefix = DEFAULT_PREFIX }: RedisStoreSet
   let opened: Redis | undefined;
   /** The most recent reason why there was no connection. */
   let problem: Error | undefined;
+  let sweepAt = -Infinity;
+  /** Where the next sweep begins, as ZRANGEBYLEX takes it. */
+  let sweepFrom: Buffer = Buffer.from("-");
 
   const nameOf = (member: Buffer = Buffer.alloc(0)): Buffer =>
     Buffer.concat([Buffer.from(`${prefix}values:`), member]);
@@ -57,6 +64,17 @@ export function createRedisStore({ url, prefix = DEFAULT_PREFIX }: RedisStoreSet
     }
   };
 
+  /** Removes expired keys from the list from time to time, a page after the other: Redis removes their values only. */
+  const sweep = async (): Promise<void> => {
+    if (performance.now() < sweepAt) return;
+    sweepAt = performance.now() + SWEEP_PERIOD_MS;
+    const last = await ask((client) =>
+      client.callBuffer("EVAL", SWEEP, 1, listName, sweepFrom, SWEPT_KEYS, nameOf()),
+    );
+    sweepFrom = Buffer.isBuffer(last) ? bound("(", last) : Buffer.from("-");
+    if (Buffer.isBuffer(last)) sweepAt = performance.now() + NEXT_SWEEP_MS;
+  };
+
   return {
     specificationVersion: "v1",
     location,
@@ -67,6 +85,8 @@ export function createRedisStore({ url, prefix = DEFAULT_PREFIX }: RedisStoreSet
     },
     async write(key, value, { version, expiresInMs = Infinity } = {}) {
       checkSize(key, value);
+      // What is left over harms nobody: a write neither waits for the sweep nor fails with it.
+      sweep().catch(() => {});
       const next = randomUUID();
       await run(WRITE, key, [expected(version), Buffer.from(value), next, wholeMs(expiresInMs)]);
       return next;

@@ -57,6 +57,18 @@ export const LIST = `
   return found
 `;
 
+/**
+ * KEYS[1]: a list. ARGV: first as ZRANGEBYLEX takes it, limit, prefix of the keys' names. Removes the expired keys among the
+ * next ones from the list. Returns the last of them, or nothing at the end.
+ */
+export const SWEEP = `
+  local page = redis.call("ZRANGEBYLEX", KEYS[1], ARGV[1], "+", "LIMIT", 0, ARGV[2])
+  for _, member in ipairs(page) do
+    if redis.call("EXISTS", ARGV[3] .. member) == 0 then redis.call("ZREM", KEYS[1], member) end
+  end
+  if #page == tonumber(ARGV[2]) then return page[#page] end
+`;
+
 /** KEYS[1]: a list. ARGV: first and last, prefix of the keys' names. Removes at most 1,000 keys and returns how many. */
 export const REMOVE_ALL = `
   local page = redis.call("ZRANGEBYLEX", KEYS[1], ARGV[1], ARGV[2], "LIMIT", 0, 1000)

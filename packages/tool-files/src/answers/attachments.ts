@@ -66,7 +66,6 @@ function* handlesIn(value: JsonValue): Generator<ResultHandle & Pick<Attachment,
 
 /** Shorter text may be a key or a digest, and costs a model little. */
 const MIN_CHARACTERS = 1_024;
-const MAX_VALUE_DEPTH = 64;
 /** A single word with upper case, lower case and digits, as in base64 but not in prose. */
 const BASE64 =
   /^(?:data:(?<mimeType>[\w.+/-]{1,100})[^,]{0,100};base64,)?(?<data>(?=[\w+/-]*[a-z])(?=[\w+/-]*[A-Z])(?=[\w+/-]*\d)[\w+/-]+={0,2})$/u;
@@ -82,32 +81,19 @@ const BEGINNINGS: readonly [beginning: string, mimeType: string][] = [
 
 /** Stores the base64 texts in a value as bytes and replaces them by handles: models can't read base64. */
 export async function keepBase64(value: JsonValue, results: ResultStore | undefined): Promise<JsonValue> {
-  // Most values contain no text of that length and are not copied.
-  return holdsLongText(value) ? keepIn(value, results, 0) : value;
-}
-
-function holdsLongText(value: JsonValue): boolean {
+  const texts = new Set<string>();
   const pending = [value];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    if (typeof next === "string" && next.length >= MIN_CHARACTERS) return true;
-    if (typeof next === "object" && next !== null)
+    if (typeof next === "string" && next.length >= MIN_CHARACTERS) texts.add(next);
+    else if (typeof next === "object" && next !== null)
       for (const member of Object.values(next)) pending.push(member);
   }
-  return false;
-}
-
-async function keepIn(value: JsonValue, results: ResultStore | undefined, depth: number): Promise<JsonValue> {
-  if (typeof value === "string") return value.length < MIN_CHARACTERS ? value : keepText(value, results);
-  if (typeof value !== "object" || value === null || depth === MAX_VALUE_DEPTH) return value;
-  if (Array.isArray(value)) {
-    const items: JsonValue[] = [];
-    for (const item of value) items.push(await keepIn(item, results, depth + 1));
-    return items;
-  }
-  const members: [string, JsonValue][] = [];
-  for (const [key, member] of Object.entries(value))
-    members.push([key, await keepIn(member, results, depth + 1)]);
-  return Object.fromEntries(members);
+  // Most values contain no text of that length and are not copied.
+  if (texts.size === 0) return value;
+  const kept = new Map<unknown, JsonValue>();
+  for (const text of texts) kept.set(text, await keepText(text, results));
+  const json = JSON.stringify(value, (_key, member: unknown) => kept.get(member) ?? member);
+  return JSON.parse(json) as JsonValue;
 }
 
 async function keepText(text: string, results: ResultStore | undefined): Promise<JsonValue> {

@@ -38,7 +38,6 @@ async function keepListsIn(value: { [key: string]: JsonValue }, results: ResultS
   return Object.fromEntries(await Promise.all(kept));
 }
 
-/** The handle of a list, with its first items. */
 function keepList(list: readonly JsonValue[], results: ResultStore): Promise<JsonValue> {
   const first: JsonValue[] = [];
   let characters = 0;
@@ -50,11 +49,7 @@ function keepList(list: readonly JsonValue[], results: ResultStore): Promise<Jso
   return keep(list as JsonValue[], results, first.length > 0 ? { items: list.length, first } : undefined);
 }
 
-/**
- * Stores a value; resolves with its handle and the line of code that reads it.
- *
- * @param shown - What is shown of the value. Default: its shape, and the beginning of its text.
- */
+/** Stores a value; resolves with its handle, the code that reads it, and a part: its shape and beginning by default. */
 async function keep(value: JsonValue, results: ResultStore, shown?: { [name: string]: JsonValue }) {
   const isText = typeof value === "string";
   const text = isText ? value : JSON.stringify(value);

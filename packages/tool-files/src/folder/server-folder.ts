@@ -13,12 +13,7 @@ export interface PresentFile {
   text: string;
 }
 
-/**
- * Creates a server's folder if it does not exist.
- *
- * @returns its absolute path, with links in the path of `serversDir` resolved.
- * @throws CemError `TOOL_FILES_UNSAFE_FOLDER` when it is a link or a file, or not directly in `serversDir`.
- */
+/** Makes a server's folder and returns its real path. @throws CemError `TOOL_FILES_UNSAFE_FOLDER`. */
 export async function openServerFolder(serversDir: string, folder: string): Promise<string> {
   await mkdir(serversDir, { recursive: true });
   const parent = await realpath(serversDir);
@@ -103,12 +98,7 @@ const LOCK_FILE = ".cem-writing";
 /** Writing the largest server takes a few seconds. */
 const TIMEOUT_MS = 90_000;
 
-/**
- * Runs an action under an exclusive lock on a folder, across processes.
- *
- * @param signal - cancels waiting for the lock.
- * @throws CemError `TOOL_FILES_BUSY` when another process holds the lock for 90 seconds.
- */
+/** Runs an action under an exclusive lock on a folder, across processes. @throws CemError `TOOL_FILES_BUSY`. */
 export function withFolderLock<Result>(
   directory: string,
   signal: AbortSignal | undefined,

@@ -96,7 +96,6 @@ const LINES: Layout = {
   isJoined: ({ kind }) => kind === "union" || kind === "intersection",
 };
 
-/** Joins parts and breaks lines that are too long. */
 function fill(parts: readonly string[], separator: string, indent: string): string {
   const oneLine = parts.join(`${separator} `);
   if (oneLine.length + indent.length <= LINE_CHARACTERS || oneLine.includes("\n")) return oneLine;
@@ -117,7 +116,6 @@ export interface BriefComments {
   note: NoteType;
   /** The length to which a description is shortened, in characters. */
   maxDescription: number;
-  /** The name of the whole type. */
   property: string;
 }
 

@@ -37,12 +37,7 @@ export function printSchemaType(schema: JsonSchema, textOf: (schema: JsonSchema)
   return textOf(schema) ?? printBriefType(whole.node, MAX_DETAIL);
 }
 
-/**
- * Prints the signature of a tool, with the meaning of each property as a comment: `get_forecast(input: { days?: number
- * /* integer 1–31, how many days, default 5 *\/ }): Promise<string>`.
- *
- * @param result - The type of the result, for a tool without an output schema.
- */
+/** Prints the signature of a tool, with the meaning of each property as a comment. `result`: that of an unknown output. */
 function printDescribedSignature(call: Call, note: NoteType, result = "unknown"): string {
   let shortest = "";
   for (const [inputDetail, outputDetail] of [
@@ -64,7 +59,6 @@ function isClosedAndEmpty(node: TypeNode | undefined): boolean {
   return node.index?.kind === "text" && node.index.text === "never";
 }
 
-/** @param described - With it, properties have comments. */
 function write(
   { identifier, input, optional, output }: Call,
   inputDetail: number,

@@ -67,13 +67,12 @@ export function generateToolModule(definition: RawToolDefinition, naming: ToolMo
   const optional = inputType.node !== undefined && acceptsEmptyObject(inputType.node);
   const call = { identifier, input: inputType, optional, output: output?.types[0] };
   const parts: ModuleParts = { definition, naming, input, output, optional };
-  let [code, signature]: (string | undefined)[] = [];
   return {
     get code() {
-      return (code ??= withinBounds(parts));
+      return withinBounds(parts);
     },
     get signature() {
-      return (signature ??= printSignature(call));
+      return printSignature(call);
     },
     warnings: [...input.warnings, ...(output?.warnings ?? [])],
   };

@@ -9,10 +9,8 @@ const BYTES: ReadonlySet<unknown> = new Set(["image", "audio"]);
 const DATA: ReadonlySet<string> = new Set(["const", "enum", "default", "examples"]);
 
 /**
- * Copies an output schema with handles in place of bytes: code receives an image, audio or a resource with bytes as the
- * path of a file, whether it arrives as content or inside structured content.
- *
- * @returns the schema itself when it describes no such part.
+ * Copies an output schema with handles in place of bytes, if it has any: code receives an image, audio or a resource with
+ * bytes as the path of a file, whether it arrives as content or inside structured content.
  */
 export function withHandles(schema: unknown, depth = 0): unknown {
   if (depth > MAX_HANDLE_DEPTH || typeof schema !== "object" || schema === null) return schema;
@@ -28,10 +26,7 @@ export function withHandles(schema: unknown, depth = 0): unknown {
   return isSame ? schema : Object.fromEntries(mapped);
 }
 
-/**
- * The schema of what code receives for a content part that contains, or may contain, bytes. `undefined` for any other
- * schema.
- */
+/** The schema of what code receives for a content part with bytes; `undefined` for any other schema. */
 function handleOf(schema: object): object | undefined {
   const properties = own(schema, "properties");
   const type = own(properties, "type");

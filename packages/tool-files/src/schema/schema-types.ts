@@ -16,7 +16,9 @@ const MAX_COMMENT_CHARACTERS = 240;
 
 interface ReadingSettings {
   names: TypeNames;
+  /** Whether it is the schema of arguments, in which properties with a default are optional. */
   isInput: boolean;
+  /** The type of a schema that can't express it, such as `Date`. */
   textOf?: (schema: SchemaObject) => string | undefined;
 }
 
@@ -27,13 +29,7 @@ export interface SchemaTypes {
   warnings: string[];
 }
 
-/**
- * Reads a schema document into types, in time linear in its size.
- *
- * @param name - the name of the type of the whole document.
- * @param settings - `names` creates the names of the other types. `isInput`: whether it is the schema of arguments, in
- *   which properties with a default are optional. `textOf`: the type of a schema that can't express it, such as `Date`.
- */
+/** Reads a schema document into types, the whole with this name, in time linear in its size. */
 export function readSchemaTypes(
   root: unknown,
   name: string,
@@ -158,7 +154,6 @@ export function createTypeNames(): TypeNames {
   };
 }
 
-/** Converts words to a type name: `get_weather input` to `GetWeatherInput`. */
 function pascalCase(words: string): string {
   const isPlain = /^[\w ]{1,100}$/.test(words);
   const parts = isPlain

@@ -118,7 +118,6 @@ function distinctParts(parts: readonly TypeNode[], kind: "union" | "intersection
     });
 }
 
-/** The named types a type refers to directly. */
 export function referencesOf(node: TypeNode): NamedType[] {
   switch (node.kind) {
     case "text":

@@ -27,7 +27,7 @@ function asyncDeclarations(): string {
 
 /** Names that a program may read. */
 const GLOBALS =
-  "process Buffer global window require module exports __dirname __filename localStorage sessionStorage alert confirm prompt setImmediate clearImmediate closed QuotaExceededError GPUBufferUsage GPUColorWrite GPUMapMode GPUShaderStage GPUTextureUsage Location Window Navigator NavigatorUAData Storage".split(
+  "process Buffer global window module exports localStorage sessionStorage alert confirm prompt setImmediate clearImmediate closed QuotaExceededError GPUBufferUsage GPUColorWrite GPUMapMode GPUShaderStage GPUTextureUsage Location Window Navigator NavigatorUAData Storage".split(
     " ",
   );
 /** Names that a program may also set. */

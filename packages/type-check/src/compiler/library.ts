@@ -20,6 +20,26 @@ const ABSENT =
 /** The functions that set a timer, up to their result: in the guest an object with the methods of Node's. */
 const TIMER = /^(declare function set(?:Interval|Timeout)\([^)]{0,100}\): )number;/gmu;
 
+/** Members that the guest's runtime has and TypeScript's library lacks. One that it declares as well gets another overload. */
+const MORE_MEMBERS: Readonly<Record<string, string>> = {
+  ErrorConstructor: "captureStackTrace",
+  Date: "getYear setYear toGMTString",
+  JSON: "isRawJSON rawJSON",
+  Math: "sumPrecise",
+  IteratorConstructor: "concat",
+  Console: "profile profileEnd",
+  Body: "textStream",
+  Blob: "textStream",
+  MessagePort: "hasRef ref unref",
+  SubtleCrypto: "decapsulateBits decapsulateKey encapsulateBits encapsulateKey getPublicKey",
+};
+const MORE_DECLARATIONS = `interface ErrorConstructor { prepareStackTrace?: any; stackTraceLimit: number }
+declare namespace Intl { interface PluralRules { ${methods("selectRange")} } }
+declare namespace WebAssembly { function promising(...given: any[]): any; }`;
+
+/** The constructors of web classes are objects without a name, which nothing can be added to elsewhere. */
+const STREAM_CONSTRUCTOR = /^declare var ReadableStream: \{$/mu;
+
 const REFERENCE = /^\/\/\/ <reference lib="(?<part>[^"]+)" \/>/gmu;
 
 /**
@@ -40,7 +60,16 @@ export function readLibrary(folder: string, file: string): string | undefined {
     const named = [...text.matchAll(REFERENCE)].flatMap(({ groups }) => groups?.["part"] ?? []);
     return [...named.flatMap(take), withoutComments(text)];
   };
-  return PARTS.flatMap(take).join("\n").replaceAll(ABSENT, "").replaceAll(TIMER, "$1any;");
+  const text = PARTS.flatMap(take).join("\n").replaceAll(ABSENT, "").replaceAll(TIMER, "$1any;");
+  const more = Object.entries(MORE_MEMBERS).map(
+    ([name, members]) => `interface ${name} { ${methods(members)} }`,
+  );
+  const complete = text.replace(STREAM_CONSTRUCTOR, `$& ${methods("from")}`);
+  return [complete, ...more, MORE_DECLARATIONS].join("\n");
+}
+
+function methods(names: string): string {
+  return names.replaceAll(/\S+/gu, "$&(...given: any[]): any;");
 }
 
 function readPart(folder: string, part: string): string {

@@ -1,11 +1,13 @@
 import { STOPPING_CODES, textOf, type Diagnostic } from "../compiler/diagnostics.ts";
 import type { ProgramView } from "../compiler/native-compiler.ts";
+import { INSTEAD_OF_COMMON_JS } from "./name-hints.ts";
 import * as ts from "typescript/unstable/ast";
 import { SignatureKind, TypeFlags, type Checker, type Signature, type Type } from "typescript/unstable/async";
 import {
   enclosingCall,
   factsOf,
   isInType,
+  isRequired,
   isTypeImport,
   iteratedValue,
   memberReadAt,
@@ -105,8 +107,11 @@ async function explainImport({ node, checker, diagnostic }: Place): Promise<Expl
 /** A name that nothing declares. */
 async function explainName({ node, diagnostic }: Place): Promise<Explanation | undefined> {
   if (!ts.isIdentifier(node) || ts.isTypeOfExpression(node.parent) || isInType(node)) return undefined;
-  // The program tests whether the name exists: `typeof Bun !== "undefined"`.
-  if (factsOf(node.getSourceFile()).testedNames.has(node.text)) return undefined;
+  // The program tests whether the name exists, `typeof Bun !== "undefined"`, or makes it: `globalThis.cache = {}`.
+  if (factsOf(node.getSourceFile()).globalNames.has(node.text) || isRequired(node)) return undefined;
+  const instead = INSTEAD_OF_COMMON_JS.get(node.text);
+  if (instead !== undefined)
+    return { rule: "unknown-name", message: `ES modules have no ${node.text}: write ${instead}.` };
   return { rule: "unknown-name", message: textOf(diagnostic).split(USELESS_ADVICE, 1).join("") };
 }
 

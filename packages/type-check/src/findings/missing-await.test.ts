@@ -77,6 +77,7 @@ describe("a promise", () => {
     'const cache = new Map(); cache.set("a", w({city:"a"})); return cache.get("a").t',
     'const by: Record<string, any> = {}; by["a"] = w({city:"a"}); return by',
     "new Promise((done) => setTimeout(done, 1)) + 1",
+    'if (w({city:"x"}) === w({city:"y"})) return 1',
   ])("is no value in %j", async (code) => {
     const [finding] = await checker.check({ code: IMPORT + code, tools });
     expect(finding).toMatchObject({ rule: "missing-await", severity: "error" });
@@ -113,6 +114,7 @@ describe("a promise", () => {
     'const cache = new Map(); cache.set("a", 1); cache.set("b", w({city:"b"})); return cache.get("a").t',
     'const sum = await ["a"].reduce(async (before, c) => { const all = await before; return all + (await w({city:c})).t }, Promise.resolve(0)); return sum',
     "const add = (a: number, b: number) => a + b; return [1].reduce(add, 0)",
+    'const get = (c: string) => w({city:c}); if (get("a") === get("a")) return "shared"; return get("a") != get("a")',
   ])("is kept for later in %j", async (code) => {
     expect(await checker.check({ code: IMPORT + code, tools })).toEqual([]);
   });

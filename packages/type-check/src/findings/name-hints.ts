@@ -1,6 +1,13 @@
 import type { Finding, ToolDefinition } from "@cem/core";
 import { nearest } from "@cem/core/text";
 
+/** Names of CommonJS, and what to write instead. */
+export const INSTEAD_OF_COMMON_JS: ReadonlyMap<string, string> = new Map([
+  ["__dirname", "import.meta.dirname"],
+  ["__filename", "import.meta.filename"],
+  ["require", 'import … from "name", or await import(name)'],
+]);
+
 const UNKNOWN_NAME = "unknown-name";
 /** The words of a call that may name a tool: those of `mcp__lab__find(…)`, `tools.lab.find(…)` or `callTool("lab", "find")`. */
 const MAX_WORDS = 6;

@@ -15,6 +15,8 @@ export function nodeAt(source: ts.SourceFile, position: number): ts.Node {
   return found;
 }
 
+const GLOBAL_OBJECTS = new Set(["globalThis", "global", "self", "window"]);
+
 const known = new WeakMap<ts.SourceFile, ReturnType<typeof findFacts>>();
 
 /** Facts of a program that excuse what would otherwise be a mistake. They are cached. */
@@ -31,8 +33,8 @@ function findFacts(source: ts.SourceFile) {
   const grownNames = new Set<string>();
   /** Those among them whose members it assigns by computed names. */
   const openNames = new Set<string>();
-  /** The names that it tests for: `typeof Bun !== "undefined"`. */
-  const testedNames = new Set<string>();
+  /** The names that it tests for, `typeof Bun !== "undefined"`, or makes: `globalThis.cache = {}`. */
+  const globalNames = new Set<string>();
   const pending: ts.Node[] = [source];
   const replacements: ts.Node[] = [];
   for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
@@ -40,11 +42,12 @@ function findFacts(source: ts.SourceFile) {
       if (name !== undefined) writtenMembers.add(name);
       else if (owner !== undefined) openNames.add(owner);
       if (owner !== undefined) grownNames.add(owner);
+      if (name !== undefined && GLOBAL_OBJECTS.has(owner ?? "")) globalNames.add(name);
     }
     if (ts.isBinaryExpression(node) && ts.isIdentifier(node.left) && isAssigned(node.left))
       replacements.push(node.right);
     if (ts.isTypeOfExpression(node) && ts.isIdentifier(node.expression))
-      testedNames.add(node.expression.text);
+      globalNames.add(node.expression.text);
     node.forEachChild((child) => void pending.push(child));
   }
   // `rows = rows.map((row) => ({ ...row, double: row.price * 2 }))`: TypeScript keeps the variable's initial type.
@@ -58,7 +61,7 @@ function findFacts(source: ts.SourceFile) {
     }
     node.forEachChild((child) => void replacements.push(child));
   }
-  return { writtenMembers, grownNames, openNames, testedNames };
+  return { writtenMembers, grownNames, openNames, globalNames };
 }
 
 /** The members that a node writes, without a name if it is computed, and the variable that holds the object. */
@@ -155,6 +158,13 @@ export function isInType(name: ts.Node): boolean {
 function isExtendedByClass({ parent }: ts.Node): boolean {
   if (!ts.isHeritageClause(parent) || parent.token !== ts.SyntaxKind.ExtendsKeyword) return false;
   return ts.isClassDeclaration(parent.parent) || ts.isClassExpression(parent.parent);
+}
+
+/** Whether it is the `require` of `require("path")` or `require.main`, which an import or the compiler stands for. */
+export function isRequired({ text, parent }: ts.Identifier): boolean {
+  if (text !== "require") return false;
+  if (ts.isPropertyAccessExpression(parent)) return parent.name.text === "main";
+  return ts.isCallExpression(parent) && parent.arguments[0]?.kind === ts.SyntaxKind.StringLiteral;
 }
 
 /** The value that is iterated by the innermost loop, spread or pattern around a node. */

@@ -27,6 +27,7 @@ export interface PromiseUse {
 }
 
 const OPERATORS = new Set("+ - * ** / % < <= > >= == === != !== in += -= *= /=".split(" "));
+const IDENTITY = new Set(["===", "!==", "==", "!="]);
 /** Operators that replace a missing value. */
 const FALLBACK = new Set(["||", "??"]);
 /** Built-in functions that read their arguments deeply at once. */
@@ -71,6 +72,8 @@ function usesIn(node: ts.Node, tools: ReadonlySet<string>): PromiseUse[] {
     const isTested = FALLBACK.has(operator) && ts.isCallExpression(node.left);
     if (isTested || operator === "&&") return as("condition", node.left);
     if (!OPERATORS.has(operator) || isNothing(node.left) || isNothing(node.right)) return [];
+    // It asks whether the same promise comes twice.
+    if (IDENTITY.has(operator) && node.left.getText() === node.right.getText()) return [];
     return as("value", node.left, node.right);
   }
   if (ts.isPrefixUnaryExpression(node)) {

@@ -1,17 +1,14 @@
 import { findCycle, type DefinitionProblems } from "@cem/config/definitions";
 import { CemError, type WorkflowStepKind, type CatalogSnapshot } from "@cem/core";
 import { nearest } from "@cem/core/text";
-import type { Expression, DocumentPath } from "../expressions/expression.ts";
-import { visitExpressions } from "../expressions/template.ts";
-import { dependenciesOf, visitStep } from "./dependencies.ts";
+import { expressionsIn, type FoundExpression } from "../expressions/template.ts";
+import { dependenciesOf, expressionsOf } from "./dependencies.ts";
 import { isBuiltIn, type ParsedWorkflow } from "./parse-workflow.ts";
 import { schemaProblem } from "./value-schema.ts";
 import { ON_ERROR, type Workflow, type WorkflowStep } from "./workflow.ts";
 import { codeProgram, findStepTool, type ToolNames } from "../steps/call-code.ts";
 
-/** The names that expressions find everywhere. */
 const GLOBALS = ["variables", "steps", "errors", "run", "step"] as const;
-/** The names that expressions find within a loop. */
 const IN_LOOP = ["item", "index", "previous"] as const;
 
 interface Place {
@@ -20,24 +17,16 @@ interface Place {
   names: readonly string[];
 }
 
-/**
- * Checks what the schema of a workflow can't: names, references, cycles, types of steps and the configuration of custom
- * types.
- *
- * @throws CemError `WORKFLOW_INVALID` with the line of each error.
- */
+/** Checks what the schema can't: names, references, cycles, types of steps. @throws CemError `WORKFLOW_INVALID` with lines. */
 export async function checkWorkflow(
   { workflow, problems, values }: ParsedWorkflow,
   kinds: ReadonlyMap<string, WorkflowStepKind>,
 ): Promise<Workflow> {
   const { variables, outputs } = workflow;
 
-  const checkNames = (
-    expression: Expression,
-    path: DocumentPath,
-    { names, visible }: Place,
-    own?: string,
-  ): void => {
+  const checkNames = (found: FoundExpression, { names, visible }: Place, own?: string): void => {
+    const { expression, path } = found;
+    if (expression === undefined) return problems.add(path, found.error.message);
     for (const name of expression.names) {
       if (names.includes(name)) continue;
       const hint = name in variables ? `variables.${name}` : nearest(name, names)[0];
@@ -99,11 +88,7 @@ export async function checkWorkflow(
     const inner = step.type === "loop" ? { ...place, names: [...GLOBALS, ...IN_LOOP] } : place;
     const within = step.bodies.flatMap(({ steps }) => steps.map((body) => body.name));
     const visible = new Set([...place.visible, ...within]);
-    visitStep(
-      step,
-      (expression, at) => checkNames(expression, at, { ...inner, visible }, name),
-      (error, at) => problems.add(at, error.message),
-    );
+    for (const found of expressionsOf(step)) checkNames(found, { ...inner, visible }, name);
     for (const { steps } of step.bodies) checkList(steps, inner);
   };
 
@@ -126,12 +111,7 @@ export async function checkWorkflow(
   checkList(workflow.steps, { visible: new Set(), names: GLOBALS });
   if (outputs !== undefined) {
     const place = { visible: new Set(workflow.steps.map(({ name }) => name)), names: GLOBALS };
-    visitExpressions(
-      outputs,
-      ["outputs"],
-      (expression, at) => checkNames(expression, at, place),
-      (error, at) => problems.add(at, error.message),
-    );
+    for (const found of expressionsIn(outputs, ["outputs"])) checkNames(found, place);
   }
   for (const { value, schema, path } of values) {
     const problem = await schemaProblem(value, schema);

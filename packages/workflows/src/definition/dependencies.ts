@@ -1,6 +1,5 @@
-import type { CemError } from "@cem/core";
-import { visitExpressions } from "../expressions/template.ts";
-import type { Expression, DocumentPath } from "../expressions/expression.ts";
+import type { Expression } from "../expressions/expression.ts";
+import { expressionsIn, type FoundExpression } from "../expressions/template.ts";
 import type { WorkflowStep } from "./workflow.ts";
 
 /** The keys of `config` that are an expression as a whole, without `${{ }}`. */
@@ -9,32 +8,20 @@ const WHOLE: Readonly<Record<string, readonly string[]>> = {
   loop: ["items", "while"],
 };
 
-/** Calls back with the expressions of a step itself, without those of the steps within it. */
-export function visitStep(
-  step: WorkflowStep,
-  onExpression: (expression: Expression, path: DocumentPath) => void,
-  onError: (error: CemError, path: DocumentPath) => void,
-): void {
-  const whole = Object.hasOwn(WHOLE, step.type) ? (WHOLE[step.type] ?? []) : [];
-  for (const [key, value] of Object.entries(step.config)) {
-    const path = [...step.path, "config", key];
+/** The expressions of a step itself, without those of the steps within it. */
+export function expressionsOf({ type, config, path }: WorkflowStep): FoundExpression[] {
+  const whole = Object.hasOwn(WHOLE, type) ? (WHOLE[type] ?? []) : [];
+  return Object.entries(config).flatMap(([key, value]) => {
     // Code is TypeScript, whose template strings look like expressions.
-    if (step.type === "code_execution" && key === "code") continue;
-    const isWhole = whole.includes(key) && typeof value === "string";
-    visitExpressions(value, path, onExpression, onError, isWhole);
-  }
+    if (type === "code_execution" && key === "code") return [];
+    return expressionsIn(value, [...path, "config", key], whole.includes(key) && typeof value === "string");
+  });
 }
 
 /** The expressions of a step and of all within it. */
 function referencesOf(step: WorkflowStep): Expression[] {
-  const found: Expression[] = [];
-  visitStep(
-    step,
-    (expression) => found.push(expression),
-    () => {},
-  );
-  for (const { steps } of step.bodies) found.push(...steps.flatMap((inner) => referencesOf(inner)));
-  return found;
+  const own = expressionsOf(step).flatMap(({ expression }) => expression ?? []);
+  return [...own, ...step.bodies.flatMap(({ steps }) => steps.flatMap(referencesOf))];
 }
 
 /** The dependencies of a step within its list. */
@@ -45,7 +32,6 @@ export interface Dependencies {
   waitsFor: ReadonlySet<string>;
 }
 
-/** Finds the dependencies of each step of a list. */
 export function dependenciesOf(steps: readonly WorkflowStep[]): Map<string, Dependencies> {
   const names = new Set(steps.map(({ name }) => name));
   const found = new Map(

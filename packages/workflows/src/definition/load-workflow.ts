@@ -14,12 +14,7 @@ export interface LoadedWorkflow {
   parts: ReadonlyMap<string, Workflow>;
 }
 
-/**
- * Checks a workflow and all workflows that are part of it.
- *
- * @param checkFurther - Adds to the problems of each of them.
- * @throws CemError `WORKFLOW_INVALID` with the line of each error, also for a cycle of workflows; `WORKFLOW_NOT_FOUND`.
- */
+/** Checks a workflow and all workflows that are part of it. `checkFurther` adds to the problems of each of them. */
 export async function loadWorkflow(
   source: WorkflowSource,
   kinds: ReadonlyMap<string, WorkflowStepKind>,

@@ -12,7 +12,6 @@ const DEFAULT_MAX_PARALLEL = 4;
 const DEFAULT_ATTEMPTS = 3;
 const DEFAULT_DELAY_SECONDS = 1;
 const DEFAULT_BACKOFF = 2;
-/** Maximum nesting of lists of steps. */
 const MAX_BODY_DEPTH = 16;
 const MAX_STEPS = 10_000;
 
@@ -56,7 +55,6 @@ export function parseWorkflow(source: WorkflowSource): ParsedWorkflow {
   return { workflow, problems, values };
 }
 
-/** Reads a list of steps, with those within them. */
 function readSteps(written: unknown, problems: DefinitionProblems): WorkflowStep[] {
   let count = 0;
 

@@ -29,11 +29,7 @@ export function inputSchemaOf({ variables }: Pick<Workflow, "variables">): JsonS
   };
 }
 
-/**
- * The variables of a run: given values, else the defaults.
- *
- * @throws CemError `WORKFLOW_VARIABLES_INVALID`
- */
+/** The variables of a run: given values, else the defaults. @throws CemError `WORKFLOW_VARIABLES_INVALID` */
 export async function variablesOf(workflow: Pick<Workflow, "name" | "variables">, given: JsonObject) {
   const known = Object.entries(workflow.variables);
   const problems = Object.keys(given)

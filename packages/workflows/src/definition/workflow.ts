@@ -105,7 +105,6 @@ export const stepSchema = z.strictObject({
   idempotent: z.boolean().optional(),
 });
 
-/** A workflow as it is written. */
 export const workflowSchema = z.strictObject({
   name,
   description: z.string().optional(),

@@ -5,12 +5,7 @@ import { Environment, type ASTNode } from "@marcbachmann/cel-js";
 /** Timeout of the expressions of one step. Longer ones would block everything else on the host. */
 const EXPRESSION_TIMEOUT_MS = 250;
 
-/**
- * Runs synchronous work without side effects, and ends it at a timeout: expressions can't loop, but nested macros and
- * regular expressions can still take very long.
- *
- * @throws CemError `EXPRESSION_FAILED` on timeout; otherwise whatever the work throws.
- */
+/** Ends work without side effects at a timeout: expressions can't loop, but nested macros and regular expressions can take long. */
 export function bounded<Result>(work: () => Result, timeoutMs: number = EXPRESSION_TIMEOUT_MS): Result {
   try {
     return runWithTimeout(work, timeoutMs);
@@ -76,11 +71,7 @@ for (const [operator, operate] of Object.entries(OPERATIONS)) {
 
 const compiled = new Map<string, Expression>();
 
-/**
- * Compiles an expression.
- *
- * @throws CemError `EXPRESSION_INVALID`
- */
+/** Compiles an expression. @throws CemError `EXPRESSION_INVALID` */
 export function compileExpression(text: string): Expression {
   const known = compiled.get(text);
   if (known !== undefined) return known;

@@ -37,11 +37,7 @@ function closingOf(text: string, from: number): number {
   return -1;
 }
 
-/**
- * The expression of a text that is one as a whole, with or without `${{ }}` around it.
- *
- * @throws CemError `EXPRESSION_INVALID`
- */
+/** The expression of a text that is one as a whole, with or without `${{ }}` around it. @throws CemError `EXPRESSION_INVALID` */
 function wholeExpression(text: string): Expression {
   const parts = text.includes(OPENING) ? partsOf(text.trim()) : [compileExpression(text)];
   const [only] = parts;
@@ -49,52 +45,37 @@ function wholeExpression(text: string): Expression {
   throw new CemError("EXPRESSION_INVALID", `${JSON.stringify(text)} has to be one expression.`);
 }
 
-/**
- * Calls back with each expression in a value, and with the errors of invalid ones.
- *
- * @param isWhole - Whether a text is one expression as a whole, with or without `${{ }}` around it.
- */
-export function visitExpressions(
-  value: JsonValue,
-  path: DocumentPath,
-  onExpression: (expression: Expression, path: DocumentPath) => void,
-  onError: (error: CemError, path: DocumentPath) => void,
-  isWhole = false,
-): void {
+/** An expression of a workflow's file, or why it is none. */
+export type FoundExpression = { path: DocumentPath } & (
+  | { expression: Expression }
+  | { error: CemError; expression?: undefined }
+);
+
+/** Finds the expressions in a value. `isWhole`: a text is one as a whole, with or without `${{ }}` around it. */
+export function expressionsIn(value: JsonValue, path: DocumentPath, isWhole = false): FoundExpression[] {
   if (typeof value === "string") {
     try {
       const parts = isWhole ? [wholeExpression(value)] : partsOf(value);
-      for (const part of parts) if (typeof part !== "string") onExpression(part, path);
+      return parts.flatMap((part) => (typeof part === "string" ? [] : [{ expression: part, path }]));
     } catch (error) {
       if (!CemError.isInstance(error)) throw error;
-      onError(error, path);
+      return [{ error, path }];
     }
-    return;
   }
-  if (typeof value !== "object" || value === null) return;
-  for (const [key, item] of Object.entries(value)) {
-    const own = Array.isArray(value) ? Number(key) : key;
-    visitExpressions(item, [...path, own], onExpression, onError);
-  }
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([key, item]) =>
+    expressionsIn(item, [...path, Array.isArray(value) ? Number(key) : key]),
+  );
 }
 
-/**
- * Evaluates the expressions in a value, with one timeout for all. A text that is a single expression becomes its value;
- * in other texts, values are inserted as text.
- *
- * @throws CemError `EXPRESSION_FAILED`
- */
+/** Evaluates the expressions in a value, with one timeout for all. A text that is a single expression becomes its value. */
 export function resolve<Value extends JsonValue>(value: Value, scope: Scope): Value {
   if (!hasExpression(value)) return value;
   const given = readableScope(scope);
   return bounded(() => fill(value, given)) as Value;
 }
 
-/**
- * Evaluates one expression.
- *
- * @throws CemError `EXPRESSION_FAILED`
- */
+/** Evaluates one expression. @throws CemError `EXPRESSION_FAILED` */
 export function evaluate(text: string, scope: Scope): JsonValue {
   const expression = wholeExpression(text);
   const given = readableScope(scope);
@@ -104,10 +85,7 @@ export function evaluate(text: string, scope: Scope): JsonValue {
 /** Cache of scope values as expressions see them: many expressions read the same. */
 const readable = new WeakMap<object, unknown>();
 
-/**
- * Converts a scope so that expressions find all keys: CEL takes an object with a key `constructor` for an instance of
- * an unknown class, but handles a `Map` correctly.
- */
+/** Makes all keys readable: CEL takes an object with a key `constructor` for one of an unknown class, but handles a `Map`. */
 function readableScope(scope: Scope): Readable {
   return Object.fromEntries(
     Object.entries(scope).map(([name, value]) => {
@@ -164,11 +142,7 @@ function fillText(text: string, scope: Readable): JsonValue {
   return filled;
 }
 
-/**
- * Converts the value of an expression to JSON: its integers are BigInts.
- *
- * @throws CemError `EXPRESSION_FAILED` for values that JSON can't represent or that are nested too deeply.
- */
+/** Converts a value to JSON: integers of expressions are BigInts. @throws CemError `EXPRESSION_FAILED` if JSON can't hold it. */
 function toJson(value: unknown): JsonValue {
   let text: string | undefined;
   try {
@@ -181,7 +155,6 @@ function toJson(value: unknown): JsonValue {
   return JSON.parse(text) as JsonValue;
 }
 
-/** Converts a value to plain data, recursively. */
 function plainOf(item: unknown): unknown {
   if (typeof item === "bigint") {
     if (Number.isSafeInteger(Number(item))) return Number(item);

@@ -12,40 +12,30 @@ export interface KeptRuns {
   ageMs: number;
 }
 
-/** A check is due after this many uses or this time. */
-const USES_PER_LOOK = 100;
+/** The time after which a check is due. */
 const LOOK_PERIOD_MS = 600_000;
 
-/** Creates a function to call on each use. From time to time, it removes ended runs beyond the limits, in the background. */
+/** Creates a function to call on each use, which removes ended runs beyond the limits from time to time, in the background. */
 export function createCleanUp(folders: RunFolders, keep: KeptRuns): () => void {
-  const stay = new Set<string>();
-  let uses = 0;
   let nextMs = -Infinity;
   let isUnderWay = false;
   return () => {
-    uses += 1;
-    if (isUnderWay || (uses < USES_PER_LOOK && performance.now() < nextMs)) return;
-    uses = 0;
+    if (isUnderWay || performance.now() < nextMs) return;
     nextMs = performance.now() + LOOK_PERIOD_MS;
     isUnderWay = true;
-    void removeEnded(folders, keep, stay)
+    void removeEnded(folders, keep)
       .catch(() => {})
       .finally(() => (isUnderWay = false));
   };
 }
 
-/**
- * Removes ended runs beyond the limits. Keeps runs that are under way, were interrupted or wait for a decision.
- *
- * @param stay - Caches runs that stay: they are not read again before something changes.
- */
-export async function removeEnded(folders: RunFolders, { count, ageMs }: KeptRuns, stay = new Set<string>()) {
+/** Removes ended runs beyond the limits. Keeps runs that are under way, were interrupted or wait for a decision. */
+export async function removeEnded(folders: RunFolders, { count, ageMs }: KeptRuns) {
   await folders.removeRest();
   const since = Date.now() - ageMs;
   for (const [at, place] of (await folders.latest()).entries()) {
     const isOld = place.usedMs < since;
-    const state = `${place.id} ${place.usedMs} ${isOld}`;
-    if ((at < count && !isOld) || stay.has(state)) continue;
+    if (at < count && !isOld) continue;
     const isDue = async (): Promise<boolean> => {
       const { outcomes } = await readRun(folders, place);
       if (outcomes.end === undefined) return false;
@@ -53,8 +43,7 @@ export async function removeEnded(folders: RunFolders, { count, ageMs }: KeptRun
       const isUncertain = [...outcomes.steps.values()].some((step) => step.isUncertain);
       return !isUncertain && Date.parse(outcomes.updatedAt ?? "") < since;
     };
-    // A run that can't be read stays as it is; one that another process has taken is checked again later.
+    // A run that can't be read stays as it is.
     if (await isDue().catch(() => false)) await folders.remove(place, isDue).catch(() => {});
-    else stay.add(state);
   }
 }

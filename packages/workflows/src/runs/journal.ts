@@ -42,13 +42,12 @@ const record = z.discriminatedUnion("type", [
   }),
 ]);
 
-/** One line of a run's journal. `ms` is the working time of the run so far. */
+/** The journal of a run, in JSON lines. A line counts only when its end is written: a kill or a full disk may truncate it. */
 export type JournalRecord = z.output<typeof record>;
 
 export type EndedStatus = Extract<JournalRecord, { status: string }>["status"];
 
 type Undated<Record> = Record extends unknown ? Omit<Record, "ms" | "at"> : never;
-/** A record without its times. */
 export type NewRecord = Undated<JournalRecord>;
 
 /**
@@ -57,21 +56,15 @@ export type NewRecord = Undated<JournalRecord>;
  */
 export type Journal = ReturnType<typeof openJournal>;
 
-/**
- * Opens a journal to append to.
- *
- * @param now - Returns the working time of the run so far, in milliseconds.
- * @param length - Where the last whole line ends, in bytes. The journal is truncated there.
- * @throws CemError `WORKFLOW_RUN_UNWRITABLE`
- */
+/** @param now - The working time of the run so far. @param length - The end of the last whole line, where the file is truncated. */
 export function openJournal(file: string, now: () => number, length: number) {
   let failure: CemError | undefined;
-  /** The number of lines written. */
-  let lines = 0;
-  /** The number of lines known to be on disk. */
-  let synced = 0;
-  let syncing: Promise<void> | undefined;
-  const fail = (error: unknown): CemError => (failure ??= unwritable(file, error));
+  /** The latest sync, and the next one while it waits for that. */
+  let last: Promise<void> = Promise.resolve();
+  let next: Promise<void> | undefined;
+  const run = path.basename(path.dirname(file));
+  const fail = (error: unknown): CemError =>
+    (failure ??= unwritable("journal can't be written", error, { file, run }));
 
   let descriptor: number;
   try {
@@ -81,23 +74,13 @@ export function openJournal(file: string, now: () => number, length: number) {
     throw fail(error);
   }
 
-  const syncAll = async (): Promise<void> => {
-    const written = lines;
-    try {
-      await sync(descriptor);
-      synced = written;
-    } catch (error) {
-      throw fail(error);
-    } finally {
-      syncing = undefined;
-    }
-  };
-
-  const flushTo = async (wanted: number): Promise<void> => {
-    if (synced >= wanted) return;
+  const syncAfter = async (before: Promise<void>): Promise<void> => {
+    await before.catch(() => {});
+    next = undefined;
     if (failure !== undefined) throw failure;
-    await (syncing ??= syncAll());
-    await flushTo(wanted);
+    await sync(descriptor).catch((error: unknown) => {
+      throw fail(error);
+    });
   };
 
   return {
@@ -109,39 +92,29 @@ export function openJournal(file: string, now: () => number, length: number) {
       try {
         for (let written = 0; written < line.length;)
           written += writeSync(descriptor, line, written, line.length - written);
-        lines += 1;
         return dated;
       } catch (error) {
         throw fail(error);
       }
     },
-    /**
-     * Resolves once all current lines are on disk, so that they survive a crash of the machine. Concurrent calls share
-     * the work.
-     */
-    flush: () => flushTo(lines),
+    /** Resolves once all current lines are on disk, so that they survive a crash of the machine. Concurrent calls share the work. */
+    flush: () => (next ??= last = syncAfter(last)),
     async close(): Promise<void> {
-      await syncing?.catch(() => {});
+      await last.catch(() => {});
       closeSync(descriptor);
     },
   };
 }
 
-function unwritable(file: string, cause: unknown): CemError {
+export function unwritable(what: string, cause: unknown, details: ErrorInfo["details"]): CemError {
   const reason = cause instanceof Error ? cause.message : String(cause);
-  return new CemError("WORKFLOW_RUN_UNWRITABLE", `The run's journal can't be written: ${reason}.`, {
-    details: { file, run: path.basename(path.dirname(file)), code: (cause as NodeJS.ErrnoException).code },
+  return new CemError("WORKFLOW_RUN_UNWRITABLE", `The run's ${what}: ${reason}.`, {
+    details: { ...details, code: (cause as NodeJS.ErrnoException).code },
     cause,
   });
 }
 
-/**
- * Reads a journal, line by line. Ignores anything after the last whole line.
- *
- * @param onRecord - Receives each record.
- * @returns the number of bytes up to the end of the last whole line.
- * @throws CemError `WORKFLOW_RUN_UNREADABLE` for a line that is not a record.
- */
+/** Reads a journal up to its last whole line. @returns where that ends, in bytes. @throws CemError `WORKFLOW_RUN_UNREADABLE` */
 export async function readJournal(file: string, onRecord: (record: JournalRecord) => void): Promise<number> {
   let number = 0;
   let bytes = 0;

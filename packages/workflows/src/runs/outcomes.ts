@@ -55,7 +55,6 @@ function createOutcomes() {
     /** In ISO 8601. */
     startedAt: undefined as string | undefined,
     updatedAt: undefined as string | undefined,
-    /** How the run ended. */
     end: undefined as { status: EndedStatus; outputs: JsonObject; error: ErrorInfo | null } | undefined,
     /** The steps, without those inside a step that has its result. */
     get steps(): ReadonlyMap<string, StepOutcome> {

@@ -11,6 +11,7 @@ import {
   removeFolder,
   replaceFile,
 } from "@cem/core/files";
+import { unwritable } from "./journal.ts";
 
 const RUN_ID = /^[a-z0-9][a-z0-9-]{0,80}$/u;
 const RUN_FILE = "run.json";
@@ -37,7 +38,6 @@ const runRecord = z.object({
 /** The definition and variables of a run, which stay the same even if the original files change. */
 export type RunRecord = z.output<typeof runRecord>;
 
-/** The folder of one run. */
 export interface RunFolder {
   id: string;
   folder: string;
@@ -48,10 +48,7 @@ export interface RunFolder {
 
 export type RunFolders = ReturnType<typeof createRunFolders>;
 
-/**
- * @param root - The folder that contains them. @param owner - A folder that must exist, or no run is created. Absent:
- * missing folders are created.
- */
+/** @param owner - A folder around `root` that must exist, or no run is created. Absent: missing folders are created. */
 export function createRunFolders(root: string, owner?: string) {
   /** Replaces the record of a run, durably. */
   async function write({ file }: RunFolder, record: RunRecord): Promise<void> {
@@ -64,25 +61,20 @@ export function createRunFolders(root: string, owner?: string) {
   }
 
   return {
-    /**
-     * Creates the folder of a new run and writes its record.
-     *
-     * @throws CemError `WORKFLOW_RUN_UNWRITABLE`
-     */
+    /** Creates the folder of a new run and writes its record. @throws CemError `WORKFLOW_RUN_UNWRITABLE` */
     async create(record: RunRecord): Promise<RunFolder> {
       const place = placeOf(record.id);
       try {
         if (owner === undefined) await mkdir(path.dirname(root), { recursive: true });
-        await makePrivateFolder(root);
+        await mkdir(root, { mode: PRIVATE_FOLDER }).catch((error: NodeJS.ErrnoException) => {
+          if (error.code !== "EEXIST") throw error;
+        });
         await mkdir(place.folder, { mode: PRIVATE_FOLDER });
         await write(place, record);
-        await syncFolder(root);
+        await using handle = await openHandle(root, "r");
+        await handle.sync();
       } catch (error) {
-        const reason = error instanceof Error ? error.message : String(error);
-        throw new CemError("WORKFLOW_RUN_UNWRITABLE", `The run's folder can't be made: ${reason}.`, {
-          details: { folder: place.folder, code: (error as NodeJS.ErrnoException).code },
-          cause: error,
-        });
+        throw unwritable("folder can't be made", error, { folder: place.folder });
       }
       return place;
     },
@@ -107,12 +99,7 @@ export function createRunFolders(root: string, owner?: string) {
       );
       return found.flat().toSorted((one, other) => other.usedMs - one.usedMs);
     },
-    /**
-     * Removes a run. Its folder is renamed first: a partly removed one would look like a run that has done nothing yet.
-     *
-     * @param isMeant - Called while no process can take the run: whether to remove it.
-     * @throws CemError `WORKFLOW_RUN_BUSY`, `WORKFLOW_RUN_NOT_FOUND`
-     */
+    /** Removes a run if it is still meant. Renamed first: a partly removed folder would look like a run that has done nothing yet. */
     async remove(place: RunFolder, isMeant: () => Promise<boolean>): Promise<void> {
       const lock = await takeRun(place);
       const gone = path.join(root, `${REMOVED}${place.id}`);
@@ -161,28 +148,12 @@ export function createRunId(workflow: string): string {
   return `${name || "run"}-${randomBytes(5).toString("hex")}`;
 }
 
-/** Creates a folder in an existing one if it is missing. */
-async function makePrivateFolder(folder: string): Promise<void> {
-  await mkdir(folder, { mode: PRIVATE_FOLDER }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== "EEXIST") throw error;
-  });
-}
-
-async function syncFolder(folder: string): Promise<void> {
-  await using handle = await openHandle(folder, "r");
-  await handle.sync();
-}
-
 /** The lock file of a run, held by the process that executes it. */
 export function runLockOf({ folder }: RunFolder): string {
   return path.join(folder, "lock");
 }
 
-/**
- * Takes the exclusive lease on a run.
- *
- * @throws CemError `WORKFLOW_RUN_BUSY` when another process has it, `WORKFLOW_RUN_NOT_FOUND` when it was removed.
- */
+/** @throws CemError `WORKFLOW_RUN_BUSY` when another process has it, `WORKFLOW_RUN_NOT_FOUND` when it was removed. */
 export async function takeRun(place: RunFolder): Promise<FileLock> {
   const busy = (): CemError => new CemError("WORKFLOW_RUN_BUSY", "Another process executes this run.");
   try {

@@ -18,8 +18,6 @@ export interface RunSummary {
   ms: number;
 }
 
-type ReadableRun = RunSummary & { status: RunStatus };
-
 /** A run with the outcomes of its steps. */
 export interface RunDetails extends RunSummary {
   variables: JsonObject;
@@ -33,7 +31,7 @@ export interface RunDetails extends RunSummary {
 }
 
 /** @throws CemError `WORKFLOW_RUN_UNREADABLE` */
-export async function summarizeRun(folders: RunFolders, place: RunFolder): Promise<ReadableRun> {
+export async function summarizeRun(folders: RunFolders, place: RunFolder) {
   const { record, outcomes } = await readRun(folders, place);
   return summaryOf(place, record, outcomes);
 }
@@ -49,11 +47,7 @@ export async function describeRun(folders: RunFolders, place: RunFolder): Promis
   return { ...summary, variables, definition, outputs, error, steps, uncertain };
 }
 
-/**
- * Summarizes a run whose files are damaged.
- *
- * @throws an error when the run has no record, that is, before it has begun.
- */
+/** Summarizes a run whose files are damaged. @throws an error when the run has no record, that is, before it has begun. */
 export async function summarizeDamaged({ id, file }: RunFolder): Promise<RunSummary> {
   const at = (await stat(file)).mtime.toISOString();
   return { run: id, workflow: "", version: "", status: "unreadable", startedAt: at, updatedAt: at, ms: 0 };
@@ -65,21 +59,13 @@ export async function readRun(folders: RunFolders, place: RunFolder) {
   return { record, ...(await readOutcomes(place.journal)) };
 }
 
-function summaryOf(
-  place: RunFolder,
-  { workflow, version, startedAt }: RunRecord,
-  outcomes: Outcomes,
-): ReadableRun {
+function summaryOf(place: RunFolder, { workflow, version, startedAt }: RunRecord, outcomes: Outcomes) {
   const { end, ms, updatedAt = startedAt } = outcomes;
-  const status = end?.status ?? (FileLock.isHeld(runLockOf(place)) ? "running" : "interrupted");
+  const status: RunStatus = end?.status ?? (FileLock.isHeld(runLockOf(place)) ? "running" : "interrupted");
   return { run: place.id, workflow, version, status, startedAt, updatedAt, ms };
 }
 
-/**
- * Records the cancellation of a run that no process executes.
- *
- * @throws CemError `WORKFLOW_RUN_BUSY` when a process has taken it meanwhile.
- */
+/** Records the cancellation of a run. @throws CemError `WORKFLOW_RUN_BUSY` when a process has taken it meanwhile. */
 export async function endRun(place: RunFolder): Promise<void> {
   const lock = await takeRun(place);
   try {

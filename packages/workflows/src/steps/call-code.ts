@@ -11,11 +11,7 @@ export interface WantedTool {
   tool: string;
 }
 
-/**
- * Finds the tool that a step names.
- *
- * @throws CemError `SERVER_NOT_FOUND`, `TOOL_NOT_FOUND`, or the reason why the tool can't be called.
- */
+/** Finds the tool that a step names. @throws CemError `SERVER_NOT_FOUND`, `TOOL_NOT_FOUND`, or why it can't be called. */
 export function findStepTool(wanted: WantedTool, catalog: CatalogSnapshot, names: ToolNames): ToolDefinition {
   const { servers } = catalog;
   const { server: serverName, tool: name } = resolveName(wanted, names);

@@ -31,7 +31,6 @@ export interface Decisions {
   done: ReadonlyMap<string, JsonValue>;
 }
 
-/** The parts that runs share. */
 export interface RunParts {
   /** Returns the agent whose guardrails satisfy all of these. */
   agentFor: (guardrails: readonly JsonObject[]) => Promise<Agent>;
@@ -40,7 +39,6 @@ export interface RunParts {
   toolNames: ToolNames;
 }
 
-/** Settings that all steps of a run share. */
 export interface ExecutionSettings extends RunParts {
   id: string;
   /** The session of its calls, with its own tokens. */
@@ -80,10 +78,7 @@ export function createExecution(settings: ExecutionSettings) {
     return (request) => waiting(step, () => onElicit(request));
   }
 
-  /**
-   * @throws CemError the reason why a program did not succeed, and whether it may have had effects that must not be
-   * repeated.
-   */
+  /** @throws CemError the reason why a program did not succeed, and whether it may have had effects that must not be repeated. */
   async function valueOf({ status, error, value, toolCalls }: TaskResult): Promise<JsonValue> {
     if (status === "success") return value;
     if (error === null) throw new CemError("UNEXPECTED", `The code ended with the status ${status}.`);
@@ -135,11 +130,7 @@ export function createExecution(settings: ExecutionSettings) {
       return valueOf(result);
     },
     asker,
-    /**
-     * Puts tokens in the place of personal values.
-     *
-     * @throws RunInterrupted when the values can't be persisted: tokens that nobody could resolve must not be written.
-     */
+    /** Puts tokens in place of personal values. @throws RunInterrupted if these can't be persisted: nobody could resolve the tokens. */
     async tokenize<Data>(data: Data): Promise<Data> {
       return tokenizeFor(redactor, data, session).catch((error: unknown) => {
         throw new RunInterrupted(toErrorInfo(error));

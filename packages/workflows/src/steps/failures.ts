@@ -32,10 +32,7 @@ const UNCERTAIN: ReadonlySet<string> = new Set([
   "WORKFLOW_STEP_TIMED_OUT",
 ]);
 
-/**
- * Whether a step that failed with this error may still have been executed. Step types, and errors that may mean either,
- * say so by `isUncertain` in the details.
- */
+/** Whether a step that failed so may have been executed. Other errors and step types say so by `isUncertain` in the details. */
 export function leavesUncertain(error: ErrorInfo): boolean {
   const { code, details } = error;
   const ofTool = toolErrorOf(error);

@@ -3,10 +3,8 @@ import type { Workflow, WorkflowStep } from "../definition/workflow.ts";
 import type { Scope } from "../expressions/expression.ts";
 import type { Execution, StepAtWork } from "./execution.ts";
 
-/** A list of steps to run. */
 export interface ListRequest {
   execution: Execution;
-  /** The workflow that it belongs to. */
   workflow: Workflow;
   /** The step that contains it, or the run. */
   at: StepAtWork;
@@ -27,7 +25,6 @@ export type StepEnd =
 /** Runs the steps of a list. @returns the results by name. */
 export type RunList = (request: ListRequest) => Promise<JsonObject>;
 
-/** A step with everything it needs. */
 export interface StepRequest {
   execution: Execution;
   workflow: Workflow;
@@ -60,7 +57,6 @@ export function innerScope(outer: ListScope, loop: ListScope["loop"] = outer.loo
   return { ...outer, steps: { ...outer.steps }, errors: { ...outer.errors }, loop };
 }
 
-/** Creates the scope of the expressions of one step. */
 export function scopeOf({ variables, steps, errors, run, loop }: ListScope, step: JsonObject): Scope {
   return { variables, steps, errors, run, step, ...loop };
 }

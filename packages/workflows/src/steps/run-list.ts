@@ -8,20 +8,12 @@ import { runStep } from "./step-run.ts";
 /** Cached dependencies by list: a loop's list runs many times. */
 const known = new WeakMap<readonly WorkflowStep[], Map<string, Dependencies>>();
 
-/**
- * Runs the steps of a list, each when those it depends on have ended. When a failure stops the list, steps under way
- * are finished and no more are begun.
- *
- * @returns the results by name.
- * @throws CemError the error of the step that stopped the list; RunInterrupted.
- */
+/** Runs each step of a list when those it depends on have ended. After a failure, none are begun. @returns the results by name. */
 export async function runList(request: ListRequest): Promise<JsonObject> {
   const { execution, workflow, at, steps, scope, prefix } = request;
   const dependencies = known.get(steps) ?? dependenciesOf(steps);
   known.set(steps, dependencies);
-  /** The skipped steps. */
   const skipped = new Set<string>();
-  /** The failures that end the list, in order. */
   const failures: unknown[] = [];
 
   const isLeftOut = ({ name }: WorkflowStep): boolean => {

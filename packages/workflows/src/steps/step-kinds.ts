@@ -64,11 +64,7 @@ async function executeCode({ execution, step, scope, at }: StepRequest): Promise
   return execution.run(codeProgram(code as string, given), at);
 }
 
-/**
- * Runs a list of steps within a step.
- *
- * @returns the value of the step's `result`, else the results of the list by name.
- */
+/** Runs a list of steps within a step. @returns the value of the step's `result`, else the results of the list by name. */
 async function runWithin(
   { execution, workflow, at, step, scope, runList }: StepRequest,
   inner: ListScope,
@@ -80,7 +76,6 @@ async function runWithin(
   return result === undefined ? results : resolve(result, scopeOf(inner, scope["step"] as JsonObject));
 }
 
-/** Runs one of two lists. */
 async function runCondition(request: StepRequest): Promise<JsonValue> {
   const { step, outer, scope } = request;
   const { condition } = step.config;

@@ -13,11 +13,7 @@ interface StepRunSettings extends Omit<StepRequest, "scope"> {
   isLeftOut: boolean;
 }
 
-/**
- * Runs a step, with its retries and its error handling. Writes the journal before and after each action.
- *
- * @throws RunInterrupted
- */
+/** Runs a step, with its retries and its error handling. Writes the journal before and after each action. @throws RunInterrupted */
 export async function runStep(settings: StepRunSettings): Promise<StepEnd> {
   const { execution, workflow, step, outer, at: around, path, runList, isLeftOut } = settings;
   const { id, journal, outcomes, decisions, emit, kinds, parts, signal: ofRun } = execution.settings;

@@ -215,16 +215,25 @@ export interface RunCharge {
   run: string | undefined;
 }
 
-/** Charges a starting run. One that is repeated has been charged, and has possibly called tools. */
-export function chargeRun(usage: Usage, quotas: readonly CustomerQuota[], id?: string): RunCharge | RunStop {
+/**
+ * Charges a starting run. One that is repeated has been charged, and has possibly called tools.
+ *
+ * @param outcome - The outcome of one that is not repeated, if it is refused.
+ */
+export function chargeRun(
+  usage: Usage,
+  quotas: readonly CustomerQuota[],
+  id?: string,
+  outcome: string = NOT_BEGUN,
+): RunCharge | RunStop {
   const run = id && digestOf(id).slice(0, RUN_DIGEST_CHARACTERS);
   const isRepeated = run !== undefined && usage.begun.includes(run);
   for (const quota of isRepeated ? [] : quotas) {
     const used = quotaUsage(usage, quota);
-    if (used.maxRuns !== undefined && used.runs >= used.maxRuns) return usedUp(used, "runs", NOT_BEGUN);
+    if (used.maxRuns !== undefined && used.runs >= used.maxRuns) return usedUp(used, "runs", outcome);
   }
   const charge: RunCharge = { paidMs: 0, periods: new Map(), run };
-  const stop = chargeTime(usage, quotas, charge, isRepeated ? STOPPED : NOT_BEGUN);
+  const stop = chargeTime(usage, quotas, charge, isRepeated ? STOPPED : outcome);
   if (stop !== undefined) return stop;
   if (isRepeated) return charge;
   for (const { per } of quotas) periodOf(usage, per).runs += 1;

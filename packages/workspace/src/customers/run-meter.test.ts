@@ -3,10 +3,11 @@ import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from "node:fs/promises
 import os from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
-import { forClients } from "@cem/core";
-import type { RunStop, RunTicket } from "@cem/core";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { createUsageFile, quotaUsage } from "./quotas.ts";
+import { CemError, forClients } from "@cem/core";
+import type { RunStop, RunTicket, Store } from "@cem/core";
+import { createFolderStore } from "@cem/store";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import { createSharedUsage, createUsageFile, quotaUsage } from "./quotas.ts";
 import type { CustomerQuota } from "./quotas.ts";
 import { createRunMeter } from "./run-meter.ts";
 
@@ -123,6 +124,63 @@ describe("a customer's quota of runs", () => {
       (await readdir(path.join(path.dirname(home), ".quotas"))).filter((name) => name.endsWith(".tmp")),
     ).toEqual([]);
   }, 60_000);
+});
+
+describe("a run that is repeated because its worker was lost or stopped", () => {
+  const quotas: CustomerQuota[] = [{ per: "hour", runs: 1, seconds: 10 }];
+  const stores = () => ["files", "a store"].map((kind) => (kind === "files" ? undefined : sharedStore()));
+  const sharedStore = () => {
+    const store = createFolderStore({ folder: path.join(path.dirname(home), "store") });
+    onTestFinished(() => store.close());
+    return store;
+  };
+  const admit = async (
+    run: string,
+    { store, signal }: { store?: Store | undefined; signal?: AbortSignal } = {},
+  ) => createRunMeter({ home, quotas, store }).admit({ run, signal });
+
+  it("is charged once, whether its first attempt was killed or aborted", async () => {
+    for (const store of stores()) {
+      const meter = createRunMeter({ home, quotas, store });
+      // Killed: never settled.
+      expect(isTicket(await admit("run-1", { store }))).toBe(true);
+      expect(await meter.check("run-1")).toBeUndefined();
+      const reason = new CemError("ABORTED", "The worker stops.", { details: { isInterrupted: true } });
+      const stopped = await admit("run-1", { store, signal: AbortSignal.abort(reason) });
+      await (stopped as RunTicket).settle();
+      const repeated = await admit("run-1", { store });
+      const usage = store === undefined ? createUsageFile(home) : createSharedUsage(store, "ada");
+      expect((await usage.read()).periods.hour?.runs).toBe(1);
+      await (repeated as RunTicket).settle();
+      for (const other of [await admit("run-1", { store }), await admit("run-2", { store })])
+        expect(other).toMatchObject({ code: "QUOTA_EXCEEDED", details: { quota: "runs" } });
+    }
+  });
+
+  it("is charged again where its caller cancelled it", async () => {
+    const meter = createRunMeter({ home, quotas });
+    const cancelled = await meter.admit({ run: "run-1", signal: AbortSignal.abort() });
+    await (cancelled as RunTicket).settle();
+    expect(await meter.admit({ run: "run-1" })).toMatchObject({ code: "QUOTA_EXCEEDED" });
+  });
+
+  it("is not told that nothing was run where it may not go on", async () => {
+    const meter = createRunMeter({ home, quotas: [{ per: "hour", seconds: 1 }] });
+    expect(isTicket(await meter.admit({ run: "run-1" }))).toBe(true);
+    expect(await meter.admit({ run: "run-1" })).toMatchObject({
+      message: expect.stringContaining("are used up. The run was stopped."),
+    });
+    // Another program of a run, which repairs the first one.
+    const { signal } = new AbortController();
+    const both = createRunMeter({ home, quotas: [{ per: "week", runs: 1 }] });
+    await ((await both.admit({ run: "run-3", signal })) as RunTicket).settle();
+    expect(await both.admit({ run: "run-3", signal })).toMatchObject({
+      message: expect.stringContaining("are used up. The run was stopped."),
+    });
+    expect(await meter.admit({ run: "run-2" })).toMatchObject({
+      message: expect.stringContaining("are used up. Nothing was run."),
+    });
+  });
 });
 
 describe("a customer's quota of seconds", () => {

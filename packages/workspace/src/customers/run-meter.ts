@@ -1,5 +1,5 @@
 import path from "node:path";
-import { toErrorInfo } from "@cem/core";
+import { CemError, toErrorInfo } from "@cem/core";
 import type { MeteredRun, RunMeter, RunStop, RunTicket, Store } from "@cem/core";
 import { chargeRun, chargeTime, createSharedUsage, createUsageFile, settleRun } from "./quotas.ts";
 import { NOT_BEGUN, STOPPED } from "./quotas.ts";
@@ -32,6 +32,8 @@ export function createRunMeter({ home, quotas, store }: RunMeterSettings): RunMe
   const usage = store === undefined ? createUsageFile(home) : createSharedUsage(store, id);
   const isThere = followCustomer(home, store);
   const hasSeconds = quotas.some(({ seconds }) => seconds !== undefined);
+  /** The signals of runs, whose later programs must not say that nothing was run. */
+  const begun = new WeakSet<AbortSignal>();
   // Without a store, opening the folder has just noted its use.
   let notedAt = store === undefined ? performance.now() : -Infinity;
 
@@ -92,7 +94,7 @@ export function createRunMeter({ home, quotas, store }: RunMeterSettings): RunMe
         clearTimeout(timer);
         await looking;
         if (charge === undefined) return;
-        const spent = { spentMs: watched?.spentMs() ?? 0, isInterrupted: signal?.aborted === true };
+        const spent = { spentMs: watched?.spentMs() ?? 0, isInterrupted: isInterrupted(signal) };
         // A charge that can't be settled is kept.
         await usage.update((used) => settleRun(used, quotas, charge, spent)).catch(() => {});
       },
@@ -107,11 +109,21 @@ export function createRunMeter({ home, quotas, store }: RunMeterSettings): RunMe
         return charge !== undefined && "code" in charge ? charge : undefined;
       }),
     async admit({ run, signal } = {}) {
-      const charge = await orStop(NOT_BEGUN, async () => {
+      const outcome = signal !== undefined && begun.has(signal) ? STOPPED : NOT_BEGUN;
+      const charge = await orStop(outcome, async () => {
         await noteSoon();
-        return quotas.length === 0 ? undefined : usage.update((used) => chargeRun(used, quotas, run));
+        if (quotas.length === 0) return undefined;
+        return usage.update((used) => chargeRun(used, quotas, run, outcome));
       });
-      return charge !== undefined && "code" in charge ? charge : ticketOf(charge, signal);
+      if (charge !== undefined && "code" in charge) return charge;
+      if (signal !== undefined) begun.add(signal);
+      return ticketOf(charge, signal);
     },
   };
+}
+
+/** Whether a run was ended in order to be repeated elsewhere. A caller that cancels and repeats it pays twice. */
+function isInterrupted(signal: AbortSignal | undefined): boolean {
+  const reason: unknown = signal?.reason;
+  return CemError.isInstance(reason) && reason.details["isInterrupted"] === true;
 }

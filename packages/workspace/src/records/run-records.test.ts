@@ -4,7 +4,7 @@ import os from "node:os";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
-import type { RunRecords } from "@cem/core";
+import { CemError, type RunRecords } from "@cem/core";
 import { createFolderStore } from "@cem/store";
 import { afterEach, describe, expect, it } from "vitest";
 import { record } from "../../test/run-record.ts";
@@ -50,6 +50,36 @@ describe("records of runs", () => {
     await store.close();
   });
 
+  it("are written once their store is back, each once, and every loss of it is told", async () => {
+    const place = folder();
+    const store = createFolderStore({ folder: place });
+    const away = new CemError("STORE_UNAVAILABLE", "The store is away.");
+    const told: [unknown, boolean][] = [];
+    let isAway = true;
+    let taken = 0;
+    const records = recordsIn(place, {
+      // The second write of a batch fails, the others are taken.
+      open: async () => ({
+        ...store,
+        location: place,
+        write: async (...given) =>
+          isAway && (taken += 1) % 3 === 2 ? Promise.reject(away) : store.write(...given),
+      }),
+      onProblem: (...problem) => told.push(problem),
+    });
+    for (const [id, outage] of ["a", "b"].entries()) {
+      isAway = true;
+      for (const part of ["1", "2", "3"]) add(records, record(`${outage}${part}`));
+      await records.flush();
+      await records.flush();
+      isAway = false;
+      await records.flush();
+      expect(told.slice(id)).toEqual([[away, id > 0]]);
+    }
+    expect((await ids(records)).toSorted()).toEqual(["a1", "a2", "a3", "b1", "b2", "b3"]);
+    expect(await store.list(["records"])).toHaveLength(6);
+  });
+
   it("expire, also where nobody writes or reads any more", async () => {
     const place = folder();
     const records = recordsIn(place, { bounds: { ...BOUNDS, ageMs: 50 } });
@@ -91,14 +121,14 @@ describe("records of runs", () => {
       },
       onProblem: (error) => problems.push(error),
     });
-    // These are being written, to a store that does not answer, while others come.
+    // It waits for a store that does not answer, while others come.
     add(records, record("first"));
     const written = records.flush();
     await opening.promise;
     add(records, ...Array.from({ length: 3_000 }, (_, at) => record(`${at}`)));
     gate.resolve();
     await Promise.all([written, records.flush()]);
-    expect(problems).toMatchObject([{ message: "2000 runs came too fast to be recorded" }]);
+    expect(problems).toMatchObject([{ message: "2001 runs came too fast to be recorded" }]);
     const kept = await ids(records, { limit: 10_000 });
     expect(kept).toHaveLength(1_000);
     add(records, record("later"));

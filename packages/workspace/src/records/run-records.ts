@@ -49,6 +49,8 @@ function isMatch({ summary, text }: Known, filter: RunRecordFilter): boolean {
 
 /** How long records are batched before they are written. */
 const BATCH_MS = 250;
+/** Pause before records that could not be written are tried again. */
+const TRY_AGAIN_MS = 5_000;
 /** Number of records written or read concurrently, so that other work is not delayed. */
 const AT_ONCE = 32;
 /** Maximum number of queued records. Further ones are dropped while the store is slow or unreachable. */
@@ -75,17 +77,37 @@ export interface RunRecordsSettings {
   bounds: RunRecordBounds;
   /** Whether the owner of the records still exists. If not, nothing is created. */
   isThere?: (() => Promise<boolean>) | undefined;
-  /** Receives the error if records can't be written. */
-  onProblem?: ((error: unknown) => void) | undefined;
+  /**
+   * Receives the error if records can't be written, once until all could be again.
+   *
+   * @param hasWritten - Whether records could be written before.
+   */
+  onProblem?: ((error: unknown, hasWritten: boolean) => void) | undefined;
 }
 
-/** Stores records of runs. They are written in batches in the background. If the process is killed, only queued ones are lost. */
+/** A record that can be written more than once: its key is fixed. */
+interface MadeRecord {
+  key: StoreKey;
+  value: Uint8Array;
+}
+
+/**
+ * Stores records of runs. They are written in batches in the background, and again after a failure. If the process is
+ * killed, only queued ones are lost.
+ */
 export function createRunRecords({ open, bounds, isThere, onProblem }: RunRecordsSettings): RunRecords {
   const opened = new Lazy(open);
   /** Records written since the last pruning. */
   const added = { count: Infinity, bytes: 0 };
   const waiting: (() => Promise<RunRecord>)[] = [];
+  /** Taken from those waiting, and not written yet. */
+  let made: MadeRecord[] = [];
   let writing: Promise<void> = Promise.resolve();
+  /** The next writing, which has not begun. */
+  let next: Promise<void> | undefined;
+  let hasWritten = false;
+  let isReported = false;
+  let isClosed = false;
   let timer: NodeJS.Timeout | undefined;
   let leftOut = 0;
   /** Records read so far, by key. Records are immutable. */
@@ -120,39 +142,54 @@ export function createRunRecords({ open, bounds, isThere, onProblem }: RunRecord
       .slice(0, bounds.count);
   }
 
-  async function put(store: Store, records: readonly Uint8Array[]): Promise<void> {
+  async function put(store: Store): Promise<void> {
     // Expires even if the owner never returns.
     const options = { expiresInMs: bounds.ageMs };
-    await Promise.all(records.map((record) => store.write(newKey(record.byteLength), record, options)));
-    added.count += records.length;
-    for (const { byteLength } of records) added.bytes += byteLength;
+    await Promise.all(made.map(({ key, value }) => store.write(key, value, options)));
+    added.count += made.length;
+    for (const { value } of made) added.bytes += value.byteLength;
+    made = [];
     if (added.count < PRUNE_RECORDS && added.bytes < PRUNE_BYTES) return;
     Object.assign(added, { count: 0, bytes: 0 });
     await pruneRunRecords(store, bounds);
   }
 
+  function report(error: unknown): void {
+    if (!isReported) onProblem?.(error, hasWritten);
+    isReported = true;
+  }
+
   async function write(): Promise<void> {
-    const making = waiting.splice(0);
-    if (making.length === 0) return;
+    next = undefined;
+    if (waiting.length + made.length === 0) return;
     try {
-      if ((await isThere?.()) === false) return;
+      if ((await isThere?.()) === false) return void ((made = []), waiting.splice(0));
       const store = await opened.get();
-      for (let from = 0; from < making.length; from += AT_ONCE) {
-        const batch = making.slice(from, from + AT_ONCE);
-        await put(store, await encoded(batch, (error) => onProblem?.(error)));
+      let lost = leftOut;
+      const lose = (error: unknown): void => {
+        lost += 1;
+        report(error);
+      };
+      while (waiting.length + made.length > 0) {
+        made.push(...(await encoded(waiting.splice(0, AT_ONCE), lose)));
+        await put(store);
+        hasWritten = true;
       }
-      if (leftOut > 0) onProblem?.(new Error(`${leftOut} runs came too fast to be recorded`));
+      if (leftOut > 0) report(new Error(`${leftOut} runs came too fast to be recorded`));
       leftOut = 0;
+      if (lost === 0) isReported = false;
     } catch (error) {
-      onProblem?.(error);
+      report(error);
+      // Any other error would be the same again, and keep back all later records.
+      if (!CemError.isInstance(error) || error.code !== "STORE_UNAVAILABLE") made = [];
+      if (!isClosed) timer ??= setTimeout(() => void flush(), TRY_AGAIN_MS).unref();
     }
   }
 
   function flush(): Promise<void> {
     clearTimeout(timer);
     timer = undefined;
-    writing = writing.then(write);
-    return writing;
+    return (next ??= writing = writing.then(write));
   }
 
   return {
@@ -178,7 +215,9 @@ export function createRunRecords({ open, bounds, isThere, onProblem }: RunRecord
       throw new CemError("RUN_NOT_FOUND", message, { details: { run: id, isRecord: true } });
     },
     async close() {
+      isClosed = true;
       await flush();
+      clearTimeout(timer);
       await (await opened.settled())?.close();
     },
   };
@@ -213,13 +252,14 @@ export async function pruneRunRecords(store: Store, { count, bytes, ageMs }: Run
 async function encoded(
   waiting: readonly (() => Promise<RunRecord>)[],
   onProblem: (error: unknown) => void,
-): Promise<Uint8Array[]> {
+): Promise<MadeRecord[]> {
   const encoder = new TextEncoder();
-  const entries: Uint8Array[] = [];
+  const entries: MadeRecord[] = [];
   for (const make of waiting) {
     await setImmediate();
     try {
-      entries.push(encoder.encode(JSON.stringify(await make())));
+      const value = encoder.encode(JSON.stringify(await make()));
+      entries.push({ key: newKey(value.byteLength), value });
     } catch (error) {
       onProblem(error);
     }

@@ -77,6 +77,7 @@ export async function createHostBridge(forWhom: Project, settings: HostBridgeSet
       bridge.checkCalls(source, { isAllowed, nameInCode, onUnvalidated }),
       ...guards,
       bridge.orderCalls(),
+      ...(audit === undefined ? [] : [(await import("@cem/guardrails/audit")).auditStarts(audit)]),
       bridge.followSentCalls,
     ];
     return bridge.compose(middlewares, source);

@@ -1,4 +1,4 @@
-import type { AuditEvent, AuditLog } from "@cem/core";
+import { toErrorInfo, type AuditEvent, type AuditLog } from "@cem/core";
 import { customerDigest } from "@cem/core/telemetry";
 import type { Log } from "../log.ts";
 import { quotaKeyOf, type Project } from "../project.ts";
@@ -28,10 +28,21 @@ export async function createConfiguredAudit(
     record(given) {
       const event = customer === undefined ? given : { ...given, customer };
       if (isLogRead) log(...toLogLine(event));
-      file?.record(event);
+      try {
+        file?.record(event);
+      } catch (error) {
+        if (!HAPPENED.has(event.type)) throw error;
+        log("critical", `${toErrorInfo(error).message} The end of a call or run is missing: ${event.run}`);
+      }
     },
   };
 }
+
+/**
+ * Events that can't be prevented any more, and whose beginning is in the log. A refusal would hide the results of calls
+ * that were made, and ask to repeat them.
+ */
+const HAPPENED: ReadonlySet<AuditEvent["type"]> = new Set(["call", "run-ended"]);
 
 /** Log line of an event. Like the audit log, it contains no values. */
 function toLogLine(event: AuditEvent): Parameters<Log> {
@@ -49,6 +60,8 @@ function toLogLine(event: AuditEvent): Parameters<Log> {
         ? ["debug", `${run} was reviewed: ${found}`]
         : ["warning", `${run} was refused by the review: ${found}`];
     }
+    case "call-started":
+      return ["debug", `${run} calls ${event.server}.${event.tool}`];
     case "call": {
       const outcome = event.ok ? "success" : (event.error ?? "error");
       return [

@@ -6,7 +6,7 @@ import { BYTES_PER_MB, Lazy, toErrorInfo } from "@cem/core";
 import type { Redactor, RecordRun, RunRecord, RunRecords, Store } from "@cem/core";
 import { hintFor } from "@cem/core/errors";
 import type { McpTools } from "@cem/mcp-client/tools";
-import type { Log } from "../log.ts";
+import type { Log, LogLevel } from "../log.ts";
 import { assertOutOfReach, vaultIn, type Project } from "../project.ts";
 
 const MS_PER_DAY = 86_400_000;
@@ -49,9 +49,8 @@ export async function tidyRecords(config: Config): Promise<void> {
 export function openConfiguredRecords(recorded: Recorded, logOf: RecordsLog): RunRecords | undefined {
   const { config, owner, store } = recorded;
   if (!config.runs.records) return undefined;
-  let isReported = false;
-  const warn = (message: string): void =>
-    void Promise.resolve(logOf(config)).then((log) => log("critical", message));
+  const warn = (message: string, level: LogLevel = "critical"): void =>
+    void Promise.resolve(logOf(config)).then((log) => log(level, message));
   return lazyRecords(async () => {
     const { createRunRecords, followCustomer } = await import("@cem/workspace");
     let isThere: (() => Promise<boolean>) | undefined;
@@ -64,10 +63,10 @@ export function openConfiguredRecords(recorded: Recorded, logOf: RecordsLog): Ru
           isThere ??= followCustomer(owner.home, await store?.get());
           return isThere();
         }),
-      onProblem(thrown) {
-        if (isReported) return;
-        isReported = true;
+      onProblem(thrown, hasWritten) {
         const error = toErrorInfo(thrown);
+        // Advice on a set-up that has worked would mislead.
+        if (hasWritten) return warn(`Runs can't be recorded now: ${error.message}`, "error");
         warn(["Runs can't be recorded:", error.message, hintFor(error) ?? ""].join(" ").trim());
       },
     });

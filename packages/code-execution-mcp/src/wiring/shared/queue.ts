@@ -1,6 +1,7 @@
 import type { Config, LoadedConfig } from "@cem/config";
-import { CemError, type Lazy, type Store } from "@cem/core";
+import { CemError } from "@cem/core";
 import type { QueueConnection, QueuedReplicas, RunQueue } from "@cem/queue";
+import type { Project } from "../project.ts";
 import { probeStore, sealingKeysOf } from "./store.ts";
 
 /**
@@ -47,14 +48,17 @@ export async function requireQueueConnection({ config, trust }: LoadedConfig): P
 }
 
 /**
- * Checks that runs can be enqueued, where there is a queue, and that the store is usable, without which each run would fail. A
+ * Checks that runs can be enqueued, where there is a queue, and that the store and the audit log are usable, without which each
+ * run would fail. A
  * server without workers is ready: its runs wait in the queue, so a load balancer keeps sending clients and workers can be
  * scaled up from zero.
  */
 export async function probeShared(
   queue: RunQueue | undefined,
-  store: Lazy<Store> | undefined,
+  { config: { logging }, store }: Pick<Project, "config" | "store">,
 ): Promise<{ lacks?: string }> {
+  if (logging.auditFile !== undefined)
+    (await import("@cem/guardrails/audit")).probeAuditLog(logging.auditFile);
   const [load] = await Promise.all([queue?.probe(), store?.get().then(probeStore)]);
   if (load === undefined || load.workers > 0) return {};
   const { waiting } = load;

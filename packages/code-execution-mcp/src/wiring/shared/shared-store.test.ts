@@ -148,7 +148,7 @@ describe("rate limits of a customer", () => {
 
 describe("a run whose store goes away before its answer", () => {
   it.each([
-    ["the run's own tokens can't be kept", "refunded for ada@example.com", "does not work now"],
+    ["the run's own tokens can't be kept", "refunded for ada@example.com", "What was called was done"],
     ["what the answer may hold can't be looked up", "refunded", "can't be shown"],
   ])("is answered with its calls, and nothing that may have to be hidden: %s", async (_, answer, why) => {
     const cwd = await mkdtemp(path.join(os.tmpdir(), "cem-store-"));

@@ -4,7 +4,7 @@ import type { Plan } from "../planning/plan.ts";
 import { referToAll, asNumber, partOf } from "../planning/references.ts";
 import { cite, isNumeric } from "../planning/value.ts";
 import { call, literal, method, binary, type Expression } from "../program/expression.ts";
-import { createCalculationReader, evaluate, lower, resultsIn } from "./expression.ts";
+import { combine, createCalculationReader, numberOf, resultAs } from "./expression.ts";
 import type { Calculation, Operator } from "./expression.ts";
 import { COMPARATORS, EQUALITIES } from "../phrases.ts";
 
@@ -55,9 +55,9 @@ function planCalculations(phrase: Phrase, plan: Plan): boolean {
     if (calculation === undefined) return false;
     calculations.push(calculation);
   } while (reader.skip(", and") || reader.skip("and") || reader.skip(","));
-  if (!reader.isAtEnd() || calculations.every(({ kind }) => kind === "result")) return false;
+  if (!reader.isAtEnd() || calculations.every(isResult)) return false;
   // A single number is not a calculation: `get 3`.
-  const isNumber = calculations.every(({ kind }) => kind === "number");
+  const isNumber = calculations.every((one) => one.depth === 0 && !isResult(one));
   if (isNumber && !/^(?:calculate|compute|evaluate)/u.test(phrase.shape)) return false;
   checkStated(calculations, found, plan);
   for (const calculation of calculations) declare(calculation, plan);
@@ -67,7 +67,7 @@ function planCalculations(phrase: Phrase, plan: Plan): boolean {
 function checkStated(calculations: readonly Calculation[], found: Match, plan: Plan): void {
   const stated = found.number("stated");
   const [only, other] = calculations;
-  const actual = only === undefined || other !== undefined ? undefined : evaluate(only);
+  const actual = other === undefined ? only?.constant : undefined;
   if (stated === undefined || actual === stated) return;
   const known = `${found.part("what")?.text ?? ""} is ${actual}, not ${stated}. Leave one of them out.`;
   throw plan.unread(String(stated), actual === undefined ? `Leave "= ${stated}" out.` : known);
@@ -83,8 +83,8 @@ function planOrder(phrase: Phrase, plan: Plan): boolean {
   }
   const scale = phrase.match(SCALE);
   const [operator, factor] = SCALES[scale?.lower("verb") ?? ""] ?? ["*", 1];
-  const right: Calculation = { kind: "number", value: factor };
-  if (scale !== undefined) return planOne(combine(readOne(scale.part("what"), plan), operator, right), plan);
+  if (scale !== undefined)
+    return planOne(combine(readOne(scale.part("what"), plan), operator, numberOf(factor)), plan);
   const listed = phrase.match(LISTED);
   return listed !== undefined && planListed(listed, plan);
 }
@@ -106,7 +106,7 @@ function operandsOf(what: Phrase | undefined, plan: Plan): (Calculation | undefi
   if (what === undefined) return [];
   const all = referToAll(what.shape, plan);
   if (all === undefined) return listOf(what).map((part) => readOne(part, plan));
-  return all.map((value) => ({ kind: "result", expression: value.expression, value }));
+  return all.map((value) => resultAs(value.expression, value));
 }
 
 function planRounding(phrase: Phrase, plan: Plan): boolean {
@@ -117,7 +117,7 @@ function planRounding(phrase: Phrase, plan: Plan): boolean {
   const of = operand(found, "what", plan);
   if (of === undefined) return false;
   consume(of);
-  const number = of.kind === "result" ? lower(of) : call("Number", lower(of));
+  const number = isResult(of) ? of.expression : call("Number", of.expression);
   const fixed = method(number, "toFixed", literal(digits));
   plan.declare(call("Number", fixed), { words: "rounded", schema: { type: "number" } });
   return true;
@@ -132,7 +132,7 @@ function operand(found: Match, part: string, plan: Plan): Calculation | undefine
 function lastNumber(plan: Plan): Calculation | undefined {
   const value = plan.values.at(-1);
   if (value === undefined || !isNumeric(value.schema)) return undefined;
-  return { kind: "result", expression: value.expression, value };
+  return resultAs(value.expression, value);
 }
 
 /** Parses a phrase that consists of a single calculation. */
@@ -143,12 +143,9 @@ function readOne(phrase: Phrase | undefined, plan: Plan): Calculation | undefine
   return reader.isAtEnd() ? calculation : undefined;
 }
 
-function combine(
-  left: Calculation | undefined,
-  operator: Operator,
-  right: Calculation | undefined,
-): Calculation | undefined {
-  return left && right && { kind: "binary", operator, left, right };
+/** Whether it is an earlier result as it is. */
+function isResult({ depth, constant }: Calculation): boolean {
+  return depth === 0 && constant === undefined;
 }
 
 function planOne(calculation: Calculation | undefined, plan: Plan): boolean {
@@ -158,35 +155,25 @@ function planOne(calculation: Calculation | undefined, plan: Plan): boolean {
 }
 
 function declare(calculation: Calculation, plan: Plan): void {
-  const constant = evaluate(calculation);
+  const { constant, depth, operator, results } = calculation;
   if (constant !== undefined && !Number.isFinite(constant))
     throw plan.unread("number", `${cite(plan.stepText)} comes to no number.`);
   consume(calculation);
-  const operands = calculation.kind === "binary" ? [calculation.left, calculation.right] : [];
-  const isSimple = operands.every(({ kind }) => kind !== "binary");
-  const words = calculation.kind === "binary" && isSimple ? WORDS[calculation.operator] : undefined;
-  const field = resultsIn(calculation)[0]?.field;
+  const words = operator !== undefined && depth === 1 ? WORDS[operator] : undefined;
+  const field = results[0]?.field;
   const schema = { type: "number" };
   plan.declare(expressionOf(calculation, plan), { words: words ?? "result", schema, constant, field });
 }
 
 /** Calculated by a calculator tool if there is one and all numbers are known; otherwise in the program. */
 function expressionOf(calculation: Calculation, plan: Plan): Expression {
-  const expression = lower(calculation);
+  const { expression, results, depth, isExact } = calculation;
   const calculator = calculatorIn(plan.tools);
-  const isKnown = resultsIn(calculation).length === 0;
-  if (calculator !== undefined && isKnown && calculation.kind === "binary") {
+  if (calculator !== undefined && results.length === 0 && depth > 0) {
     const formula = literal(expression.text.replaceAll("**", "^"));
     return plan.callTool(calculator, new Map([["expression", formula]]));
   }
-  return isExact(calculation) ? expression : call("readable", expression);
-}
-
-/** Whether floating-point arithmetic is exact: integers without division. */
-function isExact(calculation: Calculation): boolean {
-  if (calculation.kind === "number") return Number.isInteger(calculation.value);
-  if (calculation.kind === "result" || calculation.operator === "/") return false;
-  return isExact(calculation.left) && isExact(calculation.right);
+  return isExact ? expression : call("readable", expression);
 }
 
 /** The only tool that takes an arithmetic expression and always returns a number. */
@@ -202,7 +189,7 @@ function calculatorIn(tools: readonly ToolDefinition[]): ToolDefinition | undefi
 }
 
 function consume(calculation: Calculation): void {
-  for (const { value } of resultsIn(calculation)) value.consumed = true;
+  for (const { value } of calculation.results) value.consumed = true;
 }
 
 const IS = "(?:is|are|was|were|'s|be|has|of)";
@@ -219,7 +206,7 @@ export function readComparison(phrase: Phrase, plan: Plan): Expression | undefin
   const left = readLeft(found, plan);
   const right = readOne(found.part("right"), plan);
   if (operator === undefined || left === undefined || right === undefined) return undefined;
-  return binary(lower(left), operator, lower(right));
+  return binary(left.expression, operator, right.expression);
 }
 
 /** `it` is a temperature if it is compared with degrees. */
@@ -228,5 +215,5 @@ function readLeft(found: Match, plan: Plan): Calculation | undefined {
   const isWarmth = found.lower("degrees") !== "" && /^(?:it|that|this)$/u.test(left?.shape ?? "");
   const part = isWarmth ? partOf(["temperature", "temp"], plan) : undefined;
   if (part === undefined) return readOne(left, plan);
-  return { kind: "result", expression: asNumber(part), value: part.value, field: part.key };
+  return resultAs(asNumber(part), part.value, part.key);
 }

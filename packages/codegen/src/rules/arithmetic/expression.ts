@@ -6,10 +6,19 @@ import { isNumeric, type Value } from "../planning/value.ts";
 import { call, binary, type Expression, literal } from "../program/expression.ts";
 
 /** A calculation with numbers and results of earlier steps. */
-export type Calculation =
-  | { kind: "number"; value: number }
-  | { kind: "result"; expression: Expression; value: Value; field?: string | undefined }
-  | { kind: "binary"; operator: Operator; left: Calculation; right: Calculation };
+export interface Calculation {
+  expression: Expression;
+  /** The number, unless it depends on a result of the run. */
+  constant?: number | undefined;
+  /** The earlier results that it uses. */
+  results: readonly { value: Value; field?: string | undefined }[];
+  /** Whether floating-point arithmetic is exact: integers without division. */
+  isExact: boolean;
+  /** How many operations are nested; 0 for a single number or result. */
+  depth: number;
+  /** The outermost operation. */
+  operator?: Operator;
+}
 
 export type Operator = "+" | "-" | "*" | "/" | "%" | "**";
 
@@ -66,7 +75,7 @@ export function createCalculationReader(phrase: Phrase, plan: Plan) {
         at = before;
         break;
       }
-      left = { kind: "binary", operator, left, right };
+      left = combine(left, operator, right);
     }
     depth -= 1;
     return left;
@@ -88,7 +97,7 @@ export function createCalculationReader(phrase: Phrase, plan: Plan) {
     }
     if (token.kind === "number" && typeof token.value === "number") {
       at += 1;
-      return readPercent({ kind: "number", value: token.value });
+      return readPercent(numberOf(token.value));
     }
     return readReference();
   }
@@ -98,10 +107,7 @@ export function createCalculationReader(phrase: Phrase, plan: Plan) {
     const isPercent = skip("% of") || skip("percent of");
     if (!isPercent) return share;
     const whole = readOperand();
-    if (whole === undefined) return undefined;
-    const hundred: Calculation = { kind: "number", value: 100 };
-    const product: Calculation = { kind: "binary", operator: "*", left: whole, right: share };
-    return { kind: "binary", operator: "/", left: product, right: hundred };
+    return combine(combine(whole, "*", share), "/", numberOf(100));
   }
 
   function readReference(): Calculation | undefined {
@@ -132,27 +138,50 @@ function resultOf(words: string, plan: Plan): Calculation | undefined {
   const value = field === undefined ? referTo(words, plan) : undefined;
   if (value !== undefined && value.document === undefined) {
     const expression = isNumeric(value.schema) ? value.expression : call("numberOf", value.expression);
-    return { kind: "result", expression, value };
+    return resultAs(expression, value);
   }
   if (/^(?:it|this|that|them|and|or|both|if|is|of|for)\b/u.test(words)) return undefined;
   const part = field ?? partOf([words], plan);
   if (part === undefined) return undefined;
-  return { kind: "result", expression: asNumber(part), value: part.value, field: part.key };
+  return resultAs(asNumber(part), part.value, part.key);
 }
 
 function negate(of: Calculation | undefined): Calculation | undefined {
   if (of === undefined) return undefined;
-  if (of.kind === "number") return { kind: "number", value: -of.value };
-  return { kind: "binary", operator: "-", left: { kind: "number", value: 0 }, right: of };
+  if (of.depth === 0 && of.constant !== undefined) return numberOf(-of.constant);
+  return combine(numberOf(0), "-", of);
 }
 
-/** The result of a calculation with only numbers; `undefined` if it depends on a result of the run. */
-export function evaluate(calculation: Calculation): number | undefined {
-  if (calculation.kind === "number") return calculation.value;
-  if (calculation.kind === "result") return undefined;
-  const [left, right] = [evaluate(calculation.left), evaluate(calculation.right)];
+export function numberOf(value: number): Calculation {
+  return {
+    expression: literal(value),
+    constant: value,
+    results: [],
+    isExact: Number.isInteger(value),
+    depth: 0,
+  };
+}
+
+export function resultAs(expression: Expression, value: Value, field?: string): Calculation {
+  return { expression, results: [{ value, field }], isExact: false, depth: 0 };
+}
+
+/** The operation on two calculations, if both are known. */
+export function combine(
+  left: Calculation | undefined,
+  operator: Operator,
+  right: Calculation | undefined,
+): Calculation | undefined {
   if (left === undefined || right === undefined) return undefined;
-  return EVALUATE[calculation.operator](left, right);
+  const [one, other] = [left.constant, right.constant];
+  return {
+    expression: binary(left.expression, operator, right.expression),
+    constant: one === undefined || other === undefined ? undefined : EVALUATE[operator](one, other),
+    results: [...left.results, ...right.results],
+    isExact: operator !== "/" && left.isExact && right.isExact,
+    depth: Math.max(left.depth, right.depth) + 1,
+    operator,
+  };
 }
 
 const EVALUATE: Readonly<Record<Operator, (left: number, right: number) => number>> = {
@@ -163,17 +192,3 @@ const EVALUATE: Readonly<Record<Operator, (left: number, right: number) => numbe
   "%": (left, right) => left % right,
   "**": (left, right) => left ** right,
 };
-
-/** Converts it to an expression of the program. */
-export function lower(calculation: Calculation): Expression {
-  if (calculation.kind === "number") return literal(calculation.value);
-  if (calculation.kind === "result") return calculation.expression;
-  return binary(lower(calculation.left), calculation.operator, lower(calculation.right));
-}
-
-/** The earlier results that it uses. */
-export function resultsIn(calculation: Calculation): (Calculation & { kind: "result" })[] {
-  if (calculation.kind === "number") return [];
-  if (calculation.kind === "result") return [calculation];
-  return [...resultsIn(calculation.left), ...resultsIn(calculation.right)];
-}

@@ -106,7 +106,6 @@ export function verbOf(phrase: Phrase): string {
   return token?.kind === "word" ? token.lower : "";
 }
 
-/** The stems of a step's words, with synonyms. */
 function stemsOf(phrase: Phrase): ReadonlySet<string> {
   const words = phrase.tokens.filter(({ kind }) => kind === "word").flatMap(({ text }) => splitWords(text));
   const shown = phrase.tokens.flatMap(({ kind }) => SHOWN[kind]?.split(" ") ?? []);
@@ -152,20 +151,14 @@ function rate(
   return [{ tool, score }];
 }
 
-/**
- * The words of a tool's name without its verb, and without its server's name if other words are left. Also without
- * `current`, which people rarely say.
- */
+/** The words of a tool's name without its verb and `current`, and without its server's name if other words are left. */
 function nounsOf(name: readonly string[], server: readonly string[]): readonly string[] {
   const nouns = name.filter((word) => !OWN_VERBS.has(word) && !isStopWord(word) && word !== "current");
   const own = nouns.filter((word) => !server.includes(word));
   return own.length > 0 ? own : nouns;
 }
 
-/**
- * The tool that is most similar to a step, to be shown if none fits: first by words of its name and its server's, then by
- * the verb. For a change, only tools that make such a change.
- */
+/** The tool to show if none fits: the most similar by words, then by verb. For a change, only one that makes such a change. */
 export function nearestTool(phrase: Phrase, tools: readonly ToolDefinition[]): ToolDefinition | undefined {
   const stems = stemsOf(phrase);
   const verb = verbOf(phrase);

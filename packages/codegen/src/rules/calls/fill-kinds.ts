@@ -20,10 +20,7 @@ export async function prepareDates(task: string): Promise<void> {
   if (HINT.test(task)) chrono ??= await import("chrono-node/en");
 }
 
-/**
- * Finds dates and times such as `2024-05-01`, `tomorrow at 3pm` or `next Friday`. Their values are in ISO 8601, with a time
- * if the text contains one or the schema requires one.
- */
+/** Finds dates such as `2024-05-01` or `tomorrow at 3pm`. In ISO 8601, with a time if the text or the schema has one. */
 function findDates(text: string, schema: JsonSchema, now: Date) {
   const parsed = chrono?.parse(text.slice(0, MAX_DATE_TEXT_CHARACTERS), now, { forwardDate: true }) ?? [];
   return parsed

@@ -44,11 +44,9 @@ export function createFilling(tool: ToolDefinition, phrase: Phrase, plan: Plan) 
     consumed: [] as Value[],
     /** The parameters without a value, required ones first. */
     get open(): readonly Parameter[] {
-      const open = readParameters(tool).filter(({ name }) => !filling.args.has(name));
-      return [
-        ...open.filter(({ isRequired }) => isRequired),
-        ...open.filter(({ isRequired }) => !isRequired),
-      ];
+      return readParameters(tool)
+        .filter(({ name }) => !filling.args.has(name))
+        .toSorted((one, other) => Number(other.isRequired) - Number(one.isRequired));
     },
     get missing(): readonly Parameter[] {
       return filling.open.filter(({ isRequired }) => isRequired);
@@ -99,7 +97,6 @@ export function createFilling(tool: ToolDefinition, phrase: Phrase, plan: Plan) 
       while (isSmall(tokens[at])) at -= 1;
       return filling.lower(at);
     },
-    /** Finds consecutive words among the free tokens. */
     findWords(words: readonly string[]): { from: number; to: number } | undefined {
       const [from] = filling.places((_, at) =>
         words.every(

@@ -57,7 +57,7 @@ function planThatMany(found: Match, plan: Plan): boolean {
   const first = found.part("first");
   const list = first === undefined ? names : array([literal(first.words), spread(names)]);
   const variable = plan.names.take(found.lower("what"), "items");
-  plan.add({ kind: "const", name: variable, value: call("firstOf", list, count.expression) });
+  plan.addConstant(variable, call("firstOf", list, count.expression));
   lowerCall(filling, plan, { parameter, list: name(variable), itemOf: (item) => convert(item, parameter) });
   return true;
 }

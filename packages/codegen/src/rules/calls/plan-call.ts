@@ -74,7 +74,7 @@ function listedItems({ each }: Filling, plan: Plan) {
   if (each === undefined) return undefined;
   const variable = plan.names.take(plural(each.parameter.name), "values");
   const list = array(each.values.map((value) => literal(value)));
-  plan.add({ kind: "const", name: variable, value: list });
+  plan.addConstant(variable, list);
   return { parameter: each.parameter, list: name(variable), itemOf: (item: Expression) => item };
 }
 

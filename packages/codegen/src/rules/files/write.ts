@@ -75,7 +75,7 @@ export function planSet(phrase: Phrase, plan: Plan): boolean {
   const document = found === undefined || fields === undefined ? undefined : documentOf(found, plan);
   if (document === undefined || fields === undefined) return false;
   // `Update current_step to 4 (completed)`: the note is not an instruction.
-  if (note?.[1] !== undefined) plan.add({ kind: "comment", text: note[1] });
+  if (note?.[1] !== undefined) plan.add(`// ${note[1].replaceAll(/[^\x20-\x7E]+/gu, " ")}`);
   for (const field of fields) setField(document, field, plan);
   return true;
 }
@@ -120,7 +120,7 @@ function documentOf(found: Match, plan: Plan): StateDocument | undefined {
 export function setField(document: StateDocument, { key, expression, value }: Field, plan: Plan): void {
   if (key === "__proto__") throw plan.unread(key, `${key} can't be the name of a field.`);
   const target: Expression = member(call("recordOf", document.value.expression), key);
-  plan.add({ kind: "assign", target, value: expression });
+  plan.add(`${target.text} = ${expression.text};`);
   if (value !== undefined) value.consumed = true;
   document.isDirty = true;
 }

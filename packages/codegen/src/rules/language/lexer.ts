@@ -1,10 +1,7 @@
 import type { JsonValue } from "@cem/core";
 import { findQuotes } from "@cem/core/text";
 
-/**
- * The kind of a token. `braces` is bracketed text that is not JSON: `{"answer": result}`. `tag` is `#general` or `@ada`.
- * `mark` is punctuation, `sign` any other non-letter.
- */
+/** `braces`: bracketed text that is not JSON. `tag`: `#general` or `@ada`. `mark`: punctuation. `sign`: any other non-letter. */
 export type TokenKind = (typeof SINGLE)[number][0] | "quote" | "json" | "braces" | "mark";
 
 /** One word, number, quoted text or sign of a step. */

@@ -126,10 +126,7 @@ function matchOf(phrase: Phrase, { indices, groups }: RegExpExecArray) {
   return match;
 }
 
-/**
- * Creates a regular expression for a whole shape, in which `{what}` matches any words, `{file:path}` a token of a kind,
- * `{field:name}` a word or quoted text, and `{value:value}` any token with a value.
- */
+/** A whole shape: `{what}` is any words, `{file:path}` a token, `{field:name}` a word or quoted text, `{value:value}` any value. */
 export function form(text: string): RegExp {
   const source = text.replaceAll(/(?<!\\p)\{(\w+)(?::(\w+))?\}/gu, (_, name: string, kind?: string) => {
     if (kind === undefined) return `(?<${name}>\\S.*?)`;

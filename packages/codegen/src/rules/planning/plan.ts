@@ -66,7 +66,7 @@ export function createPlan(tools: readonly ToolDefinition[], now: () => Date) {
     /** Declares a variable for a result that later steps can refer to. */
     declare(value: Expression, declaration: Declaration): Value {
       const variable = plan.names.take(declaration.words, "result");
-      plan.block.push({ kind: "const", name: variable, value });
+      plan.addConstant(variable, value);
       return plan.track(name(variable), variable, declaration);
     },
     /** Makes an expression known to later steps without declaring a variable. */
@@ -84,11 +84,14 @@ export function createPlan(tools: readonly ToolDefinition[], now: () => Date) {
     lacks(argument: string, hint: string, tool?: ToolDefinition): Unfilled {
       return refuse({ step: plan.stepText, reason: "missing-argument", argument, hint }, tool);
     },
-    add(...statements: Statement[]): void {
-      plan.block.push(...statements);
+    add(text: string): void {
+      plan.block.push({ text });
+    },
+    addConstant(name: string, value: Expression): void {
+      plan.block.push({ text: `const ${name} = ${value.text};`, constant: { name, value } });
     },
     do(value: Expression): void {
-      plan.add({ kind: "do", value });
+      plan.add(`${value.text};`);
     },
     import(module: string, imported: string): void {
       const names = plan.imports.get(module) ?? new Set<string>();

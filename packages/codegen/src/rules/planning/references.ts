@@ -42,7 +42,6 @@ export function stemOf(path: string): string {
   return /state/iu.test(stem) ? "state" : stem.replaceAll(/[_.-]+/gu, " ");
 }
 
-/** Words for the latest result of any kind. */
 const PRONOUN =
   /^(?:it|that|this|them|these|those|they|result|results|answer|output|data|value|content|contents|there)$/u;
 const PLURAL = /^(?:them|these|those|they|results|both|both results|both of them|all results|all of them)$/u;

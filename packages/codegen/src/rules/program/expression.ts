@@ -9,12 +9,11 @@ export interface Expression {
 
 export type ObjectEntry = { key: string; value: Expression } | { spread: Expression };
 
-export type Statement =
-  | { kind: "const"; name: string; value: Expression }
-  | { kind: "assign"; target: Expression; value: Expression }
-  | { kind: "do"; value: Expression }
-  | { kind: "comment"; text: string }
-  | { kind: "if"; test: Expression; body: Statement[]; otherwise: Statement[] };
+/** A statement as text; for a constant, also its parts, from which a branch makes a conditional expression. */
+export interface Statement {
+  readonly text: string;
+  readonly constant?: { name: string; value: Expression };
+}
 
 const LEVELS: Readonly<Record<string, number>> = {
   "===": 8,
@@ -191,7 +190,6 @@ export function createNames(reserved: readonly string[]) {
   };
 }
 
-/** `cities` to `city`. */
 export function singular(word: string): string {
   if (/people$/iu.test(word)) return word.replace(/people$/iu, "person");
   if (/[^aeiou]ies$/iu.test(word)) return `${word.slice(0, -3)}y`;
@@ -199,7 +197,6 @@ export function singular(word: string): string {
   return /[^sui]s$/iu.test(word) ? word.slice(0, -1) : word;
 }
 
-/** `city` to `cities`. */
 export function plural(word: string): string {
   if (singular(word) !== word) return word;
   if (/[^aeiou]y$/iu.test(word)) return `${word.slice(0, -1)}ies`;

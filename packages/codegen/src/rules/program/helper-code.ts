@@ -59,10 +59,7 @@ function readable(value: number): number {
 /** A list of numbers. Anything else in it is an error. */
 function numbersOf(list: unknown): number[] {
   if (!Array.isArray(list)) throw new Error("This is not a list of numbers.");
-  return list.map((value: unknown) => {
-    if (typeof value !== "number") throw new Error(\`\${JSON.stringify(value)} is not a number.\`);
-    return value;
-  });
+  return list.map((value: unknown) => numberOf(value));
 }
 
 function total(numbers: readonly number[]): number {

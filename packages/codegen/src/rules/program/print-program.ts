@@ -27,7 +27,6 @@ function helperCode(program: string): string[] {
 }
 
 interface Program {
-  /** Imported names by module. */
   imports: ReadonlyMap<string, ReadonlySet<string>>;
   statements: readonly Statement[];
   value: Expression;
@@ -49,26 +48,9 @@ function printImports(imports: Program["imports"]): string {
 }
 
 function printStatements(statements: readonly Statement[]): string {
-  return statements.map(printStatement).join("\n");
+  return statements.map(({ text }) => text).join("\n");
 }
 
-function printStatement(statement: Statement): string {
-  switch (statement.kind) {
-    case "const":
-      return `const ${statement.name} = ${statement.value.text};`;
-    case "assign":
-      return `${statement.target.text} = ${statement.value.text};`;
-    case "do":
-      return `${statement.value.text};`;
-    case "comment":
-      return `// ${statement.text.replaceAll(/[^\x20-\x7E]+/gu, " ")}`;
-    case "if": {
-      const head = `if (${statement.test.text}) ${printBlock(statement.body)}`;
-      return statement.otherwise.length === 0 ? head : `${head} else ${printBlock(statement.otherwise)}`;
-    }
-  }
-}
-
-function printBlock(statements: readonly Statement[]): string {
+export function printBlock(statements: readonly Statement[]): string {
   return statements.length === 0 ? "{\n}" : `{\n${indented(printStatements(statements))}\n}`;
 }

@@ -94,7 +94,6 @@ function planLimit(rows: Value, phrase: Phrase, plan: Plan): boolean {
   return true;
 }
 
-/** `find the warmest one` */
 function planBest(rows: Value, phrase: Phrase, plan: Plan): boolean {
   const found = phrase.match(BEST);
   const which = found?.lower("which") ?? "";

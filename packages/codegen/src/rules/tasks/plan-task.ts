@@ -10,6 +10,7 @@ import { form, Phrase } from "../language/phrase.ts";
 import { createPlan, type Plan } from "../planning/plan.ts";
 import { cite, Unfilled } from "../planning/value.ts";
 import { conditional, literal, name, not, type Statement } from "../program/expression.ts";
+import { printBlock } from "../program/print-program.ts";
 import { planRows } from "../rows/plan-rows.ts";
 
 /** The steps of one condition, while they are being planned. */
@@ -39,20 +40,20 @@ function openBranch(plan: Plan, condition: StepCondition) {
       // A file read on only one side is not available after the branch.
       plan.documents.splice(firstDocument);
       const made = plan.values.slice(firstValue);
-      const [only, other] = [onlyConst(then), onlyConst(otherwise)];
+      const [only, other] = [onlyConstant(then), onlyConstant(otherwise)];
       if (only !== undefined && otherwise.length === 0) {
-        plan.add({ kind: "const", name: only.name, value: conditional(test, only.value, literal(null)) });
+        plan.addConstant(only.name, conditional(test, only.value, literal(null)));
       } else if (only !== undefined && other !== undefined) {
         const variable = plan.names.take("result", "result");
-        plan.add({ kind: "const", name: variable, value: conditional(test, only.value, other.value) });
+        plan.addConstant(variable, conditional(test, only.value, other.value));
         for (const value of made) value.consumed = true;
         plan.track(name(variable), variable, { words: "result", schema: made[0]?.schema });
       } else {
         // Values of steps in one side don't exist after the branch.
         plan.values.splice(firstValue);
         const isElse = then.length === 0;
-        const sides = isElse ? { body: otherwise, otherwise: [] } : { body: then, otherwise };
-        plan.add({ kind: "if", test: isElse ? not(test) : test, ...sides });
+        const head = `if (${isElse ? not(test).text : test.text}) ${printBlock(isElse ? otherwise : then)}`;
+        plan.add(isElse || otherwise.length === 0 ? head : `${head} else ${printBlock(otherwise)}`);
       }
     },
   };
@@ -60,9 +61,8 @@ function openBranch(plan: Plan, condition: StepCondition) {
 
 type Branch = ReturnType<typeof openBranch>;
 
-function onlyConst(block: readonly Statement[]): (Statement & { kind: "const" }) | undefined {
-  const [only] = block;
-  return block.length === 1 && only?.kind === "const" ? only : undefined;
+function onlyConstant(block: readonly Statement[]): Statement["constant"] {
+  return block.length === 1 ? block[0]?.constant : undefined;
 }
 
 /** Maximum length of a task for rules, in UTF-16 units. */
@@ -188,7 +188,6 @@ function planMention(phrase: Phrase, plan: Plan): boolean {
   return true;
 }
 
-/** The call of the tool that an earlier step mentioned. */
 function planPreferred(phrase: Phrase, tool: ToolDefinition, plan: Plan): void {
   const { filling } = readCall(phrase, plan);
   if (filling?.tool !== tool)

@@ -15,7 +15,6 @@ export interface TaskStep {
   condition?: StepCondition | undefined;
 }
 
-/** Options of {@link splitSteps}. */
 interface SplitOptions {
   /** Words that begin a step in addition to the common English verbs, such as the verbs in the names of tools. */
   verbs?: Iterable<string> | undefined;
@@ -36,7 +35,6 @@ const JOINING =
 const DESCRIBES =
   /^(?:the|this|that|it|its|with)(?:\s+(?:json|file|state|object|document|should|must|will|shall|contain|contains|include|includes|have|has|hold|holds|look|looks|like|fields|keys|properties|values|content|contents|structure|the|these|following|as|follows))*\s*:?$/iu;
 
-/** The conditions of a task so far. */
 interface Branches {
   count: number;
   /** The condition of the last step that has one. */

@@ -1,6 +1,6 @@
 import path from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { abandonOnAbort, CemError, toErrorInfo } from "@cem/core";
+import { abandonOnAbort, CemError, copyBeginning, forClients, toErrorInfo } from "@cem/core";
 import type { ErrorInfo, ToolCatalog, ToolFlag } from "@cem/core";
 import type { ChangedTool, Difference, SkippedTool, ToolWarning } from "@cem/tool-files";
 import { definitionsOf, type GeneratedParts } from "./generated-folders.ts";
@@ -45,34 +45,58 @@ export interface GeneratedServer {
 
 /** How long a list waits for missing files, in milliseconds: a server's first start may download it. */
 const MAX_WAIT_MS = 20_000;
+/** How long it waits once there are other tools, in milliseconds, where those that come later are announced. */
+const SHORT_WAIT_MS = 10_000;
+/** Length of the reason why a server has no tools, in characters. */
+const MAX_REASON_CHARACTERS = 500;
 /** Initial delay before retrying servers that returned no tools, in milliseconds. It doubles each time. */
 const FIRST_RETRY_MS = 30_000;
+
+/** A server without files, in the latest attempt to generate them. */
+interface MissingServer {
+  server: string;
+  generated: Promise<void>;
+  isStarting: boolean;
+  error?: ErrorInfo | undefined;
+}
 
 /**
  * A catalog that, when listed, generates the tools of configured servers without files. Tools of slow servers appear in a
  * later list.
  *
- * @param generate - Generates the files of one server. Never rejects.
+ * @param generate - Generates the files of one server, and returns why it could not. Never rejects.
+ * @param isHeard - Whether anyone is told of tools that come later. The process of a single command ends before.
  */
 export function generatingMissing(
   catalog: ToolCatalog,
   { servers, folders }: GeneratedParts,
-  generate: (server: string) => Promise<void>,
+  generate: (server: string) => Promise<ErrorInfo | undefined>,
+  isHeard: () => boolean,
 ): ToolCatalog {
-  /** The servers in progress in the latest attempt, by folder. */
-  let missing = new Map<string, { server: string; generated: Promise<void> }>();
+  /** By folder. */
+  let missing = new Map<string, MissingServer>();
   let begun: Promise<void> | undefined;
   let first: Promise<unknown> | undefined;
+  let soon: Promise<unknown> | undefined;
+  const some = Promise.withResolvers<void>();
   let nextAt = 0;
   let retryMs = FIRST_RETRY_MS;
+  const complete = async (one: MissingServer): Promise<void> => {
+    one.error = await generate(one.server);
+    one.isStarting = false;
+    if (one.error === undefined) some.resolve();
+  };
   const begin = async (): Promise<void> => {
     const found: typeof missing = new Map();
     for (const [server, { enabled, error }] of servers.byName) {
       // An unreadable lock file is reported where it is used.
       const directory = await servers.folderOf(server);
       const read = await folders.read(directory).catch(() => "unreadable");
+      if (typeof read === "object") some.resolve();
       if (!enabled || error !== undefined || read !== undefined) continue;
-      found.set(path.basename(directory), { server, generated: generate(server) });
+      const one: MissingServer = { server, generated: Promise.resolve(), isStarting: true };
+      one.generated = complete(one);
+      found.set(path.basename(directory), one);
     }
     missing = found;
   };
@@ -94,24 +118,45 @@ export function generatingMissing(
         nextAt = Infinity;
         const attempted = attempt();
         attempted.catch(() => (first = undefined));
-        first ??= Promise.race([attempted, wait(MAX_WAIT_MS, undefined, { ref: false })]);
+        if (first === undefined) {
+          first = Promise.race([attempted, pause(MAX_WAIT_MS)]);
+          soon = Promise.race([
+            first,
+            some.promise.then(() => pause(isHeard() ? SHORT_WAIT_MS : MAX_WAIT_MS)),
+          ]);
+          soon.catch(() => {});
+        }
       }
-      const all = first ?? Promise.resolve();
       const { servers: wanted, signal } = options ?? {};
       const needed = wanted && begun?.then(() => generated(wanted));
-      await abandonOnAbort(needed === undefined ? all : Promise.race([all, needed]), signal);
+      const waited = needed === undefined ? soon : Promise.race([first, needed]);
+      await abandonOnAbort(Promise.resolve(waited), signal);
       const snapshot = await catalog.list(options);
       const names = new Set(snapshot.servers.map(({ name }) => name));
       const absent = [...missing.values()].filter(({ server }) => !names.has(server));
       if (absent.length === 0) return snapshot;
-      const problems = absent.map(async ({ server }) => ({
-        server,
-        file: await servers.folderOf(server),
-        message: `The MCP server "${server}" has given no tools yet. Where cem runs, get them with  cem generate ${server}.`,
+      const problems = absent.map(async (one) => ({
+        server: one.server,
+        file: await servers.folderOf(one.server),
+        message: whyNoTools(one),
       }));
       return { ...snapshot, problems: [...snapshot.problems, ...(await Promise.all(problems))] };
     },
   };
+}
+
+const pause = (ms: number): Promise<void> => wait(ms, undefined, { ref: false });
+
+function whyNoTools({ server, isStarting, error }: MissingServer): string {
+  if (isStarting)
+    return `The MCP server "${server}" is still starting. Try again in a moment or, where cem runs, get its tools with  cem generate ${server}.`;
+  const reason = error && copyBeginning(forClients(error).message, MAX_REASON_CHARACTERS);
+  const said = `The MCP server "${server}" has given no tools yet${reason === undefined ? "" : `: ${reason}`}`;
+  const advice =
+    error?.code === "AUTH_REQUIRED"
+      ? `sign in with  cem auth ${server}  or set headers on its entry`
+      : `get them with  cem generate ${server}`;
+  return `${said.replace(/\.?$/, ".")} Where cem runs, ${advice}.`;
 }
 
 /**

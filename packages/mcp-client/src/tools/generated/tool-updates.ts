@@ -97,6 +97,7 @@ export function watchChanges(
     onListed: (server: string, list: ToolList) => void inTurn(server, () => take(server, list)),
     announce,
     onChange: (listener: (change: ToolsChange) => void) => void listeners.add(listener),
+    isHeard: (): boolean => listeners.size > 0,
     inTurn,
     /** Resolves when no work is pending. */
     settled: async (): Promise<void> => {

@@ -86,29 +86,38 @@ export function createClient(
     const serverName = toText(server);
     if (serverName.length > MAX_NAME_CHARACTERS || tool.length > MAX_NAME_CHARACTERS)
       throw new constructors.TypeError("No server or tool has so long a name.");
-    client.onHostCall(server);
     let text: string;
     try {
       text = json.encode(args, "The tool's argument", state.payloadBytes) ?? "null";
     } catch (error) {
       if (json.isTooLarge(error)) return endByLimit("argument");
+      client.onHostCall(serverName, false);
       throw error;
     }
     const id = state.nextId;
     state.nextId += 1;
     const frame = `{"type":"call","id":${id},"server":${quote(serverName)},"tool":${quote(tool)},"args":${text}}`;
     const work = pending.begin("call", tool, serverName);
-    const result = await new PromiseConstructor<CallResult>((settled) => {
-      waiting[id] = (answer) => {
-        work.end();
-        settled(answer);
-      };
-      if (inFlight < state.callsInFlight) dispatch(frame);
-      else {
-        queue[queueEnd] = frame;
-        queueEnd += 1;
-      }
-    });
+    let result: CallResult;
+    try {
+      const answered = new PromiseConstructor<CallResult>((settled) => {
+        if (inFlight < state.callsInFlight) dispatch(frame);
+        else {
+          queue[queueEnd] = frame;
+          queueEnd += 1;
+        }
+        waiting[id] = (answer) => {
+          work.end();
+          settled(answer);
+        };
+      });
+      if (waiting[id] !== undefined) client.onHostCall(serverName, true);
+      result = await answered;
+    } catch (error) {
+      // The stack was full, so that nothing was sent.
+      work.end();
+      throw error;
+    }
     if (result.ok) return result.handles === true ? reviveHandles(result.value) : result.value;
     // Created here, where its stack contains the program's line.
     const error = new ToolError(result.error, serverName, tool);
@@ -117,8 +126,8 @@ export function createClient(
   }
 
   function dispatch(frame: string): void {
-    inFlight += 1;
     send(frame);
+    inFlight += 1;
   }
 
   async function member(server: string, request: string, args: object, name: string): Promise<unknown> {
@@ -177,8 +186,8 @@ export function createClient(
       settled(result);
     },
     endByLimit,
-    /** Called for each call to the host. */
-    onHostCall: (_server: string): void => {},
+    /** Called for each call to the host, which is sent unless its arguments are refused. */
+    onHostCall: (_server: string, _isSent: boolean): void => {},
     /** Converts the error of a tool that runs in the guest to the error that a tool on the host would cause. */
     toolError(thrown: unknown, server: string, tool: string): unknown {
       if (isInstance(ToolError, thrown) || json.isTooLarge(thrown)) return thrown;

@@ -4,11 +4,7 @@ import type { Primordials } from "./primordials.ts";
 export type Ran = "whole" | "part" | undefined;
 
 /** Creates the functions that tell what the values of a program mean. */
-export function createExportReader(
-  primordials: Primordials,
-  hasActed: () => boolean,
-  tell: (text: string) => void,
-) {
+export function createExportReader(primordials: Primordials, hasActed: () => boolean) {
   const { PromiseConstructor, attempt, defineValue, isArray, isInstance, keys, ownProperty } = primordials;
 
   const isClass = (value: object): boolean => ownProperty(value, "prototype")?.writable === false;
@@ -40,23 +36,6 @@ export function createExportReader(
     return names.length > 0;
   }
 
-  /** Leaves functions out of an object that a program exports after it has used them itself: its work is done. */
-  function withoutFunctions(value: unknown): unknown {
-    if (typeof value !== "object" || value === null || isArray(value) || "toJSON" in value) return value;
-    const data = {};
-    let left = "";
-    const names = keys(value);
-    for (let index = 0; index < names.length; index += 1) {
-      const name = names[index] as string;
-      const member = (value as Record<string, unknown>)[name];
-      if (typeof member === "function") left += `${left && ", "}${name}`;
-      else defineValue(data, name, member, true);
-    }
-    if (left === "") return value;
-    tell(`Note: the program's value is given without its functions: ${left}.\n`);
-    return data;
-  }
-
   /** Waits for a list of promises, such as `list.map(async …)` gives. Any other value is returned as it is. */
   async function settled(value: unknown): Promise<unknown> {
     if (!attempt(() => isArray(value) && isInstance(PromiseConstructor, value[0]), false)) return value;
@@ -70,7 +49,6 @@ export function createExportReader(
   return {
     isCallable,
     whyLeft,
-    withoutFunctions,
     settled,
     /** Whether it may be an object whose members the program has not set yet, such as `exports`. */
     isEmpty: (value: unknown): boolean =>

@@ -1,5 +1,6 @@
 import { createClient, type CallResult } from "./client.ts";
 import { createConsole } from "./console.ts";
+import { createErrorReader } from "./error-members.ts";
 import { installFiles } from "./files.ts";
 import { createExportReader, type Ran } from "./exported.ts";
 import { createHandles } from "./handles.ts";
@@ -20,7 +21,7 @@ export interface RuntimeParts {
   console: Record<string, unknown>;
   /** Whether a name belongs to the language itself. */
   isLanguage(name: string): boolean;
-  /** Prefixes of the names of the runner's own files, when these are host paths. */
+  /** Prefixes of the names of files whose frames are hidden: those of the runtime, and of the runner. */
   runnerFolders: readonly string[];
 }
 
@@ -49,8 +50,7 @@ function createInside(parts: typeof PARTS, hostFunction: HostFunction, runtime: 
     /** Called when the program has nothing left to do, if it is not over then. */
     onRest: undefined as (() => void) | undefined,
   };
-  if (runtime !== undefined && runtime.runnerFolders.length > 0)
-    parts.hideRunnerFrames(primordials, runtime.runnerFolders);
+  if (runtime !== undefined) parts.hideRunnerFrames(primordials, runtime.runnerFolders);
 
   const isPrimitive = (value: unknown): boolean =>
     value === null || (typeof value !== "object" && typeof value !== "function");
@@ -93,16 +93,13 @@ function createInside(parts: typeof PARTS, hostFunction: HostFunction, runtime: 
   const send = (text: string): void => act("send", text);
   const tell = (text: string): void => send(`{"type":"stderr","text":${quote(text)}}`);
   const hasActed = (): boolean => run.actedAt !== 0;
-  const { isCallable, isEmpty, settled, whyLeft, withoutFunctions } = parts.createExportReader(
-    primordials,
-    hasActed,
-    tell,
-  );
+  const { isCallable, isEmpty, settled, whyLeft } = parts.createExportReader(primordials, hasActed);
+  const errors = parts.createErrorReader(primordials);
   const pending = parts.createPending(primordials, host);
   const handles = parts.createHandles(primordials, host, ask);
-  const json = parts.createJsonEncoder(primordials, handles.standIn);
-  const print = parts.createPrinter(primordials, json, runtime?.inspect);
-  const readThrown = parts.createThrownReader(primordials, print);
+  const json = parts.createJsonEncoder(primordials, errors, handles.standIn);
+  const print = parts.createPrinter(primordials, json, errors, runtime?.inspect);
+  const readThrown = parts.createThrownReader(primordials, errors, print);
   const timers = parts.installTimers(
     primordials,
     host,
@@ -141,11 +138,14 @@ function createInside(parts: typeof PARTS, hostFunction: HostFunction, runtime: 
 
   async function load(specifier: unknown, options?: { with?: Record<string, string> }): Promise<unknown> {
     const request = { specifier: primordials.toText(specifier), attributes: options?.with ?? {}, names: [] };
-    const { end } = pending.begin("operation", "import");
+    const work = pending.begin("operation", "import");
     try {
       return (await importModules([request]))[0];
+    } catch (error) {
+      work.place(error);
+      throw error;
     } finally {
-      end();
+      work.end();
     }
   }
 
@@ -159,7 +159,7 @@ function createInside(parts: typeof PARTS, hostFunction: HostFunction, runtime: 
     if (isOfRuntime(value)) return undefined;
     const whole = await settled(value);
     try {
-      return encodedValue(whole);
+      return encodedValue(whole, false);
     } catch (error) {
       if (json.isTooLarge(error)) throw error;
       const why = attempt(() => primordials.toText((error as Error).message), "");
@@ -178,8 +178,13 @@ function createInside(parts: typeof PARTS, hostFunction: HostFunction, runtime: 
     return (globalThis as unknown as Record<string, unknown>)[name] === constructor;
   }
 
-  function encodedValue(value: unknown): string | undefined {
-    const { text, notes } = json.encodeResult(value, "The program's value", run.payloadBytes);
+  function encodedValue(value: unknown, leavesFunctions = true): string | undefined {
+    const { text, notes } = json.encodeResult(
+      value,
+      "The program's value",
+      run.payloadBytes,
+      leavesFunctions,
+    );
     if (notes !== "") tell(notes);
     return text;
   }
@@ -219,7 +224,7 @@ function createInside(parts: typeof PARTS, hostFunction: HostFunction, runtime: 
       );
     const isLast = left !== undefined || (value === undefined && !own.isMentioned);
     if (isLast) return encodedLast((await own.last) ?? own.named);
-    return encodedValue(own.ran === undefined ? value : withoutFunctions(value));
+    return encodedValue(value);
   }
 
   /** Waits until nothing that the program has begun is left to do. */
@@ -295,6 +300,7 @@ export type Inside = ReturnType<typeof createInside>;
 const PARTS = {
   createClient,
   createConsole,
+  createErrorReader,
   createExportReader,
   createHandles,
   createJsonEncoder,

@@ -1,28 +1,20 @@
+import type { ErrorReader } from "./error-members.ts";
 import type { Primordials } from "./primordials.ts";
+import type { Printing } from "./printing.ts";
 
-/** How a program prints anything but plain data. */
-export interface Printing {
-  string(text: string): string;
-  /** Text of an object that is not printed by its members. */
-  named(value: object): string | undefined;
-  /** The name of an object's class; empty for a plain object. */
-  className(value: object): string;
-  /** Bytes of a longer list are counted, not shown. */
-  maxShownBytes: number;
-}
+type StandIn = (value: object) => object | undefined;
 
 /**
  * Creates the encoder of a realm.
  *
  * @param standIn - Returns the replacement of an object in a result, if any.
  */
-export function createJsonEncoder(primordials: Primordials, standIn: (value: object) => object | undefined) {
+export function createJsonEncoder(primordials: Primordials, errors: ErrorReader, standIn: StandIn) {
   const { PromiseConstructor, SafeWeakMap, apply, attempt, byteLength, defineValue, execPattern } =
     primordials;
   const { forEachEntry, forEachMember, isArray, isFiniteNumber, isInstance, isView, keys } = primordials;
-  const { isBox, isBytes, ownProperty, quote, toText, typedArrayLength, typedArrayName } = primordials;
-  // The deepest nesting, the most values, and the most different names of members of a value that crosses between guest and
-  // host. The host has the same limits.
+  const { isBox, isBytes, parseJson, quote, typedArrayLength, typedArrayName } = primordials;
+  // Limits of a value that crosses between guest and host: its nesting, its values, and their members' different names.
   const MAX_DEPTH = 500;
   const MAX_VALUES = 1_000_000;
   const MAX_NAMES = 100_000;
@@ -34,6 +26,9 @@ export function createJsonEncoder(primordials: Primordials, standIn: (value: obj
   const BufferConstructor = ArrayBuffer;
   const { asyncIterator, iterator } = Symbol;
   const MAX_NOTES = 5;
+  const MAX_LEFT = 200; // Characters of the names of functions that are left out.
+  /** Longer members of errors are left out, in characters. */
+  const MAX_COPIED = 65_536;
   const UNREAD = {};
   /** A larger number without an exponent may have lost digits. */
   const MAX_SAFE = 9_007_199_254_740_991n;
@@ -56,6 +51,8 @@ export function createJsonEncoder(primordials: Primordials, standIn: (value: obj
     open: InstanceType<typeof SafeWeakMap<boolean>>;
     /** Whether bytes are written in their closest representation. */
     isResult: boolean;
+    /** Whether functions are left out of objects. */
+    leavesFunctions: boolean;
     /** Set for a value that is printed. */
     printing: Printing | undefined;
     notes: string;
@@ -65,7 +62,7 @@ export function createJsonEncoder(primordials: Primordials, standIn: (value: obj
   function begin(what: string, limit: number, isResult: boolean, printing?: Printing): Encoder {
     const open = new SafeWeakMap<boolean>();
     const counts = { values: 0, names: { __proto__: null } as never, nameCount: 0, noteCount: 0 };
-    return { text: "", limit, what, open, isResult, printing, notes: "", ...counts };
+    return { text: "", limit, what, open, isResult, leavesFunctions: false, printing, notes: "", ...counts };
   }
 
   /**
@@ -85,9 +82,10 @@ export function createJsonEncoder(primordials: Primordials, standIn: (value: obj
   }
 
   /** Encodes a program's result; bytes become their count. Also returns notes for its output on what the text can't express. */
-  function encodeResult(value: unknown, what: string, limit: number) {
+  function encodeResult(value: unknown, what: string, limit: number, leavesFunctions = true) {
     if (value === undefined) return { text: undefined, notes: "" };
     const encoder = begin(what, limit, true);
+    encoder.leavesFunctions = leavesFunctions;
     write(encoder, value, "", 0);
     const left = encoder.noteCount - MAX_NOTES;
     const more = left > 0 ? `Note: ${left} more values are like these.\n` : "";
@@ -132,7 +130,7 @@ export function createJsonEncoder(primordials: Primordials, standIn: (value: obj
       );
     const { printing } = encoder;
     if (printing !== undefined && (typeof value !== "object" || value === null))
-      return put(encoder, typeof value === "string" ? printing.string(value) : printedPrimitive(value));
+      return put(encoder, typeof value === "string" ? printing.string(value) : printing.primitive(value));
     switch (typeof value) {
       case "string":
         return put(encoder, quote(value));
@@ -169,14 +167,6 @@ export function createJsonEncoder(primordials: Primordials, standIn: (value: obj
     throw new NotJsonError(
       `${encoder.what} has more than ${MAX_NAMES} different names of members inside. Give a list instead, such as [{ key, value }] or [[key, value]], or write them to a file in /workspace.`,
     );
-  }
-
-  function printedPrimitive(value: unknown): string {
-    if (typeof value === "bigint") return `${value}n`;
-    if (value === 0 && 1 / value < 0) return "-0";
-    if (typeof value !== "function") return toText(value);
-    const name = ownProperty(value, "name")?.value as unknown;
-    return `[Function: ${typeof name === "string" && name !== "" ? name : "(anonymous)"}]`;
   }
 
   function put(encoder: Encoder, text: string): void {
@@ -266,10 +256,11 @@ export function createJsonEncoder(primordials: Primordials, standIn: (value: obj
       hasNames &&= typeof key === "string" && names[key] === undefined;
       if (hasNames) names[key as string] = true;
     });
-    if (encoder.printing !== undefined) put(encoder, `Map(${entries.length}) `);
+    const { length } = entries; // A program's own forEach may add some while these are written.
+    if (encoder.printing !== undefined) put(encoder, `Map(${length}) `);
     if (!hasNames) return writeArray(encoder, entries, path, depth);
     put(encoder, "{");
-    for (let index = 0; index < entries.length; index += 1) {
+    for (let index = 0; index < length; index += 1) {
       const { 0: name, 1: item } = entries[index] as [string, unknown];
       countName(encoder, name);
       put(encoder, `${index > 0 ? "," : ""}${quote(name)}:`);
@@ -299,10 +290,8 @@ export function createJsonEncoder(primordials: Primordials, standIn: (value: obj
       refuse(encoder, path, "is an iterator or another iterable", "Spread it into a list: [...it].");
     if (typeof wait === "function" && keys(value).length === 0)
       refuse(encoder, path, "is an async iterator", "Make it a list: await Array.fromAsync(it).");
-    if (isInstance(primordials.constructors.Error, value)) {
-      const { name, message } = value as Error;
-      return { name, message };
-    }
+    if (isInstance(primordials.constructors.Error, value))
+      return encoder.isResult ? errorData(value) : errors.toData(value);
     const made = (): unknown => (value as { constructor?: { name?: unknown } }).constructor?.name;
     const kind = encoder.isResult && keys(value).length === 0 ? attempt(made, "") : "";
     if (typeof kind === "string" && kind !== "" && kind !== "Object")
@@ -319,8 +308,12 @@ export function createJsonEncoder(primordials: Primordials, standIn: (value: obj
     put(encoder, "]");
   }
 
+  const errorData = (error: object) =>
+    errors.toData(error, (value) => parseJson(encode(value, "", MAX_COPIED) as string));
+
   function writeMembers(encoder: Encoder, value: object, path: string, depth: number): void {
     const names = keys(value);
+    let functions = "";
     let first = true;
     put(encoder, "{");
     for (let index = 0; index < names.length; index += 1) {
@@ -329,12 +322,18 @@ export function createJsonEncoder(primordials: Primordials, standIn: (value: obj
       // A throwing getter is printed as such.
       const member = encoder.printing === undefined ? read() : attempt(read, UNREAD);
       if (member === undefined && encoder.printing === undefined) continue;
+      if (encoder.leavesFunctions && typeof member === "function") {
+        if (functions.length < MAX_LEFT) functions += `${functions && ", "}${name}`;
+        continue;
+      }
       countName(encoder, name);
       put(encoder, `${first ? "" : ","}${quote(name)}:`);
       first = false;
       if (member === UNREAD) put(encoder, "[Getter]");
       else write(encoder, member, path + stepTo(name), depth + 1);
     }
+    if (functions !== "" && first && depth === 0) refuse(encoder, "", "has functions alone", "Call them.");
+    if (functions !== "") note(encoder, path, `is given without its functions: ${functions}.`);
     put(encoder, "}");
   }
 
@@ -342,6 +341,7 @@ export function createJsonEncoder(primordials: Primordials, standIn: (value: obj
     encode,
     encodeResult,
     encodePrinted,
+    errorData,
     // A program's proxy may throw when asked.
     isTooLarge: (error: unknown): error is Error => attempt(() => isInstance(TooLargeError, error), false),
   };

@@ -1,3 +1,4 @@
+import type { ErrorReader } from "./error-members.ts";
 import type { JsonEncoder } from "./json.ts";
 import type { Primordials } from "./primordials.ts";
 
@@ -12,11 +13,12 @@ export type Printer = (value: unknown) => string;
 export function createPrinter(
   primordials: Primordials,
   json: JsonEncoder,
+  errors: ErrorReader,
   inspect?: (value: unknown, options?: object) => string,
 ): Printer {
-  const { apply, create, execPattern, getPrototypeOf, has, isArray, isFiniteNumber, isInstance } =
+  const { apply, execPattern, getPrototypeOf, has, isArray, isFiniteNumber, isInstance } = primordials;
+  const { isNativeError, keys, ownProperty, quote, sliceText, stringify, symbols, timeOf, toText } =
     primordials;
-  const { isNativeError, keys, ownProperty, quote, sliceText, symbols, timeOf, toText } = primordials;
   const MAX_CHARACTERS = 64 * 1024;
   /** Characters to show of an object with a longer text. */
   const SHOWN_CHARACTERS = 8 * 1024;
@@ -35,14 +37,21 @@ export function createPrinter(
   const printing = {
     __proto__: null as never,
     string: (text: string) => quote(withoutBase64(text)),
+    primitive: primitiveText,
     named: namedText,
     className: classOf,
     maxShownBytes: MAX_SHOWN_BYTES,
   };
 
+  function primitiveText(value: unknown): string {
+    if (typeof value === "bigint") return `${value}n`;
+    if (value === 0 && 1 / value < 0) return "-0";
+    return typeof value === "function" ? `[Function: ${nameOf(value) || "(anonymous)"}]` : toText(value);
+  }
+
   /** Text of an object that is not printed by its members. */
   function namedText(value: object): string | undefined {
-    if (isNativeError(value)) return `[${toText(value)}]`;
+    if (isNativeError(value)) return namedError(value);
     if (isInstance(primordials.RegExpConstructor, value)) return apply(patternText, value, []) as string;
     return isPrintedByRuntime(value) ? byRuntime(value) : undefined;
   }
@@ -86,24 +95,26 @@ export function createPrinter(
     return typeof constructor === "function" ? nameOf(constructor) : "";
   }
 
-  /** Formats an error with its stack, its own members, and its cause. */
+  /** Formats an error inside another value, with what it has as data besides its message. */
+  function namedError(error: object): string {
+    const { name: _, message: __, ...more } = json.errorData(error);
+    return `[${toText(error)}]${keys(more).length === 0 ? "" : ` ${stringify(more)}`}`;
+  }
+
+  /** Formats an error with its stack, its own members, the errors that it stands for, and its cause. */
   function errorText(error: unknown, depth: number): string {
     if (!isNativeError(error)) return typeof error === "string" ? error : print(error);
     const { stack, cause } = error as Error;
     let text = typeof stack === "string" && stack !== "" ? stack : toText(error);
-    const names = keys(error as object);
-    const own = create(null) as Record<string, unknown>;
-    let count = 0;
-    for (let index = 0; index < names.length; index += 1) {
-      const name = names[index] as string;
-      if (name === "stack" || name === "message" || name === "name" || name === "cause") continue;
-      own[name] = (error as Record<string, unknown>)[name];
-      count += 1;
-    }
-    if (count > 0) text += ` ${print(own)}`;
-    return cause === undefined || depth > MAX_CAUSES
-      ? text
-      : `${text}\nCaused by ${errorText(cause, depth + 1)}`;
+    const members = errors.membersOf(error as object);
+    if (members !== undefined) text += ` ${print(members)}`;
+    if (depth > MAX_CAUSES) return text;
+    const collected = errors.collectedBy(error as object);
+    const left = collected.count - collected.errors.length;
+    for (let index = 0; index < collected.errors.length; index += 1)
+      text += `\n- ${errorText(collected.errors[index], MAX_CAUSES + 1)}`;
+    if (left > 0) text += `\n- and ${left} more`;
+    return cause === undefined ? text : `${text}\nCaused by ${errorText(cause, depth + 1)}`;
   }
 
   function print(value: unknown): string {

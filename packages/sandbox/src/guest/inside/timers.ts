@@ -12,6 +12,8 @@ interface SetTimer {
   setAt: number;
   /** Absent when the run must not wait for it. */
   work: BegunWork | undefined;
+  /** Whether it was stopped for good. */
+  isStopped: boolean;
 }
 
 /** Adds timers and `queueMicrotask` to a realm. */
@@ -35,6 +37,8 @@ export function installTimers(
   const SILENT_MS = 1_000;
   const timers = create(null) as Record<number, SetTimer>;
   const ids = new SafeWeakMap<number>();
+  /** Those of the program's objects, also after they have fired. */
+  const known = new SafeWeakMap<SetTimer>();
   const { dispose, toPrimitive } = symbols;
   const now = (): number => host("now") as number;
   let nextId = 1;
@@ -49,6 +53,11 @@ export function installTimers(
     unref(): this {
       const timer = timers[ids.get(this) ?? 0];
       if (timer !== undefined) forget(timer);
+      return this;
+    }
+    refresh(): this {
+      const timer = known.get(this);
+      if (timer?.isStopped === false) schedule(timer, ids.get(this) as number);
       return this;
     }
     hasRef(): boolean {
@@ -95,23 +104,33 @@ export function installTimers(
     }
     const given = delay === undefined ? 0 : toNumber(delay);
     const ms = given > 0 ? given : 0;
-    const setAt = now();
-    const own = { callback, args, isRepeated, ms, dueAt: setAt + ms, setAt, work: undefined };
+    const own = { callback, args, isRepeated, ms, dueAt: 0, setAt: now(), work: undefined, isStopped: false };
     const timer = { __proto__: null, ...own } as never as SetTimer;
     const id = nextId;
     nextId += 1;
-    host("setTimer", id, ms, isRepeated);
-    timers[id] = timer;
-    waitFor(timer);
+    schedule(timer, id);
     const timeout = new Timeout();
     ids.set(timeout, id);
+    known.set(timeout, timer);
     return timeout;
+  }
+
+  /** Starts a timer, or starts it anew. */
+  function schedule(timer: SetTimer, id: number): void {
+    const isUnref = timers[id] !== undefined && timer.work === undefined;
+    timer.dueAt = now() + timer.ms;
+    host("clearTimer", id);
+    host("setTimer", id, timer.ms, timer.isRepeated);
+    timers[id] = timer;
+    if (!isUnref) waitFor(timer);
   }
 
   function stop(timeout: unknown): void {
     const isObject = typeof timeout === "object" && timeout !== null;
     const id = isObject ? ids.get(timeout) : toNumber(timeout);
     const timer = id === undefined ? undefined : timers[id];
+    const stopped = timer ?? (isObject ? known.get(timeout) : undefined);
+    if (stopped !== undefined) stopped.isStopped = true;
     if (id === undefined || timer === undefined) return;
     delete timers[id];
     host("clearTimer", id);

@@ -26,14 +26,17 @@ export function createTracer(
     ownName: string;
     /** Whether the call went to the host, which records it itself. */
     hosted: boolean;
+    /** Whether the arguments of such a call were refused, so that no call was made if it fails. */
+    refused: boolean;
     /** The beginning of the arguments, as JSON. */
     args: string;
   }
 
   let current: Trace | undefined;
 
-  client.onHostCall = (server) => {
-    if (current?.server === server || current?.ownName === server) current.hosted = true;
+  client.onHostCall = (server, isSent) => {
+    if (current?.server === server || current?.ownName === server)
+      current[isSent ? "hosted" : "refused"] = true;
   };
 
   function report(trace: Trace, tool: string, started: number, ok: boolean, result: unknown): void {
@@ -59,6 +62,7 @@ export function createTracer(
           server,
           ownName,
           hosted: false,
+          refused: false,
           args: sliceText(textOf(args.length === 1 ? args[0] : args), 0, ARGUMENT_CHARACTERS),
         };
         const outer = current;
@@ -68,7 +72,7 @@ export function createTracer(
           return value;
         };
         const failed = (error: unknown): never => {
-          report(trace, tool, started, false, undefined);
+          if (!trace.refused) report(trace, tool, started, false, undefined);
           throw client.toolError(error, server, tool);
         };
         current = trace;

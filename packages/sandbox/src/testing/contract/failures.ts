@@ -1,5 +1,25 @@
+import type { GuestError } from "@cem/core";
 import { expect, it } from "vitest";
-import type { Harness } from "./harness.ts";
+import { writeFiles, type Harness } from "./harness.ts";
+
+/** Files of the workspace that programs import. */
+const HELPERS = {
+  "helpers/divide.ts": `export enum Sign { Plus,
+ Minus }
+export function divide(a: number, b: number): number {
+  throw new RangeError("by zero");
+}
+`,
+  "helpers/half.ts": `import { divide } from "./divide.ts";
+export const half = (b: number) => divide(1, b);
+`,
+  "helpers/broken.ts": "export const a = 1;\nexport const b = ;\n",
+  "helpers/imports.ts": `import { b } from "./broken.ts";\nexport const a = b;\n`,
+  "helpers/plain.js": "export const a = 1;\nexport const b = ;\n",
+  "helpers/twice.ts": "export const a = 1;\nlet b = 1;\nlet b = 2;\n",
+  "helpers/parses.ts": `export const a =\n  JSON.parse("no");\n`,
+  "helpers/lacks.ts": `import { third } from "./half.ts";\nexport const a = third;\n`,
+};
 
 /** Contract tests: how errors of programs are reported. */
 export function failuresContract(harness: () => Harness): void {
@@ -103,6 +123,26 @@ check({ id: -1 });`;
     ],
     ["an object", "throw { code: 5, detail: 'quota' }", '{"code":5,"detail":"quota"}'],
     [
+      "an object like an error",
+      "throw { code: 5, message: 'no quota', of: 'quota', get left() { throw 1; }, act() {} }",
+      'no quota {"code":5}',
+    ],
+    [
+      "an error with members of its own",
+      "throw Object.assign(new Error('a', { cause: new Error('b') }), { body: { retry: 5 } })",
+      'a {"body":{"retry":5}}\nCaused by Error: b',
+    ],
+    [
+      "an error with members without end",
+      "throw new Proxy(Object.assign(new Error('a'), { b: 1 }), { getOwnPropertyDescriptor() { throw 1; } })",
+      "a",
+    ],
+    [
+      "an error of disposal",
+      "throw new SuppressedError(new Error('a'), new TypeError('b'), 'both')",
+      "both\n- Error: a\n- TypeError: b",
+    ],
+    [
       "an error with causes",
       "throw new Error('a', { cause: new TypeError('b', { cause: 'c' }) })",
       "a\nCaused by TypeError: b\nCaused by c",
@@ -162,6 +202,49 @@ check({ id: -1 });`;
     const [well, badly] = ["console.log('done'); process.exit();", "Deno.exit(3)"];
     expect(await harness().run(well)).toMatchObject({ status: "completed", output: "done\n" });
     expect(await harness().run(badly)).toMatchObject({ status: "failed", error: { name: "ExitError" } });
+  });
+
+  it.each(["process.exitCode = 3", "Deno.exitCode = 3", "setTimeout(() => { process.exitCode = '3'; }, 5)"])(
+    "fails where the program sets the exit code of a failure: %s",
+    async (set) => {
+      const error = { name: "ExitError", message: expect.stringContaining("exit code to 3") as string };
+      const outcome = await harness().run(`console.log("printed"); ${set}; export default 1;`);
+      expect(outcome).toMatchObject({ status: "failed", kind: "exception", error, output: "printed\n" });
+      expect(await harness().run(`process.exitCode = 3; Deno.exitCode = 0; return 1;`)).toMatchObject({
+        value: 1,
+      });
+    },
+  );
+
+  it("names the file and the line where another file of the workspace fails", async () => {
+    writeFiles(harness().workspace, HELPERS);
+    const run = async (code: string) => (await harness().run(code)) as { error?: GuestError };
+    const [thrown, stack] = ["helpers/divide.ts, line 4: by zero", "at divide (helpers/divide.ts:4:9)"];
+    expect(await run(`import { half } from "./helpers/half.ts";\n\nreturn half(0);`)).toMatchObject({
+      error: {
+        message: thrown,
+        line: 3,
+        stack: `${stack}\nat half (helpers/half.ts:2:36)\nat program.ts:3:8`,
+      },
+    });
+    const late = `await import("node:fs");\nconst { half } = await import("./helpers/half.ts");\nreturn half(0);`;
+    expect(await run(late)).toMatchObject({ error: { message: thrown, line: 3 } });
+    expect(await run(`import "./helpers/divide.ts"; throw new Error("own");`)).toMatchObject({
+      error: { message: "own" },
+    });
+    const files: [name: string, message: string][] = [
+      ["broken.ts", "helpers/broken.ts, line 2: Expression expected"],
+      ["imports.ts", "helpers/broken.ts, line 2: Expression expected"],
+      ["plain.js", "helpers/plain.js, line 2: Expression expected"],
+      ["twice.ts", "helpers/twice.ts: Identifier 'b' has already been declared"],
+      ["parses.ts", "helpers/parses.ts, line 2: Unexpected token 'o', \"no\" is not valid JSON"],
+      ["lacks.ts", "helpers/lacks.ts: third is not exported by ./half.ts. It exports half."],
+    ];
+    for (const [name, message] of files) {
+      const error = { name: "SyntaxError", message, line: 2 };
+      expect(await run(`\nimport { a } from "./helpers/${name}"; return a;`)).toMatchObject({ error });
+      expect(await run(`\nreturn await import("./helpers/${name}");`)).toMatchObject({ error });
+    }
   });
 
   it("refuses nesting that no parser could take", async () => {

@@ -2,6 +2,7 @@ import { readdirSync } from "node:fs";
 import type { SandboxProvider } from "@cem/core";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { CONTRACT_LIMITS, Harness, recordingInvoker } from "./harness.ts";
+import { SessionHarness } from "./sessions.ts";
 
 const MIB = 1024 * 1024;
 
@@ -68,6 +69,18 @@ await new Promise(() => {});`,
         "const all = []; for (let i = 0; i < 5; i++) all.push(new Uint8Array(1e7).fill(1)); return all.length;";
       expect(await harness().value(code)).toBe(5);
     });
+  });
+
+  it("counts no buffers of the run before it", async () => {
+    const limits = { ...CONTRACT_LIMITS, memoryMb: 256 };
+    const session = await SessionHarness.make(makeProvider, {}, { limits });
+    onTestFinished(() => session.dispose());
+    // The host looks at the size of a guest after its first run, and after many others.
+    expect(await session.value("return 1")).toBe(1);
+    const code = `const all = []; for (let i = 0; i < 16; i++) all.push(new Uint8Array(1e7).fill(1));
+await new Promise((go) => setTimeout(go, 100));
+return all.length;`;
+    for (let turn = 0; turn < 4; turn += 1) expect(await session.value(code)).toBe(16);
   });
 
   describe("output", () => {

@@ -19,6 +19,10 @@ const PRINTED: [code: string, output: string][] = [
   [`["data:image/png;base64,${BASE64}"]`, '["[image/png as base64: 822 characters]"]'],
   [`"${BASE64}"`, BASE64],
   ["{ f: Math.max, e: new TypeError('x') }", '{"f":[Function: max],"e":[TypeError: x]}'],
+  [
+    "{ e: Object.assign(new AggregateError([new Error('a')], 'all'), { code: 5, go() {} }) }",
+    '{"e":[AggregateError: all] {"code":5,"errors":[{"name":"Error","message":"a"}]}}',
+  ],
   ["new URL('http://a/b'), { u: new URL('http://a/b') }", 'http://a/b {"u":"http://a/b"}'],
   ["new Date(0), new Date(NaN), /x/g", "1970-01-01T00:00:00.000Z Invalid Date /x/g"],
   ["'%s: %d, %o, %j', 'a', 1, { b: 1 }, [2], { c: 3 }", 'a: 1, {"b":1}, [2] {"c":3}'],
@@ -47,6 +51,35 @@ console.log(new Error("with the runtime").stack, performance.timeOrigin > 0 && "
 Error: with the runtime
     at default (program.ts:4:13) end
 `);
+  });
+
+  it("prints the errors that another stands for, and calls no getter of an error", async () => {
+    const code = `const bare = (error: Error) => Object.assign(error, { stack: "" }); let read = 0;
+const a = Object.defineProperty(bare(new Error("a")), "x", { enumerable: true, get: () => (read += 1) });
+console.log("all", bare(new AggregateError([a, Object.assign(bare(new TypeError("b")), { code: 7 }), "c"], "failed")));
+console.log(bare(new SuppressedError(a, 1, "both")), bare(new AggregateError(Array(10).fill(0))), { a }, read);
+console.log(await new Promise((go) => setTimeout(() => go(new Error("late")), 1)));`;
+    const many = `AggregateError${"\n- 0".repeat(8)}\n- and 2 more`;
+    expect(await printed(code)).toBe(`all AggregateError: failed
+- Error: a
+- TypeError: b {"code":7}
+- c
+SuppressedError: both
+- Error: a
+- 1 ${many} {"a":[Error: a]} 0
+Error: late
+    at program.ts:5:59
+`);
+  });
+
+  it("prints no lines of the runtime in the stack of a call that failed", async () => {
+    const code = `import { callTool } from "cem:client";\ntry { await callTool("", "t"); } catch (error) { console.log(error.stack); }`;
+    const { output } = await harness().run(code);
+    expect(output).toMatch(/^ToolError: [^\n]*\n {4}at async default \(program\.ts:2:7\)\n$/u);
+    const { output: other } = await harness().run(
+      `await import("node:fs");\n${code.replace("import {", "const {").replace(" from ", " = await import(").replace(";", ");")}`,
+    );
+    expect(other).not.toMatch(/ext:|cem:inside/u);
   });
 
   it("prints long lists whole, and of very long ones the beginning and what they have", async () => {

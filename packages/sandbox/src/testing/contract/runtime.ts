@@ -225,13 +225,15 @@ clearTimeout(setTimeout(() => order.push("never"), 1)); const again = setInterva
 let refused = ""; try { setTimeout(undefined as never, 1); } catch (error) { refused = error.code; }
 const ticks: string[] = []; for await (const tick of every(1, "tick")) if (ticks.push(tick) === 2) break;
 const timer = setTimeout(() => order.push("closed"), 1); const states = [timer.hasRef(), timer.unref().hasRef(), timer.ref().hasRef(), timer.close().hasRef()];
+let fired = 0; const restarted = setTimeout(() => { if (++fired < 3) restarted.refresh(); }, 2); restarted.refresh(); timer.refresh(); await sleep(30); clearTimeout(restarted); restarted.refresh();
 { using gone = setTimeout(() => order.push("gone"), 1); } addEventListener("none", () => {}); await sleep(10);
-return [order.toSorted(), refused, ticks, states];`,
+return [order.toSorted(), refused, ticks, states, fired];`,
     [
       ["immediate", "interval", "microtask", "tick", "timer12"],
       "ERR_INVALID_ARG_TYPE",
       ["tick", "tick"],
       [true, false, true, false],
+      3,
     ],
   ],
   [
@@ -243,9 +245,15 @@ return [row.a, row.b, row.c instanceof Uint8Array, db.prepare("SELECT twice(:n) 
   ],
   [
     "paths, the system and the process",
-    `import path from "node:path"; import os from "node:os"; import url from "node:url"; import qs from "node:querystring"; let heard = 0; process.once("x", () => (heard += 1)); process.emit("x"); process.emit("x"); process.exitCode = 4;
-return [path.join("a", "..", "b"), path.posix.sep, os.EOL, url.fileURLToPath("file:///a/b"), qs.stringify({ a: [1, 2] }), process.cwd(), heard, process.exitCode, typeof process.hrtime.bigint(), process.argv.length > 0, Object.prototype.toString.call(process)];`,
+    `import path from "node:path"; import os from "node:os"; import url from "node:url"; import qs from "node:querystring"; let heard = 0; process.once("x", () => (heard += 1)); process.emit("x"); process.emit("x"); process.exitCode = 4; const set = process.exitCode; process.exitCode = 0;
+return [path.join("a", "..", "b"), path.posix.sep, os.EOL, url.fileURLToPath("file:///a/b"), qs.stringify({ a: [1, 2] }), process.cwd(), heard, set, typeof process.hrtime.bigint(), process.argv.length > 0, Object.prototype.toString.call(process)];`,
     ["b", "/", "\n", "/a/b", "a=1&a=2", "/workspace", 1, 4, "bigint", true, "[object process]"],
+  ],
+  [
+    "files in the folder for temporary ones",
+    `import fs from "node:fs"; import os, { tmpdir } from "node:os"; import path from "node:path"; const folder = fs.mkdtempSync(path.join(tmpdir(), "own-")); fs.writeFileSync(path.join(folder, "a"), "1");
+return [os.tmpdir(), fs.readdirSync(folder)];`,
+    ["/workspace/tmp", ["a"]],
   ],
   [
     "files and their states",

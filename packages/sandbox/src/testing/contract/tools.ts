@@ -145,6 +145,13 @@ try { await divide({ a: 1, b: 0 }); } catch (error) {
     expect(outcome.toolCalls).toMatchObject([{ server: "host", tool: "echo", ok: true }]);
   });
 
+  it("records a call in the guest during which a call to the host could not be sent", async () => {
+    const code = `${CLIENT}import { add } from "./servers/calculator/index.ts";
+return await add({ a: 1, get b() { callTool("calculator", "t", () => 1).catch(() => {}); return 2; } });`;
+    const outcome = await harness().run(code);
+    expect(outcome).toMatchObject({ value: 3, toolCalls: [{ server: "calculator", tool: "add" }] });
+  });
+
   it("lets calls to the host overlap", async () => {
     let release: (() => void) | undefined;
     const all = new Promise<void>((resolve) => {

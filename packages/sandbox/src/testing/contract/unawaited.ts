@@ -279,6 +279,7 @@ void callTool("h", "never", 2);`;
     ["after a call", `await callTool("h", "t");\nawait new Promise(() => {});`],
     ["after a timer", "await new Promise((go) => setTimeout(go, 5));\nawait new Promise(() => {});"],
     ["in an export", "export default () => new Promise(() => {});"],
+    ["in a module", `import "data:text/javascript,await new Promise(() => {});";`],
     [
       "in an export, after other work",
       `setTimeout(() => console.log("tick"), 5);\nconst main = () => new Promise(() => {});\nconst all = [main];\nexport default main;`,
@@ -300,6 +301,29 @@ console.log(await createInterface({ input, output }).question("Sure?"));`,
       error: { message: expect.stringContaining("nothing can end any more") as string },
     });
     expect(await session.value("export default 2")).toBe(2);
+  });
+
+  it("ends such a program also after one that failed while its module waited", async () => {
+    const waits = "Promise.reject(new Error('early')); await new Promise(() => {});";
+    const early = await session.run(`import "data:text/javascript,${waits}";`);
+    expect(early).toMatchObject({ status: "failed", error: { message: "early" } });
+    expect(session.kept).toBe(1);
+    const stuck = await session.run("await new Promise(() => {});");
+    expect(stuck).toMatchObject({ status: "failed", error: { message: expect.stringContaining("end") } });
+  });
+
+  it("waits for no call that a full stack kept from being sent", async () => {
+    const code = `${CLIENT}const all: Promise<unknown>[] = [];
+const fill = (): void => {
+  try { fill(); } catch {}
+  if (all.length < 60) try { all[all.length] = callTool("h", "t", 1); } catch {}
+};
+fill();
+return (await Promise.allSettled(all)).filter(({ status }) => status === "fulfilled").length;`;
+    const { toolCalls, ...outcome } = await complete(code);
+    expect(outcome).toMatchObject({ value: toolCalls.length });
+    expect(toolCalls.length).toBeLessThan(60);
+    expect(outcome.unawaited).toBeUndefined();
   });
 
   it.each([

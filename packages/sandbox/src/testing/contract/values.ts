@@ -61,7 +61,7 @@ export function valuesContract(harness: () => Harness): void {
     "const main = async () => console.log(1);\nawait main();\nexport default { main, size: 3 };",
     "const main = async () => console.log(1);\nmain();\nmodule.exports = { main, size: 3 };",
   ])("gives the data that a program exports beside functions it has called: %s", async (code) => {
-    const output = "1\nNote: the program's value is given without its functions: main.\n";
+    const output = "1\nNote: The program's value is given without its functions: main.\n";
     expect(await run(code)).toMatchObject({ status: "completed", value: { size: 3 }, output });
   });
 
@@ -148,6 +148,30 @@ export default [new Box(total).get(), settings.level, Level[1]] as const;`;
     expect(await value(code)).toEqual(expected);
   });
 
+  it("gives what errors have besides their messages, without what is no data", async () => {
+    const code = `class Invalid extends Error { name = "Invalid"; own = this; all = [this]; log = () => 1; constructor(readonly field: string, cause: unknown) { super("no " + field, { cause }); } }
+const made: any = new Invalid("email", new TypeError("cause", { cause: { deep: [1] } })); made.cause.cause.self = made;
+let read = 0; Object.defineProperty(made, "seen", { enumerable: true, get: () => (read += 1) });
+const odd = new Proxy(new Error("odd"), { ownKeys() { throw 1; }, getOwnPropertyDescriptor() { throw 1; } });
+const both = new SuppressedError(new Error("of disposal"), "of the block", "both");
+return [made, await Promise.any([Promise.reject(made), Promise.reject(1)]).catch((error) => error), both, odd, read];`;
+    const told = { name: "Invalid", message: "no email" };
+    const cause = { name: "TypeError", message: "cause", cause: { deep: [1], self: told } };
+    const own = { ...told, own: told, all: [told], field: "email" };
+    expect(await value(code)).toEqual([
+      { ...own, cause },
+      { name: "AggregateError", message: "All promises were rejected", errors: [own, 1] },
+      {
+        name: "SuppressedError",
+        message: "both",
+        error: { name: "Error", message: "of disposal" },
+        suppressed: "of the block",
+      },
+      { name: "Error", message: "odd" },
+      0,
+    ]);
+  });
+
   it.each([
     [
       "a Map of names",
@@ -160,6 +184,12 @@ export default [new Box(total).get(), settings.level, Level[1]] as const;`;
       '[[1,"a"],[{"k":2},null]]',
     ],
     ["an empty Map and Set", "return [new Map(), new Set()]", "[{},[]]"],
+    [
+      "entries that change meanwhile",
+      `const entries = () => {}; const more = (take) => ({ toJSON: () => { take(5, { toJSON: () => 1 }); return 1; } });
+return Object.create({ entries, [Symbol.iterator]: entries, forEach: (take) => take(more(take), "a") });`,
+      '{"a":1}',
+    ],
     [
       "a BigInt",
       "return [10n, -9007199254740991n, 9007199254740993n]",
@@ -203,6 +233,14 @@ return [new (class extends Uint8Array {})(3), new (class extends DataView {})(ne
       [],
     ],
     ["return [/x/, new Blob(['x']), 1e30, {}]", [{}, {}, 1e30, {}], ["[0] is a RegExp", "[1] is a Blob"]],
+    [
+      "class Log { id = 1; log = () => 1; next = (): void => {}; } return { logs: [new Log()], api: { go() {} } }",
+      { logs: [{ id: 1 }], api: {} },
+      [
+        "value.logs[0] is given without its functions: log, next",
+        "value.api is given without its functions: go",
+      ],
+    ],
     ["return Array(100).fill(NaN)", Array(100).fill(null), ["value[4] is NaN", "95 more values"]],
   ])("says in the output what JSON can't carry of %s", async (code, expected, notes) => {
     const outcome = await run(code);
@@ -213,7 +251,8 @@ return [new (class extends Uint8Array {})(3), new (class extends DataView {})(ne
 
   it.each([
     ["a cycle", "const a: any = { b: {} }; a.b.c = a; export default a", /b\.c refers back to itself/],
-    ["a function inside", "export default { list: [() => 1] }", /list\[0\] is a function/],
+    ["a function in a list", "export default { list: [() => 1] }", /list\[0\] is a function/],
+    ["functions alone", "return { a: () => 1, b() {} }", /value has functions alone, which JSON can't carry/],
     ["a symbol", "export default Symbol('x')", /is a symbol/],
     [
       "a promise inside",
