@@ -27,8 +27,11 @@ describe("cem skills", () => {
 
   it("shows, promotes, tests and removes what code proposed", async () => {
     // With what it says on stderr where it fails.
-    const says = async (words: RegExp, ...args: string[]): Promise<void> =>
-      expect(await cem(...args)).toMatchObject({ code: 0, stdout: expect.stringMatching(words) });
+    const says = async (words: RegExp, ...args: string[]): Promise<void> => {
+      const { code, stdout, stderr } = await cem(...args);
+      expect({ code, complaint: code === 0 ? "" : stderr }).toEqual({ code: 0, complaint: "" });
+      expect(stdout).toMatch(words);
+    };
     await says(/twice/u, "exec", "propose.ts");
     await says(/twice {2}version 1, proposal[^]*0 skills, 1 proposal/u, "skills", "list");
     await says(/promoted {3}twice/u, "skills", "promote", "twice");

@@ -21,13 +21,16 @@ export interface ItemEvents {
   onLate: (kind: UpstreamKind) => void;
 }
 
+/** A request to a server: its answer, and the answer if it comes within the time that a list waits. */
+type Asked = Record<"answer" | "inTime", Promise<readonly JsonObject[]>>;
+
 /** Lists the items of all servers. A server that can't be reached, or not in time, is left out. */
 export function createServerItems(upstream: UpstreamContents, { onMissing, onLate }: ItemEvents) {
-  const pending = new Map<string, Promise<readonly JsonObject[]>>();
-  const late = new Map<string, Promise<readonly JsonObject[]>>();
+  const pending = new Map<string, Asked>();
+  const late = new Map<string, Asked>();
 
   /** Asks a server, or waits for its answer to an earlier request of the session. */
-  const ask = (server: string, kind: UpstreamKind, session: string | undefined) => {
+  const ask = (server: string, kind: UpstreamKind, session: string | undefined): Asked => {
     const key = JSON.stringify([server, kind, session]);
     const earlier = late.get(key) ?? pending.get(key);
     if (earlier !== undefined) return earlier;
@@ -35,8 +38,9 @@ export function createServerItems(upstream: UpstreamContents, { onMissing, onLat
     const reason = new Error(`It has not answered within ${MAX_WAIT_MS} ms.`);
     const timer = setTimeout(() => deadline.abort(reason), MAX_WAIT_MS).unref();
     const answer = upstream.list(server, kind, { session, signal: new AbortController().signal });
-    const inTime = abandonOnAbort(answer, deadline.signal);
-    pending.set(key, inTime);
+    const asked = { answer, inTime: abandonOnAbort(answer, deadline.signal) };
+    asked.inTime.catch(() => {});
+    pending.set(key, asked);
     const settle = (): void => {
       clearTimeout(timer);
       pending.delete(key);
@@ -44,18 +48,23 @@ export function createServerItems(upstream: UpstreamContents, { onMissing, onLat
     const keep = (): void => {
       settle();
       if (!deadline.signal.aborted) return;
-      late.set(key, answer);
+      late.set(key, { answer, inTime: answer });
       setTimeout(() => late.delete(key), LATE_ANSWER_MS).unref();
       onLate(kind);
     };
     answer.then(keep, settle);
-    return inTime;
+    return asked;
   };
 
-  const all = async (kind: UpstreamKind, { session, signal }: UpstreamOptions): Promise<UpstreamItem[]> => {
+  const list = async (
+    kind: UpstreamKind,
+    { session, signal }: UpstreamOptions,
+    waitsForAll = false,
+  ): Promise<UpstreamItem[]> => {
     const lists = upstream.servers.map(async (server) => {
       try {
-        const items = await abandonOnAbort(ask(server, kind, session), signal);
+        const { answer, inTime } = ask(server, kind, session);
+        const items = await abandonOnAbort(waitsForAll ? answer : inTime, signal);
         const { fitting, leftOut } = sortOut(kind, items);
         if (leftOut.length > 0) onMissing(server, new Error(leftOutOf(kind, leftOut)));
         return fitting.map((item) => ({ server, item }));
@@ -68,7 +77,19 @@ export function createServerItems(upstream: UpstreamContents, { onMissing, onLat
     return (await Promise.all(lists)).flat();
   };
   return {
-    all,
+    /** The items of the servers that answer in time. */
+    all: (kind: UpstreamKind, options: UpstreamOptions) => list(kind, options),
+    /** Finds among the items in time, and only if there is nothing, among those of servers that take longer. */
+    async find<Found>(
+      kinds: readonly UpstreamKind[],
+      options: UpstreamOptions,
+      pick: (...lists: UpstreamItem[][]) => Found[],
+    ): Promise<Found[]> {
+      const pickFrom = async (waitsForAll: boolean): Promise<Found[]> =>
+        pick(...(await Promise.all(kinds.map((kind) => list(kind, options, waitsForAll)))));
+      const found = await pickFrom(false);
+      return found.length > 0 ? found : pickFrom(true);
+    },
     /** Asks all servers again, since their items changed. */
     refresh: () => late.clear(),
   };

@@ -53,7 +53,7 @@ export function createUpstreamLists(upstream: UpstreamContents, events: ItemEven
   /** A server's URI as shown to the client, whichever form the client or the server used. */
   const shownUri = (server: string, uri: string, options: Pick<UpstreamOptions, "session">): string =>
     upstream.shownUri?.(server, uri, options) ?? uri;
-  const { all, refresh } = createServerItems(upstream, events);
+  const { all, find, refresh } = createServerItems(upstream, events);
 
   return {
     all,
@@ -67,16 +67,19 @@ export function createUpstreamLists(upstream: UpstreamContents, events: ItemEven
     async findResource(uri: string, options: UpstreamOptions): Promise<Behind> {
       const behind = behindOf(uri, exposedUri, upstream.servers);
       if (behind !== undefined) return { ...behind, own: shownUri(behind.server, behind.own, options) };
-      const [resources, templates] = await Promise.all([
-        all("resources", options),
-        all("resourceTemplates", options),
-      ]);
       const shown = (server: string): string => shownUri(server, uri, options);
-      const named = resources.filter(({ server, item }) => item["uri"] === shown(server));
-      const fitting = templates.filter(({ server, item }) =>
-        fitsTemplate(shown(server), textOf(item, "uriTemplate")),
+      const found = await find(
+        ["resources", "resourceTemplates"],
+        options,
+        (resources = [], templates = []) => {
+          const named = resources.filter(({ server, item }) => item["uri"] === shown(server));
+          if (named.length > 0) return named;
+          return templates.filter(({ server, item }) =>
+            fitsTemplate(shown(server), textOf(item, "uriTemplate")),
+          );
+        },
       );
-      const [only, ...others] = new Set((named.length > 0 ? named : fitting).map(({ server }) => server));
+      const [only, ...others] = new Set(found.map(({ server }) => server));
       if (only === undefined || others.length > 0) throw new ResourceNotFoundError(uri);
       return { server: only, own: shown(only) };
     },
@@ -88,8 +91,9 @@ export function createUpstreamLists(upstream: UpstreamContents, events: ItemEven
     async findPrompt(name: string, options: UpstreamOptions): Promise<Behind> {
       const behind = behindOf(name, exposedName, upstream.servers);
       if (behind !== undefined) return behind;
-      const prompts = await all("prompts", options);
-      const [found, ...others] = prompts.filter(({ item }) => item["name"] === name);
+      const [found, ...others] = await find(["prompts"], options, (prompts = []) =>
+        prompts.filter(({ item }) => item["name"] === name),
+      );
       if (found !== undefined && others.length === 0) return { server: found.server, own: name };
       const reason = found === undefined ? "There is no prompt" : "Several servers have a prompt";
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `${reason} ${JSON.stringify(name)}.`);
