@@ -76,20 +76,21 @@ export function createServerItems(upstream: UpstreamContents, { onMissing, onLat
     });
     return (await Promise.all(lists)).flat();
   };
+  /** Finds among the items in time, and only if there is nothing, among those of servers that take longer. */
+  const find = async <Found>(
+    kinds: readonly UpstreamKind[],
+    options: UpstreamOptions,
+    pick: (...lists: UpstreamItem[][]) => Found[],
+  ): Promise<Found[]> => {
+    const pickFrom = async (waitsForAll: boolean): Promise<Found[]> =>
+      pick(...(await Promise.all(kinds.map((kind) => list(kind, options, waitsForAll)))));
+    const found = await pickFrom(false);
+    return found.length > 0 ? found : pickFrom(true);
+  };
   return {
     /** The items of the servers that answer in time. */
     all: (kind: UpstreamKind, options: UpstreamOptions) => list(kind, options),
-    /** Finds among the items in time, and only if there is nothing, among those of servers that take longer. */
-    async find<Found>(
-      kinds: readonly UpstreamKind[],
-      options: UpstreamOptions,
-      pick: (...lists: UpstreamItem[][]) => Found[],
-    ): Promise<Found[]> {
-      const pickFrom = async (waitsForAll: boolean): Promise<Found[]> =>
-        pick(...(await Promise.all(kinds.map((kind) => list(kind, options, waitsForAll)))));
-      const found = await pickFrom(false);
-      return found.length > 0 ? found : pickFrom(true);
-    },
+    find,
     /** Asks all servers again, since their items changed. */
     refresh: () => late.clear(),
   };
