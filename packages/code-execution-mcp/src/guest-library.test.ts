@@ -29,7 +29,7 @@ for (const name of Object.getOwnPropertyNames(globalThis).filter((name) => NAME.
   else if (typeof value === "object" && value !== null && value !== globalThis) list(name, value);
 }
 return calls;`;
-/** What is for the runtime's own use, and what is not worth a declaration. */
+/** Members for the runtime's own use, and some that are not worth a declaration. */
 const LEFT_OUT =
   /^(?:Crypto|CryptoKey|SubtleCrypto)\.|getParent$|setMatrixValue$|^WebAssembly\.Suspend(?:ing|Error)$/;
 /** Few enough that no limit of the checker leaves one out: some of these calls have other mistakes. */

@@ -85,7 +85,7 @@ export function forClients<Info extends Pick<ErrorInfo, "code" | "message"> & Pa
 ): Info {
   const { code, message, details } = error;
   if (!INTERNAL.has(code) && !(UNFORESEEN.has(code) && NAMES_FILE.test(message))) return error;
-  // What was done must not be repeated unseen.
+  // Calls that were made must not be repeated unseen.
   const isSent = details?.["isSent"] === true;
   const next = isSent ? "What was called was done, but its result is lost" : "Try again in a moment";
   const shown = `A service behind this server does not work now (${code}). ${next}; the server's log has the reason.`;

@@ -159,7 +159,7 @@ function causesOf(thrown: unknown): NodeJS.ErrnoException[] {
 
 /** Marks the error of a call as uncertain: the server may have executed it before the connection or its answer was lost. */
 export function withDoubt(error: CemError, thrown: unknown): CemError {
-  // What the server answered with can't be read, so it had the call.
+  // An answer that can't be read shows that the server had the call.
   const isInvalid = thrown instanceof SdkError && thrown.code === SdkErrorCode.InvalidResult;
   const isUnread = isInvalid || thrown instanceof RangeError || oddityOf(thrown) !== undefined;
   if (!isUnread && (error.code !== "SERVER_DOWN" || !mayHaveBeenSent(thrown))) return error;

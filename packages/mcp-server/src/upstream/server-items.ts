@@ -14,7 +14,7 @@ const KINDS = {
   prompts: { schema: specTypeSchemas.Prompt, id: "name" },
 } as const;
 
-/** What becomes of servers whose items are missing from a list. */
+/** Called for servers whose items are missing from a list. */
 export interface ItemEvents {
   onMissing: (server: string, error: unknown) => void;
   /** Called when a server that a list did not wait for has answered. */
@@ -85,7 +85,7 @@ export function createServerItems(upstream: UpstreamContents, { onMissing, onLat
     const pickFrom = async (waitsForAll: boolean): Promise<Found[]> =>
       pick(...(await Promise.all(kinds.map((kind) => list(kind, options, waitsForAll)))));
     const found = await pickFrom(false);
-    return found.length > 0 ? found : pickFrom(true);
+    return found.length > 0 || pending.size === 0 ? found : pickFrom(true);
   };
   return {
     /** The items of the servers that answer in time. */
@@ -105,7 +105,7 @@ function sortOut(kind: UpstreamKind, items: readonly JsonObject[]) {
   for (const given of items) {
     let item = given;
     if (misfits(item).size > 0) item = { name: given[id] ?? null, ...withoutNulls(given) };
-    // What is odd is mostly of no importance, such as an annotation or a size.
+    // An odd member is mostly of no importance, such as an annotation or a size.
     const odd = misfits(item);
     if (odd.size > 0) item = Object.fromEntries(Object.entries(item).filter(([member]) => !odd.has(member)));
     const key = item[id] ?? "";

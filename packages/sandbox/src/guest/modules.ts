@@ -65,7 +65,7 @@ export function createModules(realm: Realm, settings: ModuleSettings) {
   const hostTools = new Map(Object.entries(settings.hostTools));
   /** Linked modules by URL. */
   const modules = new Map<string, Promise<SourceTextModule>>();
-  /** What modules import. */
+  /** The specifiers that modules import. */
   const importers: Importer[] = [];
   /** Requests whose modules are not linked yet. */
   let reading = 0;

@@ -13,7 +13,7 @@ const LACKING =
 const COMMON = new Set("self name location close closed onerror onload".split(" "));
 /** A function of the runtime that programs also use the name of, for something of their own. */
 const NOT_CALLED = /^(?!\s*\()/;
-/** What follows a name of the runtime in code that a light realm can hold: mostly members that it has. */
+/** Text after a name of the runtime in code that a light realm can hold: mostly members that it has. */
 const LIGHT_MEMBERS: Record<string, RegExp> = {
   alert: NOT_CALLED,
   confirm: NOT_CALLED,

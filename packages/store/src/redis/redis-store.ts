@@ -85,7 +85,7 @@ export function createRedisStore({ url, prefix = DEFAULT_PREFIX }: RedisStoreSet
     },
     async write(key, value, { version, expiresInMs = Infinity } = {}) {
       checkSize(key, value);
-      // What is left over harms nobody: a write neither waits for the sweep nor fails with it.
+      // Leftover values harm nobody: a write neither waits for the sweep nor fails with it.
       sweep().catch(() => {});
       const next = randomUUID();
       await run(WRITE, key, [expected(version), Buffer.from(value), next, wholeMs(expiresInMs)]);
